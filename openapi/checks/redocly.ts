@@ -1,0 +1,74 @@
+import { execFile } from "node:child_process";
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Document } from "./document.ts";
+
+/** The folder of the contract. */
+export const contractFolder = fileURLToPath(new URL("..", import.meta.url));
+
+/** The text of a file of the contract. */
+export function readText(file: string): Promise<string> {
+  return readFile(join(contractFolder, file), "utf8");
+}
+
+const cli = fileURLToPath(new URL("../../node_modules/@redocly/cli/bin/cli.js", import.meta.url));
+
+/** Runs Redocly in a folder and gives what it printed, whether it was content or not. */
+function redocly(folder: string, args: readonly string[]): Promise<{ isContent: boolean; output: string }> {
+  const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [cli, ...args], { cwd: folder, env, maxBuffer: 1e8 }, (error, stdout, stderr) =>
+      resolve({ isContent: error === null, output: stdout || stderr }),
+    );
+  });
+}
+
+/** The whole contract as one document, with an overlay applied where one is named. */
+export async function bundle(overlay?: string): Promise<Document> {
+  return inScratch(async (folder) => {
+    const target = join(folder, "contract.json");
+    const overlays = overlay ? ["--overlay", overlay] : [];
+    const { isContent, output } = await redocly(contractFolder, ["bundle", "openapi.yaml", "-o", target, ...overlays]);
+    if (!isContent) throw new Error(`The contract cannot be bundled: ${output}`);
+    return JSON.parse(await readFile(target, "utf8"));
+  });
+}
+
+/** The rules that a document breaks, by our configuration: one entry per place. */
+export async function lint(folder: string, entry = "openapi.yaml"): Promise<string[]> {
+  const config = join(contractFolder, "redocly.yaml");
+  const { output } = await redocly(folder, ["lint", entry, "--config", config, "--format", "json"]);
+  const { problems }: { problems: { ruleId: string }[] } = JSON.parse(output);
+  return problems.map(({ ruleId }) => ruleId);
+}
+
+/** The rules that the contract would break with one text of one file replaced by another. It stays as it is. */
+export async function lintBroken(file: string, text: string, replacement: string): Promise<string[]> {
+  return inScratch(async (folder) => {
+    await cp(contractFolder, folder, { recursive: true });
+    const whole = await readFile(join(folder, file), "utf8");
+    if (!whole.includes(text)) throw new Error(`${file} does not hold: ${text}`);
+    const changed = whole.replace(text, () => replacement);
+    await writeFile(join(folder, file), changed);
+    return lint(folder);
+  });
+}
+
+/** The rules that a bundle breaks. */
+export async function lintBundle(document: Document): Promise<string[]> {
+  return inScratch(async (folder) => {
+    await writeFile(join(folder, "contract.json"), JSON.stringify(document));
+    return lint(folder, "contract.json");
+  });
+}
+
+async function inScratch<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), "contract-"));
+  try {
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}

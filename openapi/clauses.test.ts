@@ -1,0 +1,101 @@
+import { readdir } from "node:fs/promises";
+import { beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { at, objectsIn, operationsOf } from "./checks/document.ts";
+import type { Document } from "./checks/document.ts";
+import { bundle, contractFolder, readText } from "./checks/redocly.ts";
+
+interface Clause {
+  id: string;
+  keyword: string;
+  level: string;
+  sentence: string;
+  pointer: string;
+  since: string;
+  model: string;
+  faults: string[];
+}
+
+const chapters = "HTTP AUTH MODL REQ MSG RESP SAMP STRM TOOL FMT LOGP ERR LIM OPS".split(" ");
+const mention = new RegExp(`\\b(?:${chapters.join("|")})-\\d+`, "g");
+
+let document: Document;
+let clauses: Clause[];
+
+beforeAll(async () => {
+  document = await bundle();
+  clauses = parse(await readText("clauses.yaml"));
+});
+
+const levels = "core stream sampling tools structured logprobs limits ops".split(" ");
+const models = "any greedy guided scripted".split(" ");
+const isShortName = (fault: string) => /^[a-z0-9]+(-[a-z0-9]+)*$/.test(fault);
+
+/** The ids of the clauses of which something is true that should not be. */
+const idsOf = (isWrong: (clause: Clause) => boolean) => clauses.filter(isWrong).map(({ id }) => id);
+
+describe("a clause", () => {
+  test("has an id of its own, in the order of the chapters", () => {
+    const ids = clauses.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    const places = ids.map((id) => {
+      const [chapter, number] = id.split("-");
+      return chapters.indexOf(String(chapter)) * 1000 + Number(number);
+    });
+    expect(places).toEqual(places.toSorted((one, other) => one - other));
+    expect(ids.filter((id) => !/^[A-Z]+-\d{2,3}$/.test(id))).toEqual([]);
+  });
+
+  test("has the members that the conformance suite reads, and no other", () => {
+    const members = "id,keyword,level,sentence,pointer,since,model,faults";
+    expect(idsOf((clause) => Object.keys(clause).join() !== members)).toEqual([]);
+    expect(idsOf(({ keyword }) => !["MUST", "SHOULD"].includes(keyword))).toEqual([]);
+    expect(idsOf(({ level }) => !levels.includes(level))).toEqual([]);
+    expect(idsOf(({ model }) => !models.includes(model))).toEqual([]);
+    expect(idsOf(({ since }) => !/^\d+\.\d+$/.test(since))).toEqual([]);
+    expect(idsOf(({ faults }) => faults.length === 0 || !faults.every(isShortName))).toEqual([]);
+  });
+
+  test("is one sentence with its keyword, once", () => {
+    const keywordsIn = (sentence: string) => sentence.match(/\b(?:MUST|SHOULD|MAY|SHALL)\b/g)?.join();
+    expect(idsOf(({ keyword, sentence }) => keywordsIn(sentence) !== keyword)).toEqual([]);
+    expect(idsOf(({ sentence }) => !/^\S.*\.$/.test(sentence))).toEqual([]);
+  });
+
+  test("points at a place of the contract", () => {
+    expect(idsOf(({ pointer }) => at(document, pointer) === undefined)).toEqual([]);
+  });
+
+  test("has faults that no other clause has, so that each trips one check", () => {
+    const faults = clauses.flatMap((clause) => clause.faults);
+    expect(faults.filter((fault, index) => faults.indexOf(fault) !== index)).toEqual([]);
+  });
+});
+
+describe("a text of the contract", () => {
+  test("names only clauses that exist", async () => {
+    const known = new Set(clauses.map(({ id }) => id));
+    const files = await readdir(contractFolder, { recursive: true });
+    const texts = await Promise.all(files.filter((name) => /\.(yaml|md)$/.test(name)).map(readText));
+    const named = texts.flatMap((text) => text.match(mention) ?? []);
+    expect(named.length).toBeGreaterThan(clauses.length);
+    expect(named.filter((id) => !known.has(id))).toEqual([]);
+  });
+
+  test("of an operation refers to the chapters that it is judged by", () => {
+    const chaptersOf = (text: string) => [...new Set(text.match(mention)?.map((id) => id.split("-")[0]))].toSorted();
+    const named = operationsOf(document).map(({ operationId, description }) => [operationId, chaptersOf(description)]);
+    expect(Object.fromEntries(named)).toEqual({
+      createChatCompletion: chapters.filter((chapter) => chapter !== "MODL").toSorted(),
+      listModels: ["AUTH", "ERR", "MODL"],
+      retrieveModel: ["AUTH", "ERR", "MODL"],
+    });
+  });
+
+  test("in the state machine refers to a clause at every transition and invariant", () => {
+    const known = new Set(clauses.map(({ id }) => id));
+    const named = [...objectsIn(document["x-streams"])].filter(({ id }) => typeof id === "string");
+    expect(named.length).toBeGreaterThan(15);
+    expect(named.filter(({ clause }) => !known.has(String(clause)))).toEqual([]);
+  });
+});

@@ -1,0 +1,151 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { at, objectsIn, operationsOf, resolveAnswer } from "./checks/document.ts";
+import type { Document, MediaType } from "./checks/document.ts";
+import { decimalProduct, decimalSum } from "./checks/decimal.ts";
+import { bundle, contractFolder, readText } from "./checks/redocly.ts";
+import { runStream } from "./checks/stream-machine.ts";
+import type { Streams } from "./checks/stream-words.ts";
+import { compile } from "./checks/validator.ts";
+
+let document: Document;
+
+beforeAll(async () => {
+  document = await bundle();
+});
+
+/** Every body that the contract describes, with its place and media type. */
+function bodies(): { place: string; type: string; media: MediaType }[] {
+  return operationsOf(document).flatMap(({ operationId, requestBody, responses }) => {
+    const answers = Object.entries(responses).map(([status, answer]) => ({
+      place: `${operationId} ${status}`,
+      content: resolveAnswer(document, answer).content ?? {},
+    }));
+    return [{ place: operationId, content: requestBody?.content ?? {} }, ...answers].flatMap(({ place, content }) =>
+      Object.entries(content).map(([type, media]) => ({ place, type, media })),
+    );
+  });
+}
+
+const isStream = ({ type }: { type: string }) => type === "text/event-stream";
+
+test("every JSON example is valid against its schema, and only the one about unknown members has some", () => {
+  const open = compile(document);
+  const closed = compile(document, true);
+  const faults = bodies()
+    .filter((body) => !isStream(body))
+    .flatMap(({ place, media }) =>
+      Object.entries(media.examples).flatMap(([name, { value }]) => {
+        const judge = name === "ignored-members" ? open : closed;
+        return judge(media.schema)(value).map((fault) => `${place} ${name}: ${fault}`);
+      }),
+    );
+  expect(faults).toEqual([]);
+});
+
+test("a wrong example would be found", () => {
+  const judge = compile(document)({ $ref: "#/components/schemas/ChatCompletionRequest" });
+  expect(judge({ model: "vendor/model-1", messages: [{ role: "user", content: "a" }], n: 9 })).not.toEqual([]);
+  expect(judge({ model: "vendor/model-1", messages: [{ role: "robot", content: "a" }] })).not.toEqual([]);
+});
+
+describe("every stream", () => {
+  const transcripts = () => {
+    const examples = bodies().find(isStream)?.media.examples ?? {};
+    return Object.entries(examples).map(([name, { value, "x-inputs": inputs }]) => ({
+      name,
+      text: String(value),
+      inputs,
+    }));
+  };
+
+  test("has data that is valid against the schema of an event, and of its JSON", () => {
+    const event = compile(document)({ $ref: "#/components/schemas/StreamEvent" });
+    const json = compile(document, true)({ $ref: "#/components/schemas/StreamData" });
+    const faults = transcripts().flatMap(({ name, text }) => {
+      const data = [...text.matchAll(/^data: (.*)$/gm)].map(([, line]) => String(line));
+      const pieces = data.filter((line) => line !== "[DONE]").map((line) => JSON.parse(line));
+      const found = [...data.flatMap((line) => event({ data: line })), ...pieces.flatMap((piece) => json(piece))];
+      return found.map((fault) => `${name}: ${fault}`);
+    });
+    expect(faults).toEqual([]);
+  });
+
+  test("passes the state machine", () => {
+    // The shape of streams.yaml is what stream-words.ts declares.
+    const streams = document["x-streams"] as unknown as Streams;
+    const outcomes = transcripts().map(({ name, text, inputs }) => {
+      const { violation, end } = runStream(streams, inputs ?? {}, text);
+      return { name, violation, end };
+    });
+    expect(outcomes.filter(({ violation }) => violation !== undefined)).toEqual([]);
+    expect(outcomes.filter(({ end }) => end !== "done").map(({ name }) => name)).toEqual(["error"]);
+  });
+});
+
+test("every count adds up, and every price is exact", async () => {
+  const prices = new Map<unknown, unknown>();
+  for (const record of objectsIn(JSON.parse(await readText("examples/models.json"))))
+    if (record["pricing"]) prices.set(record["id"], record["pricing"]);
+  const answers: Record<string, unknown>[] = [];
+  for (const file of await exampleFiles())
+    for (const json of (await readText(file)).matchAll(file.endsWith(".sse") ? /^data: (\{.*\})$/gm : /^([^]*)$/g))
+      for (const answer of objectsIn(JSON.parse(String(json[1])))) if (answer["usage"]) answers.push(answer);
+  expect(answers.length).toBeGreaterThan(10);
+  for (const answer of answers) {
+    const count = (name: string) => Number(at(answer, `/usage/${name}`));
+    const price = (name: string) => String(at(prices.get(answer["model"]), `/${name}`));
+    const cost = decimalSum(
+      decimalProduct(price("prompt"), count("prompt_tokens")),
+      decimalProduct(price("completion"), count("completion_tokens")),
+      price("request"),
+    );
+    expect(count("total_tokens")).toBe(count("prompt_tokens") + count("completion_tokens"));
+    expect(count("prompt_tokens_details/cached_tokens")).toBeLessThanOrEqual(count("prompt_tokens"));
+    expect(count("completion_tokens_details/reasoning_tokens")).toBeLessThanOrEqual(count("completion_tokens"));
+    expect(at(answer, "/usage/cost_usd")).toBe(cost);
+  }
+});
+
+test("the bytes of every token are its text, and join to the content", () => {
+  const examples = bodies().flatMap(({ media }) => Object.values(media.examples));
+  const choices = examples.flatMap(({ value }) => [...objectsIn(value)]).filter((one) => at(one, "/logprobs/content"));
+  expect(choices).not.toEqual([]);
+  for (const choice of choices) {
+    const entries = at(choice, "/logprobs/content");
+    const bytes = Array.isArray(entries) ? entries.flatMap((entry) => at(entry, "/bytes")) : [];
+    expect(Buffer.from(bytes.map(Number)).toString()).toBe(at(choice, "/message/content"));
+  }
+});
+
+test("every code has its own example, with the status, type and param of the catalogue", () => {
+  const shown = bodies().flatMap(({ place, media }) =>
+    Object.values(media.examples).flatMap(({ value }) => {
+      const code = at(value, "/error/code");
+      return typeof code === "string" ? [{ code, place, value }] : [];
+    }),
+  );
+  const codes = new Set(shown.map(({ code }) => code));
+  expect([...codes].toSorted()).toEqual(Object.keys(document["x-error-catalog"]).toSorted());
+  const isWrong = ({ code, place, value }: (typeof shown)[number]) => {
+    const entry = document["x-error-catalog"][code];
+    const isNamed = at(value, "/error/param") !== null;
+    const fits = entry?.param === "optional" || isNamed === (entry?.param === "required");
+    return !fits || at(value, "/error/type") !== entry?.type || !place.endsWith(` ${entry?.status}`);
+  };
+  expect(shown.filter(isWrong)).toEqual([]);
+});
+
+test("every file in examples/ is used", async () => {
+  const sources = await Promise.all(
+    ["paths/chat-completions.yaml", "paths/models.yaml", "paths/model.yaml", "responses.yaml"].map(readText),
+  );
+  const unused = (await exampleFiles()).filter((file) => !sources.some((source) => source.includes(file)));
+  expect(unused).toEqual([]);
+});
+
+async function exampleFiles(): Promise<string[]> {
+  const entries = await readdir(join(contractFolder, "examples"), { recursive: true });
+  return entries.filter((name) => /\.(json|sse)$/.test(name)).map((name) => `examples/${name}`);
+}

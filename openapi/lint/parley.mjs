@@ -1,0 +1,25 @@
+// The rules of this contract that Redocly does not have. Each is shown to fail in ../lint.test.ts.
+import { bodyExample } from "./body-example.mjs";
+import { description } from "./description.mjs";
+import { operationStatuses } from "./operation-statuses.mjs";
+import { requestBounds } from "./request-bounds.mjs";
+import { requestNoDefault } from "./request-no-default.mjs";
+import { requestNull } from "./request-null.mjs";
+
+// Redocly looks for the default export of a plugin.
+// oxlint-disable-next-line import/no-default-export
+export default function parley() {
+  return {
+    id: "parley",
+    rules: {
+      oas3: {
+        "body-example": bodyExample,
+        description,
+        "operation-statuses": operationStatuses,
+        "request-bounds": requestBounds,
+        "request-no-default": requestNoDefault,
+        "request-null": requestNull,
+      },
+    },
+  };
+}
