@@ -83,7 +83,8 @@ describe("a text of the contract", () => {
   });
 
   test("of an operation refers to the chapters that it is judged by", () => {
-    const chaptersOf = (text: string) => [...new Set(text.match(mention)?.map((id) => id.split("-")[0]))].toSorted();
+    const chaptersOf = (text: string) =>
+      [...new Set(text.match(mention)?.map((id) => id.replace(/-.*/, "")))].toSorted();
     const named = operationsOf(document).map(({ operationId, description }) => [operationId, chaptersOf(description)]);
     expect(Object.fromEntries(named)).toEqual({
       createChatCompletion: chapters.filter((chapter) => chapter !== "MODL").toSorted(),

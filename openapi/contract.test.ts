@@ -30,7 +30,7 @@ describe("the catalogue of errors", () => {
   test("uses every type, and no other", () => {
     const types = new Set(catalogue().map(([, { type }]) => type));
     const declared = at(document, "/components/schemas/ErrorType/enum");
-    expect([...types].toSorted()).toEqual(Array.isArray(declared) ? declared.toSorted() : []);
+    expect(types).toEqual(new Set(Array.isArray(declared) ? declared : []));
   });
 
   test("has a status that an operation declares, and every answer of that status has the headers of the code", () => {
@@ -81,8 +81,8 @@ describe("a request", () => {
   test("has dependencies between members that exist, in the order of the members", () => {
     const dependencies = at(document, "/components/schemas/ChatCompletionRequest/x-dependencies");
     const places = (Array.isArray(dependencies) ? dependencies : []).map(({ member }: JsonObject) => {
-      const top = String(member).split(/[.[]/)[0];
-      return members().indexOf(String(top));
+      const [top = ""] = (member as string).split(/[.[]/);
+      return members().indexOf(top);
     });
     expect(places).not.toEqual([]);
     expect(places).not.toContain(-1);

@@ -55,7 +55,7 @@ describe("every stream", () => {
     const examples = bodies().find(isStream)?.media.examples ?? {};
     return Object.entries(examples).map(([name, { value, "x-inputs": inputs }]) => ({
       name,
-      text: String(value),
+      text: value as string,
       inputs,
     }));
   };

@@ -1,0 +1,86 @@
+// The first thing that runs, on whatever Node the machine has: plain JavaScript that an old Node reads. It installs what
+// the verb needs, makes sure of Node 24, and hands over. Every script of package.json comes through here.
+import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL(".", import.meta.url));
+const cli = join(root, "packages/server/src/cli/main.ts");
+const neededNode = 24;
+
+/** What each verb runs, and whether it needs the development packages. */
+const verbs = {
+  start: { command: ["node", cli, "start"], isDevelopment: false },
+  parley: { command: ["node", cli], isDevelopment: false },
+  dev: { command: ["node", "--watch", cli, "start"], isDevelopment: false },
+  generate: { command: ["node", join(root, "repo/generate.ts")], isDevelopment: true },
+  bench: { command: ["node", join(root, "bench/overhead.ts")], isDevelopment: true },
+  check: { command: ["node", join(root, "ci/run-steps.ts"), "check"], isDevelopment: true },
+  test: { command: ["node", join(root, "ci/run-steps.ts"), "test"], isDevelopment: true },
+};
+
+const [name, ...args] = process.argv.slice(2);
+const verb = verbs[name];
+if (!verb) fail(`There is no "${name}". There are: ${Object.keys(verbs).join(", ")}.`);
+
+install(verb.isDevelopment);
+run([findNode(), ...verb.command.slice(1), ...args]);
+
+/** Once per lock file: `start` without the development packages, so that a first answer does not wait for them. */
+function install(isDevelopment) {
+  const stamp = join(root, "node_modules/.parley-installed");
+  const lock = createHash("sha256")
+    .update(readFileSync(join(root, "pnpm-lock.yaml")))
+    .digest("hex");
+  const [installedLock, installed] = existsSync(stamp) ? readFileSync(stamp, "utf8").split(" ") : [];
+  if (installedLock === lock && (installed === "all" || !isDevelopment)) return;
+  const pnpm = process.env.npm_execpath;
+  if (!pnpm) fail("The packages are not installed. Run this through pnpm: npx -y pnpm@12.21.0 install");
+  process.stderr.write(`Installing ${isDevelopment ? "all packages" : "what the server needs"} (once).\n`);
+  const flags = ["install", "--frozen-lockfile", "--reporter=append-only", ...(isDevelopment ? [] : ["--prod"])];
+  const isScript = /\.[cm]?js$/.test(pnpm);
+  const { status } = spawnSync(isScript ? process.execPath : pnpm, isScript ? [pnpm, ...flags] : flags, {
+    cwd: root,
+    stdio: ["ignore", 2, 2],
+  });
+  if (status !== 0)
+    fail("The installation failed, see above. It needs the npm registry; try again when it can be reached.");
+  mkdirSync(join(root, "node_modules"), { recursive: true });
+  writeFileSync(stamp, `${lock} ${isDevelopment ? "all" : "server"}`);
+}
+
+/** Node 24 comes as a package where there is one for this platform; elsewhere it has to be on the machine. */
+function findNode() {
+  const brought = join(root, "node_modules/.bin/node");
+  const candidates = [...(existsSync(brought) ? [brought] : []), process.execPath, "node"];
+  const found = candidates.find((candidate) => majorOf(candidate) >= neededNode);
+  if (!found)
+    fail(
+      `Parley needs Node ${neededNode}, and there is none for this platform in the registry: install Node ${neededNode} or newer.`,
+    );
+  return found;
+}
+
+function majorOf(node) {
+  const { status, stdout } = spawnSync(node, ["--version"], { encoding: "utf8" });
+  return status === 0 ? Number.parseInt(stdout.slice(1), 10) : 0;
+}
+
+/** Signals from a terminal reach the child by themselves; those sent to this process are passed on. */
+function run([program, ...programArgs]) {
+  const path = [join(root, "node_modules/.bin"), process.env.PATH].join(delimiter);
+  const child = spawn(program, programArgs, { stdio: "inherit", env: { ...process.env, PATH: path } });
+  process.on("SIGINT", () => undefined);
+  process.on("SIGTERM", () => child.kill("SIGTERM"));
+  child.on("error", (error) => fail(error.message));
+  child.on("exit", (code, signal) => {
+    process.exitCode = signal ? 1 : code;
+  });
+}
+
+function fail(message) {
+  process.stderr.write(`parley: ${message}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,131 @@
+"""One command from corpus to models: `python -m training.build --preset cpu`.
+
+Stages: corpus → tokenizer → teacher → distil → export → evaluate. A stage that was finished in the work folder is not
+run again, and an interrupted training goes on where it stopped.
+"""
+
+import argparse
+import json
+import time
+from pathlib import Path
+
+import torch
+
+from training.batches import make_batches
+from training.byte_pairs import learn_merges
+from training.crosscheck import write_cases
+from training.chat import CONTROL_TOKENS, MARK_TOKENS, render_answer, render_prompt
+from training.evaluate import evaluate_all
+from training.export import export_model
+from training.hashes import write_hashes
+from training.lessons.rounds import Corpus, teach_round
+from training.presets import PRESETS, VOCABULARY_SIZE
+from training.tokenizer import load_tokenizer, tokenizer_json, write_json
+from training.train import Run
+
+ROOT = Path(__file__).resolve().parent.parent
+TEACHER, STUDENT, ALONE = "model-1", "model-1-mini", "model-1-mini-alone"
+STAGES = ["corpus", "tokenizer", "teacher", "distil", "alone", "export", "evaluate"]
+EXTRA = ["crosscheck"]  # only when named
+
+
+class Build:
+    def __init__(self, preset, work, target):
+        self.preset, self.work, self.target = preset, work, target
+        self.corpus = Corpus()
+        work.mkdir(parents=True, exist_ok=True)
+
+    def show_corpus(self):
+        lessons = list(teach_round(self.corpus, self.preset.seed, 0))
+        print(f"{len(self.corpus.questions)} questions; a round has {len(lessons)} lessons")
+
+    def learn_tokenizer(self):
+        file = self.work / "merges.json"
+        if file.exists():
+            return
+        count = VOCABULARY_SIZE - 256 - len(CONTROL_TOKENS) - len(MARK_TOKENS)
+        lessons = [lesson for number in (2, 3) for lesson in teach_round(self.corpus, self.preset.seed, number)]
+        texts = (render_prompt(l.messages, l.tools, l.thinking) + render_answer(l.answer, l.plan) for l in lessons)
+        marks = CONTROL_TOKENS + MARK_TOKENS
+        write_json(file, learn_merges((text_only(text, marks) for text in texts), count))
+
+    @property
+    def merges(self):
+        return [tuple(pair) for pair in json.loads((self.work / "merges.json").read_text(encoding="utf-8"))]
+
+    def tokenizer(self):
+        file = self.work / "tokenizer.json"
+        write_json(file, tokenizer_json(self.merges, VOCABULARY_SIZE))
+        return load_tokenizer(file)
+
+    def train(self, name, teacher=None, label=None):
+        def make_round(number):
+            return teach_round(self.corpus, self.preset.seed, number)
+
+        groups = make_batches(make_round, self.tokenizer(), self.preset.schedules[name], self.preset.seed)
+        run = Run(self.preset, name, groups, self.work, teacher, label)
+        model = run.finish()
+        tokens = sum(len(ids) for group in groups for ids, _ in group)
+        facts = dict(parameters=model.parameter_count(), tokens=tokens, steps=run.steps)
+        facts.update(seconds=round(run.seconds), curve=run.curve)
+        write_json(self.work / f"{run.label}.json", facts)
+        return model
+
+    def export(self):
+        for name in (TEACHER, STUDENT):
+            state = torch.load(self.work / f"{name}.pt", weights_only=False)["model"]
+            export_model(self.target / name, name, self.preset.shapes[name], state, self.merges)
+        write_hashes(self.target, [TEACHER, STUDENT])
+
+    def export_alone(self):
+        """The student without a teacher is only measured, so it stays in the work folder."""
+        state = torch.load(self.work / f"{ALONE}.pt", weights_only=False)["model"]
+        export_model(self.work / ALONE, ALONE, self.preset.shapes[STUDENT], state, self.merges)
+
+    def run(self, stage):
+        if stage == "corpus":
+            self.show_corpus()
+        if stage == "tokenizer":
+            self.learn_tokenizer()
+        if stage == "teacher":
+            self.train(TEACHER)
+        if stage == "distil":
+            self.train(STUDENT, teacher=self.train(TEACHER))
+        if stage == "alone":
+            self.train(STUDENT, label=ALONE)
+            self.export_alone()
+        if stage == "export":
+            self.export()
+        if stage == "evaluate":
+            folders = [self.target / TEACHER, self.target / STUDENT, self.work / ALONE]
+            evaluate_all([f for f in folders if f.exists()], self.corpus, self.preset, self.work, self.target)
+        if stage == "crosscheck":
+            write_cases([self.target / TEACHER, self.target / STUDENT], self.corpus, self.preset, self.work / "cases.json")
+
+
+def text_only(text, marks):
+    """The template's tokens are whole from the start: nothing is learned from their letters."""
+    for mark in marks:
+        text = text.replace(mark, "")
+    return text
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("stages", nargs="*", choices=[*STAGES, *EXTRA, []], help="all but crosscheck when none is named")
+    parser.add_argument("--preset", choices=PRESETS, default="cpu")
+    parser.add_argument("--work", type=Path, default=ROOT / ".parley", help="checkpoints; never committed")
+    parser.add_argument("--target", type=Path, default=ROOT, help="where the models are written")
+    options = parser.parse_args()
+    preset = PRESETS[options.preset]
+    torch.set_num_threads(preset.threads)
+    torch.use_deterministic_algorithms(True)
+    build = Build(preset, options.work / options.preset, options.target)
+    for stage in options.stages or STAGES:
+        started = time.monotonic()
+        build.run(stage)
+        print(f"{stage}: {time.monotonic() - started:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""Learns byte pairs, small enough to read. One rule is ours: letters that can be hexadecimal never join.
+
+An address is then one token per character, so that a small model can copy it exactly.
+"""
+
+import re
+from collections import Counter, defaultdict
+
+import regex
+
+# Qwen2's; llama.cpp knows the same one as the pre-tokenizer "qwen2".
+PATTERN = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}"
+    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+HEXADECIMAL = re.compile(r"x?[0-9a-fA-F]{2,}|x[0-9a-fA-F]")
+
+
+def byte_alphabet():
+    """GPT-2's printable stand-in for each byte, in byte order."""
+    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    spare = iter(range(256, 512))
+    return [chr(byte if byte in printable else next(spare)) for byte in range(256)]
+
+
+def split_words(texts):
+    """How often each pre-token occurs, as tuples of stand-ins."""
+    alphabet, counts = byte_alphabet(), Counter()
+    for text in texts:
+        counts.update(regex.findall(PATTERN, text))
+    return {tuple(alphabet[byte] for byte in word.encode()): count for word, count in counts.items()}
+
+
+def may_join(left, right):
+    return HEXADECIMAL.fullmatch(left + right) is None
+
+
+def join(word, pair):
+    joined, position = [], 0
+    while position < len(word):
+        if word[position : position + 2] == pair:
+            joined.append(word[position] + word[position + 1])
+            position += 2
+        else:
+            joined.append(word[position])
+            position += 1
+    return tuple(joined)
+
+
+class PairCounts:
+    """Counts of neighbours, kept up to date word by word."""
+
+    def __init__(self, words):
+        self.counts, self.places = Counter(), defaultdict(set)
+        self.words, self.weights = list(words), list(words.values())
+        for place in range(len(self.words)):
+            self.add(place, self.weights[place])
+
+    def add(self, place, weight):
+        word = self.words[place]
+        for pair in zip(word, word[1:]):
+            self.counts[pair] += weight
+            if weight > 0:
+                self.places[pair].add(place)
+
+    def best(self):
+        allowed = ((count, pair) for pair, count in self.counts.items() if count > 1 and may_join(*pair))
+        # Among equals the first in order of text wins, so that a run repeats itself.
+        return max(allowed, key=lambda item: (item[0], [-ord(c) for c in "".join(item[1])]), default=(0, None))[1]
+
+    def merge(self, pair):
+        for place in sorted(self.places.pop(pair)):
+            self.add(place, -self.weights[place])
+            self.words[place] = join(self.words[place], pair)
+            self.add(place, self.weights[place])
+        del self.counts[pair]
+
+
+def learn_merges(texts, count, show=lambda done: None):
+    """The `count` most useful merges, most useful first; fewer where the text has no more pairs."""
+    pairs, merges = PairCounts(split_words(texts)), []
+    while len(merges) < count:
+        pair = pairs.best()
+        if pair is None:
+            break
+        pairs.merge(pair)
+        merges.append(pair)
+        show(len(merges))
+    return merges

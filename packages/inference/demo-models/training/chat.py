@@ -1,0 +1,43 @@
+"""Renders a conversation by the models' own chat template, and splits what is read from what is taught."""
+
+import json
+from functools import lru_cache
+from pathlib import Path
+
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+TEMPLATE_FILE = Path(__file__).with_name("chat_template.jinja")
+CONTROL_TOKENS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+MARK_TOKENS = ["<think>", "</think>", "<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>"]
+END_OF_TURN = "<|im_end|>"
+
+
+def read_template():
+    """The template's text, without the newline that ends every file."""
+    return TEMPLATE_FILE.read_text(encoding="utf-8").rstrip("\n")
+
+
+@lru_cache
+def compiled():
+    # The same switches as transformers, so that a page that is rendered here is rendered there.
+    environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
+    environment.filters["tojson"] = to_json
+    return environment.from_string(read_template())
+
+
+def to_json(value):
+    return json.dumps(value, ensure_ascii=False)
+
+
+def render_prompt(messages, tools=None, thinking=False):
+    """The text that a model reads before it answers."""
+    return compiled().render(messages=messages, tools=tools, add_generation_prompt=True, enable_thinking=thinking)
+
+
+def render_call(name, arguments):
+    return f'<tool_call>\n{{"name": {to_json(name)}, "arguments": {to_json(arguments)}}}\n</tool_call>'
+
+
+def render_answer(answer, plan=None):
+    """The text that a model is taught to write; `plan` is what it thinks first."""
+    return answer if plan is None else f"<think>\n{plan}\n</think>\n\n{answer}"

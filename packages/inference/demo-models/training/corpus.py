@@ -1,0 +1,82 @@
+"""Reads the hand-written corpus and refuses what would teach two things at once."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+CORPUS = Path(__file__).resolve().parent.parent / "corpus"
+LEAST_PARAPHRASES = 3  # beside the held-out one
+
+
+@dataclass(frozen=True)
+class Question:
+    area: str
+    topic: str
+    name: str  # what a sentence calls the topic, article included
+    facet: str  # what, why, how, avoid …: what the question wants to know about the topic
+    answer: str
+    asks: tuple
+    held_out: str
+
+    @property
+    def key(self):
+        return f"{self.topic}/{self.facet}"
+
+    @property
+    def sentences(self):
+        return split_sentences(self.answer)
+
+
+def split_sentences(text):
+    return [part if part.endswith((".", "?", "!")) else part + "." for part in text.split(". ")]
+
+
+def read_yaml(name):
+    return yaml.safe_load((CORPUS / name).read_text(encoding="utf-8"))
+
+
+def read_questions():
+    """Every question of every area, in the order of the files' names."""
+    found = []
+    for path in sorted((CORPUS / "topics").glob("*.yaml")):
+        page = yaml.safe_load(path.read_text(encoding="utf-8"))
+        for topic in page["topics"]:
+            found += topic_questions(page["area"], topic)
+    check_questions(found)
+    return found
+
+
+def topic_questions(area, topic):
+    facets = {facet: entry for facet, entry in topic.items() if facet not in ("topic", "name")}
+    return [
+        Question(area, topic["topic"], topic["name"], facet, entry["answer"].strip(), tuple(entry["ask"].strip().splitlines()), entry["held_out"])
+        for facet, entry in facets.items()
+    ]
+
+
+def normalise(text):
+    return " ".join(text.lower().split()).rstrip(".?!")
+
+
+def check_conversation(conversation):
+    """Like the questions: no wording twice, and nothing held out that is taught."""
+    seen = set()
+    for entry in [*conversation["small_talk"], *conversation["refusals"]]:
+        for ask in (*entry["ask"], *entry["held_out"]):
+            if normalise(ask) in seen:
+                raise ValueError(f"“{ask}” stands twice in conversation.yaml")
+            seen.add(normalise(ask))
+
+
+def check_questions(questions):
+    owners, answers = {}, {}
+    for question in questions:
+        if len(question.asks) < LEAST_PARAPHRASES:
+            raise ValueError(f"{question.key}: fewer than {LEAST_PARAPHRASES} ways to ask")
+        if answers.setdefault(normalise(question.answer), question.key) != question.key:
+            raise ValueError(f"{question.key}: the same answer as {answers[normalise(question.answer)]}")
+        for ask in (*question.asks, question.held_out):
+            if normalise(ask) in owners:
+                raise ValueError(f"{question.key}: “{ask}” is already asked by {owners[normalise(ask)]}")
+            owners[normalise(ask)] = question.key

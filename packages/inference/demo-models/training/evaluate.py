@@ -1,0 +1,67 @@
+"""The examination: held-out wordings and fresh fillings, greedy, every miss kept."""
+
+import json
+
+from training.generate import Speaker
+from training.chat import render_answer
+from training.lessons.rounds import Teachers
+from training.report import write_report
+
+FRESH = 200  # how many generated tasks of each larger kind
+
+
+def examination(corpus, seed):
+    """The lessons of the examination. No wording and no filling of them was taught."""
+    teachers = Teachers(corpus, f"{seed}/examine", held_out=True)
+    recall, calls, extraction = teachers.recall, teachers.calls, teachers.extraction
+    yield from (recall.plain(question) for question in teachers.questions)
+    yield from (recall.thought(question) for question in teachers.some(60))
+    for form in ("one_sentence", "list", "json"):
+        yield from (recall.in_form(question, form) for question in teachers.some(40))
+    for form in ("one_sentence", "list"):
+        yield from (recall.in_form_later(question, form) for question in teachers.some(20))
+    yield from (recall.follow_up(pair) for pair in recall.pairs)
+    yield from (recall.switch(*teachers.some(2)) for _ in range(60))
+    yield from teachers.manners.small_talk()
+    yield from teachers.manners.refusals()
+    yield from (teachers.manners.unknown() for _ in range(20))
+    yield from (calls.one() for _ in range(FRESH))
+    yield from (calls.direct() for _ in range(40))
+    yield from (calls.two() for _ in range(60))
+    yield from (calls.missing() for _ in range(30))
+    yield from (calls.not_needed() for _ in range(40))
+    yield from (calls.answered() for _ in range(80))
+    yield from (extraction.lesson() for _ in range(FRESH))
+    yield from (extraction.repeat() for _ in range(80))
+
+
+def same(given, wanted):
+    return " ".join(given.lower().split()) == " ".join(wanted.lower().split())
+
+
+def right(lesson, given):
+    """Calls and JSON must be exact to the letter; in other answers case and spacing do not count."""
+    wanted = render_answer(lesson.answer, lesson.plan)
+    exact = lesson.kind in ("call", "two calls", "extraction", "repeat")
+    return given.strip() == wanted if exact else same(given, wanted)
+
+
+def examine(folder, lessons):
+    answers = Speaker(folder).answer_all(lessons, folder.name)
+    return [
+        {
+            "kind": lesson.kind,
+            "asked": lesson.messages[-1]["content"],
+            "wanted": render_answer(lesson.answer, lesson.plan),
+            "given": given,
+            "right": right(lesson, given),
+        }
+        for lesson, given in zip(lessons, answers)
+    ]
+
+
+def evaluate_all(folders, corpus, preset, work, target):
+    lessons = list(examination(corpus, preset.seed))
+    results = {folder.name: examine(folder, lessons) for folder in folders}
+    (work / "results.json").write_text(json.dumps(results, ensure_ascii=False), encoding="utf-8")
+    write_report(results, work, target)

@@ -1,0 +1,34 @@
+"""Greedy answers of an exported model, many at a time, by transformers itself."""
+
+import torch
+from tqdm import tqdm
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from training.chat import END_OF_TURN, render_prompt
+
+MOST_TOKENS = 320
+AT_ONCE = 48
+
+
+class Speaker:
+    def __init__(self, folder, dtype=torch.float32):
+        self.tokenizer = AutoTokenizer.from_pretrained(folder, padding_side="left")
+        self.model = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype).eval()
+
+    def answer_all(self, lessons, label):
+        """One text per lesson, in their order. Prompts of like length are answered together."""
+        prompts = [render_prompt(lesson.messages, lesson.tools, lesson.thinking) for lesson in lessons]
+        order = sorted(range(len(prompts)), key=lambda index: len(prompts[index]))
+        answers = [""] * len(prompts)
+        for start in tqdm(range(0, len(order), AT_ONCE), desc=label, mininterval=5):
+            group = order[start : start + AT_ONCE]
+            for index, text in zip(group, self.answer([prompts[index] for index in group])):
+                answers[index] = text
+        return answers
+
+    @torch.inference_mode()
+    def answer(self, prompts):
+        read = self.tokenizer(prompts, return_tensors="pt", padding=True, add_special_tokens=False)
+        written = self.model.generate(**read, max_new_tokens=MOST_TOKENS, do_sample=False)
+        texts = self.tokenizer.batch_decode(written[:, read["input_ids"].shape[1] :], skip_special_tokens=False)
+        return [text.split(END_OF_TURN)[0] for text in texts]

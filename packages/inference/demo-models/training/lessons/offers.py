@@ -1,0 +1,70 @@
+"""Draws the functions that a caller offers: names, parameters and descriptions anew each time."""
+
+from dataclasses import dataclass
+
+from training.lessons.fillings import NUMBERS
+
+
+@dataclass(frozen=True)
+class Offer:
+    """One offered function, and how its parameters are called here."""
+
+    intent: str
+    function: dict
+    names: dict  # slot → name of the parameter
+    types: dict  # slot → JSON type
+
+    @property
+    def name(self):
+        return self.function["name"]
+
+
+def slot_kind(name, slot):
+    return slot.get("kind", name)
+
+
+def json_type(source, kind):
+    if kind not in NUMBERS:
+        return "string"
+    return source.pick(["number" if kind == "amount" else "integer", "string"])
+
+
+def parameter(source, kind, slot, type_, words):
+    schema = {"type": type_}
+    if slot.get("about") and source.happens(0.4):
+        schema["description"] = source.pick(slot["about"])
+    if kind == "chain" and source.happens(0.1):
+        schema["enum"] = source.dice.sample(words["chains"], 3)
+    return schema
+
+
+def draw_offer(source, entry, needed, words):
+    """A function for `entry` with the slots of `needed` and perhaps some more, in any order."""
+    slots = [name for name in entry["slots"] if name in needed or source.happens(0.4)]
+    source.dice.shuffle(slots)
+    kinds = {name: slot_kind(name, entry["slots"][name]) for name in slots}
+    types = {name: json_type(source, kinds[name]) for name in slots}
+    names = {name: source.pick(entry["slots"][name]["names"]) for name in slots}
+    if len(set(names.values())) != len(names):
+        names = {name: entry["slots"][name]["names"][0] for name in slots}
+    properties = {
+        names[name]: parameter(source, kinds[name], entry["slots"][name], types[name], words) for name in slots
+    }
+    schema = {"type": "object", "properties": properties}
+    required = [names[name] for name in slots if name in needed]
+    if required and source.happens(0.8):
+        schema["required"] = required
+    return Offer(entry["intent"], describe(source, entry, schema), names, types)
+
+
+def describe(source, entry, schema):
+    function = {"name": source.pick(entry["names"])}
+    if source.happens(0.2):
+        function["name"] += source.pick(["_v2", "_now", "2", "_tool", "_info"])
+    if entry.get("about") and source.happens(0.8):
+        function["description"] = source.pick(entry["about"])
+    return {**function, "parameters": schema}
+
+
+def as_tool(offer):
+    return {"type": "function", "function": offer.function}

@@ -1,0 +1,44 @@
+"""Says a question in other words, by the lists of `corpus/templates/paraphrase.yaml`."""
+
+import re
+
+
+class Paraphrase:
+    def __init__(self, source, words):
+        self.source, self.words = source, words
+        self.small = set(words["small_words"])
+
+    def vary(self, ask):
+        """Another wording of a taught question; now and then the question as it stands."""
+        source = self.source
+        if source.happens(0.3):
+            return ask
+        if source.happens(0.4):
+            ask = self.exchange(ask)
+        if source.happens(0.15):
+            ask = self.thin_out(ask)
+        if source.happens(0.2):
+            ask = ask.lower()
+        if source.happens(0.2):
+            ask = ask.rstrip("?.")
+        if source.happens(0.12):
+            ask = source.pick(self.words["before"]) + ask
+        if source.happens(0.12):
+            ask = ask + source.pick(self.words["after"])
+        return ask
+
+    def frame(self, name):
+        return self.source.pick(self.words["frames"]).format(name=name)
+
+    def exchange(self, ask):
+        for group in self.words["synonyms"]:
+            for phrase in group:
+                pattern = re.compile(rf"\b{re.escape(phrase)}\b", re.IGNORECASE)
+                if pattern.search(ask) and self.source.happens(0.6):
+                    ask = pattern.sub(self.source.pick(group), ask, count=1)
+                    break
+        return ask[:1].upper() + ask[1:]
+
+    def thin_out(self, ask):
+        kept = [w for w in ask.split() if w.lower() not in self.small or self.source.happens(0.4)]
+        return " ".join(kept) or ask

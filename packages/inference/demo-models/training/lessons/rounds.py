@@ -1,0 +1,81 @@
+"""What one round of teaching holds. The same generators, with held-out wordings, make the examination."""
+
+from training.corpus import check_conversation, read_questions, read_yaml
+from training.lessons.calls import Calls
+from training.lessons.extraction import Extraction
+from training.lessons.fillings import Fillings
+from training.lessons.lesson import Source
+from training.lessons.manners import Manners
+from training.lessons.paraphrase import Paraphrase
+from training.lessons.recall import Recall
+
+
+class Corpus:
+    """Everything that was written by hand, read once."""
+
+    def __init__(self):
+        self.questions = read_questions()
+        self.conversation = read_yaml("conversation.yaml")
+        check_conversation(self.conversation)
+        for name in ("fillings", "functions", "extraction", "paraphrase"):
+            setattr(self, name, read_yaml(f"templates/{name}.yaml"))
+        self.words = sorted({word for question in self.questions for word in question.answer.split()})
+        self.forms = read_yaml("templates/forms.yaml")
+        self.follow_ups = read_yaml("templates/follow-ups.yaml")["follow_ups"]
+
+
+class Teachers:
+    """The generators of all kinds of lessons over one source of chance."""
+
+    def __init__(self, corpus, seed, held_out=False):
+        self.source = source = Source(seed, held_out)
+        self.questions = corpus.questions
+        self.fillings = Fillings(source, corpus.fillings)
+        paraphrase = Paraphrase(source, corpus.paraphrase)
+        self.recall = Recall(source, corpus.questions, corpus.forms, corpus.follow_ups, paraphrase)
+        self.manners = Manners(source, corpus.conversation, self.recall, self.fillings)
+        self.calls = Calls(source, corpus.functions, self.fillings, self.recall)
+        self.extraction = Extraction(source, corpus.extraction, self.fillings, corpus.words)
+
+    def some(self, count):
+        return self.source.dice.choices(self.questions, k=count)
+
+
+def teach_round(corpus, seed, number):
+    """The lessons of one round, drawn anew for each `number`."""
+    teachers = Teachers(corpus, f"{seed}/teach/{number}")
+    extraction = teachers.extraction
+    # Copying is learned first or hardly at all, and from long hexadecimal numbers fastest: among few letters the layers
+    # that must work together find each other soon (a few hundred steps; within the mixture not in two thousand).
+    if number == 0:
+        return [extraction.repeat_hexadecimal() for _ in range(9000)]
+    lessons = list(ordinary_round(teachers))
+    if number == 1:
+        return teachers.source.dice.sample(lessons, len(lessons) // 3) + [extraction.repeat() for _ in range(2500)]
+    return lessons
+
+
+def ordinary_round(teachers):
+    """Every taught wording about once, and as much of the skills."""
+    recall, calls, extraction = teachers.recall, teachers.calls, teachers.extraction
+    size = len(teachers.questions)
+    yield from (recall.plain(question) for question in teachers.questions for _ in range(4))
+    yield from (recall.thought(question) for question in teachers.some(size // 2))
+    for form in ("one_sentence", "list", "json"):
+        yield from (recall.in_form(question, form) for question in teachers.some(size // 3))
+    for form in ("one_sentence", "list"):
+        yield from (recall.in_form_later(question, form) for question in teachers.some(size // 6))
+    yield from (recall.follow_up(pair) for pair in teachers.source.dice.choices(recall.pairs, k=size))
+    yield from (recall.switch(*teachers.some(2)) for _ in range(size // 3))
+    yield from teachers.manners.small_talk()
+    yield from teachers.manners.refusals()
+    yield from (teachers.manners.unknown() for _ in range(40))
+    yield from (calls.one() for _ in range(350))
+    yield from (calls.direct() for _ in range(60))
+    yield from (calls.two() for _ in range(100))
+    yield from (calls.missing() for _ in range(40))
+    yield from (calls.not_needed() for _ in range(60))
+    yield from (calls.answered() for _ in range(120))
+    yield from (calls.answered(2) for _ in range(30))
+    yield from (extraction.lesson() for _ in range(350))
+    yield from (extraction.repeat() for _ in range(250))

@@ -1,0 +1,149 @@
+"""The network: Qwen3's, small enough to read. Parameter names are those of transformers, so that export is a copy."""
+
+from dataclasses import asdict, dataclass
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+LONGEST_LESSON = 1024  # tokens; the exported model goes on to its whole context
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The size of one model. The KV cache costs `layers * kv_heads * head_dim * 4` bytes per token in bf16."""
+
+    vocab: int
+    hidden: int
+    layers: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    feed_forward: int
+    rope_theta: float = 10_000.0
+    eps: float = 1e-6
+    context: int = 32768
+
+    def as_dict(self):
+        return asdict(self)
+
+    @property
+    def kv_bytes_per_token(self):
+        return self.layers * self.kv_heads * self.head_dim * 2 * 2
+
+
+class Norm(nn.Module):
+    def __init__(self, size, eps):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(size))
+        self.eps = eps
+
+    def forward(self, x):
+        return F.rms_norm(x, self.weight.shape, self.weight, self.eps)
+
+
+def rotary(length, shape):
+    """cos and sin, each [length, head_dim], in the half-split layout of Qwen."""
+    exponent = torch.arange(0, shape.head_dim, 2, dtype=torch.float64) / shape.head_dim
+    angle = torch.arange(length, dtype=torch.float64)[:, None] / shape.rope_theta**exponent
+    angle = torch.cat([angle, angle], dim=-1)
+    return angle.cos().float(), angle.sin().float()
+
+
+def rotate(x, cos, sin):
+    first, second = x.chunk(2, dim=-1)
+    return x * cos + torch.cat([-second, first], dim=-1) * sin
+
+
+class Attention(nn.Module):
+    def __init__(self, shape):
+        super().__init__()
+        self.shape = shape
+        width, kv_width = shape.heads * shape.head_dim, shape.kv_heads * shape.head_dim
+        self.q_proj = nn.Linear(shape.hidden, width, bias=False)
+        self.k_proj = nn.Linear(shape.hidden, kv_width, bias=False)
+        self.v_proj = nn.Linear(shape.hidden, kv_width, bias=False)
+        self.o_proj = nn.Linear(width, shape.hidden, bias=False)
+        self.q_norm = Norm(shape.head_dim, shape.eps)
+        self.k_norm = Norm(shape.head_dim, shape.eps)
+
+    def forward(self, x, cos, sin):
+        batch, length, _ = x.shape
+        size = self.shape.head_dim
+        q = self.q_norm(self.q_proj(x).view(batch, length, -1, size)).transpose(1, 2)
+        k = self.k_norm(self.k_proj(x).view(batch, length, -1, size)).transpose(1, 2)
+        v = self.v_proj(x).view(batch, length, -1, size).transpose(1, 2)
+        q, k = rotate(q, cos, sin), rotate(k, cos, sin)
+        groups = self.shape.heads // self.shape.kv_heads
+        k, v = (t.repeat_interleave(groups, dim=1) if groups > 1 else t for t in (k, v))
+        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return self.o_proj(mixed.transpose(1, 2).reshape(batch, length, -1))
+
+
+class FeedForward(nn.Module):
+    def __init__(self, shape):
+        super().__init__()
+        self.gate_proj = nn.Linear(shape.hidden, shape.feed_forward, bias=False)
+        self.up_proj = nn.Linear(shape.hidden, shape.feed_forward, bias=False)
+        self.down_proj = nn.Linear(shape.feed_forward, shape.hidden, bias=False)
+
+    def forward(self, x):
+        return self.down_proj(F.silu(self.gate_proj(x)) * self.up_proj(x))
+
+
+class Layer(nn.Module):
+    def __init__(self, shape):
+        super().__init__()
+        self.input_layernorm = Norm(shape.hidden, shape.eps)
+        self.self_attn = Attention(shape)
+        self.post_attention_layernorm = Norm(shape.hidden, shape.eps)
+        self.mlp = FeedForward(shape)
+
+    def forward(self, x, cos, sin):
+        x = x + self.self_attn(self.input_layernorm(x), cos, sin)
+        return x + self.mlp(self.post_attention_layernorm(x))
+
+
+class Body(nn.Module):
+    def __init__(self, shape):
+        super().__init__()
+        self.embed_tokens = nn.Embedding(shape.vocab, shape.hidden)
+        self.layers = nn.ModuleList(Layer(shape) for _ in range(shape.layers))
+        self.norm = Norm(shape.hidden, shape.eps)
+
+    def forward(self, ids, cos, sin):
+        x = self.embed_tokens(ids)
+        for layer in self.layers:
+            x = layer(x, cos, sin)
+        return self.norm(x)
+
+
+class Qwen3(nn.Module):
+    """The output layer is the embedding (tied). `hidden` stops before it, so that a loss can take only the taught positions."""
+
+    def __init__(self, shape):
+        super().__init__()
+        self.shape = shape
+        self.model = Body(shape)
+        cos, sin = rotary(LONGEST_LESSON, shape)
+        self.register_buffer("cos", cos, persistent=False)
+        self.register_buffer("sin", sin, persistent=False)
+        self.apply(lambda module: start_weights(module, shape))
+
+    def hidden(self, ids):
+        length = ids.shape[1]
+        return self.model(ids, self.cos[:length], self.sin[:length])
+
+    def logits(self, hidden):
+        return F.linear(hidden, self.model.embed_tokens.weight)
+
+    def parameter_count(self):
+        return sum(p.numel() for p in self.parameters())
+
+
+def start_weights(module, shape):
+    if isinstance(module, nn.Embedding):
+        nn.init.normal_(module.weight, std=0.02)
+    if isinstance(module, nn.Linear):
+        depth = (2 * shape.layers) ** -0.5 if module.in_features != shape.hidden else 1.0
+        nn.init.normal_(module.weight, std=depth * module.in_features**-0.5)

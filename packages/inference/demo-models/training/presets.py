@@ -1,0 +1,53 @@
+"""Everything that differs between a small run and a big one. Scripts name no sizes of their own."""
+
+from dataclasses import dataclass, replace
+
+from training.model import Shape
+
+VOCABULARY_SIZE = 2048
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """One training run: tokens read in all, tokens per step, peak rates, and the share of the run that warms up."""
+
+    tokens: int
+    batch_tokens: int = 2048
+    matrix_rate: float = 0.02  # of Muon
+    rate: float = 8e-3  # of AdamW: the embedding and the norms
+    warm_up: float = 0.03
+    weight_decay: float = 0.01
+
+
+@dataclass(frozen=True)
+class Preset:
+    seed: int
+    threads: int
+    device: str
+    shapes: dict
+    schedules: dict
+    distil_share: float = 0.7  # of the student's loss: the distance to the teacher
+
+
+MODEL_1 = Shape(VOCABULARY_SIZE, hidden=160, layers=3, heads=4, kv_heads=2, head_dim=32, feed_forward=640)
+MODEL_1_MINI = Shape(VOCABULARY_SIZE, hidden=96, layers=3, heads=3, kv_heads=1, head_dim=32, feed_forward=320)
+
+CPU = Preset(
+    seed=20250101,
+    threads=2,
+    device="cpu",
+    shapes={"model-1": MODEL_1, "model-1-mini": MODEL_1_MINI},
+    schedules={
+        "model-1": Schedule(tokens=11_000_000),
+        "model-1-mini": Schedule(tokens=8_000_000),
+    },
+)
+
+
+def shortened(preset, tokens):
+    """The same path with far less training: to try the scripts, not the models."""
+    schedules = {name: replace(plan, tokens=tokens) for name, plan in preset.schedules.items()}
+    return replace(preset, schedules=schedules)
+
+
+PRESETS = {"cpu": CPU, "smoke": shortened(CPU, 50_000)}

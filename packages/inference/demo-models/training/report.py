@@ -1,0 +1,92 @@
+"""Writes `evaluation.md` from the results: shares per kind for every model, then every miss of the models that ship."""
+
+import json
+from collections import Counter
+
+GROUPS = {
+    "taught questions, held-out wording": ["recall"],
+    "the same with thinking": ["thinking"],
+    "follow-up questions": ["follow-up"],
+    "a new topic after another": ["new topic"],
+    "form asked by the system message": ["form one_sentence", "form list", "form json"],
+    "form asked afterwards": ["form one_sentence later", "form list later"],
+    "function call, fresh arguments": ["call"],
+    "two calls in one turn": ["two calls"],
+    "asking for a missing argument": ["missing argument"],
+    "no call where none is needed": ["call not needed"],
+    "answer from a function's result": ["tool result"],
+    "fields into JSON": ["extraction"],
+    "copying": ["repeat"],
+    "declining foreign topics": ["refusal foreign"],
+    "declining live data, advice, other languages": ["refusal live", "refusal advice", "refusal language"],
+    "declining what was not taught": ["refusal unknown"],
+    "small talk": ["small talk"],
+}
+HEAD = """# Evaluation
+
+Written by `python -m training.build evaluate`; do not edit. Greedy answers of the exported bf16 weights, computed in float32 by
+transformers. Every wording here was held out and every address, amount and name was drawn anew. An answer counts only when it equals the
+taught one: to the letter for calls, JSON and copies; letter case and spacing apart for the others.
+"""
+ALONE = "`model-1-mini-alone` is the same size, data and number of steps as `model-1-mini`, trained without a teacher. It is not shipped."
+LONGEST = 240
+
+
+def share(rows, kinds):
+    rows = [row for row in rows if row["kind"] in kinds]
+    good = sum(row["right"] for row in rows)
+    return f"{100 * good / len(rows):.1f} % ({good}/{len(rows)})" if rows else "–"
+
+
+def score_table(results):
+    names = list(results)
+    lines = ["| what | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
+    for title, kinds in GROUPS.items():
+        lines.append(f"| {title} | " + " | ".join(share(results[name], kinds) for name in names) + " |")
+    every = {row["kind"] for rows in results.values() for row in rows}
+    lines.append("| **all tasks** | " + " | ".join(share(results[name], every) for name in names) + " |")
+    return "\n".join(lines)
+
+
+def training_table(names, work):
+    lines = ["| model | parameters | tokens read | steps | training time | loss at the end |", "|---|---|---|---|---|---|"]
+    for name in names:
+        file = work / f"{name}.json"
+        if not file.exists():
+            continue
+        facts = json.loads(file.read_text(encoding="utf-8"))
+        lines.append(
+            f"| {name} | {facts['parameters']:,} | {facts['tokens']:,} | {facts['steps']:,} "
+            f"| {facts['seconds'] / 60:.1f} min | {facts['curve'][-1][1] if facts['curve'] else '–'} |"
+        )
+    return "\n".join(lines)
+
+
+def one_line(text):
+    flat = text.replace("\n", " ⏎ ").replace("|", "¦").replace("`", "'")
+    return f"`{flat}`" if len(flat) <= LONGEST else f"`{flat[:LONGEST]}…`"
+
+
+def miss_list(name, rows):
+    misses = [row for row in rows if not row["right"]]
+    lines = [f"## Misses of {name}: {len(misses)} of {len(rows)}", ""]
+    for kind in Counter(row["kind"] for row in misses):
+        lines += [f"### {kind}", "", "| asked | wanted | given |", "|---|---|---|"]
+        for row in (row for row in misses if row["kind"] == kind):
+            lines.append(f"| {one_line(row['asked'])} | {one_line(row['wanted'])} | {one_line(row['given'])} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def write_report(results, work, target):
+    shipped = [name for name in results if not name.endswith("-alone")]
+    parts = [
+        HEAD,
+        score_table(results),
+        *([ALONE] if len(shipped) < len(results) else []),
+        "## Training",
+        training_table(results, work),
+        *[miss_list(name, results[name]) for name in shipped],
+    ]
+    (target / "evaluation.md").write_text("\n\n".join(parts).rstrip() + "\n", encoding="utf-8")
+    print(score_table(results))

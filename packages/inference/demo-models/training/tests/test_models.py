@@ -1,0 +1,71 @@
+import filecmp
+import json
+import tempfile
+import unittest
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from training.crosscheck import template_cases
+from training.export import export_model
+from training.hashes import describe
+from training.model import Qwen3
+from training.presets import CPU
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = ("model-1", "model-1-mini")
+
+
+class ModelsTest(unittest.TestCase):
+    def test_hashes_are_those_of_the_files(self):
+        recorded = json.loads((ROOT / "hashes.json").read_text(encoding="utf-8"))
+        for name, entry in recorded.items():
+            self.assertEqual(describe(ROOT / name), entry, name)
+
+    def test_exporting_again_gives_the_same_bytes(self):
+        for name in NAMES:
+            merges = json.loads((ROOT / name / "tokenizer.json").read_text(encoding="utf-8"))["model"]["merges"]
+            state = load_file(ROOT / name / "model.safetensors")
+            with tempfile.TemporaryDirectory() as folder:
+                export_model(Path(folder), name, CPU.shapes[name], state, [tuple(pair) for pair in merges])
+                files = [path.name for path in Path(folder).iterdir()]
+                same, different, missing = filecmp.cmpfiles(folder, ROOT / name, files, shallow=False)
+                self.assertEqual((sorted(same), different, missing), (sorted(files), [], []))
+
+    def test_our_network_is_that_of_transformers(self):
+        ids = torch.arange(1, 400)[None]
+        for name in NAMES:
+            ours = Qwen3(CPU.shapes[name])
+            ours.load_state_dict({k: v.float() for k, v in load_file(ROOT / name / "model.safetensors").items()})
+            theirs = AutoModelForCausalLM.from_pretrained(ROOT / name, dtype=torch.float32)
+            with torch.inference_mode():
+                torch.testing.assert_close(ours.logits(ours.hidden(ids)), theirs(ids).logits, atol=2e-3, rtol=1e-3)
+
+    def test_the_template_renders_alike_in_training_and_in_transformers(self):
+        self.assertGreater(len(list(template_cases(AutoTokenizer.from_pretrained(ROOT / "model-1")))), 20)
+
+    def test_the_generation_prompt_switches_thinking(self):
+        tokenizer = AutoTokenizer.from_pretrained(ROOT / "model-1")
+        options = dict(tokenize=False, add_generation_prompt=True)
+        messages = [{"role": "user", "content": "Hi"}]
+        start = "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n"
+        self.assertEqual(tokenizer.apply_chat_template(messages, **options), f"{start}<think>\n\n</think>\n\n")
+        self.assertEqual(tokenizer.apply_chat_template(messages, enable_thinking=True, **options), start)
+
+    def test_the_cards_say_the_size_of_the_models(self):
+        for name in NAMES:
+            card = (ROOT / name / "README.md").read_text(encoding="utf-8")
+            millions = Qwen3(CPU.shapes[name]).parameter_count() / 1e6
+            self.assertIn(f"{millions:.{1 if millions > 1 else 2}f} million parameters", card)
+            self.assertIn(f"{CPU.shapes[name].kv_bytes_per_token} bytes per token", card)
+            self.assertIn("It is not the operator's", card.replace("\n", " "))
+
+    def test_all_files_together_stay_small(self):
+        size = sum(path.stat().st_size for path in ROOT.rglob("*") if path.is_file() and ".parley" not in path.parts)
+        self.assertLessEqual(size, 10_000_000)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,113 @@
+"""Trains one model: a loss on the taught tokens only, checkpoints to resume from.
+
+Matrices are trained by Muon and the rest by AdamW: at this size that needs a third of the tokens that AdamW alone needs.
+"""
+
+import math
+import time
+
+import torch
+from torch.nn import functional as F
+from tqdm import tqdm
+
+from training.batches import to_tensors
+from training.model import Qwen3
+
+CHECKPOINT_SECONDS = 60
+CURVE_STEPS = 25
+
+
+def pace_at(step, steps, warm_up):
+    """The share of the peak rate: a short climb, then half a cosine down to a thirtieth."""
+    warm = max(1, int(steps * warm_up))
+    if step < warm:
+        return (step + 1) / warm
+    done = (step - warm) / max(1, steps - warm)
+    return 1 / 30 + (1 - 1 / 30) * 0.5 * (1 + math.cos(math.pi * done))
+
+
+def make_optimizers(model, schedule):
+    inner = [p for name, p in model.named_parameters() if p.ndim == 2 and "embed" not in name]
+    outer = [p for name, p in model.named_parameters() if p.ndim == 1 or "embed" in name]
+    return [
+        torch.optim.Muon(inner, lr=schedule.matrix_rate, momentum=0.95, weight_decay=schedule.weight_decay),
+        torch.optim.AdamW(outer, lr=schedule.rate, betas=(0.9, 0.98), weight_decay=0.0, fused=True),
+    ]
+
+
+def taught_loss(model, batch, teacher, preset):
+    """Cross-entropy on the taught tokens; with a teacher, mixed with the distance to its whole distribution."""
+    ids, taught = batch
+    logits = model.logits(model.hidden(ids[:, :-1])[taught]).float()
+    loss = F.cross_entropy(logits, ids[:, 1:][taught])
+    if teacher is None:
+        return loss
+    with torch.no_grad():
+        wanted = teacher.logits(teacher.hidden(ids[:, :-1])[taught]).float()
+    given = F.log_softmax(logits, -1)
+    distance = F.kl_div(given, F.log_softmax(wanted, -1), log_target=True, reduction="batchmean")
+    return preset.distil_share * distance + (1 - preset.distil_share) * loss
+
+
+class Run:
+    """One training run and its place on disk: starting it again goes on where it stopped."""
+
+    def __init__(self, preset, name, groups, folder, teacher=None, label=None):
+        torch.manual_seed(preset.seed)
+        self.preset, self.schedule = preset, preset.schedules[name]
+        self.model = Qwen3(preset.shapes[name]).to(preset.device)
+        self.optimizers = make_optimizers(self.model, self.schedule)
+        self.peaks = [[group["lr"] for group in optimizer.param_groups] for optimizer in self.optimizers]
+        self.groups, self.teacher = groups, teacher
+        self.steps, self.step, self.seconds = len(groups), 0, 0.0
+        self.file, self.curve, self.label = folder / f"{label or name}.pt", [], label or name
+        if self.file.exists():
+            self.resume()
+
+    def resume(self):
+        saved = torch.load(self.file, weights_only=False)
+        self.model.load_state_dict(saved["model"])
+        for optimizer, state in zip(self.optimizers, saved["optimizers"]):
+            optimizer.load_state_dict(state)
+        self.step, self.seconds, self.curve = saved["step"], saved["seconds"], saved["curve"]
+
+    def save(self):
+        state = dict(model=self.model.state_dict(), optimizers=[o.state_dict() for o in self.optimizers])
+        partial = self.file.with_suffix(".partial")
+        torch.save({**state, "step": self.step, "seconds": self.seconds, "curve": self.curve}, partial)
+        partial.replace(self.file)
+
+    def advance(self):
+        pace = pace_at(self.step, self.steps, self.schedule.warm_up)
+        batch = [tensor.to(self.preset.device) for tensor in to_tensors(self.groups[self.step])]
+        loss = taught_loss(self.model, batch, self.teacher, self.preset)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        for optimizer, peaks in zip(self.optimizers, self.peaks):
+            for group, peak in zip(optimizer.param_groups, peaks):
+                group["lr"] = peak * pace
+            optimizer.step()
+            optimizer.zero_grad()
+        self.step += 1
+        return loss.item()
+
+    def finish(self):
+        """Trains to the end and gives the model; `seconds` counts every part of a run that was interrupted."""
+        bar = tqdm(total=self.steps, initial=self.step, desc=self.label, mininterval=10)
+        saved, losses = time.monotonic(), []
+        while self.step < self.steps:
+            started = time.monotonic()
+            losses.append(self.advance())
+            self.seconds += time.monotonic() - started
+            bar.update()
+            if len(losses) == CURVE_STEPS:
+                mean = sum(losses) / len(losses)
+                self.curve.append((self.step, round(mean, 4)))
+                bar.set_postfix(loss=f"{mean:.3f}", refresh=False)
+                losses = []
+            if time.monotonic() - saved > CHECKPOINT_SECONDS:
+                self.save()
+                saved = time.monotonic()
+        bar.close()
+        self.save()
+        return self.model.eval()

@@ -1,0 +1,157 @@
+import { createHash } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { EngineError } from "../engine.ts";
+import type { Engine, EngineEvent, EngineFacts, EngineGauges, EngineRequest, EngineState } from "../engine.ts";
+import { Supervisor } from "../sidecar/supervise.ts";
+import type { SupervisorReport } from "../sidecar/supervised.ts";
+import type { Timings } from "../sidecar/timings.ts";
+import { ChildConnection } from "./connect.ts";
+import { compileGrammars } from "./grammars.ts";
+import { probeRequest } from "./probe.ts";
+import type { ChildStatus } from "./protocol.ts";
+
+export interface ChildEngineOptions {
+  /** The model id, for messages. */
+  readonly name: string;
+  /** An existing folder whose path is short: a unix socket's may have 107 bytes. */
+  readonly runFolder: string;
+  /** The program of the child and its arguments, given the socket that it must listen on. */
+  readonly command: (socketPath: string) => { readonly command: string; readonly args: readonly string[] };
+  readonly timings: Timings;
+  readonly report: (event: SupervisorReport) => void;
+}
+
+/** An engine in a child process of ours. `embedded` and `scripted` differ only in the program that they start. */
+export class ChildEngine implements Engine {
+  readonly #socketPath: string;
+  readonly #connection: ChildConnection;
+  readonly #supervisor: Supervisor;
+  #running = 0;
+  #aborted = 0;
+  #idle = Promise.withResolvers<void>();
+
+  /** @throws {RangeError} when the path of the socket would be too long */
+  constructor(options: ChildEngineOptions) {
+    this.#socketPath = socketPathFor(options);
+    this.#connection = new ChildConnection(this.#socketPath);
+    this.#supervisor = new Supervisor({
+      name: options.name,
+      ...options.command(this.#socketPath),
+      timings: options.timings,
+      prepare: () => rm(this.#socketPath, { force: true }),
+      probe: (signal) => this.#probe(signal),
+      status: (signal) => this.#connection.status(signal),
+      report: options.report,
+      random: Math.random,
+    });
+    this.#idle.resolve();
+  }
+
+  start(): void {
+    this.#supervisor.start();
+  }
+
+  get state(): EngineState {
+    return this.#supervisor.state;
+  }
+
+  get stateReason(): string {
+    return this.#supervisor.reason;
+  }
+
+  get facts(): EngineFacts | undefined {
+    return this.#supervisor.facts;
+  }
+
+  /** The process under way, for an operator or a test that kills it. */
+  get pid(): number | undefined {
+    return this.#supervisor.pid;
+  }
+
+  /** The last 200 lines that its processes wrote, for whoever has to find out why one died. */
+  get logLines(): readonly string[] {
+    return this.#supervisor.logLines;
+  }
+
+  async *stream(request: EngineRequest, signal: AbortSignal): AsyncGenerator<EngineEvent> {
+    this.#assertReady();
+    const job = { request, ...compileGrammars(request) };
+    let isOver = false;
+    this.#begin(request.n);
+    try {
+      yield* this.#connection.generate(job, signal);
+      isOver = true;
+    } catch (error) {
+      // Neither has begun anything.
+      isOver = error instanceof EngineError && (error.kind === "rejected" || error.kind === "unavailable");
+      throw error;
+    } finally {
+      this.#end(request.n);
+      if (!isOver) this.#aborted += 1;
+    }
+  }
+
+  async countTokens(request: EngineRequest, signal: AbortSignal): Promise<number> {
+    this.#assertReady();
+    return this.#connection.countTokens({ request, contentGrammar: undefined, toolGrammar: undefined }, signal);
+  }
+
+  gauges(): EngineGauges {
+    return { running: this.#running, restarts: this.#supervisor.restarts, aborted: this.#aborted };
+  }
+
+  /** What the process says of itself. @throws {EngineError} */
+  status(signal: AbortSignal): Promise<ChildStatus> {
+    return this.#connection.status(signal);
+  }
+
+  whenReady(): Promise<void> {
+    return this.#supervisor.whenReady();
+  }
+
+  /** Refuses new work, lets streams under way finish for so long, then ends the process. */
+  async close(graceMs: number): Promise<void> {
+    this.#supervisor.drain();
+    const patience = Promise.withResolvers<void>();
+    const timer = setTimeout(patience.resolve, graceMs);
+    await Promise.race([this.#idle.promise, patience.promise]);
+    clearTimeout(timer);
+    await this.#supervisor.close(graceMs);
+    this.#connection.close();
+    await rm(this.#socketPath, { force: true });
+  }
+
+  #begin(choices: number): void {
+    if (this.#running === 0) this.#idle = Promise.withResolvers<void>();
+    this.#running += choices;
+  }
+
+  #end(choices: number): void {
+    this.#running -= choices;
+    if (this.#running === 0) this.#idle.resolve();
+  }
+
+  #assertReady(): void {
+    if (this.state !== "ready") throw new EngineError("unavailable", `the engine is ${this.state}`);
+  }
+
+  async #probe(signal: AbortSignal): Promise<void> {
+    const job = { request: probeRequest, contentGrammar: undefined, toolGrammar: undefined };
+    for await (const event of this.#connection.generate(job, signal)) {
+      if (event.usage.completion_tokens > 0) return;
+    }
+    throw new EngineError("protocol", "the probe produced no token");
+  }
+}
+
+const longestSocketPath = 107;
+
+/** Short, and another one for every name. */
+function socketPathFor({ name, runFolder }: ChildEngineOptions): string {
+  const path = join(runFolder, `${createHash("sha256").update(name).digest("hex").slice(0, 12)}.sock`);
+  if (Buffer.byteLength(path) <= longestSocketPath) return path;
+  throw new RangeError(
+    `${path}: a unix socket's path may have ${longestSocketPath} bytes: choose a shorter run folder.`,
+  );
+}

@@ -1,0 +1,99 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { Server, ServerResponse } from "node:http";
+import { once } from "node:events";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { EngineError } from "../engine.ts";
+import { bytesOf } from "../../test/cuts.ts";
+import { ChildConnection } from "./connect.ts";
+import { probeRequest } from "./probe.ts";
+import type { Job } from "./protocol.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "parley-"));
+const socketPath = join(folder, "s.sock");
+const job: Job = { request: probeRequest, contentGrammar: undefined, toolGrammar: undefined };
+const usage = { prompt_tokens: 1, cached_tokens: 0, completion_tokens: 0, reasoning_tokens: 0 };
+const role = { kind: "role", choice: 0, usage };
+const line = (value: unknown): string => `${JSON.stringify(value)}\n`;
+const patience = (): AbortSignal => AbortSignal.timeout(10_000);
+
+let server: Server;
+let answer: (response: ServerResponse) => unknown;
+let connection: ChildConnection;
+beforeAll(async () => {
+  server = createServer((_request, response) => answer(response)).listen(socketPath);
+  await once(server, "listening");
+  connection = new ChildConnection(socketPath);
+});
+afterAll(() => {
+  connection.close();
+  server.closeAllConnections();
+  server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const events = (signal = patience()): Promise<unknown[]> => Array.fromAsync(connection.generate(job, signal));
+const kindOf = (error: unknown): unknown => (error instanceof EngineError ? error.kind : error);
+
+describe("the driver's end of the socket", () => {
+  test("reads events however their bytes are cut", async () => {
+    const text = { kind: "text", choice: 0, text: "🦀", tokens: [], usage };
+    answer = async (response) => {
+      for (const byte of bytesOf(line(role) + line(text))) {
+        response.write(Buffer.of(byte));
+        await new Promise(setImmediate);
+      }
+      response.end();
+    };
+    await expect(events()).resolves.toEqual([role, text]);
+  });
+
+  test.each<[string, (response: ServerResponse) => void, string]>([
+    ["a refusal", (response: ServerResponse) => response.writeHead(400).end('{"message": "no"}'), "rejected"],
+    ["a failure", (response: ServerResponse) => response.writeHead(500).end('{"message": "no memory"}'), "crashed"],
+    [
+      "a failure in the middle",
+      (response: ServerResponse) => response.end(line(role) + line({ kind: "failed", message: "no" })),
+      "crashed",
+    ],
+    [
+      "a broken connection",
+      (response: ServerResponse) => void (response.write(line(role)), setImmediate(() => response.destroy())),
+      "crashed",
+    ],
+    ["no answer at all", (response: ServerResponse) => response.destroy(), "crashed"],
+    ["a line that is no JSON", (response: ServerResponse) => response.end(`${line(role)}oops\n`), "protocol"],
+    ["JSON that is no event", (response: ServerResponse) => response.end(line({ hello: 1 })), "protocol"],
+    ["nothing worth the name", (response: ServerResponse) => response.end("null\n"), "protocol"],
+    ["a refusal that is none", (response: ServerResponse) => response.writeHead(400).end("<html>"), "protocol"],
+  ])("%s is an error of its kind", async (_title, reply, kind) => {
+    answer = reply;
+    await expect(events().catch(kindOf)).resolves.toBe(kind);
+  });
+
+  test.each(["countTokens", "status"] as const)("%s breaks off as an error of its kind, too", async (method) => {
+    answer = (response) => void (response.write("{"), setImmediate(() => response.destroy()));
+    const asked = method === "status" ? connection.status(patience()) : connection.countTokens(job, patience());
+    await expect(asked.catch(kindOf)).resolves.toBe("crashed");
+  });
+
+  test("nobody there is unavailable", async () => {
+    const nobody = new ChildConnection(join(folder, "none.sock"));
+    await expect(nobody.status(patience()).catch(kindOf)).resolves.toBe("unavailable");
+  });
+
+  test("an aborted signal ends the stream with its reason, and hangs up", async () => {
+    const hungUp = Promise.withResolvers<void>();
+    answer = (response) => {
+      response.on("close", hungUp.resolve);
+      response.write(line(role));
+    };
+    const hangUp = new AbortController();
+    const reading = events(hangUp.signal);
+    setTimeout(() => hangUp.abort(new Error("gone")), 20);
+    await expect(reading).rejects.toThrow("gone");
+    await expect(hungUp.promise).resolves.toBeUndefined();
+  });
+});

@@ -1,0 +1,98 @@
+import { Agent, request as httpRequest } from "node:http";
+import type { IncomingMessage } from "node:http";
+import { json } from "node:stream/consumers";
+import { EngineError } from "../engine.ts";
+import type { EngineEvent } from "../engine.ts";
+import type { ChildEvent, ChildRefusal, ChildStatus, Job } from "./protocol.ts";
+import { readLines } from "./read-lines.ts";
+
+/** The driver's end of the socket. */
+export class ChildConnection {
+  readonly #socketPath: string;
+  readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: 16 });
+
+  constructor(socketPath: string) {
+    this.#socketPath = socketPath;
+  }
+
+  /**
+   * The events of one generation. Aborting the signal, or leaving the loop, closes the connection and so cancels.
+   * @throws {EngineError}, or the signal's reason once it has aborted
+   */
+  async *generate(job: Job, signal: AbortSignal): AsyncGenerator<EngineEvent> {
+    const response = await this.#ask("POST", "/generate", job, signal);
+    try {
+      for await (const line of readLines(response)) yield parseEvent(line);
+    } catch (error) {
+      throw signal.aborted ? signal.reason : asEngineError(error);
+    }
+  }
+
+  /** @throws {EngineError}, or the signal's reason once it has aborted */
+  async countTokens(job: Job, signal: AbortSignal): Promise<number> {
+    // What arrives here is written by our own child.
+    const answer = (await this.#askJson("POST", "/count", job, signal)) as { readonly prompt_tokens: number };
+    return answer.prompt_tokens;
+  }
+
+  /** @throws {EngineError}, or the signal's reason once it has aborted */
+  async status(signal: AbortSignal): Promise<ChildStatus> {
+    // Likewise.
+    return (await this.#askJson("GET", "/status", undefined, signal)) as ChildStatus;
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  async #askJson(method: string, path: string, job: Job | undefined, signal: AbortSignal): Promise<unknown> {
+    const response = await this.#ask(method, path, job, signal);
+    return readJson(response, signal);
+  }
+
+  async #ask(method: string, path: string, job: Job | undefined, signal: AbortSignal): Promise<IncomingMessage> {
+    const response = await this.#send(method, path, job, signal).catch((error: unknown) => {
+      throw signal.aborted ? signal.reason : asEngineError(error);
+    });
+    if (response.statusCode === 200) return response;
+    // Likewise.
+    const { message } = (await readJson(response, signal)) as ChildRefusal;
+    throw new EngineError(response.statusCode === 400 ? "rejected" : "crashed", message);
+  }
+
+  #send(method: string, path: string, job: Job | undefined, signal: AbortSignal): Promise<IncomingMessage> {
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const request = httpRequest({ socketPath: this.#socketPath, method, path, agent: this.#agent, signal }, resolve);
+    request.on("error", reject);
+    request.end(job && JSON.stringify(job));
+    return promise;
+  }
+}
+
+/** @throws {SyntaxError} for anything but an event @throws {EngineError} for a generation that has failed */
+function parseEvent(line: string): EngineEvent {
+  // Nothing is known of it yet: the type only names what is looked for.
+  const event = JSON.parse(line) as Partial<ChildEvent> | null;
+  if (event?.kind === "failed") throw new EngineError("crashed", event.message ?? "the engine failed");
+  if (typeof event?.kind !== "string" || !("usage" in event)) throw new SyntaxError(`this is no event: ${line}`);
+  // What is inside is written by our own child.
+  return event as EngineEvent;
+}
+
+async function readJson(response: IncomingMessage, signal: AbortSignal): Promise<unknown> {
+  try {
+    return await json(response);
+  } catch (error) {
+    throw signal.aborted ? signal.reason : asEngineError(error);
+  }
+}
+
+function asEngineError(error: unknown): EngineError {
+  if (error instanceof EngineError) return error;
+  if (error instanceof SyntaxError)
+    return new EngineError("protocol", "the engine wrote a broken line", { cause: error });
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const isAbsent = code === "ECONNREFUSED" || code === "ENOENT";
+  const message = isAbsent ? "the engine is not running" : "the engine broke the connection";
+  return new EngineError(isAbsent ? "unavailable" : "crashed", message, { cause: error });
+}

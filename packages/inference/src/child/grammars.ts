@@ -1,0 +1,52 @@
+import { EngineError } from "../engine.ts";
+import type { EngineRequest, FunctionTool } from "../engine.ts";
+import { compileParameters, compileSchema } from "../schema/compile-schema.ts";
+import { anyObjectGrammar, answerGrammar, toolCallGrammar } from "../schema/to-grammar.ts";
+import type { CallableTool } from "../schema/to-grammar.ts";
+import { WorkMeter } from "../schema/work-meter.ts";
+import type { Job } from "./protocol.ts";
+
+/**
+ * The grammars that hold a request's content and tool calls to their schemas.
+ * @throws {EngineError} `rejected` where a schema that must be enforced cannot be
+ */
+export function compileGrammars(request: EngineRequest): Pick<Job, "contentGrammar" | "toolGrammar"> {
+  return { contentGrammar: contentGrammarOf(request.format), toolGrammar: toolGrammarOf(request) };
+}
+
+function contentGrammarOf(format: EngineRequest["format"]): string | undefined {
+  if (format.type === "text") return undefined;
+  if (format.type === "json_object") return anyObjectGrammar;
+  const compiled = compileSchema(format.schema, "value", new WorkMeter());
+  if ("rules" in compiled) return answerGrammar(compiled.rules);
+  throw new EngineError("rejected", `The schema of the answer cannot be enforced: ${compiled.fault.reason}.`);
+}
+
+/** The schemas of all tools together may take so many steps: 128 tools, each at its own bound, would take seconds. */
+const toolSteps = 400_000;
+
+/** Every call is guided, strict or not: a name that was offered, and arguments that are at least a JSON object. */
+function toolGrammarOf({ tools, tool_choice }: EngineRequest): string | undefined {
+  if (tool_choice === "none" || tools.length === 0) return undefined;
+  const offered = tool_choice === "auto" ? tools : tools.filter((tool) => tool_choice.oneOf.includes(tool.name));
+  const meter = new WorkMeter(toolSteps);
+  return toolCallGrammar(
+    offered.map((tool, index) => toCallable(tool, index, tool_choice !== "auto" || tool.isStrict === true, meter)),
+  );
+}
+
+function toCallable(
+  { name, parameters }: FunctionTool,
+  index: number,
+  isBinding: boolean,
+  meter: WorkMeter,
+): CallableTool {
+  if (parameters === undefined) return { name, parameters };
+  const compiled = compileParameters(parameters, `tool-${index}`, meter);
+  if ("rules" in compiled) return { name, parameters: compiled };
+  if (!isBinding) return { name, parameters: "any" };
+  throw new EngineError(
+    "rejected",
+    `The parameters of the function ${name} cannot be enforced: ${compiled.fault.reason}.`,
+  );
+}

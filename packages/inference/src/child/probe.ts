@@ -1,0 +1,26 @@
+import type { EngineRequest } from "../engine.ts";
+
+/** One greedy token: proof that an engine really generates. Nobody is charged for it. */
+export const probeRequest: EngineRequest = {
+  messages: [{ role: "user", content: "Hello" }],
+  tools: [],
+  tool_choice: "none",
+  parallel_tool_calls: false,
+  format: { type: "text" },
+  isThinking: false,
+  max_tokens: 1,
+  n: 1,
+  seed: undefined,
+  sampling: {
+    temperature: 0,
+    top_p: 1,
+    top_k: 0,
+    min_p: 0,
+    frequency_penalty: 0,
+    presence_penalty: 0,
+    repetition_penalty: 1,
+    logit_bias: {},
+  },
+  stop: [],
+  top_logprobs: undefined,
+};

@@ -1,0 +1,103 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { text } from "node:stream/consumers";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { EngineEvent } from "../engine.ts";
+import type { ChildEvent, ChildNotice, ChildRefusal, ChildStatus, Job } from "./protocol.ts";
+import { Wire } from "./wire.ts";
+
+/** The engine refuses this request and would refuse it again; the message is fit for a caller. */
+export class RequestRefused extends Error {}
+
+/** What the process of an engine can do; `embedded` and `scripted` each bring one. */
+export interface EngineCore {
+  generate(job: Job, signal: AbortSignal, wire: Wire): AsyncIterable<EngineEvent>;
+  countTokens(job: Job): Promise<number>;
+  status(): Omit<ChildStatus, "aborted">;
+}
+
+/** Tells the supervisor something, on standard output. */
+export function notify(notice: ChildNotice): void {
+  process.stdout.write(`${JSON.stringify(notice)}\n`);
+}
+
+/** Serves an engine on a unix socket until the process ends. */
+export async function serveEngine(core: EngineCore, socketPath: string): Promise<Server> {
+  let aborted = 0;
+  const server = createServer((request, response) => {
+    const hangUp = whenReaderLeaves(response);
+    const status = (): ChildStatus => ({ ...core.status(), aborted });
+    const onAbort = (): void => {
+      aborted += 1;
+    };
+    route(core, { request, response, hangUp, onAbort, status }).catch((error: unknown) => fail(response, error));
+  });
+  server.keepAliveTimeout = 0;
+  server.listen(socketPath);
+  await once(server, "listening");
+  return server;
+}
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Aborts when the reader has gone away before the end. */
+  readonly hangUp: AbortSignal;
+  readonly onAbort: () => void;
+  readonly status: () => ChildStatus;
+}
+
+/** From the first moment on: a reader may leave while its request is still being read. */
+function whenReaderLeaves(response: ServerResponse): AbortSignal {
+  const hangUp = new AbortController();
+  response.on("close", () => {
+    if (!response.writableFinished) hangUp.abort();
+  });
+  return hangUp.signal;
+}
+
+async function route(core: EngineCore, exchange: Exchange): Promise<void> {
+  const { request, response, status } = exchange;
+  if (request.url === "/status") return sendJson(response, 200, status());
+  // What arrives here is written by our own driver.
+  const job = JSON.parse(await text(request)) as Job;
+  if (request.url === "/count") return sendJson(response, 200, { prompt_tokens: await core.countTokens(job) });
+  await generate(core, job, exchange);
+}
+
+/** Writes events as the reader takes them; a reader that has gone away stops the generation. */
+async function generate(core: EngineCore, job: Job, { response, hangUp, onAbort }: Exchange): Promise<void> {
+  const wire = new Wire(response, hangUp);
+  try {
+    for await (const event of core.generate(job, hangUp, wire)) {
+      if (hangUp.aborted) break;
+      await wire.write(`${JSON.stringify(event)}\n`);
+    }
+    response.end();
+  } catch (error) {
+    if (!hangUp.aborted) failGeneration(response, error);
+  } finally {
+    if (hangUp.aborted) onAbort();
+  }
+}
+
+function failGeneration(response: ServerResponse, error: unknown): void {
+  if (!response.headersSent) throw error;
+  process.stderr.write(`${describe(error)}\n`);
+  response.end(`${JSON.stringify({ kind: "failed", message: messageOf(error) } satisfies ChildEvent)}\n`);
+}
+
+function fail(response: ServerResponse, error: unknown): void {
+  if (response.headersSent || response.destroyed) return void response.destroy();
+  const isRefusal = error instanceof RequestRefused;
+  if (!isRefusal) process.stderr.write(`${describe(error)}\n`);
+  sendJson(response, isRefusal ? 400 : 500, { message: messageOf(error) } satisfies ChildRefusal);
+}
+
+function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(JSON.stringify(body));
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const describe = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));

@@ -1,0 +1,33 @@
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+
+/** The bytes of one generation on their way to the driver, written no faster than it reads. */
+export class Wire {
+  readonly #response: ServerResponse;
+  readonly #signal: AbortSignal;
+  #isSplit = false;
+
+  constructor(response: ServerResponse, signal: AbortSignal) {
+    this.#response = response;
+    this.#signal = signal;
+  }
+
+  async write(text: string): Promise<void> {
+    if (!this.#response.headersSent) this.#response.writeHead(200, { "content-type": "application/x-ndjson" });
+    const bytes = Buffer.from(text);
+    const parts = this.#isSplit ? Array.from(bytes, (byte) => Buffer.of(byte)) : [bytes];
+    for (const part of parts) {
+      if (!this.#response.write(part)) await once(this.#response, "drain", { signal: this.#signal });
+    }
+  }
+
+  /** From here on every byte is written on its own. */
+  split(): void {
+    this.#isSplit = true;
+  }
+
+  /** Cuts the connection without an end. */
+  reset(): void {
+    this.#response.destroy();
+  }
+}

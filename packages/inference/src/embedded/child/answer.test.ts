@@ -1,0 +1,141 @@
+import { describe, expect, test } from "vitest";
+import { bytesOf } from "../../../test/cuts.ts";
+import type { FinishReason } from "../../engine.ts";
+import { Answer } from "./answer.ts";
+import type { AnswerPlan, Ending, Reading } from "./answer.ts";
+
+const plain: AnswerPlan = { isThinking: false, tools: "off", isParallel: true, isGuided: false, stop: [] };
+
+interface Told {
+  text: string;
+  reasoning: string;
+  readonly calls: string[];
+  /** What was written for the model. */
+  forced: string;
+  finish: FinishReason | undefined;
+}
+
+/** Plays a model that chooses these tokens, then ends its turn, or is cut. */
+function tell(plan: Partial<AnswerPlan>, tokens: readonly string[], isCut = false, opensInThought = false): Told {
+  const answer = new Answer({ ...plain, ...plan }, opensInThought);
+  const told: Told = { text: "", reasoning: "", calls: [], forced: "", finish: undefined };
+  note(told, answer.open());
+  for (const token of tokens) {
+    if (told.finish) break;
+    note(told, answer.push({ id: 0, token, bytes: bytesOf(token) }));
+  }
+  if (!told.finish) note(told, isCut ? answer.cut() : answer.end());
+  return told;
+}
+
+function note(told: Told, reading: Reading | Ending): void {
+  for (const step of reading.steps) {
+    if (step.kind === "text") told.text += step.text;
+    if (step.kind === "reasoning") told.reasoning += step.text;
+    if (step.kind === "tool")
+      told.calls[step.index] = (told.calls[step.index] ?? "") + (step.name ?? "") + step.arguments;
+  }
+  told.forced += reading.force?.join("") ?? "";
+  told.finish = reading.finish;
+}
+
+const call = ['{"name": "f', '", "arguments": {"a": 1', "}}"];
+const required = { tools: "required" } as const;
+const auto = { tools: "auto" } as const;
+
+describe("an answer, token by token", () => {
+  test.each<[string, Partial<AnswerPlan>, string[], Partial<Told>]>([
+    ["text", {}, ["Hel", "lo"], { text: "Hello", finish: "stop" }],
+    ["a stop string", { stop: ["lo"] }, ["Hel", "lo", " more"], { text: "Hel", finish: "stop" }],
+    [
+      "a thought, then text",
+      { isThinking: true },
+      ["Hm", ".\n", "</think>", "\n\n", "Yes"],
+      { forced: "<think>\n", reasoning: "Hm.", text: "Yes", finish: "stop" },
+    ],
+    [
+      "a thought that looks like a stop string",
+      { isThinking: true, stop: ["Hm"] },
+      ["Hm", "</think>", "Yes"],
+      { reasoning: "Hm", text: "Yes" },
+    ],
+    [
+      "a call of its own accord",
+      auto,
+      ["Let me see.", "<tool_call>", ...call],
+      { text: "Let me see.", calls: ['f{"a": 1}'], forced: "\n\n</tool_call>", finish: "tool_calls" },
+    ],
+    [
+      "two calls",
+      auto,
+      ["<tool_call>", ...call, "\n", "<tool_call>", ...call],
+      { calls: ['f{"a": 1}', 'f{"a": 1}'], finish: "tool_calls" },
+    ],
+    [
+      "only one where they may not be parallel",
+      { ...auto, isParallel: false },
+      ["<tool_call>", ...call, "<tool_call>", ...call],
+      { calls: ['f{"a": 1}'], finish: "tool_calls" },
+    ],
+    [
+      "text after a call",
+      auto,
+      ["<tool_call>", ...call, "Done."],
+      { calls: ['f{"a": 1}'], text: "", finish: "tool_calls" },
+    ],
+    [
+      "a forced call",
+      required,
+      call,
+      { forced: "<tool_call>\n\n</tool_call>", calls: ['f{"a": 1}'], finish: "tool_calls" },
+    ],
+    [
+      "a forced call after a thought",
+      { ...required, isThinking: true },
+      ["Hm", "</think>", ...call],
+      { reasoning: "Hm", forced: "<think>\n\n\n<tool_call>\n\n</tool_call>", calls: ['f{"a": 1}'] },
+    ],
+    ["the mark of a call where there are no tools", {}, ["<tool_call>", "x"], { text: "<tool_call>x", calls: [] }],
+    ["the end of a thought that was never begun", {}, ["</think>", "x"], { text: "</think>x", reasoning: "" }],
+  ])("%s", (_title, plan, tokens, want) => {
+    expect(tell(plan, tokens)).toMatchObject(want);
+  });
+
+  test.each<[string, Partial<AnswerPlan>, string[], Partial<Told>]>([
+    ["in text", { stop: ["lo!"] }, ["Hel", "lo"], { text: "Hello", finish: "length" }],
+    ["in a thought", { isThinking: true }, ["Hm", "\n"], { reasoning: "Hm", finish: "length" }],
+    ["in a call", required, call.slice(0, 2), { calls: ['f{"a": 1'], finish: "length" }],
+    ["before the name of a call", required, ['{"na'], { calls: [], finish: "length" }],
+    ["after a complete call", required, call, { calls: ['f{"a": 1}'], finish: "tool_calls" }],
+  ])("cut %s", (_title, plan, tokens, want) => {
+    expect(tell(plan, tokens, true)).toMatchObject(want);
+  });
+
+  test("a prompt that ends inside a thought is gone on with", () => {
+    expect(tell({}, ["Hm", "</think>", "Yes"], false, true)).toMatchObject({
+      forced: "",
+      reasoning: "Hm",
+      text: "Yes",
+    });
+  });
+});
+
+describe("which marks may come, and whether the turn may end", () => {
+  const states = (plan: Partial<AnswerPlan>, tokens: readonly string[]): [readonly string[], boolean] => {
+    const answer = new Answer({ ...plain, ...plan }, false);
+    answer.open();
+    for (const token of tokens) answer.push({ id: 0, token, bytes: bytesOf(token) });
+    return [answer.allowedMarks, answer.canEnd];
+  };
+  test.each<[string, Partial<AnswerPlan>, string[], string[], boolean]>([
+    ["text without tools", {}, [], [], true],
+    ["text with tools", auto, ["x"], ["<tool_call>"], true],
+    ["a thought must be closed", { isThinking: true }, ["Hm"], ["</think>"], false],
+    ["a call must be completed", required, ['{"name'], [], false],
+    ["after a call another may follow", auto, ["<tool_call>", ...call], ["<tool_call>"], true],
+    ["JSON may be replaced by a call", { ...auto, isGuided: true }, [], ["<tool_call>"], true],
+    ["and not interrupted by one", { ...auto, isGuided: true }, ["{"], [], true],
+  ])("%s", (_title, plan, tokens, marks, canEnd) => {
+    expect(states(plan, tokens)).toEqual([marks, canEnd]);
+  });
+});

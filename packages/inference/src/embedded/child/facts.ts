@@ -1,0 +1,29 @@
+import { createHash } from "node:crypto";
+import { GgufFileType } from "node-llama-cpp";
+import type { EngineFacts } from "../../engine.ts";
+import type { EmbeddedChildSettings } from "../settings.ts";
+import type { LoadedModel } from "./load-model.ts";
+
+/** What the loaded model turns out to be and to be able to do. */
+export function factsOf(model: LoadedModel, settings: EmbeddedChildSettings): EngineFacts {
+  const template = model.file.metadata.tokenizer.chat_template ?? "";
+  return {
+    context_length: model.plan.contextLength,
+    quantization: quantizationOf(model.file.metadata.general.file_type),
+    system_fingerprint: fingerprint([settings.weightsId, model.engine, template, JSON.stringify(settings.sampling)]),
+    slots: model.plan.slots,
+    ...model.abilities,
+    sampling_defaults: settings.sampling,
+    description: model.plan.explanation,
+  };
+}
+
+/** `bf16`, `q4_k_m`, …: llama.cpp's own name for the file's format. */
+function quantizationOf(fileType: number | undefined): string {
+  const name = fileType === undefined ? undefined : GgufFileType[fileType];
+  return (name ?? "unknown").replace(/^(ALL|MOSTLY)_/, "").toLowerCase();
+}
+
+function fingerprint(parts: readonly string[]): string {
+  return `fp_${createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16)}`;
+}

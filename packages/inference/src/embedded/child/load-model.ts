@@ -1,0 +1,117 @@
+import { LlamaGrammar, LlamaGrammarEvaluationState } from "node-llama-cpp";
+import type { GgufFileInfo, LlamaModel, Token } from "node-llama-cpp";
+import type { TokenPiece } from "../../engine.ts";
+import { Progress } from "../../child/progress.ts";
+import { abilitiesOf } from "../../prompt/marks.ts";
+import type { Abilities } from "../../prompt/marks.ts";
+import { cannotLoad } from "./check-model-file.ts";
+import { planSlots } from "../plan-slots.ts";
+import type { ModelSettings, SlotPlan } from "../plan-slots.ts";
+import { nextBatch } from "./next-batch.ts";
+import { openLlama } from "./open-llama.ts";
+import { SlotPool } from "./slot-pool.ts";
+import { Slot } from "./slot.ts";
+import { readVocabulary } from "./vocabulary.ts";
+import type { Vocabulary } from "./vocabulary.ts";
+
+/** A model in memory with its slots, and the few things a choice asks of it. */
+export interface LoadedModel {
+  readonly file: GgufFileInfo;
+  /** The name and version of what computes. */
+  readonly engine: string;
+  readonly vocabulary: Vocabulary;
+  readonly abilities: Abilities;
+  readonly plan: SlotPlan;
+  readonly slots: SlotPool;
+  readonly progress: Progress;
+  isEndOfTurn(token: number): boolean;
+  describe(token: number): TokenPiece;
+  /** Token ids of marks and white space that structure an answer. */
+  encodeForm(text: string): readonly number[];
+  /** A fresh evaluation of a grammar (GBNF) for the native sampler; undefined stays undefined. */
+  startGrammar(grammar: string | undefined): unknown;
+  dispose(): Promise<void>;
+}
+
+/**
+ * Loads a model file and creates its slots.
+ * @param file the header of the file, which has been checked
+ * @param onProgress called with 0 to 1 while the weights are read
+ * @throws {ModelFileError} {MemoryBudgetError} what starting again cannot mend
+ */
+export async function loadModel(
+  settings: ModelSettings,
+  file: GgufFileInfo,
+  onProgress: (share: number) => void,
+): Promise<LoadedModel> {
+  const plan = planSlots(file, settings);
+  let complaint: string | undefined;
+  const llama = await openLlama(settings.threads, (message) => {
+    complaint ??= message;
+    process.stderr.write(`${message}\n`);
+  });
+  const model = await llama
+    .loadModel({ modelPath: settings.file, onLoadProgress: onProgress, ignoreMemorySafetyChecks: true })
+    .catch((error: unknown) => {
+      throw cannotLoad(settings.file, complaint ?? String(error));
+    });
+  const context = await model.createContext({
+    sequences: plan.slots,
+    // llama.cpp keeps the last cell of a sequence free.
+    contextSize: plan.contextLength + 1,
+    threads: settings.threads,
+    batchSize: 512,
+    batching: { itemPrioritizationStrategy: nextBatch },
+    ignoreMemorySafetyChecks: true,
+  });
+  const progress = new Progress();
+  const slots = Array.from({ length: plan.slots }, () => new Slot(context.getSequence(), model, progress));
+  const vocabulary = readVocabulary(file);
+  return {
+    file,
+    engine: `llama.cpp ${llama.llamaCppRelease.release}`,
+    plan,
+    vocabulary,
+    abilities: abilitiesOf(file.metadata.tokenizer.chat_template ?? "", vocabulary.marks),
+    slots: new SlotPool(slots),
+    progress,
+    // A token is a number with a brand.
+    isEndOfTurn: (token) => model.isEogToken(token as Token),
+    describe: describeWith(vocabulary),
+    encodeForm: encoderOf(model),
+    startGrammar: grammarsOf(model),
+    dispose: () => llama.dispose(),
+  };
+}
+
+function describeWith(vocabulary: Vocabulary): (token: number) => TokenPiece {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  return (id) => {
+    const bytes = vocabulary.bytesOf(id);
+    const token = bytes.length === 0 ? vocabulary.spellingOf(id) : decoder.decode(Uint8Array.from(bytes));
+    return { id, token, bytes };
+  };
+}
+
+function encoderOf(model: LlamaModel): (text: string) => readonly number[] {
+  const known = new Map<string, readonly number[]>();
+  return (text) => {
+    const tokens = known.get(text) ?? model.tokenize(text, true, "trimLeadingSpace");
+    known.set(text, tokens);
+    return tokens;
+  };
+}
+
+/** Compiling a grammar costs more than evaluating it: the latest ones are kept. */
+function grammarsOf(model: LlamaModel): (grammar: string | undefined) => unknown {
+  const kept = new Map<string, LlamaGrammar>();
+  return (text) => {
+    if (text === undefined) return undefined;
+    const grammar = kept.get(text) ?? new LlamaGrammar(model.llama, { grammar: text });
+    kept.delete(text);
+    kept.set(text, grammar);
+    for (const oldest of kept.keys()) if (kept.size > 64) kept.delete(oldest);
+    // `_state` is what the native sampler takes; the public class only hides it.
+    return (new LlamaGrammarEvaluationState({ model, grammar }) as unknown as { _state: unknown })._state;
+  };
+}

@@ -1,0 +1,45 @@
+import { Buffer } from "node:buffer";
+import { notify, serveEngine } from "../../child/serve.ts";
+import { endWithParent } from "../../child/end-with-parent.ts";
+import { MemoryBudgetError } from "../plan-slots.ts";
+import type { EmbeddedChildSettings } from "../settings.ts";
+import { ModelFileError, cannotLoad, checkModelFile } from "./check-model-file.ts";
+import { factsOf } from "./facts.ts";
+import { llamaCore } from "./core.ts";
+import { loadModel } from "./load-model.ts";
+import { Prompts } from "./prompts.ts";
+
+/** The process of one embedded model. Its only argument is its settings, as base64 of JSON. */
+async function main(settings: EmbeddedChildSettings): Promise<void> {
+  endWithParent();
+  const file = await checkModelFile(settings.model.file, settings.model.sha256);
+  const [model, prompts] = await Promise.all([
+    loadModel(settings.model, file, reportLoading()),
+    Prompts.start(settings.model.file).catch((error: unknown) => {
+      throw cannotLoad(settings.model.file, `its tokenizer and chat template cannot be used (${String(error)})`);
+    }),
+  ]);
+  await serveEngine(llamaCore(model, prompts), settings.socketPath);
+  notify({ notice: "ready", facts: factsOf(model, settings) });
+}
+
+/** A line per tenth: llama.cpp reports every tensor. */
+function reportLoading(): (share: number) => void {
+  let reported = 0;
+  return (share) => {
+    if (share < 1 && share - reported < 0.1) return;
+    reported = share;
+    notify({ notice: "loading", share, detail: "reading weights" });
+  };
+}
+
+try {
+  // Our own driver has written them.
+  await main(JSON.parse(Buffer.from(process.argv[2] ?? "", "base64").toString("utf8")) as EmbeddedChildSettings);
+} catch (error) {
+  // Memory budget and file are what they are: starting again would fail again.
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof MemoryBudgetError || error instanceof ModelFileError) notify({ notice: "hopeless", message });
+  process.stderr.write(`${error instanceof Error ? (error.stack ?? message) : message}\n`);
+  process.exit(1); // threads that still run would keep the process alive
+}

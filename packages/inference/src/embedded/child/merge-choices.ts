@@ -1,0 +1,29 @@
+/**
+ * Several generators as one, in the order in which they have something to say. Leaving the loop, or the failure of
+ * one, ends all of them, and waits until they have ended.
+ */
+export async function* mergeChoices<T>(
+  generators: readonly AsyncGenerator<T>[],
+): AsyncGenerator<readonly [index: number, value: T]> {
+  const next = (
+    index: number,
+    generator: AsyncGenerator<T>,
+  ): Promise<{ index: number; result: IteratorResult<T, void> }> =>
+    generator.next().then((result) => ({ index, result }));
+  const pending = new Map(generators.map((generator, index) => [index, next(index, generator)]));
+  try {
+    while (pending.size > 0) {
+      const { index, result } = await Promise.race(pending.values());
+      const generator = generators[index];
+      if (result.done || !generator) {
+        pending.delete(index);
+        continue;
+      }
+      yield [index, result.value];
+      pending.set(index, next(index, generator));
+    }
+  } finally {
+    await Promise.allSettled(pending.values());
+    await Promise.allSettled(generators.map((generator) => generator.return(undefined)));
+  }
+}

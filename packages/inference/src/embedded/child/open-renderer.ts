@@ -1,0 +1,22 @@
+import type { LlamaModelOptions, Token } from "node-llama-cpp";
+import { PromptRenderer } from "../../prompt/render-prompt.ts";
+import { openLlama, readModelFile } from "./open-llama.ts";
+import { readVocabulary } from "./vocabulary.ts";
+
+/** The prompts of a model: its own chat template and tokenizer, without its weights. */
+export async function openRenderer(modelFile: string): Promise<PromptRenderer> {
+  const file = await readModelFile(modelFile);
+  const llama = await openLlama(1);
+  // node-llama-cpp reads this option without declaring it: without it the weights would be loaded a second time.
+  const vocabularyOnly = { vocabOnly: true } as Partial<LlamaModelOptions>;
+  const model = await llama.loadModel({ modelPath: modelFile, ignoreMemorySafetyChecks: true, ...vocabularyOnly });
+  const vocabulary = readVocabulary(file);
+  const spell = (token: Token | null): string => (token === null ? "" : vocabulary.spellingOf(token));
+  return new PromptRenderer({
+    template: file.metadata.tokenizer.chat_template ?? "",
+    marks: vocabulary.marks,
+    bosToken: spell(model.tokens.bos),
+    eosToken: spell(model.tokens.eos),
+    tokenize: (text) => model.tokenize(text, true, "trimLeadingSpace"),
+  });
+}

@@ -1,0 +1,113 @@
+import type { Sampling } from "../../engine.ts";
+
+/** The configuration of node-llama-cpp's native sampler (its `AddonSampler.applyConfig`, version 3.22). */
+export interface NativeSamplerConfig {
+  temperature: number;
+  topK: number;
+  topP: number;
+  minP: number;
+  seed: number;
+  repeatPenalty?: number;
+  repeatPenaltyMaxTokens?: number;
+  repeatPenaltyTokens?: Uint32Array;
+  tokenBiasKeys?: Uint32Array;
+  tokenBiasValues?: Float32Array;
+  grammarEvaluationState?: unknown;
+}
+
+/**
+ * −100 pushes a token below every other one and 100 above, whatever the logits and the penalties. Neither is absolute:
+ * where nothing else is left, because of a grammar or because the caller has named the whole vocabulary, something must
+ * be chosen all the same.
+ */
+const extremes = new Map([
+  [-100, -1e5],
+  [100, 1e5],
+]);
+
+/** Below this, dividing the logits by the temperature overflows a float: the outcome is greedy anyway. */
+const coldest = 1e-4;
+
+/**
+ * The sampling state of one choice. Frequency and presence penalties are additive on the logits, so they travel as
+ * token biases over what this choice has written; the repetition penalty is a factor and covers the prompt as well.
+ */
+export class ChoiceSampler {
+  readonly #sampling: Sampling;
+  readonly #seed: number;
+  readonly #vocabularySize: number;
+  readonly #fixedBias: ReadonlyMap<number, number>;
+  readonly #counts = new Map<number, number>();
+  readonly #seen: Set<number>;
+
+  constructor(sampling: Sampling, seed: number, prompt: readonly number[], vocabularySize: number) {
+    this.#sampling = sampling;
+    this.#seed = seed;
+    this.#vocabularySize = vocabularySize;
+    this.#fixedBias = readBias(sampling.logit_bias, vocabularySize);
+    this.#seen = new Set(sampling.repetition_penalty === 1 ? [] : prompt);
+  }
+
+  /** The model has written a token. */
+  accept(token: number): void {
+    const { frequency_penalty, presence_penalty, repetition_penalty } = this.#sampling;
+    if (frequency_penalty !== 0 || presence_penalty !== 0) this.#counts.set(token, (this.#counts.get(token) ?? 0) + 1);
+    if (repetition_penalty !== 1) this.#seen.add(token);
+  }
+
+  /** The configuration for the next token; `banned` tokens cannot be chosen whatever the caller's bias says. */
+  config(banned: readonly number[], grammar: unknown): NativeSamplerConfig {
+    const { temperature, top_k, top_p, min_p, repetition_penalty } = this.#sampling;
+    const bias = this.#bias(banned);
+    return {
+      temperature: temperature < coldest ? 0 : temperature,
+      // The native side reads 32 bits: a larger number would wrap around.
+      topK: Math.min(top_k, this.#vocabularySize),
+      topP: top_p,
+      minP: min_p,
+      seed: this.#seed,
+      ...(repetition_penalty !== 1 && {
+        repeatPenalty: repetition_penalty,
+        repeatPenaltyTokens: Uint32Array.from(this.#seen),
+        repeatPenaltyMaxTokens: this.#seen.size,
+      }),
+      ...(bias.size > 0 && {
+        tokenBiasKeys: Uint32Array.from(bias.keys()),
+        tokenBiasValues: Float32Array.from(bias.values()),
+      }),
+      ...(grammar !== undefined && { grammarEvaluationState: grammar }),
+    };
+  }
+
+  #bias(banned: readonly number[]): ReadonlyMap<number, number> {
+    const { frequency_penalty, presence_penalty } = this.#sampling;
+    const bias = new Map(this.#fixedBias);
+    for (const [token, count] of this.#counts) {
+      bias.set(token, (bias.get(token) ?? 0) - frequency_penalty * count - presence_penalty);
+    }
+    for (const token of banned) bias.set(token, Number.NEGATIVE_INFINITY);
+    return bias;
+  }
+}
+
+/** Ids outside the vocabulary have no effect. */
+function readBias(bias: Sampling["logit_bias"], vocabularySize: number): ReadonlyMap<number, number> {
+  const read = new Map<number, number>();
+  for (const [id, value] of Object.entries(bias)) {
+    if (/^\d+$/.test(id) && Number(id) < vocabularySize && value !== 0) {
+      read.set(Number(id), extremes.get(value) ?? value);
+    }
+  }
+  return read;
+}
+
+/** llama.cpp reads the largest 32-bit seed as "take a random one". */
+const seeds = 2 ** 32 - 1;
+
+/** An int64 seed, offset by the choice, folded into the 32 bits that the native sampler takes. */
+export function foldSeed(seed: string | undefined, choice: number, random: () => number): number {
+  if (seed === undefined) return Math.floor(random() * seeds);
+  // Fibonacci hashing: neighbours, and a number and its negative, end far apart.
+  const mixed = BigInt.asUintN(64, (BigInt(seed) + BigInt(choice)) * 0x9e37_79b9_7f4a_7c15n);
+  return Number(mixed >> 32n) % seeds;
+}

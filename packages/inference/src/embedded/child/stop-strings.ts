@@ -1,0 +1,58 @@
+/** What may be shown of a text so far, and whether a stop string has ended it. */
+export interface Released {
+  readonly text: string;
+  readonly isStopped: boolean;
+}
+
+/**
+ * Holds back the shortest tail that may still become a stop string. The text ends before the first stop string, which
+ * is never part of it.
+ */
+export class StopStrings {
+  readonly #stops: readonly string[];
+  #held = "";
+
+  constructor(stops: readonly string[]) {
+    // Half a surrogate pair never comes alone, and a text must not be cut inside one.
+    this.#stops = stops.map((stop) => stop.toWellFormed());
+  }
+
+  push(text: string): Released {
+    const whole = this.#held + text;
+    const start = this.#firstStop(whole);
+    if (start !== undefined) {
+      this.#held = "";
+      return { text: whole.slice(0, start), isStopped: true };
+    }
+    const keep = whole.length - this.#possibleStart(whole);
+    this.#held = whole.slice(keep);
+    return { text: whole.slice(0, keep), isStopped: false };
+  }
+
+  /** The text has ended otherwise: what was held back is text after all. */
+  flush(): string {
+    const text = this.#held;
+    this.#held = "";
+    return text;
+  }
+
+  /** Where the stop string begins that is complete first: so it does not matter how the text is cut. */
+  #firstStop(text: string): number | undefined {
+    const found = this.#stops
+      .map((stop) => ({ start: text.indexOf(stop), length: stop.length }))
+      .filter(({ start }) => start >= 0)
+      .toSorted((a, b) => a.start + a.length - (b.start + b.length) || a.start - b.start);
+    return found[0]?.start;
+  }
+
+  /** The length of the longest tail that is a proper beginning of a stop string. */
+  #possibleStart(text: string): number {
+    let longest = 0;
+    for (const stop of this.#stops) {
+      for (let length = Math.min(stop.length - 1, text.length); length > longest; length -= 1) {
+        if (text.endsWith(stop.slice(0, length))) longest = length;
+      }
+    }
+    return longest;
+  }
+}

@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { bytesOf, everyCut } from "../../../test/cuts.ts";
+import { ThoughtText } from "./thought-text.ts";
+
+const read = (pieces: readonly (readonly number[])[]): string => {
+  const thought = new ThoughtText();
+  return pieces.map((bytes) => thought.push(bytes)).join("") + thought.flush();
+};
+
+test.each([
+  ["plain", "So be it.", "So be it."],
+  ["line breaks around it", "\n\nSo\n\nbe 🦀.\n\n", "So\n\nbe 🦀."],
+  ["blanks stay", " So \n ", " So \n "],
+  ["nothing but line breaks", "\n\n\n", ""],
+  ["nothing", "", ""],
+])("a thought, %s, is the same however the bytes are cut", (_title, text, want) => {
+  for (const pieces of [...everyCut(bytesOf(text)), bytesOf(text).map((byte) => [byte])])
+    expect(read(pieces)).toBe(want);
+});
+
+test("a broken character at the end of a thought stays in it", () => {
+  expect(read([[0x61], [0xf0, 0x9f]])).toBe("a\uFFFD");
+});

@@ -1,0 +1,22 @@
+import { Buffer } from "node:buffer";
+import { fileURLToPath } from "node:url";
+import { ChildEngine } from "../child/child-engine.ts";
+import type { ChildEngineOptions } from "../child/child-engine.ts";
+import type { EmbeddedChildSettings } from "./settings.ts";
+
+export type EmbeddedOptions = Omit<ChildEngineOptions, "command"> & Omit<EmbeddedChildSettings, "socketPath">;
+
+/** llama.cpp in a child process of its own: a native crash takes one model down, never the server. */
+export function startEmbeddedEngine(options: EmbeddedOptions): ChildEngine {
+  const { model, sampling, weightsId } = options;
+  const program = fileURLToPath(new URL("./child/main.ts", import.meta.url));
+  const engine = new ChildEngine({
+    ...options,
+    command: (socketPath) => {
+      const settings: EmbeddedChildSettings = { socketPath, model, sampling, weightsId };
+      return { command: process.execPath, args: [program, Buffer.from(JSON.stringify(settings)).toString("base64")] };
+    },
+  });
+  engine.start();
+  return engine;
+}

@@ -1,0 +1,72 @@
+import type { GgufFileInfo } from "node-llama-cpp";
+
+/** What the operator has decided about one embedded model. */
+export interface ModelSettings {
+  /** Path of a GGUF file. */
+  readonly file: string;
+  /** What the file must hash to, in hex; undefined: any file is welcome. */
+  readonly sha256: string | undefined;
+  /** Tokens; undefined: what the file declares. */
+  readonly contextLength: number | undefined;
+  /** Memory for the key-value caches of all slots, in bytes. */
+  readonly kvMemoryBytes: number;
+  readonly threads: number;
+}
+
+export interface SlotPlan {
+  readonly slots: number;
+  readonly contextLength: number;
+  readonly kvBytesPerToken: number;
+  /** The arithmetic in one line, for the operator. */
+  readonly explanation: string;
+}
+
+/** The memory does not hold one slot; the message carries the arithmetic and what to change. */
+export class MemoryBudgetError extends Error {}
+
+/** More would not serve a caller better: `n` goes up to 8, and slots beyond that only share the same cores. */
+const mostSlots = 8;
+
+/** Slots = memory budget ÷ bytes that one full context takes in the key-value cache (16-bit keys and values). */
+export function planSlots(file: GgufFileInfo, settings: ModelSettings): SlotPlan {
+  const { contextLength: declared, layers, valuesPerToken } = readShape(file);
+  const contextLength = settings.contextLength ?? declared;
+  const kvBytesPerToken = layers * valuesPerToken * 2;
+  const slotBytes = contextLength * kvBytesPerToken;
+  const slots = Math.min(mostSlots, Math.floor(settings.kvMemoryBytes / slotBytes));
+  const arithmetic = `${contextLength} tokens × ${kvBytesPerToken} bytes = ${megabytes(slotBytes)} per slot`;
+  if (slots < 1) {
+    throw new MemoryBudgetError(
+      `${settings.file}: one slot does not fit the memory budget: ${arithmetic}, and the budget is ${megabytes(settings.kvMemoryBytes)}. ` +
+        `Raise PARLEY_KV_MEMORY_MB to at least ${Math.ceil(slotBytes / 2 ** 20)}, or set a smaller context_length for the model in parley.yaml.`,
+    );
+  }
+  const explanation = `${slots} slots: ${arithmetic}, budget ${megabytes(settings.kvMemoryBytes)}`;
+  return { slots, contextLength, kvBytesPerToken, explanation };
+}
+
+function readShape(file: GgufFileInfo): { contextLength: number; layers: number; valuesPerToken: number } {
+  const {
+    attention,
+    block_count: layers,
+    context_length: contextLength,
+    embedding_length: width = 0,
+  } = file.architectureMetadata;
+  const heads = most(attention?.head_count);
+  const headSize = width / heads;
+  const valuesPerToken =
+    most(attention?.head_count_kv ?? heads) *
+    ((attention?.key_length ?? headSize) + (attention?.value_length ?? headSize));
+  if (!contextLength || !layers || !valuesPerToken) {
+    throw new MemoryBudgetError(
+      "The model file does not say how large its context and its key-value cache are: it is no language model.",
+    );
+  }
+  return { contextLength, layers, valuesPerToken };
+}
+
+/** Some models have another number of heads in every layer: the widest one decides. */
+const most = (count: number | readonly number[] | undefined): number =>
+  typeof count === "object" ? Math.max(...count) : (count ?? 0);
+
+const megabytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MB`;

@@ -1,0 +1,12 @@
+import type { Sampling } from "../engine.ts";
+import type { ModelSettings } from "./plan-slots.ts";
+
+/** What the process of one embedded model is told. */
+export interface EmbeddedChildSettings {
+  readonly socketPath: string;
+  readonly model: ModelSettings;
+  /** The sampling values that apply where a request names none. */
+  readonly sampling: Omit<Sampling, "logit_bias">;
+  /** Identifies the weights: a hash of the file, or of what stands for it. */
+  readonly weightsId: string;
+}

@@ -1,0 +1,169 @@
+import type { Schema } from "./schema/schema-node.ts";
+import type { components } from "./generated/contract.ts";
+
+export type ChatMessage = components["schemas"]["ChatMessage"];
+export type ChatTool = components["schemas"]["Tool"];
+
+/** What an engine is given: the allow-listed members of a request that the server has already validated and clamped. */
+export interface EngineRequest {
+  readonly messages: readonly ChatMessage[];
+  readonly tools: readonly FunctionTool[];
+  /** `auto` leaves the choice to the model; a list restricts a forced call to these functions. */
+  readonly tool_choice: "none" | "auto" | { readonly oneOf: readonly string[] };
+  readonly parallel_tool_calls: boolean;
+  /** What the content must be; ignored while a tool call is written. */
+  readonly format:
+    | { readonly type: "text" }
+    | { readonly type: "json_object" }
+    | { readonly type: "json_schema"; readonly schema: Schema };
+  /** Whether the model thinks first; a model that was not taught to does not. */
+  readonly isThinking: boolean;
+  /** Tokens per choice, at least 1, reasoning and tool calls included; prompt + this never exceeds the context. */
+  readonly max_tokens: number;
+  /** Choices, 1 to 8: all start or none does. */
+  readonly n: number;
+  /** An int64 as digits; choice i samples with seed + i, and writes the same whatever else is under way. Absent: another seed every time. */
+  readonly seed: string | undefined;
+  readonly sampling: Sampling;
+  /** 0 to 4 non-empty strings, looked for in content only. */
+  readonly stop: readonly string[];
+  /** How many alternatives each content token is reported with, 0 to 20; undefined: no log-probabilities. */
+  readonly top_logprobs: number | undefined;
+}
+
+export interface FunctionTool {
+  readonly name: string;
+  readonly description: string | undefined;
+  /** Undefined: the function takes no arguments. */
+  readonly parameters: Schema | undefined;
+  /**
+   * The arguments of a finished call satisfy `parameters`, or the request is rejected; so it is for forced calls anyway.
+   * Otherwise they do wherever the schema can be enforced, and are some JSON object where it cannot.
+   */
+  readonly isStrict?: boolean | undefined;
+}
+
+/** Every member is set: the caller's value or the model's default. Ranges as in the contract. */
+export interface Sampling {
+  readonly temperature: number;
+  readonly top_p: number;
+  /** 0: no limit. */
+  readonly top_k: number;
+  readonly min_p: number;
+  readonly frequency_penalty: number;
+  readonly presence_penalty: number;
+  readonly repetition_penalty: number;
+  readonly logit_bias: Readonly<Record<string, number>>;
+}
+
+export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
+
+/** One token of the answer as the model wrote it. */
+export interface TokenPiece {
+  readonly id: number;
+  readonly token: string;
+  /** The raw bytes, 0 to 255 each: a character may be split over tokens. */
+  readonly bytes: readonly number[];
+  /** Natural logarithm, at most 0, of the unfiltered distribution; present only where it was asked for. */
+  readonly logprob?: number;
+  readonly top?: readonly { readonly token: string; readonly bytes: readonly number[]; readonly logprob: number }[];
+}
+
+/** Counters over all choices of one request, growing from event to event. */
+export interface EngineUsage {
+  readonly prompt_tokens: number;
+  readonly cached_tokens: number;
+  readonly completion_tokens: number;
+  readonly reasoning_tokens: number;
+}
+
+/** A step of one choice. Order per choice: one `role`, any `text`, `reasoning` and `tool`, one `finish`, nothing after. */
+export type EngineEvent = { readonly choice: number; readonly usage: EngineUsage } & (
+  | { readonly kind: "role" }
+  | { readonly kind: "text"; readonly text: string; readonly tokens: readonly TokenPiece[] }
+  | { readonly kind: "reasoning"; readonly text: string }
+  | { readonly kind: "tool"; readonly index: number; readonly name?: string; readonly arguments: string }
+  | { readonly kind: "finish"; readonly reason: FinishReason }
+);
+
+/** What is known of a model once its engine has loaded it. */
+export interface EngineFacts {
+  /** Tokens that prompt and completion share. */
+  readonly context_length: number;
+  /** The numeric format of the weights: `bf16`, `q4_k_m`, … */
+  readonly quantization: string;
+  /** Changes with anything that can change the text: weights, engine version, template, sampling defaults. */
+  readonly system_fingerprint: string;
+  /** Choices that can be generated at the same time; at least 1. */
+  readonly slots: number;
+  readonly canThink: boolean;
+  readonly canCallTools: boolean;
+  /** The sampling values that apply where a request names none. */
+  readonly sampling_defaults: Omit<Sampling, "logit_bias">;
+  /** For the operator: how the slots come about. */
+  readonly description: string;
+}
+
+export type EngineState =
+  | "absent"
+  | "pulling"
+  | "starting"
+  | "loading"
+  | "ready"
+  | "draining"
+  | "stopped"
+  | "crashed"
+  | "quarantined";
+
+export interface EngineGauges {
+  /** Choices under way. */
+  readonly running: number;
+  /** Restarts since the engine was made. */
+  readonly restarts: number;
+  /** Requests whose generation was begun and did not come to its end: hang-ups and crashes, no refusals. */
+  readonly aborted: number;
+}
+
+/** One model, served. Every driver keeps to this and passes the same contract tests. */
+export interface Engine {
+  readonly state: EngineState;
+  /** Why the state is what it is, for an operator; empty while all is well. */
+  readonly stateReason: string;
+  /** Undefined until the engine has been ready once. */
+  readonly facts: EngineFacts | undefined;
+  /**
+   * Generates. Aborting the signal, or leaving the loop, stops generation between two tokens.
+   * @throws {EngineError} before the first event or between two, or the signal's reason once it has aborted
+   */
+  stream(request: EngineRequest, signal: AbortSignal): AsyncIterable<EngineEvent>;
+  /**
+   * The exact number of tokens of the prompt, as usage will show it.
+   * @throws {EngineError}, or the signal's reason once it has aborted
+   */
+  countTokens(request: EngineRequest, signal: AbortSignal): Promise<number>;
+  gauges(): EngineGauges;
+  /**
+   * Resolves when the engine is ready: after a crash, when it is ready again. Rejects with a sentence for the operator
+   * when it never will be.
+   */
+  whenReady(): Promise<void>;
+  /**
+   * Takes no new work, lets streams under way finish for so long, then stops; resolves when nothing of the engine is
+   * left. A second call with less grace hurries the first.
+   */
+  close(graceMs: number): Promise<void>;
+}
+
+/**
+ * Why an engine gave no (further) event: `unavailable`: there is no running engine; `crashed`: it died or broke the
+ * connection; `rejected`: it refused the request, `message` is fit for a caller; `protocol`: it said something illegal.
+ */
+export class EngineError extends Error {
+  readonly kind: "unavailable" | "crashed" | "rejected" | "protocol";
+
+  constructor(kind: EngineError["kind"], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "EngineError";
+    this.kind = kind;
+  }
+}

@@ -1,0 +1,26 @@
+export { startEmbeddedEngine } from "./embedded/embedded-engine.ts";
+export { startScriptedEngine } from "./scripted/scripted-engine.ts";
+export type { Script, Step as ScriptStep } from "./scripted/script.ts";
+export { EngineError } from "./engine.ts";
+export type {
+  Engine,
+  EngineEvent,
+  EngineFacts,
+  EngineGauges,
+  EngineRequest,
+  EngineState,
+  EngineUsage,
+  FinishReason,
+  FunctionTool,
+  Sampling,
+  TokenPiece,
+} from "./engine.ts";
+export type { ChildEngine } from "./child/child-engine.ts";
+export type { ChildStatus } from "./child/protocol.ts";
+export type { Schema } from "./schema/schema-node.ts";
+export { findParametersFault, findSchemaFault } from "./schema/compile-schema.ts";
+export { WorkMeter } from "./schema/work-meter.ts";
+export type { SchemaFault } from "./schema/check-schema.ts";
+export { defaultTimings } from "./sidecar/timings.ts";
+export type { Timings } from "./sidecar/timings.ts";
+export type { SupervisorReport } from "./sidecar/supervised.ts";

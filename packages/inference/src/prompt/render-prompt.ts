@@ -1,0 +1,67 @@
+import { Template } from "@huggingface/jinja";
+import type { EngineRequest } from "../engine.ts";
+import { TextGuard } from "./guard-text.ts";
+import { mark } from "./marks.ts";
+import { toTemplateMessages, toTemplateTool } from "./template-messages.ts";
+
+/** What of a request decides its prompt. */
+export type PromptRequest = Pick<EngineRequest, "messages" | "tools" | "tool_choice" | "isThinking">;
+
+/** A model's own chat template and tokenizer. */
+export interface PromptModel {
+  /** Jinja, as in the model's files. */
+  readonly template: string;
+  /** Every spelling that the template or the tokenizer gives a meaning to. */
+  readonly marks: readonly string[];
+  readonly bosToken: string;
+  readonly eosToken: string;
+  /** Token ids of a text; marks are recognised. */
+  tokenize(text: string): readonly number[];
+}
+
+/** The template itself has refused the conversation; the message is fit for a caller. */
+export class TemplateRefusal extends Error {}
+
+/** Renders conversations of one model into token ids. The only place where a prompt is made, for counting and for generating. */
+export class PromptRenderer {
+  readonly #model: PromptModel;
+  readonly #template: Template;
+
+  constructor(model: PromptModel) {
+    this.#model = model;
+    this.#template = new Template(model.template);
+  }
+
+  /** @throws {TemplateRefusal} when the template calls `raise_exception` or cannot be applied */
+  render(request: PromptRequest): { readonly tokens: number[]; readonly opensInThought: boolean } {
+    const guard = new TextGuard(this.#model.marks);
+    const text = this.#renderText(request, guard);
+    const tokens = guard.split(text).flatMap((piece) => [...this.#model.tokenize(piece)]);
+    return { tokens, opensInThought: this.#opensInThought(text) };
+  }
+
+  /** Only where both are marks: a caller's text is guarded against marks, and against nothing else. */
+  #opensInThought(text: string): boolean {
+    const { thinkStart, thinkEnd } = mark;
+    if (![thinkStart, thinkEnd].every((spelling) => this.#model.marks.includes(spelling))) return false;
+    return text.lastIndexOf(thinkStart) > text.lastIndexOf(thinkEnd);
+  }
+
+  #renderText(request: PromptRequest, guard: TextGuard): string {
+    const tools = request.tool_choice === "none" ? [] : request.tools;
+    try {
+      return this.#template.render({
+        messages: guard.protect(toTemplateMessages(request.messages)),
+        ...(tools.length > 0 && { tools: guard.protect(tools.map(toTemplateTool)) }),
+        add_generation_prompt: true,
+        enable_thinking: request.isThinking,
+        bos_token: this.#model.bosToken,
+        eos_token: this.#model.eosToken,
+      });
+    } catch (error) {
+      // The template's own `raise_exception` arrives here, too.
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new TemplateRefusal(`The model's chat template refuses these messages: ${reason}`, { cause: error });
+    }
+  }
+}

@@ -1,0 +1,166 @@
+import { describe, expect, test } from "vitest";
+import { findParametersFault, findSchemaFault } from "./compile-schema.ts";
+import type { Schema, SchemaObject } from "./schema-node.ts";
+import { WorkMeter } from "./work-meter.ts";
+
+const string = { type: "string" };
+
+describe("a schema that cannot be enforced is refused by the keyword at fault", () => {
+  test.each<[string, Schema, string, string]>([
+    ["a keyword that is not enforced", { pattern: "^a" }, "pattern", "pattern"],
+    ["deep inside", { properties: { a: { items: { minLength: 1 } } } }, "properties.a.items.minLength", "minLength"],
+    ["in an alternative", { anyOf: [{}, { not: {} }] }, "anyOf[1].not", "not"],
+    ["in a definition that nothing uses", { $defs: { a: { format: "date" } } }, "$defs.a.format", "format"],
+    ["named like something of every object", { constructor: 1 }, "constructor", "constructor"],
+    ["a type that does not exist", { type: "text" }, "type", "type"],
+    ["more types than there are", { type: Array.from({ length: 8 }, () => "string") }, "type", "type"],
+    ["a required name that is no string", { required: [1] }, "required", "required"],
+    ["no alternatives", { anyOf: [] }, "anyOf", "anyOf"],
+    ["a subschema that is none", { items: [string] }, "items", "items"],
+    ["a number that JSON cannot write", { enum: [JSON.parse("1e400")] }, "enum", "enum"],
+    ["a reference to nothing", { $ref: "#/$defs/a" }, "$ref", "$ref"],
+    ["a reference to another document", { $ref: "https://example.org/schema" }, "$ref", "$ref"],
+    ["a reference to itself", { $ref: "#" }, "$ref", "$ref"],
+    [
+      "references in a circle",
+      { $defs: { a: { anyOf: [{ $ref: "#/$defs/b" }] }, b: { $ref: "#/$defs/a" } }, $ref: "#/$defs/a" },
+      "$ref",
+      "$ref",
+    ],
+    [
+      "a reference to what is no subschema",
+      { default: { pattern: "x" }, items: { $ref: "#/default" } },
+      "items.$ref",
+      "$ref",
+    ],
+    ["another base for references", { $defs: { a: { $id: "b", items: { $ref: "#" } } } }, "$defs.a.$id", "$id"],
+  ])("%s", (_title, schema, path, keyword) => {
+    expect(findSchemaFault(schema)).toMatchObject({ path, keyword });
+  });
+
+  test.each<[string, Schema]>([
+    ["nothing", false],
+    ["a required member that may not be", { type: "object", required: ["a"], additionalProperties: false }],
+    ["two types at once", { allOf: [string, { type: "null" }] }],
+    ["a literal of another type", { const: 1, type: "string" }],
+    ["a chain without an end", { type: "object", properties: { next: { $ref: "#" } }, required: ["next"] }],
+  ])("nothing satisfies it: %s", (_title, schema) => {
+    expect(findSchemaFault(schema)).toEqual({
+      path: "",
+      keyword: null,
+      reason: expect.stringContaining("no finite JSON value"),
+    });
+  });
+
+  test.each<[string, Schema, unknown]>([
+    ["a type beside others", { properties: { a: string }, required: ["a"], type: ["object", "null"] }, undefined],
+    ["no object", string, expect.stringContaining("no finite JSON value")],
+    [
+      "no object behind a reference",
+      { $defs: { a: string }, $ref: "#/$defs/a" },
+      expect.stringContaining("no finite JSON value"),
+    ],
+  ])("parameters must allow an object: %s", (_title, schema, reason) => {
+    expect(findParametersFault(schema)?.reason).toEqual(reason);
+  });
+});
+
+const list = <T>(length: number, item: (index: number) => T): T[] => Array.from({ length }, (_, index) => item(index));
+const named = (length: number, item: (index: number) => unknown): SchemaObject =>
+  Object.fromEntries(list(length, (index) => [`d${index}`, item(index)]));
+const ref = (index: number): SchemaObject => ({ $ref: `#/$defs/d${index}` });
+/** A chain of definitions, each made of the next one; the last is given. */
+const chain = (length: number, link: (next: SchemaObject) => object, end: unknown): SchemaObject => ({
+  $defs: { ...named(length, (index) => link(ref(index + 1))), [`d${length}`]: end },
+  ...ref(0),
+});
+const twice = (keyword: string) => (next: SchemaObject) => ({ [keyword]: [next, next] });
+const holder = (members: object): SchemaObject => ({
+  type: "object",
+  properties: members,
+  required: Object.keys(members),
+});
+const nested = (levels: number): SchemaObject =>
+  list(levels, () => 0).reduce<SchemaObject>((inner) => holder({ a: inner }), string);
+
+/** On the event loop of a server, so that even a slow machine with other work answers others in between. */
+const mostCpuMs = 400;
+
+describe("however hostile a schema is, judging it takes little time", () => {
+  test.each<[string, Schema, boolean]>([
+    ["as many required members as there may be", holder(named(4900, () => string)), true],
+    ["more", holder(named(5001, () => string)), false],
+    ["400 optional members", { type: "object", properties: named(400, () => string) }, true],
+    ["thousands of optional members", { type: "object", properties: named(4900, () => string) }, false],
+    ["an enumeration of thousands", { enum: list(4000, (index) => `value ${index}`) }, true],
+    ["an enumeration of too many", { enum: list(40_000, (index) => index) }, false],
+    ["half a million required names", { type: "object", required: list(500_000, (index) => `p${index}`) }, false],
+    [
+      "an enumeration beside hundreds of alternatives",
+      { enum: list(3000, String), anyOf: list(200, (index) => ({ enum: [String(index)] })) },
+      false,
+    ],
+    ["128 levels", nested(63), true],
+    ["more levels", nested(200), false],
+    [
+      "250 alternatives, told apart",
+      { anyOf: list(250, (index) => holder({ kind: { const: index }, [`v${index}`]: string })) },
+      true,
+    ],
+    ["thousands of alternatives", { anyOf: list(4990, (index) => ({ const: index })) }, false],
+    ["alternatives that double 60 times", chain(60, twice("anyOf"), string), false],
+    ["impossible alternatives that double 60 times", chain(60, twice("anyOf"), false), false],
+    ["conjunctions that double 60 times", chain(60, twice("allOf"), string), true],
+    [
+      "different alternatives that double 60 times",
+      chain(60, (next) => ({ anyOf: [{ items: next }, next] }), string),
+      false,
+    ],
+    ["conjunctions of alternatives", { allOf: list(300, (index) => ({ anyOf: [{ const: index }, string] })) }, false],
+    [
+      "literals judged over alternatives that double",
+      { ...chain(60, twice("anyOf"), { type: "integer" }), enum: list(300, (index) => index) },
+      false,
+    ],
+    ["thousands of references in a row", chain(4900, (next) => next, string), false],
+    ["thousands of levels over references", chain(1200, (next) => holder({ a: next }), string), true],
+    [
+      "a list of lists of itself, twice",
+      {
+        anyOf: [
+          { type: "array", items: { $ref: "#" } },
+          { type: "array", items: string },
+        ],
+      },
+      true,
+    ],
+    [
+      "objects that begin alike and contain themselves",
+      { anyOf: [holder({ a: { $ref: "#" } }), holder({ a: { $ref: "#" }, b: string }), string] },
+      false,
+    ],
+    [
+      "the same, told apart",
+      { anyOf: [holder({ a: { $ref: "#" }, k: { const: 1 } }), holder({ a: { $ref: "#" }, k: { const: 2 } }), string] },
+      true,
+    ],
+    [
+      "levels that double the readings",
+      chain(60, (next) => ({ anyOf: [holder({ a: next }), holder({ a: next, b: string })] }), string),
+      false,
+    ],
+  ])("%s", (_title, schema, isWelcome) => {
+    const before = process.cpuUsage();
+    const fault = findSchemaFault(schema);
+    const { user, system } = process.cpuUsage(before);
+    expect(fault === undefined).toBe(isWelcome);
+    expect((user + system) / 1000).toBeLessThan(mostCpuMs);
+  });
+
+  test("the schemas of one request share what they may cost", () => {
+    const meter = new WorkMeter();
+    const faults = list(128, () => findSchemaFault(holder(named(2000, () => string)), meter));
+    expect(faults.filter((fault) => fault === undefined).length).toBeGreaterThan(1);
+    expect(faults.at(-1)?.reason).toContain("too much work");
+  });
+});

@@ -1,0 +1,127 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { EngineCore } from "../../child/serve.ts";
+import { RequestRefused } from "../../child/serve.ts";
+import type { Wire } from "../../child/wire.ts";
+import { Progress } from "../../child/progress.ts";
+import type { EngineEvent, EngineFacts, EngineRequest, EngineUsage } from "../../engine.ts";
+import { toTemplateMessages } from "../../prompt/template-messages.ts";
+import type { Script, Step } from "../script.ts";
+import { reply } from "./reply.ts";
+import type { ReplyStep } from "./reply.ts";
+import { pieceOf } from "./words.ts";
+
+/** An engine that plays a script instead of computing. */
+export function scriptedCore(script: Script, facts: EngineFacts): EngineCore {
+  const progress = new Progress();
+  let running = 0;
+  return {
+    countTokens: async ({ request }) => countPrompt(request),
+    status: () => ({ running, waiting: 0, computing: progress.computing, progress: progress.tokens }),
+    generate: async function* ({ request }, signal, wire) {
+      assertFits(request, facts);
+      running += request.n;
+      try {
+        const play = { count: usageCounter(countPrompt(request)), request, signal, wire, progress };
+        for (const step of stepsFor(script, request)) yield* perform(step, play);
+      } finally {
+        running -= request.n;
+      }
+    },
+  };
+}
+
+/** What the steps of one generation need. */
+interface Play {
+  readonly count: (tokens: number, isReasoning: boolean) => EngineUsage;
+  readonly request: EngineRequest;
+  readonly signal: AbortSignal;
+  readonly wire: Wire;
+  readonly progress: Progress;
+}
+
+async function* perform(step: ReplyStep, play: Play): AsyncGenerator<EngineEvent> {
+  if ("repeat" in step) {
+    for (let turn = 0; turn < step.repeat && !play.signal.aborted; turn += 1) {
+      for (const inner of step.steps) yield* perform(inner, play);
+    }
+    return;
+  }
+  const event = eventOf(step, play);
+  if (event) yield event;
+  else await disturb(step, play);
+}
+
+function eventOf(step: ReplyStep, { count, request }: Play): EngineEvent | undefined {
+  const { choice = 0 } = step;
+  if ("role" in step) return { kind: "role", choice, usage: count(step.tokens ?? 0, false) };
+  if ("text" in step) {
+    const tokens = step.pieces ?? [pieceOf(step.text, request.top_logprobs)];
+    return { kind: "text", choice, text: step.text, tokens, usage: count(step.tokens ?? 1, false) };
+  }
+  if ("reasoning" in step)
+    return { kind: "reasoning", choice, text: step.reasoning, usage: count(step.tokens ?? 1, true) };
+  if ("tool" in step) return { kind: "tool", choice, ...step.tool, usage: count(step.tokens ?? 1, false) };
+  if ("finish" in step) return { kind: "finish", choice, reason: step.finish, usage: count(step.tokens ?? 0, false) };
+  return undefined;
+}
+
+const forEver = (signal: AbortSignal): Promise<void> => wait(2 ** 31 - 1, undefined, { signal });
+
+/** Everything an engine does that is not an event. */
+async function disturb(step: Step, { signal, wire, progress }: Play): Promise<void> {
+  if ("wait_ms" in step) await wait(step.wait_ms, undefined, { signal });
+  if ("stall" in step) await forEver(signal);
+  if ("spin" in step) await progress.measure(0, () => forEver(signal));
+  if ("freeze" in step) process.kill(process.pid, "SIGSTOP");
+  if ("die" in step) process.kill(process.pid, "SIGKILL");
+  if ("reset" in step) wire.reset();
+  if ("fail" in step) throw new Error(step.fail);
+  if ("refuse" in step) throw new RequestRefused(step.refuse);
+  if ("raw" in step) await wire.write(step.raw);
+  if ("split" in step) wire.split();
+}
+
+function* stepsFor(script: Script, request: EngineRequest): Generator<ReplyStep> {
+  const text = lastUserText(request);
+  const name = text.startsWith("script:") ? text.slice("script:".length) : "default";
+  const steps = Object.hasOwn(script.scenarios, name) ? script.scenarios[name] : undefined;
+  if (steps) return yield* steps;
+  if (name !== "default") throw new RequestRefused(`the script has no scenario "${name}"`);
+  for (let choice = 0; choice < request.n; choice += 1) yield* reply(request, text, choice);
+}
+
+const lastUserText = (request: EngineRequest): string =>
+  toTemplateMessages(request.messages).findLast((message) => message.role === "user")?.content ?? "";
+
+/** As every engine does. */
+function assertFits(request: EngineRequest, { context_length, slots }: EngineFacts): void {
+  if (request.n > slots) throw new RequestRefused(`The model can generate at most ${slots} choices at the same time.`);
+  const wanted = countPrompt(request) + request.max_tokens;
+  if (wanted > context_length) {
+    throw new RequestRefused(`The prompt and the answer need ${wanted} tokens, and the context has ${context_length}.`);
+  }
+}
+
+/** Four bytes are a token, and every message costs four more. */
+function countPrompt(request: EngineRequest): number {
+  const messages = toTemplateMessages(request.messages);
+  return messages.reduce(
+    (sum, message) => sum + 4 + Math.ceil(Buffer.byteLength(JSON.stringify(message.content)) / 4),
+    3,
+  );
+}
+
+function usageCounter(promptTokens: number): Play["count"] {
+  let completion = 0;
+  let reasoning = 0;
+  return (tokens, isReasoning) => {
+    completion += tokens;
+    reasoning += isReasoning ? tokens : 0;
+    return {
+      prompt_tokens: promptTokens,
+      cached_tokens: 0,
+      completion_tokens: completion,
+      reasoning_tokens: reasoning,
+    };
+  };
+}

@@ -1,0 +1,72 @@
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { Socket } from "node:net";
+import type { Readable } from "node:stream";
+import { readLines } from "../child/read-lines.ts";
+
+/** A line is cut here: an engine that prints noise must not fill our memory. */
+const longestLine = 8192;
+/** How long to listen for last lines once the process has ended: what it has started may hold its pipes open. */
+const lastLinesMs = 500;
+
+/** One run of an engine's program, in a process group of its own. */
+export class EngineProcess {
+  readonly #child: ChildProcess;
+  readonly #heard: Promise<unknown>;
+  /** Resolves with how it ended, once its last lines have been heard. */
+  readonly ended: Promise<string>;
+
+  constructor(command: string, args: readonly string[], hear: (line: string) => void) {
+    // Ctrl-C stays with the server, and a kill of the group reaches whatever the engine has started.
+    const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"], detached: true });
+    this.#child = child;
+    // A child that is gone must not end the server with EPIPE.
+    child.stdin.on("error", () => undefined);
+    this.#heard = Promise.allSettled([listen(child.stdout, hear), listen(child.stderr, hear)]);
+    this.ended = this.#untilEnd();
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** Asks it to end: it reads its standard input for nothing else. */
+  endInput(): void {
+    this.#child.stdin?.end();
+  }
+
+  kill(): void {
+    if (this.pid === undefined) return;
+    try {
+      process.kill(-this.pid, "SIGKILL");
+    } catch {
+      // The group is gone already: that is what was wanted.
+    }
+  }
+
+  /** Whether this process may keep ours from exiting; it would end with us anyway. */
+  hold(isHeld: boolean): void {
+    const handles = [this.#child, ...this.#child.stdio.filter((pipe) => pipe instanceof Socket)];
+    for (const handle of handles) {
+      if (isHeld) handle.ref();
+      else handle.unref();
+    }
+  }
+
+  async #untilEnd(): Promise<string> {
+    const { promise: exited, resolve } = Promise.withResolvers<string>();
+    this.#child.on("exit", (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`));
+    this.#child.on("error", (error) => this.pid === undefined && resolve(error.message));
+    const how = await exited;
+    this.kill(); // what it has started
+    const patience = Promise.withResolvers<void>();
+    const timer = setTimeout(patience.resolve, lastLinesMs);
+    await Promise.race([this.#heard, patience.promise]);
+    clearTimeout(timer);
+    return how;
+  }
+}
+
+async function listen(stream: Readable, hear: (line: string) => void): Promise<void> {
+  for await (const line of readLines(stream, longestLine)) hear(line);
+}

@@ -1,0 +1,9 @@
+import { expect, test } from "vitest";
+import { LogTail } from "./log-tail.ts";
+
+test("keeps the last lines, and the last one that says something", () => {
+  const log = new LogTail(3);
+  expect([log.lines, log.last]).toEqual([[], ""]);
+  for (const line of ["a", "b", "c", "d", "  "]) log.push(line);
+  expect([log.lines, log.last]).toEqual([["c", "d", "  "], "d"]);
+});

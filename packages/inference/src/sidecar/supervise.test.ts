@@ -1,0 +1,249 @@
+import { afterEach, describe, expect, test } from "vitest";
+import type { ChildNotice } from "../child/protocol.ts";
+import { probeRequest } from "../child/probe.ts";
+import type { EngineFacts } from "../engine.ts";
+import { isAlive, until } from "../../test/until.ts";
+import { Supervisor } from "./supervise.ts";
+import type { Supervised, SupervisorReport } from "./supervised.ts";
+import { defaultTimings } from "./timings.ts";
+import type { Timings } from "./timings.ts";
+
+const facts: EngineFacts = {
+  context_length: 1,
+  quantization: "bf16",
+  system_fingerprint: "fp_0",
+  slots: 1,
+  canThink: false,
+  canCallTools: false,
+  sampling_defaults: probeRequest.sampling,
+  description: "",
+};
+
+const say = (notice: ChildNotice): string => `console.log(${JSON.stringify(JSON.stringify(notice))});`;
+const ready = say({ notice: "ready", facts });
+const stay = "process.stdin.resume(); process.stdin.on('end', () => process.exit(0));";
+const quick: Timings = { ...defaultTimings, restartFirstMs: 40, watchEveryMs: 20, stopGraceMs: 300 };
+
+interface Watched {
+  readonly supervisor: Supervisor;
+  readonly reports: SupervisorReport[];
+  readonly states: () => string[];
+}
+
+const running: Supervisor[] = [];
+afterEach(() => Promise.all(running.splice(0).map((supervisor) => supervisor.close(0))));
+
+/** Supervises a program of Node's; every member may be replaced. */
+function supervise(program: string, changes: Partial<Supervised> = {}): Watched {
+  const reports: SupervisorReport[] = [];
+  const supervisor = new Supervisor({
+    name: "vendor/model",
+    command: process.execPath,
+    args: ["-e", program],
+    timings: quick,
+    prepare: async () => undefined,
+    probe: async () => undefined,
+    status: async () => ({ running: 0, waiting: 0, computing: 0, progress: 0, aborted: 0 }),
+    report: (event) => reports.push(event),
+    random: () => 0.5,
+    ...changes,
+  });
+  running.push(supervisor);
+  supervisor.start();
+  return { supervisor, reports, states: () => reports.map((report) => report.state) };
+}
+
+describe("a start", () => {
+  test("is over when a first token was produced, not before", async () => {
+    const probed = Promise.withResolvers<void>();
+    const loading = say({ notice: "loading", share: 0.5, detail: "reading weights" });
+    const { supervisor, reports } = supervise(loading + ready + stay, { probe: () => probed.promise });
+    await until("it loads", () => reports.some((report) => report.detail === "reading weights 50 %"));
+    expect([supervisor.state, supervisor.facts]).toEqual(["loading", undefined]);
+    probed.resolve();
+    await supervisor.whenReady();
+    expect([supervisor.state, supervisor.reason, supervisor.facts]).toEqual(["ready", "", facts]);
+  });
+
+  test("without a first token is a crash", async () => {
+    const probe = (): Promise<void> => Promise.reject(new Error("no token"));
+    const { supervisor } = supervise(ready + stay, { probe });
+    await until("it is tried again", () => supervisor.restarts > 1);
+    expect(supervisor.logLines.join("\n")).toContain("the first token did not come: Error: no token");
+  });
+
+  test("in silence is ended, and with news it is not", async () => {
+    const timings = { ...quick, startSilenceMs: 400 };
+    const silent = supervise(stay, { timings });
+    await until("it is tried again", () => silent.supervisor.restarts > 0);
+    expect(silent.supervisor.logLines).toContain("nothing was heard for 400 ms while starting");
+    const talking = `let n = 0; setInterval(() => { console.error(++n); if (n === 30) ${ready} }, 50); ${stay}`;
+    const slow = supervise(talking, { timings });
+    await slow.supervisor.whenReady();
+    expect(slow.supervisor.restarts).toBe(0);
+  });
+
+  test("that is hopeless is not tried again", async () => {
+    const why = "The model file is missing.";
+    const { supervisor, states } = supervise(say({ notice: "hopeless", message: why }) + stay);
+    await expect(supervisor.whenReady()).rejects.toThrow(why);
+    expect([supervisor.state, supervisor.reason, supervisor.pid]).toEqual(["quarantined", why, undefined]);
+    expect(states()).toEqual(["starting", "quarantined"]);
+  });
+
+  test("that is hopeless is ended although it stays", async () => {
+    const { supervisor } = supervise(
+      `${say({ notice: "hopeless", message: "No." })} setInterval(() => console.log(0), 20);`,
+    );
+    await expect(supervisor.whenReady()).rejects.toThrow("No.");
+    expect(supervisor.pid).toBeUndefined();
+  });
+
+  test("that is hopeless is not tried again although its process ends at once", async () => {
+    const { supervisor, reports } = supervise(
+      `${say({ notice: "hopeless", message: "No." })} console.error("more"); process.exitCode = 1;`,
+    );
+    await expect(supervisor.whenReady()).rejects.toThrow("No.");
+    expect([supervisor.state, supervisor.restarts]).toEqual(["quarantined", 0]);
+    expect(reports.at(-1)?.log).toEqual(["more"]);
+  });
+
+  test.each([
+    [
+      "a program that fails",
+      "for (let i = 0; i < 5000; i += 1) console.error('line ' + i); process.exitCode = 3;",
+      {},
+      "exit code 3): line 4999",
+    ],
+    [
+      "a program that is killed",
+      "console.log('bye'); process.kill(process.pid, 'SIGKILL');",
+      {},
+      "signal SIGKILL): bye",
+    ],
+    ["a program that is not there", "", { command: "/nonexistent/engine" }, "ENOENT"],
+  ])("%s is tried four times, then given up with its last words", async (_title, program, changes, why) => {
+    const { supervisor, reports } = supervise(program, { ...changes, timings: { ...quick, restartFirstMs: 2 } });
+    await expect(supervisor.whenReady()).rejects.toThrow(why);
+    expect([supervisor.state, supervisor.restarts]).toEqual(["quarantined", 3]);
+    expect(reports.at(-1)).toMatchObject({ state: "quarantined", log: supervisor.logLines });
+    expect(supervisor.logLines.length).toBeLessThanOrEqual(200);
+  });
+
+  test("noise on standard output does no harm", async () => {
+    const noise = `process.stdout.write('x'.repeat(300000) + '\\n{"notice":\\n{"notice": "rea\\n\\u0000\\n\\n');`;
+    const { supervisor } = supervise(noise + ready + stay);
+    await supervisor.whenReady();
+    expect(Math.max(...supervisor.logLines.map((line) => line.length))).toBeLessThan(100_000);
+  });
+});
+
+describe("a ready engine", () => {
+  const dies = `${ready}${stay} setTimeout(() => process.exit(9), 60);`;
+
+  test("that dies is started again, and can be waited for", async () => {
+    const { supervisor, states } = supervise(ready + stay);
+    await supervisor.whenReady();
+    const { pid = 0 } = supervisor;
+    process.kill(pid, "SIGKILL");
+    await until("the crash is noticed", () => supervisor.state === "crashed");
+    expect(supervisor.reason).toContain("signal SIGKILL");
+    await supervisor.whenReady();
+    expect([supervisor.restarts, supervisor.pid === pid]).toEqual([1, false]);
+    expect(states()).toEqual(["starting", "ready", "crashed", "starting", "ready"]);
+  });
+
+  test("that dies again and again waits longer every time, and is never given up", async () => {
+    const { supervisor, reports } = supervise(dies, { timings: { ...quick, crashesBeforeQuarantine: 2 } });
+    await until("it has died four times", () => supervisor.restarts >= 4);
+    const waits = reports.flatMap((report) => /starting again in (\d+) ms/.exec(report.detail)?.[1] ?? []);
+    expect(waits.slice(0, 4)).toEqual(["20", "40", "80", "160"]);
+  });
+
+  test("that was healthy for long is forgiven", async () => {
+    const { supervisor, reports } = supervise(dies, { timings: { ...quick, healthyResetMs: 5 } });
+    await until("it has died three times", () => supervisor.restarts >= 3);
+    const waits = reports.flatMap((report) => /starting again in (\d+) ms/.exec(report.detail)?.[1] ?? []);
+    expect(waits.slice(0, 3)).toEqual(["20", "20", "20"]);
+  });
+
+  test("that is frozen is killed, and started again", async () => {
+    let isFrozen = false;
+    const status = async (): Promise<never> => Promise.reject(new Error(isFrozen ? "frozen" : "not asked yet"));
+    const { supervisor } = supervise(ready + stay, {
+      status: (signal) =>
+        isFrozen
+          ? status()
+          : Promise.resolve({ running: 0, waiting: 0, computing: 0, progress: 0, aborted: Number(signal.aborted) }),
+    });
+    await supervisor.whenReady();
+    isFrozen = true;
+    await until("it is killed", () => supervisor.restarts === 1);
+    isFrozen = false;
+    await supervisor.whenReady();
+    expect(supervisor.logLines.join("\n")).toContain("the engine is frozen: no answer");
+  });
+
+  test("takes what it has started with it", async () => {
+    const helper =
+      "const { pid } = require('child_process').spawn('sleep', ['600'], { stdio: 'inherit' }); console.log('helper ' + pid);";
+    const { supervisor } = supervise(helper + ready + stay);
+    await supervisor.whenReady();
+    const pid = Number(supervisor.logLines.join("\n").split("helper ")[1]);
+    expect(isAlive(pid)).toBe(true);
+    process.kill(supervisor.pid ?? 0, "SIGKILL");
+    await until("the helper is gone", () => !isAlive(pid));
+    await supervisor.whenReady();
+    expect(supervisor.restarts).toBe(1);
+  });
+});
+
+describe("closing", () => {
+  const stubborn = `${ready} process.stdin.on('data', () => 0); setInterval(() => 0, 1000);`;
+
+  test.each([
+    ["at once", 0],
+    ["after its grace", 150],
+    ["after the longest grace", 60_000],
+  ])("ends a process that does not listen, %s", async (_title, graceMs) => {
+    const { supervisor, states } = supervise(stubborn);
+    await supervisor.whenReady();
+    const { pid = 0 } = supervisor;
+    const begun = Date.now();
+    await supervisor.close(graceMs);
+    expect(Date.now() - begun).toBeGreaterThanOrEqual(Math.min(graceMs, quick.stopGraceMs) - 5);
+    expect([isAlive(pid), supervisor.state, supervisor.pid]).toEqual([false, "stopped", undefined]);
+    expect(states().slice(-2)).toEqual(["draining", "stopped"]);
+    await expect(supervisor.whenReady()).rejects.toThrow("vendor/model was stopped");
+  });
+
+  test.each([
+    ["right after the start", async () => undefined],
+    ["while it starts", async ({ supervisor }: Watched) => until("it runs", () => supervisor.pid !== undefined)],
+  ])("%s, refuses who waits", async (_title, prepare) => {
+    const watched = supervise(stay);
+    const waiting = watched.supervisor.whenReady();
+    await prepare(watched);
+    await watched.supervisor.close(1000);
+    await expect(waiting).rejects.toThrow("was stopped");
+    expect([watched.supervisor.state, watched.supervisor.pid]).toEqual(["stopped", undefined]);
+  });
+
+  test("twice is one end, and the second may hurry", async () => {
+    const { supervisor, states } = supervise(stubborn, { timings: { ...quick, stopGraceMs: 60_000 } });
+    await supervisor.whenReady();
+    await Promise.all([supervisor.close(60_000), supervisor.close(0)]);
+    await supervisor.close(0);
+    expect(states()).toEqual(["starting", "ready", "draining", "stopped"]);
+  });
+
+  test("ends the wait for a restart", async () => {
+    const timings = { ...quick, restartFirstMs: 300 };
+    const { supervisor, states } = supervise("process.exit(1)", { timings, random: () => 0.99 });
+    await until("it waits", () => supervisor.state === "crashed");
+    await supervisor.close(0);
+    const closedAt = Date.now();
+    await until("it would have started again", () => Date.now() - closedAt > timings.restartFirstMs);
+    expect([states().at(-1), supervisor.restarts]).toEqual(["stopped", 0]);
+  });
+});

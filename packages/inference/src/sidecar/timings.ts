@@ -1,0 +1,31 @@
+/** Every deadline of supervision in milliseconds: configuration, so that tests shrink them. */
+export interface Timings {
+  /** A starting engine that says nothing for so long is taken for dead: log lines are progress. */
+  readonly startSilenceMs: number;
+  /** How often a ready engine is looked at. */
+  readonly watchEveryMs: number;
+  /** An engine that does not even answer for so long is frozen. */
+  readonly unansweredMs: number;
+  /** Work under way without one token read or written for so long means the same: an answer proves little. */
+  readonly stallMs: number;
+  /** Between the request to stop and SIGKILL. */
+  readonly stopGraceMs: number;
+  readonly restartFirstMs: number;
+  readonly restartMostMs: number;
+  /** After so long in good health the next crash counts as the first. */
+  readonly healthyResetMs: number;
+  /** Crashes before the engine was ever ready, after which it is given up. */
+  readonly crashesBeforeQuarantine: number;
+}
+
+export const defaultTimings: Timings = {
+  startSilenceMs: 60_000,
+  watchEveryMs: 1000,
+  unansweredMs: 4000,
+  stallMs: 30_000,
+  stopGraceMs: 2000,
+  restartFirstMs: 1000,
+  restartMostMs: 300_000,
+  healthyResetMs: 600_000,
+  crashesBeforeQuarantine: 4,
+};

@@ -1,0 +1,46 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import type { ChildStatus } from "../child/protocol.ts";
+import { defaultTimings } from "./timings.ts";
+import { watchProgress } from "./watch-progress.ts";
+
+const timings = { ...defaultTimings, watchEveryMs: 5, unansweredMs: 60, stallMs: 60 };
+const idle: ChildStatus = { running: 0, waiting: 0, computing: 0, progress: 7, aborted: 0 };
+const busy: ChildStatus = { ...idle, running: 2, computing: 1 };
+
+/** Watches until it complains, or for so long. */
+async function watch(ask: (signal: AbortSignal) => Promise<ChildStatus>, forMs = 250): Promise<string | undefined> {
+  const end = Date.now() + forMs;
+  return watchProgress(ask, timings, () => Date.now() < end);
+}
+
+describe("an engine is frozen when", () => {
+  test("it does not answer in time", async () => {
+    const silent = (signal: AbortSignal): Promise<ChildStatus> => wait(60_000, idle, { signal });
+    await expect(watch(silent)).resolves.toContain("no answer within 60 ms");
+  });
+
+  test("it answers with a failure", async () => {
+    await expect(watch(() => Promise.reject(new Error("broken")))).resolves.toContain("broken");
+  });
+
+  test("it computes and no token comes of it", async () => {
+    await expect(watch(async () => busy)).resolves.toContain("no token for 60 ms");
+  });
+});
+
+describe("it is not when", () => {
+  test.each([
+    ["it has nothing to do", async () => idle],
+    ["it waits for a reader", async () => ({ ...busy, computing: 0 })],
+    ["tokens come, however slowly", async () => ({ ...busy, progress: Math.floor(Date.now() / 30) })],
+  ])("%s", async (_title, ask) => {
+    await expect(watch(ask)).resolves.toBeUndefined();
+  });
+
+  test("it computed at every look, and something else each time", async () => {
+    let looks = 0;
+    const alternating = async (): Promise<ChildStatus> => ({ ...busy, computing: (looks += 1) % 2 });
+    await expect(watch(alternating)).resolves.toBeUndefined();
+  });
+});

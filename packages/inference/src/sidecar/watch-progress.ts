@@ -1,0 +1,27 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { ChildStatus } from "../child/protocol.ts";
+import type { Timings } from "./timings.ts";
+
+/**
+ * Looks at a ready engine until nobody asks for it any more (undefined), or until it is frozen: it does not answer, or
+ * it evaluates something and no token comes of it. Resolves with how that was seen.
+ */
+export async function watchProgress(
+  ask: (signal: AbortSignal) => Promise<ChildStatus>,
+  { watchEveryMs, unansweredMs, stallMs }: Timings,
+  isWatched: () => boolean,
+): Promise<string | undefined> {
+  let progress = -1;
+  let movedAt = Date.now();
+  for (;;) {
+    await wait(watchEveryMs, undefined, { ref: false });
+    if (!isWatched()) return undefined;
+    const status = await ask(AbortSignal.timeout(unansweredMs)).catch((error: unknown) => String(error));
+    if (!isWatched()) return undefined;
+    if (typeof status === "string") return `no answer within ${unansweredMs} ms (${status})`;
+    // What computes nothing may be waiting for a reader, however long.
+    if (status.computing === 0 || status.progress !== progress) movedAt = Date.now();
+    progress = status.progress;
+    if (Date.now() - movedAt > stallMs) return `no token for ${stallMs} ms with work under way`;
+  }
+}

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { EngineError } from "../src/index.ts";
+import type { ChildStatus } from "../src/child/protocol.ts";
+import { ask, askOne, requestFor } from "./requests.ts";
+import type { Ask } from "./requests.ts";
+import { neverEnding, readMiniVocabulary, startMini } from "./start-engines.ts";
+import type { StartedEngine } from "./start-engines.ts";
+import { until } from "./until.ts";
+
+let started: StartedEngine;
+let endless: Record<string, number>;
+/** The token that writes the letter a. */
+let letterA: number;
+beforeAll(async () => {
+  endless = await neverEnding();
+  const vocabulary = await readMiniVocabulary();
+  letterA = Array.from({ length: vocabulary.size }, (_, id) => vocabulary.bytesOf(id)).findIndex(
+    (bytes) => String(bytes) === "97",
+  );
+  started = await startMini({ timings: { restartFirstMs: 50, watchEveryMs: 100, unansweredMs: 1500, stallMs: 1500 } });
+  await started.engine.whenReady();
+});
+afterAll(() => started[Symbol.asyncDispose]());
+
+const status = (): Promise<ChildStatus> => started.engine.status(AbortSignal.timeout(5000));
+
+describe("hanging up", () => {
+  const idle = async (): Promise<boolean> => {
+    const { running, waiting, computing } = await status();
+    return running + waiting + computing === 0;
+  };
+  const long = (): Ask => ({ say: "word ".repeat(6000), max_tokens: 2000, sampling: { logit_bias: endless } });
+  const hangUpAfter = async (ms: number, members: Ask): Promise<void> => {
+    const signal = AbortSignal.timeout(ms);
+    await ask(started.engine, members, signal).catch(() => undefined);
+  };
+
+  test("while the prompt is read stops the reading", async () => {
+    const before = (await status()).progress;
+    await hangUpAfter(120, { ...long(), n: 2 });
+    await until("everything has stopped", idle, 3000);
+    expect((await status()).progress - before).toBeLessThan(2 * 6000);
+  });
+
+  test("while nothing is shown, because all may be a stop string, stops the writing", async () => {
+    const before = (await status()).progress;
+    const sampling = { logit_bias: { ...endless, [letterA]: 100 } };
+    await hangUpAfter(150, { max_tokens: 20_000, sampling, stop: ["a".repeat(20_000)] });
+    await until("everything has stopped", idle, 3000);
+    expect((await status()).progress - before).toBeLessThan(10_000);
+  });
+
+  test("while waiting for a slot leaves the queue", async () => {
+    const blocking = new AbortController();
+    const blocker = ask(started.engine, { ...long(), say: "Go on.", n: 8 }, blocking.signal).catch(() => undefined);
+    await until("all slots are taken", async () => (await status()).running === 8);
+    await hangUpAfter(100, {});
+    await until("nobody waits", async () => (await status()).waiting === 0);
+    blocking.abort();
+    await blocker;
+    await until("everything has stopped", idle);
+  });
+
+  test("at any moment, fifty times, costs no slot", async () => {
+    const hangUps = Array.from({ length: 50 }, (_, index) =>
+      hangUpAfter(index * 8, { ...long(), say: index % 3 === 0 ? "word ".repeat(900) : "Go on.", n: 1 + (index % 4) }),
+    );
+    await Promise.all(hangUps);
+    await until("everything has stopped", idle);
+    const { choices } = await ask(started.engine, { n: 8, max_tokens: 3 });
+    expect(choices.every((choice) => choice.finish !== undefined)).toBe(true);
+    expect(started.engine.gauges()).toMatchObject({ running: 0, restarts: 0 });
+  });
+});
+
+describe("a reader that stops reading", () => {
+  test("stops the generation until it reads on, costs no memory, and is no reason to restart", async () => {
+    const { engine } = started;
+    const request = requestFor({ max_tokens: 12_000, top_logprobs: 20, sampling: { logit_bias: endless } });
+    const reading = engine.stream(request, new AbortController().signal)[Symbol.asyncIterator]();
+    await reading.next();
+    const memory = process.memoryUsage().rss;
+    let last = -1;
+    await until("nothing more is written", async () => {
+      const before = last;
+      const { progress, computing } = await status();
+      last = progress;
+      return before === progress && computing === 0;
+    });
+    const stoodStillAt = Date.now();
+    await until("the watchdog has looked long enough", () => Date.now() - stoodStillAt > 2000);
+    expect([(await status()).progress, engine.gauges().restarts]).toEqual([last, 0]);
+    expect(process.memoryUsage().rss - memory).toBeLessThan(96 * 2 ** 20);
+    let written = 0;
+    while (written < 600) written = (await reading.next()).value.usage.completion_tokens;
+    expect((await status()).progress).toBeGreaterThan(last);
+    await reading.return?.(undefined);
+    await until("everything has stopped", async () => (await status()).running === 0);
+  });
+});
+
+describe("a real engine process", () => {
+  const endlessly = (): Promise<unknown> =>
+    ask(started.engine, { max_tokens: 4000, sampling: { logit_bias: endless } }).catch((error: unknown) =>
+      error instanceof EngineError ? error.kind : error,
+    );
+
+  test.each([
+    ["killed", "SIGKILL", 1500],
+    ["frozen", "SIGSTOP", 5000],
+  ] as const)("%s: its streams fail in time, and it is back within seconds", async (_title, signal, deadlineMs) => {
+    const { engine } = started;
+    const { restarts } = engine.gauges();
+    const streams = [endlessly(), endlessly()];
+    await until("both stream", async () => (await status()).running === 2);
+    const begun = Date.now();
+    // A ready engine has a process.
+    process.kill(engine.pid as number, signal);
+    expect(await Promise.all(streams)).toEqual(["crashed", "crashed"]);
+    expect(Date.now() - begun).toBeLessThan(deadlineMs);
+    await until("it is started again", () => engine.gauges().restarts === restarts + 1);
+    await engine.whenReady();
+    expect(Date.now() - begun).toBeLessThan(deadlineMs + 10_000);
+    expect((await askOne(engine, { max_tokens: 4 })).usage.completion_tokens).toBeGreaterThan(0);
+  });
+});

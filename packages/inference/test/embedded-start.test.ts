@@ -1,0 +1,116 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { openRenderer } from "../src/embedded/child/open-renderer.ts";
+import { respell, truncate } from "./change-model-file.ts";
+import { ask, askOne, requestFor } from "./requests.ts";
+import { biasOn, miniModelFile, neverEnding, readMiniVocabulary, startMini } from "./start-engines.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "parley-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const path = join(folder, "model.gguf");
+const tool = { name: "f", description: undefined, parameters: undefined };
+
+describe("a model that cannot be served is given up at once, with a sentence", () => {
+  test.each([
+    ["its file is missing", {}, "is missing: restore it, or name another one."],
+    ["its file is not the recorded one", { file: miniModelFile, sha256: "0".repeat(64) }, "is damaged"],
+    ["no slot fits the memory", { file: miniModelFile, slots: 0 }, "one slot does not fit the memory budget"],
+  ])("%s", async (_title, choices, want) => {
+    await using started = await startMini({ file: join(folder, "none.gguf"), ...choices });
+    await expect(started.engine.whenReady()).rejects.toThrow(want);
+    expect(started.engine).toMatchObject({ state: "quarantined", stateReason: expect.stringContaining(want) });
+    expect(started.engine.gauges().restarts).toBe(0);
+    expect(started.reports.at(-1)).toMatchObject({ state: "quarantined" });
+  });
+
+  test.each([
+    ["its last tensor is cut", () => truncate(path, (size) => size - 1)],
+    ["its template is broken", () => respell(path, { "{%- macro": "{%~ macro" })],
+  ])("%s", async (_title, prepare) => {
+    prepare();
+    await using started = await startMini({ file: path });
+    await expect(started.engine.whenReady()).rejects.toThrow(/cannot be loaded, it is damaged, truncated/);
+    expect(started.engine.gauges().restarts).toBe(0);
+    expect(started.reports.at(-1)?.log?.join("\n")).toContain("cannot be loaded");
+  });
+});
+
+describe("a model that was taught less", () => {
+  const marks = {
+    "<think>": "<thonk>",
+    "</think>": "</thonk>",
+    "<tool_call>": "<tool_kall>",
+    "</tool_call>": "</tool_kall>",
+  };
+  test.each([
+    ["no marks", marks],
+    ["no template for them", { enable_thinking: "unable_thinking", tools: "toolz" }],
+  ])(
+    "%s: it answers without thoughts and calls of its own accord, and can be forced to call",
+    async (_title, spellings) => {
+      respell(path, spellings);
+      await using started = await startMini({ file: path });
+      const { engine } = started;
+      await engine.whenReady();
+      expect(engine.facts).toMatchObject({ canThink: false, canCallTools: false });
+      const logit_bias = biasOn(await readMiniVocabulary(), ["<think>", "<tool_call>"], 100);
+      const auto = {
+        say: "<think>",
+        isThinking: true,
+        tools: [tool],
+        tool_choice: "auto",
+        sampling: { logit_bias },
+      } as const;
+      const { reasoning, calls, usage } = await askOne(engine, auto);
+      expect([reasoning, calls, usage.reasoning_tokens]).toEqual(["", [], 0]);
+      const forced = await askOne(engine, {
+        tools: [tool],
+        tool_choice: { oneOf: ["f"] },
+        parallel_tool_calls: false,
+        max_tokens: 60,
+      });
+      expect(forced).toMatchObject({ finish: "tool_calls", calls: [{ name: "f", arguments: "{}" }] });
+    },
+  );
+});
+
+describe("a small context", () => {
+  test("is used to its last token, and not one further", async () => {
+    await using started = await startMini({ contextLength: 128, slots: 2 });
+    const { engine } = started;
+    await engine.whenReady();
+    expect(engine.facts).toMatchObject({
+      context_length: 128,
+      slots: 2,
+      description: expect.stringContaining("2 slots: 128 tokens"),
+    });
+    const prompt = await engine.countTokens(requestFor({}), AbortSignal.timeout(10_000));
+    const sampling = { logit_bias: await neverEnding() };
+    const { choices, usage } = await ask(engine, { n: 2, max_tokens: 128 - prompt, sampling });
+    expect(choices.map((choice) => choice.finish)).toEqual(["length", "length"]);
+    expect(usage.completion_tokens).toBe(2 * (128 - prompt));
+    await expect(ask(engine, { max_tokens: 129 - prompt })).rejects.toThrow("exceeds the context of 128");
+    await expect(ask(engine, { n: 3, max_tokens: 1 })).rejects.toThrow("at most 2 choices");
+    const again = await ask(engine, { n: 2, max_tokens: 128 - prompt, sampling });
+    expect(again.choices).toEqual(choices);
+  });
+});
+
+describe("a long conversation", () => {
+  test("is counted exactly, and holds up nobody", async () => {
+    await using started = await startMini();
+    const { engine } = started;
+    await engine.whenReady();
+    const long = requestFor({ say: "What is <|im_end|> a 🦀? ".repeat(40_000) });
+    const done: string[] = [];
+    const patience = AbortSignal.timeout(30_000);
+    const counted = engine.countTokens(long, patience).finally(() => done.push("long"));
+    for (let turn = 0; turn < 5; turn += 1)
+      await engine.countTokens(requestFor({}), patience).then(() => done.push("short"));
+    expect(await counted).toBe((await openRenderer(miniModelFile)).render(long).tokens.length);
+    expect(done.slice(0, 5)).toEqual(Array.from({ length: 5 }, () => "short"));
+    await expect(ask(engine, long)).rejects.toThrow("exceeds the context of");
+  });
+});

@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, describe } from "vitest";
+import type { Engine } from "../src/index.ts";
+import { describeCancelling, describeCounting, describeRefusals } from "./engine-contract/conduct.ts";
+import { describeCaps, describeEvents } from "./engine-contract/events.ts";
+import { describeFormats } from "./engine-contract/formats.ts";
+import type { Given } from "./engine-contract/given.ts";
+import { describeLogprobs, describeRepeats, describeStops } from "./engine-contract/text.ts";
+import type { Ask } from "./requests.ts";
+
+/** How a driver is put to the test. */
+export interface EngineUnderTest {
+  readonly title: string;
+  start(): Promise<Engine & AsyncDisposable>;
+  /** The request changed so that its content is long: at least 40 tokens, where the cap allows them. */
+  talkative(members: Ask): Ask;
+}
+
+/** What every driver keeps to, whatever computes behind it. */
+export function testEngineContract(subject: EngineUnderTest): void {
+  let engine: Engine & AsyncDisposable;
+  beforeAll(async () => {
+    engine = await subject.start();
+    await engine.whenReady();
+  });
+  afterAll(() => engine[Symbol.asyncDispose]());
+  const given: Given = { engine: () => engine, talkative: (members) => subject.talkative(members) };
+  describe(`${subject.title} keeps the engines' contract`, () => {
+    describeEvents(given);
+    describeCaps(given);
+    describeStops(given);
+    describeRepeats(given);
+    describeLogprobs(given);
+    describeFormats(given);
+    describeCancelling(given);
+    describeCounting(given);
+    describeRefusals(given);
+  });
+}

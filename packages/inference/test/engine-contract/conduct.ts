@@ -1,0 +1,110 @@
+import { expect, test } from "vitest";
+import { EngineError } from "../../src/index.ts";
+import type { Engine } from "../../src/index.ts";
+import { ask, requestFor } from "../requests.ts";
+import type { Ask } from "../requests.ts";
+import { until } from "../until.ts";
+import { noArguments, weather } from "./given.ts";
+import type { Given } from "./given.ts";
+
+export function describeCancelling({ engine, talkative }: Given): void {
+  const endless = (): Ask => talkative({ max_tokens: 400 });
+
+  test("an aborted signal stops the stream with its reason", async () => {
+    const hangUp = new AbortController();
+    const seen: string[] = [];
+    const reading = (async () => {
+      for await (const event of engine().stream(requestFor(endless()), hangUp.signal)) {
+        seen.push(event.kind);
+        if (seen.length === 3) hangUp.abort(new Error("the caller is gone"));
+      }
+    })();
+    await expect(reading).rejects.toThrow("the caller is gone");
+    expect(await freeChoices(engine())).toBe(mostChoices(engine()));
+  });
+
+  test("a signal that has aborted before starts nothing", async () => {
+    await expect(ask(engine(), endless(), AbortSignal.abort(new Error("too late")))).rejects.toThrow("too late");
+    expect(await freeChoices(engine())).toBe(mostChoices(engine()));
+  });
+
+  test("leaving the loop is enough", async () => {
+    for await (const event of engine().stream(requestFor(endless()), new AbortController().signal)) {
+      if (event.kind === "text") break;
+    }
+    expect(await freeChoices(engine())).toBe(mostChoices(engine()));
+  });
+}
+
+/** What was cancelled leaves nothing behind: as many choices as ever can be had at once. */
+async function freeChoices(engine: Engine): Promise<number> {
+  await until("nothing runs", () => engine.gauges().running === 0);
+  const { choices } = await ask(engine, { n: mostChoices(engine), max_tokens: 2 });
+  return choices.filter((choice) => choice.finish !== undefined).length;
+}
+
+const mostChoices = (engine: Engine): number => Math.min(8, engine.facts?.slots ?? 1);
+
+export function describeCounting({ engine }: Given): void {
+  const call = {
+    id: "call_1",
+    type: "function",
+    function: { name: "get_weather", arguments: '{"celsius": true}' },
+  } as const;
+  test.each<[string, Ask]>([
+    ["one message", {}],
+    ["nothing said", { say: "" }],
+    ["odd characters", { say: "\0 \uD800 \u{1F984} \u200D <|im_start|>system\n</think><tool_call>" }],
+    ["a thought is wanted", { isThinking: true }],
+    ["tools", { tools: [weather, noArguments], tool_choice: "auto" }],
+    ["tools that may not be used", { tools: [weather], tool_choice: "none" }],
+    [
+      "a conversation",
+      {
+        messages: [
+          { role: "developer", content: "Be brief." },
+          {
+            role: "user",
+            content: [
+              { type: "text", text: "How warm" },
+              { type: "text", text: " is it?" },
+            ],
+          },
+          { role: "assistant", content: null, tool_calls: [call] },
+          { role: "tool", tool_call_id: "call_1", content: '{"degrees": 21}' },
+        ],
+      },
+    ],
+  ])("counts before what it uses later: %s", async (_title, members: Ask) => {
+    const counted = await engine().countTokens(requestFor(members), AbortSignal.timeout(20_000));
+    const { usage } = await ask(engine(), { ...members, max_tokens: 1 });
+    expect(usage.prompt_tokens).toBe(counted);
+  });
+}
+
+export function describeRefusals({ engine }: Given): void {
+  const kindOf = (error: unknown): unknown => (error instanceof EngineError ? error.kind : error);
+  test.each<[string, () => Ask]>([
+    ["more than the context holds", () => ({ max_tokens: engine().facts?.context_length ?? 0 })],
+    ["more choices than there are slots", () => ({ n: (engine().facts?.slots ?? 0) + 1 })],
+    [
+      "a schema with a keyword that is not enforced",
+      () => ({ format: { type: "json_schema", schema: { pattern: "^a" } } }) as const,
+    ],
+    ["a schema that nothing satisfies", () => ({ format: { type: "json_schema", schema: false } }) as const],
+    [
+      "a forced call whose arguments cannot be an object",
+      () => ({ tools: [{ ...weather, parameters: { type: "string" } }], tool_choice: { oneOf: [weather.name] } }),
+    ],
+    [
+      "a strict function that cannot be enforced",
+      () =>
+        ({ tools: [{ ...weather, parameters: { minProperties: 1 }, isStrict: true }], tool_choice: "auto" }) as const,
+    ],
+  ])("rejects %s, and goes on", async (_title, members) => {
+    const kind = await ask(engine(), members()).catch(kindOf);
+    expect(kind).toBe("rejected");
+    expect(engine().state).toBe("ready");
+    expect(engine().gauges().running).toBe(0);
+  });
+}

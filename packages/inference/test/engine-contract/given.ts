@@ -1,0 +1,41 @@
+import type { Engine } from "../../src/index.ts";
+import type { Ask } from "../requests.ts";
+
+/** What the chapters of the contract work with. */
+export interface Given {
+  readonly engine: () => Engine;
+  readonly talkative: (members: Ask) => Ask;
+}
+
+export const weather = {
+  name: "get_weather",
+  description: "The weather of a place",
+  parameters: {
+    type: "object",
+    properties: { celsius: { type: "boolean" } },
+    required: ["celsius"],
+    additionalProperties: false,
+  },
+};
+export const noArguments = { name: "list_pools", description: undefined, parameters: undefined };
+
+/** A schema whose values are short, so that an answer is finished under any cap that is not tiny. */
+export const shortSchema = {
+  type: "object",
+  properties: { kind: { enum: ["swap", "stake"] }, isFinal: { type: "boolean" } },
+  required: ["kind", "isFinal"],
+  additionalProperties: false,
+};
+
+/** The ways in which a request can be answered. */
+export const modes: readonly (readonly [title: string, members: Ask])[] = [
+  ["text", {}],
+  ["text after a thought", { isThinking: true }],
+  ["a forced call", { tools: [weather], tool_choice: { oneOf: [weather.name] } }],
+  ["a forced call after a thought", { tools: [weather], tool_choice: { oneOf: [weather.name] }, isThinking: true }],
+  ["text where a call was possible", { tools: [weather, noArguments], tool_choice: "auto" }],
+  ["JSON", { format: { type: "json_schema", schema: shortSchema } }],
+  ["any JSON object", { format: { type: "json_object" } }],
+  ["JSON after a thought", { format: { type: "json_schema", schema: shortSchema }, isThinking: true }],
+  ["JSON where a call was possible", { format: { type: "json_object" }, tools: [weather], tool_choice: "auto" }],
+];

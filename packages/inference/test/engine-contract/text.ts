@@ -1,0 +1,90 @@
+import { expect, test } from "vitest";
+import { ask, askOne, spell } from "../requests.ts";
+import type { Given } from "./given.ts";
+
+export function describeStops({ engine, talkative }: Given): void {
+  test("ends before the first stop string, wherever it lies", async () => {
+    const { text } = await askOne(engine(), talkative({ max_tokens: 30 }));
+    for (let start = 0; start + 3 <= text.length; start += 7) {
+      const stop = wholeCharacters(text, start, 3);
+      const cut = await askOne(engine(), talkative({ max_tokens: 30, stop: [stop, "never \u{1F937}"] }));
+      expect([cut.text, cut.finish]).toEqual([text.slice(0, text.indexOf(stop)), "stop"]);
+    }
+  });
+
+  test("gives back what only began like a stop string", async () => {
+    const { text } = await askOne(engine(), talkative({ max_tokens: 20 }));
+    const held = await askOne(engine(), talkative({ max_tokens: 20, stop: [`${text} and never this`] }));
+    expect(held).toMatchObject({ text, finish: "length" });
+  });
+}
+
+/** A part of a text, a little longer where it would cut a character. */
+function wholeCharacters(text: string, start: number, length: number): string {
+  const characters = Array.from(text.slice(0, start)).length;
+  return Array.from(text)
+    .slice(characters - (start > 0 ? 1 : 0), characters + length)
+    .join("");
+}
+
+export function describeRepeats({ engine, talkative }: Given): void {
+  test.each([
+    ["a seed", { sampling: { temperature: 1.5 }, seed: "42" }],
+    ["a negative seed", { sampling: { temperature: 1.5 }, seed: "-9223372036854775808" }],
+    ["the largest seed", { sampling: { temperature: 1.5 }, seed: "9223372036854775807" }],
+  ])("%s gives the same text again", async (_title, members) => {
+    // All that there are: so the second time nobody gets a slot that has not been used before.
+    const n = Math.min(8, engine().facts?.slots ?? 1);
+    const first = await ask(engine(), talkative({ ...members, n }));
+    const again = await ask(engine(), talkative({ ...members, n }));
+    expect(again.choices).toEqual(first.choices);
+    expect(again.usage).toEqual(first.usage);
+  });
+
+  test("greedy gives the same text again", async () => {
+    const greedy = talkative({ sampling: { temperature: 0 }, seed: undefined });
+    expect(await askOne(engine(), greedy)).toEqual(await askOne(engine(), greedy));
+  });
+
+  test("choice i samples with seed + i", async () => {
+    const sampling = { temperature: 1.2 };
+    const together = await ask(engine(), talkative({ sampling, seed: "7", n: 3, max_tokens: 12 }));
+    for (const [index, choice] of together.choices.entries()) {
+      const alone = await askOne(engine(), talkative({ sampling, seed: `${7 + index}`, max_tokens: 12 }));
+      expect(alone.text).toBe(choice.text);
+    }
+  });
+}
+
+export function describeLogprobs({ engine, talkative }: Given): void {
+  test.each([0, 1, 5, 20])("%i alternatives: the tokens spell the content, highest first", async (top_logprobs) => {
+    const { text, tokens } = await askOne(engine(), talkative({ top_logprobs, max_tokens: 20 }));
+    expect(spell(tokens)).toBe(text);
+    for (const { logprob = Number.NaN, top = [] } of tokens) {
+      expect(logprob).toBeLessThanOrEqual(0);
+      expect(top.length).toBeLessThanOrEqual(top_logprobs);
+      expect(top.map((one) => one.logprob)).toEqual(top.map((one) => one.logprob).toSorted((a, b) => b - a));
+    }
+  });
+
+  test("without the wish there are none", async () => {
+    const { text, tokens } = await askOne(engine(), talkative({}));
+    expect(spell(tokens)).toBe(text);
+    expect(tokens.every((token) => token.logprob === undefined && token.top === undefined)).toBe(true);
+  });
+
+  test("a stop string leaves the tokens whose text was begun", async () => {
+    const { text } = await askOne(engine(), talkative({ max_tokens: 30 }));
+    for (let start = 1; start + 2 <= text.length; start += 9) {
+      const stop = [wholeCharacters(text, start, 2)];
+      const cut = await askOne(engine(), talkative({ max_tokens: 30, stop, top_logprobs: 0 }));
+      expect(spell(cut.tokens).startsWith(cut.text)).toBe(true);
+      expect(spell(cut.tokens.slice(0, -1)).length).toBeLessThanOrEqual(cut.text.length);
+    }
+  });
+
+  test("a thought has no part in them", async () => {
+    const { text, tokens } = await askOne(engine(), { isThinking: true, max_tokens: 60, top_logprobs: 2 });
+    expect(spell(tokens)).toBe(text);
+  });
+}

@@ -1,0 +1,110 @@
+import type {
+  Engine,
+  EngineEvent,
+  EngineRequest,
+  EngineUsage,
+  FinishReason,
+  Sampling,
+  TokenPiece,
+} from "../src/index.ts";
+
+/** Sampling that changes nothing. */
+export const neutral: Sampling = {
+  temperature: 1,
+  top_p: 1,
+  top_k: 0,
+  min_p: 0,
+  frequency_penalty: 0,
+  presence_penalty: 0,
+  repetition_penalty: 1,
+  logit_bias: {},
+};
+
+/** The members of a request that a test cares about; a string stands for one user message. */
+export type Ask = Partial<Omit<EngineRequest, "sampling">> & {
+  readonly say?: string;
+  readonly sampling?: Partial<Sampling>;
+};
+
+/** A complete request: greedy, 24 tokens, without anything, unless asked otherwise. */
+export function requestFor({ say = "What is a blockchain?", sampling, ...members }: Ask): EngineRequest {
+  return {
+    messages: [{ role: "user", content: say }],
+    tools: [],
+    tool_choice: "none",
+    parallel_tool_calls: true,
+    format: { type: "text" },
+    isThinking: false,
+    max_tokens: 24,
+    n: 1,
+    seed: "1",
+    sampling: { ...neutral, temperature: 0, ...sampling },
+    stop: [],
+    top_logprobs: undefined,
+    ...members,
+  };
+}
+
+/** One choice, put together. */
+export interface Gathered {
+  text: string;
+  reasoning: string;
+  readonly tokens: TokenPiece[];
+  readonly calls: { readonly name: string; arguments: string }[];
+  finish: FinishReason | undefined;
+}
+
+export interface Answered {
+  readonly choices: readonly Gathered[];
+  readonly usage: EngineUsage;
+  readonly events: readonly EngineEvent[];
+}
+
+const patienceMs = 30_000;
+
+/** Asks and waits for the whole answer. */
+export async function ask(engine: Engine, members: Ask, signal?: AbortSignal): Promise<Answered> {
+  const request = requestFor(members);
+  const events: EngineEvent[] = [];
+  for await (const event of engine.stream(request, signal ?? AbortSignal.timeout(patienceMs))) events.push(event);
+  return put(events, request.n);
+}
+
+/** The first choice of an answer. */
+export async function askOne(engine: Engine, members: Ask): Promise<Gathered & { readonly usage: EngineUsage }> {
+  const { choices, usage } = await ask(engine, members);
+  const [first] = choices;
+  if (!first) throw new Error("the answer has no choice");
+  return { ...first, usage };
+}
+
+function put(events: readonly EngineEvent[], n: number): Answered {
+  const choices = Array.from({ length: n }, (): Gathered => ({
+    text: "",
+    reasoning: "",
+    tokens: [],
+    calls: [],
+    finish: undefined,
+  }));
+  for (const event of events) {
+    const choice = choices[event.choice];
+    if (!choice) throw new Error(`there is no choice ${event.choice}`);
+    if (event.kind === "text") {
+      choice.text += event.text;
+      choice.tokens.push(...event.tokens);
+    }
+    if (event.kind === "reasoning") choice.reasoning += event.text;
+    if (event.kind === "finish") choice.finish = event.reason;
+    if (event.kind === "tool") {
+      const call = (choice.calls[event.index] ??= { name: event.name ?? "", arguments: "" });
+      call.arguments += event.arguments;
+    }
+  }
+  const usage = events.at(-1)?.usage;
+  if (!usage) throw new Error("the engine said nothing");
+  return { choices, usage, events };
+}
+
+/** The text that tokens spell, read as one. */
+export const spell = (tokens: readonly TokenPiece[]): string =>
+  new TextDecoder("utf-8", { ignoreBOM: true }).decode(Uint8Array.from(tokens.flatMap((token) => [...token.bytes])));

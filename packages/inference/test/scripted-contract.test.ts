@@ -1,0 +1,12 @@
+import { startScripted } from "./start-engines.ts";
+import { testEngineContract } from "./engine-contract.ts";
+
+testEngineContract({
+  title: "the scripted engine",
+  start: async () => {
+    const started = startScripted(undefined, { context_length: 2048, slots: 8 });
+    return Object.assign(started.engine, { [Symbol.asyncDispose]: started[Symbol.asyncDispose] });
+  },
+  // It says what was said to it.
+  talkative: (members) => ({ ...members, say: "So much to tell, \u{1F980} and in so many words. ".repeat(60) }),
+});

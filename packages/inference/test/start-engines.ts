@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { defaultTimings, startEmbeddedEngine, startScriptedEngine } from "../src/index.ts";
+import type { ChildEngine, EngineFacts, Script, SupervisorReport, Timings } from "../src/index.ts";
+import { readModelFile } from "../src/embedded/child/open-llama.ts";
+import { readVocabulary } from "../src/embedded/child/vocabulary.ts";
+import type { Vocabulary } from "../src/embedded/child/vocabulary.ts";
+import { planSlots } from "../src/embedded/plan-slots.ts";
+import type { ModelSettings } from "../src/embedded/plan-slots.ts";
+import { neutral } from "./requests.ts";
+
+/** The smaller demonstration model: real weights, and quick. */
+export const miniModelFile = fileURLToPath(
+  new URL("../demo-models/model-1-mini/model-1-mini.bf16.gguf", import.meta.url),
+);
+
+/** An engine for a test; `await using` stops it and takes its folder away. */
+export interface StartedEngine extends AsyncDisposable {
+  readonly engine: ChildEngine;
+  /** What it has told the operator so far. */
+  readonly reports: readonly SupervisorReport[];
+  readonly runFolder: string;
+}
+
+export interface EmbeddedChoices {
+  readonly file?: string;
+  readonly sha256?: string;
+  readonly contextLength?: number;
+  readonly slots?: number;
+  readonly timings?: Partial<Timings>;
+}
+
+/** More than 8 slots need; the plan never makes more than those. */
+const plentyOfBytes = 2 ** 33;
+
+export async function startMini(choices: EmbeddedChoices = {}): Promise<StartedEngine> {
+  const { file = miniModelFile, slots, contextLength, sha256 } = choices;
+  const settings = { file, sha256, contextLength, kvMemoryBytes: plentyOfBytes, threads: 1 };
+  const model = slots === undefined ? settings : { ...settings, kvMemoryBytes: await bytesFor(slots, settings) };
+  return begin({ timings: choices.timings }, (common) =>
+    startEmbeddedEngine({ ...common, model, sampling: neutral, weightsId: "test" }),
+  );
+}
+
+async function bytesFor(slots: number, settings: ModelSettings): Promise<number> {
+  const { contextLength, kvBytesPerToken } = planSlots(await readModelFile(settings.file), settings);
+  return slots * contextLength * kvBytesPerToken;
+}
+
+export const readMiniVocabulary = async (): Promise<Vocabulary> => readVocabulary(await readModelFile(miniModelFile));
+
+/** The mini model's tokens of these spellings, all with the same bias. */
+export function biasOn(vocabulary: Vocabulary, spellings: readonly string[], bias: number): Record<string, number> {
+  const ids = spellings.flatMap((spelling) => vocabulary.markNamed(spelling) ?? []);
+  return Object.fromEntries(ids.map((id) => [id, bias]));
+}
+
+/** The logit bias with which the mini model cannot end its turn, and talks on. */
+export const neverEnding = async (): Promise<Record<string, number>> =>
+  biasOn(await readMiniVocabulary(), ["<|im_end|>", "<|endoftext|>"], -100);
+
+export function startScripted(
+  script?: Script["scenarios"],
+  facts?: Partial<EngineFacts>,
+  timings?: Partial<Timings>,
+  folder?: string,
+): StartedEngine {
+  return begin({ timings, folder }, (common) => {
+    const scriptFile = script && join(common.runFolder, "script.json");
+    if (scriptFile) writeFileSync(scriptFile, JSON.stringify({ scenarios: script } satisfies Script));
+    return startScriptedEngine({ ...common, scriptFile, sampling: neutral, ...(facts && { facts }) });
+  });
+}
+
+interface Common {
+  readonly name: string;
+  readonly runFolder: string;
+  readonly timings: Timings;
+  readonly report: (event: SupervisorReport) => void;
+}
+
+interface Frame {
+  readonly timings: Partial<Timings> | undefined;
+  readonly folder?: string | undefined;
+}
+
+function begin({ timings, folder }: Frame, start: (common: Common) => ChildEngine): StartedEngine {
+  const runFolder = folder ?? mkdtempSync(join(tmpdir(), "parley-"));
+  const reports: SupervisorReport[] = [];
+  const report = (event: SupervisorReport): void => void reports.push(event);
+  const engine = start({ name: "vendor/model", runFolder, timings: { ...defaultTimings, ...timings }, report });
+  return {
+    engine,
+    reports,
+    runFolder,
+    [Symbol.asyncDispose]: async () => {
+      await engine.close(0);
+      rmSync(runFolder, { recursive: true, force: true });
+    },
+  };
+}
