@@ -1,0 +1,37 @@
+import express from "express";
+import type { Express } from "express";
+import { encodeModelPath } from "./contract/model-path.ts";
+import type { Deps } from "./deps.ts";
+import { allowOrigins } from "./edge/allow-origins.ts";
+import { logAccess } from "./edge/log-access.ts";
+import { openRequest } from "./edge/open-request.ts";
+import { readBody } from "./edge/read-body.ts";
+import { refuseHugeHeads } from "./edge/refuse-huge-heads.ts";
+import { reportError } from "./edge/report-error.ts";
+import { requireKey } from "./edge/require-key.ts";
+import { serveDocs } from "./edge/serve-docs.ts";
+import { serveHealth } from "./edge/serve-health.ts";
+import { buildOperations } from "./operations/index.ts";
+import { mount } from "./operations/mount.ts";
+
+/** The path of every request, a line per stage. */
+export function createApp(deps: Deps): Express {
+  const { config } = deps;
+  const app = express();
+  app.disable("x-powered-by").disable("etag").enable("case sensitive routing").enable("strict routing");
+  app.set("trust proxy", [...config.trustedProxies]);
+
+  app.use(openRequest(config.requestTimeoutMs, deps.shutdown, deps.nowMs)); // names it, starts its clock, hears the hang-up
+  app.use(logAccess(deps.log, deps.metrics, deps.nowMs));
+  app.use(refuseHugeHeads);
+  app.use(allowOrigins(config.corsOrigins)); // browsers ask before they send a key
+  app.use(serveHealth(deps), serveDocs(deps.contract)); // outside the contract, no key
+  app.use("/v1", requireKey(deps.findCaller, deps.admission.limits)); // headers only: a stranger never makes us read a body
+  app.use(encodeModelPath);
+  app.use(deps.stages.matchOperation); // 404, 405
+  app.use(readBody(config.bodyTimeoutMs)); // 415, 413, 408, 400
+  app.use(deps.stages.validateBody); // 400
+  mount(app, deps.contract, buildOperations(deps)); // pick engine → fit context → admit → relay → meter
+  app.use(reportError(deps.log));
+  return app;
+}

@@ -1,0 +1,13 @@
+/** Who sends a request: the noun that authentication gives to every later stage. */
+export interface Caller {
+  readonly keyId: string;
+  /** Model ids; undefined: all. */
+  readonly models: ReadonlySet<string> | undefined;
+  /** Per minute; undefined: the server's ceiling. */
+  readonly requestsPerMinute: number | undefined;
+  readonly tokensPerMinute: number | undefined;
+  /** Requests at the same time; undefined: no limit of its own. */
+  readonly concurrency: number | undefined;
+  /** US dollars, a decimal string; undefined: no budget. */
+  readonly budgetUsd: string | undefined;
+}

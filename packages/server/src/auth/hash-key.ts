@@ -1,0 +1,33 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+
+/** `parley_<id>.<secret>`: 48 random bits to find the key by, 256 to prove it. The prefix lets secret scanners see it. */
+export interface NewKey {
+  readonly id: string;
+  /** Shown once, stored nowhere. */
+  readonly token: string;
+  /** SHA-256 of the secret, in hex. A random secret of 256 bits needs no slow hash. */
+  readonly hash: string;
+}
+
+export function makeKey(): NewKey {
+  return withSecret(randomBytes(6).toString("hex"));
+}
+
+/** Another secret for the same key. */
+export function withSecret(id: string): NewKey {
+  const secret = randomBytes(32).toString("base64url");
+  return { id, token: `parley_${id}.${secret}`, hash: hashSecret(secret) };
+}
+
+export function splitToken(token: string): { readonly id: string; readonly secret: string } | undefined {
+  const match = /^parley_([0-9a-f]{12})\.([A-Za-z0-9_-]{43})$/.exec(token);
+  // Both groups take part in every match.
+  return match ? { id: match[1] as string, secret: match[2] as string } : undefined;
+}
+
+export const hashSecret = (secret: string): string => createHash("sha256").update(secret).digest("hex");
+
+/** Compares without telling by its time how much was right. */
+export function isSameSecret(secret: string, hash: string): boolean {
+  return timingSafeEqual(Buffer.from(hashSecret(secret), "hex"), Buffer.from(hash, "hex"));
+}

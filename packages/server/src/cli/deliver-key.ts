@@ -1,0 +1,36 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { NewKey } from "../auth/hash-key.ts";
+import type { KeyStore } from "../auth/key-store.ts";
+
+/** A key for whoever starts the first server, without limits of its own. */
+export const makeFirstKey = (keys: KeyStore): NewKey =>
+  keys.create(
+    {
+      name: "first key",
+      expiresMs: undefined,
+      models: undefined,
+      requestsPerMinute: undefined,
+      tokensPerMinute: undefined,
+      concurrency: undefined,
+      budgetUsd: undefined,
+    },
+    Date.now(),
+  );
+
+export interface Delivered {
+  /** For a line of its own. */
+  readonly text: string;
+  /** What stands for the key in a command. */
+  readonly forShell: string;
+}
+
+/** Shows a key once: on a terminal, or, where none is watching, in a file that only its owner may read. */
+export function deliverKey(key: NewKey, dataDir: string, isWatched: boolean): Delivered {
+  if (isWatched) return { text: `${key.token} (shown this once)`, forShell: key.token };
+  const file = resolve(join(dataDir, `key-${key.id}`));
+  // A rotated key has the name of the one before.
+  rmSync(file, { force: true });
+  writeFileSync(file, `${key.token}\n`, { mode: 0o600, flag: "wx" });
+  return { text: `in ${file}`, forShell: `$(cat ${file})` };
+}

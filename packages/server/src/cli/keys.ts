@@ -1,0 +1,121 @@
+import type { Command } from "commander";
+import { KeyStore } from "../auth/key-store.ts";
+import type { KeyListing } from "../auth/key-store.ts";
+import type { NewKey } from "../auth/hash-key.ts";
+import { modelNames } from "../config/model-settings.ts";
+import type { Config } from "../config/read-config.ts";
+import { openDatabase } from "../state/database.ts";
+import { deliverKey } from "./deliver-key.ts";
+import { readDate, readList, readUsd, readWhole } from "./read-argument.ts";
+import { addDataFlags, dataSettingsOf } from "./settings.ts";
+import { toTable } from "./table.ts";
+
+interface CreateFlags {
+  readonly name: string;
+  readonly models?: readonly string[];
+  readonly requestsPerMinute?: number;
+  readonly tokensPerMinute?: number;
+  readonly concurrency?: number;
+  readonly budgetUsd?: string;
+  readonly expires?: number;
+}
+
+export function addKeysCommand(program: Command): void {
+  const keys = program
+    .command("keys")
+    .description("make, list, disable and renew API keys; a running server sees a change at once");
+  addDataFlags(keys.command("create").description("make a key and show it once"))
+    .requiredOption("--name <name>", "what to call it")
+    .option("--models <ids>", "models it may use, separated by commas (default: all)", readList)
+    .option("--requests-per-minute <n>", "its own limit of requests", readWhole)
+    .option("--tokens-per-minute <n>", "its own limit of tokens", readWhole)
+    .option("--concurrency <n>", "requests at the same time", readWhole)
+    .option("--budget-usd <amount>", "what it may spend in all, in US dollars", readUsd)
+    .option("--expires <when>", "a date (2027-01-31) or a time from now (30d, 12h)", readDate)
+    .action((flags: CreateFlags, command: Command) => create(flags, dataSettingsOf(command)));
+  addDataFlags(keys.command("list").description("list keys, never with their secrets"))
+    .option("--json", "as JSON")
+    .action((flags: { json?: boolean }, command: Command) => list(dataSettingsOf(command), flags.json === true));
+  addDataFlags(keys.command("disable").description("refuse a key from now on").argument("<id>")).action(
+    (id: string, _flags, command: Command) => disable(id, dataSettingsOf(command)),
+  );
+  addDataFlags(
+    keys
+      .command("rotate")
+      .description("give a key another secret and show it once; the old one stops working")
+      .argument("<id>"),
+  ).action((id: string, _flags, command: Command) => rotate(id, dataSettingsOf(command)));
+}
+
+function create(flags: CreateFlags, config: Config): void {
+  const known = modelNames.map((name) => `${config.vendor}/${name}`);
+  const unknown = flags.models?.filter((id) => !known.includes(id)) ?? [];
+  if (unknown.length > 0) throw new Error(`There is no model ${unknown.join(", ")}. There are ${known.join(" and ")}.`);
+  withKeys(config, (keys) => {
+    const { name, models, requestsPerMinute, tokensPerMinute, concurrency, budgetUsd, expires: expiresMs } = flags;
+    show(
+      keys.create({ name, models, requestsPerMinute, tokensPerMinute, concurrency, budgetUsd, expiresMs }, Date.now()),
+      config,
+    );
+  });
+}
+
+function list(config: Config, isJson: boolean): void {
+  const keys = withKeys(config, (store) => store.list());
+  const header = [
+    "id",
+    "name",
+    "state",
+    "created",
+    "expires",
+    "models",
+    "requests/min",
+    "tokens/min",
+    "concurrency",
+    "budget",
+    "spent",
+  ];
+  process.stdout.write(isJson ? `${JSON.stringify(keys, undefined, 2)}\n` : toTable(header, keys.map(toRow)));
+}
+
+function disable(id: string, config: Config): void {
+  const isKnown = withKeys(config, (keys) => keys.disable(id, Date.now()));
+  if (!isKnown) throw noSuchKey(id);
+  process.stdout.write(`${id} is disabled.\n`);
+}
+
+function rotate(id: string, config: Config): void {
+  const key = withKeys(config, (keys) => keys.rotate(id));
+  if (!key) throw noSuchKey(id);
+  show(key, config);
+}
+
+const noSuchKey = (id: string): Error => new Error(`There is no key ${id}. "keys list" shows the ids.`);
+
+function withKeys<T>(config: Config, act: (keys: KeyStore) => T): T {
+  using database = openDatabase(config.dataDir);
+  return act(new KeyStore(database));
+}
+
+function show(key: NewKey, config: Config): void {
+  process.stdout.write(`id   ${key.id}\nkey  ${deliverKey(key, config.dataDir, process.stdout.isTTY).text}\n`);
+}
+
+const day = (ms: number | undefined): string => (ms === undefined ? "-" : new Date(ms).toISOString().slice(0, 16));
+const or = (value: number | string | undefined): string => (value === undefined ? "-" : String(value));
+
+function toRow(key: KeyListing): string[] {
+  const isExpired = key.expiresMs !== undefined && key.expiresMs <= Date.now();
+  const state = key.disabledMs !== undefined ? "disabled" : isExpired ? "expired" : "active";
+  const limits = [or(key.requestsPerMinute), or(key.tokensPerMinute), or(key.concurrency), or(key.budgetUsd)];
+  return [
+    key.id,
+    key.name,
+    state,
+    day(key.createdMs),
+    day(key.expiresMs),
+    key.models?.join(",") ?? "all",
+    ...limits,
+    key.spentUsd,
+  ];
+}

@@ -1,0 +1,36 @@
+import { Command, CommanderError } from "commander";
+import { ConfigError } from "../config/read-config.ts";
+import { addBackupCommand } from "./backup.ts";
+import { addConfigCommand } from "./config.ts";
+import { addKeysCommand } from "./keys.ts";
+import { addStartCommand } from "./start.ts";
+import { addStopCommand } from "./stop.ts";
+import { addUsageCommands } from "./usage.ts";
+
+/** How every command ends: 0 done, 1 it could not be done, 2 it was called wrongly. */
+const exitCodes = { done: 0, failed: 1, misused: 2 } as const;
+
+const program = new Command("parley")
+  .description("A chat-completion service under one contract.")
+  .showHelpAfterError("(--help lists what there is)")
+  .exitOverride();
+
+addStartCommand(program);
+addStopCommand(program);
+addKeysCommand(program);
+addUsageCommands(program);
+addBackupCommand(program);
+addConfigCommand(program);
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  process.exitCode = explain(error);
+}
+
+/** One sentence that says what to do, never a stack. */
+function explain(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.misused; // it has spoken already
+  process.stderr.write(`parley: ${error instanceof Error ? error.message : String(error)}\n`);
+  return error instanceof ConfigError ? exitCodes.misused : exitCodes.failed;
+}

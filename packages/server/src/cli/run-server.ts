@@ -1,0 +1,107 @@
+import type { SupervisorReport } from "@parley/inference";
+import type { Config } from "../config/read-config.ts";
+import { hasDocs } from "../edge/serve-docs.ts";
+import { summarize } from "../engines/start-models.ts";
+import type { Log } from "../observe/log.ts";
+import { startServer } from "../server.ts";
+import type { RunningServer } from "../server.ts";
+import { deliverKey, makeFirstKey } from "./deliver-key.ts";
+import { typed } from "./settings.ts";
+
+/** What people read goes to standard error; standard output holds nothing but the log. */
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
+
+/** Starts, says what it does, serves until it is told to stop, and drains. Rejects with a sentence for the operator. */
+export async function runServer(config: Config, log: Log): Promise<void> {
+  const stop = new AbortController();
+  say("Parley is starting.");
+  if (config.engine === "scripted") say("The engine plays a script: it is a stub, no language model.");
+  const server = await startServer({ config, log, report: progressReporter(log, stop.signal) });
+  const stopped = stopOnSignals(server, stop);
+  try {
+    await Promise.race([untilReady(server), stopped]);
+    if (!stop.signal.aborted) welcome(config, server);
+  } catch (error) {
+    await server.close();
+    // Engines that are stopped while they start say so, too.
+    if (!stop.signal.aborted) throw error;
+  }
+  await stopped;
+  say("Parley has stopped.");
+}
+
+/** Rejects when a model will never answer: a file that is missing or damaged does not get better by waiting. */
+async function untilReady({ models }: RunningServer): Promise<void> {
+  const results = await Promise.allSettled(
+    models.map(async (model) => {
+      await model.engine.whenReady();
+      say(summarize(model));
+    }),
+  );
+  const reasons = results.flatMap((result) => (result.status === "rejected" ? [messageOf(result.reason)] : []));
+  if (reasons.length > 0) throw new Error(reasons.join("\n"));
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** A line per step of every model until it is ready; later changes are for the log. */
+function progressReporter(log: Log, stopping: AbortSignal): (event: SupervisorReport) => void {
+  const ready = new Set<string>();
+  return ({ name, state, detail }) => {
+    if (state === "ready") ready.add(name);
+    if (ready.has(name) && !stopping.aborted)
+      log[state === "ready" ? "info" : "warn"]({ model: name, state, detail }, "engine");
+    else if (state === "starting" || state === "loading" || state === "crashed") say(`${name}: ${detail}`);
+  };
+}
+
+function welcome(config: Config, server: RunningServer): void {
+  const base = `${server.url}/v1`;
+  const key = config.apiKey === undefined && server.keys.isEmpty() ? makeFirstKey(server.keys) : undefined;
+  const shown = key && deliverKey(key, config.dataDir, process.stderr.isTTY);
+  if (server.abandoned > 0) say(`${server.abandoned} requests that an earlier server had left open were closed.`);
+  if (config.engine === "embedded" && !(config.model1Gguf && config.model1MiniGguf)) {
+    say("The demonstration models are small, honest, and no substitute for the operator's own.");
+  }
+  if (config.host === "0.0.0.0" || config.host === "::") {
+    say("Warning: this listens on every interface without TLS. Put a proxy with TLS in front before others use it.");
+  }
+  say("");
+  say(`Base URL   ${base}`);
+  say(
+    `Key        ${shown?.text ?? (config.apiKey === undefined ? "one of those made before" : "the one in PARLEY_API_KEY")}; make another with: ${typed("keys create --name NAME")}`,
+  );
+  say(`Docs       ${server.url}/${hasDocs() ? "docs" : "openapi.yaml"}`);
+  if (server.metricsUrl !== undefined) say(`Metrics    ${server.metricsUrl}`);
+  say("");
+  say("Try it:");
+  say(
+    curl(
+      base,
+      shown?.forShell ?? (config.apiKey === undefined ? "$PARLEY_KEY" : "$PARLEY_API_KEY"),
+      `${config.vendor}/model-1`,
+    ),
+  );
+  say("");
+}
+
+const curl = (base: string, key: string, model: string): string =>
+  [
+    `  curl ${base}/chat/completions \\`,
+    `    -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\`,
+    `    -d '{"model": "${model}", "messages": [{"role": "user", "content": "What is a reentrancy attack?"}]}'`,
+  ].join("\n");
+
+/** The first signal drains, the second one ends at once. */
+function stopOnSignals(server: RunningServer, stop: AbortController): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const onSignal = (): void => {
+    if (stop.signal.aborted) process.exit(1);
+    stop.abort();
+    say("Stopping: running requests may end, nothing new is taken. Press Ctrl-C again to stop at once.");
+    server.close().then(resolve, reject);
+  };
+  process.on("SIGINT", onSignal);
+  process.on("SIGTERM", onSignal);
+  return promise;
+}

@@ -1,0 +1,29 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { Command } from "commander";
+import { findServer } from "../state/server-lock.ts";
+import { addDataFlags, dataSettingsOf } from "./settings.ts";
+
+export function addStopCommand(program: Command): void {
+  addDataFlags(program.command("stop").description("stop the server that uses the data folder, as Ctrl-C does")).action(
+    async (_flags, command: Command) => {
+      const config = dataSettingsOf(command);
+      const server = findServer(config.dataDir);
+      if (!server) throw new Error(`No server uses the data folder ${config.dataDir}.`);
+      const { pid } = server;
+      if (pid === undefined)
+        throw new Error(
+          `A server uses the data folder ${config.dataDir}, but it has not written its process id there.`,
+        );
+      process.kill(pid, "SIGTERM");
+      process.stderr.write(`Process ${pid} is draining.\n`);
+      // Longer than a server takes at most: its patience with requests and with engines.
+      const deadline = Date.now() + config.drainMs + 10_000;
+      while (findServer(config.dataDir) !== undefined) {
+        if (Date.now() > deadline)
+          throw new Error(`Process ${pid} is still there. Stop it at once with: kill -9 ${pid}`);
+        await wait(100);
+      }
+      process.stderr.write("It has stopped.\n");
+    },
+  );
+}

@@ -1,0 +1,114 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import type { Schema as JsonSchema, SchemaFault } from "@parley/inference";
+import { ApiError } from "../errors/api-error.ts";
+import contract from "../generated/contract.json" with { type: "json" };
+import type { BodyText } from "./body-text.ts";
+import type { Place, Rules } from "./explain-violation.ts";
+import { isRecord } from "./schema.ts";
+
+/** Finds what guided decoding cannot hold a model to, in the schema of an answer or of a function's parameters. */
+export interface FindSchemaFaults {
+  /** One for each request, so that its schemas together are bounded. */
+  (): {
+    readonly inAnswer: (schema: JsonSchema) => SchemaFault | undefined;
+    readonly inParameters: (schema: JsonSchema) => SchemaFault | undefined;
+  };
+}
+
+/** What the contract demands across members: its `x-dependencies`, each at its member. */
+export function dependenciesOf(body: unknown, text: BodyText, findSchemaFaults: FindSchemaFaults): Rules {
+  const root = isRecord(body) ? body : {};
+  const faults = findSchemaFaults();
+  const names = new Set<unknown>();
+  return {
+    "messages[].content": checkContent,
+    seed: ({ value }) => (typeof value === "number" ? checkSeed(text.sourceOf("seed") ?? "") : undefined),
+    top_logprobs: (place) => (root["logprobs"] === true ? undefined : needs(place, "logprobs")),
+    stream_options: (place) => (root["stream"] === true ? undefined : needs(place, "stream")),
+    "tools[].function.name": ({ value, path }) => {
+      if (names.has(value)) return invalid(path, `The tool name ${String(value)} is used twice.`);
+      names.add(value);
+      return undefined;
+    },
+    "tools[].function.parameters": ({ value, owner, path }) => {
+      if (!isRecord(value)) return undefined;
+      const isHeld = owner["strict"] === true || isForced(root["tool_choice"], owner["name"]);
+      return checkSchema(value, path, isHeld ? faults.inParameters : () => undefined) ?? checkIsObject(value, path);
+    },
+    tool_choice: ({ value, path }) => checkToolChoice(value, root["tools"], path),
+    "response_format.json_schema.schema": ({ value, path }) =>
+      isRecord(value) ? checkSchema(value, path, faults.inAnswer) : undefined,
+  };
+}
+
+const invalid = (path: string, message: string): ApiError => new ApiError("invalid_value", message, { param: path });
+
+function needs({ value, path }: Place, other: string): ApiError | undefined {
+  return value === undefined || value === null ? undefined : invalid(path, `${path} needs ${other} to be true.`);
+}
+
+function checkContent({ value, owner, path }: Place): ApiError | undefined {
+  const { role, tool_calls: calls } = owner;
+  const hasCalls = Array.isArray(calls) && calls.length > 0;
+  if (role !== "assistant" || hasCalls || (value !== undefined && value !== null)) return undefined;
+  return new ApiError("missing_required_parameter", `${path} is required where there are no tool_calls.`, {
+    param: path,
+  });
+}
+
+const { minimum: leastSeed, maximum: mostSeed } =
+  contract.components.schemas.ChatCompletionRequest.properties.seed["x-exact-bounds"];
+
+/** On the digits: a double cannot tell 2^63 from 2^63 − 1. */
+function checkSeed(digits: string): ApiError | undefined {
+  if (!/^-?\d+$/.test(digits))
+    return new ApiError("invalid_type", "seed must be an integer, written with digits only.", { param: "seed" });
+  const seed = BigInt(digits);
+  const isInside = seed >= BigInt(leastSeed) && seed <= BigInt(mostSeed);
+  return isInside ? undefined : invalid("seed", `seed must be from ${leastSeed} to ${mostSeed}.`);
+}
+
+/** The function that a choice, or a tool, names. It may stand behind the member that is judged, and be anything. */
+function nameIn(value: unknown): string | undefined {
+  const name = isRecord(value) && isRecord(value["function"]) ? value["function"]["name"] : undefined;
+  return typeof name === "string" ? name : undefined;
+}
+
+const isForced = (choice: unknown, name: unknown): boolean =>
+  choice === "required" || (name !== undefined && nameIn(choice) === name);
+
+function checkToolChoice(choice: unknown, tools: unknown, path: string): ApiError | undefined {
+  const name = nameIn(choice);
+  if (choice !== "required" && name === undefined) return undefined;
+  if (!Array.isArray(tools)) return invalid(path, `${path} asks for a call, and there are no tools.`);
+  if (name === undefined || tools.some((tool) => nameIn(tool) === name)) return undefined;
+  return invalid(path, `${path} names ${name}, which is not among the tools.`);
+}
+
+let metaSchema: Ajv2020 | undefined;
+
+function checkSchema(
+  schema: Record<string, unknown>,
+  path: string,
+  findFault: (schema: JsonSchema) => SchemaFault | undefined,
+): ApiError | undefined {
+  // Compiled on first use: most requests carry no schema.
+  metaSchema ??= new Ajv2020({ strict: false, logger: false });
+  // Whatever dialect the caller names, this one is spoken.
+  const { $schema: _dialect, ...plain } = schema;
+  if (metaSchema.validateSchema(plain) !== true) {
+    const [fault] = metaSchema.errors ?? [];
+    return badSchema(path, `is not valid JSON Schema: ${fault?.instancePath || "its root"} ${fault?.message}`);
+  }
+  const fault = findFault(schema);
+  return fault && badSchema(path, `cannot be used: ${fault.reason}${fault.path && ` (at ${fault.path})`}`);
+}
+
+/** Arguments are an object: a schema that says otherwise could never be satisfied. */
+function checkIsObject({ type = "object" }: Record<string, unknown>, path: string): ApiError | undefined {
+  const isObject = type === "object" || (Array.isArray(type) && type.includes("object"));
+  return isObject ? undefined : badSchema(path, `must describe an object: its "type" is ${JSON.stringify(type)}`);
+}
+
+const badSchema = (path: string, what: string): ApiError =>
+  new ApiError("invalid_schema", `${path} ${what}.`, { param: path });

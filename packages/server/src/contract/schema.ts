@@ -1,0 +1,74 @@
+import contract from "../generated/contract.json" with { type: "json" };
+import type { ErrorCode } from "../errors/catalog.ts";
+
+/** The keywords that the contract's request schemas use, its own extensions included. */
+export interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: Schema | boolean;
+  readonly propertyNames?: Schema;
+  readonly maxProperties?: number;
+  readonly items?: Schema;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly exclusiveMaximum?: number;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly oneOf?: readonly Schema[];
+  readonly discriminator?: { readonly propertyName: string; readonly mapping?: Readonly<Record<string, string>> };
+  readonly "x-error-code"?: ErrorCode;
+  readonly "x-ignored"?: boolean;
+  readonly "x-exact-bounds"?: { readonly minimum: string; readonly maximum: string };
+  readonly "x-unsupported-values"?: readonly string[];
+}
+
+const schemas = contract.components.schemas as unknown as Readonly<Record<string, Schema>>; // lint holds the contract to these keywords
+
+/** Follows a reference into the components, as often as needed. */
+export function resolve(schema: Schema): Schema {
+  if (schema.$ref === undefined) return schema;
+  const target = schemas[schema.$ref.replace("#/components/schemas/", "")];
+  if (!target) throw new Error(`the contract refers to ${schema.$ref}, which is not there`);
+  return resolve(target);
+}
+
+export const requestSchema = (): Schema => resolve({ $ref: "#/components/schemas/ChatCompletionRequest" });
+
+/** The JSON type of a value; a number without a fraction is an `integer` and a `number`. */
+export function typesOf(value: unknown): readonly string[] {
+  if (value === null) return ["null"];
+  if (Array.isArray(value)) return ["array"];
+  if (typeof value === "number") return Number.isInteger(value) ? ["integer", "number"] : ["number"];
+  return [typeof value];
+}
+
+export function allowsType(schema: Schema, value: unknown): boolean {
+  if (schema.type === undefined) return true;
+  const allowed = typeof schema.type === "string" ? [schema.type] : schema.type;
+  return typesOf(value).some((type) => allowed.includes(type));
+}
+
+/** The branch of a union that a value belongs to: by its tag where there is one, else by its JSON type. */
+export function branchFor(schema: Schema, value: unknown): Schema | undefined {
+  const branches = (schema.oneOf ?? []).map(resolve);
+  if (!schema.discriminator) return branches.find((branch) => allowsType(branch, value));
+  const tag = tagOf(schema, value);
+  return branches.find((branch) => branch.properties?.[schema.discriminator?.propertyName ?? ""]?.const === tag);
+}
+
+/** The value of a union's tag, undefined where it is absent. */
+export function tagOf(schema: Schema, value: unknown): unknown {
+  const name = schema.discriminator?.propertyName ?? "";
+  return isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,0 +1,94 @@
+import type { EngineFacts, EngineRequest, FunctionTool, Sampling, Schema } from "@parley/inference";
+import { samplingNames } from "../config/model-settings.ts";
+import { ApiError } from "../errors/api-error.ts";
+import type { BodyText } from "./body-text.ts";
+import type { ChatRequest } from "./chat-request.ts";
+import { toEngineMessage } from "./to-engine-message.ts";
+
+/** What of the model a translation needs to know. */
+export interface ModelLimits {
+  readonly facts: EngineFacts;
+  readonly maxCompletionTokens: number;
+}
+
+/**
+ * The allow-listed members of a validated body, in the engine's terms: null is absent, and what the caller left out has
+ * the model's default. Nothing else of the body travels on.
+ * @throws {ApiError} 400 for what this model cannot do
+ */
+export function toEngineRequest(
+  body: ChatRequest,
+  text: BodyText,
+  { facts, maxCompletionTokens }: ModelLimits,
+): EngineRequest {
+  assertAtMost(body, "max_completion_tokens", maxCompletionTokens, "the model writes no more");
+  assertAtMost(body, "max_tokens", maxCompletionTokens, "the model writes no more");
+  assertAtMost(body, "n", facts.slots, "the model has that many slots");
+  const tools = (body.tools ?? []).map(toFunctionTool);
+  if (tools.length > 0 && !facts.canCallTools) {
+    throw new ApiError("unsupported_parameter", "This model cannot call tools.", { param: "tools" });
+  }
+  return {
+    messages: body.messages.map(toEngineMessage),
+    tools,
+    tool_choice: toToolChoice(body, tools),
+    parallel_tool_calls: body.parallel_tool_calls ?? true,
+    format: toFormat(body.response_format),
+    isThinking: facts.canThink && (body.reasoning_effort ?? "none") !== "none",
+    max_tokens: body.max_completion_tokens ?? body.max_tokens ?? maxCompletionTokens,
+    n: body.n ?? 1,
+    seed: typeof body.seed === "number" ? text.sourceOf("seed") : undefined,
+    sampling: toSampling(body, facts),
+    stop: typeof body.stop === "string" ? [body.stop] : (body.stop ?? []),
+    top_logprobs: body.logprobs ? (body.top_logprobs ?? 0) : undefined,
+  };
+}
+
+/** A bound that is the model's own, below that of the contract. */
+function assertAtMost(
+  body: ChatRequest,
+  name: "max_completion_tokens" | "max_tokens" | "n",
+  most: number,
+  why: string,
+): void {
+  if ((body[name] ?? 0) > most) {
+    throw new ApiError("invalid_value", `${name} must be at most ${most}: ${why}.`, { param: name });
+  }
+}
+
+type Tool = NonNullable<ChatRequest["tools"]>[number];
+
+function toFunctionTool({ function: { name, description, parameters, strict } }: Tool): FunctionTool {
+  return {
+    name,
+    description: description ?? undefined,
+    parameters: parameters ?? undefined,
+    isStrict: strict ?? undefined,
+  };
+}
+
+function toToolChoice(
+  { tool_choice: choice }: ChatRequest,
+  tools: readonly FunctionTool[],
+): EngineRequest["tool_choice"] {
+  if (tools.length === 0 || choice === "none") return "none";
+  if (choice === "required") return { oneOf: tools.map((tool) => tool.name) };
+  return typeof choice === "object" && choice !== null ? { oneOf: [choice.function.name] } : "auto";
+}
+
+function toFormat(format: ChatRequest["response_format"]): EngineRequest["format"] {
+  if (format?.type === "json_object") return { type: "json_object" };
+  // Validation has held `schema` to JSON Schema.
+  return format?.type === "json_schema"
+    ? { type: "json_schema", schema: format.json_schema.schema as Schema }
+    : { type: "text" };
+}
+
+function toSampling(body: ChatRequest, facts: EngineFacts): Sampling {
+  const values = samplingNames.map((name) => [name, body[name] ?? facts.sampling_defaults[name]] as const);
+  const bias = Object.entries(body.logit_bias ?? {}).filter(
+    (entry): entry is [string, number] => typeof entry[1] === "number",
+  );
+  // Every name of the list is a member of Sampling.
+  return { ...(Object.fromEntries(values) as Omit<Sampling, "logit_bias">), logit_bias: Object.fromEntries(bias) };
+}

@@ -1,0 +1,59 @@
+import { isRecord, resolve } from "./schema.ts";
+import type { Schema } from "./schema.ts";
+
+/** What a value of the right type breaks, as the end of a sentence: "must be at most 2"; undefined when nothing. */
+export function boundFault(schema: Schema, value: unknown): string | undefined {
+  return (
+    literalFault(schema, value) ??
+    // Exact bounds are judged on the digits, elsewhere.
+    (typeof value === "number" && !schema["x-exact-bounds"] ? numberFault(schema, value) : undefined) ??
+    (typeof value === "string" ? stringFault(schema, value) : undefined) ??
+    (Array.isArray(value) ? countFault("item", value.length, schema.minItems, schema.maxItems) : undefined) ??
+    (isRecord(value) ? countFault("member", Object.keys(value).length, undefined, schema.maxProperties) : undefined)
+  );
+}
+
+function literalFault(schema: Schema, value: unknown): string | undefined {
+  const allowed = schema.enum ?? (schema.const === undefined ? undefined : [schema.const]);
+  if (!allowed || allowed.some((one) => JSON.stringify(one) === JSON.stringify(value))) return undefined;
+  const shown = allowed.filter((one) => one !== null).map((one) => JSON.stringify(one));
+  return shown.length === 1 ? `must be ${shown[0]}` : `must be one of ${shown.join(", ")}`;
+}
+
+function numberFault(schema: Schema, value: number): string | undefined {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema;
+  if (minimum !== undefined && value < minimum) return `must be at least ${minimum}`;
+  if (exclusiveMinimum !== undefined && value <= exclusiveMinimum) return `must be above ${exclusiveMinimum}`;
+  if (maximum !== undefined && value > maximum) return `must be at most ${maximum}`;
+  return exclusiveMaximum !== undefined && value >= exclusiveMaximum ? `must be below ${exclusiveMaximum}` : undefined;
+}
+
+function stringFault(schema: Schema, value: string): string | undefined {
+  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern } = schema;
+  // Lengths are code points, and a text has at most as many of them as code units.
+  const length = value.length > maxLength || value.length <= minLength * 2 ? Array.from(value).length : value.length;
+  if (length < minLength) return length === 0 ? "must not be empty" : `must have at least ${minLength} characters`;
+  if (length > maxLength) return `must have at most ${maxLength} characters`;
+  return pattern !== undefined && !new RegExp(pattern, "u").test(value) ? `must match ${pattern}` : undefined;
+}
+
+function countFault(what: string, count: number, least = 0, most = Number.POSITIVE_INFINITY): string | undefined {
+  if (count < least) return `must have at least ${least} ${what}${least === 1 ? "" : "s"}`;
+  return count > most ? `must have at most ${most} ${what}s` : undefined;
+}
+
+const articles: Readonly<Record<string, string>> = {
+  string: "a string",
+  integer: "an integer",
+  number: "a number",
+  boolean: "a boolean",
+  array: "an array",
+  object: "an object",
+};
+
+/** "a string or an array": what a member may be, null aside, which means that it is absent. */
+export function describeTypes(schema: Schema): string {
+  const types = schema.type ?? (schema.oneOf ?? []).flatMap((branch) => resolve(branch).type ?? []);
+  const words = [types].flat().flatMap((type) => articles[type] ?? []);
+  return words.length === 0 ? "null, that is, absent" : [...new Set(words)].join(" or ");
+}

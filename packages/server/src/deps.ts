@@ -1,0 +1,22 @@
+import type { FindCaller } from "./auth/authenticate.ts";
+import type { Config } from "./config/read-config.ts";
+import type { Contract } from "./contract/load-contract.ts";
+import type { ContractStages } from "./contract/validate.ts";
+import type { Bookkeeper } from "./metering/bookkeeper.ts";
+import type { Log } from "./observe/log.ts";
+import type { Metrics } from "./observe/metrics.ts";
+import type { ChatDeps } from "./operations/create-chat-completion/create-chat-completion.ts";
+
+/** What the stages need, as plain functions and values; the process fills it in. */
+export interface Deps extends ChatDeps {
+  readonly config: Config;
+  readonly contract: Contract;
+  readonly stages: ContractStages;
+  readonly findCaller: FindCaller;
+  readonly books: Bookkeeper;
+  /** Aborts when the server will wait no longer for running requests. */
+  readonly shutdown: AbortSignal;
+  readonly isDraining: () => boolean;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}

@@ -1,0 +1,47 @@
+import type { RequestHandler } from "express";
+import type { Log } from "../observe/log.ts";
+import type { Metrics } from "../observe/metrics.ts";
+import type { RequestRecord } from "../observe/request-record.ts";
+import { contextOf } from "./request-context.ts";
+
+/** What stands for the status of an answer that nobody waited for. */
+const hungUp = { status: 499, code: "client_closed_request" } as const;
+
+/** One line and one count per request, when its connection is done with it. Never a prompt, an answer or a key. */
+export function logAccess(log: Log, metrics: Metrics, nowMs: () => number): RequestHandler {
+  return function logAccess(_req, res, next) {
+    const context = contextOf(res);
+    const { record } = context;
+    res.on("close", () => {
+      const durationMs = Math.round(nowMs() - record.startedAtMs);
+      const status = res.headersSent ? res.statusCode : hungUp.status;
+      if (!res.writableFinished) record.errorCode ??= hungUp.code;
+      const write = (): void => {
+        metrics.countRequest(record, status, durationMs);
+        log.info(lineOf(record, status, durationMs), "request");
+      };
+      // Whoever hangs up does not wait for what is known of its request in the end.
+      context.work.then(write, write);
+    });
+    next();
+  };
+}
+
+const lineOf = (record: RequestRecord, status: number, durationMs: number): object => ({
+  request_id: record.id,
+  method: record.method,
+  path: record.path,
+  status,
+  duration_ms: durationMs,
+  client: record.client,
+  key: record.keyId,
+  operation: record.operation,
+  model: record.model,
+  stream: record.isStream,
+  first_event_ms: record.firstEventMs,
+  prompt_tokens: record.promptTokens,
+  completion_tokens: record.completionTokens,
+  cost_usd: record.costUsd,
+  outcome: record.outcome,
+  error: record.errorCode,
+});

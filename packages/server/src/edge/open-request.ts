@@ -1,0 +1,39 @@
+import type { RequestHandler } from "express";
+import contract from "../generated/contract.json" with { type: "json" };
+import { ApiError } from "../errors/api-error.ts";
+import { HangUp } from "../errors/hang-up.ts";
+import { attachContext, newRequestId } from "./request-context.ts";
+
+const clientIdPattern = new RegExp(`^[ -~]{1,${contract["x-limits"].clientRequestIdCharacters.value}}$`);
+
+/**
+ * The first stage: names the request, and starts the clock that ends it. The caller's hang-up, the end of its time and
+ * that of the server's patience abort one signal, which every later stage listens to.
+ */
+export function openRequest(requestTimeoutMs: number, shutdown: AbortSignal, nowMs: () => number): RequestHandler {
+  return function openRequest(req, res, next) {
+    const id = newRequestId();
+    const controller = new AbortController();
+    const timer = setTimeout(() => controller.abort(timeoutError(requestTimeoutMs)), requestTimeoutMs);
+    const onShutdown = (): void => controller.abort(shutdown.reason);
+    shutdown.addEventListener("abort", onShutdown);
+    res.on("close", () => {
+      clearTimeout(timer);
+      shutdown.removeEventListener("abort", onShutdown);
+      if (!res.writableFinished) controller.abort(new HangUp());
+    });
+    const [path = ""] = req.originalUrl.split("?", 1);
+    const record = { id, method: req.method, path, client: req.ip ?? "", startedAtMs: nowMs() };
+    attachContext(res, { id, signal: controller.signal, record, work: Promise.resolve() });
+    res.setHeader("x-request-id", id);
+    const clientId = req.get("x-client-request-id");
+    if (clientId !== undefined && clientIdPattern.test(clientId)) res.setHeader("x-client-request-id", clientId);
+    next();
+  };
+}
+
+const timeoutError = (timeoutMs: number): ApiError =>
+  new ApiError(
+    "timeout",
+    `The request was not finished within ${timeoutMs / 1000} seconds. Ask for fewer tokens, or try again later.`,
+  );

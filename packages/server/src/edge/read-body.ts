@@ -1,0 +1,68 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { RequestHandler } from "express";
+import contract from "../generated/contract.json" with { type: "json" };
+import { ApiError } from "../errors/api-error.ts";
+import { HangUp } from "../errors/hang-up.ts";
+import { hasUnreadBody, onUnreadable } from "./unread-body.ts";
+
+const maxBodyBytes = contract["x-limits"].maxBodyBytes.value;
+
+/** Reads the bytes of a body that an operation wants: media type, size, time, in this order. */
+export function readBody(bodyTimeoutMs: number): RequestHandler {
+  return async function readBody(req, res, next) {
+    if (req.method === "POST") {
+      assertMediaType(req);
+      req.body = await receive(req, res, bodyTimeoutMs);
+    } else if (hasUnreadBody(req)) res.setHeader("connection", "close");
+    next();
+  };
+}
+
+/** Also makes the header equal for all: the validator keeps a cache entry per spelling. */
+function assertMediaType(req: IncomingMessage): void {
+  const type = req.headers["content-type"] ?? "";
+  const isJson = /^application\/json[ \t]*(;[ \t]*charset[ \t]*=[ \t]*("utf-8"|utf-8)[ \t]*)?;?[ \t]*$/i.test(type);
+  const coding = req.headers["content-encoding"];
+  if (!isJson || (coding !== undefined && coding.toLowerCase() !== "identity")) {
+    throw new ApiError(
+      "unsupported_media_type",
+      "Send the body as application/json in UTF-8, without a content coding.",
+    );
+  }
+  req.headers["content-type"] = "application/json";
+}
+
+async function receive(req: IncomingMessage, res: ServerResponse, timeoutMs: number): Promise<Buffer> {
+  if (Number(req.headers["content-length"] ?? 0) > maxBodyBytes) throw tooLarge();
+  if (req.headers.expect !== undefined) res.writeContinue();
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const listeners = {
+    data: (chunk: Buffer): void => {
+      size += chunk.length;
+      if (size > maxBodyBytes) reject(tooLarge());
+      else chunks.push(chunk);
+    },
+    end: (): void => resolve(Buffer.concat(chunks)),
+    close: (): void => reject(new HangUp()),
+    error: (): void => reject(new HangUp()),
+  };
+  const timer = setTimeout(() => reject(tooSlow(timeoutMs)), timeoutMs);
+  const stopListening = onUnreadable(req, reject);
+  for (const [event, listener] of Object.entries(listeners)) req.on(event, listener);
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+    stopListening();
+    for (const [event, listener] of Object.entries(listeners)) req.removeListener(event, listener);
+    req.on("error", () => undefined); // whoever waited for the body has heard of it
+  }
+}
+
+const tooLarge = (): ApiError =>
+  new ApiError("request_too_large", `The body is larger than ${maxBodyBytes} bytes. Send fewer or shorter messages.`);
+
+const tooSlow = (timeoutMs: number): ApiError =>
+  new ApiError("request_timeout", `The body did not arrive within ${timeoutMs / 1000} seconds. Send it at once.`);

@@ -1,0 +1,27 @@
+import type { IncomingMessage } from "node:http";
+import type { RequestHandler } from "express";
+import { ApiError } from "../errors/api-error.ts";
+
+const maxUrlCharacters = 8192;
+const maxHeaderBytes = 16 * 1024;
+const maxHeaderFields = 100;
+
+/** Beyond this Node itself ends the request, and cannot tell what was too long. */
+export const maxHeadBytes = 4 * maxHeaderBytes;
+
+/** Bounds on the head that Node does not set: it drops headers beyond its own bound in silence. */
+export const refuseHugeHeads: RequestHandler = function refuseHugeHeads(req, _res, next) {
+  const fault = findFault(req);
+  if (!fault) return next();
+  const [status, message] = fault;
+  throw new ApiError("invalid_value", message, { status });
+};
+
+function findFault({ httpVersionMajor, url = "", rawHeaders }: IncomingMessage): [number, string] | undefined {
+  if (httpVersionMajor !== 1) return [505, "This version of HTTP is not spoken here. Use HTTP/1.1."];
+  if (url.length > maxUrlCharacters) return [414, `The URL is longer than ${maxUrlCharacters} characters.`];
+  if (rawHeaders.length / 2 > maxHeaderFields) return [431, `There are more than ${maxHeaderFields} header fields.`];
+  const headerBytes = rawHeaders.reduce((sum, text) => sum + text.length + 2, 0);
+  if (headerBytes > maxHeaderBytes) return [431, `The headers are larger than ${maxHeaderBytes} bytes.`];
+  return undefined;
+}

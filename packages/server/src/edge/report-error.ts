@@ -1,0 +1,25 @@
+import type { ErrorRequestHandler } from "express";
+import { ApiError, internalError } from "../errors/api-error.ts";
+import { HangUp } from "../errors/hang-up.ts";
+import type { Log } from "../observe/log.ts";
+import { contextOf } from "./request-context.ts";
+import { answerEarly, hasUnreadBody } from "./unread-body.ts";
+
+/** The only writer of error bodies that follow a request head. */
+export function reportError(log: Log): ErrorRequestHandler {
+  // Express tells an error handler by its four arguments.
+  return function reportError(thrown: unknown, req, res, _next) {
+    const { id, record } = contextOf(res);
+    const error = thrown instanceof ApiError ? thrown : internalError(thrown);
+    record.errorCode = thrown instanceof HangUp ? "client_closed_request" : error.code;
+    if (error.status >= 500 && !(thrown instanceof HangUp))
+      log.error({ request_id: id, err: error.cause ?? error }, error.message);
+    if (res.headersSent || res.destroyed || thrown instanceof HangUp) return void res.destroy();
+    const body = Buffer.from(JSON.stringify(error.toBody(id)));
+    for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);
+    res.setHeader("content-type", "application/json; charset=utf-8").setHeader("content-length", body.length);
+    res.statusCode = error.status;
+    if (hasUnreadBody(req)) answerEarly(req, res, body);
+    else res.end(body);
+  };
+}

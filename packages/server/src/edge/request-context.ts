@@ -1,0 +1,30 @@
+import { randomBytes } from "node:crypto";
+import type { ServerResponse } from "node:http";
+import type { RequestRecord } from "../observe/request-record.ts";
+
+/** What every stage knows of the request under way. */
+export interface RequestContext {
+  /** The server's own name of the request, unique. */
+  readonly id: string;
+  /** Aborts when the caller hangs up or the request's time is over; the reason says which. */
+  readonly signal: AbortSignal;
+  /** What the access log will say, filled in on the way. */
+  readonly record: RequestRecord;
+  /** The operation under way: it may end after its connection has. */
+  work: Promise<unknown>;
+}
+
+const contexts = new WeakMap<ServerResponse, RequestContext>();
+
+export const newRequestId = (): string => `req_${randomBytes(12).toString("hex")}`;
+
+export function attachContext(response: ServerResponse, context: RequestContext): void {
+  contexts.set(response, context);
+}
+
+/** The context of a response whose request has passed the first stage. */
+export function contextOf(response: ServerResponse): RequestContext {
+  const context = contexts.get(response);
+  if (!context) throw new Error("a stage ran before the request was opened");
+  return context;
+}

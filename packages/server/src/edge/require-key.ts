@@ -1,0 +1,35 @@
+import type { ServerResponse } from "node:http";
+import type { RequestHandler } from "express";
+import { authenticate } from "../auth/authenticate.ts";
+import type { FindCaller } from "../auth/authenticate.ts";
+import type { Caller } from "../auth/caller.ts";
+import { setLimitHeaders } from "../limits/limit-headers.ts";
+import type { RateLimits } from "../limits/rate-limits.ts";
+import { ApiError } from "../errors/api-error.ts";
+import { contextOf } from "./request-context.ts";
+
+const callers = new WeakMap<ServerResponse, Caller>();
+
+/** Who sent the request of a response that has passed authentication. */
+export function callerOf(response: ServerResponse): Caller {
+  const caller = callers.get(response);
+  if (!caller) throw new Error("a stage ran before authentication");
+  return caller;
+}
+
+/** Headers only: a stranger never makes us read a body, and learns nothing of what is served. */
+export function requireKey(findCaller: FindCaller, limits: RateLimits): RequestHandler {
+  return function requireKey(req, res, next) {
+    const caller = authenticate(req.rawHeaders, findCaller);
+    callers.set(res, caller);
+    contextOf(res).record.keyId = caller.keyId;
+    setLimitHeaders(res, limits, caller);
+    assertExpectation(req.headers.expect);
+    next();
+  };
+}
+
+function assertExpectation(expect: string | undefined): void {
+  if (expect === undefined || expect.toLowerCase() === "100-continue") return;
+  throw new ApiError("invalid_value", "Expect may only ask for 100-continue.", { status: 417 });
+}

@@ -1,0 +1,45 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import express, { Router } from "express";
+import { stringify } from "yaml";
+import type { Contract } from "../contract/load-contract.ts";
+
+const siteFolder = fileURLToPath(new URL("../../../../docs/site", import.meta.url));
+
+/** Everything is in the pages themselves: nothing is loaded from elsewhere, and nothing is sent there. */
+const policy =
+  "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src 'self' data:; font-src data:; connect-src 'self'";
+
+/** The contract itself and the pages made from it, without a key. */
+export function serveDocs(contract: Contract): Router {
+  const router = Router();
+  let yaml: string | undefined;
+  let reference: Promise<string> | undefined;
+  router.get("/openapi.json", (_req, res) => void res.json(contract));
+  router.get("/openapi.yaml", (_req, res) => {
+    yaml ??= stringify(contract, { aliasDuplicateObjects: false });
+    res.type("application/yaml").send(yaml);
+  });
+  router.get("/docs", async (_req, res) => {
+    reference ??= assembleReference();
+    res.setHeader("content-security-policy", policy);
+    res.type("html").send(await reference);
+  });
+  router.use("/docs", express.static(siteFolder, { extensions: ["html"], index: "index.html", redirect: false }));
+  router.get("/docs/errors", (_req, res) => res.sendFile(join(siteFolder, "errors/index.html")));
+  router.get("/", (_req, res) => res.redirect("/docs"));
+  return router;
+}
+
+/** One page that works offline and when it is saved: the program takes the place of its marker. */
+async function assembleReference(): Promise<string> {
+  const [page, program] = await Promise.all(
+    ["index.html", "redoc.js"].map((name) => readFile(join(siteFolder, name), "utf8")),
+  );
+  return (page ?? "").replace("/* redoc.js */", () => program ?? "");
+}
+
+/** False in a checkout whose pages have not been built. */
+export const hasDocs = (): boolean => existsSync(join(siteFolder, "index.html"));

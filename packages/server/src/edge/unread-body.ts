@@ -1,0 +1,40 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ApiError } from "../errors/api-error.ts";
+
+const faults = new WeakMap<IncomingMessage, ApiError>();
+
+/** The rest of the body cannot be read as HTTP. */
+export function markUnreadable(req: IncomingMessage, fault: ApiError): void {
+  faults.set(req, fault);
+  req.emit("unreadable", fault);
+}
+
+/** Calls back with what makes the body unreadable, now or when it is found. @returns what ends the listening */
+export function onUnreadable(req: IncomingMessage, listener: (fault: ApiError) => void): () => void {
+  const known = faults.get(req);
+  if (known) listener(known);
+  req.on("unreadable", listener);
+  return () => req.removeListener("unreadable", listener);
+}
+
+/** How long the rest of a body is thrown away after its answer. */
+const lingerMs = 2000;
+
+/** Whether bytes of the request's body are still to come, or may be. */
+export function hasUnreadBody(req: IncomingMessage): boolean {
+  const { "transfer-encoding": coding, "content-length": length = "0" } = req.headers;
+  return !req.complete && (coding !== undefined || Number(length) > 0);
+}
+
+/**
+ * The whole answer to a request of whose body nobody will read the rest. Closing at once would reset the connection while
+ * the caller still sends, and with it the answer: so what comes is thrown away for a while, and then it is closed.
+ */
+export function answerEarly(req: IncomingMessage, res: ServerResponse, body: Buffer): void {
+  res.setHeader("connection", "close");
+  res.write(body);
+  const end = (): void => void res.end();
+  const timer = setTimeout(end, lingerMs);
+  res.once("close", () => clearTimeout(timer));
+  req.once("close", end).resume();
+}

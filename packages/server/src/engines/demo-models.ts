@@ -1,0 +1,25 @@
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { ModelName } from "../config/model-settings.ts";
+import { ConfigError } from "../config/read-config.ts";
+
+const folder = join(dirname(fileURLToPath(import.meta.resolve("@parley/inference"))), "../demo-models");
+
+/** A model file in the repository with what is recorded of it. */
+export interface DemoModel {
+  readonly file: string;
+  readonly sha256: string;
+}
+
+/** @throws {ConfigError} when the record of the files is missing or damaged */
+export function findDemoModel(name: ModelName): DemoModel {
+  const relative = `${name}/${name}.bf16.gguf`;
+  const record = join(folder, "hashes.json");
+  if (!existsSync(record)) throw new ConfigError([`${record} is missing: restore it with "git checkout -- ${record}"`]);
+  const hashes = JSON.parse(readFileSync(record, "utf8")) as Record<string, { sha256?: string } | undefined>; // written by the export
+  const sha256 = hashes[relative]?.sha256;
+  if (sha256 === undefined)
+    throw new ConfigError([`${record} does not list ${relative}: restore it from the repository`]);
+  return { file: join(folder, relative), sha256 };
+}

@@ -1,0 +1,31 @@
+import type { EngineRequest } from "@parley/inference";
+import { ApiError } from "../errors/api-error.ts";
+import { toApiError } from "./engine-failure.ts";
+import { contextLengthOf } from "./model-record.ts";
+import type { ServedModel } from "./served-model.ts";
+
+/** A request that fits: its prompt is counted, its maximum lowered to what the context leaves. */
+export interface Room {
+  readonly promptTokens: number;
+  readonly request: EngineRequest;
+}
+
+/** Counts the prompt with the model's own tokenizer. @throws {ApiError} 400 `context_length_exceeded` */
+export async function fitContext(model: ServedModel, request: EngineRequest, signal: AbortSignal): Promise<Room> {
+  const promptTokens = await model.engine.countTokens(request, signal).catch((error: unknown) => {
+    throw toApiError(error);
+  });
+  const contextLength = contextLengthOf(model);
+  const left = contextLength - promptTokens;
+  if (left <= 0) throw overflow(contextLength, promptTokens, request.max_tokens);
+  return { promptTokens, request: { ...request, max_tokens: Math.min(request.max_tokens, left) } };
+}
+
+/** Two libraries of callers match on words of this message: "maximum context length is …" and "prompt is too long". */
+function overflow(contextLength: number, promptTokens: number, maxTokens: number): ApiError {
+  const message =
+    `This model's maximum context length is ${contextLength} tokens, and the messages have ${promptTokens}: the prompt is too long. ` +
+    "Send fewer or shorter messages.";
+  const details = { context_length: contextLength, prompt_tokens: promptTokens, max_completion_tokens: maxTokens };
+  return new ApiError("context_length_exceeded", message, { param: "messages", details });
+}

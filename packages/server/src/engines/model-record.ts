@@ -1,0 +1,62 @@
+import { samplingNames } from "../config/model-settings.ts";
+import contract from "../generated/contract.json" with { type: "json" };
+import type { components } from "../generated/contract.ts";
+import type { ServedModel } from "./served-model.ts";
+
+export type ModelRecord = components["schemas"]["Model"];
+
+/** When the two models of the source were made; the models of one list share one value. */
+const createdSeconds = 1_751_328_000;
+
+const supportedSampling = [
+  ...samplingNames,
+  "seed",
+  "stop",
+  "logit_bias",
+  "logprobs",
+  "top_logprobs",
+  "n",
+  "max_completion_tokens",
+  "max_tokens",
+];
+
+/** The context that prompt and completion of a model share, in tokens. */
+export const contextLengthOf = (model: ServedModel): number =>
+  model.engine.facts?.context_length ?? model.declaredContextLength;
+
+/** The most tokens that one choice may have. */
+export const maxCompletionOf = (model: ServedModel): number =>
+  Math.min(contract["x-limits"].maxCompletionTokens.value, contextLengthOf(model));
+
+/** What the listing says of a model, the engine's own facts included. */
+export function toRecord(model: ServedModel): ModelRecord {
+  const { facts, state } = model.engine;
+  const { hugging_face_id, deprecation_date } = model.settings;
+  return {
+    id: model.id,
+    object: "model",
+    created: createdSeconds,
+    owned_by: model.ownedBy,
+    name: model.name,
+    description: model.description,
+    context_length: contextLengthOf(model),
+    max_completion_tokens: maxCompletionOf(model),
+    max_output_length: maxCompletionOf(model),
+    quantization: facts?.quantization ?? "bf16",
+    pricing: model.pricing,
+    input_modalities: ["text"],
+    output_modalities: ["text"],
+    supported_sampling_parameters: supportedSampling,
+    supported_features: featuresOf(model),
+    default_sampling_parameters: facts?.sampling_defaults ?? {},
+    ...(facts?.canThink && { default_reasoning_effort: "none" as const }),
+    is_ready: state === "ready",
+    ...(hugging_face_id !== undefined && { hugging_face_id }),
+    ...(deprecation_date !== undefined && { deprecation_date }),
+  };
+}
+
+function featuresOf({ engine: { facts } }: ServedModel): string[] {
+  const always = ["json_mode", "structured_outputs", "logprobs"];
+  return [...(facts?.canCallTools ? ["tools"] : []), ...always, ...(facts?.canThink ? ["reasoning"] : [])];
+}

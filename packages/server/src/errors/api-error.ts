@@ -1,0 +1,75 @@
+import type { components } from "../generated/contract.ts";
+import { catalog } from "./catalog.ts";
+import type { ErrorCode } from "./catalog.ts";
+import contract from "../generated/contract.json" with { type: "json" };
+
+export type ErrorDetails = components["schemas"]["ErrorDetails"];
+export type ErrorBody = components["schemas"]["ErrorResponse"];
+
+export interface ApiErrorOptions {
+  /** The member at fault, written `messages[2].content[0].text`. */
+  readonly param?: string | null;
+  readonly details?: ErrorDetails;
+  /** How long to wait before another attempt. */
+  readonly retryAfterMs?: number;
+  /** No attempt will ever succeed, although the code usually passes. */
+  readonly isHopeless?: boolean;
+  /** Only for a request that cannot be read, whose status is more exact than the code's. */
+  readonly status?: number;
+  readonly allow?: string;
+  readonly cause?: unknown;
+}
+
+/** The one error of the service: `message` is for the caller, `cause` for the log. */
+export class ApiError extends Error {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly param: string | null;
+  readonly details: ErrorDetails | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: ErrorCode, message: string, options: ApiErrorOptions = {}) {
+    super(cut(message), { cause: options.cause });
+    this.name = "ApiError";
+    this.code = code;
+    this.status = options.status ?? catalog[code].status;
+    this.param = typeof options.param === "string" ? cut(options.param) : null;
+    this.details = options.details;
+    this.headers = headersOf(code, options);
+  }
+
+  /** The envelope; in a stream it is the last event. */
+  toBody(requestId: string): ErrorBody {
+    const { message, code, param, details } = this;
+    const error = { message, type: catalog[code].type, param, code, ...(details && { details }) };
+    return { error, request_id: requestId };
+  }
+}
+
+const maxCharacters = 2000;
+
+/** Both hold names that the caller chose: a long one must not come back at full length. */
+const cut = (text: string): string => (text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text);
+
+const noRetryAboveMs = contract["x-limits"].noRetryAboveSeconds.value * 1000;
+const waitingStatuses = new Set([429, 503]);
+
+function headersOf(code: ErrorCode, options: ApiErrorOptions): Record<string, string> {
+  const headers: Record<string, string> = { link: `</docs/errors/${code}>; rel="help"` };
+  if (code === "invalid_api_key") headers["www-authenticate"] = "Bearer";
+  if (options.allow !== undefined) headers["allow"] = options.allow;
+  if (!waitingStatuses.has(catalog[code].status)) return headers;
+  const waitMs = Math.max(1, Math.ceil(options.retryAfterMs ?? 1000));
+  headers["retry-after"] = String(Math.max(1, Math.ceil(waitMs / 1000)));
+  headers["retry-after-ms"] = String(waitMs);
+  if (waitMs > noRetryAboveMs || options.isHopeless) headers["x-should-retry"] = "false";
+  return headers;
+}
+
+/** What the caller hears of a failure that was not foreseen: nothing of it. */
+export const internalError = (cause: unknown): ApiError =>
+  new ApiError(
+    "internal_error",
+    "Something went wrong on our side. Try again; if it persists, name the request id to support.",
+    { cause },
+  );

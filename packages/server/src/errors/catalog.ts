@@ -1,0 +1,15 @@
+import contract from "../generated/contract.json" with { type: "json" };
+import type { components } from "../generated/contract.ts";
+
+export type ErrorCode = components["schemas"]["ErrorCode"];
+export type ErrorType = components["schemas"]["ErrorType"];
+
+export interface CatalogEntry {
+  readonly status: number;
+  readonly type: ErrorType;
+  /** Whether it can end a stream that has begun. */
+  readonly in_stream: boolean;
+}
+
+/** Every code that the contract knows, as the contract describes it. */
+export const catalog = contract["x-error-catalog"] as unknown as Readonly<Record<ErrorCode, CatalogEntry>>; // a test of the tree compares both lists

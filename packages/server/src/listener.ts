@@ -1,0 +1,131 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { RequestListener, Server } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import type { Config } from "./config/read-config.ts";
+import { answerRawErrors } from "./edge/raw-errors.ts";
+import { maxHeadBytes } from "./edge/refuse-huge-heads.ts";
+import type { Log } from "./observe/log.ts";
+
+/** The port cannot be had; the message says what to do. */
+export class ListenError extends Error {}
+
+/** A socket that accepts connections before there is anything to serve, so that a taken port is told first. */
+export class Listener implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #host: string;
+  /** How many requests of each connection have not been answered yet. */
+  readonly #busy = new Map<Socket, number>();
+  #isDraining = false;
+
+  private constructor(server: Server, host: string) {
+    this.#server = server;
+    this.#host = host;
+    server.on("connection", (socket: Socket) => {
+      this.#busy.set(socket, 0);
+      socket.on("close", () => this.#busy.delete(socket));
+    });
+  }
+
+  /** @throws {ListenError} */
+  static async open(config: Config, log: Log): Promise<Listener> {
+    const { host, port, headTimeoutMs, bodyTimeoutMs, requestTimeoutMs, slowReaderMs, maxSockets } = config;
+    const server = createServer({
+      // Node itself would answer these without the envelope.
+      requireHostHeader: false,
+      maxHeaderSize: maxHeadBytes,
+      headersTimeout: headTimeoutMs,
+      // Bodies that are wanted have a clock of their own: this one ends those that nobody reads.
+      requestTimeout: headTimeoutMs + bodyTimeoutMs + 5000,
+      keepAliveTimeout: 65_000, // longer than the usual load balancer's 60 s
+      connectionsCheckingInterval: Math.max(50, Math.min(1000, headTimeoutMs / 2)),
+    });
+    server.maxConnections = maxSockets;
+    // Longer than any answer may take to come: what is silent then does not take its answer.
+    server.timeout = requestTimeoutMs + slowReaderMs;
+    answerRawErrors(server, log);
+    await listen(server, host, port, "PORT");
+    return new Listener(server, host);
+  }
+
+  /** Loopback only: metrics name models and keys. @throws {ListenError} */
+  static async openMetrics(port: number): Promise<Listener> {
+    const server = createServer();
+    await listen(server, "127.0.0.1", port, "PARLEY_METRICS_PORT");
+    return new Listener(server, "127.0.0.1");
+  }
+
+  /** Without a path. An address for all interfaces is shown as loopback: it is where this machine finds it. */
+  get url(): string {
+    // A server that listens on TCP has an address of this type.
+    const { port, family } = this.#server.address() as AddressInfo;
+    const isAny = this.#host === "0.0.0.0" || this.#host === "::";
+    const host = isAny ? "127.0.0.1" : this.#host;
+    return `http://${family === "IPv6" && host.includes(":") ? `[${host}]` : host}:${port}`;
+  }
+
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  serve(handler: RequestListener): void {
+    const accept: RequestListener = (request, response) => {
+      const { socket } = request;
+      this.#count(socket, 1);
+      response.on("close", () => this.#count(socket, -1));
+      // A proxy's way to write a path, which every server has to understand.
+      request.url = request.url?.replace(/^https?:\/\/[^/?]*/i, "") || "/";
+      if (this.#isDraining) response.setHeader("connection", "close");
+      handler(request, response);
+    };
+    this.#server.on("request", accept);
+    // With these two unheard, Node would answer on its own, before any key is looked at.
+    this.#server.on("checkContinue", accept);
+    this.#server.on("checkExpectation", accept);
+  }
+
+  #count(socket: Socket, change: 1 | -1): void {
+    const left = (this.#busy.get(socket) ?? 0) + change;
+    if (this.#busy.has(socket)) this.#busy.set(socket, left);
+    if (this.#isDraining && left === 0) socket.destroySoon();
+  }
+
+  /** Accepts nothing new and resolves when the last request has ended; `onLate` is called when that takes too long. */
+  async drain(timeoutMs: number, onLate: () => void): Promise<void> {
+    this.#isDraining = true;
+    const closed = once(this.#server, "close");
+    this.#server.close();
+    // Connections that wait for their caller's next request, or its first.
+    for (const [socket, requests] of this.#busy) if (requests === 0) socket.destroySoon();
+    const late = setTimeout(onLate, timeoutMs);
+    const cut = setTimeout(() => this.#server.closeAllConnections(), timeoutMs + 2000);
+    await closed;
+    clearTimeout(late);
+    clearTimeout(cut);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#server.listening) return;
+    const closed = once(this.#server, "close");
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await closed;
+  }
+}
+
+async function listen(server: Server, host: string, port: number, setting: string): Promise<void> {
+  try {
+    server.listen(port, host);
+    await once(server, "listening");
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    const other = `Choose another one with ${setting} (0 takes any free one).`;
+    if (code === "EADDRINUSE") throw new ListenError(`Port ${port} on ${host} is in use. ${other}`, { cause: error });
+    if (code === "EACCES")
+      throw new ListenError(`Port ${port} may not be opened by this user. ${other}`, { cause: error });
+    throw new ListenError(
+      `The server cannot listen on ${host}:${port} (${String(error)}). Check HOST and ${setting}.`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,100 @@
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
+import type { ServedModel } from "../engines/served-model.ts";
+import type { Bookkeeper } from "../metering/bookkeeper.ts";
+import type { RequestRecord } from "./request-record.ts";
+
+const engineStates = [
+  "absent",
+  "pulling",
+  "starting",
+  "loading",
+  "ready",
+  "draining",
+  "stopped",
+  "crashed",
+  "quarantined",
+] as const;
+
+/** What Prometheus reads on the private port. */
+export interface Metrics {
+  readonly registry: Registry;
+  countRequest(record: RequestRecord, status: number, durationMs: number): void;
+}
+
+export function createMetrics(models: readonly ServedModel[], books: Bookkeeper): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  const requests = new Counter({
+    name: "parley_requests_total",
+    help: "Requests by their end. The outcome is empty for those that were not admitted.",
+    labelNames: ["operation", "model", "status", "code", "outcome"],
+    registers,
+  });
+  const duration = new Histogram({
+    name: "parley_request_duration_seconds",
+    help: "From the head of a request to the end of its answer.",
+    labelNames: ["operation"],
+    registers,
+    buckets: secondsBuckets,
+  });
+  const firstEvent = new Histogram({
+    name: "parley_time_to_first_token_seconds",
+    help: "From the head of a request to the engine's first event.",
+    labelNames: ["model"],
+    registers,
+    buckets: secondsBuckets,
+  });
+  const tokens = new Counter({
+    name: "parley_tokens_total",
+    help: "Tokens by kind: prompt, completion.",
+    labelNames: ["model", "kind"],
+    registers,
+  });
+  addGauges(registers, models, books);
+  return {
+    registry,
+    countRequest: (record, status, durationMs) => {
+      const { operation = "", model = "", outcome = "", errorCode: code = "" } = record;
+      requests.inc({ operation, model, status, code, outcome });
+      duration.observe({ operation }, durationMs / 1000);
+      if (record.firstEventMs !== undefined) firstEvent.observe({ model }, record.firstEventMs / 1000);
+      if (record.promptTokens !== undefined) tokens.inc({ model, kind: "prompt" }, record.promptTokens);
+      if (record.completionTokens !== undefined) tokens.inc({ model, kind: "completion" }, record.completionTokens);
+    },
+  };
+}
+
+const secondsBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+
+function addGauges(registers: Registry[], models: readonly ServedModel[], books: Bookkeeper): void {
+  const gauge = (name: string, help: string, labelNames: string[], collect: (this: Gauge) => void): Gauge =>
+    new Gauge({ name, help, labelNames, registers, collect });
+  const perModel = (name: string, help: string, read: (model: ServedModel) => number): Gauge =>
+    gauge(name, help, ["model"], function () {
+      for (const model of models) this.set({ model: model.id }, read(model));
+    });
+  perModel("parley_queue_waiting", "Requests that wait for a slot.", (model) => model.queue.waiting);
+  perModel("parley_slots_taken", "Slots that generate.", (model) => model.queue.taken);
+  perModel(
+    "parley_engine_restarts",
+    "Restarts of the engine since the server started.",
+    (model) => model.engine.gauges().restarts,
+  );
+  perModel(
+    "parley_engine_aborted",
+    "Generations that were stopped before their end.",
+    (model) => model.engine.gauges().aborted,
+  );
+  gauge("parley_requests_running", "Admitted requests under way.", [], function () {
+    this.set(books.running);
+  });
+  gauge("parley_streams_open", "Admitted requests under way that are streamed.", [], function () {
+    this.set(books.streams);
+  });
+  gauge("parley_engine_state", "1 for the state that the engine of a model is in.", ["model", "state"], function () {
+    for (const { id, engine } of models) {
+      for (const state of engineStates) this.set({ model: id, state }, engine.state === state ? 1 : 0);
+    }
+  });
+}

@@ -1,0 +1,22 @@
+/** What the access log and the metrics say of one request. Never a prompt, an answer or a key. */
+export interface RequestRecord {
+  readonly id: string;
+  readonly method: string;
+  /** Without the query string: it might hold what it should not. */
+  readonly path: string;
+  readonly client: string;
+  readonly startedAtMs: number;
+  keyId?: string;
+  operation?: string;
+  model?: string;
+  isStream?: boolean;
+  /** Milliseconds from the arrival of the request to the engine's first event. */
+  firstEventMs?: number;
+  promptTokens?: number;
+  completionTokens?: number;
+  costUsd?: string;
+  /** The code of the error that ended the request, in the answer or in the stream. */
+  errorCode?: string;
+  /** How an admitted request ended. */
+  outcome?: string;
+}

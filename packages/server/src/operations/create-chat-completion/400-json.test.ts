@@ -1,0 +1,62 @@
+import { describe, expect, test } from "vitest";
+import { modelId } from "../../../test/harness.ts";
+import { useServer } from "../../../test/use-server.ts";
+
+const server = useServer();
+const refuse = (body: string | Uint8Array<ArrayBuffer>) => server().refuse({}, { body });
+
+describe("HTTP-13 what is no JSON", () => {
+  test.each([
+    ["nothing", ""],
+    ["blanks", " \n\t "],
+    ["half an object", '{"model": "a"'],
+    ["two values", "{} {}"],
+    ["a comma too many", '{"model": "a",}'],
+    ["single quotes", "{'model': 'a'}"],
+    ["NaN", '{"temperature": NaN}'],
+    ["a control character in a text", '{"model": "a\u0000"}'],
+    ["a comment", '{"model": "a" /* b */}'],
+    ["a form", "model=a&messages=b"],
+    ["a long open text", `{"model": "${"a".repeat(100_000)}`],
+    ["a backslash at the end", '{"model": "a\\'],
+  ])("%s", async (_title, body) => {
+    expect(await refuse(body)).toMatchObject({ status: 400, code: "invalid_json", param: null });
+  });
+
+  test("bytes that are no UTF-8", async () => {
+    const bytes = Uint8Array.from([...Buffer.from('{"model": "'), 0xff, 0xfe, ...Buffer.from('"}')]);
+    expect(await refuse(bytes)).toMatchObject({ status: 400, code: "invalid_json", param: null });
+  });
+});
+
+describe("nesting", () => {
+  const nested = (levels: number, open: string, close: string, inner = ""): string =>
+    `{"model": "${modelId}", "messages": [{"role": "user", "content": "a"}], "mood": ${open.repeat(levels - 1)}${inner}${close.repeat(levels - 1)}}`;
+
+  test.each([
+    ["lists", "[", "]", ""],
+    ["objects", '{"a":', "}", "1"],
+  ])("HTTP-14 HTTP-15 of %s may have 128 levels and no more", async (_title, open, close, inner) => {
+    expect(await refuse(nested(129, open, close, inner))).toMatchObject({ code: "invalid_json", param: null });
+    const answer = await server().chat({}, { body: nested(128, open, close, inner) });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("x-ignored-params")).toBe("mood");
+  });
+
+  test("HTTP-14 a body of brackets does not exhaust the stack", async () => {
+    expect(await refuse("[".repeat(1_000_000))).toMatchObject({ code: "invalid_json" });
+    expect(await refuse('{"a":'.repeat(500_000))).toMatchObject({ code: "invalid_json" });
+  });
+
+  test("HTTP-15 brackets in texts are no levels", async () => {
+    const content = '\\"[[[{{{'.repeat(100);
+    const body = `{"model": "${modelId}", "messages": [{"role": "user", "content": "${content}"}]}`;
+    expect((await server().chat({}, { body })).status).toBe(200);
+  });
+});
+
+describe("HTTP-16 JSON that is no object", () => {
+  test.each(["null", "[]", "5", '"a"', "true", '[{"model": "a"}]'])("%s", async (body) => {
+    expect(await refuse(body)).toMatchObject({ status: 400, code: "invalid_type", param: null });
+  });
+});

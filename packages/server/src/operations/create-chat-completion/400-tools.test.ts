@@ -1,0 +1,131 @@
+import { describe, expect, test } from "vitest";
+import { assertRefused } from "../../../test/refused.ts";
+import { useServer } from "../../../test/use-server.ts";
+
+const server = useServer();
+const tool = (name: unknown, more: object = {}) => ({ type: "function", function: { name, ...more } });
+const named = (name: unknown) => ({ type: "function", function: { name } });
+
+describe("tools", () => {
+  test.each([
+    ["TOOL-09 an empty list", [], "invalid_value", "tools"],
+    ["TOOL-09 129 of them", Array.from({ length: 129 }, (_, index) => tool(`f${index}`)), "invalid_value", "tools"],
+    ["a tool that is a text", ["f"], "invalid_type", "tools[0]"],
+    ["a tool without a type", [{ function: { name: "f" } }], "missing_required_parameter", "tools[0].type"],
+    ["TOOL-23 another type", [{ type: "custom", custom: {} }], "invalid_value", "tools[0].type"],
+    [
+      "TOOL-23 a later tool of another type",
+      [tool("f"), { ...tool("g"), type: "web" }],
+      "invalid_value",
+      "tools[1].type",
+    ],
+    ["a type that is a number", [{ ...tool("f"), type: 1 }], "invalid_type", "tools[0].type"],
+    ["no function", [{ type: "function" }], "missing_required_parameter", "tools[0].function"],
+    ["no name", [tool(undefined)], "missing_required_parameter", "tools[0].function.name"],
+    ["a name that is a number", [tool(1)], "invalid_type", "tools[0].function.name"],
+    ["TOOL-07 a name with a blank", [tool("a b")], "invalid_value", "tools[0].function.name"],
+    ["TOOL-07 a name with a letter beyond ASCII", [tool("fünf")], "invalid_value", "tools[0].function.name"],
+    ["TOOL-07 an empty name", [tool("")], "invalid_value", "tools[0].function.name"],
+    ["TOOL-07 a name of 65 characters", [tool("f".repeat(65))], "invalid_value", "tools[0].function.name"],
+    ["TOOL-07 a name with a line break", [tool("f\n")], "invalid_value", "tools[0].function.name"],
+    ["TOOL-08 a repeated name", [tool("f"), tool("g"), tool("f")], "invalid_value", "tools[2].function.name"],
+    [
+      "a description that is a number",
+      [tool("f", { description: 1 })],
+      "invalid_type",
+      "tools[0].function.description",
+    ],
+    ["parameters that are a list", [tool("f", { parameters: [] })], "invalid_type", "tools[0].function.parameters"],
+    ["strict that is a text", [tool("f", { strict: "true" })], "invalid_type", "tools[0].function.strict"],
+  ] as const)("%s", async (_title, tools, code, param) => {
+    await assertRefused(server(), { tools }, { code, param });
+  });
+
+  test.each([
+    ["a type that is no type", { type: "banana" }],
+    ["properties that are a list", { type: "object", properties: [] }],
+    ["a required member that is a number", { type: "object", required: [1] }],
+    ["a fault deep inside", { type: "object", properties: { a: { items: { enum: 1 } } } }],
+    ["a type that no arguments have", { type: "string" }],
+  ])("TOOL-10 parameters with %s", async (_title, parameters) => {
+    const tools = [tool("f"), tool("g", { parameters })];
+    await assertRefused(server(), { tools }, { code: "invalid_schema", param: "tools[1].function.parameters" });
+  });
+
+  test.each([
+    ["required", { tool_choice: "required" }, {}],
+    ["a named function", { tool_choice: named("f") }, {}],
+    ["a strict function", {}, { strict: true }],
+  ])("TOOL-18 a keyword that cannot be enforced, with %s", async (_title, choice, more) => {
+    const parameters = { type: "object", properties: { a: { type: "string", pattern: "^a" } } };
+    const members = { ...choice, tools: [tool("f", { parameters, ...more })] };
+    const want = { code: "invalid_schema", param: "tools[0].function.parameters" };
+    expect(await assertRefused(server(), members, want)).toContain('"pattern"');
+  });
+});
+
+describe("tool_choice", () => {
+  const tools = [tool("f")];
+
+  test.each([
+    ["TOOL-05 required without tools", { tool_choice: "required" }, "invalid_value", "tool_choice"],
+    ["TOOL-05 required with null tools", { tool_choice: "required", tools: null }, "invalid_value", "tool_choice"],
+    ["TOOL-05 a name without tools", { tool_choice: named("f") }, "invalid_value", "tool_choice"],
+    ["TOOL-06 a name that is not offered", { tools, tool_choice: named("g") }, "invalid_value", "tool_choice"],
+    ["an unknown word", { tools, tool_choice: "any" }, "invalid_value", "tool_choice"],
+    ["no type", { tools, tool_choice: { function: { name: "f" } } }, "missing_required_parameter", "tool_choice.type"],
+    ["no function", { tools, tool_choice: { type: "function" } }, "missing_required_parameter", "tool_choice.function"],
+    ["no name", { tools, tool_choice: named(undefined) }, "missing_required_parameter", "tool_choice.function.name"],
+    ["a bad name", { tools, tool_choice: named("a b") }, "invalid_value", "tool_choice.function.name"],
+  ] as const)("%s", async (_title, members, code, param) => {
+    await assertRefused(server(), members, { code, param });
+  });
+});
+
+describe("response_format", () => {
+  const format = (schema: unknown, name: unknown = "answer") => ({
+    response_format: { type: "json_schema", json_schema: { name, schema } },
+  });
+  const unnamed = { response_format: { type: "json_schema", json_schema: { schema: {} } } };
+  const path = "response_format.json_schema";
+
+  test.each([
+    ["FMT-12 an unknown kind", { response_format: { type: "xml" } }, "invalid_value", "response_format.type"],
+    ["no json_schema", { response_format: { type: "json_schema" } }, "missing_required_parameter", path],
+    ["FMT-05 no name", unnamed, "missing_required_parameter", `${path}.name`],
+    ["FMT-05 no schema", format(undefined), "missing_required_parameter", `${path}.schema`],
+    ["FMT-06 a bad name", format({}, "a b"), "invalid_value", `${path}.name`],
+    ["FMT-06 a name of 65 characters", format({}, "a".repeat(65)), "invalid_value", `${path}.name`],
+    ["a schema that is a text", format("{}"), "invalid_type", `${path}.schema`],
+    ["FMT-10 FMT-11 a schema that is none", format({ type: "banana" }), "invalid_schema", `${path}.schema`],
+    ["FMT-10 a reference to nothing", format({ $ref: "#/$defs/a" }), "invalid_schema", `${path}.schema`],
+    ["FMT-10 required that is a text", format({ required: "a" }), "invalid_schema", `${path}.schema`],
+  ] as const)("%s", async (_title, members, code, param) => {
+    await assertRefused(server(), members, { code, param });
+  });
+
+  test.each([
+    "pattern",
+    "minLength",
+    "minimum",
+    "oneOf",
+    "not",
+    "if",
+    "maxItems",
+    "patternProperties",
+    "format",
+    "mood",
+  ])("FMT-09 FMT-11 FMT-13 the keyword %s is refused by its name", async (keyword) => {
+    const values: Record<string, unknown> = {
+      pattern: "^a",
+      format: "date",
+      not: {},
+      if: {},
+      oneOf: [{}],
+      patternProperties: { a: {} },
+    };
+    const schema = { type: "object", properties: { inner: { [keyword]: values[keyword] ?? 1 } } };
+    const want = { code: "invalid_schema", param: `${path}.schema` };
+    expect(await assertRefused(server(), format(schema), want)).toContain(`"${keyword}"`);
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, test } from "vitest";
+import { miniId, modelId, withKey } from "../../../test/harness.ts";
+import { assertRefused } from "../../../test/refused.ts";
+import { useServer } from "../../../test/use-server.ts";
+
+const server = useServer();
+const notFound = { status: 404, code: "model_not_found", param: "model" };
+
+describe("MODL-12 ERR-07 OPS-06 a model that is not there, streamed or not", () => {
+  test.each([
+    ["unknown", "vendor/model-2"],
+    ["of another case", "Vendor/Model-1"],
+    ["without its vendor", "model-1"],
+    ["with more behind it", `${modelId}/`],
+    ["with a blank", ` ${modelId}`],
+    ["empty", ""],
+    ["a name of every object", "__proto__"],
+    ["a method of every object", "toString"],
+    ["a constructor", "constructor"],
+    ["with NUL", `${modelId}\u0000`],
+  ])("%s", async (_title, model) => {
+    await assertRefused(server(), { model }, notFound);
+  });
+
+  test("ERR-08 a long one does not come back", async () => {
+    const { message } = await server().refuse({ model: "x".repeat(1_000_000) });
+    expect(message.length).toBeLessThan(300);
+  });
+});
+
+test("MODL-15 a model that is not for this key is answered in the words for one that is not there", async () => {
+  const key = withKey(server().makeKey({ models: [miniId] }));
+  const forbidden = await server().refuse({ model: modelId }, key);
+  const unknown = await server().refuse({ model: "vendor/model-2" }, key);
+  expect(forbidden).toMatchObject(notFound);
+  expect(forbidden.message.replace(modelId, "")).toBe(unknown.message.replace("vendor/model-2", ""));
+  expect((await server().chat({ model: miniId }, key)).status).toBe(200);
+});
+
+describe("HTTP-05 HTTP-06 a path that serves nothing", () => {
+  const post = { method: "POST", body: "{}", headers: { "content-type": "application/json" } };
+
+  test.each([
+    ["/v1/completions", "POST /v1/chat/completions"],
+    ["/v1/responses", "POST /v1/chat/completions"],
+    ["/v1/messages", "POST /v1/chat/completions"],
+    ["/v1/v1/chat/completions", "/v1/chat/completions"],
+    ["/v1/v1/v1/models", "/v1/models"],
+    ["/v1/chat/completions/", "/v1/chat/completions"],
+    ["/v1", "GET /v1/models"],
+    ["/v1/embeddings", "GET /v1/models"],
+  ])("%s hears of %s", async (path, hint) => {
+    const response = await server().fetch(path.replace(/^\/v1/, ""), post);
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({
+      error: { code: "unknown_url", param: null, message: expect.stringContaining(hint) as unknown },
+    });
+  });
+
+  test.each([
+    ["/chat/completions", "/v1/chat/completions"],
+    ["/models", "/v1/models"],
+    ["/completions", "POST /v1/chat/completions"],
+    ["/V1/models", "GET /v1/models"],
+  ])("%s, outside /v1, hears of %s without a key", async (path, hint) => {
+    const response = await fetch(server().origin + path, post);
+    expect(response.status).toBe(404);
+    expect(await response.text()).toContain(hint);
+  });
+});

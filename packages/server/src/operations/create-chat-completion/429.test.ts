@@ -1,0 +1,212 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { play, say, until, withKey } from "../../../test/harness.ts";
+import type { Refusal } from "../../../test/harness.ts";
+import { useServer } from "../../../test/use-server.ts";
+
+const scenarios = {
+  stall: [{ role: true, tokens: 0 }, { stall: true }],
+  long: [{ role: true }, { repeat: 300, steps: [{ text: " a" }] }, { finish: "stop" }],
+  fail: [{ fail: "out of memory" }],
+} as const;
+
+/** LIM-10 LIM-11: how long to wait, in both spellings. @returns milliseconds */
+function waitOf({ headers }: Refusal): number {
+  const seconds = Number(headers.get("retry-after"));
+  const milliseconds = Number(headers.get("retry-after-ms"));
+  expect(Number.isInteger(seconds)).toBe(true);
+  expect(seconds).toBeGreaterThanOrEqual(1);
+  expect(seconds).toBe(Math.max(1, Math.ceil(milliseconds / 1000)));
+  // LIM-12
+  if (milliseconds > 60_000) expect(headers.get("x-should-retry")).toBe("false");
+  return milliseconds;
+}
+
+describe("requests a minute", () => {
+  const server = useServer();
+
+  test("LIM-07 LIM-10 LIM-11 LIM-13 are limited, and it is told when the next one may come", async () => {
+    const key = withKey(server().makeKey({ requestsPerMinute: 90 }));
+    const statuses = new Set<number>();
+    while (!statuses.has(429)) statuses.add((await server().chat({ max_tokens: 1 }, key)).status);
+    expect([...statuses]).toEqual([200, 429]);
+    const refusal = await server().refuse({}, key);
+    expect(refusal).toMatchObject({ code: "rate_limit_exceeded", param: null, details: { limit: "requests" } });
+    expect(refusal.headers.get("x-should-retry")).toBeNull();
+    await wait(waitOf(refusal));
+    expect((await server().chat({}, key)).status).toBe(200);
+  });
+
+  test("LIM-07 hold for streams alike, and for no other operation", async () => {
+    const key = withKey(server().makeKey({ requestsPerMinute: 1 }));
+    await server().stream({}, key);
+    expect((await server().chat({ stream: true }, key)).status).toBe(429);
+    for (let turn = 0; turn < 3; turn += 1) expect((await server().fetch("/models", key)).status).toBe(200);
+  });
+
+  test("LIM-07 are not used up by what is refused", async () => {
+    const key = withKey(server().makeKey({ requestsPerMinute: 1 }));
+    expect((await server().chat({ n: 99 }, key)).status).toBe(400);
+    expect((await server().chat({ model: "a/b" }, key)).status).toBe(404);
+    expect((await server().chat({}, key)).status).toBe(200);
+  });
+});
+
+describe("tokens a minute", () => {
+  const server = useServer({ scenarios, settings: { reservedTokens: 10 } });
+  const third = say("x".repeat(4 * 6690));
+
+  test("LIM-08 LIM-13 are limited, and it is told when there will be enough", async () => {
+    const key = withKey(server().makeKey({ tokensPerMinute: 20_000 }));
+    for (let turn = 0; turn < 2; turn += 1) {
+      expect((await server().chat({ ...third, max_tokens: 1 }, key)).status).toBe(200);
+    }
+    const refusal = await server().refuse({ ...third, max_tokens: 1 }, key);
+    expect(refusal).toMatchObject({ code: "rate_limit_exceeded", details: { limit: "tokens" } });
+    await wait(waitOf(refusal));
+    expect((await server().chat({ ...third, max_tokens: 1 }, key)).status).toBe(200);
+  });
+
+  test("LIM-16 LIM-12 are never enough for a request that is above the limit alone", async () => {
+    const key = withKey(server().makeKey({ tokensPerMinute: 15 }));
+    const refusal = await server().refuse({ max_tokens: 10 }, key);
+    expect(refusal).toMatchObject({ status: 429, details: { limit: "tokens" } });
+    expect(refusal.headers.get("x-should-retry")).toBe("false");
+    expect((await server().chat({ max_tokens: 1 }, key)).status).toBe(200);
+  });
+
+  test("LIM-12 may be owed, and a wait of more than a minute is said to be one", async () => {
+    const key = withKey(server().makeKey({ tokensPerMinute: 100 }));
+    expect((await server().chat(play("long"), key)).status).toBe(200);
+    const refusal = await server().refuse({}, key);
+    expect(waitOf(refusal)).toBeGreaterThan(60_000);
+    expect(refusal.headers.get("x-ratelimit-remaining-tokens")).toBe("0");
+    expect(refusal.headers.get("x-ratelimit-reset-tokens")).toMatch(/^\d+m\d+s$/);
+  });
+
+  test("LIM-17 that were reserved and not used are given back", async () => {
+    const key = withKey(server().makeKey({ tokensPerMinute: 1000 }));
+    const left = async (): Promise<number> =>
+      Number((await server().fetch("/models", key)).headers.get("x-ratelimit-remaining-tokens"));
+    const before = await left();
+    const { usage } = await server().complete({}, key);
+    expect(before - (await left())).toBe(usage.total_tokens);
+    await server().chat(play("fail"), key);
+    expect(before - (await left())).toBe(usage.total_tokens);
+  });
+});
+
+describe("the ceiling of the server", () => {
+  const server = useServer({ settings: { requestsPerMinute: 5 } });
+
+  test("LIM-06 LIM-07 is shown to a key without limits of its own, and holds over all keys", async () => {
+    const [one, other] = [withKey(server().makeKey()), withKey(server().makeKey({ requestsPerMinute: 100 }))];
+    const { headers } = await server().fetch("/models", one);
+    expect(headers.get("x-ratelimit-limit-requests")).toBe("5");
+    expect(headers.get("x-ratelimit-limit-tokens")).toBe("10000000");
+    for (const key of [one, other, one, other, one]) expect((await server().chat({}, key)).status).toBe(200);
+    const refusal = await server().refuse({}, other);
+    expect(refusal).toMatchObject({ details: { limit: "requests" } });
+    expect(refusal.headers.get("x-ratelimit-limit-requests")).toBe("5");
+  });
+});
+
+describe("requests at a time", () => {
+  const server = useServer({ scenarios, settings: { requestTimeoutMs: 1500 } });
+
+  test("LIM-09 LIM-10 LIM-17 are limited, and each place is given back, however its request ended", async () => {
+    const key = withKey(server().makeKey({ concurrency: 1 }));
+    const ends = [
+      (response: Response) => response.body?.cancel(), // left
+      (response: Response) => response.text(), // out of time
+    ];
+    for (const end of ends) {
+      const running = await server().chat({ ...play("stall"), stream: true }, key);
+      const refusal = await server().refuse({}, key);
+      expect(refusal).toMatchObject({ status: 429, code: "rate_limit_exceeded", details: { limit: "concurrency" } });
+      waitOf(refusal);
+      await end(running);
+      await until(
+        async () => (await server().chat({}, key)).status,
+        (status) => status === 200,
+      );
+    }
+    for (const members of [{}, play("fail"), { stream: true }, { n: 99 }]) {
+      await (await server().chat(members, key)).text();
+      await until(
+        async () => (await server().chat({}, key)).status,
+        (status) => status === 200,
+      );
+    }
+  });
+
+  test("LIM-09 of one key are nothing to another", async () => {
+    const busy = withKey(server().makeKey({ concurrency: 1 }));
+    const running = await server().chat({ ...play("stall"), stream: true }, busy);
+    expect((await server().chat({}, withKey(server().makeKey({ concurrency: 1 })))).status).toBe(200);
+    await running.body?.cancel();
+  });
+});
+
+describe("the queue of a model", () => {
+  const server = useServer({ scenarios, settings: { queueLength: 1, queueWaitMs: 300 } });
+
+  test("LIM-14 LIM-10 LIM-17 that is full is said at once, and a place in it is not for ever", async () => {
+    // The engine of this test has 64 slots.
+    const stalls = await Promise.all(
+      Array.from({ length: 8 }, () => server().chat({ ...play("stall"), n: 8, stream: true })),
+    );
+    const waiting = server().refuse();
+    await until(
+      () => server().gauge('parley_queue_waiting{model="vendor/model-1"}'),
+      (count) => count === 1,
+    );
+    const asked = performance.now();
+    const refusal = await server().refuse();
+    expect(performance.now() - asked).toBeLessThan(250);
+    expect(refusal).toMatchObject({ status: 429, code: "capacity_exhausted", param: null });
+    waitOf(refusal);
+    expect((await server().chat({ model: "vendor/model-1-mini" })).status).toBe(200);
+    expect(await waiting).toMatchObject({ status: 429, code: "capacity_exhausted" });
+    const patient = server().chat();
+    await stalls[0]?.body?.cancel();
+    expect((await patient).status).toBe(200);
+    await Promise.all(stalls.map(async (response) => response.body?.cancel()));
+  });
+});
+
+describe("LIM-01 LIM-02 LIM-04 LIM-05 the six headers", () => {
+  const server = useServer();
+
+  test("stand on every answer to an accepted key, and count down", async () => {
+    const key = withKey(server().makeKey({ requestsPerMinute: 100, tokensPerMinute: 100_000 }));
+    const answers = [
+      await server().chat({}, key),
+      await server().chat({ stream: true }, key),
+      await server().chat({ n: 0 }, key),
+      await server().chat({ model: "a/b" }, key),
+      await server().fetch("/models", key),
+      await server().fetch("/models/vendor/model-1", key),
+      await server().fetch("/models/nothing", key),
+      await server().fetch("/nothing", key),
+      await server().fetch("/models", { ...key, method: "PUT" }),
+      await server().fetch("/models/%", key),
+      await server().chat({}, { ...key, body: "{" }),
+      await server().chat({}, { headers: { ...key.headers, "content-type": "text/plain" } }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 400, 404, 200, 200, 404, 404, 405, 400, 400, 415]);
+    for (const { headers } of answers) {
+      for (const [kind, limit] of [
+        ["requests", 100],
+        ["tokens", 100_000],
+      ] as const) {
+        expect(headers.get(`x-ratelimit-limit-${kind}`)).toBe(String(limit));
+        const remaining = Number(headers.get(`x-ratelimit-remaining-${kind}`));
+        expect(Number.isInteger(remaining) && remaining >= 0 && remaining <= limit).toBe(true);
+        expect(headers.get(`x-ratelimit-reset-${kind}`)).toMatch(/^(\d+m)?\d+s$/);
+      }
+    }
+    expect(answers[0]?.headers.get("x-ratelimit-remaining-requests")).toBe("99");
+    await answers[1]?.text();
+  });
+});

@@ -1,0 +1,81 @@
+import { describe, expect, test } from "vitest";
+import type { ScriptStep } from "@parley/inference";
+import { miniId, play, until } from "../../../test/harness.ts";
+import { useServer } from "../../../test/use-server.ts";
+
+const usage = { prompt_tokens: 5, cached_tokens: 0, completion_tokens: 1, reasoning_tokens: 0 };
+const raw = (event: object): ScriptStep => ({ raw: `${JSON.stringify({ choice: 0, usage, ...event })}\n` });
+const role: ScriptStep = { role: true };
+
+/** What an engine may do instead of giving a whole answer. */
+const breaks = {
+  "says nothing": [],
+  "fails at once": [{ fail: "CUDA out of memory at http://10.0.0.1:8000" }],
+  "breaks the connection": [{ reset: true }],
+  "says what is no JSON": [{ raw: "<html>\n" }],
+  "says JSON that is no event": [{ raw: '{"error": "no"}\n' }, { raw: "null\n" }, { raw: "5\n" }],
+  "says an unknown kind of event": [raw({ kind: "banana" })],
+  "has lost count": [raw({ kind: "role", usage: {} })],
+  "counts below nothing": [raw({ kind: "role", usage: { ...usage, prompt_tokens: -1 } })],
+  "counts in fractions": [raw({ kind: "role", usage: { ...usage, completion_tokens: 0.5 } })],
+  "writes a choice that was not asked for": [{ choice: 1, role: true }],
+  "writes no choice": [raw({ kind: "role", choice: -1 })],
+  "ends without a finish": [role, { text: "a" }],
+  "finishes for no legal reason": [role, raw({ kind: "finish", reason: "abort" })],
+  "finishes with no reason": [role, raw({ kind: "finish" })],
+  "says the role twice": [role, role, { finish: "stop" }],
+  "goes on after the finish": [role, { finish: "stop" }, { text: "a" }],
+  "finishes twice": [role, { finish: "stop" }, { finish: "stop" }],
+  "stops although it called": [role, { tool: { index: 0, name: "f", arguments: "{}" } }, { finish: "stop" }],
+  "says that it called, and did not": [role, { finish: "tool_calls" }],
+  "adds to a call that is not there": [role, { tool: { index: 0, arguments: "{}" } }, { finish: "tool_calls" }],
+  "leaves a call out": [role, { tool: { index: 1, name: "f", arguments: "{}" } }, { finish: "tool_calls" }],
+  "counts calls below nothing": [role, { tool: { index: -1, arguments: "{}" } }, { finish: "tool_calls" }],
+  "names a call twice": [
+    role,
+    { tool: { index: 0, name: "f", arguments: "{}" } },
+    { tool: { index: 0, name: "f", arguments: "{}" } },
+    { finish: "tool_calls" },
+  ],
+} satisfies Record<string, readonly ScriptStep[]>;
+
+const server = useServer({
+  scenarios: { ...breaks, die: [{ die: true }], late: [role, { text: "a" }, { die: true }] },
+});
+const upstream = { status: 502, code: "upstream_error", type: "server_error", param: null };
+
+describe("OPS-02 ERR-08 an engine that", () => {
+  test.each(Object.keys(breaks))("%s is told as a failure of its own", async (name) => {
+    const refusal = await server().refuse(play(name));
+    expect(refusal).toMatchObject(upstream);
+    expect(refusal.message).not.toMatch(/CUDA|10\.0\.0\.1|engine (ended|said|wrote)/);
+  });
+
+  test.each(Object.entries(breaks).filter(([, [first]]) => first !== role))(
+    "STRM-26 STRM-25 %s before the first event of a stream is told so, too",
+    async (name) => {
+      expect(await server().refuse({ ...play(name), stream: true })).toMatchObject(upstream);
+    },
+  );
+});
+
+test("OPS-11 a failure that produced nothing costs nothing", async () => {
+  const count = server().ledger().length;
+  await server().chat(play("fails at once"));
+  const row = await until(
+    () => server().ledger()[count],
+    (one) => one?.ended_ms != null,
+  );
+  expect(row).toMatchObject({ outcome: "failed", error_code: "upstream_error", cost_usd: "0", completion_tokens: 0 });
+});
+
+test("OPS-02 OPS-07 OPS-08 an engine that dies takes nobody else with it, and is back soon", async () => {
+  const other = server().stream({ model: miniId });
+  expect(await server().refuse(play("die"))).toMatchObject(upstream);
+  expect((await other).end).toBe("done");
+  await until(
+    async () => (await server().chat()).status,
+    (status) => status === 200,
+  );
+  expect(await server().refuse(play("late"))).toMatchObject(upstream);
+});

@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { play, until } from "../../../test/harness.ts";
+import { useServer } from "../../../test/use-server.ts";
+
+const server = useServer({
+  settings: { requestTimeoutMs: 250 },
+  scenarios: { stall: [{ stall: true }], late: [{ role: true }, { text: "a" }, { stall: true }] },
+});
+
+test.each(["stall", "late"])("OPS-03 STRM-30 an answer that does not come whole in time: %s", async (name) => {
+  const refusal = await server().refuse(play(name));
+  expect(refusal).toMatchObject({ status: 504, code: "timeout", type: "server_error", param: null });
+});
+
+test("OPS-03 STRM-26 a stream of which nothing comes in time", async () => {
+  expect(await server().refuse({ ...play("stall"), stream: true })).toMatchObject({ status: 504, code: "timeout" });
+});
+
+test("OPS-03 LIM-17 the engine is told to stop, and the place is given back", async () => {
+  await server().chat(play("stall"));
+  await until(
+    () => server().gauge('parley_slots_taken{model="vendor/model-1"}'),
+    (taken) => taken === 0,
+  );
+  expect(server().ledger().at(-1)).toMatchObject({ outcome: "failed", error_code: "timeout", cost_usd: "0" });
+});

@@ -1,0 +1,72 @@
+import type { RequestContext } from "../../edge/request-context.ts";
+import { toEngineRequest } from "../../contract/to-engine-request.ts";
+import { toApiError } from "../../engines/engine-failure.ts";
+import { fitContext } from "../../engines/fit-context.ts";
+import { maxCompletionOf } from "../../engines/model-record.ts";
+import { pickModel, readyFacts } from "../../engines/pick-engine.ts";
+import type { ServedModels } from "../../engines/pick-engine.ts";
+import { admit } from "../../limits/admit.ts";
+import type { AdmissionDeps } from "../../limits/admit.ts";
+import { setLimitHeaders } from "../../limits/limit-headers.ts";
+import { meter, settle } from "../../metering/meter.ts";
+import { priceOf } from "../../metering/price.ts";
+import { gather } from "../../relay/gather.ts";
+import { newHead } from "../../relay/head.ts";
+import { toChunks } from "../../relay/to-chunks.ts";
+import { toUsage } from "../../relay/usage.ts";
+import { writeEvents } from "../../relay/write-events.ts";
+import type { StreamTimings } from "../../relay/write-events.ts";
+import type { Operation } from "../call.ts";
+
+export interface ChatDeps {
+  readonly models: ServedModels;
+  readonly admission: AdmissionDeps;
+  readonly timings: StreamTimings;
+  /** Hears of a failure that ended a stream in the middle. */
+  readonly onBroken: (context: RequestContext, error: unknown) => void;
+  readonly nowMs: () => number;
+}
+
+/** Picks the engine, fits the context, admits, and relays the answer: streamed as it comes, or gathered. */
+export const createChatCompletion =
+  ({ models, admission, timings, onBroken, nowMs }: ChatDeps): Operation<"createChatCompletion"> =>
+  async ({ context, caller, body, bodyText, response }) => {
+    const { id: requestId, signal, record } = context;
+    const model = pickModel(models, caller, body.model);
+    const facts = readyFacts(model);
+    const asked = toEngineRequest(body, bodyText, { facts, maxCompletionTokens: maxCompletionOf(model) });
+    const { promptTokens, request } = await fitContext(model, asked, signal);
+
+    const isStream = body.stream === true;
+    const ask = {
+      record,
+      requestId,
+      caller,
+      model,
+      isStream,
+      n: request.n,
+      promptTokens,
+      maxTokens: request.max_tokens,
+    };
+    Object.assign(record, { model: model.id, isStream });
+    using lease = await admit(ask, admission, signal);
+    setLimitHeaders(response, admission.limits, caller);
+
+    const events = meter(model.engine.stream(request, signal), lease, record, nowMs);
+    const answer = toChunks(events, {
+      head: newHead(model.id, facts.system_fingerprint, nowMs()),
+      n: request.n,
+      includesUsage: !isStream || body.stream_options?.include_usage === true,
+      hasLogprobs: body.logprobs === true,
+      toUsage: (usage) => toUsage(usage, priceOf(usage, model.pricing)),
+    });
+    const chunks = settle(answer, lease, toApiError);
+    // Awaited here: leaving the block gives the lease back.
+    if (!isStream) return await gather(chunks, body.logprobs === true);
+    const noteBroken = (error: unknown): void => {
+      lease.fail(error);
+      onBroken(context, error);
+    };
+    await writeEvents(response, chunks, { timings, requestId, signal, onBroken: noteBroken });
+    return undefined;
+  };

@@ -1,0 +1,12 @@
+import type { Operations } from "./call.ts";
+import { createChatCompletion } from "./create-chat-completion/create-chat-completion.ts";
+import type { ChatDeps } from "./create-chat-completion/create-chat-completion.ts";
+import { listModels } from "./list-models/list-models.ts";
+import { retrieveModel } from "./retrieve-model/retrieve-model.ts";
+
+/** Every operation of the contract by its id. */
+export const buildOperations = (deps: ChatDeps): Operations => ({
+  createChatCompletion: createChatCompletion(deps),
+  listModels: listModels(deps.models),
+  retrieveModel: retrieveModel(deps.models),
+});

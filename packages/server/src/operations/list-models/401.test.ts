@@ -1,0 +1,31 @@
+import { describe, test } from "vitest";
+import { testKey } from "../../../test/harness.ts";
+import { assertUnauthorized, badAuthorizations } from "../../../test/unauthorized.ts";
+import { useServer } from "../../../test/use-server.ts";
+
+const server = useServer();
+
+describe("AUTH-08 AUTH-09 AUTH-10 AUTH-14 the one 401, with", () => {
+  test.each(badAuthorizations)("%s", async (_title, lines) => {
+    await assertUnauthorized(server(), "GET /v1/models", lines);
+  });
+});
+
+describe("AUTH-11 the key is judged before the path and the method", () => {
+  test.each([
+    "GET /v1",
+    "GET /v1/",
+    "GET /v1/nothing",
+    "GET /v1/v1/models",
+    "GET /v1/models/",
+    "PUT /v1/models",
+    "OPTIONS /v1/models",
+    "BREW /v1/models",
+    "GET /v1/%",
+    "GET http://127.0.0.1/v1/models",
+    `GET /v1/models?key=${testKey}`,
+  ])("%s", async (requestLine) => {
+    // Node knows a closed list of methods.
+    await assertUnauthorized(server(), requestLine.replace("BREW", "PROPFIND"), []);
+  });
+});

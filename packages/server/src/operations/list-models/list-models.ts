@@ -1,0 +1,9 @@
+import { toRecord } from "../../engines/model-record.ts";
+import { modelsFor } from "../../engines/pick-engine.ts";
+import type { ServedModels } from "../../engines/pick-engine.ts";
+import type { Operation } from "../call.ts";
+
+/** The models that the caller's key may use. */
+export const listModels =
+  (models: ServedModels): Operation<"listModels"> =>
+  async ({ caller }) => ({ object: "list", data: modelsFor(models, caller).map(toRecord) });

@@ -1,0 +1,10 @@
+import { toRecord } from "../../engines/model-record.ts";
+import { pickModel } from "../../engines/pick-engine.ts";
+import type { ServedModels } from "../../engines/pick-engine.ts";
+import type { Operation } from "../call.ts";
+
+/** Exactly the list's record of one model. */
+export const retrieveModel =
+  (models: ServedModels): Operation<"retrieveModel"> =>
+  async ({ caller, path }) =>
+    toRecord(pickModel(models, caller, path.model));

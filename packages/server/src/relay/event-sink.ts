@@ -1,0 +1,88 @@
+import type { ServerResponse } from "node:http";
+import contract from "../generated/contract.json" with { type: "json" };
+import { HangUp } from "../errors/hang-up.ts";
+
+const maxBufferedBytes = contract["x-limits"].slowReaderBufferBytes.value;
+const keepAlive = ": keep-alive\n\n";
+
+const head = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-cache, no-transform",
+  "x-accel-buffering": "no",
+};
+
+export interface SinkTimings {
+  /** Milliseconds of silence after which a comment keeps the connection open. */
+  readonly keepAliveMs: number;
+  /** Milliseconds for which a reader may take nothing while something waits for it. */
+  readonly slowReaderMs: number;
+}
+
+/** The one place that writes a stream to a socket: no faster than its reader takes it, and never silent for long. */
+export class EventSink implements Disposable {
+  readonly #response: ServerResponse;
+  readonly #slowReaderMs: number;
+  readonly #signal: AbortSignal;
+  readonly #keepAliveTimer: NodeJS.Timeout;
+
+  /** Sends the status line. The signal ends a wait for the reader. */
+  constructor(response: ServerResponse, { keepAliveMs, slowReaderMs }: SinkTimings, signal: AbortSignal) {
+    this.#response = response;
+    this.#slowReaderMs = slowReaderMs;
+    this.#signal = signal;
+    response.writeHead(200, head);
+    response.flushHeaders();
+    // The socket measures it: whatever the reader takes, however little, starts the time anew.
+    response.on("timeout", () => response.socket?.resetAndDestroy());
+    this.#keepAliveTimer = setTimeout(() => this.#comment(), keepAliveMs);
+  }
+
+  /**
+   * One event. Resolves at once while the buffer has room, else when the reader has taken what waits.
+   * @throws {HangUp} when the reader is gone, or has taken nothing for too long; the signal's reason when it aborts
+   */
+  async write(data: string): Promise<void> {
+    this.#send(data);
+    if (this.#response.writableLength > maxBufferedBytes) await this.#drained();
+  }
+
+  /** The last event, and the end. A reader that does not take it is cut off in time. */
+  end(data: string): void {
+    this.#send(data);
+    this.#response.end();
+    this.#response.setTimeout(this.#slowReaderMs);
+  }
+
+  #send(data: string): void {
+    this.#keepAliveTimer.refresh();
+    if (this.#response.destroyed) throw new HangUp();
+    this.#response.write(`data: ${data}\n\n`);
+  }
+
+  #comment(): void {
+    if (this.#response.writableLength === 0) this.#response.write(keepAlive);
+    this.#keepAliveTimer.refresh();
+  }
+
+  async #drained(): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const onClose = (): void => reject(new HangUp());
+    // Whoever aborts gives an error as the reason.
+    const onAbort = (): void => reject(this.#signal.reason as Error);
+    this.#signal.throwIfAborted();
+    this.#response.once("drain", resolve).once("close", onClose);
+    this.#signal.addEventListener("abort", onAbort);
+    this.#response.setTimeout(this.#slowReaderMs);
+    try {
+      await promise;
+    } finally {
+      this.#response.setTimeout(0);
+      this.#response.removeListener("drain", resolve).removeListener("close", onClose);
+      this.#signal.removeEventListener("abort", onAbort);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#keepAliveTimer);
+  }
+}

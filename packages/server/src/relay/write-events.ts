@@ -1,0 +1,61 @@
+import type { ServerResponse } from "node:http";
+import { ApiError, internalError } from "../errors/api-error.ts";
+import { catalog } from "../errors/catalog.ts";
+import { HangUp } from "../errors/hang-up.ts";
+import { EventSink } from "./event-sink.ts";
+import type { SinkTimings } from "./event-sink.ts";
+
+export interface StreamTimings extends SinkTimings {
+  /** Milliseconds of silence before the first event, after which the status line is sent without it. */
+  readonly firstEventMs: number;
+}
+
+export interface StreamOptions {
+  readonly timings: StreamTimings;
+  readonly requestId: string;
+  /** Aborts when the caller is gone or the request's time is over. */
+  readonly signal: AbortSignal;
+  /** Hears of a failure that can no longer become an HTTP error. */
+  readonly onBroken: (error: unknown) => void;
+}
+
+/**
+ * Writes a stream as the contract's state machine wants it. What fails before the first event is thrown, and is still an
+ * HTTP error; what fails later becomes the last event, or, where even that cannot be written, a reset.
+ * @throws what the chunks throw before the status line
+ */
+export async function writeEvents(
+  response: ServerResponse,
+  chunks: AsyncGenerator<object>,
+  { timings, requestId, signal, onBroken }: StreamOptions,
+): Promise<void> {
+  const first = chunks.next();
+  await settledWithin(timings.firstEventMs, first);
+  using sink = new EventSink(response, timings, signal);
+  try {
+    for (let result = await first; !result.done; result = await chunks.next())
+      await sink.write(JSON.stringify(result.value));
+    sink.end("[DONE]");
+  } catch (error) {
+    onBroken(error);
+    if (error instanceof HangUp || response.destroyed) response.destroy();
+    else sink.end(JSON.stringify(asStreamError(error).toBody(requestId)));
+  } finally {
+    await chunks.return(undefined);
+  }
+}
+
+/** Not every code can end a stream: what the caller did wrong was to be said before it began. */
+const asStreamError = (error: unknown): ApiError =>
+  error instanceof ApiError && catalog[error.code].in_stream ? error : internalError(error);
+
+/** Resolves when the promise has settled or the time is over. @throws what the promise throws within it */
+async function settledWithin(milliseconds: number, promise: Promise<unknown>): Promise<void> {
+  const timeIsOver = Promise.withResolvers<void>();
+  const timer = setTimeout(timeIsOver.resolve, milliseconds);
+  try {
+    await Promise.race([promise, timeIsOver.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

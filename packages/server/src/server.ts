@@ -1,0 +1,179 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { WorkMeter, findParametersFault, findSchemaFault } from "@parley/inference";
+import type { SupervisorReport } from "@parley/inference";
+import { createApp } from "./app.ts";
+import { withEnvironmentKey } from "./auth/authenticate.ts";
+import type { Caller } from "./auth/caller.ts";
+import { KeyStore } from "./auth/key-store.ts";
+import type { Config } from "./config/read-config.ts";
+import { loadContract } from "./contract/load-contract.ts";
+import type { FindSchemaFaults } from "./contract/dependencies.ts";
+import { loadStages } from "./contract/validate.ts";
+import type { RequestContext } from "./edge/request-context.ts";
+import { startModels } from "./engines/start-models.ts";
+import type { ServedModel } from "./engines/served-model.ts";
+import { ApiError } from "./errors/api-error.ts";
+import { HangUp } from "./errors/hang-up.ts";
+import type { AdmissionDeps } from "./limits/admit.ts";
+import { Concurrency } from "./limits/concurrency.ts";
+import { ModelQueue } from "./limits/model-queue.ts";
+import { RateLimits } from "./limits/rate-limits.ts";
+import { Listener } from "./listener.ts";
+import { Bookkeeper } from "./metering/bookkeeper.ts";
+import { isAtLeastUsd } from "./metering/price.ts";
+import { UsageLedger } from "./metering/usage-ledger.ts";
+import type { Log } from "./observe/log.ts";
+import { createMetrics } from "./observe/metrics.ts";
+import { metricsHandler } from "./observe/metrics-handler.ts";
+import { openDatabase } from "./state/database.ts";
+import { ServerLock } from "./state/server-lock.ts";
+
+export interface ServerOptions {
+  readonly config: Config;
+  readonly log: Log;
+  /** Hears of every change of an engine's state. */
+  readonly report: (event: SupervisorReport) => void;
+}
+
+/** A server that listens; its engines become ready on their own. */
+export interface RunningServer {
+  /** Without a path: `http://127.0.0.1:8080`. */
+  readonly url: string;
+  readonly metricsUrl: string | undefined;
+  readonly models: readonly ServedModel[];
+  readonly keys: KeyStore;
+  /** Requests that a dead server had left open, closed at this start. */
+  readonly abandoned: number;
+  /** Takes nothing new, lets running requests end, for as long as the configuration allows, then stops everything. */
+  close(): Promise<void>;
+}
+
+const nowMs = Date.now;
+const noteEveryMs = 1000;
+
+/**
+ * Everything a process needs to serve. @throws {StateError} {ListenError} {ConfigError} with a sentence for the operator
+ */
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const started = new AsyncDisposableStack();
+  try {
+    return await start(options, started);
+  } catch (error) {
+    await started.disposeAsync();
+    throw error;
+  }
+}
+
+async function start({ config, log, report }: ServerOptions, started: AsyncDisposableStack): Promise<RunningServer> {
+  const state = openState(config.dataDir, started);
+  const stages = await loadStages(loadContract(), findSchemaFaults);
+  // Before the engines: a port in use is told at once.
+  const listener = started.use(await Listener.open(config, log));
+  const metricsListener =
+    config.metricsPort === "off" ? undefined : started.use(await Listener.openMetrics(config.metricsPort));
+  const runFolder = makeRunFolder(started);
+  const bounds = { maxWaiting: config.queueLength, maxWaitMs: config.queueWaitMs };
+  const makeQueue = (slots: () => number): ModelQueue => new ModelQueue(bounds, slots);
+  const models = started.adopt(startModels({ config, runFolder, report, makeQueue }), stopModels);
+  const books = started.use(new Bookkeeper(state.ledger, log, nowMs, noteEveryMs));
+  const metrics = createMetrics(models, books);
+  metricsListener?.serve(metricsHandler(metrics.registry));
+  const shutdown = new AbortController();
+  listener.serve(
+    createApp({
+      config,
+      contract: loadContract(),
+      stages,
+      models,
+      books,
+      log,
+      metrics,
+      nowMs,
+      shutdown: shutdown.signal,
+      isDraining: () => listener.isDraining,
+      findCaller: withEnvironmentKey(config.apiKey, (token) => state.keys.find(token, nowMs())),
+      admission: admissionFor(config, state.ledger, books, () => listener.isDraining),
+      timings: {
+        firstEventMs: config.firstEventMs,
+        keepAliveMs: config.keepAliveMs,
+        slowReaderMs: config.slowReaderMs,
+      },
+      onBroken: (context, error) => noteBroken(log, context, error),
+    }),
+  );
+  const close = once(async () => {
+    await listener.drain(config.drainMs, () => shutdown.abort(stopping()));
+    await started.disposeAsync();
+  });
+  const metricsUrl = metricsListener && `${metricsListener.url}/metrics`;
+  return { url: listener.url, metricsUrl, models, keys: state.keys, abandoned: state.abandoned, close };
+}
+
+interface State {
+  readonly keys: KeyStore;
+  readonly ledger: UsageLedger;
+  readonly abandoned: number;
+}
+
+/** The data folder is this server's alone from here on, and what a dead one left open is closed. */
+function openState(dataDir: string, started: AsyncDisposableStack): State {
+  const database = started.adopt(openDatabase(dataDir), (one) => one.close());
+  started.use(ServerLock.acquire(dataDir));
+  const ledger = new UsageLedger(database);
+  return { keys: new KeyStore(database), ledger, abandoned: ledger.closeAbandoned(nowMs()) };
+}
+
+/** For sockets: the path of a unix socket is short, so it is not the data folder. */
+const makeRunFolder = (started: AsyncDisposableStack): string =>
+  started.adopt(mkdtempSync(join(tmpdir(), "parley-")), (folder) => rmSync(folder, { recursive: true, force: true }));
+
+function admissionFor(
+  { requestsPerMinute: requests, tokensPerMinute: tokens, reservedTokens }: Config,
+  ledger: UsageLedger,
+  books: Bookkeeper,
+  isDraining: () => boolean,
+): AdmissionDeps {
+  return {
+    assertOpen: () => {
+      if (isDraining()) throw stopping();
+    },
+    limits: new RateLimits({ requests, tokens }, nowMs),
+    concurrency: new Concurrency(),
+    books,
+    hasSpentBudget: ({ keyId, budgetUsd }: Caller) =>
+      budgetUsd !== undefined && isAtLeastUsd(ledger.spentUsd(keyId), budgetUsd),
+    reservedTokens,
+    nowMs,
+  };
+}
+
+/** The schemas of all functions of one request are bounded together. */
+const findSchemaFaults: FindSchemaFaults = () => {
+  const meter = new WorkMeter();
+  return {
+    inAnswer: (schema) => findSchemaFault(schema),
+    inParameters: (schema) => findParametersFault(schema, meter),
+  };
+};
+
+/** What is done at the first call, and waited for at every one. */
+function once(act: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined;
+  return () => (done ??= act());
+}
+
+const stopping = (): ApiError =>
+  new ApiError("service_unavailable", "The server is being stopped. Send the request again.", { retryAfterMs: 2000 });
+
+async function stopModels(models: readonly ServedModel[]): Promise<void> {
+  await Promise.all(models.map(({ engine }) => engine.close(2000)));
+}
+
+/** What happened in the middle of a stream can no longer be a status. */
+function noteBroken(log: Log, { id, record }: RequestContext, error: unknown): void {
+  record.errorCode =
+    error instanceof HangUp ? "client_closed_request" : error instanceof ApiError ? error.code : "internal_error";
+  if (!(error instanceof HangUp)) log.error({ request_id: id, err: error }, "a stream was broken off");
+}

@@ -1,0 +1,68 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { StateError } from "./database.ts";
+
+/**
+ * Shows that a server is alive on a data folder: an exclusive transaction on a database of its own. The operating system
+ * drops it with the process, however that ended, so that the rows of a dead server can be told from those of a live one.
+ */
+export class ServerLock implements Disposable {
+  readonly #database: DatabaseSync;
+  readonly #pidFile: string;
+
+  private constructor(database: DatabaseSync, pidFile: string) {
+    this.#database = database;
+    this.#pidFile = pidFile;
+  }
+
+  /** @throws {StateError} when another server holds it */
+  static acquire(dataDir: string): ServerLock {
+    const database = tryLock(dataDir, probeMs);
+    if (!database) {
+      const pid = readPid(dataDir);
+      throw new StateError(
+        `Another Parley server${pid === undefined ? "" : ` (process ${pid})`} uses the data folder ${dataDir}. Stop it with "npx -y pnpm@12.21.0 parley stop", or name another folder with PARLEY_DATA_DIR.`,
+      );
+    }
+    const pidFile = join(dataDir, "server.pid");
+    writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
+    return new ServerLock(database, pidFile);
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.#pidFile, { force: true });
+    this.#database.close();
+  }
+}
+
+/** The server that is alive on a data folder: its process id, where it is known. Undefined: there is none. */
+export function findServer(dataDir: string): { readonly pid: number | undefined } | undefined {
+  if (!existsSync(lockFile(dataDir))) return undefined;
+  const database = tryLock(dataDir, 0);
+  database?.close();
+  return database ? undefined : { pid: readPid(dataDir) };
+}
+
+/** Long enough for another process that only looks whether there is a server. */
+const probeMs = 500;
+
+const lockFile = (dataDir: string): string => join(dataDir, "server.lock");
+
+function tryLock(dataDir: string, waitMs: number): DatabaseSync | undefined {
+  const database = new DatabaseSync(lockFile(dataDir), { timeout: waitMs });
+  try {
+    database.exec("BEGIN EXCLUSIVE");
+    return database;
+  } catch {
+    database.close();
+    return undefined;
+  }
+}
+
+/** Never 0 or less: a signal to such a number would reach whole groups of processes. */
+function readPid(dataDir: string): number | undefined {
+  const file = join(dataDir, "server.pid");
+  const text = existsSync(file) ? readFileSync(file, "utf8").trim() : "";
+  return /^[1-9]\d{0,9}$/.test(text) ? Number(text) : undefined;
+}

@@ -1,0 +1,70 @@
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { until } from "./harness.ts";
+
+const program = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
+
+export interface CliOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** The working folder, where `parley.yaml` is looked for. */
+  readonly cwd?: string;
+  /** What runs the program, in front of it: `["bash", "-c", …]`. */
+  readonly wrapper?: readonly string[];
+}
+
+export interface CliResult {
+  /** The exit code, or the signal that ended it. */
+  readonly code: number | string | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The real program in a process of its own. */
+export class CliProcess implements AsyncDisposable {
+  readonly child: ChildProcess;
+  stdout = "";
+  stderr = "";
+  readonly #ended: Promise<unknown>;
+
+  constructor(args: readonly string[], { env = {}, cwd, wrapper = [] }: CliOptions = {}) {
+    const [command = "", ...rest] = [...wrapper, process.execPath, program, ...args];
+    // Nothing of the machine's own environment may decide a test.
+    const { PATH = "", HOME = "" } = process.env;
+    this.child = spawn(command, rest, { cwd, env: { PATH, HOME, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+    this.child.stdout?.on("data", (chunk: Buffer) => (this.stdout += chunk.toString("utf8")));
+    this.child.stderr?.on("data", (chunk: Buffer) => (this.stderr += chunk.toString("utf8")));
+    this.#ended = once(this.child, "close");
+  }
+
+  get isOver(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null;
+  }
+
+  /** The first match of what it says to people, once it has said it. */
+  async says(pattern: RegExp, timeoutMs = 15_000): Promise<RegExpExecArray> {
+    const wanted = await until(
+      () => ({ match: pattern.exec(this.stderr), isOver: this.isOver, said: this.stderr }),
+      ({ match, isOver }) => match !== null || isOver,
+      timeoutMs,
+    );
+    if (!wanted.match) throw new Error(`it ended without saying ${String(pattern)}:\n${this.stderr}`);
+    return wanted.match;
+  }
+
+  async result(): Promise<CliResult> {
+    await this.#ended;
+    return { code: this.child.exitCode ?? this.child.signalCode, stdout: this.stdout, stderr: this.stderr };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.isOver) this.child.kill("SIGKILL");
+    await this.#ended;
+  }
+}
+
+/** Runs a command to its end. */
+export function parley(args: readonly string[], options?: CliOptions): Promise<CliResult> {
+  return new CliProcess(args, options).result();
+}

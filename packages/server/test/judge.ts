@@ -1,0 +1,115 @@
+import { compile } from "../../../openapi/checks/validator.ts";
+import type { Judge } from "../../../openapi/checks/validator.ts";
+import type { Answer, Document, JsonObject } from "../../../openapi/checks/document.ts";
+import { resolveAnswer } from "../../../openapi/checks/document.ts";
+import contract from "../src/generated/contract.json" with { type: "json" };
+
+// Holds every answer of a test to the contract, so that what it does not declare fails whichever test meets it.
+
+const document = contract as unknown as Document; // the bundle that the server itself runs with
+
+/** A received answer, its header names in small letters. */
+export interface Received {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+interface Envelope {
+  readonly error: { readonly code: string; readonly type: string };
+  readonly request_id: string;
+}
+
+/** What is wrong with an answer by the contract; empty when nothing is. */
+export function findFaults(received: Received): string[] {
+  if (!received.path.startsWith("/v1") && received.status < 400) return []; // outside the contract
+  const { answer, isDeclared } = declaredAnswer(received);
+  const faults = received.status >= 400 ? errorFaults(received) : [];
+  if (!isDeclared) faults.push(`${received.method} ${received.path} does not declare ${received.status}`);
+  return [...faults, ...(answer ? [...headerFaults(answer, received), ...bodyFaults(answer, received)] : [])];
+}
+
+export function assertLawful(received: Received): void {
+  const faults = findFaults(received);
+  if (faults.length === 0) return;
+  const { method, path, status, body } = received;
+  throw new Error(`${method} ${path} → ${status} breaks the contract:\n${faults.join("\n")}\n${body.slice(0, 2000)}`);
+}
+
+function declaredAnswer({ method, path, status, body }: Received): { answer?: Answer; isDeclared: boolean } {
+  const item = pathItem(path);
+  const edge = document["x-edge-statuses"][String(status)];
+  const isEdge = edge !== undefined && body.includes(`"${edge.code}"`);
+  if (!item) return { isDeclared: isEdge || status === 401 || status === 204 };
+  const isOwn = method === "GET" ? item.get : item.post;
+  // Another method is answered like this path's own operation answers a wrong one.
+  const answer = (isOwn ?? item.get ?? item.post)?.responses[String(status)];
+  if (answer && !(isEdge && body.includes('"param":null') && status === 400)) {
+    return { answer: resolveAnswer(document, answer), isDeclared: true };
+  }
+  return { isDeclared: isEdge || status === 204 };
+}
+
+function pathItem(path: string): Document["paths"][string] | undefined {
+  const [bare = ""] = path.split("?", 1);
+  return (
+    document.paths[bare] ?? (/^\/v1\/models\/.*[^/]$/.test(bare) ? document.paths["/v1/models/{model}"] : undefined)
+  );
+}
+
+function headerFaults({ headers = {} }: Answer, { headers: received, status }: Received): string[] {
+  return Object.entries(headers).flatMap(([name, described]) => {
+    // A bundle keeps headers as references; each is what headers.yaml says.
+    const header = resolveHeader(described) as { required?: boolean; schema: JsonObject };
+    const value = received[name.toLowerCase()];
+    // A fault of ours may come before the key was judged, and then there are no limits to show.
+    if (status === 500 && name.startsWith("x-ratelimit-") && !("x-ratelimit-limit-requests" in received)) return [];
+    if (value === undefined) return header.required === true ? [`the header ${name} is missing on ${status}`] : [];
+    const isNumber = header.schema["type"] === "integer";
+    return judgeFor(header.schema)(isNumber ? Number(value) : value).map((fault) => `header ${name}: ${fault}`);
+  });
+}
+
+function resolveHeader(described: JsonObject): JsonObject {
+  const { $ref } = described;
+  const name = typeof $ref === "string" ? $ref.split("/").at(-1) : undefined;
+  const headers = contract.components.headers as unknown as Record<string, JsonObject>;
+  return (name === undefined ? undefined : headers[name]) ?? described;
+}
+
+function bodyFaults({ content = {} }: Answer, { headers, body, method }: Received): string[] {
+  const [type = ""] = (headers["content-type"] ?? "").split(";");
+  const schema = content[type]?.schema;
+  if (!schema) return [`the media type ${type} is not declared`];
+  return type === "application/json" && method !== "HEAD" ? judgeFor(schema)(JSON.parse(body)) : [];
+}
+
+function errorFaults({ method, status, headers, body }: Received): string[] {
+  if (method === "HEAD") return body === "" ? [] : ["an answer to HEAD has a body"];
+  if (headers["content-type"] !== "application/json; charset=utf-8") return ["an error is not application/json"];
+  const shape = judgeFor({ $ref: "#/components/schemas/ErrorResponse" })(JSON.parse(body));
+  if (shape.length > 0) return shape;
+  const { error, request_id } = JSON.parse(body) as Envelope; // the schema has just said so
+  const entry = document["x-error-catalog"][error.code];
+  const edge = document["x-edge-statuses"][String(status)];
+  const faults = request_id === headers["x-request-id"] ? [] : ["request_id is not x-request-id"];
+  if (entry?.status !== status && edge?.code !== error.code) faults.push(`${error.code} does not go with ${status}`);
+  if (entry?.type !== error.type) faults.push(`${error.code} does not go with ${error.type}`);
+  const hasLimits = Object.keys(headers).some((name) => name.startsWith("x-ratelimit-"));
+  if (status === 401 && hasLimits) faults.push("a 401 shows limits");
+  return faults;
+}
+
+let compileSchema: ((schema: JsonObject) => Judge) | undefined;
+const judges = new Map<string, Judge>();
+
+/** Closed: a member that the contract does not name is a fault. */
+export function judgeFor(schema: JsonObject): Judge {
+  compileSchema ??= compile(document, true);
+  const key = JSON.stringify(schema);
+  const judge = judges.get(key) ?? compileSchema(schema);
+  judges.set(key, judge);
+  return judge;
+}

@@ -1,0 +1,117 @@
+import { describe, expect, test } from "vitest";
+import { play, say } from "./harness.ts";
+import { useServer } from "./use-server.ts";
+
+// HTTP-21: of several faults the first in the order of the contract is reported. Each fault below is a change to one
+// and the same good request, so that every pair of them can be put into one request.
+
+interface Draft {
+  path: string;
+  method: string;
+  headers: Record<string, string>;
+  members: Record<string, unknown>;
+  /** Takes the place of the members. */
+  text?: string;
+}
+
+type Fault = readonly [
+  title: string,
+  status: number,
+  code: string,
+  param: string | null,
+  change: (draft: Draft) => void,
+];
+
+const set = (members: Record<string, unknown>) => (draft: Draft) => void Object.assign(draft.members, members);
+
+const faults: readonly Fault[] = [
+  ["key", 401, "invalid_api_key", null, ({ headers }) => void (headers["authorization"] = "Bearer wrong")],
+  ["path", 404, "unknown_url", null, (draft) => void (draft.path = "/nothing")],
+  ["method", 405, "method_not_allowed", null, (draft) => void (draft.method = "PUT")],
+  ["media type", 415, "unsupported_media_type", null, ({ headers }) => void (headers["content-type"] = "text/plain")],
+  ["size", 413, "request_too_large", null, (draft) => void (draft.text = `"${"x".repeat(4 * 1024 * 1024)}`)],
+  ["JSON", 400, "invalid_json", null, (draft) => void (draft.text ??= "{")],
+  ["messages", 400, "missing_required_parameter", "messages[0].content", set({ messages: [{ role: "assistant" }] })],
+  ["max_tokens", 400, "invalid_value", "max_tokens", set({ max_tokens: 0 })],
+  ["temperature", 400, "invalid_type", "temperature", set({ temperature: "1" })],
+  ["stop", 400, "invalid_value", "stop", set({ stop: [] })],
+  ["top_logprobs", 400, "invalid_value", "top_logprobs", set({ top_logprobs: 1 })],
+  ["n", 400, "invalid_value", "n", set({ n: 9 })],
+  ["stream_options", 400, "invalid_value", "stream_options", set({ stream_options: {} })],
+  ["tools", 400, "invalid_value", "tools", set({ tools: [] })],
+  ["tool_choice", 400, "invalid_value", "tool_choice", set({ tool_choice: "any" })],
+  [
+    "response_format",
+    400,
+    "invalid_schema",
+    "response_format.json_schema.schema",
+    set({ response_format: formatOf("oneOf") }),
+  ],
+  ["reasoning_effort", 400, "invalid_value", "reasoning_effort", set({ reasoning_effort: "all" })],
+  ["user", 400, "invalid_type", "user", set({ user: 1 })],
+  ["functions", 400, "unsupported_parameter", "functions", set({ functions: [] })],
+  ["an unknown member", 400, "unknown_parameter", "mood", withStrict],
+  ["model", 404, "model_not_found", "model", set({ model: "vendor/model-2" })],
+  ["context", 400, "context_length_exceeded", "messages", set(say("x".repeat(140_000)))],
+  ["limits", 429, "rate_limit_exceeded", null, ({ headers }) => void (headers["authorization"] ??= "LIMITED")],
+];
+
+const server = useServer({ scenarios: { fail: [{ fail: "no" }] } });
+
+async function send(chosen: readonly Fault[]) {
+  const draft: Draft = {
+    path: "/chat/completions",
+    method: "POST",
+    headers: {},
+    members: { model: "vendor/model-1", messages: [{ role: "user", content: "Hello" }] },
+  };
+  for (const [, , , , change] of chosen) change(draft);
+  // A key with room for one token a minute: any request is above its limit.
+  const limited = (): string => `Bearer ${server().makeKey({ tokensPerMinute: 1 })}`;
+  if (draft.headers["authorization"] === "LIMITED") draft.headers["authorization"] = limited();
+  const headers = { "content-type": "application/json", ...draft.headers };
+  const body = draft.text ?? JSON.stringify(draft.members);
+  const response = await server().fetch(draft.path, { method: draft.method, headers, body });
+  const { error } = (await response.json()) as { error: { code: string; param: string | null } };
+  return [response.status, error.code, error.param];
+}
+
+describe("each fault alone", () => {
+  test.each(faults)("%s", async (...fault) => {
+    const [, status, code, param] = fault;
+    expect(await send([fault])).toEqual([status, code, param]);
+  });
+});
+
+describe("HTTP-21 AUTH-11 AUTH-12 of two faults the first is reported", () => {
+  test.each(faults.map((fault, index) => [fault[0], fault, faults.slice(index + 1)] as const))(
+    "%s comes before all that follow",
+    async (_title, first, others) => {
+      for (const other of others) {
+        // Both faults of one member would undo each other, and a body that is text has no members.
+        if (first[0] === "messages" && other[0] === "context") continue;
+        expect([other[0], await send([first, other])]).toEqual([other[0], [first[1], first[2], first[3]]]);
+        expect([other[0], await send([other, first])]).toEqual([other[0], [first[1], first[2], first[3]]]);
+      }
+    },
+  );
+});
+
+test("HTTP-21 ERR-10 all of them at once: the key", async () => {
+  expect(await send(faults)).toEqual([401, "invalid_api_key", null]);
+});
+
+test("HTTP-21 admission comes last: an engine that will fail is not asked before the limits", async () => {
+  const authorization = `Bearer ${server().makeKey({ tokensPerMinute: 1 })}`;
+  const refusal = await server().refuse(play("fail"), { headers: { authorization } });
+  expect(refusal).toMatchObject({ status: 429, details: { limit: "tokens" } });
+});
+
+function withStrict({ headers, members }: Draft): void {
+  headers["x-strict-params"] = "true";
+  members["mood"] = 1;
+}
+
+function formatOf(keyword: string): object {
+  return { type: "json_schema", json_schema: { name: "a", schema: { [keyword]: [{}] } } };
+}

@@ -1,0 +1,18 @@
+import type { ScriptStep } from "@parley/inference";
+import type { TestServer } from "../harness.ts";
+
+/** Scenarios that every SDK is tried against. */
+export const faultScenarios: Readonly<Record<string, readonly ScriptStep[]>> = {
+  fail: [{ fail: "out of memory" }],
+  "fail-late": [{ role: true, tokens: 0 }, { text: "one" }, { text: " two" }, { fail: "out of memory" }],
+  endless: [
+    { role: true, tokens: 0 },
+    { repeat: 100_000, steps: [{ text: " more" }, { wait_ms: 5 }] },
+  ],
+};
+
+/** Generations that the engine of the first model was told to stop. */
+export async function readAborted(server: TestServer): Promise<number> {
+  const metrics = await server.metrics();
+  return Number(/^parley_engine_aborted\{model="vendor\/model-1"\} (\d+)$/m.exec(metrics)?.[1]);
+}

@@ -1,0 +1,296 @@
+import { describe, expect, test } from "vitest";
+import type { ScriptStep } from "@parley/inference";
+import { judgeStream } from "./judge-stream.ts";
+import type { StreamReport } from "./judge-stream.ts";
+import { miniId, modelId, play, say, testKey, until } from "./harness.ts";
+import type { TestServer } from "./harness.ts";
+import { RawConnection, requestText } from "./raw.ts";
+import { useServer } from "./use-server.ts";
+
+// What happens to a stream that has begun.
+
+const begun: readonly ScriptStep[] = [{ role: true, tokens: 0 }, { text: "one" }, { text: " two" }];
+const usage = { prompt_tokens: 5, cached_tokens: 0, completion_tokens: 9, reasoning_tokens: 0 };
+const raw = (event: object): ScriptStep => ({ raw: `${JSON.stringify({ choice: 0, usage, ...event })}\n` });
+
+interface Streamed extends StreamReport {
+  readonly headers: Headers;
+}
+
+async function streamOf(server: TestServer, name: string, members: object = {}): Promise<Streamed> {
+  const asked = { ...play(name), ...members, stream: true };
+  const response = await server.chat(asked);
+  expect(response.status).toBe(200);
+  return { ...judgeStream(asked, await response.text()), headers: response.headers };
+}
+
+describe("STRM-22 STRM-23 STRM-25 STRM-41 an engine that breaks off in mid-stream is told as a failure: it", () => {
+  const breaks = {
+    fails: [{ fail: "CUDA out of memory" }],
+    "breaks the connection": [{ wait_ms: 50 }, { reset: true }],
+    "says what is no JSON": [{ raw: "<html>\n" }],
+    "cuts an event in half": [{ raw: '{"kind":"text","choice":0,' }, { wait_ms: 50 }, { reset: true }],
+    "says an unknown kind of event": [raw({ kind: "banana" })],
+    "ends without a finish": [],
+    "finishes for no legal reason": [raw({ kind: "finish", reason: "abort" })],
+    "says that it is done": [{ raw: "data: [DONE]\n" }],
+    "says the role again": [{ role: true }, { finish: "stop" }],
+    "writes an unknown choice": [{ choice: 3, text: "a" }, { finish: "stop" }],
+    "says that it called, and did not": [{ finish: "tool_calls" }],
+    "loses count": [raw({ kind: "text", text: "a", tokens: [], usage: { ...usage, completion_tokens: null } })],
+  } satisfies Record<string, readonly ScriptStep[]>;
+  const server = useServer({
+    scenarios: Object.fromEntries(Object.entries(breaks).map(([name, steps]) => [name, [...begun, ...steps]])),
+  });
+
+  test.each(Object.keys(breaks))("STRM-24 %s", async (name) => {
+    const { end, error, text, headers } = await streamOf(server(), name);
+    expect(end).toBe("failed");
+    expect(text).toBe("one two");
+    expect(error).toMatchObject({ code: "upstream_error", requestId: headers.get("x-request-id") });
+    expect(error?.message).not.toContain("CUDA");
+  });
+
+  test("STRM-22 after one of two choices has finished, and with the counts asked for", async () => {
+    const { end, error } = await streamOf(server(), "fails", { n: 2, stream_options: { include_usage: true } });
+    expect([end, error?.code]).toEqual(["failed", "upstream_error"]);
+  });
+});
+
+describe("an engine that dies in mid-stream", () => {
+  const server = useServer({ scenarios: { die: [...begun, { wait_ms: 100 }, { die: true }] } });
+
+  test("OPS-07 OPS-08 OPS-16 fails its streams, is charged for what was delivered, and comes back", async () => {
+    const other = server().stream({ model: miniId, ...say("a b c") });
+    const { end, error } = await streamOf(server(), "die");
+    expect([end, error?.code]).toEqual(["failed", "upstream_error"]);
+    expect((await other).end).toBe("done");
+    const row = await until(
+      () =>
+        server()
+          .ledger()
+          .find(({ model }) => model === modelId),
+      (one) => one?.ended_ms != null,
+    );
+    expect(row).toMatchObject({ outcome: "failed", error_code: "upstream_error", completion_tokens: 2 });
+    expect(row?.cost_usd).not.toBe("0");
+    await until(
+      async () => (await server().chat()).status,
+      (status) => status === 200,
+    );
+  });
+});
+
+describe("time", () => {
+  const server = useServer({
+    settings: { firstEventMs: 60, keepAliveMs: 50, requestTimeoutMs: 700 },
+    scenarios: {
+      silent: [{ stall: true }],
+      "silent later": [...begun, { stall: true }],
+      late: [{ wait_ms: 200 }, ...begun, { finish: "stop" }],
+      "late refusal": [{ wait_ms: 200 }, { refuse: "no" }],
+      "late failure": [{ wait_ms: 200 }, { fail: "no" }],
+      "at once": [...begun, { finish: "stop" }],
+    },
+  });
+
+  test("STRM-28 STRM-26 the head comes after a while of patience, and until then a failure is an HTTP error", async () => {
+    const asked = performance.now();
+    const response = await server().chat({ ...play("silent"), stream: true });
+    expect(response.status).toBe(200);
+    const headAfterMs = performance.now() - asked;
+    expect(headAfterMs).toBeGreaterThanOrEqual(60);
+    expect(headAfterMs).toBeLessThan(600);
+    await response.body?.cancel();
+  });
+
+  test("STRM-29 silence is broken by comments, which are no events", async () => {
+    const { end, comments, text } = await streamOf(server(), "late");
+    expect([end, text]).toEqual(["done", "one two"]);
+    expect(comments).toBeGreaterThanOrEqual(2);
+    expect((await streamOf(server(), "at once")).comments).toBe(0);
+  });
+
+  test.each(["silent", "silent later"])(
+    "STRM-30 OPS-03 a stream that reaches its bound fails with timeout: %s",
+    async (name) => {
+      const { end, error } = await streamOf(server(), name);
+      expect([end, error?.code]).toEqual(["failed", "timeout"]);
+    },
+  );
+
+  test("STRM-41 a refusal that comes too late to be an HTTP error is none of the caller's", async () => {
+    expect((await streamOf(server(), "late refusal")).error?.code).toBe("internal_error");
+    expect((await streamOf(server(), "late failure")).error?.code).toBe("upstream_error");
+  });
+});
+
+describe("events", () => {
+  const server = useServer({
+    scenarios: { open: [...begun, { stall: true }], split: [{ split: true }, ...begun, { finish: "stop" }] },
+  });
+
+  test("STRM-31 STRM-33 are sent when the engine yields them", async () => {
+    const response = await server().chat({ ...play("open"), stream: true });
+    let seen = "";
+    for await (const chunk of response.body ?? []) {
+      seen += Buffer.from(chunk).toString("utf8");
+      if (seen.includes('" two"')) break;
+    }
+    expect(seen).not.toContain("[DONE]");
+  });
+
+  test("STRM-37 are the same however the engine's bytes are cut", async () => {
+    expect(await streamOf(server(), "split")).toMatchObject({ end: "done", text: "one two" });
+  });
+
+  test("OPS-04 of streams side by side do not mix", async () => {
+    const words = Array.from({ length: 30 }, (_, index) => `word${index}`);
+    const streams = await Promise.all(
+      words.map((word, index) => server().stream({ ...say(word), model: index % 2 === 0 ? modelId : miniId })),
+    );
+    expect(streams.map(({ text }) => text)).toEqual(words.map((word) => `You said: ${word}`));
+    const ids = streams.map(({ chunks }) => chunks[0]?.id);
+    expect(new Set(ids).size).toBe(30);
+  });
+});
+
+describe("a caller that hangs up", () => {
+  const server = useServer({
+    scenarios: {
+      endless: [...begun, { repeat: 100_000, steps: [{ text: " more" }, { wait_ms: 5 }] }],
+      stall: [{ stall: true }],
+    },
+  });
+  const aborted = (): Promise<number> => server().gauge('parley_engine_aborted{model="vendor/model-1"}');
+
+  test.each([
+    ["STRM-32 in mid-stream", { ...play("endless"), stream: true }, 1],
+    ["STRM-42 while its answer is gathered", play("endless"), 1],
+    ["STRM-32 before the first event", { ...play("stall"), stream: true }, 0],
+    ["STRM-42 before the first event, not streamed", play("stall"), 0],
+  ])("%s stops the generation within a second, and is charged", async (_title, members, leastTokens) => {
+    const [before, rows] = [await aborted(), server().ledger().length];
+    const leaving = new AbortController();
+    const asked = server()
+      .chat(members, { signal: leaving.signal })
+      .catch(() => undefined);
+    await until(
+      () => server().running.models[0]?.engine.gauges().running,
+      (running) => running === 1,
+    );
+    if (leastTokens > 0) {
+      await until(
+        () => server().ledger()[rows]?.completion_tokens ?? 0,
+        (tokens) => tokens >= leastTokens,
+      );
+    }
+    leaving.abort();
+    await (await asked)?.text().catch(() => undefined);
+    await until(aborted, (count) => count === before + 1, 1000);
+    // OPS-10: its prompt and what had been generated.
+    const row = await until(
+      () => server().ledger()[rows],
+      (one) => one?.ended_ms != null,
+    );
+    expect(row).toMatchObject({ outcome: "cut", error_code: null });
+    expect(row?.prompt_tokens).toBeGreaterThan(0);
+    expect(row?.completion_tokens).toBeGreaterThanOrEqual(leastTokens);
+    expect(Number(row?.cost_usd)).toBeGreaterThan(0);
+  });
+
+  test("OPS-07 does not disturb others", async () => {
+    const leaving = new AbortController();
+    const response = await server().chat({ ...play("endless"), stream: true }, { signal: leaving.signal });
+    const other = server().stream(say("a b c d e f"));
+    leaving.abort();
+    expect((await other).end).toBe("done");
+    await response.text().catch(() => undefined);
+  });
+});
+
+/** 100 kB each, and little work for the engine. */
+const pieces = (count: number): readonly ScriptStep[] => [
+  { role: true },
+  { repeat: count, steps: [raw({ kind: "text", text: "x".repeat(100_000), tokens: [] })] },
+  { finish: "stop" },
+];
+
+describe("a reader that takes nothing", () => {
+  const server = useServer({
+    settings: { slowReaderMs: 250, requestTimeoutMs: 4000 },
+    scenarios: {
+      flood: pieces(1000),
+      river: pieces(100),
+    },
+  });
+
+  test("STRM-34 OPS-14 STRM-40 is cut off, the generation held back before, and charged like one that left", async () => {
+    const rows = server().ledger().length;
+    using connection = await flood(server().origin);
+    connection.socket.pause();
+    const row = await until(
+      () => server().ledger()[rows],
+      (one) => one?.ended_ms != null,
+    );
+    expect(row?.outcome).toBe("cut");
+    expect(Number(row?.cost_usd)).toBeGreaterThan(0);
+    connection.socket.resume();
+    await connection.closed;
+    // What the two kernels hold and 256 KiB of ours, of the 100 MB that there were.
+    expect(connection.socket.bytesRead).toBeLessThan(30_000_000);
+    expect(connection.rest).not.toContain("[DONE]");
+    expect(connection.socket.errored).toMatchObject({ code: "ECONNRESET" });
+  });
+
+  test("STRM-34 is not one that takes little at a time", async () => {
+    const response = await server().chat({ ...play("river"), stream: true });
+    const parts: Buffer[] = [];
+    let pauses = 0;
+    for await (const chunk of response.body ?? []) {
+      parts.push(Buffer.from(chunk));
+      // Longer in all than a reader may take nothing.
+      if (parts.length % 20 === 0 && pauses < 20) {
+        pauses += 1;
+        await new Promise((resolve) => setTimeout(resolve, 40));
+      }
+    }
+    expect(judgeStream({}, Buffer.concat(parts).toString("utf8")).end).toBe("done");
+  });
+});
+
+describe("a reader that takes nothing while its stream fails", () => {
+  const server = useServer({
+    settings: { requestTimeoutMs: 800, slowReaderMs: 900 },
+    scenarios: { flood: pieces(1000) },
+  });
+
+  test("STRM-40 STRM-30 sees the connection break, and neither an end nor an error", async () => {
+    using connection = await flood(server().origin);
+    connection.socket.pause();
+    const row = await until(
+      () => server().ledger()[0],
+      (one) => one?.ended_ms != null,
+    );
+    expect(row).toMatchObject({ outcome: "failed", error_code: "timeout" });
+    const line = await until(
+      () => server().logLines.find((one) => one.includes('"msg":"request"')),
+      (one) => one !== undefined,
+    );
+    expect(line).toContain('"error":"timeout"');
+    connection.socket.resume();
+    await connection.closed;
+    expect(connection.rest).not.toContain("[DONE]");
+    expect(connection.socket.errored).toMatchObject({ code: "ECONNRESET" });
+  });
+});
+
+/** A connection on which a stream begins that is larger than anything holds that lies between. */
+async function flood(origin: string): Promise<RawConnection> {
+  const connection = await RawConnection.open(origin);
+  const body = JSON.stringify({ model: modelId, ...play("flood"), stream: true });
+  const headers = { Authorization: `Bearer ${testKey}`, "Content-Type": "application/json" };
+  const length = { "Content-Length": String(body.length) };
+  connection.send(requestText("POST /v1/chat/completions", { ...headers, ...length }, body));
+  return connection;
+}
