@@ -1,0 +1,35 @@
+import { createParley, hasCode } from "@parley/client";
+
+const parley = createParley({
+  baseURL: process.env["PARLEY_URL"] ?? "http://127.0.0.1:8080/v1",
+  apiKey: process.env["PARLEY_KEY"] ?? "",
+});
+const request = {
+  model: "vendor/model-1",
+  messages: [{ role: "user" as const, content: "What is a reentrancy attack?" }],
+};
+
+// Leaving the loop ends the request: the service stops generating within a second.
+let text = "";
+for await (const { choices } of parley.stream(request)) {
+  text += choices[0]?.delta.content ?? "";
+  if (text.length > 10) break;
+}
+console.log(text);
+
+// So does a signal, from anywhere. What is thrown is its reason.
+const controller = new AbortController();
+setTimeout(() => controller.abort("The user has left."), 1);
+try {
+  await parley.create(request, { signal: controller.signal });
+} catch (reason) {
+  console.log(reason);
+}
+
+// And a time limit, in milliseconds, retries included.
+try {
+  await parley.create(request, { timeoutMs: 1 });
+} catch (error) {
+  if (!hasCode(error, "client_timeout")) throw error;
+  console.log(error.message);
+}

@@ -1,0 +1,31 @@
+import { ParleyError, createParley, hasCode } from "@parley/client";
+
+const parley = createParley({
+  baseURL: process.env["PARLEY_URL"] ?? "http://127.0.0.1:8080/v1",
+  apiKey: process.env["PARLEY_KEY"] ?? "",
+  maxRetries: 4,
+});
+
+/** Asks, and says what to do where that fails. */
+async function ask(model: string, content: string): Promise<void> {
+  try {
+    for await (const { choices } of parley.stream({ model, messages: [{ role: "user", content }] })) {
+      process.stdout.write(choices[0]?.delta.content ?? "");
+    }
+  } catch (error) {
+    if (hasCode(error, "context_length_exceeded")) {
+      console.log(`Shorten it: ${error.details.prompt_tokens} of ${error.details.context_length} tokens.`);
+    } else if (hasCode(error, "rate_limit_exceeded", "capacity_exhausted", "service_unavailable")) {
+      console.log(`Come back in ${error.retry.afterMs ?? 1000} milliseconds.`);
+    } else if (error instanceof ParleyError) {
+      const shown = error.chunks.length > 0 ? ", and what you see is not the whole answer" : "";
+      console.log(`${error.code}: ${error.message} (request ${error.requestId}${shown})`);
+    } else {
+      throw error;
+    }
+  }
+}
+
+await ask("vendor/model-1", "What is a reentrancy attack?");
+await ask("vendor/no-such-model", "What is a reentrancy attack?");
+await ask("vendor/model-1", "Why? ".repeat(40_000));

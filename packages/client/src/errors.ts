@@ -1,0 +1,115 @@
+import type { ErrorParams } from "./generated/retry-rules.ts";
+import type { RetryAdvice } from "./retry-advice.ts";
+import type { ChatCompletionChunk, ErrorCode, ErrorDetails } from "./types.ts";
+
+/** What every error of this package tells. */
+export interface ErrorFacts {
+  readonly retry: RetryAdvice;
+  readonly requestId?: string | undefined;
+  readonly chunks?: readonly ChatCompletionChunk[];
+  readonly cause?: unknown;
+}
+
+/**
+ * The base of everything that this package throws, with two exceptions: an abort of the caller's own `AbortSignal` is
+ * thrown as that signal's reason, and a mistake in the arguments as a `TypeError`. No error carries the key.
+ */
+export abstract class ParleyError extends Error {
+  /**
+   * What went wrong, for programs: an {@link ErrorCode} of the contract, a {@link ClientErrorCode} of this package, or one
+   * that this version does not know. Null: the answer named none, as it came from something in between.
+   */
+  abstract readonly code: string | null;
+  /** The service's name for the request (`x-request-id`). Undefined where no answer came. */
+  declare readonly requestId: string | undefined;
+  /** Whether, and when, the same request may work. */
+  declare readonly retry: RetryAdvice;
+  /** What of a stream had arrived. It is not the whole answer. Empty for everything but streams. */
+  declare readonly chunks: readonly ChatCompletionChunk[];
+
+  constructor(message: string, facts: ErrorFacts) {
+    super(message, facts); // for its `cause`
+    Object.assign(this, { chunks: [] }, facts);
+  }
+}
+
+/** What an {@link APIError} tells beside. */
+export interface APIErrorFacts extends ErrorFacts {
+  readonly code: string | null;
+  readonly type: string | null;
+  readonly status: number;
+  readonly param: string | null;
+  readonly details: ErrorDetails;
+}
+
+/** The service answered with an error, over HTTP or as the last event of a stream. Branch on `code`. */
+export class APIError extends ParleyError {
+  override readonly name = "APIError";
+  declare readonly code: string | null;
+  /** The family of the error, an {@link ErrorType}; null where the answer named none. */
+  declare readonly type: string | null;
+  /** HTTP status of the answer. 200 where the error ended a stream that had begun. */
+  declare readonly status: number;
+  /** The member of the request at fault, such as `messages[2].content`; null where none is. */
+  declare readonly param: string | null;
+  /** Facts for programs; empty where the code has none. */
+  declare readonly details: ErrorDetails;
+
+  // eslint-disable-next-line no-useless-constructor -- it asks for more than the one it calls
+  constructor(message: string, facts: APIErrorFacts) {
+    super(message, facts);
+  }
+}
+
+/** No answer came: a name that does not resolve, a refused or broken connection, TLS, CORS, no network. See `cause`. */
+export class ConnectionError extends ParleyError {
+  override readonly name = "ConnectionError";
+  readonly code = "connection_error";
+}
+
+/** A time limit of the caller's own was reached: `timeoutMs`, or between two pieces of a stream `idleTimeoutMs`. */
+export class TimeoutError extends ParleyError {
+  override readonly name = "TimeoutError";
+  readonly code = "client_timeout";
+}
+
+/** A stream ended without its `[DONE]`, so the answer is not whole, however well it seems to end. See `chunks`. */
+export class IncompleteStreamError extends ParleyError {
+  override readonly name = "IncompleteStreamError";
+  readonly code = "incomplete_stream";
+}
+
+/** A success that is no answer of this service, such as a page of a proxy. */
+export class MalformedResponseError extends ParleyError {
+  override readonly name = "MalformedResponseError";
+  readonly code = "malformed_response";
+}
+
+interface ClientErrors {
+  connection_error: ConnectionError;
+  client_timeout: TimeoutError;
+  incomplete_stream: IncompleteStreamError;
+  malformed_response: MalformedResponseError;
+}
+
+/** The codes of the errors that do not come from the service. */
+export type ClientErrorCode = keyof ClientErrors;
+
+type DetailsOf<C extends ErrorCode> = C extends "rate_limit_exceeded"
+  ? Required<Pick<ErrorDetails, "limit">>
+  : C extends "context_length_exceeded"
+    ? Required<Omit<ErrorDetails, "limit">>
+    : ErrorDetails;
+
+/** The error that has this code, with what the contract says about its members. */
+export type ErrorWithCode<C extends ErrorCode | ClientErrorCode> = C extends ErrorCode
+  ? APIError & { readonly code: C; readonly param: ErrorParams[C]; readonly details: DetailsOf<C> }
+  : C extends ClientErrorCode
+    ? ClientErrors[C]
+    : never;
+
+/** Whether something caught is an error of this package with one of these codes; then its members have their types. */
+export const hasCode = <const C extends ErrorCode | ClientErrorCode>(
+  error: unknown,
+  ...codes: readonly [C, ...C[]]
+): error is ErrorWithCode<C> => error instanceof ParleyError && codes.some((code) => code === error.code);

@@ -1,0 +1,35 @@
+export { createParley } from "./parley.ts";
+export type { Parley } from "./parley.ts";
+export type { CallOptions, ParleyOptions, ResponseInfo, SharedOptions } from "./options.ts";
+export { gather } from "./gather.ts";
+export type { GatheredCompletion } from "./gather.ts";
+export {
+  APIError,
+  ConnectionError,
+  IncompleteStreamError,
+  MalformedResponseError,
+  ParleyError,
+  TimeoutError,
+  hasCode,
+} from "./errors.ts";
+export type { ClientErrorCode, ErrorWithCode } from "./errors.ts";
+export type { RetryAdvice } from "./retry-advice.ts";
+export type {
+  ChatCompletion,
+  ChatCompletionChunk,
+  ChatMessage,
+  Choice,
+  ChunkChoice,
+  CreateRequest,
+  ErrorCode,
+  ErrorDetails,
+  ErrorType,
+  FinishReason,
+  Model,
+  ResponseFormat,
+  StreamRequest,
+  TokenLogprob,
+  Tool,
+  ToolCall,
+  Usage,
+} from "./types.ts";

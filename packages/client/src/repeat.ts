@@ -1,0 +1,59 @@
+import { ParleyError } from "./errors.ts";
+import type { RetryAdvice } from "./retry-advice.ts";
+
+export interface RepeatOptions {
+  /** How many further attempts there may be. */
+  readonly maxRetries: number;
+  /** The time, as `nowMs` tells it, after which nothing is begun any more. */
+  readonly endsAtMs: number;
+  /** Ends a pause at once; its reason is thrown. */
+  readonly signal: AbortSignal;
+  readonly nowMs?: () => number;
+  /** From 0 to below 1. */
+  readonly random?: () => number;
+}
+
+/** Makes attempts until one succeeds or its error says that another makes no sense. @throws what the last attempt threw */
+export async function repeat<T>(attempt: () => Promise<T>, options: RepeatOptions): Promise<T> {
+  const { maxRetries, endsAtMs, signal, nowMs = Date.now, random = Math.random } = options;
+  for (let retries = 0; ; retries += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof ParleyError) || !error.retry.isAutomatic || retries >= maxRetries) throw error;
+      const waitMs = pauseMs(error.retry, retries, random());
+      // A wait that ends after the caller's patience would only hide this error behind a timeout.
+      if (nowMs() + waitMs >= endsAtMs) throw error;
+      await sleep(waitMs, signal);
+    }
+  }
+}
+
+const firstPauseMs = 500;
+const longestPauseMs = 8000;
+
+/**
+ * As long as the service asks, and up to a quarter more, so that those who were refused together do not come back
+ * together; where it names no time, anything up to a bound that doubles each time ("full jitter").
+ */
+export function pauseMs({ afterMs }: RetryAdvice, retries: number, random: number): number {
+  if (afterMs !== undefined) return afterMs * (1 + random / 4);
+  return random * Math.min(longestPauseMs, firstPauseMs * 2 ** retries);
+}
+
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  return new Promise((resolve, reject) => {
+    const wake = (): void => {
+      signal.removeEventListener("abort", stop);
+      resolve();
+    };
+    const timer = setTimeout(wake, ms);
+    const stop = (): void => {
+      clearTimeout(timer);
+      // eslint-disable-next-line prefer-promise-reject-errors -- whatever the caller gave to abort()
+      reject(signal.reason);
+    };
+    signal.addEventListener("abort", stop, { once: true });
+  });
+}

@@ -1,0 +1,92 @@
+import { openCancellation } from "./cancellation.ts";
+import type { Cancellation } from "./cancellation.ts";
+import { IncompleteStreamError, MalformedResponseError, TimeoutError } from "./errors.ts";
+import type { ErrorFacts, ParleyError } from "./errors.ts";
+import type { Operation } from "./operations.ts";
+import type { Settings } from "./options.ts";
+import { readStreamError, requestIdOf } from "./read-error.ts";
+import { request } from "./request.ts";
+import { askCaller } from "./retry-advice.ts";
+import { decodeEvents } from "./sse/decode-events.ts";
+import { decodeLines } from "./sse/decode-lines.ts";
+import { readBytes } from "./sse/read-bytes.ts";
+import type { ByteReader } from "./sse/read-bytes.ts";
+import type { ChatCompletionChunk } from "./types.ts";
+
+type Body = ReadableStream<Uint8Array> | null;
+
+/**
+ * Bytes → lines → events → chunks. The request begins with the first chunk that is asked for; leaving the loop, however
+ * that happens, ends it.
+ */
+export async function* streamChunks(
+  operation: Operation<Body>,
+  settings: Settings,
+): AsyncGenerator<ChatCompletionChunk, void, undefined> {
+  const cancellation = openCancellation(settings.signal);
+  const chunks: ChatCompletionChunk[] = [];
+  let reader: ByteReader | undefined;
+  let isWhole = false;
+  try {
+    const { data, response } = await request(operation, settings, cancellation);
+    const facts: ErrorFacts = { retry: askCaller, requestId: requestIdOf(response), chunks };
+    reader = openBody(data, response, facts);
+    const bytes = readBytes(reader, {
+      cancellation,
+      idleTimeoutMs: settings.idleTimeoutMs,
+      onSilence: () => new TimeoutError(`The stream was silent for ${settings.idleTimeoutMs} milliseconds.`, facts),
+      onBreak: (cause) => brokenOff({ ...facts, cause }),
+    });
+    for await (const data of decodeEvents(decodeLines(bytes))) {
+      isWhole = data === "[DONE]";
+      if (isWhole) return;
+      const chunk = readChunk(data, response, facts);
+      chunks.push(chunk);
+      yield chunk;
+    }
+    throw brokenOff(facts);
+  } finally {
+    cancellation.release();
+    if (reader && isWhole) void drain(reader, cancellation);
+    else close(reader, cancellation);
+  }
+}
+
+const brokenOff = (facts: ErrorFacts): ParleyError =>
+  new IncompleteStreamError("The stream ended without its [DONE]: the answer is not whole.", facts);
+
+function openBody(body: Body, response: Response, facts: ErrorFacts): ByteReader {
+  const mediaType = response.headers.get("content-type") ?? "nothing";
+  if (body && /^text\/event-stream\b/i.test(mediaType)) return body.getReader();
+  throw new MalformedResponseError(`The answer is ${mediaType} instead of a stream of events.`, facts);
+}
+
+/** @throws {APIError} when the event is the error that ends the stream */
+function readChunk(data: string, response: Response, facts: ErrorFacts): ChatCompletionChunk {
+  let event: (ChatCompletionChunk & { readonly error?: unknown }) | null;
+  try {
+    event = JSON.parse(data) as typeof event; // the contract's form; what is relied on here is looked at below
+  } catch (cause) {
+    throw new MalformedResponseError("An event of the stream is no JSON.", { ...facts, cause });
+  }
+  if (event?.error) throw readStreamError(response, event, facts.chunks ?? []);
+  if (!Array.isArray(event?.choices)) throw new MalformedResponseError("An event of the stream is no chunk.", facts);
+  return event;
+}
+
+/** Takes what little follows `[DONE]`, so that the connection can be used again; not for longer than a second. */
+async function drain(reader: ByteReader, cancellation: Cancellation): Promise<void> {
+  cancellation.start(1000, () => undefined);
+  try {
+    while (!(await reader.read()).done);
+  } catch {
+    // The answer is whole; how its connection ends is nobody's concern.
+  } finally {
+    cancellation.stop();
+  }
+}
+
+function close(reader: ByteReader | undefined, cancellation: Cancellation): void {
+  cancellation.abort();
+  reader?.cancel().catch(() => undefined); // for a `fetch` that does not listen to its signal
+}

@@ -1,0 +1,53 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { build } from "vite";
+import { buildDist, dist, packageDir } from "./build-dist.ts";
+
+/** Everything that the package exports, openapi-fetch included, as one minified program for no runtime in particular. */
+export async function bundlePackage(): Promise<string> {
+  await buildDist();
+  return await bundle(join(dist, "index.js"), "es");
+}
+
+/** The package together with what `probe.mjs` does with it, as a script that sets the global `program`. */
+export async function bundleProbe(format: "es" | "iife"): Promise<string> {
+  await buildDist();
+  const folder = mkdtempSync(join(tmpdir(), "parley-bundle-"));
+  try {
+    const entry = join(folder, "entry.js");
+    const probe = join(packageDir, "test/probe.mjs");
+    const lines = [
+      `import * as client from ${JSON.stringify(join(dist, "index.js"))};`,
+      `import { probe } from ${JSON.stringify(probe)};`,
+      `export const run = (baseURL, apiKey) => probe(client, baseURL, apiKey);`,
+    ];
+    writeFileSync(entry, lines.join("\n"));
+    return await bundle(entry, format);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function bundle(input: string, format: "es" | "iife"): Promise<string> {
+  const result = await build({
+    configFile: false,
+    logLevel: "error",
+    root: packageDir,
+    build: {
+      write: false,
+      target: "es2022",
+      modulePreload: false,
+      rolldownOptions: {
+        input,
+        platform: "neutral",
+        preserveEntrySignatures: "strict",
+        output: { format, name: "program", minify: true },
+      },
+    },
+  });
+  if (Array.isArray(result) || !("output" in result)) throw new Error("one bundle was asked for");
+  const [{ code }, ...more] = result.output;
+  if (more.length > 0) throw new Error("the bundle should be one file");
+  return code;
+}

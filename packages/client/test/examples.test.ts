@@ -1,0 +1,47 @@
+import { execFile } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startTestServer, testKey } from "../../server/test/harness.ts";
+import type { TestServer } from "../../server/test/harness.ts";
+import { buildDist, packageDir, root } from "./build-dist.ts";
+
+const run = promisify(execFile);
+const folder = join(packageDir, "examples");
+
+let server: TestServer;
+beforeAll(async () => {
+  [server] = await Promise.all([startTestServer(), buildDist()]);
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+/** What each example prints, asked of the scripted engine, which repeats what it is told. */
+const printed: readonly (readonly [file: string, output: RegExp])[] = [
+  ["create.ts", /^You said: What is a reentrancy attack\?\n\d+ tokens, 0\.0\d+ US dollars\n$/],
+  ["stream.ts", /^You said: What is a reentrancy attack\?$/],
+  ["tools.ts", /^get_gas_price\(\{"chain":"(ethereum|polygon)"\}\)\nYou said: What does gas cost on Ethereum\?\n$/],
+  ["structured-output.ts", /^\{ risk: '(low|high)', reasons: \[\] \}\n$/],
+  [
+    "errors.ts",
+    /^You said: What is a reentrancy attack\?model_not_found: .+ \(request req_\w+\)\nShorten it: \d+ of 32768 tokens\.\n$/,
+  ],
+  ["cancel.ts", /^You said: What.*\nThe user has left\.\nNo answer within 1 milliseconds\.\n$/],
+];
+
+test.each(printed)("%s runs as it is shown", async (file, output) => {
+  const env = { ...process.env, PARLEY_URL: server.baseUrl, PARLEY_KEY: testKey };
+  const { stdout, stderr } = await run(process.execPath, [join(folder, file)], { env });
+  expect(stdout).toMatch(output);
+  expect(stderr).toBe("");
+});
+
+test("every example is run", () => {
+  const files = readdirSync(folder).filter((file) => file.endsWith(".ts"));
+  expect(files.toSorted()).toEqual(printed.map(([file]) => file).toSorted());
+});
+
+test("the examples have the types of the compiled package", async () => {
+  const check = run(join(root, "node_modules/.bin/tsc"), ["-p", folder]);
+  await expect(check).resolves.toEqual({ stdout: "", stderr: "" });
+});

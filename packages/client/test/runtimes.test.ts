@@ -1,0 +1,184 @@
+import { execFile, spawn } from "node:child_process";
+import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { text } from "node:stream/consumers";
+import { promisify } from "node:util";
+import { createContext, runInContext } from "node:vm";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startTestServer, testKey, until } from "../../server/test/harness.ts";
+import type { TestServer } from "../../server/test/harness.ts";
+import { packageDir } from "./build-dist.ts";
+import { bundleProbe } from "./bundle.ts";
+import { packPackage } from "./pack.ts";
+import type { PackedPackage } from "./pack.ts";
+import { readAborted, scenarios } from "./scenarios.ts";
+
+/** The same probe, against the same server, in every runtime that is on this machine. */
+
+const run = promisify(execFile);
+
+let server: TestServer;
+let packed: PackedPackage;
+beforeAll(async () => {
+  [server, packed] = await Promise.all([startTestServer({ scenarios }), packPackage()]);
+  writeFileSync(
+    join(packed.projectDir, "main.js"),
+    `import * as client from "@parley/client";
+import { probe } from ${JSON.stringify(join(packageDir, "test/probe.mjs"))};
+const [baseURL, apiKey] = process.argv.slice(2);
+console.log(JSON.stringify(await probe(client, baseURL, apiKey)));
+`,
+  );
+});
+afterAll(async () => {
+  packed[Symbol.dispose]();
+  await server[Symbol.asyncDispose]();
+});
+
+/** What the probe finds where everything works; and of its generations three, one that failed and two left, were stopped. */
+async function assertWorks(run: () => Promise<unknown>): Promise<void> {
+  const before = await readAborted(server);
+  expect(await run()).toEqual({
+    models: 2,
+    plain: "You said: Hello",
+    streamed: "You said: Zürich 🜁 汉",
+    pieces: 3,
+    refused: true,
+    cut: 3,
+    late: true,
+    aborted: "enough",
+    unreachable: "connection_error",
+  });
+  await until(
+    () => readAborted(server),
+    (count) => count === before + 3,
+    1000,
+  );
+}
+
+/** The first program of these names: what the variable names, else what is on the path. */
+function find(variable: string, ...names: readonly string[]): string | undefined {
+  const folders = (process.env["PATH"] ?? "").split(delimiter);
+  const candidates = names.flatMap((name) => folders.map((folder) => join(folder, name)));
+  return [process.env[variable] ?? "", ...candidates].find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    if (path !== "") accessSync(path, constants.X_OK);
+    return path !== "";
+  } catch {
+    return false;
+  }
+}
+
+async function runProgram(program: string, ...args: readonly string[]): Promise<unknown> {
+  const { stdout } = await run(program, [...args, server.baseUrl, testKey], { cwd: packed.projectDir });
+  return JSON.parse(stdout);
+}
+
+test("works in this Node", () => assertWorks(() => runProgram(process.execPath, "main.js")));
+
+test("works in Node 20", async ({ skip }) => {
+  const versions = await Promise.all(
+    [
+      process.env["PARLEY_NODE_20"],
+      ...(process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, "node")),
+    ]
+      .filter((path) => path !== undefined && isExecutable(path))
+      .map(async (path = "") => ({ path, version: (await run(path, ["--version"])).stdout })),
+  );
+  const node = versions.find(({ version }) => version.startsWith("v20."))?.path;
+  if (node === undefined) skip("there is no Node 20 on this machine; put one on the PATH or name it in PARLEY_NODE_20");
+  else await assertWorks(() => runProgram(node, "main.js"));
+});
+
+test("works in Bun", async ({ skip }) => {
+  const bun = find("PARLEY_BUN", "bun");
+  if (bun === undefined) skip("there is no Bun on this machine; put one on the PATH or name it in PARLEY_BUN");
+  else await assertWorks(() => runProgram(bun, "main.js"));
+});
+
+test("works in Deno", async ({ skip }) => {
+  const deno = find("PARLEY_DENO", "deno");
+  if (deno === undefined) skip("there is no Deno on this machine; put one on the PATH or name it in PARLEY_DENO");
+  else
+    await assertWorks(() =>
+      runProgram(deno, "run", "--node-modules-dir=manual", "--allow-net", "--allow-read", "main.js"),
+    );
+});
+
+test("works where there is nothing but the web's own globals, as in an edge worker", async () => {
+  const web = {
+    AbortController,
+    AbortSignal,
+    FormData,
+    Headers,
+    Response,
+    TextDecoder,
+    URLSearchParams,
+    clearTimeout,
+    fetch,
+    setTimeout,
+  };
+  const context = createContext(web);
+  runInContext(await bundleProbe("iife"), context);
+  await assertWorks(async () => {
+    const result: unknown = await runInContext("program.run", context)(server.baseUrl, testKey);
+    return JSON.parse(JSON.stringify(result)); // an object of another realm is equal to none of this one
+  });
+});
+
+test("works in a browser, in its page and in a worker, across origins", { timeout: 60_000 }, async ({ skip }) => {
+  const chromium = find("PARLEY_CHROMIUM", "chromium", "chromium-browser", "google-chrome", "chrome");
+  if (chromium === undefined) {
+    skip("there is no Chromium on this machine; put one on the PATH or name it in PARLEY_CHROMIUM");
+    return;
+  }
+  for (const place of ["page", "worker"] as const) await assertWorks(() => runInBrowser(chromium, place));
+});
+
+/** Serves a page that runs the probe and posts what it finds. */
+async function runInBrowser(chromium: string, place: "page" | "worker"): Promise<unknown> {
+  const call = `run(${JSON.stringify(server.baseUrl)}, ${JSON.stringify(testKey)})`;
+  const report = `.catch(String).then((found) => fetch("/found", { method: "POST", body: JSON.stringify(found) }))`;
+  const script = `import { run } from "/probe.js"; ${call}${report};`;
+  const starter = place === "page" ? script : `new Worker("/main.js", { type: "module" });`;
+  const files: Readonly<Record<string, readonly [type: string, body: string]>> = {
+    "/": ["text/html", `<!doctype html><script type="module">${starter}</script>`],
+    "/main.js": ["text/javascript", script],
+    "/probe.js": ["text/javascript", await bundleProbe("es")],
+  };
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+  const timer = setTimeout(() => reject(new Error("the page has reported nothing in 20 seconds")), 20_000);
+  const site = createServer((request, response) => {
+    const [type, body] = files[request.url ?? ""] ?? ["text/plain", ""];
+    response.setHeader("content-type", type).end(body);
+    if (request.url === "/found") void text(request).then((found) => resolve(JSON.parse(found)));
+  });
+  await new Promise<void>((listening) => void site.listen(0, "127.0.0.1", listening));
+  const profile = mkdtempSync(join(tmpdir(), "parley-browser-"));
+  const { port } = site.address() as AddressInfo; // it listens on a port, not on a path
+  const flags = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    `--user-data-dir=${profile}`,
+  ];
+  const browser = spawn(chromium, [...flags, `http://127.0.0.1:${port}/`], { stdio: "ignore" });
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+    const ended = new Promise((resolve) => browser.once("exit", resolve));
+    browser.kill();
+    await ended;
+    site.closeAllConnections();
+    site.close();
+    rmSync(profile, { recursive: true, force: true });
+  }
+}

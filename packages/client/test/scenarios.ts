@@ -1,0 +1,26 @@
+import { play } from "../../server/test/harness.ts";
+import type { TestOptions } from "../../server/test/harness.ts";
+import type { ChatMessage, CreateRequest } from "../src/index.ts";
+import { hello } from "./ask.ts";
+
+/** What the scripted engine of the real server plays for these tests. */
+export const scenarios: NonNullable<TestOptions["scenarios"]> = {
+  fail: [{ fail: "out of memory" }],
+  "fail-late": [{ role: true }, { text: "one" }, { text: " two" }, { fail: "out of memory" }],
+  stall: [{ stall: true }],
+  "stall-late": [{ role: true }, { text: "one" }, { stall: true }],
+  endless: [{ role: true }, { repeat: 100_000, steps: [{ text: " more" }, { wait_ms: 5 }] }],
+  split: [{ split: true }, { role: true }, { text: "Zürich " }, { text: "🜁 汉" }, { finish: "stop" }],
+};
+
+/** A request that plays one of them. */
+export const playing = (name: string): CreateRequest => {
+  const { messages } = play(name) as { messages: ChatMessage[] }; // the harness writes chat messages
+  return { ...hello, messages };
+};
+
+/** Generations that the engine of the first model did not bring to their end. */
+export async function readAborted(server: { metrics(): Promise<string> }): Promise<number> {
+  const metrics = await server.metrics();
+  return Number(/^parley_engine_aborted\{model="vendor\/model-1"\} (\d+)$/m.exec(metrics)?.[1]);
+}

@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { modelId, startTestServer, until } from "../../server/test/harness.ts";
+import type { TestServer } from "../../server/test/harness.ts";
+import { APIError, IncompleteStreamError, gather } from "../src/index.ts";
+import type { Parley, ParleyOptions, StreamRequest } from "../src/index.ts";
+import { connect as connectTo, errorOf, hello, textOf } from "./ask.ts";
+import { playing, readAborted, scenarios } from "./scenarios.ts";
+
+/** The client against the real server with the scripted engine. */
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer({ settings: { requestTimeoutMs: 1000, drainMs: 50 }, scenarios });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const connect = (options: Partial<ParleyOptions> = {}, to = server): Parley =>
+  connectTo(to.baseUrl, { maxRetries: 0, ...options });
+
+describe("answers", () => {
+  test("create() and a gathered stream are the same answer", async () => {
+    const requests: StreamRequest[] = [
+      hello,
+      { ...hello, n: 3 },
+      { ...hello, logprobs: true, top_logprobs: 2 },
+      { ...hello, response_format: { type: "json_object" } },
+      {
+        ...hello,
+        tools: [{ type: "function", function: { name: "look", parameters: { type: "object" } } }],
+        tool_choice: "required",
+      },
+      { ...hello, max_completion_tokens: 2 },
+      playing("split"),
+    ];
+    const ids = /"(id|created)":("[^"]+"|\d+)/g;
+    for (const request of requests) {
+      const plain = await connect().create(request);
+      const streamed = await gather(connect().stream({ ...request, stream_options: { include_usage: true } }));
+      expect(JSON.stringify(streamed).replaceAll(ids, "")).toBe(JSON.stringify(plain).replaceAll(ids, ""));
+      expect(plain.choices).toHaveLength(request.n ?? 1);
+    }
+  });
+
+  test("models() and model() agree", async () => {
+    const models = await connect().models();
+    expect(models.map(({ id }) => id)).toContain(modelId);
+    expect(await connect().model(modelId)).toEqual(models.find(({ id }) => id === modelId));
+  });
+
+  test("onResponse hears the request id and what was ignored", async () => {
+    let heard: Headers | undefined;
+    await connect({ onResponse: ({ headers }) => (heard = headers) }).create({ ...hello, store: true });
+    expect(heard?.get("x-request-id")).toMatch(/^req_/);
+    expect(heard?.get("x-ignored-params")).toBe("store");
+  });
+});
+
+describe("a stream that fails", () => {
+  test("before its first byte is an ordinary error", async () => {
+    expect(await errorOf(connect().stream(playing("fail")).next())).toMatchObject({
+      code: "upstream_error",
+      status: 502,
+    });
+  });
+
+  test("after its first byte throws what arrived", async () => {
+    const error = await errorOf(Array.fromAsync(connect().stream(playing("fail-late"))));
+    expect(error).toBeInstanceOf(APIError);
+    expect(error).toMatchObject({ code: "upstream_error", status: 200, retry: { isAutomatic: false } });
+    expect(textOf((error as APIError).chunks)).toBe("one two"); // an APIError, as was just seen
+  });
+
+  test("with the deadline of the service is a timeout of the service", async () => {
+    const error = await errorOf(Array.fromAsync(connect().stream(playing("stall-late"))));
+    expect(error).toMatchObject({ code: "timeout", status: 200 });
+  });
+
+  test("with the server is incomplete", async () => {
+    await using dying = await startTestServer({ settings: { drainMs: 50 }, scenarios });
+    const chunks = connect({}, dying).stream(playing("stall-late"));
+    await chunks.next();
+    const closing = dying.running.close();
+    const error = await errorOf(Array.fromAsync(chunks));
+    await closing;
+    expect(error).toHaveProperty("code", expect.stringMatching(/^(incomplete_stream|service_unavailable)$/));
+    expect(error instanceof IncompleteStreamError || error instanceof APIError).toBe(true);
+  });
+});
+
+describe("leaving", () => {
+  test.each([
+    [
+      "the loop",
+      async () => {
+        for await (const { choices } of connect().stream(playing("endless"))) {
+          if (choices[0]?.delta.content === " more") break;
+        }
+      },
+    ],
+    [
+      "a stream by its signal",
+      async () => {
+        const controller = new AbortController();
+        const chunks = connect().stream(playing("endless"), { signal: controller.signal });
+        await chunks.next();
+        controller.abort("enough");
+        expect(await errorOf(Array.fromAsync(chunks))).toBe("enough");
+      },
+    ],
+    [
+      "a call that is not streamed",
+      async () => {
+        const signal = AbortSignal.timeout(150);
+        expect(await errorOf(connect().create(playing("endless"), { signal }))).toHaveProperty("name", "TimeoutError");
+      },
+    ],
+    [
+      "by a time limit",
+      async () => {
+        expect(await errorOf(connect({ timeoutMs: 150 }).create(playing("endless")))).toHaveProperty(
+          "code",
+          "client_timeout",
+        );
+      },
+    ],
+  ])("%s stops the engine within a second", async (_title, leave) => {
+    const before = await readAborted(server);
+    await leave();
+    await until(
+      () => readAborted(server),
+      (count) => count === before + 1,
+      1000,
+    );
+  });
+
+  test("a whole stream is no hang-up", async () => {
+    const before = await readAborted(server);
+    for (let turn = 0; turn < 5; turn += 1) await gather(connect().stream(hello));
+    expect(await readAborted(server)).toBe(before);
+  });
+});
+
+test("retries as the service asks, until it answers", async () => {
+  const parley = connect({ apiKey: server.makeKey({ requestsPerMinute: 600 }), maxRetries: 2 });
+  const many = await Promise.all(Array.from({ length: 20 }, () => parley.create(hello)));
+  expect(many).toHaveLength(20);
+  const single = connect({ apiKey: server.makeKey({ concurrency: 1 }), maxRetries: 3 });
+  const statuses: number[] = [];
+  const holding = single.stream(playing("stall-late"));
+  await holding.next();
+  setTimeout(() => void holding.return(), 100);
+  const answer = await single.create(hello, { onResponse: ({ status }) => statuses.push(status) });
+  expect(answer.choices[0]?.finish_reason).toBe("stop");
+  expect(statuses).toEqual([429, 200]);
+});
