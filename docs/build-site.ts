@@ -1,0 +1,69 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { errorIndex, errorPage } from "./error-pages.ts";
+import type { ErrorCatalog } from "./error-pages.ts";
+
+/**
+ * The docs site: the reference as one page, and a page per error code. The page's program is a file of its own here, so
+ * that a change of the contract does not store it again; the server puts both together into one offline page.
+ */
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+/** Stands in `index.html` where the program of the page belongs. */
+const programMarker = "/* redoc.js */";
+
+/** Path in the tree and text, for every page. */
+export async function buildSite(contract: { readonly "x-error-catalog": ErrorCatalog }): Promise<Map<string, string>> {
+  const { page, program } = await buildReference(contract);
+  const catalog = contract["x-error-catalog"];
+  return new Map([
+    ["docs/site/index.html", page],
+    ["docs/site/redoc.js", program],
+    ["docs/site/errors/index.html", errorIndex(catalog)],
+    ...Object.entries(catalog).map(
+      ([code, entry]) => [`docs/site/errors/${code}.html`, errorPage(code, entry)] as const,
+    ),
+  ]);
+}
+
+async function buildReference(contract: object): Promise<{ readonly page: string; readonly program: string }> {
+  const folder = await mkdtemp(join(tmpdir(), "parley-site-"));
+  try {
+    const source = join(folder, "contract.json");
+    const target = join(folder, "index.html");
+    await writeFile(source, JSON.stringify(contract));
+    await run(
+      join(root, "node_modules/.bin/redocly"),
+      ["build-docs", source, "--inlineBundle", "--title", "Parley: the reference", "--output", target],
+      {
+        env: { ...process.env, REDOCLY_TELEMETRY: "off" },
+      },
+    );
+    return splitProgram(await readFile(target, "utf8"));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** The program stands at the beginning of the page's only module, before the contract. */
+function splitProgram(html: string): { readonly page: string; readonly program: string } {
+  const opening = '<script type="module">';
+  const start = html.indexOf(opening) + opening.length;
+  const end = html.indexOf("const __redoc_definition");
+  if (start < opening.length || end < start)
+    throw new Error("Redocly's page has another form than expected: its program was not found");
+  const page = (html.slice(0, start) + programMarker + html.slice(end)).replace(
+    "<title>",
+    '<link rel="icon" href="data:,"><title>',
+  );
+  return { page, program: html.slice(start, end).replace(outsideImage, "data:,") };
+}
+
+/** The one thing that the page would load from elsewhere: a logo. */
+const outsideImage = "https://cdn.redoc.ly/redoc/logo-mini-full.svg";

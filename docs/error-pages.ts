@@ -1,0 +1,108 @@
+/** An entry of the contract's catalogue of errors. */
+export interface CatalogEntry {
+  readonly status: number;
+  readonly type: string;
+  readonly title: string;
+  readonly description: string;
+  readonly remedy: string;
+  readonly retry: { readonly helps: string; readonly wait: string };
+  readonly headers: readonly string[];
+  readonly param: string | null;
+  readonly in_stream: boolean;
+}
+
+export type ErrorCatalog = Readonly<Record<string, CatalogEntry>>;
+
+const helps: Readonly<Record<string, string>> = {
+  never: "No. The same request fails again.",
+  "after-wait": "Yes, after the wait.",
+  maybe: "It may.",
+};
+
+const waits: Readonly<Record<string, string>> = {
+  none: "",
+  "retry-after":
+    "Wait as long as <code>retry-after-ms</code> (or <code>retry-after</code>) says; not at all where <code>x-should-retry</code> is <code>false</code>.",
+  backoff: "Leave growing, random pauses between attempts.",
+};
+
+/** What a reader needs who met this error: what happened, what to do, whether to try again. */
+export function errorPage(code: string, entry: CatalogEntry): string {
+  const place = entry.in_stream
+    ? "In an answer with this status, or as the last event of a stream."
+    : "In an answer with this status.";
+  const headers =
+    entry.headers.length === 0
+      ? ""
+      : `<dt>Headers with it</dt><dd>${entry.headers.map((name) => `<code>${name}</code>`).join(", ")}</dd>`;
+  return page(
+    `${code} (${entry.status})`,
+    `<h1><code>${code}</code></h1>
+<p class="title">${entry.title}</p>
+<p>${markUp(entry.description)}</p>
+<h2>What to do</h2>
+<p>${markUp(entry.remedy)}</p>
+<dl>
+<dt>Status and type</dt><dd>${entry.status}, <code>${entry.type}</code></dd>
+<dt>Does a retry help?</dt><dd>${helps[entry.retry.helps] ?? entry.retry.helps} ${waits[entry.retry.wait] ?? ""}</dd>
+<dt>Where it stands</dt><dd>${place}</dd>
+<dt><code>error.param</code></dt><dd>${paramSentence(entry.param)}</dd>
+${headers}
+</dl>
+<p><a href="/docs/errors">All errors</a> · <a href="/docs">Reference</a></p>`,
+  );
+}
+
+export function errorIndex(catalog: ErrorCatalog): string {
+  const rows = Object.entries(catalog).map(
+    ([code, entry]) =>
+      `<tr><td>${entry.status}</td><td><a href="/docs/errors/${code}"><code>${code}</code></a></td><td>${entry.title}</td></tr>`,
+  );
+  return page(
+    "Errors",
+    `<h1>Errors</h1>
+<p>Every error has one form: <code>{"error": {"message", "type", "param", "code", "details"?}, "request_id"}</code>. Branch on <code>code</code>,
+show <code>message</code> to people, and name <code>request_id</code> when you ask for help. An error that ends a stream is its last event, and no
+<code>[DONE]</code> follows it.</p>
+<table><tr><th>Status</th><th>Code</th><th>What happened</th></tr>
+${rows.join("\n")}
+</table>
+<p><a href="/docs">Reference</a></p>`,
+  );
+}
+
+function paramSentence(param: string | null): string {
+  if (param === null) return "Always null.";
+  return param === "required"
+    ? "The path of the member at fault."
+    : "The path of the member at fault, or null where no member is.";
+}
+
+/** The catalogue is written with Markdown's code marks. */
+const markUp = (text: string): string =>
+  text
+    .trim()
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(/`([^`]+)`/g, "<code>$1</code>");
+
+const style =
+  "body{font:16px/1.6 system-ui,sans-serif;max-width:46rem;margin:3rem auto;padding:0 1rem;color:#1a1f26;background:#fff}" +
+  "code{font:0.9em ui-monospace,monospace;background:#f0f2f5;padding:.1em .3em;border-radius:4px}.title{font-size:1.2rem;color:#4a5563}" +
+  "dt{font-weight:600;margin-top:1rem}dd{margin:0}td,th{text-align:left;padding:.3rem 1rem .3rem 0;vertical-align:top}" +
+  "@media(prefers-color-scheme:dark){body{color:#e6e9ee;background:#14171c}code{background:#262b33}.title{color:#a4adba}a{color:#8ab4ff}}";
+
+const page = (title: string, body: string): string => `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,">
+<title>${title} · Parley</title>
+<style>${style}</style>
+</head>
+<body>
+${body}
+</body>
+</html>
+`;

@@ -1,0 +1,77 @@
+import { existsSync } from "node:fs";
+import { chromium } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startTestServer } from "../packages/server/test/harness.ts";
+import type { TestServer } from "../packages/server/test/harness.ts";
+
+/** The pages as a reader's browser shows them, from the running server. */
+
+const executablePath = ["/usr/bin/chromium", "/usr/bin/google-chrome"].find((path) => existsSync(path));
+const quiet = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--no-first-run",
+];
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+describe("over HTTP", () => {
+  test.each([
+    ["/docs", "text/html"],
+    ["/docs/errors", "text/html"],
+    ["/docs/errors/invalid_value", "text/html"],
+    ["/openapi.json", "application/json"],
+    ["/openapi.yaml", "application/yaml"],
+  ])("%s is served without a key", async (path, type) => {
+    const response = await fetch(`${server.origin}${path}`);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toContain(type);
+  });
+
+  test("the reference is one page: its program is in it, and it names no other host", async () => {
+    const page = await (await fetch(`${server.origin}/docs`)).text();
+    expect(page).toContain("const __redoc_definition");
+    expect(page).not.toContain("/* redoc.js */");
+    expect(page.match(/src="https?:|<link[^>]+href="https?:/g)).toBeNull();
+  });
+});
+
+describe.skipIf(executablePath === undefined)("in a browser (it would run with Debian's chromium installed)", () => {
+  let browser: Browser;
+  let page: Page;
+  const troubles: string[] = [];
+  beforeAll(async () => {
+    browser = await chromium.launch({ ...(executablePath !== undefined && { executablePath }), args: quiet });
+    page = await browser.newPage();
+    page.on("console", (message) => message.type() === "error" && troubles.push(message.text()));
+    page.on(
+      "request",
+      (request) =>
+        !request.url().startsWith(server.origin) && !request.url().startsWith("data:") && troubles.push(request.url()),
+    );
+  });
+  afterAll(() => browser.close());
+
+  test("the reference shows its operations and loads nothing from elsewhere", async () => {
+    await page.goto(`${server.origin}/docs`);
+    await page.getByRole("heading", { name: "Quick start" }).waitFor();
+    expect(await page.locator("body").innerText()).toContain("/v1/chat/completions");
+    expect(troubles).toEqual([]);
+  });
+
+  test("the page that an error points to says what to do", async () => {
+    const { headers } = await fetch(`${server.baseUrl}/models`);
+    const target = /<([^>]+)>; rel="help"/.exec(headers.get("link") ?? "")?.[1] ?? "";
+    await page.goto(`${server.origin}${target}`);
+    expect(await page.getByRole("heading", { name: "invalid_api_key" }).count()).toBe(1);
+    expect(await page.getByRole("heading", { name: "What to do" }).count()).toBe(1);
+  });
+});
