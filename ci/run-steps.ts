@@ -1,0 +1,84 @@
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { steps } from "./steps.ts";
+import type { Step } from "./steps.ts";
+
+/** Runs a suite's steps on this machine, all of them, and closes with one line that sums them up. */
+
+interface Count {
+  readonly passed: number;
+  readonly failed: number;
+}
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+async function runSuite(suite: string, extraArgs: readonly string[]): Promise<Count> {
+  const chosen = steps.filter((step) => step.suites.some((one) => one === suite));
+  if (chosen.length === 0) throw new Error(`there is no suite "${suite}"`);
+  let total: Count = { passed: 0, failed: 0 };
+  for (const step of chosen) {
+    const startedAt = Date.now();
+    const count = await runStep(step, extraArgs);
+    total = { passed: total.passed + count.passed, failed: total.failed + count.failed };
+    process.stdout.write(
+      `== ${step.name}: ${count.passed} passed, ${count.failed} failed, ${Math.round((Date.now() - startedAt) / 1000)} s\n`,
+    );
+  }
+  return total;
+}
+
+async function runStep(step: Step, extraArgs: readonly string[]): Promise<Count> {
+  process.stdout.write(`== ${step.name}\n`);
+  const [program, ...args] = step.command;
+  if (step.counts === "one") {
+    const isGood = (await execute(program, args)) === 0;
+    return { passed: Number(isGood), failed: Number(!isGood) };
+  }
+  const folder = await mkdtemp(join(tmpdir(), "parley-report-"));
+  try {
+    const report = join(folder, "report.json");
+    const exitCode = await execute(program, [
+      ...args,
+      "--reporter=default",
+      "--reporter=json",
+      `--outputFile.json=${report}`,
+      ...extraArgs,
+    ]);
+    return await readReport(report, exitCode);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** A run that broke outside its tests has failed, too. */
+async function readReport(file: string, exitCode: number): Promise<Count> {
+  const text = await readFile(file, "utf8").catch(() => "{}");
+  const report = JSON.parse(text) as { numPassedTests?: number; numFailedTests?: number }; // vitest's own format
+  const passed = report.numPassedTests ?? 0;
+  const failed = report.numFailedTests ?? 0;
+  return { passed, failed: failed === 0 && exitCode !== 0 ? 1 : failed };
+}
+
+function execute(program: string, args: readonly string[]): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const child = spawn(join(root, "node_modules/.bin", program), args, {
+    cwd: root,
+    stdio: "inherit",
+    env: {
+      ...process.env,
+      REDOCLY_TELEMETRY: "off",
+      PATH: `${join(root, "node_modules/.bin")}:${process.env["PATH"]}`,
+    },
+  });
+  child.on("error", reject);
+  child.on("exit", (code) => resolve(code ?? 1));
+  return promise;
+}
+
+const [suite = "test", ...extraArgs] = process.argv.slice(2);
+const { passed, failed } = await runSuite(suite, extraArgs);
+process.stdout.write(`${passed} passed, ${failed} failed\n`);
+process.exitCode = failed === 0 && passed > 0 ? 0 : 1;

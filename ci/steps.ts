@@ -1,0 +1,57 @@
+/** The pipeline, once: the host runs these steps one after another, and a container pipeline can be built from them. */
+export interface Step {
+  readonly name: string;
+  readonly command: readonly [program: string, ...args: string[]];
+  /** What must be there beside Node and the installed packages. */
+  readonly needs: readonly ("chromium" | "python" | "docker")[];
+  /** Paths whose change can change the outcome. */
+  readonly inputs: readonly string[];
+  /** How its output is counted: as one check, or from the report that vitest writes to `$REPORT`. */
+  readonly counts: "one" | "vitest";
+  readonly suites: readonly ("check" | "test")[];
+}
+
+const code = ["packages", "openapi", "repo", "ci", "docs"];
+
+export const steps: readonly Step[] = [
+  {
+    name: "types",
+    command: ["tsc", "-p", "."],
+    needs: [],
+    inputs: [...code, "tsconfig.json"],
+    counts: "one",
+    suites: ["check", "test"],
+  },
+  {
+    name: "lint",
+    command: ["oxlint", "--type-aware", "--deny-warnings"],
+    needs: [],
+    inputs: [...code, ".oxlintrc.json"],
+    counts: "one",
+    suites: ["check", "test"],
+  },
+  {
+    name: "format",
+    command: ["oxfmt", "--check"],
+    needs: [],
+    inputs: [...code, ".oxfmtrc.json"],
+    counts: "one",
+    suites: ["check", "test"],
+  },
+  {
+    name: "contract lint",
+    command: ["redocly", "lint", "openapi/openapi.yaml", "--config", "openapi/redocly.yaml"],
+    needs: [],
+    inputs: ["openapi"],
+    counts: "one",
+    suites: ["check", "test"],
+  },
+  {
+    name: "tests",
+    command: ["vitest", "run"],
+    needs: [],
+    inputs: [...code, "vitest.config.ts"],
+    counts: "vitest",
+    suites: ["test"],
+  },
+];

@@ -1,0 +1,83 @@
+import { dirname, join, normalize } from "node:path/posix";
+import { expect, test } from "vitest";
+import { files, read } from "./tree.ts";
+
+/** The arrows between the packages, and the words that belong to one place. Tests may reach further than the code. */
+
+const isCode = (path: string): boolean =>
+  /\.(ts|mjs)$/.test(path) && !path.endsWith(".test.ts") && !path.includes("/generated/");
+const sourcesIn = (folder: string): string[] => files.filter((path) => path.startsWith(folder) && isCode(path));
+
+const importsOf = (path: string): string[] =>
+  [...read(path).matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map(([, target = ""]) =>
+    target.startsWith(".") ? normalize(join(dirname(path), target)) : target,
+  );
+
+/** Own packages and folders that a file leans on. */
+const ownTargets = (path: string): string[] =>
+  importsOf(path).filter((target) => /^(@parley\/|packages\/|openapi\/|docs\/|repo\/|ci\/)/.test(target));
+
+const arrows: readonly (readonly [folder: string, allowed: readonly RegExp[]])[] = [
+  ["packages/inference/src/", [/^packages\/inference\/src\//]],
+  ["packages/server/src/", [/^packages\/server\/src\//, /^@parley\/inference$/]],
+  ["packages/client/src/", [/^packages\/client\/src\//]],
+  ["packages/conformance/src/", [/^packages\/conformance\/src\//, /^openapi\//]],
+];
+
+test.each(arrows)("%s imports only what its arrows allow", (folder, allowed) => {
+  const foreign = sourcesIn(folder).flatMap((path) =>
+    ownTargets(path)
+      .filter((target) => !allowed.some((pattern) => pattern.test(target)))
+      .map((target) => `${path} → ${target}`),
+  );
+  expect(foreign).toEqual([]);
+});
+
+const words: readonly (readonly [word: string, library: RegExp, homes: RegExp])[] = [
+  [
+    "Express",
+    /^express(-openapi-validator.*)?$/,
+    /^packages\/server\/src\/(app\.ts|contract\/|edge\/|operations\/mount\.ts)/,
+  ],
+  ["llama.cpp", /^node-llama-cpp$/, /^packages\/inference\/src\/embedded\//],
+  ["the chat template", /^@huggingface\/jinja$/, /^packages\/inference\/src\/prompt\//],
+  ["SQLite", /^node:sqlite$/, /^packages\/server\/src\/(state|auth|metering|cli)\//],
+  ["openapi-fetch", /^openapi-fetch$/, /^packages\/client\/src\//],
+];
+
+test.each(words)("%s is a word of its own place only", (_word, library, homes) => {
+  const strays = sourcesIn("packages/").filter(
+    (path) => path.includes("/src/") && !homes.test(path) && importsOf(path).some((target) => library.test(target)),
+  );
+  expect(strays).toEqual([]);
+});
+
+test("the server has no word of an engine's own dialect", () => {
+  const strays = sourcesIn("packages/server/src/").filter((path) =>
+    /\bvllm\b|node-llama-cpp|\bgbnf\b/i.test(read(path)),
+  );
+  expect(strays).toEqual([]);
+});
+
+test("a stage of the server calls no other stage: only app.ts, deps.ts, server.ts and operations/ know several", () => {
+  const stages = ["auth", "contract", "limits", "engines", "relay", "metering"];
+  const strays = stages.flatMap((stage) =>
+    sourcesIn(`packages/server/src/${stage}/`).flatMap((path) =>
+      valueImports(path)
+        .filter((target) =>
+          stages.some((other) => other !== stage && target.startsWith(`packages/server/src/${other}/`)),
+        )
+        .map((target) => `${path} → ${target}`),
+    ),
+  );
+  expect(strays.toSorted()).toEqual(sharedPieces.toSorted());
+});
+
+/** What one stage uses of another although it is no noun: named here, so that the list grows only on purpose. */
+const sharedPieces: readonly string[] = [];
+
+/** Imports of values; those of types vanish. */
+const valueImports = (path: string): string[] =>
+  [...read(path).matchAll(/^import (?!type )[^;]*?from "([^"]+)"/gm)].map(([, target = ""]) =>
+    target.startsWith(".") ? normalize(join(dirname(path), target)) : target,
+  );

@@ -1,0 +1,76 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startTestServer, testKey } from "../packages/server/test/harness.ts";
+import type { TestServer } from "../packages/server/test/harness.ts";
+import { files, read, root } from "./tree.ts";
+
+const pages = files.filter((path) => path.endsWith(".md") && !path.includes("/demo-models/"));
+
+describe("code in pages", () => {
+  /** A block that says which file it shows. */
+  const snippets = pages.flatMap((page) =>
+    [...read(page).matchAll(/<!-- from (\S+) -->\n+```\w+\n([\s\S]*?)```/g)].map(
+      ([, source = "", code = ""]) => [page, source, code] as const,
+    ),
+  );
+
+  test.each(snippets)("%s shows %s as it is", (_page, source, code) => {
+    expect(code).toBe(read(source));
+  });
+
+  test("the README shows at least the OpenAI SDK and our own client", () => {
+    const shown = snippets.filter(([page]) => page === "README.md").map(([, source]) => source);
+    expect(shown).toEqual(expect.arrayContaining(["docs/examples/openai.ts", "packages/client/examples/stream.ts"]));
+  });
+});
+
+describe("examples", () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startTestServer();
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  const run = promisify(execFile);
+  const examples = files.filter((path) => /^docs\/examples\/.+\.ts$/.test(path));
+
+  test.each(examples)("%s runs and prints an answer", async (example) => {
+    const env = { ...process.env, PARLEY_URL: server.baseUrl, PARLEY_KEY: testKey };
+    const { stdout } = await run(process.execPath, [join(root, example)], { env });
+    expect(stdout).toContain("You said: What is a reentrancy attack?");
+  });
+});
+
+test.each(pages)("the links of %s lead somewhere", (page) => {
+  const targets = [...read(page).matchAll(/\]\((?!https?:|mailto:|#)([^)#\s]+)/g)].map(([, target = ""]) => target);
+  const broken = targets.filter((target) => !existsSync(join(root, dirname(page), target)));
+  expect(broken).toEqual([]);
+});
+
+test("docs/request-path.md names the stages in the order of app.ts", () => {
+  const used = [...read("packages/server/src/app.ts").matchAll(/app\.use\(([^;]*)\);|^\s*(mount)\(app/gm)];
+  const isStage = (word: string): boolean =>
+    new RegExp(`\\b${word}\\b`).test(read("docs/request-path.md").split("Inside")[0] ?? "");
+  const inCode = used.flatMap(
+    ([, call = "", mounted]) => mounted ?? (call.match(/\b[a-z]\w+\b/g) ?? []).filter(isStage),
+  );
+  const table = read("docs/request-path.md").split("Inside")[0] ?? "";
+  const inTable = [...table.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name);
+  expect(inTable).toEqual(inCode.filter((word) => inTable.includes(word)));
+  expect(inTable.length).toBeGreaterThan(10);
+});
+
+test("docs/request-path.md names the steps of a chat request in the order of its operation", () => {
+  const [, inside = ""] = read("docs/request-path.md").split("Inside");
+  const steps = [...inside.matchAll(/^\| `(\w+)`/gm)].map(([, name = ""]) => name);
+  const code = read("packages/server/src/operations/create-chat-completion/create-chat-completion.ts").replace(
+    /^import .*$/gm,
+    "",
+  );
+  const places = steps.map((name) => code.indexOf(`${name}(`));
+  expect(places).toEqual(places.toSorted((a, b) => a - b));
+  expect(places).not.toContain(-1);
+});
