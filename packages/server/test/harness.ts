@@ -90,9 +90,7 @@ export async function startTestServer({ settings = {}, scenarios = {} }: TestOpt
     logLines,
     ledger: () => readLedger(config.dataDir),
     async [Symbol.asyncDispose]() {
-      const t0 = Date.now();
       await running.close();
-      if (Date.now() - t0 > 1500) console.log("SLOW CLOSE", Date.now() - t0, logLines.slice(-3));
       rmSync(ownFolder, { recursive: true, force: true });
     },
   };

@@ -1,0 +1,64 @@
+import { readFile } from "node:fs/promises";
+import type { Script } from "../script.ts";
+
+/** The script cannot be played; the message says where and why. */
+export class ScriptError extends Error {}
+
+const isText = (value: unknown): boolean => typeof value === "string";
+const isTrue = (value: unknown): boolean => value === true;
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
+const isTool = (value: unknown): boolean => isObject(value) && isCount(value["index"]) && isText(value["arguments"]);
+
+/** What a step does, by its member. Of these it has exactly one. */
+const deeds: Readonly<Record<string, (value: unknown) => boolean>> = {
+  role: isTrue,
+  text: isText,
+  reasoning: isText,
+  tool: isTool,
+  finish: isText,
+  wait_ms: isCount,
+  stall: isTrue,
+  spin: isTrue,
+  freeze: isTrue,
+  die: isTrue,
+  reset: isTrue,
+  fail: isText,
+  refuse: isText,
+  raw: isText,
+  split: isTrue,
+  repeat: isCount,
+};
+
+/** The script of a file; undefined: no scenario at all. @throws {ScriptError} */
+export async function readScript(file: string | undefined): Promise<Script> {
+  if (file === undefined) return { scenarios: {} };
+  try {
+    const script: unknown = JSON.parse(await readFile(file, "utf8"));
+    const scenarios = isObject(script) ? script["scenarios"] : undefined;
+    if (!isObject(scenarios)) throw new ScriptError('it must be {"scenarios": {NAME: [STEP, …]}}');
+    for (const [name, steps] of Object.entries(scenarios)) assertSteps(steps, `scenario ${JSON.stringify(name)}`);
+    return { scenarios } as Script; // judged above
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ScriptError(`The script ${file} cannot be played: ${reason}`, { cause: error });
+  }
+}
+
+function assertSteps(steps: unknown, where: string): void {
+  if (!Array.isArray(steps)) throw new ScriptError(`${where} must be a list of steps`);
+  for (const [index, step] of steps.entries()) assertStep(step, `step ${index + 1} of ${where}`);
+}
+
+function assertStep(step: unknown, where: string): void {
+  const members = isObject(step) ? step : {};
+  const named = Object.keys(members).filter((name) => name in deeds);
+  const [deed = ""] = named;
+  if (named.length !== 1)
+    throw new ScriptError(`${where} must have one of ${Object.keys(deeds).join(", ")}, not ${JSON.stringify(step)}`);
+  if (deeds[deed]?.(members[deed]) !== true)
+    throw new ScriptError(`${where} has a wrong ${deed}: ${JSON.stringify(members[deed])}`);
+  if (deed === "repeat") assertSteps(members["steps"], `the repeated ${where}`);
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

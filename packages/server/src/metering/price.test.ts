@@ -1,0 +1,28 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { addUsd, isAtLeastUsd, priceOf } from "./price.ts";
+
+const pricing = { prompt: "0.0000008", completion: "0.0000035", image: "0", request: "0.001" };
+
+test("a price is exact to the last decimal", () => {
+  expect(priceOf({ prompt_tokens: 3, completion_tokens: 7 }, { ...pricing, request: "0" })).toBe("0.0000269");
+  expect(priceOf({ prompt_tokens: 0, completion_tokens: 0 }, pricing)).toBe("0.001");
+});
+
+test("equals what whole numbers of a ten-millionth of a dollar give", () => {
+  fc.assert(
+    fc.property(fc.nat(4_000_000), fc.nat(4_000_000), (prompt, completion) => {
+      const units = BigInt(prompt) * 8n + BigInt(completion) * 35n + 10_000n;
+      const text = units.toString().padStart(8, "0");
+      const expected = `${text.slice(0, -7)}.${text.slice(-7)}`.replace(/\.?0+$/, "");
+      expect(priceOf({ prompt_tokens: prompt, completion_tokens: completion }, pricing)).toBe(expected);
+    }),
+  );
+});
+
+test("adding never loses a decimal, and comparing does not round", () => {
+  expect(addUsd("0.1", "0.2")).toBe("0.3");
+  expect(addUsd("1000000", "0.0000001")).toBe("1000000.0000001");
+  expect(isAtLeastUsd("0.9999999999999999999", "1")).toBe(false);
+  expect(isAtLeastUsd("1.0", "1")).toBe(true);
+});

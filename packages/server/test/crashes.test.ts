@@ -1,0 +1,148 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { LedgerRow } from "../src/metering/usage-ledger.ts";
+import { CliProcess } from "./cli.ts";
+import { chatInit, miniId, modelId, play, startTestServer, until } from "./harness.ts";
+
+const key = "environment-key-0123456789";
+const headers = { authorization: `Bearer ${key}` };
+
+let folder = "";
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "parley-crash-"));
+  const scenarios = { endless: [{ repeat: 100_000, steps: [{ text: "a" }, { wait_ms: 20 }] }] };
+  writeFileSync(join(folder, "script.json"), JSON.stringify({ scenarios }));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function start(dataDir: string, wrapper: readonly string[] = []): CliProcess {
+  const env = {
+    PARLEY_ENGINE: "scripted",
+    PARLEY_SCRIPT: join(folder, "script.json"),
+    PARLEY_DATA_DIR: dataDir,
+    PARLEY_API_KEY: key,
+    PORT: "0",
+    PARLEY_METRICS_PORT: "off",
+  };
+  return new CliProcess(["start"], { cwd: folder, env, wrapper });
+}
+
+const chatUrl = async (server: CliProcess): Promise<string> =>
+  `${(await server.says(/Base URL\s+(\S+)/))[1]}/chat/completions`;
+
+function ledgerOf(dataDir: string): LedgerRow[] {
+  using database = new DatabaseSync(join(dataDir, "parley.db"), { timeout: 5000 });
+  return database.prepare("SELECT * FROM requests ORDER BY started_ms").all() as unknown as LedgerRow[]; // its columns
+}
+
+describe("a server that is killed", () => {
+  test("loses no row: the next one closes what was open, with what was last known", async () => {
+    const dataDir = join(folder, "killed");
+    await using server = start(dataDir);
+    const url = await chatUrl(server);
+    for (let turn = 0; turn < 5; turn += 1) expect((await fetch(url, chatInit({}, { headers }))).status).toBe(200);
+    const streams = await Promise.all(
+      Array.from({ length: 20 }, () => fetch(url, chatInit({ ...play("endless"), stream: true }, { headers }))),
+    );
+    // What was used is written down every second.
+    await until(
+      () => ledgerOf(dataDir).filter((row) => row.outcome === "open" && row.completion_tokens > 0).length,
+      (noted) => noted === 20,
+    );
+    server.child.kill("SIGKILL");
+    await Promise.all(streams.map((stream) => expect(stream.text()).rejects.toThrow("terminated")));
+
+    await using next = start(dataDir);
+    await chatUrl(next);
+    expect(next.stderr).toContain("20 requests that an earlier server had left open were closed.");
+    const rows = ledgerOf(dataDir);
+    expect(rows.filter(({ outcome }) => outcome === "complete")).toHaveLength(5);
+    const abandoned = rows.filter(({ outcome }) => outcome === "abandoned");
+    expect(abandoned).toHaveLength(20);
+    for (const row of abandoned) {
+      expect(row.completion_tokens).toBeGreaterThan(0);
+      expect(Number(row.cost_usd)).toBeGreaterThan(0);
+      expect(row.ended_ms).toBeGreaterThan(row.started_ms);
+    }
+  });
+});
+
+// `prlimit` is of Linux.
+describe.runIf(process.platform === "linux")("a full disk", () => {
+  test("refuses new requests with 503 while it lasts, lets the running ones end, and loses none", async () => {
+    const dataDir = join(folder, "full");
+    // No file may grow beyond so many KiB; raising the soft limit later is what freeing space would be.
+    await using server = start(dataDir, ["bash", "-c", 'trap "" XFSZ; ulimit -S -f 400; exec "$@"', "bash"]);
+    const url = await chatUrl(server);
+    const running = await fetch(url, chatInit({ ...play("endless"), stream: true }, { headers }));
+    const refusal = await until(
+      async () => {
+        const answers = await Promise.all(Array.from({ length: 20 }, () => fetch(url, chatInit({}, { headers }))));
+        const bodies = await Promise.all(answers.map((answer) => answer.json() as Promise<object>));
+        return answers
+          .map(({ status }, index) => ({ status, body: bodies[index] }))
+          .find(({ status }) => status !== 200);
+      },
+      (found) => found !== undefined,
+      60_000,
+    );
+    expect(refusal).toMatchObject({
+      status: 503,
+      body: { error: { code: "service_unavailable", type: "server_error" } },
+    });
+    const ready = await fetch(new URL("/ready", url));
+    expect(ready.status).toBe(503);
+    expect((await fetch(new URL("/health", url))).status).toBe(200);
+
+    execFileSync("prlimit", [`--pid=${server.child.pid}`, "--fsize=unlimited"]);
+    await until(
+      async () => (await fetch(url, chatInit({}, { headers }))).status,
+      (status) => status === 200,
+      15_000,
+    );
+    await running.body?.cancel();
+    const rows = await until(
+      () => ledgerOf(dataDir),
+      (all) => all.every(({ outcome }) => outcome !== "open"),
+    );
+    expect(rows.filter(({ outcome }) => outcome === "cut")).toHaveLength(1);
+  }, 120_000);
+});
+
+describe("two hundred callers that hang up at random moments", () => {
+  test.each(["embedded", "scripted"] as const)(
+    "leave nothing behind: %s",
+    async (engine) => {
+      await using server = await startTestServer({ settings: { engine, queueLength: 300, queueWaitMs: 60_000 } });
+      const sent = Array.from({ length: 200 }, async (_, turn) => {
+        const gone = new AbortController();
+        setTimeout(() => gone.abort(), Math.random() * 3000);
+        const model = turn % 2 === 0 ? modelId : miniId;
+        const members = { model, stream: turn % 3 !== 0, n: 1 + (turn % 2), max_tokens: 200 };
+        try {
+          await (await server.chat(members, { signal: gone.signal })).text();
+        } catch {
+          // hung up
+        }
+      });
+      await Promise.all(sent);
+      for (const gauge of ["parley_requests_running", "parley_streams_open"])
+        await until(
+          () => server.gauge(gauge),
+          (value) => value === 0,
+        );
+      for (const model of [modelId, miniId])
+        for (const gauge of ["parley_slots_taken", "parley_queue_waiting"])
+          expect(await server.gauge(`${gauge}{model="${model}"}`)).toBe(0);
+      expect(server.ledger().filter(({ outcome }) => outcome === "open")).toEqual([]);
+      expect(server.ledger().some(({ outcome }) => outcome === "cut")).toBe(true);
+      expect((await server.chat({ max_tokens: 5 })).status).toBe(200);
+      for (const model of server.running.models) expect(model.engine.gauges().restarts).toBe(0);
+    },
+    60_000,
+  );
+});

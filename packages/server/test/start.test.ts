@@ -1,0 +1,299 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { appendFileSync, copyFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
+import { truncateSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { options, settingNames } from "../src/config/options.ts";
+import { CliProcess, parley } from "./cli.ts";
+import { chatInit, play, until } from "./harness.ts";
+
+const models = fileURLToPath(new URL("../../inference/demo-models", import.meta.url));
+const modelFile = join(models, "model-1-mini", "model-1-mini.bf16.gguf");
+
+let folder = "";
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "parley-cli-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+let folders = 0;
+const freshFolder = (): string => join(folder, `data-${(folders += 1)}`);
+
+/** A stub engine and free ports, unless a test says otherwise. */
+const quick = (env: Readonly<Record<string, string>> = {}) => ({
+  cwd: folder,
+  env: { PARLEY_ENGINE: "scripted", PARLEY_DATA_DIR: freshFolder(), PORT: "0", PARLEY_METRICS_PORT: "0", ...env },
+});
+
+const base = async (server: CliProcess): Promise<string> => (await server.says(/Base URL\s+(\S+)/))[1] ?? "";
+
+async function runShell(command: string): Promise<string> {
+  const shell = spawn("bash", ["-c", command], { stdio: ["ignore", "pipe", "ignore"] });
+  let out = "";
+  shell.stdout.on("data", (chunk: Buffer) => (out += chunk.toString("utf8")));
+  await once(shell, "close");
+  return out;
+}
+
+const waitForExit = (pid: number): Promise<boolean> =>
+  until(
+    () => {
+      try {
+        return process.kill(pid, 0);
+      } catch {
+        return false;
+      }
+    },
+    (isAlive) => !isAlive,
+  );
+
+describe("the first start", () => {
+  test("serves both real models, and prints a command that works when pasted", async () => {
+    const dataDir = freshFolder();
+    await using server = new CliProcess(["start", "--port", "0", "--metrics-port", "0"], {
+      cwd: folder,
+      env: { PARLEY_DATA_DIR: dataDir },
+    });
+    const [command = ""] = await server.says(/curl [^\n]*\\\n[^\n]*\\\n[^\n]*/);
+    for (const line of [
+      "Parley is starting.",
+      "vendor/model-1:",
+      "vendor/model-1-mini:",
+      "Docs ",
+      "Metrics ",
+      "keys create",
+    ])
+      expect(server.stderr).toContain(line);
+    expect(server.stderr).toMatch(/demonstration/);
+    const answer = JSON.parse(await runShell(command)) as { object: string; usage: { completion_tokens: number } };
+    expect(answer).toMatchObject({ object: "chat.completion", choices: [{ message: { role: "assistant" } }] });
+    expect(answer.usage.completion_tokens).toBeGreaterThan(0);
+    const file = readdirSync(dataDir).find((name) => name.startsWith("key-")) ?? "";
+    expect(statSync(join(dataDir, file)).mode & 0o777).toBe(0o600);
+    expect(statSync(dataDir).mode & 0o777).toBe(0o700);
+    const key = readFileSync(join(dataDir, file), "utf8").trim();
+    expect(server.stderr + server.stdout).not.toContain(key);
+    expect((await fetch(`${await base(server)}/models`, { headers: { authorization: `Bearer ${key}` } })).status).toBe(
+      200,
+    );
+  });
+
+  test("a second start on the same data makes no other key", async () => {
+    const settings = quick();
+    for (const expected of [/Key\s+in /, /Key\s+one of those made before/]) {
+      await using server = new CliProcess(["start"], settings);
+      await server.says(expected);
+      server.child.kill("SIGTERM");
+      expect((await server.result()).code).toBe(0);
+    }
+  });
+
+  test("a key from the environment is admitted and stored nowhere", async () => {
+    const key = "environment-key-0123456789";
+    const settings = quick({ PARLEY_API_KEY: key });
+    await using server = new CliProcess(["start"], settings);
+    const headers = { authorization: `Bearer ${key}` };
+    const url = `${await base(server)}/chat/completions`;
+    expect((await fetch(url, chatInit({}, { headers }))).status).toBe(200);
+    server.child.kill("SIGTERM");
+    await server.result();
+    for (const name of readdirSync(settings.env.PARLEY_DATA_DIR)) {
+      expect(readFileSync(join(settings.env.PARLEY_DATA_DIR, name)).includes(key)).toBe(false);
+    }
+    expect(server.stdout + server.stderr).not.toContain(key);
+  });
+
+  test("says that a stub is a stub, and that an open address has no TLS", async () => {
+    await using server = new CliProcess(["start", "--host", "0.0.0.0"], quick());
+    await base(server);
+    expect(server.stderr).toContain("it is a stub");
+    expect(server.stderr).toMatch(/Warning: .* without TLS/);
+  });
+});
+
+describe("the end", () => {
+  const scenarios = { slow: [{ text: "a" }, { wait_ms: 700 }, { text: "b" }, { finish: "stop" }] };
+
+  async function startSlow(): Promise<{ server: CliProcess; stream: Promise<string>; dataDir: string }> {
+    const script = join(folder, "slow.json");
+    writeFileSync(script, JSON.stringify({ scenarios }));
+    const settings = quick({ PARLEY_API_KEY: "environment-key-0123456789", PARLEY_SCRIPT: script });
+    const server = new CliProcess(["start"], settings);
+    const headers = { authorization: "Bearer environment-key-0123456789" };
+    const url = `${await base(server)}/chat/completions`;
+    const response = await fetch(url, chatInit({ ...play("slow"), stream: true }, { headers }));
+    return { server, stream: response.text().catch(() => "cut"), dataDir: settings.env.PARLEY_DATA_DIR };
+  }
+
+  test.each(["SIGINT", "SIGTERM"] as const)("%s lets streams end, and exits 0", async (signal) => {
+    const { server, stream } = await startSlow();
+    await using _server = server;
+    server.child.kill(signal);
+    await server.says(/Stopping/);
+    expect(await stream).toContain("[DONE]");
+    expect((await server.result()).code).toBe(0);
+    expect(server.stderr).toContain("Parley has stopped.");
+  });
+
+  test("a second Ctrl-C is immediate", async () => {
+    const { server, stream } = await startSlow();
+    await using _server = server;
+    server.child.kill("SIGINT");
+    await server.says(/Stopping/);
+    server.child.kill("SIGINT");
+    expect((await server.result()).code).toBe(1);
+    expect(await stream).not.toContain("[DONE]");
+  });
+
+  test("parley stop does it from elsewhere, and waits for it", async () => {
+    const { server, stream, dataDir } = await startSlow();
+    await using _server = server;
+    const stop = await parley(["stop", "--data-dir", dataDir], { cwd: folder });
+    expect(stop).toMatchObject({ code: 0, stdout: "" });
+    expect(stop.stderr).toContain("It has stopped.");
+    expect(await stream).toContain("[DONE]");
+    expect((await server.result()).code).toBe(0);
+    expect(await parley(["stop", "--data-dir", dataDir], { cwd: folder })).toMatchObject({
+      code: 1,
+      stderr: `parley: No server uses the data folder ${dataDir}.\n`,
+    });
+  });
+
+  test("engines do not outlive a server that was killed", async () => {
+    const settings = quick();
+    await using server = new CliProcess(["start"], settings);
+    await base(server);
+    const children = await runShell(`ps -o pid= --ppid ${server.child.pid}`);
+    const pids = children.trim().split(/\s+/).map(Number);
+    expect(pids.length).toBeGreaterThanOrEqual(2);
+    server.child.kill("SIGKILL");
+    await Promise.all(pids.map(waitForExit));
+  });
+});
+
+describe("what is in the way of a start is one sentence that says what to do", () => {
+  const assertFails = async (settings: ReturnType<typeof quick>, sentence: RegExp, args: readonly string[] = []) => {
+    const { code, stderr } = await parley(["start", ...args], settings);
+    expect(stderr).toMatch(sentence);
+    expect(stderr).not.toMatch(/\n\s+at /);
+    expect(code).toBe(1);
+  };
+
+  test("a port in use", async () => {
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as AddressInfo; // it listens on TCP
+    await assertFails(quick(), new RegExp(`Port ${port} on 127\\.0\\.0\\.1 is in use\\. .*PORT`), [
+      "--port",
+      String(port),
+    ]);
+    await assertFails(quick({ PARLEY_METRICS_PORT: String(port) }), /is in use\. .*PARLEY_METRICS_PORT/);
+    other.close();
+  });
+
+  test("a data folder that cannot be written", async () => {
+    const file = join(folder, "a-file");
+    writeFileSync(file, "");
+    await assertFails(
+      quick({ PARLEY_DATA_DIR: join(file, "data") }),
+      /data folder .* cannot be used .*PARLEY_DATA_DIR/,
+    );
+  });
+
+  test("a database that is none, and one of a newer version", async () => {
+    const settings = quick();
+    await using server = new CliProcess(["start"], settings);
+    await base(server);
+    server.child.kill("SIGTERM");
+    await server.result();
+    const file = join(settings.env.PARLEY_DATA_DIR, "parley.db");
+    const { DatabaseSync } = await import("node:sqlite");
+    {
+      using database = new DatabaseSync(file);
+      database.exec("PRAGMA user_version = 1000");
+    }
+    await assertFails(settings, /newer Parley \(schema 1000/);
+    writeFileSync(file, "this is no database ".repeat(100));
+    await assertFails(settings, /cannot be used \(.*database/);
+  });
+
+  test("a second server on the same data", async () => {
+    const settings = quick();
+    await using server = new CliProcess(["start"], settings);
+    await base(server);
+    await assertFails(settings, new RegExp(`Another Parley server \\(process ${server.child.pid}\\)`));
+  });
+
+  test("a model file that is missing, of another format, truncated, or changed", async () => {
+    const embedded = (path: string) => quick({ PARLEY_ENGINE: "embedded", PARLEY_MODEL_1_MINI_GGUF: path });
+    await assertFails(embedded(join(folder, "nowhere.gguf")), /nowhere\.gguf/);
+    const other = join(folder, "other.gguf");
+    writeFileSync(other, "PK\u0003\u0004 this is something else");
+    await assertFails(embedded(other), /other\.gguf.*GGUF/);
+    const short = join(folder, "short.gguf");
+    copyFileSync(modelFile, short);
+    truncateSync(short, 500_000);
+    await assertFails(embedded(short), /short\.gguf.*(truncated|incomplete|ends)/);
+  }, 60_000);
+
+  test("a script that cannot be played", async () => {
+    const script = join(folder, "wrong.json");
+    writeFileSync(script, '{"scenarios": {"a": [{"say": "b"}]}}');
+    await assertFails(
+      quick({ PARLEY_SCRIPT: script }),
+      /wrong\.json cannot be played: step 1 of scenario "a" must have one of/,
+    );
+  });
+});
+
+describe("settings", () => {
+  test("--help lists every one of them", async () => {
+    const { code, stdout } = await parley(["start", "--help"], { cwd: folder });
+    expect(code).toBe(0);
+    expect(settingNames.filter((name) => !stdout.includes(options[name].env))).toEqual([]);
+  });
+
+  test("mistakes in all of them are reported together, and nothing is started", async () => {
+    const settings = quick({ PORT: "eighty", VENDOR: "no spaces", PARLEY_ENGINE: "steam" });
+    const { code, stderr } = await parley(["start", "--max-sockets", "-1"], settings);
+    expect(code).toBe(2);
+    for (const name of ["PORT", "VENDOR", "PARLEY_ENGINE", "--max-sockets"]) expect(stderr).toContain(name);
+    expect(stderr).not.toContain("Parley is starting");
+  });
+
+  test.each([["--porrt", "1"], ["strat"]])("%s is not known", async (...args) => {
+    const { code, stderr } = await parley(args, { cwd: folder });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/unknown|too many arguments/);
+    expect(stderr).toContain("--help");
+  });
+
+  test("parley.yaml is read, the environment wins over it, and a flag over both", async () => {
+    const file = join(folder, "own.yaml");
+    writeFileSync(file, "vendor: from-file\nport: 1\nvendor_label: Of the file\n");
+    const check = await parley(["config", "check", "--config", file, "--port", "3"], {
+      cwd: folder,
+      env: { PORT: "2", VENDOR: "from-environment" },
+    });
+    expect(check.code).toBe(0);
+    expect(check.stdout).toMatch(/VENDOR +from-environment +environment/);
+    expect(check.stdout).toMatch(/PORT +3 +flag/);
+    expect(check.stdout).toMatch(/VENDOR_LABEL +Of the file +parley\.yaml/);
+    appendFileSync(file, "nonsense: 1\n");
+    const wrong = await parley(["config", "check", "--config", file], { cwd: folder });
+    expect(wrong.code).toBe(2);
+    expect(wrong.stderr).toContain("nonsense is not a setting");
+  });
+
+  test("a secret is shown by nothing", async () => {
+    const env = { PARLEY_API_KEY: "environment-key-0123456789" };
+    const { stdout } = await parley(["config", "check"], { cwd: folder, env });
+    expect(stdout).toContain("not shown");
+    expect(stdout).not.toContain(env.PARLEY_API_KEY);
+  });
+});
