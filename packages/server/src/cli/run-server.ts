@@ -48,10 +48,10 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 function progressReporter(log: Log, stopping: AbortSignal): (event: SupervisorReport) => void {
   const ready = new Set<string>();
   return ({ name, state, detail }) => {
-    if (state === "ready") ready.add(name);
     if (ready.has(name) && !stopping.aborted)
       log[state === "ready" ? "info" : "warn"]({ model: name, state, detail }, "engine");
     else if (state === "starting" || state === "loading" || state === "crashed") say(`${name}: ${detail}`);
+    if (state === "ready") ready.add(name);
   };
 }
 
