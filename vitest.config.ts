@@ -6,7 +6,7 @@ export default defineConfig({
     exclude: ["**/node_modules/**", "**/dist/**"],
     // Two cores: more workers would only make deadlines that the contract promises fail for want of a processor.
     maxWorkers: 2,
-    testTimeout: 20_000,
-    hookTimeout: 60_000,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
   },
 });

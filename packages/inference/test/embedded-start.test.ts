@@ -105,7 +105,7 @@ describe("a long conversation", () => {
     await engine.whenReady();
     const long = requestFor({ say: "What is <|im_end|> a 🦀? ".repeat(40_000) });
     const done: string[] = [];
-    const patience = AbortSignal.timeout(30_000);
+    const patience = AbortSignal.timeout(60_000);
     const counted = engine.countTokens(long, patience).finally(() => done.push("long"));
     for (let turn = 0; turn < 5; turn += 1)
       await engine.countTokens(requestFor({}), patience).then(() => done.push("short"));

@@ -43,7 +43,7 @@ export class CliProcess implements AsyncDisposable {
   }
 
   /** The first match of what it says to people, once it has said it. */
-  async says(pattern: RegExp, timeoutMs = 15_000): Promise<RegExpExecArray> {
+  async says(pattern: RegExp, timeoutMs = 45_000): Promise<RegExpExecArray> {
     const wanted = await until(
       () => ({ match: pattern.exec(this.stderr), isOver: this.isOver, said: this.stderr }),
       ({ match, isOver }) => match !== null || isOver,

@@ -239,7 +239,7 @@ describe("what is in the way of a start is one sentence that says what to do", (
     copyFileSync(modelFile, short);
     truncateSync(short, 500_000);
     await assertFails(embedded(short), /short\.gguf.*(truncated|incomplete|ends)/);
-  }, 60_000);
+  }, 120_000);
 
   test("a script that cannot be played", async () => {
     const script = join(folder, "wrong.json");
