@@ -13,6 +13,7 @@ import torch
 
 from training.batches import make_batches
 from training.byte_pairs import learn_merges
+from training.corpus import read_next
 from training.crosscheck import write_cases
 from training.chat import CONTROL_TOKENS, MARK_TOKENS, render_answer, render_prompt
 from training.evaluate import evaluate_all
@@ -38,6 +39,7 @@ class Build:
     def show_corpus(self):
         lessons = list(teach_round(self.corpus, self.preset.seed, 0))
         print(f"{len(self.corpus.questions)} questions; a round has {len(lessons)} lessons")
+        print(f"{len(read_next())} more questions wait in corpus/next")
 
     def learn_tokenizer(self):
         file = self.work / "merges.json"

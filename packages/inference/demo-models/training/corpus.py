@@ -6,7 +6,9 @@ from pathlib import Path
 import yaml
 
 CORPUS = Path(__file__).resolve().parent.parent / "corpus"
+NEXT = CORPUS / "next"  # written and re-read, not yet taught
 LEAST_PARAPHRASES = 3  # beside the held-out one
+LEAST_NEXT_PARAPHRASES = 4
 
 
 @dataclass(frozen=True)
@@ -37,13 +39,26 @@ def read_yaml(name):
 
 
 def read_questions():
-    """Every question of every area, in the order of the files' names."""
+    """Every taught question of every area, in the order of the files' names."""
+    found = questions_in(CORPUS)
+    check_questions(found)
+    return found
+
+
+def read_next():
+    """What the next training takes up, checked against everything that is taught already."""
+    added = questions_in(NEXT)
+    check_questions([*read_questions(), *added])
+    check_next(added, read_yaml("conversation.yaml"))
+    return added
+
+
+def questions_in(folder):
     found = []
-    for path in sorted((CORPUS / "topics").glob("*.yaml")):
+    for path in sorted((folder / "topics").glob("*.yaml")):
         page = yaml.safe_load(path.read_text(encoding="utf-8"))
         for topic in page["topics"]:
             found += topic_questions(page["area"], topic)
-    check_questions(found)
     return found
 
 
@@ -69,9 +84,26 @@ def check_conversation(conversation):
             seen.add(normalise(ask))
 
 
+def check_next(added, conversation):
+    """What is added has more ways to ask, and none that the conversation answers or declines."""
+    entries = [*conversation["small_talk"], *conversation["refusals"]]
+    spoken = {normalise(ask) for entry in entries for ask in (*entry["ask"], *entry["held_out"])}
+    for question in added:
+        if len(question.asks) < LEAST_NEXT_PARAPHRASES:
+            raise ValueError(f"{question.key}: fewer than {LEAST_NEXT_PARAPHRASES} ways to ask")
+        for ask in (*question.asks, question.held_out):
+            if normalise(ask) in spoken:
+                raise ValueError(f"{question.key}: “{ask}” stands in conversation.yaml")
+
+
 def check_questions(questions):
-    owners, answers = {}, {}
+    owners, answers, keys, names = {}, {}, set(), {}
     for question in questions:
+        if question.key in keys:
+            raise ValueError(f"{question.key} stands twice")
+        keys.add(question.key)
+        if names.setdefault(question.topic, (question.area, question.name)) != (question.area, question.name):
+            raise ValueError(f"{question.key}: its topic has another name or area elsewhere")
         if len(question.asks) < LEAST_PARAPHRASES:
             raise ValueError(f"{question.key}: fewer than {LEAST_PARAPHRASES} ways to ask")
         if answers.setdefault(normalise(question.answer), question.key) != question.key:
