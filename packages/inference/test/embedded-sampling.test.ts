@@ -103,9 +103,14 @@ describe("logit_bias", () => {
     expect(tokens.filter((token) => String(token.id) in banned)).toEqual([]);
   });
 
-  test("a little bias is enough to change a little", async () => {
-    const [first = 0] = await greedyIds();
-    expect(await textOf({ logit_bias: { [first]: -8 } })).not.toBe(await textOf({}));
+  test("a bias counts to the last tenth: below the lead of the likeliest token it changes nothing, above it does", async () => {
+    const { tokens } = await write({}, { top_logprobs: 2 });
+    const [likeliest, next] = tokens[0]?.top ?? [];
+    const lead = (likeliest?.logprob ?? 0) - (next?.logprob ?? 0);
+    const firstWith = async (bias: number) =>
+      (await write({ logit_bias: { [tokens[0]?.id ?? 0]: bias } })).tokens[0]?.token;
+    expect(await firstWith(-lead + 0.1)).toBe(likeliest?.token);
+    expect(await firstWith(-lead - 0.1)).toBe(next?.token);
   });
 
   test.each([0, 1, 2])("banning everything leaves text, and no mark, at temperature %i", async (temperature) => {

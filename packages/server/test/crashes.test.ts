@@ -137,7 +137,10 @@ describe("two hundred callers that hang up at random moments", () => {
         );
       for (const model of [modelId, miniId])
         for (const gauge of ["parley_slots_taken", "parley_queue_waiting"])
-          expect(await server.gauge(`${gauge}{model="${model}"}`)).toBe(0);
+          await until(
+            () => server.gauge(`${gauge}{model="${model}"}`),
+            (value) => value === 0,
+          );
       expect(server.ledger().filter(({ outcome }) => outcome === "open")).toEqual([]);
       expect(server.ledger().some(({ outcome }) => outcome === "cut")).toBe(true);
       expect((await server.chat({ max_tokens: 5 })).status).toBe(200);

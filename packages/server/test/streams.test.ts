@@ -87,7 +87,7 @@ describe("time", () => {
     scenarios: {
       silent: [{ stall: true }],
       "silent later": [...begun, { stall: true }],
-      late: [{ wait_ms: 200 }, ...begun, { finish: "stop" }],
+      late: [{ wait_ms: 400 }, ...begun, { finish: "stop" }],
       "late refusal": [{ wait_ms: 200 }, { refuse: "no" }],
       "late failure": [{ wait_ms: 200 }, { fail: "no" }],
       "at once": [...begun, { finish: "stop" }],

@@ -35,7 +35,7 @@ test.each([
   ],
   ['{"scenarios": {"a": [{"text": "b", "die": true}]}}', /step 1 of scenario "a" must have one of/],
   ['{"scenarios": {"a": [{"wait_ms": -1}]}}', /step 1 of scenario "a" has a wrong wait_ms: -1/],
-  ['{"scenarios": {"a": [{"tool": {"index": 0}}]}}', /step 1 of scenario "a" has a wrong tool/],
+  ['{"scenarios": {"a": [{"tool": "f"}]}}', /step 1 of scenario "a" has a wrong tool/],
   [
     '{"scenarios": {"a": [{"repeat": 2, "steps": [{"say": ""}]}]}}',
     /step 1 of the repeated step 1 of scenario "a" must have/,
