@@ -26,7 +26,7 @@ export function dependenciesOf(body: unknown, text: BodyText, findSchemaFaults: 
     top_logprobs: (place) => (root["logprobs"] === true ? undefined : needs(place, "logprobs")),
     stream_options: (place) => (root["stream"] === true ? undefined : needs(place, "stream")),
     "tools[].function.name": ({ value, path }) => {
-      if (names.has(value)) return invalid(path, `The tool name ${String(value)} is used twice.`);
+      if (names.has(value)) return invalid(path, `${path} is ${String(value)}, the name of an earlier tool.`);
       names.add(value);
       return undefined;
     },

@@ -1,5 +1,6 @@
 import contract from "../generated/contract.json" with { type: "json" };
 import { itemPath, memberPath } from "./member-path.ts";
+import type { NamesOf } from "./member-order.ts";
 import type { Path } from "./member-path.ts";
 import { branchFor, isRecord, resolve } from "./schema.ts";
 import type { Schema } from "./schema.ts";
@@ -10,40 +11,46 @@ const { ignoredParamsShown, ignoredParamNameBytes } = contract["x-limits"];
  * Members of a valid body that have no effect: unknown ones anywhere, and those that the contract marks so. A null member
  * is absent, so it is never among them. In the order of the request, at most as many as the header shows.
  */
-export function findIgnoredMembers(schema: Schema, body: unknown): readonly Path[] {
-  const found: Path[] = [];
-  collect(schema, body, "", found);
-  return found;
+export function findIgnoredMembers(schema: Schema, body: unknown, namesOf: NamesOf = Object.keys): readonly Path[] {
+  const search = { found: [], namesOf };
+  collect(search, schema, body, "");
+  return search.found;
 }
 
-function collect(unresolved: Schema, value: unknown, path: Path, found: Path[]): void {
+interface Search {
+  readonly found: Path[];
+  readonly namesOf: NamesOf;
+}
+
+function collect(search: Search, unresolved: Schema, value: unknown, path: Path): void {
   const schema = resolve(unresolved);
-  if (found.length >= ignoredParamsShown.value) return;
+  if (search.found.length >= ignoredParamsShown.value) return;
   if (schema.oneOf) {
     const branch = branchFor(schema, value);
-    if (branch) collect(branch, value, path, found);
-  } else if (Array.isArray(value)) collectItems(schema, value, path, found);
-  else if (isRecord(value) && schema.properties) collectMembers(schema.properties, value, path, found);
+    if (branch) collect(search, branch, value, path);
+  } else if (Array.isArray(value)) collectItems(search, schema, value, path);
+  else if (isRecord(value) && schema.properties) collectMembers(search, schema.properties, value, path);
 }
 
-function collectItems(schema: Schema, items: readonly unknown[], path: Path, found: Path[]): void {
+function collectItems(search: Search, schema: Schema, items: readonly unknown[], path: Path): void {
   const { items: inner } = schema;
   if (!inner) return;
-  for (const [index, item] of items.entries()) collect(inner, item, itemPath(path, index), found);
+  for (const [index, item] of items.entries()) collect(search, inner, item, itemPath(path, index));
 }
 
 function collectMembers(
+  search: Search,
   properties: Readonly<Record<string, Schema>>,
   value: Record<string, unknown>,
   path: Path,
-  found: Path[],
 ): void {
-  for (const [name, item] of Object.entries(value)) {
-    if (item === null || found.length >= ignoredParamsShown.value) continue;
+  for (const name of search.namesOf(value)) {
+    const item = value[name];
+    if (item === null || search.found.length >= ignoredParamsShown.value) continue;
     const member = Object.hasOwn(properties, name) ? properties[name] : undefined;
     const at = memberPath(path, name);
-    if (!member || member["x-ignored"]) found.push(at);
-    else collect(member, item, at, found);
+    if (!member || member["x-ignored"]) search.found.push(at);
+    else collect(search, member, item, at);
   }
 }
 

@@ -46,7 +46,9 @@ export const requestSchema = (): Schema => resolve({ $ref: "#/components/schemas
 export function typesOf(value: unknown): readonly string[] {
   if (value === null) return ["null"];
   if (Array.isArray(value)) return ["array"];
-  if (typeof value === "number") return Number.isInteger(value) ? ["integer", "number"] : ["number"];
+  // What is beyond every double is read as infinity, and was written without a fraction.
+  if (typeof value === "number")
+    return Number.isInteger(value) || !Number.isFinite(value) ? ["integer", "number"] : ["number"];
   return [typeof value];
 }
 

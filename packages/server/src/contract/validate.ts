@@ -11,6 +11,7 @@ import { explainViolation } from "./explain-violation.ts";
 import { findIgnoredMembers, formatIgnored } from "./ignored-members.ts";
 import { validatorCopy } from "./load-contract.ts";
 import type { Contract } from "./load-contract.ts";
+import { namesInOrder } from "./member-order.ts";
 import { parseJsonBody } from "./parse-json-body.ts";
 import { requestSchema } from "./schema.ts";
 
@@ -111,10 +112,11 @@ async function isAccepted(validator: OpenApiRequestHandler, req: Request, res: R
 }
 
 function nameIgnored(req: Request, res: Response): void {
-  const ignored = findIgnoredMembers(requestSchema(), req.body);
+  if (findIgnoredMembers(requestSchema(), req.body).length === 0) return;
+  const namesOf = namesInOrder(bodyTextOf(req).text, req.body);
+  const ignored = findIgnoredMembers(requestSchema(), req.body, namesOf);
   const [first] = ignored;
-  if (first === undefined) return;
-  if (req.get("x-strict-params")?.toLowerCase() === "true") {
+  if (first !== undefined && req.get("x-strict-params")?.toLowerCase() === "true") {
     throw new ApiError("unknown_parameter", `${first} would have no effect, and x-strict-params was asked for.`, {
       param: first,
     });

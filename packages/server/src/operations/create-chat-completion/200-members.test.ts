@@ -137,6 +137,13 @@ describe("a member without effect", () => {
     expect(await ignoredIn(members)).toBe(names.join(","));
   });
 
+  test("REQ-15 names that are written in digits stand where the request has them, at any depth", async () => {
+    const message = '{"mood": 1, "\\u0037": 1, "role": "user", "content": "a \\"9\\": b"}';
+    const body = `{"model": "vendor/model-1", "store": true, "10" : 1, "messages": [${message}], "9": 1}`;
+    const response = await server().chat({}, { body });
+    expect(response.headers.get("x-ignored-params")).toBe("store,10,messages[0].mood,messages[0].7,9");
+  });
+
   test("REQ-16 what a header cannot carry is a question mark", async () => {
     expect(await ignoredIn({ "a,b c\u0000\u007f\r\n~!": 1, "ü🜂": 1, "": 1 })).toBe("a?b?c????~!,??????,?");
   });

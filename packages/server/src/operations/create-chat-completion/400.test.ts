@@ -155,6 +155,7 @@ describe("a seed", () => {
   test.each([
     ["REQ-27 2^63", "9223372036854775808", "invalid_value"],
     ["REQ-27 2^63 and more", `9${"0".repeat(40)}`, "invalid_value"],
+    ["REQ-27 beyond every double", "9".repeat(400), "invalid_value"],
     ["REQ-27 below -2^63", "-9223372036854775809", "invalid_value"],
     ["REQ-29 REQ-07 a whole number with a point", "7.0", "invalid_type"],
     ["REQ-29 an exponent", "1e3", "invalid_type"],
@@ -162,6 +163,11 @@ describe("a seed", () => {
     ["REQ-29 an endless number", "1e999", "invalid_type"],
   ])("%s", async (_title, digits, code) => {
     expect(await server().refuse({}, withSeed(digits))).toMatchObject({ status: 400, code, param: "seed" });
+  });
+
+  test("REQ-04 a cap that no double holds is out of its bounds, and no fraction", async () => {
+    const body = `{"model": "${modelId}", "messages": [{"role": "user", "content": "a"}], "max_tokens": 1e400}`;
+    expect(await server().refuse({}, { body })).toMatchObject({ code: "invalid_value", param: "max_tokens" });
   });
 
   test("HTTP-17 the last spelling counts where it is repeated", async () => {
