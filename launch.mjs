@@ -17,6 +17,7 @@ const verbs = {
   dev: { command: ["node", "--watch", cli, "start"], isDevelopment: false },
   generate: { command: ["node", join(root, "repo/generate.ts")], isDevelopment: true },
   bench: { command: ["node", join(root, "bench/overhead.ts")], isDevelopment: true },
+  fuzz: { command: ["node", join(root, "fuzz/main.ts")], isDevelopment: true },
   check: { command: ["node", join(root, "ci/run-steps.ts"), "check"], isDevelopment: true },
   test: { command: ["node", join(root, "ci/run-steps.ts"), "test"], isDevelopment: true },
 };

@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["{packages/*,openapi,repo,ci,docs}/**/*.test.ts"],
+    include: ["{packages/*,openapi,repo,ci,docs,fuzz}/**/*.test.ts"],
     exclude: ["**/node_modules/**", "**/dist/**"],
     // Two cores: more workers would only make deadlines that the contract promises fail for want of a processor.
     maxWorkers: 2,

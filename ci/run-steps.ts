@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { steps } from "./steps.ts";
+import { didNotRun, steps } from "./steps.ts";
 import type { Step } from "./steps.ts";
 
 /** Runs a suite's steps on this machine, all of them, and closes with one line that sums them up. */
@@ -11,6 +11,8 @@ import type { Step } from "./steps.ts";
 interface Count {
   readonly passed: number;
   readonly failed: number;
+  /** Steps that could not run here. */
+  readonly notRun: number;
 }
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -18,24 +20,30 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 async function runSuite(suite: string, extraArgs: readonly string[]): Promise<Count> {
   const chosen = steps.filter((step) => step.suites.some((one) => one === suite));
   if (chosen.length === 0) throw new Error(`there is no suite "${suite}"`);
-  let total: Count = { passed: 0, failed: 0 };
+  let total: Count = { passed: 0, failed: 0, notRun: 0 };
   for (const step of chosen) {
     const startedAt = Date.now();
     const count = await runStep(step, extraArgs);
-    total = { passed: total.passed + count.passed, failed: total.failed + count.failed };
-    process.stdout.write(
-      `== ${step.name}: ${count.passed} passed, ${count.failed} failed, ${Math.round((Date.now() - startedAt) / 1000)} s\n`,
-    );
+    total = {
+      passed: total.passed + count.passed,
+      failed: total.failed + count.failed,
+      notRun: total.notRun + count.notRun,
+    };
+    const outcome = count.notRun > 0 ? `not run, it needs ${step.needs.join(", ")}` : describe(count);
+    process.stdout.write(`== ${step.name}: ${outcome}, ${Math.round((Date.now() - startedAt) / 1000)} s\n`);
   }
   return total;
 }
+
+const describe = ({ passed, failed }: Count): string => `${passed} passed, ${failed} failed`;
 
 async function runStep(step: Step, extraArgs: readonly string[]): Promise<Count> {
   process.stdout.write(`== ${step.name}\n`);
   const [program, ...args] = step.command;
   if (step.counts === "one") {
-    const isGood = (await execute(program, args)) === 0;
-    return { passed: Number(isGood), failed: Number(!isGood) };
+    const exitCode = await execute(program, args);
+    const isNotRun = exitCode === didNotRun;
+    return { passed: Number(exitCode === 0), failed: Number(exitCode !== 0 && !isNotRun), notRun: Number(isNotRun) };
   }
   const folder = await mkdtemp(join(tmpdir(), "parley-report-"));
   try {
@@ -59,7 +67,7 @@ async function readReport(file: string, exitCode: number): Promise<Count> {
   const report = JSON.parse(text) as { numPassedTests?: number; numFailedTests?: number }; // vitest's own format
   const passed = report.numPassedTests ?? 0;
   const failed = report.numFailedTests ?? 0;
-  return { passed, failed: failed === 0 && exitCode !== 0 ? 1 : failed };
+  return { passed, failed: failed === 0 && exitCode !== 0 ? 1 : failed, notRun: 0 };
 }
 
 function execute(program: string, args: readonly string[]): Promise<number> {
@@ -79,6 +87,7 @@ function execute(program: string, args: readonly string[]): Promise<number> {
 }
 
 const [suite = "test", ...extraArgs] = process.argv.slice(2);
-const { passed, failed } = await runSuite(suite, extraArgs);
-process.stdout.write(`${passed} passed, ${failed} failed\n`);
-process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
+const total = await runSuite(suite, extraArgs);
+if (total.notRun > 0) process.stdout.write(`${total.notRun} steps were not run, see above\n`);
+process.stdout.write(`${describe(total)}\n`);
+process.exitCode = total.failed === 0 && total.passed > 0 ? 0 : 1;

@@ -6,12 +6,18 @@ export interface Step {
   readonly needs: readonly ("chromium" | "python" | "docker")[];
   /** Paths whose change can change the outcome. */
   readonly inputs: readonly string[];
-  /** How its output is counted: as one check, or from the report that vitest writes to `$REPORT`. */
+  /**
+   * How its output is counted: as one check, or from the report that vitest writes to `$REPORT`. A check that ends with
+   * `didNotRun` is neither passed nor failed: what it needs is not there, and it has said so.
+   */
   readonly counts: "one" | "vitest";
   readonly suites: readonly ("check" | "test")[];
 }
 
-const code = ["packages", "openapi", "repo", "ci", "docs"];
+/** The exit code of a step that could not run, as automake and others have it. */
+export const didNotRun = 77;
+
+const code = ["packages", "openapi", "repo", "ci", "docs", "fuzz"];
 
 export const steps: readonly Step[] = [
   {
@@ -52,6 +58,14 @@ export const steps: readonly Step[] = [
     needs: [],
     inputs: [...code, "vitest.config.ts"],
     counts: "vitest",
+    suites: ["test"],
+  },
+  {
+    name: "fuzz",
+    command: ["node", "fuzz/main.ts"],
+    needs: ["python"],
+    inputs: ["packages/server", "packages/inference", "openapi", "fuzz"],
+    counts: "one",
     suites: ["test"],
   },
 ];

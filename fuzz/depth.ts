@@ -1,0 +1,96 @@
+import { readFileSync } from "node:fs";
+import { parse } from "yaml";
+import contract from "../packages/server/src/generated/contract.json" with { type: "json" };
+import type { Tally } from "./record.ts";
+
+/** The least that a run must have reached, from `floors.yaml`. */
+export interface Floors {
+  readonly answers: number;
+  readonly takenShare: number;
+  readonly streamedShare: number;
+  readonly everyMember: boolean;
+  readonly everyStatus: boolean;
+}
+
+interface FloorsFile {
+  readonly scripted: Floors;
+  readonly embedded: Floors;
+  /** By operation and status, why no fuzzer sees it. */
+  readonly unreachable: Readonly<Record<string, Readonly<Record<string, string>>>>;
+}
+
+export const { unreachable, ...floors } = parse(
+  readFileSync(new URL("floors.yaml", import.meta.url), "utf8"),
+) as FloorsFile; // written by hand, and read by a test
+
+/** Why a run was too shallow to say anything: empty when it was deep enough. */
+export function findShallows(tally: Tally, least: Floors): string[] {
+  const { chats, chatsTaken, streamed } = tally;
+  return [
+    ...below("answers", tally.answers, least.answers),
+    ...below("share of requests taken", shareOf(chatsTaken, chats), least.takenShare),
+    ...below("share of taken requests streamed", shareOf(streamed, chatsTaken), least.streamedShare),
+    ...(least.everyMember ? membersMissing(tally) : []),
+    ...(least.everyStatus ? statusesMissing(tally) : []),
+  ];
+}
+
+export const shareOf = (part: number, whole: number): number => (whole === 0 ? 0 : part / whole);
+
+const below = (what: string, found: number, least: number): string[] =>
+  found < least ? [`${what}: ${Number(found.toFixed(3))}, and the floor is ${least}`] : [];
+
+function membersMissing({ taken, refused }: Tally): string[] {
+  const members = membersOfRequest();
+  return [
+    ...members.filter((one) => !taken.has(one)).map((one) => `the member ${one} was never taken`),
+    ...members.filter((one) => !refused.has(one)).map((one) => `the member ${one} was never refused`),
+  ];
+}
+
+function statusesMissing({ statuses }: Tally): string[] {
+  return declaredStatuses()
+    .filter(([operation, status]) => unreachable[operation]?.[status] === undefined)
+    .filter(([operation, status]) => !statuses.has(`${operation} ${status}`))
+    .map(([operation, status]) => `${operation} never answered ${status}`);
+}
+
+/** Every declared pair of operation and status. */
+export function declaredStatuses(): [operation: string, status: string][] {
+  const operations = Object.values(contract.paths).flatMap((item) => Object.values(item) as object[]);
+  return operations
+    .filter((one): one is { operationId: string; responses: object } => "operationId" in one && "responses" in one)
+    .flatMap(({ operationId, responses }) =>
+      Object.keys(responses).map((status): [string, string] => [operationId, status]),
+    );
+}
+
+interface Schema {
+  readonly $ref?: string;
+  readonly oneOf?: readonly Schema[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+}
+
+const schemas = contract.components.schemas as unknown as Readonly<Record<string, Schema>>; // lint holds it to these words
+
+/** Every member of a request, at every depth: `messages[].content[].text`. */
+export function membersOfRequest(): string[] {
+  return [...new Set(membersOf({ $ref: "ChatCompletionRequest" }, ""))];
+}
+
+function membersOf(schema: Schema, path: string): string[] {
+  const {
+    oneOf = [],
+    items,
+    properties = {},
+  } = (schema.$ref && schemas[schema.$ref.split("/").at(-1) ?? ""]) || schema;
+  return [
+    ...oneOf.flatMap((branch) => membersOf(branch, path)),
+    ...(items ? membersOf(items, `${path}[]`) : []),
+    ...Object.entries(properties).flatMap(([name, member]) => {
+      const at = path === "" ? name : `${path}.${name}`;
+      return [at, ...membersOf(member, at)];
+    }),
+  ];
+}

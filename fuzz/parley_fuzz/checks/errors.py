@@ -1,0 +1,68 @@
+"""Errors: the envelope, the catalogue, and what an answer must never tell."""
+
+import re
+
+from parley_fuzz.contract import catalog, edge, place_at_fault, places
+from parley_fuzz.exchange import Exchange
+from parley_fuzz.schema_validators import fault_of
+
+LEAKS = re.compile(
+    r"Traceback|node:internal|\n\s+at |\.(?:ts|js|mjs|py):\d+|ECONN|EPIPE|sqlite|127\.0\.0\.1|10\.0\.0\.1|CUDA|/packages/",
+    re.IGNORECASE,
+)
+
+
+def error_envelope(exchange: Exchange) -> str | None:
+    """Every error has the one shape, and code, status, type and `param` that belong together."""
+    if exchange.is_taken:
+        return None
+    if exchange.method == "HEAD":
+        return f"an answer to HEAD has a body of {len(exchange.body)} bytes" if exchange.body else None
+    if exchange.headers.get("content-type") != "application/json; charset=utf-8":
+        return f"an error comes as {exchange.headers.get('content-type')}"
+    shape = fault_of("ErrorResponse", exchange.json)
+    if shape is not None:
+        return f"the envelope is broken: {shape}"
+    if exchange.json["request_id"] != exchange.headers.get("x-request-id"):
+        return "request_id is not x-request-id"
+    return _mismatch(exchange)
+
+
+def _mismatch(exchange: Exchange) -> str | None:
+    error = exchange.error
+    entry = catalog[error["code"]]
+    is_edge = edge.get(str(exchange.status), {}).get("code") == error["code"]
+    if exchange.status != entry["status"] and not (is_edge and error["param"] is None):
+        return f"{error['code']} does not go with {exchange.status}"
+    if error["type"] != entry["type"]:
+        return f"{error['code']} does not go with the type {error['type']}"
+    if entry["param"] is None and error["param"] is not None:
+        return f"{error['code']} names the member {error['param']}"
+    if entry["param"] == "required" and error["param"] is None:
+        return f"{error['code']} names no member"
+    return _unknown_param(error["param"], error["code"], error["message"])
+
+
+def _unknown_param(param: str | None, code: str, message: str) -> str | None:
+    if param is None or code == "unknown_parameter":
+        return None
+    place = place_at_fault(param)
+    if place is None or place not in places():
+        return f"param is {param!r}, which is no member of the contract"
+    return (
+        None
+        if param in message or code == "model_not_found" or param == "messages"
+        else f"the message does not name {param}"
+    )
+
+
+def no_leak(exchange: Exchange) -> str | None:
+    """No stack, no address of an engine, no key: not in a body that the caller did not write, not in a header."""
+    headers = "\n".join(exchange.headers.values())
+    if len(exchange.key) > 7 and (exchange.key in headers or exchange.key.encode() in exchange.body):
+        return "the answer holds the key"
+    if exchange.is_taken:
+        return None
+    sent = exchange.sent.decode("utf-8", "replace")
+    leak = next((one[0] for one in LEAKS.finditer(exchange.text + headers) if one[0] not in sent), None)
+    return None if leak is None else f"the answer tells {leak!r}"

@@ -1,0 +1,141 @@
+"""What Schemathesis loads: how cases are drawn, what is checked of every answer, and what is written down of it."""
+
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import schemathesis
+from hypothesis import strategies as st
+from schemathesis import Case, CheckContext, HookContext, Response
+from schemathesis.core.failures import Failure
+
+from parley_fuzz import dress
+from parley_fuzz.checks import answer, errors, headers, judgement
+from parley_fuzz.contract import CHAT
+from parley_fuzz.exchange import Exchange, exchange_of
+from parley_fuzz.recorder import record, record_failure
+from parley_fuzz.stream_machine import Violation
+from parley_fuzz.variant import declare_edge, offer_models
+from parley_fuzz.world import IS_AUTH_RUN, IS_SCRIPTED, IS_SHALLOW, KEY, SOURCE
+
+SEEDS = st.binary(min_size=8, max_size=8)
+MOST_SECONDS = 15
+STALL_AT = 40
+"""One case of every run waits for the deadline of the server; more would only take time."""
+STRANGER_EVERY = 20
+_sent = 0
+
+
+@schemathesis.hook
+def before_load_schema(context: HookContext, raw_schema: dict[str, Any]) -> None:
+    declare_edge(raw_schema)
+    if not IS_SHALLOW:
+        offer_models(raw_schema)
+
+
+def is_drawn_by_grammar(context: HookContext) -> bool:
+    return SOURCE == "grammar" and is_chat(context) and not IS_SHALLOW
+
+
+def is_chat(context: HookContext) -> bool:
+    return context.operation is not None and context.operation.path == CHAT
+
+
+@schemathesis.hook
+def before_generate_body(context: HookContext, strategy: Any) -> Any:
+    """The grammar draws whole requests; Schemathesis's own body would only cost its time."""
+    return st.just({}) if is_drawn_by_grammar(context) else strategy
+
+
+@schemathesis.hook
+def before_generate_headers(context: HookContext, strategy: Any) -> Any:
+    """The seed of the grammar is all that is left to choose: beside other choices Hypothesis repeats it, half of the time."""
+    return st.just({}) if is_drawn_by_grammar(context) else strategy
+
+
+@schemathesis.hook
+def flatmap_case(context: HookContext, case: Case) -> Any:
+    if is_drawn_by_grammar(context):
+        return SEEDS.map(lambda seed: from_grammar(case, Random(seed)))
+    return st.just(lead_deeper(case) if is_chat(context) and not IS_SHALLOW else case)
+
+
+def from_grammar(case: Case, rng: Random) -> Case:
+    case.body = dress.draw_payload(rng)
+    case.headers.clear()
+    case.headers.update(dress.draw_headers(rng))
+    return case
+
+
+def lead_deeper(case: Case) -> Case:
+    """Half of Schemathesis's own bodies are streamed, and those that are meant to be taken have what they depend on."""
+    body = case.body
+    if isinstance(body, dict) and case.meta is not None and case.meta.generation.mode.is_positive:
+        body["stream"] = Random(repr(body)).random() < 0.5
+        if not body["stream"]:
+            body.pop("stream_options", None)
+        if body.get("logprobs") is not True:
+            body.pop("top_logprobs", None)
+    return case
+
+
+@schemathesis.hook
+def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> None:
+    global _sent
+    _sent += 1
+    if IS_SCRIPTED and SOURCE == "grammar" and _sent == STALL_AT and is_chat(context):
+        case.body = dress.scenario(Random(0), "stalls")
+        case.headers.clear()
+    # Not through the configuration, which would win over the headers of a case: some cases come with another key.
+    if not IS_AUTH_RUN:
+        is_strange = _sent % STRANGER_EVERY == 0 and not is_chat(context)
+        case.headers.setdefault("Authorization", f"Bearer {'not-a-key-of-this-server' if is_strange else KEY}")
+
+
+def _register(check: Callable[[Exchange], str | None]) -> None:
+    def run(_ctx: CheckContext, response: Response, case: Case) -> None:
+        try:
+            fault = check(exchange_of(case, response))
+        except (LookupError, TypeError, ValueError, AttributeError, Violation) as error:
+            fault = f"the answer cannot be read: {error!r}"
+        if fault is not None:
+            raise Failure(operation=case.operation.label, title=check.__name__, message=fault)
+
+    run.__name__ = check.__name__
+    run.__doc__ = check.__doc__
+    schemathesis.check(run)
+
+
+def deadline(exchange: Exchange) -> str | None:
+    """Every answer is whole in time."""
+    return f"the answer took {exchange.seconds:.1f} s" if exchange.seconds > MOST_SECONDS else None
+
+
+for one in (
+    errors.error_envelope,
+    errors.no_leak,
+    headers.response_headers,
+    headers.rate_limit_headers,
+    headers.retry_headers,
+    headers.ignored_params,
+    answer.media_type,
+    answer.stream_events,
+    answer.completion_schema,
+    answer.answer_form,
+    answer.usage_arithmetic,
+    judgement.judgement,
+    deadline,
+):
+    _register(one)
+
+
+@schemathesis.hook
+def after_call(context: HookContext, case: Case, response: Response) -> None:
+    record(exchange_of(case, response))
+
+
+@schemathesis.hook
+def filter_failure(context: HookContext, failure: Failure, case: Case, response: Response) -> bool:
+    """Writes every failure down, Schemathesis's own included, and keeps it."""
+    record_failure(exchange_of(case, response), failure)
+    return True

@@ -1,0 +1,54 @@
+"""Validators of the contract's answers: closed, since an answer may hold nothing that the contract does not name."""
+
+import json
+from functools import cache
+from typing import Any
+
+import jsonschema_rs
+
+from parley_fuzz.contract import Schema, schemas
+
+
+def _close(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_close(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    closed = {name: _close(one) for name, one in schema.items() if name != "examples"}
+    if isinstance(schema.get("properties"), dict) and "additionalProperties" not in schema:
+        closed["additionalProperties"] = False
+    return closed
+
+
+@cache
+def _definitions() -> dict[str, Any]:
+    return _close(json.loads(json.dumps(schemas).replace("#/components/schemas/", "#/$defs/")))
+
+
+@cache
+def _validator(name: str) -> Any:
+    return jsonschema_rs.validator_for(
+        {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "$ref": f"#/$defs/{name}",
+            "$defs": _definitions(),
+        }
+    )
+
+
+def fault_of(name: str, value: object) -> str | None:
+    """Why a value is not what the contract calls by this name, and nothing beside it."""
+    error = next(_validator(name).iter_errors(value), None)
+    return None if error is None else f"{error.message[:300]} (at {list(error.instance_path)})"
+
+
+def header_is_valid(schema: Schema, text: str) -> bool:
+    value: object = int(text) if schema.get("type") == "integer" and text.isdigit() else text
+    return bool(_header_validator(json.dumps(schema)).is_valid(value))
+
+
+@cache
+def _header_validator(schema: str) -> Any:
+    """Kept by its text: to compile it takes longer than everything else that is done with an answer."""
+    own = json.loads(schema.replace("#/components/schemas/", "#/$defs/"))
+    return jsonschema_rs.validator_for({**own, "$defs": _definitions()})

@@ -1,0 +1,301 @@
+"""What the contract says of a request body: taken, or refused with which code at which member.
+
+Written from the contract and without a look at the server, so that each can show the other's mistakes.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from parley_fuzz.contract import (
+    Schema,
+    allows_type,
+    branch_for,
+    limits,
+    member_path,
+    request_schema,
+    resolve,
+    schemas,
+    tag_of,
+    without_indexes,
+)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A refusal. `is_certain` is false where only an engine can tell whether a schema of the caller can be enforced."""
+
+    code: str
+    param: str | None
+    is_certain: bool = True
+
+
+def faults_of(body: dict[str, Any], text: str) -> Iterator[Fault]:
+    """Every refusal that may be the answer, up to the first that must be, in the order of the contract."""
+    for fault in _find(request_schema, body, "", _Rules(body, text)):
+        yield fault
+        if fault.is_certain:
+            return
+
+
+class _Rules:
+    """What has to be judged across members: `x-dependencies` of the contract."""
+
+    def __init__(self, body: dict[str, Any], text: str) -> None:
+        self.body = body
+        self.text = text
+        self.names: set[str] = set()
+
+    def judge(self, value: object, owner: dict[str, Any], path: str) -> Iterator[Fault]:
+        rule = _rules.get(without_indexes(path))
+        if rule is not None:
+            yield from rule(self, value, owner, path)
+
+
+def _content(_rules: _Rules, value: object, owner: dict[str, Any], path: str) -> Iterator[Fault]:
+    calls = owner.get("tool_calls")
+    if owner.get("role") == "assistant" and value is None and not (isinstance(calls, list) and calls):
+        yield Fault("missing_required_parameter", path)
+
+
+def _seed(rules: _Rules, value: object, _owner: dict[str, Any], path: str) -> Iterator[Fault]:
+    if value is None:
+        return
+    digits = last_source(rules.text, "seed")
+    bounds = request_schema["properties"]["seed"]["x-exact-bounds"]
+    if not re.fullmatch(r"-?[0-9]+", digits):
+        yield Fault("invalid_type", path)
+    elif not int(bounds["minimum"]) <= int(digits) <= int(bounds["maximum"]):
+        yield Fault("invalid_value", path)
+
+
+def last_source(text: str, name: str) -> str:
+    """How a number of the root is written; of a repeated member the last counts."""
+    return json.loads(text, parse_int=_Written, parse_float=_Written)[name].source
+
+
+class _Written(float):
+    """A number that remembers how it was written."""
+
+    source: str
+
+    def __new__(cls, source: str) -> "_Written":
+        number = super().__new__(cls, 0)
+        number.source = source
+        return number
+
+
+def _needs(other: str) -> Any:
+    def rule(rules: _Rules, value: object, _owner: dict[str, Any], path: str) -> Iterator[Fault]:
+        if value is not None and rules.body.get(other) is not True:
+            yield Fault("invalid_value", path)
+
+    return rule
+
+
+def _tool_name(rules: _Rules, value: object, _owner: dict[str, Any], path: str) -> Iterator[Fault]:
+    if isinstance(value, str):
+        if value in rules.names:
+            yield Fault("invalid_value", path)
+        rules.names.add(value)
+
+
+def _parameters(rules: _Rules, value: object, owner: dict[str, Any], path: str) -> Iterator[Fault]:
+    if not isinstance(value, dict) or is_plain(value):
+        return
+    forced = _named(rules.body.get("tool_choice")) == owner.get("name") or rules.body.get("tool_choice") == "required"
+    is_held = owner.get("strict") is True or forced
+    yield Fault("invalid_schema", path, is_certain=is_held and has_foreign_keyword(value))
+
+
+def _schema(_rules: _Rules, value: object, _owner: dict[str, Any], path: str) -> Iterator[Fault]:
+    if isinstance(value, dict) and not is_plain(value):
+        yield Fault("invalid_schema", path, is_certain=has_foreign_keyword(value))
+
+
+def _tool_choice(rules: _Rules, value: object, _owner: dict[str, Any], path: str) -> Iterator[Fault]:
+    name = _named(value)
+    if value != "required" and name is None:
+        return
+    tools = rules.body.get("tools")
+    is_offered = isinstance(tools, list) and (name is None or any(_named(tool) == name for tool in tools))
+    if not is_offered:
+        yield Fault("invalid_value", path)
+
+
+def _named(value: object) -> str | None:
+    function = value.get("function") if isinstance(value, dict) else None
+    name = function.get("name") if isinstance(function, dict) else None
+    return name if isinstance(name, str) else None
+
+
+_rules = {
+    "messages[].content": _content,
+    "seed": _seed,
+    "top_logprobs": _needs("logprobs"),
+    "stream_options": _needs("stream"),
+    "tools[].function.name": _tool_name,
+    "tools[].function.parameters": _parameters,
+    "tool_choice": _tool_choice,
+    "response_format.json_schema.schema": _schema,
+}
+
+_words = schemas["JsonSchemaFormat"]["properties"]["schema"]["x-json-schema"]
+_known = {*_words["enforced"], *_words["annotations"]}
+
+
+def has_foreign_keyword(schema: dict[str, Any]) -> bool:
+    """Whether the root has a keyword outside the list; `allOf` may be enforced, and need not be."""
+    return any(name not in _known and name != "allOf" for name in schema)
+
+
+def is_plain(schema: dict[str, Any]) -> bool:
+    """An object of scalars, which every implementation has to take."""
+    properties = schema.get("properties", {})
+    if schema.get("type") != "object" or not set(schema) <= {"type", "properties", "required", "additionalProperties"}:
+        return False
+    if not isinstance(properties, dict) or schema.get("additionalProperties", False) is not False:
+        return False
+    scalars = ({"type": "string"}, {"type": "integer"}, {"type": "number"}, {"type": "boolean"})
+    required = schema.get("required", [])
+    is_listed = isinstance(required, list) and len(set(map(str, required))) == len(required)
+    return (
+        is_listed and set(map(str, required)) <= set(properties) and all(one in scalars for one in properties.values())
+    )
+
+
+def _find(schema: Schema, value: object, path: str, rules: _Rules) -> Iterator[Fault]:
+    schema = resolve(schema)
+    faults = _find_in_union if "oneOf" in schema else _find_in_plain
+    code = schema.get("x-error-code")
+    for fault in faults(schema, value, path, rules):
+        yield Fault(code, path) if code else fault
+
+
+def _find_in_union(schema: Schema, value: object, path: str, rules: _Rules) -> Iterator[Fault]:
+    branch = branch_for(schema, value) if allows_type(schema, value) else None
+    tag = tag_of(schema)
+    if branch is not None:
+        yield from _find(branch, value, path, rules)
+    elif tag is None or not isinstance(value, dict):
+        yield Fault("invalid_type", path)
+    else:
+        yield _tag_fault(schema, tag, value, member_path(path, tag))
+
+
+def _tag_fault(schema: Schema, tag: str, value: dict[str, Any], at: str) -> Fault:
+    if tag not in value:
+        return Fault("missing_required_parameter", at)
+    if not isinstance(value[tag], str):
+        return Fault("invalid_type", at)
+    is_offered_elsewhere = value[tag] in schema.get("x-unsupported-values", [])
+    return Fault("unsupported_value" if is_offered_elsewhere else "invalid_value", at)
+
+
+def _find_in_plain(schema: Schema, value: object, path: str, rules: _Rules) -> Iterator[Fault]:
+    if not allows_type(schema, value):
+        yield Fault("invalid_type", path)
+    elif _breaks_bound(schema, value):
+        yield Fault("invalid_value", path)
+    elif isinstance(value, list) and "items" in schema:
+        for index, item in enumerate(value):
+            yield from _find(schema["items"], item, f"{path}[{index}]", rules)
+    elif isinstance(value, dict):
+        yield from _find_in_members(schema, value, path, rules)
+
+
+def _find_in_members(schema: Schema, owner: dict[str, Any], path: str, rules: _Rules) -> Iterator[Fault]:
+    for name, member in schema.get("properties", {}).items():
+        at = member_path(path, name)
+        if name in owner:
+            yield from _find(member, owner[name], at, rules)
+        elif name in schema.get("required", []):
+            yield Fault("missing_required_parameter", at)
+        yield from rules.judge(owner.get(name), owner, at)
+    free = schema.get("additionalProperties")
+    if isinstance(free, dict):
+        yield from _find_in_free_members(free, schema.get("propertyNames", {}), owner, path, rules)
+
+
+def _find_in_free_members(
+    schema: Schema, names: Schema, owner: dict[str, Any], path: str, rules: _Rules
+) -> Iterator[Fault]:
+    """Names that the caller chose have no order: any of the faults may be told."""
+    found = [Fault("invalid_value", path) for name in owner if _breaks_bound(names, name)]
+    for name, item in owner.items():
+        found += _find(schema, item, member_path(path, name), rules)
+    for fault in found[:-1]:
+        yield Fault(fault.code, fault.param, is_certain=False)
+    yield from found[-1:]
+
+
+def _breaks_bound(schema: Schema, value: object) -> bool:
+    if "enum" in schema and not any(_is_same(value, one) for one in schema["enum"]):
+        return True
+    if "const" in schema and not _is_same(value, schema["const"]):
+        return True
+    if isinstance(value, bool) or value is None:
+        return False
+    if isinstance(value, int | float):
+        return "x-exact-bounds" not in schema and _is_outside(schema, value)
+    if isinstance(value, str):
+        pattern = schema.get("pattern")
+        # Python's `$` also stands before a line break at the end.
+        return _is_long(schema, "Length", value) or (
+            pattern is not None and not re.search(re.sub(r"\$$", r"\\Z", pattern), value)
+        )
+    return _is_long(schema, "Items" if isinstance(value, list) else "Properties", value)
+
+
+def _is_same(value: object, other: object) -> bool:
+    return json.dumps(value) == json.dumps(other)
+
+
+def _is_outside(schema: Schema, value: float) -> bool:
+    return (
+        value < schema.get("minimum", float("-inf"))
+        or value > schema.get("maximum", float("inf"))
+        or ("exclusiveMinimum" in schema and value <= schema["exclusiveMinimum"])
+    )
+
+
+def _is_long(schema: Schema, unit: str, value: Any) -> bool:
+    return not schema.get(f"min{unit}", 0) <= len(value) <= schema.get(f"max{unit}", float("inf"))
+
+
+def ignored_names(body: dict[str, Any]) -> list[str]:
+    """The members without effect, as `x-ignored-params` names them, in the order of the request."""
+    return list(_ignored(request_schema, body, ""))
+
+
+def _ignored(schema: Schema, value: object, path: str) -> Iterator[str]:
+    schema = resolve(schema)
+    if "oneOf" in schema:
+        branch = branch_for(schema, value)
+        if branch is not None:
+            yield from _ignored(branch, value, path)
+    elif isinstance(value, list):
+        for index, item in enumerate(value if "items" in schema else []):
+            yield from _ignored(schema["items"], item, f"{path}[{index}]")
+    elif isinstance(value, dict) and "properties" in schema:
+        for name, item in value.items():
+            member = schema["properties"].get(name)
+            at = member_path(path, name)
+            if item is None:
+                continue
+            if member is None or member.get("x-ignored"):
+                yield at
+            else:
+                yield from _ignored(member, item, at)
+
+
+def ignored_header(names: list[str]) -> str:
+    return ",".join(_header_name(name) for name in names[: limits["ignoredParamsShown"]])
+
+
+def _header_name(name: str) -> str:
+    # A lone surrogate is not in UTF-8; encoders write the replacement character.
+    cut = re.sub("[\ud800-\udfff]", "\ufffd", name or "?").encode()[: limits["ignoredParamNameBytes"]]
+    return "".join("?" if byte < 0x21 or byte > 0x7E or byte == 0x2C else chr(byte) for byte in cut)

@@ -1,0 +1,47 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+const folder = fileURLToPath(new URL(".", import.meta.url));
+/** Not in the tree: environments, records and logs. */
+export const workFolder = join(folder, "../.parley/fuzz");
+
+/** The sentence says what is missing; the fuzzer did not run, which is neither a success nor a failure of the server. */
+export class NoPython extends Error {}
+
+const isRecent = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))";
+
+/**
+ * Schemathesis in an environment of its own, installed once for every lock file. A run that was cut off goes on with what
+ * is there. @returns its program @throws {NoPython}
+ */
+export async function prepareSchemathesis(): Promise<string> {
+  const lock = join(folder, "requirements.lock");
+  const digest = createHash("sha256").update(readFileSync(lock)).digest("hex").slice(0, 12);
+  const environment = join(workFolder, `venv-${digest}`);
+  const stamp = join(environment, "installed");
+  const program = join(environment, "bin/schemathesis");
+  if (existsSync(stamp)) return program;
+  const python = await findPython();
+  process.stdout.write("Installing Schemathesis (once).\n");
+  await run(python, ["-m", "venv", environment]);
+  const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary=:all:"];
+  await run(join(environment, "bin/python"), [...pip, "--require-hashes", "--requirement", lock]);
+  writeFileSync(stamp, digest);
+  return program;
+}
+
+async function findPython(): Promise<string> {
+  for (const candidate of ["python3", "python3.14", "python3.13", "python3.12", "python3.11", "python"]) {
+    const isThere = await run(candidate, ["-c", isRecent]).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) return candidate;
+  }
+  throw new NoPython("there is no Python 3.11 or newer (with venv and ensurepip) on this machine");
+}

@@ -1,0 +1,74 @@
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { options, settingNames } from "../packages/server/src/config/options.ts";
+import type { Config } from "../packages/server/src/config/read-config.ts";
+import { createLog } from "../packages/server/src/observe/log.ts";
+import { startServer } from "../packages/server/src/server.ts";
+import type { RunningServer } from "../packages/server/src/server.ts";
+import type { EngineName, Target } from "./target.ts";
+
+// The process of one server under test: with keys that die with it, limits that nobody reaches, and a deadline that a
+// stalled engine reaches soon. Prints where it is, as one line of JSON, and serves until its standard input ends.
+
+const [engine = "scripted"] = process.argv.slice(2);
+const dataDir = mkdtempSync(join(tmpdir(), "parley-fuzz-"));
+const server = await startServer({
+  config: configFor(engine as EngineName, dataDir), // our own launcher has named it
+  log: createLog("silent", "json"),
+  report: () => undefined,
+});
+await Promise.all(server.models.map((model) => model.engine.whenReady()));
+process.stdout.write(`${JSON.stringify(await describe(server))}\n`);
+process.stdin.resume().once("end", () => void stop());
+process.on("SIGINT", () => undefined); // a Ctrl-C is the launcher's to answer
+
+function configFor(engine: EngineName, dataDir: string): Config {
+  const defaults = Object.fromEntries(settingNames.map((name) => [name, options[name].fallback]));
+  return {
+    ...(defaults as unknown as Config), // a value for every row of the table
+    engine,
+    dataDir,
+    script: fileURLToPath(new URL("script.json", import.meta.url)),
+    port: 0,
+    metricsPort: "off",
+    requestsPerMinute: 1_000_000_000,
+    tokensPerMinute: 1_000_000_000_000,
+    requestTimeoutMs: engine === "scripted" ? 5000 : 60_000,
+    models: {},
+  };
+}
+
+async function describe({ url, keys, models }: RunningServer): Promise<Target> {
+  const makeKey = (rules: { requestsPerMinute?: number; budgetUsd?: string }): string =>
+    keys.create(
+      {
+        name: `fuzz-${randomBytes(4).toString("hex")}`,
+        expiresMs: undefined,
+        models: undefined,
+        requestsPerMinute: rules.requestsPerMinute,
+        tokensPerMinute: undefined,
+        concurrency: undefined,
+        budgetUsd: rules.budgetUsd,
+      },
+      Date.now(),
+    ).token;
+  const key = makeKey({});
+  const response = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${key}` } });
+  const { data } = (await response.json()) as { data: Target["models"] }; // the contract's listing
+  return {
+    url,
+    key,
+    limitedKey: makeKey({ requestsPerMinute: 1 }),
+    spentKey: makeKey({ budgetUsd: "0" }),
+    models: data.map(({ id, pricing }) => ({ id, pricing })),
+    mostChoices: Math.min(...models.map((model) => model.engine.facts?.slots ?? 1)),
+  };
+}
+
+async function stop(): Promise<void> {
+  await server.close();
+  rmSync(dataDir, { recursive: true, force: true });
+}

@@ -1,0 +1,46 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+export type EngineName = "scripted" | "embedded";
+
+/** A server under test. */
+export interface Target {
+  readonly url: string;
+  /** Without limits of its own. */
+  readonly key: string;
+  /** One request a minute. */
+  readonly limitedKey: string;
+  /** Its budget is used up. */
+  readonly spentKey: string;
+  readonly models: readonly { readonly id: string; readonly pricing: Readonly<Record<string, string>> }[];
+  /** How many choices the engine of every model can generate at the same time. */
+  readonly mostChoices: number;
+}
+
+export interface RunningTarget extends Target, AsyncDisposable {
+  readonly engine: EngineName;
+  /** Undefined while the server runs. */
+  readonly exitCode: () => number | null;
+}
+
+/** A server of our own in a process of its own: what kills it is found, and costs the fuzzer nothing. */
+export async function startTarget(engine: EngineName): Promise<RunningTarget> {
+  const program = fileURLToPath(new URL("serve.ts", import.meta.url));
+  const child = spawn(process.execPath, [program, engine], { stdio: ["pipe", "pipe", "inherit"] });
+  const exited = once(child, "exit");
+  const lines = createInterface(child.stdout);
+  const line = await Promise.race([once(lines, "line"), exited.then(() => undefined)]);
+  if (!line) throw new Error(`the ${engine} server did not start`);
+  const target = JSON.parse(String(line[0])) as Target; // serve.ts writes nothing else
+  return {
+    ...target,
+    engine,
+    exitCode: () => child.exitCode,
+    async [Symbol.asyncDispose]() {
+      child.stdin.end();
+      await exited;
+    },
+  };
+}
