@@ -23,13 +23,15 @@ const plan: Readonly<Record<EngineName, readonly (readonly [source: Source, case
 };
 
 /** @returns what is wrong: failures of the server, and depths that were not reached */
-export async function runGate(program: string): Promise<string[]> {
+export async function runGate(program: string, stop: AbortSignal): Promise<string[]> {
   const faults: string[] = [];
-  for (const engine of ["scripted", "embedded"] as const) faults.push(...(await fuzz(program, engine)));
+  for (const engine of ["scripted", "embedded"] as const) {
+    faults.push(...(stop.aborted ? ["stopped"] : await fuzz(program, engine, stop)));
+  }
   return faults;
 }
 
-async function fuzz(program: string, engine: EngineName): Promise<string[]> {
+async function fuzz(program: string, engine: EngineName, stop: AbortSignal): Promise<string[]> {
   const folder = join(workFolder, `gate-${engine}`);
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
@@ -39,7 +41,7 @@ async function fuzz(program: string, engine: EngineName): Promise<string[]> {
   for (const [source, cases] of plan[engine]) {
     const record = join(folder, `${source}.ndjson`);
     const log = join(folder, `${source}.log`);
-    const exitCode = await runSchemathesis(program, target, { source, cases, seed, record, log });
+    const exitCode = await runSchemathesis(program, target, { source, cases, seed, record, log }, stop);
     if (exitCode !== 0) faults.push(`${engine}, ${source}: Schemathesis found something, see ${log}`);
     await addRecord(tally, record);
   }

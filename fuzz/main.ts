@@ -6,29 +6,34 @@ import { NoPython, prepareSchemathesis } from "./python.ts";
 
 // `pnpm fuzz` is the gate: a fixed seed, a few minutes. `pnpm fuzz --cases 100000` is a campaign: a free seed, resumable.
 
-const { values } = parseArgs({
-  options: { cases: { type: "string" }, workers: { type: "string" }, seed: { type: "string" } },
-});
 const stop = new AbortController();
 process.on("SIGINT", () => stop.abort());
 process.on("SIGTERM", () => stop.abort());
 
 try {
+  const { cases, workers = 1, seed } = readArguments();
   const program = await prepareSchemathesis();
-  const faults = values.cases === undefined ? await runGate(program) : await campaign(program, Number(values.cases));
+  const faults =
+    cases === undefined
+      ? await runGate(program, stop.signal)
+      : await runCampaign(program, { cases, workers, seed }, stop.signal);
   for (const fault of faults) process.stdout.write(`FAIL ${fault}\n`);
   process.exitCode = faults.length === 0 ? 0 : 1;
 } catch (error) {
-  if (!(error instanceof NoPython)) throw error;
-  process.stdout.write(`fuzz: did not run: ${error.message}\n`);
-  process.exitCode = didNotRun;
+  const isNotRun = error instanceof NoPython;
+  const message = error instanceof Error ? error.message : String(error);
+  process.stdout.write(`fuzz: ${isNotRun ? "did not run: " : ""}${message}\n`);
+  process.exitCode = isNotRun ? didNotRun : 1;
 }
 
-function campaign(program: string, cases: number): Promise<string[]> {
-  const workers = Number(values.workers ?? 1);
-  const seed = values.seed === undefined ? undefined : Number(values.seed);
-  if (![cases, workers, seed ?? 1].every((one) => Number.isSafeInteger(one) && one > 0)) {
-    throw new TypeError("--cases, --workers and --seed take whole numbers above 0");
-  }
-  return runCampaign(program, { cases, workers, seed }, stop.signal);
+type Name = "cases" | "workers" | "seed";
+
+function readArguments(): Partial<Record<Name, number>> {
+  const { values } = parseArgs({
+    options: { cases: { type: "string" }, workers: { type: "string" }, seed: { type: "string" } },
+  });
+  const numbers = Object.entries(values).map(([name, value]) => [name, Number(value)] as const);
+  const wrong = numbers.find(([, value]) => !Number.isSafeInteger(value) || value < 1);
+  if (wrong) throw new Error(`--${wrong[0]} takes a whole number above 0`);
+  return Object.fromEntries(numbers);
 }

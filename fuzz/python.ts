@@ -30,9 +30,15 @@ export async function prepareSchemathesis(): Promise<string> {
   process.stdout.write("Installing Schemathesis (once).\n");
   await run(python, ["-m", "venv", environment]);
   const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary=:all:"];
-  await run(join(environment, "bin/python"), [...pip, "--require-hashes", "--requirement", lock]);
+  await run(join(environment, "bin/python"), [...pip, "--require-hashes", "--requirement", lock]).catch(explain);
   writeFileSync(stamp, digest);
   return program;
+}
+
+/** With Python there, a failed installation is a failure: nothing says that the next one would succeed. */
+function explain(error: { stderr?: string }): never {
+  const [reason = ""] = (error.stderr ?? "").trim().split("\n").slice(-1);
+  throw new Error(`Schemathesis could not be installed from the Python package index: ${reason}`, { cause: error });
 }
 
 async function findPython(): Promise<string> {
