@@ -50,6 +50,7 @@ export async function runCampaign(program: string, options: CampaignOptions, sto
   say(`seed ${campaign.seed}, ${roundsOf(campaign).length} rounds, scripted engine\n${summarize(tally)}`);
   if (stop.aborted) return [`stopped after ${tally.answers} answers; the same command goes on`];
   writeFileSync(current, "{}");
+  const least = { ...floors.scripted, answers: Math.min(floors.scripted.answers, options.cases) };
   const died = target.exitCode() === null ? [] : [`the server ended with ${target.exitCode()}`];
   return [
     ...died,
@@ -78,7 +79,7 @@ async function readTally(campaign: Campaign): Promise<Tally> {
   return tally;
 }
 
-/** Of five rounds one is Schemathesis's own. */
+/** The first of five rounds is Schemathesis's own. */
 async function runRound(
   program: string,
   target: FuzzTarget,
@@ -86,7 +87,7 @@ async function runRound(
   round: number,
   stop: AbortSignal,
 ): Promise<void> {
-  const source: Source = round % 5 === 0 ? "schema" : "grammar";
+  const source: Source = round % 5 === 1 ? "schema" : "grammar";
   const file = join(folder, `round-${String(round).padStart(4, "0")}`);
   const files = { record: `${file}.ndjson`, log: `${file}.log` };
   const exitCode = await runSchemathesis(

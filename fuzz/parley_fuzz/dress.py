@@ -40,6 +40,8 @@ def draw_payload(rng: Random) -> dict[str, Any] | bytes:
         return draw_broken(rng)
     if odds < 0.04 and IS_SCRIPTED:
         return scenario(rng, rng.choice(["fails", "breaks", SLOW_SCENARIO]))
+    if odds < 0.042:
+        return long_conversation(rng)
     place = grammar.any_place(rng)
     return grammar.spell(rng, grammar.draw_body(rng, place, is_faulty=odds < 0.38))
 
@@ -48,6 +50,13 @@ def scenario(rng: Random, name: str) -> dict[str, Any]:
     assert name in SCENARIOS or name == SLOW_SCENARIO
     message = {"role": "user", "content": f"script:{name}"}
     return {"model": rng.choice(MODEL_IDS), "messages": [message], "stream": rng.random() < 0.5}
+
+
+def long_conversation(rng: Random) -> dict[str, Any]:
+    """About as long as the context, or much longer."""
+    words = "a b c " * rng.choice([limits["contextLengthTokens"] // 2, limits["contextLengthTokens"] * 2])
+    message = {"role": "user", "content": words}
+    return {"model": rng.choice(MODEL_IDS), "messages": [message], "max_tokens": 1, "stream": rng.random() < 0.5}
 
 
 def draw_broken(rng: Random) -> bytes:

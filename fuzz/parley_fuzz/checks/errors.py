@@ -1,6 +1,7 @@
 """Errors: the envelope, the catalogue, and what an answer must never tell."""
 
 import re
+from typing import Any
 
 from parley_fuzz.contract import catalog, edge, place_at_fault, places
 from parley_fuzz.exchange import Exchange
@@ -40,7 +41,19 @@ def _mismatch(exchange: Exchange) -> str | None:
         return f"{error['code']} names the member {error['param']}"
     if entry["param"] == "required" and error["param"] is None:
         return f"{error['code']} names no member"
+    if error["code"] == "context_length_exceeded":
+        return _overflow(error)
     return _unknown_param(error["param"], error["code"], error["message"])
+
+
+def _overflow(error: dict[str, Any]) -> str | None:
+    """Clients match on two of its sentences, and read the sizes."""
+    details = error.get("details", {})
+    names = ("context_length", "prompt_tokens", "max_completion_tokens")
+    words = (f"maximum context length is {details.get('context_length')} tokens", "prompt is too long")
+    is_told = all(name in details for name in names) and all(one in error["message"] for one in words)
+    is_over = is_told and details["prompt_tokens"] >= details["context_length"]
+    return None if is_over else f"the overflow is told as {error}"
 
 
 def _unknown_param(param: str | None, code: str, message: str) -> str | None:
