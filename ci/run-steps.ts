@@ -72,7 +72,9 @@ async function readReport(file: string, exitCode: number): Promise<Count> {
 
 function execute(program: string, args: readonly string[]): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const child = spawn(join(root, "node_modules/.bin", program), args, {
+  // Where there is no package that brings Node, the one that runs this is the one that is meant.
+  const file = program === "node" ? process.execPath : join(root, "node_modules/.bin", program);
+  const child = spawn(file, args, {
     cwd: root,
     stdio: "inherit",
     env: {

@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 import { appendFileSync, existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { findShallows, floors } from "./depth.ts";
+import { findShallows, readFloors } from "./depth.ts";
 import { workFolder } from "./python.ts";
 import { addRecord, newTally } from "./record.ts";
 import type { Failure, Tally } from "./record.ts";
@@ -50,12 +50,15 @@ export async function runCampaign(program: string, options: CampaignOptions, sto
   say(`seed ${campaign.seed}, ${roundsOf(campaign).length} rounds, scripted engine\n${summarize(tally)}`);
   if (stop.aborted) return [`stopped after ${tally.answers} answers; the same command goes on`];
   writeFileSync(current, "{}");
-  const least = { ...floors.scripted, answers: Math.min(floors.scripted.answers, options.cases) };
-  const died = target.exitCode() === null ? [] : [`the server ended with ${target.exitCode()}`];
+  return findFaults(tally, options.cases, target.exitCode());
+}
+
+function findFaults(tally: Tally, cases: number, serverExitCode: number | null): string[] {
+  const { scripted } = readFloors();
   return [
-    ...died,
-    ...tally.failures.slice(0, 1).map(() => "there are failures"),
-    ...findShallows(tally, floors.scripted),
+    ...(serverExitCode === null ? [] : [`the server ended with ${serverExitCode}`]),
+    ...(tally.failures.length === 0 ? [] : [`${tally.failures.length} failures, see above`]),
+    ...findShallows(tally, { ...scripted, answers: Math.min(scripted.answers, cases) }),
   ];
 }
 

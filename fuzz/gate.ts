@@ -1,6 +1,6 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { findShallows, floors } from "./depth.ts";
+import { findShallows, readFloors } from "./depth.ts";
 import { workFolder } from "./python.ts";
 import { addRecord, newTally } from "./record.ts";
 import type { Tally } from "./record.ts";
@@ -47,5 +47,5 @@ async function fuzz(program: string, engine: EngineName, stop: AbortSignal): Pro
   }
   if (target.exitCode() !== null) faults.push(`the ${engine} server ended with ${target.exitCode()}`);
   process.stdout.write(`-- ${engine}\n${summarize(tally)}\n`);
-  return [...faults, ...findShallows(tally, floors[engine]).map((one) => `${engine}: ${one}`)];
+  return [...faults, ...findShallows(tally, readFloors()[engine]).map((one) => `${engine}: ${one}`)];
 }

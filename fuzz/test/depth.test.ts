@@ -2,14 +2,15 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { declaredStatuses, findShallows, floors, membersOfRequest, unreachable } from "../depth.ts";
+import { declaredStatuses, findShallows, membersOfRequest, readFloors } from "../depth.ts";
 import { addRecord, newTally } from "../record.ts";
 import type { Tally } from "../record.ts";
 
 const answer = (line: object): object => ({ operation: "createChatCompletion", status: 200, ms: 5, ...line });
 
+const { scripted, unreachable } = readFloors();
 const members = membersOfRequest();
-const least = { ...floors.scripted, answers: 2 * members.length };
+const least = { ...scripted, answers: 2 * members.length };
 
 /** As deep as the floors want: half taken, half of those streamed, every member and every status. */
 function deepLines(): object[] {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findShallows, floors } from "../depth.ts";
+import { findShallows, readFloors } from "../depth.ts";
 import { NoPython, prepareSchemathesis } from "../python.ts";
 import { addRecord, newTally } from "../record.ts";
 import type { Tally } from "../record.ts";
@@ -62,7 +62,7 @@ describe.skipIf(program === undefined)("the fuzzer (it takes Python 3.11)", () =
     const { exitCode, tally } = await fuzz("shallow", target.url, { source: "schema", cases: 30, isShallow: true });
     expect(exitCode).toBe(0);
     expect(tally.failures).toEqual([]);
-    expect(findShallows(tally, { ...floors.scripted, answers: 100 })).toEqual(
+    expect(findShallows(tally, { ...readFloors().scripted, answers: 100 })).toEqual(
       expect.arrayContaining([
         expect.stringMatching(/^share of requests taken: 0/),
         "the member tool_choice.function.name was never taken",
