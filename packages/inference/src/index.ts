@@ -24,3 +24,5 @@ export type { SchemaFault } from "./schema/check-schema.ts";
 export { defaultTimings } from "./sidecar/timings.ts";
 export type { Timings } from "./sidecar/timings.ts";
 export type { SupervisorReport } from "./sidecar/supervised.ts";
+export { startRemoteEngine } from "./remote/remote-engine.ts";
+export type { RemoteOptions } from "./remote/remote-engine.ts";

@@ -1,6 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Vocabulary } from "../src/embedded/child/vocabulary.ts";
+import type { Vocabulary } from "../src/prompt/vocabulary.ts";
 import type { FunctionTool, Schema } from "../src/index.ts";
 import { ask, askOne } from "./requests.ts";
 import type { Ask, Gathered } from "./requests.ts";

@@ -6,7 +6,7 @@ import { defaultTimings, startEmbeddedEngine, startScriptedEngine } from "../src
 import type { ChildEngine, EngineFacts, Script, SupervisorReport, Timings } from "../src/index.ts";
 import { readModelFile } from "../src/embedded/child/open-llama.ts";
 import { readVocabulary } from "../src/embedded/child/vocabulary.ts";
-import type { Vocabulary } from "../src/embedded/child/vocabulary.ts";
+import type { Vocabulary } from "../src/prompt/vocabulary.ts";
 import { planSlots } from "../src/embedded/plan-slots.ts";
 import type { ModelSettings } from "../src/embedded/plan-slots.ts";
 import { neutral } from "./requests.ts";

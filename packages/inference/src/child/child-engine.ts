@@ -3,11 +3,12 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { EngineError } from "../engine.ts";
 import type { Engine, EngineEvent, EngineFacts, EngineGauges, EngineRequest, EngineState } from "../engine.ts";
+import { compileGrammars } from "../schema/compile-grammars.ts";
 import { Supervisor } from "../sidecar/supervise.ts";
 import type { SupervisorReport } from "../sidecar/supervised.ts";
+import { Workload } from "../sidecar/workload.ts";
 import type { Timings } from "../sidecar/timings.ts";
 import { ChildConnection } from "./connect.ts";
-import { compileGrammars } from "./grammars.ts";
 import { probeRequest } from "./probe.ts";
 import type { ChildStatus } from "./protocol.ts";
 
@@ -27,9 +28,7 @@ export class ChildEngine implements Engine {
   readonly #socketPath: string;
   readonly #connection: ChildConnection;
   readonly #supervisor: Supervisor;
-  #running = 0;
-  #aborted = 0;
-  #idle = Promise.withResolvers<void>();
+  readonly #workload = new Workload();
 
   /** @throws {RangeError} when the path of the socket would be too long */
   constructor(options: ChildEngineOptions) {
@@ -45,7 +44,6 @@ export class ChildEngine implements Engine {
       report: options.report,
       random: Math.random,
     });
-    this.#idle.resolve();
   }
 
   start(): void {
@@ -77,19 +75,7 @@ export class ChildEngine implements Engine {
   async *stream(request: EngineRequest, signal: AbortSignal): AsyncGenerator<EngineEvent> {
     this.#assertReady();
     const job = { request, ...compileGrammars(request) };
-    let isOver = false;
-    this.#begin(request.n);
-    try {
-      yield* this.#connection.generate(job, signal);
-      isOver = true;
-    } catch (error) {
-      // Neither has begun anything.
-      isOver = error instanceof EngineError && (error.kind === "rejected" || error.kind === "unavailable");
-      throw error;
-    } finally {
-      this.#end(request.n);
-      if (!isOver) this.#aborted += 1;
-    }
+    yield* this.#workload.count(request.n, this.#connection.generate(job, signal));
   }
 
   async countTokens(request: EngineRequest, signal: AbortSignal): Promise<number> {
@@ -98,7 +84,7 @@ export class ChildEngine implements Engine {
   }
 
   gauges(): EngineGauges {
-    return { running: this.#running, restarts: this.#supervisor.restarts, aborted: this.#aborted };
+    return { running: this.#workload.running, restarts: this.#supervisor.restarts, aborted: this.#workload.aborted };
   }
 
   /** What the process says of itself. @throws {EngineError} */
@@ -113,23 +99,10 @@ export class ChildEngine implements Engine {
   /** Refuses new work, lets streams under way finish for so long, then ends the process. */
   async close(graceMs: number): Promise<void> {
     this.#supervisor.drain();
-    const patience = Promise.withResolvers<void>();
-    const timer = setTimeout(patience.resolve, graceMs);
-    await Promise.race([this.#idle.promise, patience.promise]);
-    clearTimeout(timer);
+    await this.#workload.untilIdle(graceMs);
     await this.#supervisor.close(graceMs);
     this.#connection.close();
     await rm(this.#socketPath, { force: true });
-  }
-
-  #begin(choices: number): void {
-    if (this.#running === 0) this.#idle = Promise.withResolvers<void>();
-    this.#running += choices;
-  }
-
-  #end(choices: number): void {
-    this.#running -= choices;
-    if (this.#running === 0) this.#idle.resolve();
   }
 
   #assertReady(): void {

@@ -1,4 +1,5 @@
 import type { EngineEvent, EngineFacts, EngineRequest } from "../engine.ts";
+import type { Grammars } from "../schema/compile-grammars.ts";
 
 /**
  * The dialect between an engine's driver and its child process: HTTP over a unix socket, one JSON line per event.
@@ -9,12 +10,8 @@ import type { EngineEvent, EngineFacts, EngineRequest } from "../engine.ts";
  *
  * On its standard output the child writes one `ChildNotice` a line; it ends when its standard input does.
  */
-export interface Job {
+export interface Job extends Grammars {
   readonly request: EngineRequest;
-  /** GBNF for the content, where the caller asked for JSON. */
-  readonly contentGrammar: string | undefined;
-  /** GBNF for the body of one tool call, where there are tools. */
-  readonly toolGrammar: string | undefined;
 }
 
 /** `failed` ends the stream: the engine could not go on. */

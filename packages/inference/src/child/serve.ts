@@ -4,10 +4,8 @@ import { text } from "node:stream/consumers";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { EngineEvent } from "../engine.ts";
 import type { ChildEvent, ChildNotice, ChildRefusal, ChildStatus, Job } from "./protocol.ts";
+import { RequestRefused } from "../request-refused.ts";
 import { Wire } from "./wire.ts";
-
-/** The engine refuses this request and would refuse it again; the message is fit for a caller. */
-export class RequestRefused extends Error {}
 
 /** What the process of an engine can do; `embedded` and `scripted` each bring one. */
 export interface EngineCore {

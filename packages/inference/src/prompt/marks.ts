@@ -20,3 +20,12 @@ export function abilitiesOf(template: string, marks: readonly string[]): Abiliti
     canCallTools: has(mark.callStart, mark.callEnd) && template.includes("tools"),
   };
 }
+
+/**
+ * Some vocabularies list white space and HTML as tokens of their own: those are text. What the template writes, and what
+ * is spelled with the bars that no text has, means something.
+ */
+export const isMarkSpelling = (spelling: string, template: string): boolean =>
+  Object.values<string>(mark).includes(spelling) ||
+  /^<\|.*\|>$/.test(spelling) ||
+  (/\S\S/.test(spelling) && template.includes(spelling));

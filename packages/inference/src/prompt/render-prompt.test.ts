@@ -5,7 +5,7 @@ import { miniModelFile } from "../../test/start-engines.ts";
 import { openLlama, readModelFile } from "../embedded/child/open-llama.ts";
 import { openRenderer } from "../embedded/child/open-renderer.ts";
 import { readVocabulary } from "../embedded/child/vocabulary.ts";
-import type { Vocabulary } from "../embedded/child/vocabulary.ts";
+import type { Vocabulary } from "./vocabulary.ts";
 import type { ChatMessage } from "../engine.ts";
 import { PromptRenderer, TemplateRefusal } from "./render-prompt.ts";
 import type { PromptRequest } from "./render-prompt.ts";

@@ -2,6 +2,7 @@ import { Template } from "@huggingface/jinja";
 import type { EngineRequest } from "../engine.ts";
 import { TextGuard } from "./guard-text.ts";
 import { mark } from "./marks.ts";
+import { RequestRefused } from "../request-refused.ts";
 import { toTemplateMessages, toTemplateTool } from "./template-messages.ts";
 
 /** What of a request decides its prompt. */
@@ -19,8 +20,15 @@ export interface PromptModel {
   tokenize(text: string): readonly number[];
 }
 
-/** The template itself has refused the conversation; the message is fit for a caller. */
-export class TemplateRefusal extends Error {}
+/** A rendered conversation. */
+export interface Prompt {
+  readonly tokens: number[];
+  /** The prompt ends inside a thought that the model goes on with. */
+  readonly opensInThought: boolean;
+}
+
+/** The template itself has refused the conversation. */
+export class TemplateRefusal extends RequestRefused {}
 
 /** Renders conversations of one model into token ids. The only place where a prompt is made, for counting and for generating. */
 export class PromptRenderer {
@@ -33,7 +41,7 @@ export class PromptRenderer {
   }
 
   /** @throws {TemplateRefusal} when the template calls `raise_exception` or cannot be applied */
-  render(request: PromptRequest): { readonly tokens: number[]; readonly opensInThought: boolean } {
+  render(request: PromptRequest): Prompt {
     const guard = new TextGuard(this.#model.marks);
     const text = this.#renderText(request, guard);
     const tokens = guard.split(text).flatMap((piece) => [...this.#model.tokenize(piece)]);

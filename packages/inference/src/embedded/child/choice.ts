@@ -1,9 +1,10 @@
 import type { EngineRequest, EngineUsage, FinishReason, TokenPiece } from "../../engine.ts";
 import { mark } from "../../prompt/marks.ts";
-import { Answer } from "./answer.ts";
-import type { AnswerPlan, Ending, Reading, Step } from "./answer.ts";
+import { Answer } from "../../answer/answer.ts";
+import type { Ending, Reading, Step } from "../../answer/answer.ts";
+import { planAnswer } from "../../answer/plan-answer.ts";
 import type { LoadedModel } from "./load-model.ts";
-import type { Prompt } from "./prompt-worker.ts";
+import type { Prompt } from "../../prompt/render-prompt.ts";
 import { ChoiceSampler } from "./sampler.ts";
 import type { Chosen, Slot } from "./slot.ts";
 
@@ -49,7 +50,7 @@ export class Choice {
     this.#model = model;
     this.#slot = slot;
     slot.begin(request.seed !== undefined);
-    this.#answer = new Answer(planOf(job, model), prompt.opensInThought);
+    this.#answer = new Answer(planAnswer(request, model.abilities), prompt.opensInThought);
     this.#sampler = new ChoiceSampler(request.sampling, job.seed, prompt.tokens, model.vocabulary.size);
     this.#contentGrammar = model.startGrammar(job.contentGrammar);
   }
@@ -165,22 +166,4 @@ export class Choice {
     this.#hasSpoken = true;
     yield { ...step, counted };
   }
-}
-
-/** What the caller asks for, as far as the model has been taught it. */
-function planOf({ request, contentGrammar }: ChoiceJob, { abilities }: LoadedModel): AnswerPlan {
-  return {
-    isThinking: request.isThinking && abilities.canThink,
-    tools: toolsOf(request, abilities.canCallTools),
-    isParallel: request.parallel_tool_calls,
-    isGuided: contentGrammar !== undefined,
-    stop: request.stop,
-  };
-}
-
-/** A forced call needs only the grammar; to call of its own accord a model must know how. */
-function toolsOf({ tools, tool_choice }: EngineRequest, canCallTools: boolean): AnswerPlan["tools"] {
-  if (tools.length === 0 || tool_choice === "none") return "off";
-  if (tool_choice !== "auto") return "required";
-  return canCallTools ? "auto" : "off";
 }

@@ -1,16 +1,16 @@
 import type { EngineEvent, EngineUsage } from "../../engine.ts";
-import { RequestRefused } from "../../child/serve.ts";
 import type { EngineCore } from "../../child/serve.ts";
+import { RequestRefused } from "../../request-refused.ts";
 import type { Job } from "../../child/protocol.ts";
 import { Choice } from "./choice.ts";
 import type { ChoiceStep } from "./choice.ts";
 import type { LoadedModel } from "./load-model.ts";
-import { mergeChoices } from "./merge-choices.ts";
-import type { Prompts } from "./prompts.ts";
+import { mergeChoices } from "../../answer/merge-choices.ts";
+import type { PromptThreads } from "../../prompt/prompt-threads.ts";
 import { foldSeed } from "./sampler.ts";
 
 /** The engine of one model: prompt, slots, choices. */
-export function llamaCore(model: LoadedModel, prompts: Prompts): EngineCore {
+export function llamaCore(model: LoadedModel, prompts: PromptThreads): EngineCore {
   return {
     generate: (job, signal) => generate(model, prompts, job, signal),
     countTokens: async ({ request }) => (await prompts.render(request)).tokens.length,
@@ -25,7 +25,7 @@ export function llamaCore(model: LoadedModel, prompts: Prompts): EngineCore {
 
 async function* generate(
   model: LoadedModel,
-  prompts: Prompts,
+  prompts: PromptThreads,
   job: Job,
   signal: AbortSignal,
 ): AsyncGenerator<EngineEvent> {

@@ -11,8 +11,9 @@ import { nextBatch } from "./next-batch.ts";
 import { openLlama } from "./open-llama.ts";
 import { SlotPool } from "./slot-pool.ts";
 import { Slot } from "./slot.ts";
+import { describeWith } from "../../prompt/vocabulary.ts";
+import type { Vocabulary } from "../../prompt/vocabulary.ts";
 import { readVocabulary } from "./vocabulary.ts";
-import type { Vocabulary } from "./vocabulary.ts";
 
 /** A model in memory with its slots, and the few things a choice asks of it. */
 export interface LoadedModel {
@@ -81,15 +82,6 @@ export async function loadModel(
     encodeForm: encoderOf(model),
     startGrammar: grammarsOf(model),
     dispose: () => llama.dispose(),
-  };
-}
-
-function describeWith(vocabulary: Vocabulary): (token: number) => TokenPiece {
-  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  return (id) => {
-    const bytes = vocabulary.bytesOf(id);
-    const token = bytes.length === 0 ? vocabulary.spellingOf(id) : decoder.decode(Uint8Array.from(bytes));
-    return { id, token, bytes };
   };
 }
 

@@ -7,7 +7,7 @@ import { ModelFileError, cannotLoad, checkModelFile } from "./check-model-file.t
 import { factsOf } from "./facts.ts";
 import { llamaCore } from "./core.ts";
 import { loadModel } from "./load-model.ts";
-import { Prompts } from "./prompts.ts";
+import { PromptThreads } from "../../prompt/prompt-threads.ts";
 
 /** The process of one embedded model. Its only argument is its settings, as base64 of JSON. */
 async function main(settings: EmbeddedChildSettings): Promise<void> {
@@ -15,13 +15,23 @@ async function main(settings: EmbeddedChildSettings): Promise<void> {
   const file = await checkModelFile(settings.model.file, settings.model.sha256);
   const [model, prompts] = await Promise.all([
     loadModel(settings.model, file, reportLoading()),
-    Prompts.start(settings.model.file).catch((error: unknown) => {
+    startPrompts(settings.model.file).catch((error: unknown) => {
       throw cannotLoad(settings.model.file, `its tokenizer and chat template cannot be used (${String(error)})`);
     }),
   ]);
   await serveEngine(llamaCore(model, prompts), settings.socketPath);
   notify({ notice: "ready", facts: factsOf(model, settings) });
 }
+
+/** A failure of a thread ends the process: the supervisor starts both anew. */
+const startPrompts = (model: string): Promise<PromptThreads> =>
+  PromptThreads.start({
+    program: new URL("./prompt-worker.ts", import.meta.url),
+    model,
+    onDeath: (error) => {
+      throw error;
+    },
+  });
 
 /** A line per tenth: llama.cpp reports every tensor. */
 function reportLoading(): (share: number) => void {

@@ -2,7 +2,7 @@ import type { GgufFileInfo } from "node-llama-cpp";
 import { describe, expect, test } from "vitest";
 import { readMiniVocabulary } from "../../../test/start-engines.ts";
 import { readVocabulary } from "./vocabulary.ts";
-import type { Vocabulary } from "./vocabulary.ts";
+import type { Vocabulary } from "../../prompt/vocabulary.ts";
 
 const type = { normal: 1, unknown: 2, control: 3, userDefined: 4, unused: 5, byte: 6 };
 

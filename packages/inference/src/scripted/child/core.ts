@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { EngineCore } from "../../child/serve.ts";
-import { RequestRefused } from "../../child/serve.ts";
+import { RequestRefused } from "../../request-refused.ts";
 import type { Wire } from "../../child/wire.ts";
 import { Progress } from "../../child/progress.ts";
 import type { EngineEvent, EngineFacts, EngineRequest, EngineUsage } from "../../engine.ts";

@@ -1,5 +1,5 @@
 import type { EngineRequest, FinishReason, TokenPiece } from "../../engine.ts";
-import { ContentText } from "../../embedded/child/content-text.ts";
+import { ContentText } from "../../answer/content-text.ts";
 import { smallestValue } from "../../schema/smallest-value.ts";
 import type { Step } from "../script.ts";
 import { pieceOf, splitWords } from "./words.ts";

@@ -1,4 +1,4 @@
-import type { TokenPiece } from "../../engine.ts";
+import type { TokenPiece } from "../engine.ts";
 import { StopStrings } from "./stop-strings.ts";
 
 /** Text that may be shown, with the tokens that it begins: together they spell at least this text, and no other token does. */

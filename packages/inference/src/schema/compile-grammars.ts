@@ -1,16 +1,23 @@
 import { EngineError } from "../engine.ts";
 import type { EngineRequest, FunctionTool } from "../engine.ts";
-import { compileParameters, compileSchema } from "../schema/compile-schema.ts";
-import { anyObjectGrammar, answerGrammar, toolCallGrammar } from "../schema/to-grammar.ts";
-import type { CallableTool } from "../schema/to-grammar.ts";
-import { WorkMeter } from "../schema/work-meter.ts";
-import type { Job } from "./protocol.ts";
+import { compileParameters, compileSchema } from "./compile-schema.ts";
+import { anyObjectGrammar, answerGrammar, toolCallGrammar } from "./to-grammar.ts";
+import type { CallableTool } from "./to-grammar.ts";
+import { WorkMeter } from "./work-meter.ts";
+
+/** GBNF. */
+export interface Grammars {
+  /** For the content, where the caller asked for JSON. */
+  readonly contentGrammar: string | undefined;
+  /** For the body of one tool call, where there are tools. */
+  readonly toolGrammar: string | undefined;
+}
 
 /**
  * The grammars that hold a request's content and tool calls to their schemas.
  * @throws {EngineError} `rejected` where a schema that must be enforced cannot be
  */
-export function compileGrammars(request: EngineRequest): Pick<Job, "contentGrammar" | "toolGrammar"> {
+export function compileGrammars(request: EngineRequest): Grammars {
   return { contentGrammar: contentGrammarOf(request.format), toolGrammar: toolGrammarOf(request) };
 }
 

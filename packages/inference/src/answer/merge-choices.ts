@@ -1,9 +1,11 @@
 /**
  * Several generators as one, in the order in which they have something to say. Leaving the loop, or the failure of
  * one, ends all of them, and waits until they have ended.
+ * @param leave called before that wait: makes those end soon that wait for something themselves
  */
 export async function* mergeChoices<T>(
   generators: readonly AsyncGenerator<T>[],
+  leave: () => void = () => undefined,
 ): AsyncGenerator<readonly [index: number, value: T]> {
   const next = (
     index: number,
@@ -23,6 +25,7 @@ export async function* mergeChoices<T>(
       pending.set(index, next(index, generator));
     }
   } finally {
+    leave();
     await Promise.allSettled(pending.values());
     await Promise.allSettled(generators.map((generator) => generator.return(undefined)));
   }

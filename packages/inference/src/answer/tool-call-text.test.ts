@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { bytesOf, everyCut } from "../../../test/cuts.ts";
+import { bytesOf, everyCut } from "../../test/cuts.ts";
 import { ToolCallText } from "./tool-call-text.ts";
 
 function read(pieces: readonly (readonly number[])[]): { names: string[]; text: string; isComplete: boolean } {

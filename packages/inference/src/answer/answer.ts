@@ -1,5 +1,5 @@
-import type { FinishReason, TokenPiece } from "../../engine.ts";
-import { mark } from "../../prompt/marks.ts";
+import type { FinishReason, TokenPiece } from "../engine.ts";
+import { mark } from "../prompt/marks.ts";
 import { ContentText } from "./content-text.ts";
 import type { ShownText } from "./content-text.ts";
 import { ThoughtText } from "./thought-text.ts";

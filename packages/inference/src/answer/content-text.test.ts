@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { anyCuts, bytesOf, everyCut } from "../../../test/cuts.ts";
-import { spell } from "../../../test/requests.ts";
-import type { TokenPiece } from "../../engine.ts";
+import { anyCuts, bytesOf, everyCut } from "../../test/cuts.ts";
+import { spell } from "../../test/requests.ts";
+import type { TokenPiece } from "../engine.ts";
 import { ContentText } from "./content-text.ts";
 
 interface Read {

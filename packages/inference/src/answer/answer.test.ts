@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { bytesOf } from "../../../test/cuts.ts";
-import type { FinishReason } from "../../engine.ts";
+import { bytesOf } from "../../test/cuts.ts";
+import type { FinishReason } from "../engine.ts";
 import { Answer } from "./answer.ts";
 import type { AnswerPlan, Ending, Reading } from "./answer.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bytesOf, everyCut } from "../../../test/cuts.ts";
+import { bytesOf, everyCut } from "../../test/cuts.ts";
 import { ThoughtText } from "./thought-text.ts";
 
 const read = (pieces: readonly (readonly number[])[]): string => {

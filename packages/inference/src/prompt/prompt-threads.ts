@@ -1,0 +1,98 @@
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import type { PromptAnswer, PromptJob } from "./prompt-worker.ts";
+import { TemplateRefusal } from "./render-prompt.ts";
+import type { Prompt, PromptRequest } from "./render-prompt.ts";
+
+/** Conversations above this many bytes of JSON go to a thread of their own: 4 MiB take seconds to tokenize. */
+const largeBytes = 256 * 1024;
+
+export interface PromptThreadOptions {
+  /** The program of the threads; it ends with `servePrompts`. */
+  readonly program: URL;
+  /** What it is given as its data. */
+  readonly model: string;
+  /** A thread has died after it had started. */
+  readonly onDeath: (error: Error) => void;
+}
+
+/** The rendering of prompts, off the event loop that generates. */
+export class PromptThreads {
+  readonly #options: PromptThreadOptions;
+  readonly #ordinary: PromptThread;
+  #large: Promise<PromptThread> | undefined;
+
+  private constructor(options: PromptThreadOptions, ordinary: PromptThread) {
+    this.#options = options;
+    this.#ordinary = ordinary;
+  }
+
+  /** Rejects with what the thread threw when it cannot load the vocabulary. */
+  static async start(options: PromptThreadOptions): Promise<PromptThreads> {
+    return new PromptThreads(options, await PromptThread.start(options));
+  }
+
+  /** @throws {TemplateRefusal} when the model's template refuses the conversation */
+  async render({ messages, tools, tool_choice, isThinking }: PromptRequest): Promise<Prompt> {
+    const request = { messages, tools, tool_choice, isThinking };
+    const isLarge = JSON.stringify(request).length > largeBytes;
+    if (isLarge) this.#large ??= PromptThread.start(this.#options);
+    const thread = isLarge ? await this.#large : this.#ordinary;
+    return (thread ?? this.#ordinary).render(request);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#ordinary.close(), this.#large?.then((thread) => thread.close())]);
+  }
+}
+
+class PromptThread {
+  readonly #worker: Worker;
+  readonly #open = new Map<number, { resolve: (prompt: Prompt) => void; reject: (error: Error) => void }>();
+  #next = 0;
+
+  private constructor(worker: Worker) {
+    this.#worker = worker;
+    worker.on("message", (answer: PromptAnswer) => this.#settle(answer));
+  }
+
+  static async start({ program, model, onDeath }: PromptThreadOptions): Promise<PromptThread> {
+    const worker = new Worker(program, { workerData: model });
+    await once(worker, "message");
+    const thread = new PromptThread(worker);
+    worker.on("error", (error: Error) => {
+      thread.#failAll(error);
+      onDeath(error);
+    });
+    worker.unref();
+    return thread;
+  }
+
+  render(request: PromptRequest): Promise<Prompt> {
+    const job: PromptJob = { id: this.#next++, request };
+    const { promise, resolve, reject } = Promise.withResolvers<Prompt>();
+    if (this.#open.size === 0) this.#worker.ref();
+    this.#open.set(job.id, { resolve, reject });
+    this.#worker.postMessage(job);
+    return promise;
+  }
+
+  async close(): Promise<void> {
+    await this.#worker.terminate();
+    this.#failAll(new Error("the engine was closed"));
+  }
+
+  #settle(answer: PromptAnswer): void {
+    const waiting = this.#open.get(answer.id);
+    this.#open.delete(answer.id);
+    if (this.#open.size === 0) this.#worker.unref();
+    if ("prompt" in answer) waiting?.resolve(answer.prompt);
+    else if ("refusal" in answer) waiting?.reject(new TemplateRefusal(answer.refusal));
+    else waiting?.reject(new Error(answer.error));
+  }
+
+  #failAll(error: Error): void {
+    for (const { reject } of this.#open.values()) reject(error);
+    this.#open.clear();
+  }
+}

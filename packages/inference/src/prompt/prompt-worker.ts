@@ -1,0 +1,29 @@
+import { parentPort } from "node:worker_threads";
+import { TemplateRefusal } from "./render-prompt.ts";
+import type { Prompt, PromptRenderer, PromptRequest } from "./render-prompt.ts";
+
+export interface PromptJob {
+  readonly id: number;
+  readonly request: PromptRequest;
+}
+
+export type PromptAnswer = { readonly id: number } & (
+  | { readonly prompt: Prompt }
+  | { readonly refusal: string }
+  | { readonly error: string }
+);
+
+/** What a worker thread does: prompts are rendered and tokenized off the event loop that generates. */
+export function servePrompts(renderer: PromptRenderer): void {
+  parentPort?.on("message", (job: PromptJob) => parentPort?.postMessage(answer(renderer, job)));
+  parentPort?.postMessage("ready");
+}
+
+function answer(renderer: PromptRenderer, { id, request }: PromptJob): PromptAnswer {
+  try {
+    return { id, prompt: renderer.render(request) };
+  } catch (error) {
+    if (error instanceof TemplateRefusal) return { id, refusal: error.message };
+    return { id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  }
+}

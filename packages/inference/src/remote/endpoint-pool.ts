@@ -1,0 +1,62 @@
+import { EngineError } from "../engine.ts";
+import type { Upstream } from "../vllm/upstream.ts";
+import { isWorthAnother } from "./endpoint.ts";
+import type { Endpoint } from "./endpoint.ts";
+
+/** Several places that serve the same model: the one with the least to do is asked, and broken ones are left alone. */
+export class EndpointPool implements Upstream {
+  readonly #endpoints: readonly Endpoint[];
+
+  constructor(endpoints: readonly Endpoint[]) {
+    this.#endpoints = endpoints;
+  }
+
+  /** Those that may be asked. */
+  get healthy(): readonly Endpoint[] {
+    const now = Date.now();
+    return this.#endpoints.filter((endpoint) => !endpoint.isEjected(now));
+  }
+
+  /** What is wrong with those that may not. */
+  get complaints(): string {
+    const now = Date.now();
+    return this.#endpoints.flatMap((one) => (one.isEjected(now) ? [one.complaint] : [])).join("; ");
+  }
+
+  /** Another endpoint is tried only as long as nothing of an answer has been seen. */
+  async *stream(path: string, body: string, signal: AbortSignal): AsyncGenerator<string> {
+    yield* this.#untilOneAnswers((endpoint) => endpoint.stream(path, body, signal));
+  }
+
+  async read(path: string, signal: AbortSignal, body?: string): Promise<string> {
+    const once = async function* (endpoint: Endpoint): AsyncGenerator<string> {
+      yield await endpoint.read(path, signal, body);
+    };
+    for await (const text of this.#untilOneAnswers(once)) return text;
+    throw new EngineError("protocol", "the engine gave no answer");
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#endpoints.map((endpoint) => endpoint.connection.close()));
+  }
+
+  async *#untilOneAnswers(ask: (endpoint: Endpoint) => AsyncGenerator<string>): AsyncGenerator<string> {
+    const tried = new Set<Endpoint>();
+    let failure: unknown = new EngineError("unavailable", "no engine of this model answers");
+    for (let next = this.#choose(tried); next; next = this.#choose(tried)) {
+      tried.add(next);
+      try {
+        return yield* ask(next);
+      } catch (error) {
+        if (!isWorthAnother(error)) throw error;
+        failure = error;
+      }
+    }
+    throw failure;
+  }
+
+  #choose(tried: ReadonlySet<Endpoint>): Endpoint | undefined {
+    const untried = this.healthy.filter((endpoint) => !tried.has(endpoint));
+    return untried.toSorted((a, b) => a.inFlight - b.inFlight)[0];
+  }
+}

@@ -1,0 +1,79 @@
+import { backoffMs } from "../sidecar/backoff.ts";
+import { isUnconnected } from "../wire/connection.ts";
+import type { Connection } from "../wire/connection.ts";
+import { RefusedAnswer } from "../wire/refused-answer.ts";
+
+/** How long one that fails is left alone: at first, and at most. */
+const ejection = { firstMs: 1000, mostMs: 60_000 };
+
+/** One of the places where a model is served. */
+export class Endpoint {
+  readonly connection: Connection;
+  #inFlight = 0;
+  #failuresInARow = 0;
+  #ejectedUntil = 0;
+  #complaint = "";
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+  }
+
+  /** Answers under way. */
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /** Why it was left alone the last time. */
+  get complaint(): string {
+    return this.#complaint;
+  }
+
+  isEjected(now: number): boolean {
+    return now < this.#ejectedUntil;
+  }
+
+  /** It has answered as it should. */
+  forgive(): void {
+    this.#failuresInARow = 0;
+    this.#ejectedUntil = 0;
+  }
+
+  /** The data of one answer; a failure that is its own ejects it. */
+  async *stream(path: string, body: string, signal: AbortSignal): AsyncGenerator<string> {
+    this.#inFlight += 1;
+    try {
+      for await (const data of this.connection.stream(path, body, signal)) {
+        this.forgive();
+        yield data;
+      }
+    } catch (error) {
+      if (!signal.aborted) this.#blame(error);
+      throw error;
+    } finally {
+      this.#inFlight -= 1;
+    }
+  }
+
+  async read(path: string, signal: AbortSignal, body?: string): Promise<string> {
+    try {
+      return await this.connection.read(path, signal, body);
+    } catch (error) {
+      if (!signal.aborted) this.#blame(error);
+      throw error;
+    }
+  }
+
+  /** A refusal of this one request says nothing about the next. */
+  #blame(error: unknown): void {
+    if (error instanceof RefusedAnswer && error.status < 500 && error.status !== 429) return;
+    this.#complaint = `${this.connection.baseUrl}: ${error instanceof Error ? error.message : String(error)}`;
+    this.#ejectedUntil = Date.now() + backoffMs(this.#failuresInARow, ejection, () => 0.5 + Math.random() / 2);
+    this.#failuresInARow += 1;
+  }
+}
+
+/** Whether another one may be asked instead: nothing has been begun, and this one says so itself. */
+export function isWorthAnother(error: unknown): boolean {
+  if (error instanceof RefusedAnswer) return [429, 502, 503].includes(error.status);
+  return isUnconnected(error);
+}

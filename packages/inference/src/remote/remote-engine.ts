@@ -1,0 +1,68 @@
+import type { Sampling } from "../engine.ts";
+import type { SupervisorReport } from "../sidecar/supervised.ts";
+import type { Timings } from "../sidecar/timings.ts";
+import { readFacts } from "../vllm/facts.ts";
+import { openModel } from "../vllm/model/open-model.ts";
+import type { OpenModel } from "../vllm/model/open-model.ts";
+import { VllmEngine, probe } from "../vllm/vllm-engine.ts";
+import { Connection } from "../wire/connection.ts";
+import { Endpoint } from "./endpoint.ts";
+import { EndpointPool } from "./endpoint-pool.ts";
+import { RemoteKeeper } from "./remote-keeper.ts";
+
+export interface RemoteOptions {
+  /** The model id, for messages. */
+  readonly name: string;
+  /** The name that it has there. */
+  readonly servedName: string;
+  /** Where it is served, `/v1` left out; several are asked in turn. */
+  readonly baseUrls: readonly string[];
+  /** Folder with the model's tokenizer and chat template. */
+  readonly tokenizerFolder: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly bearer: string | undefined;
+  readonly caFile: string | undefined;
+  readonly proxyUrl: string | undefined;
+  /** Choices that may be asked of it at the same time. */
+  readonly slots: number;
+  readonly sampling: Omit<Sampling, "logit_bias">;
+  readonly timings: Timings;
+  readonly report: (event: SupervisorReport) => void;
+}
+
+/** A model that others serve in the way of vLLM: one machine or, behind a router, many. */
+export function startRemoteEngine(options: RemoteOptions): VllmEngine {
+  const { name, servedName, timings } = options;
+  const upstream = new EndpointPool(options.baseUrls.map((baseUrl) => new Endpoint(connect(baseUrl, options))));
+  let model: Promise<OpenModel> | undefined;
+  let opened: OpenModel | undefined;
+  const open = async (): Promise<OpenModel> => {
+    model ??= openModel(options.tokenizerFolder, () => (model = undefined));
+    opened = await model;
+    return opened;
+  };
+  const keeper = new RemoteKeeper({
+    name,
+    everyMs: timings.watchEveryMs,
+    patienceMs: timings.startSilenceMs,
+    prove: async (signal) => {
+      const facts = await readFacts(upstream, { ...options, model: await open() }, signal);
+      await probe(await open(), servedName, upstream, signal);
+      return facts;
+    },
+    complaint: () => (upstream.healthy.length === 0 ? upstream.complaints : undefined),
+    report: options.report,
+  });
+  keeper.start();
+  return new VllmEngine({ servedName, upstream, model: () => opened, keeper });
+}
+
+function connect(baseUrl: string, { headers, bearer, caFile, proxyUrl, timings }: RemoteOptions): Connection {
+  return new Connection({
+    baseUrl: baseUrl.replace(/\/+$/, "").replace(/\/v1$/, ""),
+    headers: { ...headers, ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }) },
+    ...(caFile !== undefined && { caFile }),
+    ...(proxyUrl !== undefined && { proxyUrl }),
+    silenceMs: timings.stallMs,
+  });
+}

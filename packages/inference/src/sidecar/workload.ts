@@ -1,0 +1,57 @@
+import { EngineError } from "../engine.ts";
+
+/** What an engine is working on. */
+export class Workload {
+  #running = 0;
+  #aborted = 0;
+  #idle = Promise.withResolvers<void>();
+
+  constructor() {
+    this.#idle.resolve();
+  }
+
+  /** Choices under way. */
+  get running(): number {
+    return this.#running;
+  }
+
+  /** Requests whose generation was begun and did not come to its end. */
+  get aborted(): number {
+    return this.#aborted;
+  }
+
+  /** Counts a generation of so many choices while it runs. */
+  async *count<T>(choices: number, generation: AsyncIterable<T>): AsyncGenerator<T> {
+    let isOver = false;
+    this.#begin(choices);
+    try {
+      yield* generation;
+      isOver = true;
+    } catch (error) {
+      // Neither has begun anything.
+      isOver = error instanceof EngineError && (error.kind === "rejected" || error.kind === "unavailable");
+      throw error;
+    } finally {
+      this.#end(choices);
+      if (!isOver) this.#aborted += 1;
+    }
+  }
+
+  /** Resolves when nothing runs any more, or after so long. */
+  async untilIdle(patienceMs: number): Promise<void> {
+    const patience = Promise.withResolvers<void>();
+    const timer = setTimeout(patience.resolve, patienceMs);
+    await Promise.race([this.#idle.promise, patience.promise]);
+    clearTimeout(timer);
+  }
+
+  #begin(choices: number): void {
+    if (this.#running === 0) this.#idle = Promise.withResolvers<void>();
+    this.#running += choices;
+  }
+
+  #end(choices: number): void {
+    this.#running -= choices;
+    if (this.#running === 0) this.#idle.resolve();
+  }
+}

@@ -1,0 +1,110 @@
+import { describe, expect, test } from "vitest";
+import { eventsOf } from "../../../test/captures.ts";
+import { EngineError } from "../../engine.ts";
+import { readCompletion } from "./read-completion.ts";
+import type { CompletionStep } from "./read-completion.ts";
+
+interface Read {
+  readonly ids: readonly number[];
+  readonly steps: readonly CompletionStep[];
+  readonly end: unknown;
+}
+
+async function readAll(source: AsyncIterable<string>): Promise<Read> {
+  const steps: CompletionStep[] = [];
+  const reading = readCompletion(source);
+  try {
+    for (;;) {
+      const next = await reading.next();
+      if (next.done === true) return { ids: idsOf(steps), steps, end: next.value };
+      steps.push(next.value);
+    }
+  } catch (error) {
+    return { ids: idsOf(steps), steps, end: error instanceof EngineError ? [error.kind, error.message] : error };
+  }
+}
+
+const idsOf = (steps: readonly CompletionStep[]): number[] => steps.flatMap(({ tokens }) => tokens.map(({ id }) => id));
+
+async function* saying(...events: readonly unknown[]): AsyncGenerator<string> {
+  for (const event of events) yield typeof event === "string" ? event : JSON.stringify(event);
+}
+
+const chunk = (finish: string | null, ...ids: readonly number[]): unknown => ({
+  choices: [{ index: 0, token_ids: ids, finish_reason: finish }],
+  usage: { prompt_tokens: 5, completion_tokens: ids.length },
+});
+
+describe("a captured stream", () => {
+  test("is read with its tokens, counters and end", async () => {
+    const { ids, end } = await readAll(eventsOf("completion"));
+    expect(ids).toHaveLength(8);
+    expect(end).toEqual({
+      reason: "length",
+      usage: { prompt_tokens: 22, completion_tokens: 8, cached_tokens: expect.any(Number) },
+    });
+  });
+
+  test("has log-probabilities by token id, highest first", async () => {
+    const { steps } = await readAll(eventsOf("completion-logprobs"));
+    for (const { id, logprob = 1, top = [] } of steps.flatMap(({ tokens }) => tokens)) {
+      expect(logprob).toBeLessThanOrEqual(0);
+      expect(top.map((one) => one.id)).toContain(id);
+      expect(top).toEqual(top.toSorted((a, b) => b.logprob - a.logprob));
+    }
+  });
+});
+
+describe("[DONE] is a clean end only after a legal finish", () => {
+  test.each([
+    [
+      "the engine core was killed",
+      "completion-core-killed",
+      ["crashed", "the engine failed in the middle of a stream"],
+    ],
+    [
+      "the same on the chat route",
+      "sigkill-enginecore-stream",
+      ["crashed", "the engine failed in the middle of a stream"],
+    ],
+    [
+      "SIGTERM without patience: abort",
+      "sigterm-timeout0-stream",
+      ["crashed", 'the engine ended a stream with "abort"'],
+    ],
+    [
+      "a refusal after the status line",
+      "completion-refused",
+      ["rejected", "The model's engine cannot work on this request."],
+    ],
+  ])("%s", async (_title, name, want) => {
+    expect((await readAll(eventsOf(name))).end).toEqual(want);
+  });
+
+  test.each<[string, readonly unknown[], unknown]>([
+    ["nothing but [DONE]", ["[DONE]"], ["crashed", "the engine ended a stream in the middle"]],
+    ["no end at all", [chunk(null, 1)], ["crashed", "the engine ended a stream in the middle"]],
+    ["an unknown reason", [chunk("error", 1), "[DONE]"], ["crashed", 'the engine ended a stream with "error"']],
+    ["a busy engine", [{ error: { code: 503 } }, "[DONE]"], ["unavailable", "the engine is busy"]],
+    [
+      "a busy engine that has begun",
+      [chunk(null, 1), { error: { code: 503 } }],
+      ["crashed", "the engine failed in the middle of a stream"],
+    ],
+    [
+      "tokens after the end",
+      [chunk("stop", 1), chunk(null, 2)],
+      ["protocol", "the engine went on after the end of a choice"],
+    ],
+    ["no JSON", ["<html>"], ["protocol", "the engine wrote an event that is no JSON object"]],
+    ["a string", ['"oops"'], ["protocol", "the engine wrote an event that is no JSON object"]],
+  ])("%s", async (_title, events, want) => {
+    expect((await readAll(saying(...events))).end).toEqual(want);
+  });
+});
+
+test("several tokens may come in one event, and the last event may be the end", async () => {
+  const { ids, end } = await readAll(saying(chunk(null, 1, 2), chunk("stop", 1, 2, 3), "[DONE]"));
+  expect(ids).toEqual([1, 2, 1, 2, 3]);
+  expect(end).toMatchObject({ reason: "stop", usage: { completion_tokens: 3 } });
+});

@@ -1,0 +1,56 @@
+import { createHash } from "node:crypto";
+import type { EngineFacts, Sampling } from "../engine.ts";
+import type { OpenModel } from "./model/open-model.ts";
+import type { Upstream } from "./upstream.ts";
+
+export interface FactsOptions {
+  readonly model: OpenModel;
+  readonly servedName: string;
+  readonly slots: number;
+  readonly sampling: Omit<Sampling, "logit_bias">;
+}
+
+/** The engine lists other models than the one that is wanted. */
+export class ModelNotListed extends Error {}
+
+interface ModelList {
+  readonly data?: readonly { readonly id: string; readonly max_model_len?: number }[];
+}
+
+/** What the engine says of itself and what the model's files say. @throws {ModelNotListed} and what a connection dies of */
+export async function readFacts(upstream: Upstream, options: FactsOptions, signal: AbortSignal): Promise<EngineFacts> {
+  const { model, servedName, slots, sampling } = options;
+  const list = JSON.parse(await upstream.read("/v1/models", signal)) as ModelList; // as documented by OpenAI
+  const entry = list.data?.find(({ id }) => id === servedName);
+  if (!entry) {
+    const listed = (list.data ?? []).map(({ id }) => id).join(", ");
+    throw new ModelNotListed(`the engine does not serve ${servedName}, it lists: ${listed || "nothing"}`);
+  }
+  const version = await versionOf(upstream, signal);
+  const { folder } = model;
+  const declared = [entry.max_model_len, folder.declaredContext].filter((length) => length !== undefined);
+  if (declared.length === 0)
+    throw new Error(`neither the engine nor the files of ${servedName} say how long its context is`);
+  return {
+    context_length: Math.min(...declared),
+    quantization: folder.quantization,
+    system_fingerprint: fingerprint([folder.weightsId, version, folder.template, JSON.stringify(sampling)]),
+    slots,
+    ...folder.abilities,
+    sampling_defaults: sampling,
+    description: `${version}, at most ${slots} choices at the same time`,
+  };
+}
+
+/** Routers have no such path: what they stand for is unknown. */
+async function versionOf(upstream: Upstream, signal: AbortSignal): Promise<string> {
+  try {
+    const answer = JSON.parse(await upstream.read("/version", signal)) as { readonly version?: string };
+    return `vLLM ${answer.version}`;
+  } catch {
+    return "an engine of unknown version";
+  }
+}
+
+const fingerprint = (parts: readonly string[]): string =>
+  `fp_${createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16)}`;

@@ -1,0 +1,30 @@
+import { PromptThreads } from "../../prompt/prompt-threads.ts";
+import { describeWith } from "../../prompt/vocabulary.ts";
+import type { ChoiceModel } from "../dialect/read-choice.ts";
+import { readModelFolder } from "./model-folder.ts";
+import type { ModelFolder } from "./model-folder.ts";
+
+/** A model as far as we know it ourselves: its files, its prompts, its tokens. */
+export interface OpenModel extends ChoiceModel {
+  readonly folder: ModelFolder;
+  readonly prompts: PromptThreads;
+}
+
+/**
+ * @param onDeath called when the thread that makes prompts has died
+ * @throws {ModelFolderError}
+ */
+export async function openModel(path: string, onDeath: (error: Error) => void): Promise<OpenModel> {
+  const folder = readModelFolder(path);
+  const program = new URL("./prompt-worker.ts", import.meta.url);
+  const prompts = await PromptThreads.start({ program, model: path, onDeath });
+  const { vocabulary, endOfTurn } = folder;
+  const marks = new Set(vocabulary.marks.map((spelling) => vocabulary.markNamed(spelling)));
+  return {
+    folder,
+    prompts,
+    describe: describeWith(vocabulary),
+    isEndOfTurn: (token) => endOfTurn.includes(token),
+    isMark: (token) => marks.has(token),
+  };
+}

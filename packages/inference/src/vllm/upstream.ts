@@ -1,0 +1,8 @@
+/** Where generations are sent: one engine, or one of several. */
+export interface Upstream {
+  /** The data of the server-sent events that answer a POST; leaving the loop stops the engine. */
+  stream(path: string, body: string, signal: AbortSignal): AsyncIterable<string>;
+  /** A whole answer. */
+  read(path: string, signal: AbortSignal, body?: string): Promise<string>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,111 @@
+import { readFileSync } from "node:fs";
+import { Agent, ProxyAgent, errors, request } from "undici";
+import type { Dispatcher } from "undici";
+import { readEvents } from "./read-events.ts";
+import { RefusedAnswer } from "./refused-answer.ts";
+
+export interface ConnectionOptions {
+  /** `http://host:port` or with a path in front of `/v1`; with a socket only the path counts. */
+  readonly baseUrl: string;
+  /** A unix socket that is spoken to instead of the host. */
+  readonly socketPath?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** File with the certificates (PEM) that are believed. */
+  readonly caFile?: string;
+  /** A proxy that is spoken through. */
+  readonly proxyUrl?: string;
+  /** Milliseconds without one byte after which an answer is given up; 0: someone else watches. */
+  readonly silenceMs: number;
+}
+
+/** Milliseconds for a connection to come about. */
+const connectMs = 10_000;
+
+/** HTTP to one place where an engine listens. */
+export class Connection {
+  readonly #options: ConnectionOptions;
+  readonly #dispatcher: Dispatcher;
+  #awaited = 0;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.#dispatcher = dispatcherFor(options);
+  }
+
+  get baseUrl(): string {
+    return this.#options.baseUrl;
+  }
+
+  /** Answers whose next byte is being waited for: a slow reader of ours is not the engine's fault. */
+  get awaited(): number {
+    return this.#awaited;
+  }
+
+  /**
+   * The data of every server-sent event that answers a POST. Leaving the loop closes the connection.
+   * @throws {RefusedAnswer} for any status but 200, or what the connection died of
+   */
+  async *stream(path: string, body: string, signal: AbortSignal): AsyncGenerator<string> {
+    const answer = await this.#ask("POST", path, body, signal);
+    yield* readEvents(this.#awaiting(answer.body));
+  }
+
+  /** @throws {RefusedAnswer} for any status but 200, or what the connection died of */
+  async read(path: string, signal: AbortSignal, body?: string): Promise<string> {
+    const answer = await this.#ask(body === undefined ? "GET" : "POST", path, body, signal);
+    return answer.body.text();
+  }
+
+  async close(): Promise<void> {
+    await this.#dispatcher.destroy();
+  }
+
+  async #ask(
+    method: "GET" | "POST",
+    path: string,
+    body: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Dispatcher.ResponseData> {
+    const headers = { ...this.#options.headers, ...(body !== undefined && { "content-type": "application/json" }) };
+    this.#awaited += 1;
+    try {
+      const url = `${this.#options.baseUrl}${path}`;
+      const answer = await request(url, { dispatcher: this.#dispatcher, method, headers, body: body ?? null, signal });
+      if (answer.statusCode === 200) return answer;
+      throw await RefusedAnswer.read(answer.statusCode, answer.body);
+    } finally {
+      this.#awaited -= 1;
+    }
+  }
+
+  async *#awaiting(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    const iterator = source[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        this.#awaited += 1;
+        const next = await iterator.next().finally(() => (this.#awaited -= 1));
+        if (next.done === true) return;
+        yield next.value;
+      }
+    } finally {
+      await iterator.return?.();
+    }
+  }
+}
+
+function dispatcherFor({ socketPath, caFile, proxyUrl, silenceMs }: ConnectionOptions): Dispatcher {
+  const tls = caFile === undefined ? {} : { ca: readFileSync(caFile) };
+  const deadlines = { headersTimeout: silenceMs, bodyTimeout: silenceMs };
+  if (proxyUrl !== undefined) return new ProxyAgent({ uri: proxyUrl, requestTls: tls, ...deadlines });
+  const connect = { ...tls, timeout: connectMs, ...(socketPath !== undefined && { socketPath }) };
+  return new Agent({ connect, ...deadlines });
+}
+
+/** Whether nothing was sent at all: nobody listens there, or the connection did not come about. */
+export function isUnconnected(error: unknown): boolean {
+  if (error instanceof errors.ConnectTimeoutError) return true;
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return (
+    typeof code === "string" && ["ECONNREFUSED", "ENOENT", "ENOTFOUND", "EHOSTUNREACH", "EAI_AGAIN"].includes(code)
+  );
+}

@@ -1,0 +1,55 @@
+/** No more of a body than this is read: it may be a page of HTML. */
+const mostCharacters = 500;
+
+/** An HTTP answer that is no success. Its words are for a log, never for a caller. */
+export class RefusedAnswer extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(`HTTP ${status}: ${message}`);
+    this.status = status;
+  }
+
+  static async read(status: number, body: AsyncIterable<Uint8Array>): Promise<RefusedAnswer> {
+    return new RefusedAnswer(status, findMessage(await readStart(body)));
+  }
+}
+
+async function readStart(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  try {
+    for await (const bytes of body) {
+      text += decoder.decode(bytes, { stream: true });
+      if (text.length > 16_384) break;
+    }
+  } catch {
+    // The status says enough.
+  }
+  return text;
+}
+
+/** Engines and what stands before them say it as `{error: {message}}`, `{error: "…"}`, `{message}`, `{detail}`, HTML, or plainly. */
+export function findMessage(text: string): string {
+  return shorten(messageIn(parse(text)) ?? text.replaceAll(/<(style|script)[\s\S]*?<\/\1>|<[^>]*>/gi, " "));
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function messageIn(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const name of ["error", "message", "detail"]) {
+    const found = name in value ? messageIn(value[name as keyof typeof value]) : undefined; // it was just found there
+    if (found !== undefined) return found;
+  }
+  return JSON.stringify(value);
+}
+
+const shorten = (text: string): string => text.replaceAll(/\s+/g, " ").trim().slice(0, mostCharacters);

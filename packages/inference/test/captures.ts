@@ -1,0 +1,23 @@
+import { readFileSync } from "node:fs";
+import { readEvents } from "../src/wire/read-events.ts";
+
+/** What a real vLLM once sent: status and body, as `test/captures` holds them. */
+export interface Capture {
+  readonly status: number;
+  readonly body: string;
+}
+
+const folder = new URL("./captures/vllm-0.32.0/", import.meta.url);
+
+export function readCapture(name: string): Capture {
+  const text = readFileSync(new URL(`${name}.txt`, folder), "utf8");
+  const [head = "", body = ""] = (text.split("### response head\n")[1] ?? "").split(/^### response body.*\n/m);
+  return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(head)?.[1]), body };
+}
+
+/** The data of the events of a captured stream; the note that some were left out is no event. */
+export const eventsOf = (name: string): AsyncGenerator<string> => readEvents(bytesOf(readCapture(name).body));
+
+async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
+  yield new TextEncoder().encode(`${text}\n\n`);
+}
