@@ -39,6 +39,20 @@ models:
     context_length: 16384          # smaller than what the file declares
     pricing: { prompt: "0.0000003", completion: "0.0000006" }
     sampling: { temperature: 0.7, top_p: 0.95 }
+    engine: vllm-process           # where it differs from PARLEY_ENGINE
+    weights: /srv/models/model-1
+    slots: 128
+    gpus: "0,1"
+    tensor_parallel: 2
+    gpu_memory_share: 0.9
+    arguments: ["--enable-expert-parallel"]
+  model-1-mini:
+    engine: remote
+    remote:
+      urls: [https://router.example]
+      model: org/name-over-there   # absent: vendor/model-1-mini
+      tokenizer: /srv/tokenizers/model-1-mini
+      headers: { x-tenant: parley }
 \`\`\`
 `;
 }

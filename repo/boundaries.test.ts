@@ -42,6 +42,7 @@ const words: readonly (readonly [word: string, library: RegExp, homes: RegExp])[
   ["llama.cpp", /^node-llama-cpp$/, /^packages\/inference\/src\/embedded\//],
   ["the chat template", /^@huggingface\/jinja$/, /^packages\/inference\/src\/prompt\//],
   ["SQLite", /^node:sqlite$/, /^packages\/server\/src\/(state|auth|metering|cli)\//],
+  ["an engine's HTTP", /^(undici|eventsource-parser)$/, /^packages\/inference\/src\/wire\//],
   ["openapi-fetch", /^openapi-fetch$/, /^packages\/client\/src\//],
 ];
 
@@ -52,9 +53,12 @@ test.each(words)("%s is a word of its own place only", (_word, library, homes) =
   expect(strays).toEqual([]);
 });
 
+/** Where the operator's choice of an engine is read, explained and carried out. */
+const choosesEngines = /^packages\/server\/src\/(config|cli)\/|\/engines\/start-engine\.ts$/;
+
 test("the server has no word of an engine's own dialect", () => {
-  const strays = sourcesIn("packages/server/src/").filter((path) =>
-    /\bvllm\b|node-llama-cpp|\bgbnf\b/i.test(read(path)),
+  const strays = sourcesIn("packages/server/src/").filter(
+    (path) => !choosesEngines.test(path) && /\bvllm\b|node-llama-cpp|\bgbnf\b/i.test(read(path)),
   );
   expect(strays).toEqual([]);
 });

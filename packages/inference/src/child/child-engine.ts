@@ -4,13 +4,15 @@ import { join } from "node:path";
 import { EngineError } from "../engine.ts";
 import type { Engine, EngineEvent, EngineFacts, EngineGauges, EngineRequest, EngineState } from "../engine.ts";
 import { compileGrammars } from "../schema/compile-grammars.ts";
+import { EngineProcess } from "../sidecar/engine-process.ts";
 import { Supervisor } from "../sidecar/supervise.ts";
 import type { SupervisorReport } from "../sidecar/supervised.ts";
 import { Workload } from "../sidecar/workload.ts";
 import type { Timings } from "../sidecar/timings.ts";
 import { ChildConnection } from "./connect.ts";
 import { probeRequest } from "./probe.ts";
-import type { ChildStatus } from "./protocol.ts";
+import { parseNotice } from "./protocol.ts";
+import type { ChildNotice, ChildStatus } from "./protocol.ts";
 
 export interface ChildEngineOptions {
   /** The model id, for messages. */
@@ -36,7 +38,8 @@ export class ChildEngine implements Engine {
     this.#connection = new ChildConnection(this.#socketPath);
     this.#supervisor = new Supervisor({
       name: options.name,
-      ...options.command(this.#socketPath),
+      launch: (hear) => new EngineProcess({ ...options.command(this.#socketPath), endsBy: "input" }, hear),
+      read: readLine,
       timings: options.timings,
       prepare: () => rm(this.#socketPath, { force: true }),
       probe: (signal) => this.#probe(signal),
@@ -116,6 +119,11 @@ export class ChildEngine implements Engine {
     }
     throw new EngineError("protocol", "the probe produced no token");
   }
+}
+
+function readLine(line: string): { notice: ChildNotice | undefined; isLog: boolean } {
+  const notice = parseNotice(line);
+  return { notice, isLog: notice === undefined };
 }
 
 const longestSocketPath = 107;

@@ -9,17 +9,28 @@ const longestLine = 8192;
 /** How long to listen for last lines once the process has ended: what it has started may hold its pipes open. */
 const lastLinesMs = 500;
 
+export interface Program {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Undefined: ours. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** How it is asked to end: by the end of its standard input, which it reads for nothing else, or by a signal. */
+  readonly endsBy: "input" | "SIGTERM";
+}
+
 /** One run of an engine's program, in a process group of its own. */
 export class EngineProcess {
   readonly #child: ChildProcess;
+  readonly #endsBy: Program["endsBy"];
   readonly #heard: Promise<unknown>;
   /** Resolves with how it ended, once its last lines have been heard. */
   readonly ended: Promise<string>;
 
-  constructor(command: string, args: readonly string[], hear: (line: string) => void) {
+  constructor({ command, args, env, endsBy }: Program, hear: (line: string) => void) {
     // Ctrl-C stays with the server, and a kill of the group reaches whatever the engine has started.
-    const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"], detached: true });
+    const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"], detached: true, ...(env && { env }) });
     this.#child = child;
+    this.#endsBy = endsBy;
     // A child that is gone must not end the server with EPIPE.
     child.stdin.on("error", () => undefined);
     this.#heard = Promise.allSettled([listen(child.stdout, hear), listen(child.stderr, hear)]);
@@ -30,9 +41,10 @@ export class EngineProcess {
     return this.#child.pid;
   }
 
-  /** Asks it to end: it reads its standard input for nothing else. */
-  endInput(): void {
-    this.#child.stdin?.end();
+  /** It may finish what it has begun. */
+  askToEnd(): void {
+    if (this.#endsBy === "input") this.#child.stdin?.end();
+    else this.#child.kill(this.#endsBy);
   }
 
   kill(): void {

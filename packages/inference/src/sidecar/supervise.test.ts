@@ -1,8 +1,10 @@
 import { afterEach, describe, expect, test } from "vitest";
+import { parseNotice } from "../child/protocol.ts";
 import type { ChildNotice } from "../child/protocol.ts";
 import { probeRequest } from "../child/probe.ts";
 import type { EngineFacts } from "../engine.ts";
 import { isAlive, until } from "../../test/until.ts";
+import { EngineProcess } from "./engine-process.ts";
 import { Supervisor } from "./supervise.ts";
 import type { Supervised, SupervisorReport } from "./supervised.ts";
 import { defaultTimings } from "./timings.ts";
@@ -30,6 +32,9 @@ interface Watched {
   readonly states: () => string[];
 }
 
+const startNothing: Supervised["launch"] = (hear) =>
+  new EngineProcess({ command: "/nonexistent/engine", args: [], endsBy: "input" }, hear);
+
 const running: Supervisor[] = [];
 afterEach(() => Promise.all(running.splice(0).map((supervisor) => supervisor.close(0))));
 
@@ -38,8 +43,8 @@ function supervise(program: string, changes: Partial<Supervised> = {}): Watched 
   const reports: SupervisorReport[] = [];
   const supervisor = new Supervisor({
     name: "vendor/model",
-    command: process.execPath,
-    args: ["-e", program],
+    launch: (hear) => new EngineProcess({ command: process.execPath, args: ["-e", program], endsBy: "input" }, hear),
+    read: (line) => ({ notice: parseNotice(line), isLog: parseNotice(line) === undefined }),
     timings: quick,
     prepare: async () => undefined,
     probe: async () => undefined,
@@ -121,7 +126,7 @@ describe("a start", () => {
       {},
       "signal SIGKILL): bye",
     ],
-    ["a program that is not there", "", { command: "/nonexistent/engine" }, "ENOENT"],
+    ["a program that is not there", "", { launch: startNothing }, "ENOENT"],
   ])("%s is tried four times, then given up with its last words", async (_title, program, changes, why) => {
     const { supervisor, reports } = supervise(program, { ...changes, timings: { ...quick, restartFirstMs: 2 } });
     await expect(supervisor.whenReady()).rejects.toThrow(why);

@@ -1,4 +1,3 @@
-import { parseNotice } from "../child/protocol.ts";
 import { EngineError } from "../engine.ts";
 import type { EngineFacts, EngineState } from "../engine.ts";
 import { backoffMs } from "./backoff.ts";
@@ -64,7 +63,7 @@ export class Supervisor {
   start(): void {
     this.#become("starting", "starting the engine process");
     this.#gone = this.#run().catch((error: unknown) =>
-      this.#giveUp(`the engine process cannot be started: ${String(error)}`),
+      this.#giveUp(`The engine process cannot be started: ${error instanceof Error ? error.message : String(error)}`),
     );
   }
 
@@ -80,7 +79,7 @@ export class Supervisor {
   async close(graceMs: number): Promise<void> {
     this.drain();
     this.#process?.hold(true);
-    this.#process?.endInput();
+    this.#process?.askToEnd();
     const timer = setTimeout(() => this.#process?.kill(), Math.min(graceMs, this.#target.timings.stopGraceMs));
     await this.#gone;
     clearTimeout(timer);
@@ -91,13 +90,14 @@ export class Supervisor {
   async #run(): Promise<void> {
     await this.#target.prepare();
     if (this.#isClosing) return;
-    const { command, args } = this.#target;
-    const process = new EngineProcess(command, args, (line) => this.#hear(line));
+    const process = this.#target.launch((line) => this.#hear(line));
     this.#process = process;
     this.#hold(process);
     this.#expectNews();
+    void this.#awaitService(process);
     const how = await process.ended;
     this.#process = undefined;
+    await this.#target.cleanUp?.();
     this.#afterEnd(how);
   }
 
@@ -110,20 +110,33 @@ export class Supervisor {
 
   #hear(line: string): void {
     this.#expectNews();
-    const notice = parseNotice(line);
-    if (!notice) return this.#log.push(line);
-    if (this.#isClosing) return;
+    const { notice, isLog } = this.#target.read(line);
+    if (isLog) this.#log.push(line);
+    if (!notice || this.#isClosing) return;
     if (notice.notice === "hopeless") return this.#awaitEnd(notice.message);
     if (notice.notice === "loading")
       return this.#become("loading", `${notice.detail} ${Math.round(notice.share * 100)} %`);
     void this.#prove(notice.facts);
   }
 
+  /** As long as its process is there it may still begin to serve; the start deadline is the limit. */
+  async #awaitService(process: EngineProcess): Promise<void> {
+    if (!this.#target.untilServing) return;
+    const over = new AbortController();
+    void process.ended.then(() => over.abort());
+    try {
+      const facts = await this.#target.untilServing(over.signal);
+      if (!this.#isClosing) await this.#prove(facts);
+    } catch (error) {
+      if (!over.signal.aborted) this.#killBecause(process, `it does not serve: ${String(error)}`);
+    }
+  }
+
   /** It has given up itself: its last words come with its end. */
   #awaitEnd(why: string): void {
     this.#hopeless = why;
     clearTimeout(this.#silenceTimer);
-    this.#process?.endInput();
+    this.#process?.askToEnd();
     this.#silenceTimer = setTimeout(() => this.#process?.kill(), this.#target.timings.stopGraceMs);
   }
 

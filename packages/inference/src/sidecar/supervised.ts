@@ -1,16 +1,23 @@
-import type { ChildStatus } from "../child/protocol.ts";
-import type { EngineState } from "../engine.ts";
+import type { ChildNotice, ChildStatus } from "../child/protocol.ts";
+import type { EngineFacts, EngineState } from "../engine.ts";
+import type { EngineProcess } from "./engine-process.ts";
 import type { Timings } from "./timings.ts";
 
 /** What is supervised, and how it is spoken to. */
 export interface Supervised {
   /** The model that the process serves, for messages. */
   readonly name: string;
-  readonly command: string;
-  readonly args: readonly string[];
   readonly timings: Timings;
   /** Called before every start: clears what an earlier process may have left. */
   prepare(): Promise<void>;
+  /** Starts the program; `hear` is given every line that it writes. */
+  launch(hear: (line: string) => void): EngineProcess;
+  /** What a line tells us, and whether it belongs into the log. */
+  read(line: string): { readonly notice?: ChildNotice | undefined; readonly isLog: boolean };
+  /** For a program that does not say itself when it serves: asks until it does. */
+  untilServing?(signal: AbortSignal): Promise<EngineFacts>;
+  /** Called after every end: clears what the process has left. */
+  cleanUp?(): Promise<void>;
   /** Makes the engine produce one real token. */
   probe(signal: AbortSignal): Promise<void>;
   status(signal: AbortSignal): Promise<ChildStatus>;

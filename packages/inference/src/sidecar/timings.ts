@@ -18,6 +18,19 @@ export interface Timings {
   readonly crashesBeforeQuarantine: number;
 }
 
+/** For an engine that takes a minute to start, and answers late while others keep the processor busy. */
+export const patientTimings: Timings = {
+  startSilenceMs: 300_000,
+  watchEveryMs: 1000,
+  unansweredMs: 15_000,
+  stallMs: 30_000,
+  stopGraceMs: 15_000,
+  restartFirstMs: 1000,
+  restartMostMs: 300_000,
+  healthyResetMs: 600_000,
+  crashesBeforeQuarantine: 4,
+};
+
 export const defaultTimings: Timings = {
   startSilenceMs: 60_000,
   watchEveryMs: 1000,

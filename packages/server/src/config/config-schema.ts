@@ -1,5 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import contract from "../generated/contract.json" with { type: "json" };
+import { engineDrivers } from "./engine-options.ts";
 import { modelNames, samplingNames } from "./model-settings.ts";
 import { options, settingNames } from "./options.ts";
 
@@ -11,6 +12,42 @@ function boundsOf(name: (typeof samplingNames)[number]): object {
   return { ...bounds, type: type[0] };
 }
 
+const count = { type: "integer", minimum: 1 };
+const textMember = (description: string): object => ({ type: "string", minLength: 1, description });
+const url = { type: "string", pattern: "^https?://[^?]+$" };
+
+const remoteSchema = {
+  type: "object",
+  additionalProperties: false,
+  description: "how a model is reached that others serve",
+  properties: {
+    urls: { type: "array", minItems: 1, items: url, description: "several are asked in turn" },
+    model: textMember("the name that it has there"),
+    tokenizer: textMember("folder with its tokenizer and chat template"),
+    headers: {
+      type: "object",
+      propertyNames: { pattern: "^[A-Za-z0-9-]+$" },
+      additionalProperties: { type: "string" },
+      description: "sent with every request",
+    },
+    ca_file: textMember("file with the certificates (PEM) that are believed"),
+    proxy: url,
+  },
+};
+
+const engineMembers = {
+  engine: { enum: [...engineDrivers], description: "what serves this model, where that differs from the others" },
+  weights: textMember("folder of weights"),
+  slots: { ...count, description: "choices at the same time" },
+  kv_memory_mb: { ...count, description: "MiB for the key-value cache" },
+  gpus: { type: "string", pattern: "^\\d+(,\\d+)*$", description: "GPUs by their numbers, separated by commas" },
+  gpu_memory_share: { type: "number", exclusiveMinimum: 0, maximum: 1 },
+  tensor_parallel: count,
+  cores: { type: "string", pattern: "^[\\d,|-]+$", description: "processors by their numbers" },
+  arguments: { type: "array", items: { type: "string" }, description: "more arguments for the engine's program" },
+  remote: remoteSchema,
+};
+
 const modelSchema = {
   type: "object",
   additionalProperties: false,
@@ -19,6 +56,7 @@ const modelSchema = {
     description: { type: "string", minLength: 1 },
     hugging_face_id: { type: "string", minLength: 1 },
     deprecation_date: { type: "string", pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$" },
+    ...engineMembers,
     context_length: { type: "integer", minimum: 256, description: "tokens; at most what the model file declares" },
     pricing: {
       type: "object",

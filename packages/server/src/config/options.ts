@@ -1,82 +1,12 @@
-import { isIP } from "node:net";
+import { engineOptions } from "./engine-options.ts";
+import { Complaint, isOrigin, isProxy, listOf, oneOf, option, port, seconds, secret, text, whole } from "./option.ts";
+import type { Option } from "./option.ts";
 
 /**
  * Every setting, once: its name as flag, in the environment and in `parley.yaml` follow from one row. Flags win over the
  * environment, the environment over the file, the file over the default. A secret is never a flag and never in the file.
+ * Durations are given in seconds and kept in milliseconds: each name says which.
  */
-export interface Option<T> {
-  /** Environment variable. */
-  readonly env: string;
-  /** Member of `parley.yaml`; the flag is the same with dashes. Undefined for a secret. */
-  readonly key: string | undefined;
-  readonly fallback: T;
-  /** What an operator reads in `--help`. */
-  readonly help: string;
-  /** The value, or a complaint that completes the sentence "NAME must be …". */
-  read(text: string): T | Complaint;
-}
-
-export class Complaint {
-  readonly mustBe: string;
-
-  constructor(mustBe: string) {
-    this.mustBe = mustBe;
-  }
-}
-
-const text = (mustBe: string, pattern: RegExp) => (value: string) =>
-  pattern.test(value) ? value : new Complaint(mustBe);
-
-const whole =
-  (least: number, most: number, unit = "") =>
-  (value: string) => {
-    const isWhole = /^\d+$/.test(value) && Number(value) >= least && Number(value) <= most;
-    return isWhole ? Number(value) : new Complaint(`a whole number${unit && ` of ${unit}`} from ${least} to ${most}`);
-  };
-
-const seconds = (most: number) => (value: string) => {
-  const isNumber = /^\d+(\.\d+)?$/.test(value) && Number(value) > 0 && Number(value) <= most;
-  return isNumber ? Number(value) * 1000 : new Complaint(`seconds, above 0 and at most ${most}`);
-};
-
-const oneOf =
-  <const T extends string>(...allowed: readonly T[]) =>
-  (value: string) =>
-    allowed.find((one) => one === value) ?? new Complaint(`one of ${allowed.join(", ")}`);
-
-const listOf = (mustBe: string, isRight: (part: string) => boolean) => (value: string) => {
-  const parts = value.split(",").map((part) => part.trim());
-  const given = parts.filter((part) => part !== "");
-  return given.every(isRight) ? given : new Complaint(mustBe);
-};
-
-const isOrigin = (text: string): boolean => text === "*" || (URL.canParse(text) && new URL(text).origin === text);
-
-/** An address, a network such as 10.0.0.0/8, or a name that Express gives to some of them. */
-function isProxy(text: string): boolean {
-  const [address = "", bits, ...rest] = text.split("/");
-  const family = isIP(address);
-  const isMask = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 6 ? 128 : 32));
-  return ["loopback", "linklocal", "uniquelocal"].includes(text) || (family !== 0 && isMask && rest.length === 0);
-}
-
-const orUndefined = (value: string): string | undefined => (value === "" ? undefined : value);
-
-const option = <T>(
-  env: string,
-  fallback: NoInfer<T>,
-  help: string,
-  read: (value: string) => T | Complaint,
-): Option<T> => {
-  const key = env.toLowerCase().replace(/^parley_/, "");
-  return { env, key, fallback, help, read };
-};
-
-const secret = <T>(row: Option<T>): Option<T> => ({ ...row, key: undefined });
-
-const port = (value: string) => (value === "off" ? ("off" as const) : whole(0, 65_535)(value));
-
-/** Durations are given in seconds and kept in milliseconds: each name says which. */
 export const options = {
   host: option("HOST", "127.0.0.1", "address to listen on", text("an address or host name", /^[\w.:-]+$/)),
   port: option("PORT", 8080, "port to listen on; 0 takes any free one", whole(0, 65_535)),
@@ -108,42 +38,7 @@ export const options = {
     "vendor label of the model names",
     text("1 to 64 characters", /^.{1,64}$/u),
   ),
-  engine: option(
-    "PARLEY_ENGINE",
-    "embedded",
-    "what generates: embedded (llama.cpp), scripted (a stub that plays a script)",
-    oneOf("embedded", "scripted"),
-  ),
-  script: option<string | undefined>(
-    "PARLEY_SCRIPT",
-    undefined,
-    "JSON file with the scenarios of the scripted engine",
-    orUndefined,
-  ),
-  model1Gguf: option<string | undefined>(
-    "PARLEY_MODEL_1_GGUF",
-    undefined,
-    "GGUF file that takes the place of the demonstration model-1",
-    orUndefined,
-  ),
-  model1MiniGguf: option<string | undefined>(
-    "PARLEY_MODEL_1_MINI_GGUF",
-    undefined,
-    "GGUF file that takes the place of the demonstration model-1-mini",
-    orUndefined,
-  ),
-  kvMemoryMb: option(
-    "PARLEY_KV_MEMORY_MB",
-    512,
-    "memory for the key-value cache of each model; it decides the slots",
-    whole(1, 1_048_576, "MiB"),
-  ),
-  engineThreads: option<number | "auto">(
-    "PARLEY_ENGINE_THREADS",
-    "auto",
-    "threads of each model; auto is 1 for the demonstration models, else the processors less one",
-    (value) => (value === "auto" ? value : whole(1, 256)(value)),
-  ),
+  ...engineOptions,
   corsOrigins: option<readonly string[]>(
     "PARLEY_CORS_ORIGINS",
     ["*"],
@@ -208,18 +103,6 @@ export const options = {
     30_000,
     "time for running requests to end when the server is stopped",
     seconds(86_400),
-  ),
-  engineStallMs: option(
-    "PARLEY_ENGINE_STALL_SECONDS",
-    30_000,
-    "work without a token after which an engine is started anew",
-    seconds(3600),
-  ),
-  engineSilenceMs: option(
-    "PARLEY_ENGINE_SILENCE_SECONDS",
-    4000,
-    "silence after which a ready engine is taken for frozen and started anew",
-    seconds(3600),
   ),
   logFormat: option(
     "PARLEY_LOG_FORMAT",

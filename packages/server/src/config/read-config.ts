@@ -2,8 +2,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parse } from "yaml";
 import { findModelMistakes } from "./config-schema.ts";
-import { Complaint, flagOf, options, settingNames } from "./options.ts";
-import type { Option, SettingName, Settings } from "./options.ts";
+import { Complaint } from "./option.ts";
+import { flagOf, options, settingNames } from "./options.ts";
+import type { Option } from "./option.ts";
+import type { SettingName, Settings } from "./options.ts";
 import type { ModelName, ModelSettings } from "./model-settings.ts";
 
 export interface Config extends Settings {

@@ -23,3 +23,6 @@ export function findDemoModel(name: ModelName): DemoModel {
     throw new ConfigError([`${record} does not list ${relative}: restore it from the repository`]);
   return { file: join(folder, relative), sha256 };
 }
+
+/** The folder of a demonstration model: its weights in the Hugging Face form, its tokenizer, its template. */
+export const demoFolder = (name: ModelName): string => join(folder, name);

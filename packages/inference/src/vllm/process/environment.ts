@@ -1,0 +1,41 @@
+import { availableParallelism } from "node:os";
+
+export interface EnvironmentPlan {
+  readonly isCpu: boolean;
+  /** For the engine's own sockets and files, cleared with it. */
+  readonly temporaryFolder: string;
+  /** GPUs by their numbers, as `CUDA_VISIBLE_DEVICES` takes them. */
+  readonly gpus: string | undefined;
+  /** Cores by their numbers, as `VLLM_CPU_OMP_THREADS_BIND` takes them. */
+  readonly cores: string;
+}
+
+/** What differs from our own environment. */
+export function engineVariables({ isCpu, temporaryFolder, gpus, cores }: EnvironmentPlan): Record<string, string> {
+  return {
+    TMPDIR: temporaryFolder,
+    HF_HUB_OFFLINE: "1",
+    VLLM_NO_USAGE_STATS: "1",
+    PYTHONUNBUFFERED: "1",
+    ...(gpus !== undefined && { CUDA_VISIBLE_DEVICES: gpus }),
+    ...(isCpu && {
+      VLLM_CPU_OMP_THREADS_BIND: cores,
+      // Without a compiler the first request for log-probabilities ends the engine otherwise.
+      TORCHDYNAMO_DISABLE: "1",
+    }),
+  };
+}
+
+/** Ours, without our own settings and secrets, and without the mode that opens vLLM's debugging paths. */
+export function withoutOurs(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const isForeign = ([name]: readonly [string, unknown]): boolean =>
+    !name.startsWith("PARLEY_") && name !== "VLLM_SERVER_DEV_MODE" && name !== "VLLM_API_KEY";
+  return Object.fromEntries(Object.entries(env).filter(isForeign));
+}
+
+/** Engines on one machine each get their share of the cores: two on the same ones slow each other to a crawl. */
+export function coresFor(place: number, engines: number, available = availableParallelism()): string {
+  const share = Math.max(1, Math.floor(available / engines));
+  const first = (place * share) % available;
+  return share === 1 ? String(first) : `${first}-${Math.min(available, first + share) - 1}`;
+}

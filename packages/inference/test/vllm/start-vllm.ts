@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, connect } from "node:net";
+import type { AddressInfo, Server } from "node:net";
+import { once } from "node:events";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { patientTimings, startVllmProcess } from "../../src/index.ts";
+import type { SupervisorReport, Timings, VllmProcess, VllmProcessOptions } from "../../src/index.ts";
+import { neutral } from "../requests.ts";
+
+export const miniFolder = fileURLToPath(new URL("../../demo-models/model-1-mini", import.meta.url));
+
+/** Where the environment of these tests is kept between runs: five gigabytes do not belong into a checkout. */
+export const installFolder = process.env["PARLEY_TEST_VLLM"] ?? join(homedir(), ".cache/parley/vllm");
+
+/** Half a minute on an idle machine, and this is not one. */
+export const testTimings: Timings = {
+  ...patientTimings,
+  stallMs: 10_000,
+  restartFirstMs: 500,
+};
+
+export interface StartedVllm extends AsyncDisposable {
+  readonly vllm: VllmProcess;
+  readonly reports: readonly SupervisorReport[];
+  readonly log: readonly string[];
+  readonly options: VllmProcessOptions;
+}
+
+/** The mini model on a processor; every member may be replaced. */
+export function startVllm(changes: Partial<VllmProcessOptions> = {}): StartedVllm {
+  const reports: SupervisorReport[] = [];
+  const log: string[] = [];
+  const folder = mkdtempSync(join(tmpdir(), "parley-"));
+  const options: VllmProcessOptions = {
+    name: "vendor/model-1-mini",
+    weights: miniFolder,
+    vllm: undefined,
+    installFolder,
+    contextLength: undefined,
+    slots: 8,
+    kvMemoryMb: undefined,
+    cpuKvMemoryMb: 256,
+    gpuMemoryShare: undefined,
+    tensorParallel: undefined,
+    gpus: undefined,
+    cores: "0",
+    extraArguments: [],
+    runFolder: folder,
+    stateFolder: folder,
+    sampling: neutral,
+    timings: testTimings,
+    report: (event) => void reports.push(event),
+    log: (line) => void log.push(line),
+    ...changes,
+  };
+  const vllm = startVllmProcess(options);
+  return {
+    vllm,
+    reports,
+    log,
+    options,
+    [Symbol.asyncDispose]: async () => {
+      await vllm.engine.close(0);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A TCP port in front of a unix socket: what a remote engine looks like. */
+export async function forward(socketPath: string): Promise<{ readonly url: string; readonly server: Server }> {
+  const server = createServer((near) => {
+    const far = connect(socketPath);
+    near.pipe(far).pipe(near);
+    near.on("error", () => far.destroy());
+    far.on("error", () => near.destroy());
+    near.on("close", () => far.destroy());
+    far.on("close", () => near.destroy());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  // A server that listens on a port has an address.
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, server };
+}
