@@ -29,3 +29,8 @@ export type { RemoteOptions } from "./remote/remote-engine.ts";
 export { startVllmProcess } from "./vllm/process/vllm-process.ts";
 export type { VllmProcess, VllmProcessOptions } from "./vllm/process/vllm-process.ts";
 export { coresFor } from "./vllm/process/environment.ts";
+export { explainProcess } from "./vllm/process/explain-process.ts";
+export { EngineFiles } from "./vllm/process/engine-files.ts";
+export { examineVllm } from "./vllm/doctor/examine-vllm.ts";
+export type { Finding } from "./vllm/doctor/finding.ts";
+export { installVllm, installedBytes } from "./vllm/install/install-vllm.ts";

@@ -57,6 +57,6 @@ export class EndpointPool implements Upstream {
 
   #choose(tried: ReadonlySet<Endpoint>): Endpoint | undefined {
     const untried = this.healthy.filter((endpoint) => !tried.has(endpoint));
-    return untried.toSorted((a, b) => a.inFlight - b.inFlight)[0];
+    return untried.toSorted((a, b) => a.inFlight - b.inFlight || a.asked - b.asked)[0];
   }
 }

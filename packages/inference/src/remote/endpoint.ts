@@ -10,6 +10,7 @@ const ejection = { firstMs: 1000, mostMs: 60_000 };
 export class Endpoint {
   readonly connection: Connection;
   #inFlight = 0;
+  #asked = 0;
   #failuresInARow = 0;
   #ejectedUntil = 0;
   #complaint = "";
@@ -21,6 +22,11 @@ export class Endpoint {
   /** Answers under way. */
   get inFlight(): number {
     return this.#inFlight;
+  }
+
+  /** Answers begun so far: of those with as little to do the one that was asked least comes next. */
+  get asked(): number {
+    return this.#asked;
   }
 
   /** Why it was left alone the last time. */
@@ -41,6 +47,7 @@ export class Endpoint {
   /** The data of one answer; a failure that is its own ejects it. */
   async *stream(path: string, body: string, signal: AbortSignal): AsyncGenerator<string> {
     this.#inFlight += 1;
+    this.#asked += 1;
     try {
       for await (const data of this.connection.stream(path, body, signal)) {
         this.forgive();

@@ -20,6 +20,8 @@ export class Supervisor {
   #crashesInARow = 0;
   #readySince = 0;
   #isClosing = false;
+  /** The process ends because we want it to, and is to be started anew. */
+  #isRecycling = false;
   /** Why starting again would fail again, in the engine's own words. */
   #hopeless: string | undefined;
   #restartTimer: NodeJS.Timeout | undefined;
@@ -73,6 +75,21 @@ export class Supervisor {
     this.#isClosing = true;
     clearTimeout(this.#restartTimer);
     this.#become("draining", "stopping");
+  }
+
+  /** Lets what is under way finish, then ends the process and starts it anew: no crash, and no wait. */
+  async recycle(untilIdle: () => Promise<void>): Promise<void> {
+    const process = this.#process;
+    if (!process || this.#state !== "ready") return;
+    this.#isRecycling = true;
+    this.#ready.shut();
+    this.#become("draining", "restarting, as was asked for");
+    await untilIdle();
+    if (this.#process !== process) return;
+    process.askToEnd();
+    const timer = setTimeout(() => process.kill(), this.#target.timings.stopGraceMs);
+    await process.ended;
+    clearTimeout(timer);
   }
 
   /** Stops the process: standard input first, then SIGKILL to its group. May be called again to hurry. */
@@ -184,6 +201,7 @@ export class Supervisor {
     clearTimeout(this.#silenceTimer);
     if (this.#isClosing) return;
     if (this.#hopeless !== undefined) return this.#giveUp(this.#hopeless);
+    if (this.#isRecycling) return this.#startAnew();
     const wasHealthyFor = this.#state === "ready" ? Date.now() - this.#readySince : 0;
     const { healthyResetMs, crashesBeforeQuarantine } = this.#target.timings;
     this.#crashesInARow = wasHealthyFor > healthyResetMs ? 1 : this.#crashesInARow + 1;
@@ -198,11 +216,14 @@ export class Supervisor {
     const bounds = { firstMs: restartFirstMs, mostMs: restartMostMs };
     const waitMs = backoffMs(this.#crashesInARow - 1, bounds, () => this.#target.random());
     this.#become("crashed", `${why}; starting again in ${waitMs} ms`);
-    this.#restartTimer = setTimeout(() => {
-      this.#restarts += 1;
-      this.start();
-    }, waitMs);
+    this.#restartTimer = setTimeout(() => this.#startAnew(), waitMs);
     this.#hold(this.#restartTimer);
+  }
+
+  #startAnew(): void {
+    this.#isRecycling = false;
+    this.#restarts += 1;
+    this.start();
   }
 
   /** Starting again would fail again. */

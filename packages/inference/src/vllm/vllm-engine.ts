@@ -76,6 +76,11 @@ export class VllmEngine implements Engine {
     return this.#options.keeper.whenReady();
   }
 
+  /** Resolves when nothing is under way, or after so long. */
+  untilIdle(patienceMs: number): Promise<void> {
+    return this.#workload.untilIdle(patienceMs);
+  }
+
   async close(graceMs: number): Promise<void> {
     const { keeper, upstream, model } = this.#options;
     keeper.drain();

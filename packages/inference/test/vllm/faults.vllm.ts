@@ -62,13 +62,13 @@ interface ProcessRow {
   readonly name: string;
 }
 
-/** The processes of the engine's group. */
+/** The living processes of the engine's group. */
 function processes(group: number): ProcessRow[] {
-  const lines = execFileSync("ps", ["-eo", "pid=,pgid=,comm="], { encoding: "utf8" }).trim().split("\n");
+  const lines = execFileSync("ps", ["-eo", "pid=,pgid=,stat=,comm="], { encoding: "utf8" }).trim().split("\n");
   return lines
     .map((line) => line.trim().split(/\s+/))
-    .filter(([, pgid]) => Number(pgid) === group)
-    .map(([pid = "", , ...name]) => ({ pid: Number(pid), name: name.join(" ") }));
+    .filter(([, pgid, stat = ""]) => Number(pgid) === group && !stat.startsWith("Z"))
+    .map(([pid = "", , , ...name]) => ({ pid: Number(pid), name: name.join(" ") }));
 }
 
 function pidOf(part: "api" | "core" | "worker"): number {
@@ -81,6 +81,7 @@ function pidOf(part: "api" | "core" | "worker"): number {
 /** Streams run, the fault happens, and then the engine has to come back by itself. */
 async function survive(fault: string, act: () => void, streams = 6): Promise<readonly Outcome[]> {
   const { engine } = started.vllm;
+  await engine.whenReady();
   const restarts = engine.gauges().restarts;
   const open = Array.from({ length: streams }, () => outcomeOf(longAnswer));
   await until("the streams run", () => engine.gauges().running === streams);

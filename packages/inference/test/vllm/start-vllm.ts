@@ -24,14 +24,12 @@ export const testTimings: Timings = {
 export interface StartedVllm extends AsyncDisposable {
   readonly vllm: VllmProcess;
   readonly reports: readonly SupervisorReport[];
-  readonly log: readonly string[];
   readonly options: VllmProcessOptions;
 }
 
 /** The mini model on a processor; every member may be replaced. */
 export function startVllm(changes: Partial<VllmProcessOptions> = {}): StartedVllm {
   const reports: SupervisorReport[] = [];
-  const log: string[] = [];
   const folder = mkdtempSync(join(tmpdir(), "parley-"));
   const options: VllmProcessOptions = {
     name: "vendor/model-1-mini",
@@ -52,14 +50,12 @@ export function startVllm(changes: Partial<VllmProcessOptions> = {}): StartedVll
     sampling: neutral,
     timings: testTimings,
     report: (event) => void reports.push(event),
-    log: (line) => void log.push(line),
     ...changes,
   };
   const vllm = startVllmProcess(options);
   return {
     vllm,
     reports,
-    log,
     options,
     [Symbol.asyncDispose]: async () => {
       await vllm.engine.close(0);

@@ -2,6 +2,8 @@ import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config/read-config.ts";
 import { addBackupCommand } from "./backup.ts";
 import { addConfigCommand } from "./config.ts";
+import { addDoctorCommand, addVllmCommand } from "./doctor.ts";
+import { addEngineCommands } from "./engine.ts";
 import { addKeysCommand } from "./keys.ts";
 import { addStartCommand } from "./start.ts";
 import { addStopCommand } from "./stop.ts";
@@ -21,6 +23,9 @@ addKeysCommand(program);
 addUsageCommands(program);
 addBackupCommand(program);
 addConfigCommand(program);
+addEngineCommands(program);
+addDoctorCommand(program);
+addVllmCommand(program);
 
 try {
   await program.parseAsync();

@@ -41,15 +41,18 @@ export class ChoiceReader {
 
   async *read(source: AsyncGenerator<CompletionStep, CompletionEnd>): AsyncGenerator<ChoiceStep> {
     this.#expect(this.#answer.open());
-    for (;;) {
-      const next = await source.next();
-      this.#usage = next.value.usage;
-      if (next.done === true) return yield* this.#end(next.value.reason);
-      for (const token of next.value.tokens) yield* this.#take(token);
-      if (this.#finish === undefined || this.#endsByItself) continue;
-      // What follows was not asked for: leaving the stream stops the engine.
+    try {
+      for (;;) {
+        const next = await source.next();
+        this.#usage = next.value.usage;
+        if (next.done === true) return yield* this.#end(next.value.reason);
+        for (const token of next.value.tokens) yield* this.#take(token);
+        if (this.#finish === undefined || this.#endsByItself) continue;
+        // What follows was not asked for: leaving the stream stops the engine.
+        return yield* this.#say({ kind: "finish", reason: this.#finish });
+      }
+    } finally {
       await source.return(undefined as never); // its value is never looked at
-      return yield* this.#say({ kind: "finish", reason: this.#finish });
     }
   }
 

@@ -1,10 +1,9 @@
 import { mkdirSync, rmSync } from "node:fs";
-import { createHash } from "node:crypto";
-import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import type { EngineFacts, Sampling } from "../../engine.ts";
 import type { ChildStatus } from "../../child/protocol.ts";
 import { EngineProcess } from "../../sidecar/engine-process.ts";
+import { LogFile } from "../../sidecar/log-file.ts";
 import { Supervisor } from "../../sidecar/supervise.ts";
 import type { SupervisorReport } from "../../sidecar/supervised.ts";
 import type { Timings } from "../../sidecar/timings.ts";
@@ -17,10 +16,14 @@ import type { OpenModel } from "../model/open-model.ts";
 import { VllmEngine, probe } from "../vllm-engine.ts";
 import { withoutOurs } from "./environment.ts";
 import { findVllm } from "./find-vllm.ts";
+import { EngineFiles } from "./engine-files.ts";
 import { RunRecords } from "./leftovers.ts";
 import { planProcess } from "./plan-process.ts";
 import type { ProcessPlan, ProcessSettings } from "./plan-process.ts";
 import { readLog } from "./read-log.ts";
+
+/** A restart that was asked for waits so long for streams under way. */
+const longestStreamMs = 600_000;
 
 export interface VllmProcessOptions extends ProcessSettings {
   /** An existing folder whose path is short: sockets are made in it. */
@@ -30,14 +33,14 @@ export interface VllmProcessOptions extends ProcessSettings {
   readonly sampling: Omit<Sampling, "logit_bias">;
   readonly timings: Timings;
   readonly report: (event: SupervisorReport) => void;
-  /** Hears every line of the engine's log. */
-  readonly log?: (line: string) => void;
 }
 
 /** `vllm serve` as a child process of ours, spoken to over a unix socket. */
 export class VllmProcess {
   readonly #options: VllmProcessOptions;
+  readonly #files: EngineFiles;
   readonly #records: RunRecords;
+  readonly #log: LogFile;
   readonly #supervisor: Supervisor;
   readonly engine: VllmEngine;
   #plan: ProcessPlan | undefined;
@@ -46,8 +49,9 @@ export class VllmProcess {
 
   constructor(options: VllmProcessOptions) {
     this.#options = options;
-    const id = createHash("sha256").update(options.name).digest("hex").slice(0, 12);
-    this.#records = new RunRecords(join(options.stateFolder, `${id}.json`));
+    this.#files = new EngineFiles(options.stateFolder, options.name);
+    this.#records = new RunRecords(this.#files.record);
+    this.#log = new LogFile(this.#files.log);
     this.#supervisor = new Supervisor({
       name: options.name,
       timings: options.timings,
@@ -117,7 +121,7 @@ export class VllmProcess {
   }
 
   #read(line: string): ReturnType<ConstructorParameters<typeof Supervisor>[0]["read"]> {
-    this.#options.log?.(line);
+    this.#log.append(line);
     return { notice: this.#supervisor.state === "ready" ? undefined : readLog(line), isLog: true };
   }
 
@@ -141,14 +145,21 @@ export class VllmProcess {
 
   /** A frozen engine core answers everything but tokens: what we wait for says whether it should be at work. */
   async #status(signal: AbortSignal): Promise<ChildStatus> {
+    if (this.#files.takeRestartWish()) this.#restart();
     const awaited = this.#connected().awaited;
     const { running, waiting, tokens } = readMetrics(await this.#connected().read("/metrics", signal));
     return { running, waiting, computing: awaited, progress: tokens, aborted: 0 };
   }
 
+  /** In its own time: whoever looks at the engine must not wait for its end. */
+  #restart(): void {
+    this.#log.append("asked to restart");
+    void this.#supervisor.recycle(() => this.engine.untilIdle(longestStreamMs));
+  }
+
   async #cleanUp(): Promise<void> {
     const found = await this.#records.clear();
-    if (found.length > 0) this.#options.log?.(`cleared what an earlier run had left: ${found.join(", ")}`);
+    if (found.length > 0) this.#log.append(`cleared what an earlier run had left: ${found.join(", ")}`);
     if (this.#plan) rmSync(this.#plan.folder, { recursive: true, force: true });
   }
 

@@ -1,0 +1,35 @@
+import { appendFileSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+
+/** Beyond this a file is put aside; one older than that goes. */
+const mostBytes = 4 * 2 ** 20;
+
+/** The log of one engine on disk, in two files of bounded size. */
+export class LogFile {
+  readonly #path: string;
+  #bytes: number;
+
+  constructor(path: string) {
+    this.#path = path;
+    mkdirSync(dirname(path), { recursive: true });
+    this.#bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  }
+
+  /** A log that cannot be written must not end what it tells about. */
+  append(line: string): void {
+    const text = `${new Date().toISOString()} ${line}\n`;
+    try {
+      if (this.#bytes > mostBytes) this.#putAside();
+      appendFileSync(this.#path, text, { mode: 0o600 });
+      this.#bytes += Buffer.byteLength(text);
+    } catch {
+      // A full disk: the last lines are still in memory.
+    }
+  }
+
+  #putAside(): void {
+    rmSync(`${this.#path}.1`, { force: true });
+    renameSync(this.#path, `${this.#path}.1`);
+    this.#bytes = 0;
+  }
+}

@@ -1,0 +1,78 @@
+import { execFile } from "node:child_process";
+import { statfsSync } from "node:fs";
+import { totalmem } from "node:os";
+import { promisify } from "node:util";
+import { bad, good } from "./finding.ts";
+import type { Finding } from "./finding.ts";
+
+const run = promisify(execFile);
+
+/** What a program prints, or undefined where there is none or it fails. */
+async function ask(program: string, args: readonly string[]): Promise<string | undefined> {
+  try {
+    return (await run(program, args, { timeout: 15_000 })).stdout.trim();
+  } catch {
+    return undefined;
+  }
+}
+
+/** One GPU as its driver tells. */
+export interface Gpu {
+  readonly name: string;
+  readonly memoryBytes: number;
+}
+
+/** Undefined: no driver answers. */
+export async function findGpus(): Promise<readonly Gpu[] | undefined> {
+  const text = await ask("nvidia-smi", [
+    "--query-gpu=name,memory.total,driver_version",
+    "--format=csv,noheader,nounits",
+  ]);
+  return text?.split("\n").map((line) => {
+    const [name = "", megabytes = "0"] = line.split(", ");
+    return { name, memoryBytes: Number(megabytes) * 2 ** 20 };
+  });
+}
+
+/** A container engine counts when its server answers: the program alone may stand for one that is not running. */
+export async function examineContainers(): Promise<Finding> {
+  for (const program of ["docker", "podman"]) {
+    const version = await ask(program, ["version", "--format", "{{.Server.Version}}"]);
+    if (version) return good("container engine", `${program} ${version}`);
+  }
+  return good("container engine", "none answers; only the container driver needs one");
+}
+
+/** Processes of one engine hand tensors to each other through it. */
+export function examineSharedMemory(): Finding {
+  const leastBytes = 64 * 2 ** 20;
+  try {
+    const { bavail, bsize } = statfsSync("/dev/shm");
+    const seen = `${gigabytes(bavail * bsize)} free`;
+    if (bavail * bsize >= leastBytes) return good("shared memory", seen);
+    return bad(
+      "shared memory",
+      "/dev/shm is nearly full: remove what dead processes left, or enlarge it (--shm-size).",
+      seen,
+    );
+  } catch {
+    return good("shared memory", "this system has no /dev/shm");
+  }
+}
+
+export function examineDisk(folder: string, neededBytes: number): Finding {
+  const { bavail, bsize } = statfsSync(folder);
+  const seen = `${gigabytes(bavail * bsize)} free in ${folder}`;
+  if (bavail * bsize >= neededBytes) return good("disk", seen);
+  return bad(
+    "disk",
+    `At least ${gigabytes(neededBytes)} should be free: logs, ledger and temporary files need room.`,
+    seen,
+  );
+}
+
+/** What weights have to fit into: the GPUs that are used, or the machine's own memory. */
+export const memoryFor = (isCpu: boolean, gpus: readonly Gpu[], count: number): number =>
+  isCpu ? totalmem() : gpus.slice(0, count).reduce((sum, gpu) => sum + gpu.memoryBytes, 0);
+
+export const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`;

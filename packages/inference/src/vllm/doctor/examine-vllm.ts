@@ -1,0 +1,61 @@
+import { tmpdir } from "node:os";
+import { readModelFolder } from "../model/model-folder.ts";
+import { findVllm } from "../process/find-vllm.ts";
+import type { FoundVllm } from "../process/find-vllm.ts";
+import type { ProcessSettings } from "../process/plan-process.ts";
+import {
+  examineContainers,
+  examineDisk,
+  examineSharedMemory,
+  findGpus,
+  gigabytes,
+  memoryFor,
+} from "./examine-machine.ts";
+import type { Gpu } from "./examine-machine.ts";
+import { bad, good } from "./finding.ts";
+import type { Finding } from "./finding.ts";
+
+/** The version that the flags, the dialect and the faults were tried with. */
+const triedVersion = "0.32";
+
+/** Everything that would keep these models from being served, before minutes are spent on finding out. */
+export async function examineVllm(models: readonly ProcessSettings[]): Promise<readonly Finding[]> {
+  const gpus = await findGpus();
+  const machine = [await examineContainers(), examineSharedMemory(), examineDisk(tmpdir(), 1e9)];
+  const each = await Promise.all(models.map((settings) => examineModel(settings, gpus)));
+  return [...machine, ...each.flat()];
+}
+
+async function examineModel(settings: ProcessSettings, gpus: readonly Gpu[] | undefined): Promise<Finding[]> {
+  const topic = settings.name;
+  try {
+    const vllm = await findVllm(settings.vllm, settings.installFolder);
+    return [describeVllm(topic, vllm), describeDevice(topic, vllm, gpus), describeWeights(settings, vllm, gpus ?? [])];
+  } catch (error) {
+    return [bad(topic, error instanceof Error ? error.message : String(error))];
+  }
+}
+
+function describeVllm(topic: string, { program, versionText }: FoundVllm): Finding {
+  const isTried = versionText.startsWith(triedVersion);
+  return good(topic, `vLLM ${versionText}${isTried ? "" : `, tried with ${triedVersion} only`} (${program})`);
+}
+
+function describeDevice(topic: string, { isCpu }: FoundVllm, gpus: readonly Gpu[] | undefined): Finding {
+  if (isCpu) return good(topic, "runs on the processors");
+  if (gpus && gpus.length > 0) return good(topic, gpus.map(({ name }) => name).join(", "));
+  return bad(
+    topic,
+    "This vLLM is built for GPUs, and no GPU driver answers (nvidia-smi): install one, or vLLM for processors with: parley vllm install",
+  );
+}
+
+/** Weights, and some room for the key-value cache beside them. */
+function describeWeights(settings: ProcessSettings, { isCpu }: FoundVllm, gpus: readonly Gpu[]): Finding {
+  const { weightsBytes, quantization } = readModelFolder(settings.weights);
+  const room = memoryFor(isCpu, gpus, settings.tensorParallel ?? 1);
+  const seen = `${quantization} weights, ${gigabytes(weightsBytes)}, in memory of ${gigabytes(room)}`;
+  if (weightsBytes === 0) return bad(settings.name, `${settings.weights} holds no weights (*.safetensors).`);
+  if (weightsBytes * 1.1 <= room) return good(settings.name, seen);
+  return bad(settings.name, "The weights do not fit: use more GPUs (tensor_parallel) or smaller weights.", seen);
+}

@@ -1,0 +1,9 @@
+/** What was looked at, and what is wrong with it in one sentence that says what to do; empty: nothing is. */
+export interface Finding {
+  readonly topic: string;
+  readonly seen: string;
+  readonly problem: string;
+}
+
+export const good = (topic: string, seen: string): Finding => ({ topic, seen, problem: "" });
+export const bad = (topic: string, problem: string, seen = "-"): Finding => ({ topic, seen, problem });

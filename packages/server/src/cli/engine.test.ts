@@ -1,0 +1,97 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { writeScriptedVllm } from "../../../inference/test/start-scripted-vllm.ts";
+import { CliProcess } from "../../test/cli.ts";
+import { until } from "../../test/harness.ts";
+
+/** The commands about engines, with a stand-in for vLLM where one is needed. */
+
+let folder: string;
+const inData = (): string[] => ["--data-dir", join(folder, "data")];
+const onVllm = (): string[] => ["--engine", "vllm-process", "--vllm", join(folder, "venv"), ...inData()];
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "parley-"));
+  writeScriptedVllm(join(folder, "venv"), {});
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function run(...args: readonly string[]): Promise<{ code: unknown; stdout: string; stderr: string }> {
+  await using cli = new CliProcess(args, { cwd: folder });
+  return await cli.result();
+}
+
+describe("engine plan", () => {
+  test("prints the exact command line, its variables in front of it", async () => {
+    const { code, stdout } = await run("engine", "plan", ...onVllm());
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /vendor\/model-1: vllm-process\n +TMPDIR=\S+ .*venv\/bin\/vllm serve .*demo-models\/model-1 --uds /,
+    );
+    expect(stdout).toContain("--served-model-name vendor/model-1-mini --dtype bfloat16");
+  });
+
+  test("follows parley.yaml, for each model on its own", async () => {
+    const file = join(folder, "own.yaml");
+    writeFileSync(
+      file,
+      "models: {model-1: {engine: vllm-process, slots: 3, gpus: '1', tensor_parallel: 2, arguments: [--seed, '7']}}",
+    );
+    const { stdout } = await run("engine", "plan", "--config", file, "--vllm", join(folder, "venv"));
+    expect(stdout).toMatch(/CUDA_VISIBLE_DEVICES=1 .*--max-num-seqs 3 .*--tensor-parallel-size 2 .*--seed 7\n/);
+    expect(stdout).toContain("vendor/model-1-mini: embedded");
+  });
+
+  test("says what is missing instead", async () => {
+    const { stdout } = await run("engine", "plan", "--engine", "vllm-process", "--vllm", "/nonexistent", ...inData());
+    expect(stdout).toContain("PARLEY_VLLM names /nonexistent, where there is no vLLM.");
+  });
+});
+
+describe("doctor", () => {
+  test("finds nothing wrong where nothing is", async () => {
+    const { code, stdout } = await run("doctor", ...onVllm());
+    expect(stdout).toContain("vLLM 0.32.0+cpu");
+    expect(code).toBe(0);
+  });
+
+  test("has a sentence for every problem, and fails", async () => {
+    const { code, stdout } = await run("doctor", ...onVllm(), "--model-1-weights", "/nonexistent/weights");
+    expect(stdout).toContain("The folder /nonexistent/weights is missing.");
+    expect(code).toBe(1);
+  });
+});
+
+test.each<[string, readonly string[], RegExp]>([
+  ["status without a server", ["engine", "status", "--port", "1"], /No server answers at/],
+  ["logs that there are not", ["engine", "logs", "model-1"], /There is no log of model-1/],
+  ["an unknown model", ["engine", "logs", "model-9"], /There is no model model-9/],
+  ["restarting what is no engine of its own", ["engine", "restart", "model-1"], /nothing to restart but the server/],
+  ["restarting without a server", ["engine", "restart", "model-1", "--engine", "vllm-process"], /No server uses/],
+  ["installing without the right Python", ["vllm", "install", "--python", "/nonexistent"], /Python 3\.11 is needed/],
+])("fails with a sentence: %s", async (_title, args, why) => {
+  const { code, stderr } = await run(...args, ...(args[1] === "status" ? [] : inData()));
+  expect(stderr).toMatch(why);
+  expect(code).toBe(1);
+});
+
+test(
+  "a running server tells its engines' states, shows their logs, and restarts one",
+  { timeout: 60_000 },
+  async () => {
+    await using server = new CliProcess(["start", "--port", "0", "--metrics-port", "off", ...onVllm()], {
+      cwd: folder,
+    });
+    const [, port = ""] = await server.says(/Base URL +http:\/\/127\.0\.0\.1:(\d+)/, 30_000);
+    const states = async (): Promise<string> => (await run("engine", "status", "--port", port)).stdout;
+    expect(await states()).toMatch(/vendor\/model-1 +ready\nvendor\/model-1-mini +ready\n\(the service\) +ready/);
+    await run("engine", "restart", "vendor/model-1", ...onVllm());
+    await until(
+      async () => (await run("engine", "logs", "model-1", ...inData())).stdout,
+      (log) => log.includes("asked to restart"),
+    );
+    await until(states, (text) => /model-1 +ready/.test(text));
+  },
+);
