@@ -20,6 +20,7 @@ const verbs = {
   fuzz: { command: ["node", join(root, "fuzz/main.ts")], isDevelopment: true },
   check: { command: ["node", join(root, "ci/run-steps.ts"), "check"], isDevelopment: true },
   test: { command: ["node", join(root, "ci/run-steps.ts"), "test"], isDevelopment: true },
+  "test:vllm": { command: ["node", join(root, "ci/run-steps.ts"), "vllm"], isDevelopment: true },
 };
 
 const [name, ...args] = process.argv.slice(2);

@@ -11,7 +11,7 @@ export interface Step {
    * `didNotRun` is neither passed nor failed: what it needs is not there, and it has said so.
    */
   readonly counts: "one" | "vitest";
-  readonly suites: readonly ("check" | "test")[];
+  readonly suites: readonly ("check" | "test" | "vllm")[];
 }
 
 /** The exit code of a step that could not run, as automake and others have it. */
@@ -67,5 +67,21 @@ export const steps: readonly Step[] = [
     inputs: ["packages/server", "packages/inference", "openapi", "fuzz"],
     counts: "one",
     suites: ["test"],
+  },
+  {
+    name: "vLLM for the tests",
+    command: ["node", "ci/install-vllm.ts"],
+    needs: ["python"],
+    inputs: ["ci/install-vllm.ts", "packages/inference/src/vllm/install"],
+    counts: "one",
+    suites: ["vllm"],
+  },
+  {
+    name: "tests against a real vLLM",
+    command: ["vitest", "run", "--config", "vitest.vllm.config.ts"],
+    needs: ["python"],
+    inputs: ["packages/inference", "vitest.vllm.config.ts"],
+    counts: "vitest",
+    suites: ["vllm"],
   },
 ];

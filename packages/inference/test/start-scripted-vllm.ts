@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { patientTimings, startVllmProcess } from "../src/index.ts";
-import type { SupervisorReport, Timings, VllmProcess, VllmProcessOptions } from "../src/index.ts";
+import type { SupervisorReport, Timings, VllmSidecar, VllmProcessOptions } from "../src/index.ts";
 import { neutral } from "./requests.ts";
 
 export const miniFolder = fileURLToPath(new URL("../demo-models/model-1-mini", import.meta.url));
@@ -20,7 +20,7 @@ export const quickTimings: Timings = {
 };
 
 export interface StartedScriptedVllm extends AsyncDisposable {
-  readonly vllm: VllmProcess;
+  readonly vllm: VllmSidecar;
   readonly reports: readonly SupervisorReport[];
   readonly folder: string;
 }

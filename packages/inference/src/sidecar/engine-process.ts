@@ -16,21 +16,25 @@ export interface Program {
   readonly env?: NodeJS.ProcessEnv;
   /** How it is asked to end: by the end of its standard input, which it reads for nothing else, or by a signal. */
   readonly endsBy: "input" | "SIGTERM";
+  /** Kills what it has started along with it; undefined: the whole process group, at once. */
+  readonly kill?: (pid: number) => void;
 }
 
 /** One run of an engine's program, in a process group of its own. */
 export class EngineProcess {
   readonly #child: ChildProcess;
   readonly #endsBy: Program["endsBy"];
+  readonly #kill: (pid: number) => void;
   readonly #heard: Promise<unknown>;
   /** Resolves with how it ended, once its last lines have been heard. */
   readonly ended: Promise<string>;
 
-  constructor({ command, args, env, endsBy }: Program, hear: (line: string) => void) {
+  constructor({ command, args, env, endsBy, kill = killGroup }: Program, hear: (line: string) => void) {
     // Ctrl-C stays with the server, and a kill of the group reaches whatever the engine has started.
     const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"], detached: true, ...(env && { env }) });
     this.#child = child;
     this.#endsBy = endsBy;
+    this.#kill = kill;
     // A child that is gone must not end the server with EPIPE.
     child.stdin.on("error", () => undefined);
     this.#heard = Promise.allSettled([listen(child.stdout, hear), listen(child.stderr, hear)]);
@@ -48,12 +52,7 @@ export class EngineProcess {
   }
 
   kill(): void {
-    if (this.pid === undefined) return;
-    try {
-      process.kill(-this.pid, "SIGKILL");
-    } catch {
-      // The group is gone already: that is what was wanted.
-    }
+    if (this.pid !== undefined) this.#kill(this.pid);
   }
 
   /** Whether this process may keep ours from exiting; it would end with us anyway. */
@@ -76,6 +75,14 @@ export class EngineProcess {
     await Promise.race([this.#heard, patience.promise]);
     clearTimeout(timer);
     return how;
+  }
+}
+
+function killGroup(leader: number): void {
+  try {
+    process.kill(-leader, "SIGKILL");
+  } catch {
+    // The group is gone already: that is what was wanted.
   }
 }
 

@@ -6,7 +6,7 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { patientTimings, startVllmProcess } from "../../src/index.ts";
-import type { SupervisorReport, Timings, VllmProcess, VllmProcessOptions } from "../../src/index.ts";
+import type { SupervisorReport, Timings, VllmSidecar, VllmProcessOptions } from "../../src/index.ts";
 import { neutral } from "../requests.ts";
 
 export const miniFolder = fileURLToPath(new URL("../../demo-models/model-1-mini", import.meta.url));
@@ -22,7 +22,7 @@ export const testTimings: Timings = {
 };
 
 export interface StartedVllm extends AsyncDisposable {
-  readonly vllm: VllmProcess;
+  readonly vllm: VllmSidecar;
   readonly reports: readonly SupervisorReport[];
   readonly options: VllmProcessOptions;
 }

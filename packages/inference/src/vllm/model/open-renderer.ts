@@ -3,13 +3,13 @@ import { PromptRenderer } from "../../prompt/render-prompt.ts";
 import type { ModelFolder } from "./model-folder.ts";
 
 /** The prompts of a model: its own chat template and tokenizer. */
-export function openRenderer({ tokenizer, template, vocabulary, bosToken, eosToken }: ModelFolder): PromptRenderer {
+export function openRenderer(folder: ModelFolder): PromptRenderer {
+  const { template, vocabulary, bosToken, eosToken } = folder;
+  return new PromptRenderer({ template, marks: vocabulary.marks, bosToken, eosToken, tokenize: openTokenizer(folder) });
+}
+
+/** Text to token ids, marks included; half a surrogate pair is read as U+FFFD. */
+export function openTokenizer({ tokenizer }: ModelFolder): (text: string) => number[] {
   const encoder = new Tokenizer(tokenizer.file, tokenizer.config);
-  return new PromptRenderer({
-    template,
-    marks: vocabulary.marks,
-    bosToken,
-    eosToken,
-    tokenize: (text) => encoder.encode(text.toWellFormed(), { add_special_tokens: false }).ids,
-  });
+  return (text) => encoder.encode(text.toWellFormed(), { add_special_tokens: false }).ids;
 }

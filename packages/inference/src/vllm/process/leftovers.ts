@@ -78,16 +78,33 @@ function membersOf({ group, startTicks }: RunRecord): ProcessStat[] {
   return allProcesses().filter((one) => one.group === group && one.startTicks >= startTicks);
 }
 
-/** The process group shares its leader's number, as every program that we start does. */
+/**
+ * Python gives every group a process that removes named memory and semaphores once all others are gone; killed with them it
+ * leaves those for ever. So it comes last, and only if it does not end by itself.
+ */
 async function killGroup(record: RunRecord): Promise<void> {
-  const deadline = Date.now() + 5000;
-  while (membersOf(record).length > 0 && Date.now() < deadline) {
-    try {
-      process.kill(-record.group, "SIGKILL");
-    } catch {
-      return; // gone meanwhile
-    }
+  const begunAt = Date.now();
+  for (let left = membersOf(record); left.length > 0 && Date.now() - begunAt < 5000; left = membersOf(record)) {
+    const isHasty = Date.now() - begunAt > 2000;
+    for (const { pid } of left) if (isHasty || !isTracker(pid)) kill(pid);
     await wait(20);
+  }
+}
+
+function isTracker(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("multiprocessing.resource_tracker");
+  } catch {
+    return false;
+  }
+}
+
+/** Nobody there any more is what was wanted. */
+export function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // Gone.
   }
 }
 

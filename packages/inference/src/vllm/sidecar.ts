@@ -1,62 +1,72 @@
-import { mkdirSync, rmSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
-import type { EngineFacts, Sampling } from "../../engine.ts";
-import type { ChildStatus } from "../../child/protocol.ts";
-import { EngineProcess } from "../../sidecar/engine-process.ts";
-import { LogFile } from "../../sidecar/log-file.ts";
-import { Supervisor } from "../../sidecar/supervise.ts";
-import type { SupervisorReport } from "../../sidecar/supervised.ts";
-import type { Timings } from "../../sidecar/timings.ts";
-import { Connection } from "../../wire/connection.ts";
-import { readFacts } from "../facts.ts";
-import { readMetrics } from "../metrics.ts";
-import { ModelFolderError } from "../model/model-folder.ts";
-import { openModel } from "../model/open-model.ts";
-import type { OpenModel } from "../model/open-model.ts";
-import { VllmEngine, probe } from "../vllm-engine.ts";
-import { withoutOurs } from "./environment.ts";
-import { findVllm } from "./find-vllm.ts";
+import type { ChildStatus } from "../child/protocol.ts";
+import type { EngineFacts, Sampling } from "../engine.ts";
+import type { EngineProcess } from "../sidecar/engine-process.ts";
+import { LogFile } from "../sidecar/log-file.ts";
+import { Supervisor } from "../sidecar/supervise.ts";
+import type { Supervised, SupervisorReport } from "../sidecar/supervised.ts";
+import type { Timings } from "../sidecar/timings.ts";
+import { Connection } from "../wire/connection.ts";
 import { EngineFiles } from "./engine-files.ts";
-import { RunRecords } from "./leftovers.ts";
-import { planProcess } from "./plan-process.ts";
-import type { ProcessPlan, ProcessSettings } from "./plan-process.ts";
+import { readFacts } from "./facts.ts";
+import { readMetrics } from "./metrics.ts";
+import { ModelFolderError } from "./model/model-folder.ts";
+import type { ModelFolder } from "./model/model-folder.ts";
+import { openModel } from "./model/open-model.ts";
+import type { OpenModel } from "./model/open-model.ts";
 import { readLog } from "./read-log.ts";
+import { VllmEngine, probe } from "./vllm-engine.ts";
 
-/** A restart that was asked for waits so long for streams under way. */
-const longestStreamMs = 600_000;
+/** What runs `vllm serve` for us: the machine itself, or a container engine. */
+export interface VllmHost {
+  /** Looks whether a start can succeed and decides on it; the result is where its API will listen. */
+  prepare(model: ModelFolder): Promise<{ readonly socketPath: string }>;
+  launch(hear: (line: string) => void): EngineProcess;
+  /** It has just produced a token: the moment to note what belongs to it. */
+  noteReady(): void;
+  /** Ends and clears whatever a run has left; the result is what was found, in words. */
+  cleanUp(): Promise<readonly string[]>;
+}
 
-export interface VllmProcessOptions extends ProcessSettings {
-  /** An existing folder whose path is short: sockets are made in it. */
-  readonly runFolder: string;
+export interface SidecarOptions {
+  /** The model id, which it is served under as well. */
+  readonly name: string;
+  /** Folder of weights in the Hugging Face form. */
+  readonly weights: string;
+  /** Choices at the same time. */
+  readonly slots: number;
+  readonly sampling: Omit<Sampling, "logit_bias">;
   /** A folder that outlives us: here we find what an earlier run of ours has left. */
   readonly stateFolder: string;
-  readonly sampling: Omit<Sampling, "logit_bias">;
   readonly timings: Timings;
   readonly report: (event: SupervisorReport) => void;
 }
 
-/** `vllm serve` as a child process of ours, spoken to over a unix socket. */
-export class VllmProcess {
-  readonly #options: VllmProcessOptions;
+/** A restart that was asked for waits so long for streams under way. */
+const longestStreamMs = 600_000;
+
+/** A vLLM of our own, spoken to over a unix socket: started, watched, restarted and stopped by us. */
+export class VllmSidecar {
+  readonly #options: SidecarOptions;
+  readonly #host: VllmHost;
   readonly #files: EngineFiles;
-  readonly #records: RunRecords;
   readonly #log: LogFile;
   readonly #supervisor: Supervisor;
   readonly engine: VllmEngine;
-  #plan: ProcessPlan | undefined;
   #model: OpenModel | undefined;
   #connection: Connection | undefined;
+  #socketPath = "";
 
-  constructor(options: VllmProcessOptions) {
+  constructor(options: SidecarOptions, host: VllmHost) {
     this.#options = options;
+    this.#host = host;
     this.#files = new EngineFiles(options.stateFolder, options.name);
-    this.#records = new RunRecords(this.#files.record);
     this.#log = new LogFile(this.#files.log);
     this.#supervisor = new Supervisor({
       name: options.name,
       timings: options.timings,
       prepare: () => this.#prepare(),
-      launch: (hear) => this.#launch(hear),
+      launch: (hear) => host.launch(hear),
       read: (line) => this.#read(line),
       untilServing: (signal) => this.#untilServing(signal),
       probe: (signal) => this.#probe(signal),
@@ -88,7 +98,7 @@ export class VllmProcess {
 
   /** Where its API listens. */
   get socketPath(): string {
-    return this.#plan?.socketPath ?? "";
+    return this.#socketPath;
   }
 
   /** The last 200 lines of its log. */
@@ -98,29 +108,20 @@ export class VllmProcess {
 
   /** Everything is looked at before vLLM is: it takes half a minute to find out. */
   async #prepare(): Promise<void> {
-    const { weights, vllm, installFolder, runFolder } = this.#options;
+    const { weights } = this.#options;
     await this.#cleanUp();
     this.#model ??= await openModel(weights, () => (this.#model = undefined));
     if (this.#model.folder.weightsBytes === 0) {
       throw new ModelFolderError(`${weights} holds no weights (*.safetensors).`);
     }
-    const found = await findVllm(vllm, installFolder);
-    this.#plan = planProcess(this.#options, runFolder, this.#model.folder, found);
-    mkdirSync(this.#plan.folder, { recursive: true, mode: 0o700 });
+    const { socketPath } = await this.#host.prepare(this.#model.folder);
+    this.#socketPath = socketPath;
     await this.#connection?.close();
     // Whether it still works is found out by its progress.
-    this.#connection = new Connection({ baseUrl: "http://engine", socketPath: this.#plan.socketPath, silenceMs: 0 });
+    this.#connection = new Connection({ baseUrl: "http://engine", socketPath, silenceMs: 0 });
   }
 
-  #launch(hear: (line: string) => void): EngineProcess {
-    const { command, args, variables, folder } = this.#plan ?? missing("a plan");
-    const env = { ...withoutOurs(process.env), ...variables };
-    const started = new EngineProcess({ command, args, env, endsBy: "SIGTERM" }, hear);
-    if (started.pid !== undefined) this.#records.write(started.pid, folder);
-    return started;
-  }
-
-  #read(line: string): ReturnType<ConstructorParameters<typeof Supervisor>[0]["read"]> {
+  #read(line: string): ReturnType<Supervised["read"]> {
     this.#log.append(line);
     return { notice: this.#supervisor.state === "ready" ? undefined : readLog(line), isLog: true };
   }
@@ -140,7 +141,7 @@ export class VllmProcess {
 
   async #probe(signal: AbortSignal): Promise<void> {
     await probe(this.#model ?? missing("a model"), this.#options.name, this.#connected(), signal);
-    this.#records.noteShared();
+    this.#host.noteReady();
   }
 
   /** A frozen engine core answers everything but tokens: what we wait for says whether it should be at work. */
@@ -158,9 +159,8 @@ export class VllmProcess {
   }
 
   async #cleanUp(): Promise<void> {
-    const found = await this.#records.clear();
+    const found = await this.#host.cleanUp();
     if (found.length > 0) this.#log.append(`cleared what an earlier run had left: ${found.join(", ")}`);
-    if (this.#plan) rmSync(this.#plan.folder, { recursive: true, force: true });
   }
 
   #connected(): Connection {
@@ -171,10 +171,4 @@ export class VllmProcess {
 /** A step of the start was left out: a fault of ours. */
 function missing(what: string): never {
   throw new Error(`the engine has no ${what} yet`);
-}
-
-export function startVllmProcess(options: VllmProcessOptions): VllmProcess {
-  const started = new VllmProcess(options);
-  started.start();
-  return started;
 }

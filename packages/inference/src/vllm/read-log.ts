@@ -1,4 +1,4 @@
-import type { ChildNotice } from "../../child/protocol.ts";
+import type { ChildNotice } from "../child/protocol.ts";
 
 /** Lines after which starting again would fail again, with what to tell the operator. */
 const hopeless: readonly (readonly [pattern: RegExp, message: (match: RegExpExecArray) => string])[] = [

@@ -1,0 +1,39 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+
+/** docker or podman: the same words for all that is done here. */
+export interface ContainerEngine {
+  readonly program: "docker" | "podman";
+  readonly version: string;
+  /** Runs one command of it and resolves with what it prints. */
+  run(...args: readonly string[]): Promise<string>;
+}
+
+/** There is none that answers, or it cannot do what is wanted; the message says what to do. */
+export class ContainerError extends Error {}
+
+const execute = promisify(execFile);
+
+/** An engine counts when its server answers: the program alone may stand for one that is not running. @throws {ContainerError} */
+export async function findContainerEngine(): Promise<ContainerEngine> {
+  const complaints: string[] = [];
+  for (const program of ["docker", "podman"] as const) {
+    const run = async (...args: readonly string[]): Promise<string> =>
+      (await execute(program, args, { timeout: 60_000, maxBuffer: 2 ** 26 })).stdout.trim();
+    try {
+      return { program, version: await run("version", "--format", "{{.Server.Version}}"), run };
+    } catch (error) {
+      complaints.push(`${program}: ${reasonOf(error)}`);
+    }
+  }
+  throw new ContainerError(
+    `No container engine answers (${complaints.join("; ")}): install docker or podman, and start it.`,
+  );
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof Error && "code" in error && error.code === "ENOENT") return "not installed";
+  return error instanceof Error
+    ? (error.message.split("\n").find((line) => line !== "" && !line.startsWith("Command failed")) ?? "no answer")
+    : "no answer";
+}

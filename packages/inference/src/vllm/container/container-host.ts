@@ -1,0 +1,100 @@
+import { createHash } from "node:crypto";
+import { mkdirSync, rmSync } from "node:fs";
+import { EngineProcess } from "../../sidecar/engine-process.ts";
+import type { ModelFolder } from "../model/model-folder.ts";
+import { VllmSidecar } from "../sidecar.ts";
+import type { SidecarOptions, VllmHost } from "../sidecar.ts";
+import { ContainerError, findContainerEngine } from "./container-engine.ts";
+import type { ContainerEngine } from "./container-engine.ts";
+import { labels, planContainer } from "./plan-container.ts";
+import type { ContainerPlan, ContainerSettings, ImageFacts } from "./plan-container.ts";
+
+export interface VllmContainerOptions extends SidecarOptions, ContainerSettings {
+  /** An existing folder whose path is short: sockets are made in it. */
+  readonly runFolder: string;
+}
+
+/** `vllm serve` in a container whose life is ours: the attached client brings its log and its end. */
+class ContainerHost implements VllmHost {
+  readonly #options: VllmContainerOptions;
+  readonly #owner: string;
+  #engine: ContainerEngine | undefined;
+  #plan: ContainerPlan | undefined;
+
+  constructor(options: VllmContainerOptions) {
+    this.#options = options;
+    this.#owner = createHash("sha256").update(options.stateFolder).digest("hex").slice(0, 12);
+  }
+
+  async prepare(model: ModelFolder): Promise<ContainerPlan> {
+    const engine = (this.#engine ??= await findContainerEngine());
+    const image = await inspectImage(engine, this.#options.image);
+    if (!image.isCpu) await assertGpus(engine);
+    const user = `${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`;
+    this.#plan = planContainer(this.#options, model, image, {
+      runFolder: this.#options.runFolder,
+      owner: this.#owner,
+      user,
+    });
+    mkdirSync(this.#plan.folder, { recursive: true, mode: 0o700 });
+    return this.#plan;
+  }
+
+  launch(hear: (line: string) => void): EngineProcess {
+    if (!this.#plan || !this.#engine) throw new Error("a start was not prepared");
+    // The client passes SIGTERM on to vLLM; killing the client would leave the container alone.
+    const { args } = this.#plan;
+    return new EngineProcess(
+      { command: this.#engine.program, args, endsBy: "SIGTERM", kill: () => void this.#remove() },
+      hear,
+    );
+  }
+
+  noteReady(): void {
+    // Everything that it uses is inside the container.
+  }
+
+  /** The labels say whose a container is, whatever became of us meanwhile. */
+  async cleanUp(): Promise<readonly string[]> {
+    const engine = (this.#engine ??= await findContainerEngine().catch(() => undefined));
+    if (!engine) return [];
+    const filters = [`label=${labels.owner}=${this.#owner}`, `label=${labels.model}=${this.#options.name}`];
+    const found = await engine.run("ps", "--all", "--quiet", ...filters.flatMap((filter) => ["--filter", filter]));
+    const containers = found.split("\n").filter((id) => id !== "");
+    for (const id of containers) await engine.run("rm", "--force", id).catch(() => "");
+    if (this.#plan) rmSync(this.#plan.folder, { recursive: true, force: true });
+    return containers.map((id) => `container ${id}`);
+  }
+
+  async #remove(): Promise<void> {
+    if (this.#plan) await this.#engine?.run("rm", "--force", this.#plan.container).catch(() => "");
+  }
+}
+
+/** The image has to be there: fetching gigabytes is a decision, and a digest is what makes it the same one. */
+async function inspectImage(engine: ContainerEngine, image: string): Promise<ImageFacts> {
+  try {
+    const labelsText = await engine.run("image", "inspect", "--format", "{{json .Config.Labels}}", image);
+    const found = (JSON.parse(labelsText) ?? {}) as Readonly<Record<string, string>>; // as documented
+    return { version: found["parley.vllm"], isCpu: found["parley.device"] === "cpu" };
+  } catch (cause) {
+    throw new ContainerError(
+      `The image ${image} is not on this machine: fetch it with: ${engine.program} pull ${image}`,
+      { cause },
+    );
+  }
+}
+
+async function assertGpus(engine: ContainerEngine): Promise<void> {
+  const info = await engine.run("info", "--format", "{{json .}}").catch(() => "");
+  if (/nvidia/i.test(info)) return;
+  throw new ContainerError(
+    `${engine.program} knows of no GPU: install the NVIDIA container toolkit, or use the image for processors (deploy/vllm-cpu.Dockerfile).`,
+  );
+}
+
+export function startVllmContainer(options: VllmContainerOptions): VllmSidecar {
+  const started = new VllmSidecar(options, new ContainerHost(options));
+  started.start();
+  return started;
+}
