@@ -27,8 +27,18 @@ export interface EngineRequest {
   readonly sampling: Sampling;
   /** 0 to 4 non-empty strings, looked for in content only. */
   readonly stop: readonly string[];
+  /** Whom the request is for; an engine elsewhere may be told in headers, and nothing else depends on it. */
+  readonly origin?: RequestOrigin;
   /** How many alternatives each content token is reported with, 0 to 20; undefined: no log-probabilities. */
   readonly top_logprobs: number | undefined;
+}
+
+export interface RequestOrigin {
+  /** The id of the caller's key, never the key. */
+  readonly key: string;
+  /** The caller's own word for a user of theirs. */
+  readonly user?: string | undefined;
+  readonly metadata?: Readonly<Record<string, string | null>> | undefined;
 }
 
 export interface FunctionTool {

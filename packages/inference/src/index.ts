@@ -12,6 +12,7 @@ export type {
   EngineUsage,
   FinishReason,
   FunctionTool,
+  RequestOrigin,
   Sampling,
   TokenPiece,
 } from "./engine.ts";
@@ -30,7 +31,7 @@ export { startVllmProcess } from "./vllm/process/process-host.ts";
 export type { VllmProcessOptions } from "./vllm/process/process-host.ts";
 export type { VllmSidecar } from "./vllm/sidecar.ts";
 export { coresFor } from "./vllm/process/environment.ts";
-export { explainProcess } from "./vllm/process/explain-process.ts";
+export { explainContainer, explainProcess } from "./vllm/explain-start.ts";
 export { EngineFiles } from "./vllm/engine-files.ts";
 export { examineVllm } from "./vllm/doctor/examine-vllm.ts";
 export type { Finding } from "./vllm/doctor/finding.ts";

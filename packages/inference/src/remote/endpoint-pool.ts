@@ -1,4 +1,5 @@
 import { EngineError } from "../engine.ts";
+import type { RequestOrigin } from "../engine.ts";
 import type { Upstream } from "../vllm/upstream.ts";
 import { isWorthAnother } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -24,8 +25,8 @@ export class EndpointPool implements Upstream {
   }
 
   /** Another endpoint is tried only as long as nothing of an answer has been seen. */
-  async *stream(path: string, body: string, signal: AbortSignal): AsyncGenerator<string> {
-    yield* this.#untilOneAnswers((endpoint) => endpoint.stream(path, body, signal));
+  async *stream(path: string, body: string, signal: AbortSignal, origin?: RequestOrigin): AsyncGenerator<string> {
+    yield* this.#untilOneAnswers((endpoint) => endpoint.stream(path, body, signal, origin));
   }
 
   async read(path: string, signal: AbortSignal, body?: string): Promise<string> {

@@ -1,7 +1,9 @@
+import type { RequestOrigin } from "../engine.ts";
 import { backoffMs } from "../sidecar/backoff.ts";
 import { isUnconnected } from "../wire/connection.ts";
 import type { Connection } from "../wire/connection.ts";
 import { RefusedAnswer } from "../wire/refused-answer.ts";
+import { fillHeaders } from "./fill-headers.ts";
 
 /** How long one that fails is left alone: at first, and at most. */
 const ejection = { firstMs: 1000, mostMs: 60_000 };
@@ -9,14 +11,17 @@ const ejection = { firstMs: 1000, mostMs: 60_000 };
 /** One of the places where a model is served. */
 export class Endpoint {
   readonly connection: Connection;
+  readonly #headers: Readonly<Record<string, string>>;
   #inFlight = 0;
   #asked = 0;
   #failuresInARow = 0;
   #ejectedUntil = 0;
   #complaint = "";
 
-  constructor(connection: Connection) {
+  /** @param headers templates, see `fillHeaders` */
+  constructor(connection: Connection, headers: Readonly<Record<string, string>>) {
     this.connection = connection;
+    this.#headers = headers;
   }
 
   /** Answers under way. */
@@ -45,11 +50,11 @@ export class Endpoint {
   }
 
   /** The data of one answer; a failure that is its own ejects it. */
-  async *stream(path: string, body: string, signal: AbortSignal): AsyncGenerator<string> {
+  async *stream(path: string, body: string, signal: AbortSignal, origin?: RequestOrigin): AsyncGenerator<string> {
     this.#inFlight += 1;
     this.#asked += 1;
     try {
-      for await (const data of this.connection.stream(path, body, signal)) {
+      for await (const data of this.connection.stream(path, body, signal, fillHeaders(this.#headers, origin))) {
         this.forgive();
         yield data;
       }

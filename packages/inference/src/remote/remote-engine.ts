@@ -19,6 +19,7 @@ export interface RemoteOptions {
   readonly baseUrls: readonly string[];
   /** Folder with the model's tokenizer and chat template. */
   readonly tokenizerFolder: string;
+  /** Sent with every request; `{key}`, `{user}` and `{metadata.NAME}` stand for what is known of the caller. */
   readonly headers: Readonly<Record<string, string>>;
   readonly bearer: string | undefined;
   readonly caFile: string | undefined;
@@ -33,7 +34,9 @@ export interface RemoteOptions {
 /** A model that others serve in the way of vLLM: one machine or, behind a router, many. */
 export function startRemoteEngine(options: RemoteOptions): VllmEngine {
   const { name, servedName, timings } = options;
-  const upstream = new EndpointPool(options.baseUrls.map((baseUrl) => new Endpoint(connect(baseUrl, options))));
+  const upstream = new EndpointPool(
+    options.baseUrls.map((baseUrl) => new Endpoint(connect(baseUrl, options), options.headers)),
+  );
   let model: Promise<OpenModel> | undefined;
   let opened: OpenModel | undefined;
   const open = async (): Promise<OpenModel> => {
@@ -57,10 +60,10 @@ export function startRemoteEngine(options: RemoteOptions): VllmEngine {
   return new VllmEngine({ servedName, upstream, model: () => opened, keeper });
 }
 
-function connect(baseUrl: string, { headers, bearer, caFile, proxyUrl, timings }: RemoteOptions): Connection {
+function connect(baseUrl: string, { bearer, caFile, proxyUrl, timings }: RemoteOptions): Connection {
   return new Connection({
     baseUrl: baseUrl.replace(/\/+$/, "").replace(/\/v1$/, ""),
-    headers: { ...headers, ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }) },
+    headers: { ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }) },
     ...(caFile !== undefined && { caFile }),
     ...(proxyUrl !== undefined && { proxyUrl }),
     silenceMs: timings.stallMs,

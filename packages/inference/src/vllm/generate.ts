@@ -60,7 +60,7 @@ async function beginChoices(
   const guide = guideFor({ plan, grammars, vocabulary, opensInThought });
   const job = { model: servedName, request, prompt: tokens, plan, guide, vocabulary, endOfTurn };
   return Array.from({ length: request.n }, (_, choice) => {
-    const events = upstream.stream("/v1/completions", completionBody({ ...job, choice }), signal);
+    const events = upstream.stream("/v1/completions", completionBody({ ...job, choice }), signal, request.origin);
     const reader = new ChoiceReader(plan, opensInThought, model, request.top_logprobs);
     return reader.read(readCompletion(events));
   });

@@ -15,6 +15,7 @@ import type { ModelFolder } from "./model/model-folder.ts";
 import { openModel } from "./model/open-model.ts";
 import type { OpenModel } from "./model/open-model.ts";
 import { readLog } from "./read-log.ts";
+import type { Upstream } from "./upstream.ts";
 import { VllmEngine, probe } from "./vllm-engine.ts";
 
 /** What runs `vllm serve` for us: the machine itself, or a container engine. */
@@ -53,6 +54,12 @@ export class VllmSidecar {
   readonly #log: LogFile;
   readonly #supervisor: Supervisor;
   readonly engine: VllmEngine;
+  /** Another connection after every start. */
+  readonly #upstream: Upstream = {
+    stream: (path, body, signal) => this.#connected().stream(path, body, signal),
+    read: (path, signal, body) => this.#connected().read(path, signal, body),
+    close: async () => this.#connection?.close(),
+  };
   #model: OpenModel | undefined;
   #connection: Connection | undefined;
   #socketPath = "";
@@ -77,11 +84,7 @@ export class VllmSidecar {
     });
     this.engine = new VllmEngine({
       servedName: options.name,
-      upstream: {
-        stream: (path, body, signal) => this.#connected().stream(path, body, signal),
-        read: (path, signal, body) => this.#connected().read(path, signal, body),
-        close: async () => this.#connection?.close(),
-      },
+      upstream: this.#upstream,
       model: () => this.#model,
       keeper: this.#supervisor,
     });
@@ -132,7 +135,7 @@ export class VllmSidecar {
       const model = this.#model ?? missing("a model");
       const options = { ...this.#options, model, servedName: this.#options.name };
       try {
-        return await readFacts(this.#connected(), options, AbortSignal.any([signal, AbortSignal.timeout(5000)]));
+        return await readFacts(this.#upstream, options, AbortSignal.any([signal, AbortSignal.timeout(5000)]));
       } catch (error) {
         if (signal.aborted) throw error;
       }
@@ -140,7 +143,7 @@ export class VllmSidecar {
   }
 
   async #probe(signal: AbortSignal): Promise<void> {
-    await probe(this.#model ?? missing("a model"), this.#options.name, this.#connected(), signal);
+    await probe(this.#model ?? missing("a model"), this.#options.name, this.#upstream, signal);
     this.#host.noteReady();
   }
 

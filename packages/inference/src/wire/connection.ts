@@ -4,12 +4,14 @@ import type { Dispatcher } from "undici";
 import { readEvents } from "./read-events.ts";
 import { RefusedAnswer } from "./refused-answer.ts";
 
+type Headers = Readonly<Record<string, string>>;
+
 export interface ConnectionOptions {
   /** `http://host:port` or with a path in front of `/v1`; with a socket only the path counts. */
   readonly baseUrl: string;
   /** A unix socket that is spoken to instead of the host. */
   readonly socketPath?: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Headers;
   /** File with the certificates (PEM) that are believed. */
   readonly caFile?: string;
   /** A proxy that is spoken through. */
@@ -45,8 +47,8 @@ export class Connection {
    * The data of every server-sent event that answers a POST. Leaving the loop closes the connection.
    * @throws {RefusedAnswer} for any status but 200, or what the connection died of
    */
-  async *stream(path: string, body: string, signal: AbortSignal): AsyncGenerator<string> {
-    const answer = await this.#ask("POST", path, body, signal);
+  async *stream(path: string, body: string, signal: AbortSignal, headers: Headers = {}): AsyncGenerator<string> {
+    const answer = await this.#ask("POST", path, body, signal, headers);
     yield* readEvents(this.#awaiting(answer.body));
   }
 
@@ -65,8 +67,13 @@ export class Connection {
     path: string,
     body: string | undefined,
     signal: AbortSignal,
+    more: Headers = {},
   ): Promise<Dispatcher.ResponseData> {
-    const headers = { ...this.#options.headers, ...(body !== undefined && { "content-type": "application/json" }) };
+    const headers = {
+      ...this.#options.headers,
+      ...more,
+      ...(body !== undefined && { "content-type": "application/json" }),
+    };
     this.#awaited += 1;
     try {
       const url = `${this.#options.baseUrl}${path}`;

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { EngineFiles, explainProcess } from "@parley/inference";
+import { EngineFiles, explainContainer, explainProcess } from "@parley/inference";
 import type { Command } from "commander";
 import { modelNames } from "../config/model-settings.ts";
 import type { ModelName } from "../config/model-settings.ts";
@@ -51,17 +51,21 @@ export const engineOptionsOf = (name: ModelName, config: Config, runFolder: stri
 });
 
 async function plan(config: Config): Promise<string> {
-  const lines = await Promise.all(
-    modelNames.map(async (name) => {
-      // The folder of a run is made when it starts.
-      const options = engineOptionsOf(name, config, "/tmp/parley-run");
-      const driver = driverOf(config, options.settings);
-      if (driver !== "vllm-process") return `${options.id}: ${driver}`;
-      const settings = vllmSettings(options);
-      return `${options.id}: ${driver}\n  ${await explainProcess(settings, options.runFolder).catch(messageOf)}`;
-    }),
-  );
+  // The folder of a run is made when it starts.
+  const options = modelNames.map((name) => engineOptionsOf(name, config, "/tmp/parley-run"));
+  const lines = await Promise.all(options.map(explain));
   return `${lines.join("\n")}\n`;
+}
+
+async function explain(options: EngineOptions): Promise<string> {
+  const { id, config, runFolder } = options;
+  const driver = driverOf(config, options.settings);
+  const settings = vllmSettings(options);
+  if (driver === "vllm-process")
+    return `${id}: ${driver}\n  ${await explainProcess(settings, runFolder).catch(messageOf)}`;
+  if (driver !== "vllm-container") return `${id}: ${driver}`;
+  const image = config.vllmImage ?? "(no image)";
+  return `${id}: ${driver}\n  ${await explainContainer({ ...settings, image }, runFolder).catch(messageOf)}`;
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -81,7 +85,7 @@ async function status({ host, port }: Config): Promise<string> {
 
 function restart(config: Config, model: string): void {
   const name = nameOf(config, model);
-  if (driverOf(config, config.models[name] ?? {}) !== "vllm-process") {
+  if (!driverOf(config, config.models[name] ?? {}).startsWith("vllm-")) {
     throw new Error(`${model} is not served by vLLM on this machine: there is nothing to restart but the server.`);
   }
   if (!findServer(config.dataDir)) throw new Error(`No server uses the data folder ${config.dataDir}.`);

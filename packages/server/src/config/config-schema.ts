@@ -28,7 +28,7 @@ const remoteSchema = {
       type: "object",
       propertyNames: { pattern: "^[A-Za-z0-9-]+$" },
       additionalProperties: { type: "string" },
-      description: "sent with every request",
+      description: "sent with every request; {key}, {user} and {metadata.NAME} stand for the caller's",
     },
     ca_file: textMember("file with the certificates (PEM) that are believed"),
     proxy: url,

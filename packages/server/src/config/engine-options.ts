@@ -1,7 +1,7 @@
 import { isBaseUrl, listOf, oneOf, option, orUndefined, seconds, secret, text, whole } from "./option.ts";
 
 /** What can serve a model. */
-export const engineDrivers = ["embedded", "vllm-process", "remote", "scripted"] as const;
+export const engineDrivers = ["embedded", "vllm-process", "vllm-container", "remote", "scripted"] as const;
 export type EngineDriver = (typeof engineDrivers)[number];
 
 /** The settings of the engines. */
@@ -9,7 +9,7 @@ export const engineOptions = {
   engine: option(
     "PARLEY_ENGINE",
     "embedded",
-    "what generates: embedded (llama.cpp), vllm-process (vLLM as a child process), remote (vLLM elsewhere), scripted (a stub that plays a script)",
+    "what generates: embedded (llama.cpp), vllm-process (vLLM as a child process), vllm-container (vLLM in a container), remote (vLLM elsewhere), scripted (a stub that plays a script)",
     oneOf(...engineDrivers),
   ),
   script: option<string | undefined>(
@@ -46,6 +46,12 @@ export const engineOptions = {
     "PARLEY_VLLM",
     undefined,
     "virtual environment with vLLM, or its program; otherwise the one that `parley vllm install` made, or the one on the path",
+    orUndefined,
+  ),
+  vllmImage: option<string | undefined>(
+    "PARLEY_VLLM_IMAGE",
+    undefined,
+    "container image with vLLM, best by its digest: NAME@sha256:…",
     orUndefined,
   ),
   engineSlots: option(

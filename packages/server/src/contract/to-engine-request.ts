@@ -20,6 +20,7 @@ export function toEngineRequest(
   body: ChatRequest,
   text: BodyText,
   { facts, maxCompletionTokens }: ModelLimits,
+  keyId: string,
 ): EngineRequest {
   assertAtMost(body, "max_completion_tokens", maxCompletionTokens, "the model writes no more");
   assertAtMost(body, "max_tokens", maxCompletionTokens, "the model writes no more");
@@ -40,6 +41,7 @@ export function toEngineRequest(
     seed: typeof body.seed === "number" ? text.sourceOf("seed") : undefined,
     sampling: toSampling(body, facts),
     stop: typeof body.stop === "string" ? [body.stop] : (body.stop ?? []),
+    origin: { key: keyId, user: body.user ?? undefined, metadata: body.metadata ?? undefined },
     top_logprobs: body.logprobs ? (body.top_logprobs ?? 0) : undefined,
   };
 }

@@ -8,6 +8,7 @@ import {
   startEmbeddedEngine,
   startRemoteEngine,
   startScriptedEngine,
+  startVllmContainer,
   startVllmProcess,
 } from "@parley/inference";
 import type { Engine, Sampling, SupervisorReport } from "@parley/inference";
@@ -54,7 +55,7 @@ export const driverOf = (config: Config, settings: ModelSettings): EngineDriver 
 export function isDemo(name: ModelName, config: Config, settings: ModelSettings): boolean {
   const driver = driverOf(config, settings);
   if (driver === "embedded") return config[ownSettings[name].gguf] === undefined;
-  return driver === "vllm-process" && weightsOf(name, config, settings) === undefined;
+  return driver.startsWith("vllm-") && weightsOf(name, config, settings) === undefined;
 }
 
 const weightsOf = (name: ModelName, config: Config, settings: ModelSettings): string | undefined =>
@@ -67,6 +68,7 @@ const starters: Readonly<Record<EngineDriver, Starter>> = {
   embedded: startEmbedded,
   scripted: startScripted,
   "vllm-process": (options) => startVllmProcess(vllmSettings(options)).engine,
+  "vllm-container": startContainer,
   remote: startRemote,
 };
 
@@ -122,6 +124,13 @@ export function vllmSettings(options: EngineOptions): Parameters<typeof startVll
     extraArguments: settings.arguments ?? [],
     sampling: samplingOf(options),
   };
+}
+
+/** @throws {ConfigError} */
+function startContainer(options: EngineOptions): Engine {
+  const { vllmImage: image } = options.config;
+  if (image !== undefined) return startVllmContainer({ ...vllmSettings(options), image }).engine;
+  throw new ConfigError(['PARLEY_VLLM_IMAGE must name a container image with vLLM for the engine "vllm-container"']);
 }
 
 /** @throws {ConfigError} where it is not said where the model is, or how its text becomes tokens */

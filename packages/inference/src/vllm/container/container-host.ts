@@ -30,7 +30,7 @@ class ContainerHost implements VllmHost {
     const engine = (this.#engine ??= await findContainerEngine());
     const image = await inspectImage(engine, this.#options.image);
     if (!image.isCpu) await assertGpus(engine);
-    const user = `${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`;
+    const user = userOf(process);
     this.#plan = planContainer(this.#options, model, image, {
       runFolder: this.#options.runFolder,
       owner: this.#owner,
@@ -72,7 +72,7 @@ class ContainerHost implements VllmHost {
 }
 
 /** The image has to be there: fetching gigabytes is a decision, and a digest is what makes it the same one. */
-async function inspectImage(engine: ContainerEngine, image: string): Promise<ImageFacts> {
+export async function inspectImage(engine: ContainerEngine, image: string): Promise<ImageFacts> {
   try {
     const labelsText = await engine.run("image", "inspect", "--format", "{{json .Config.Labels}}", image);
     const found = (JSON.parse(labelsText) ?? {}) as Readonly<Record<string, string>>; // as documented
@@ -84,6 +84,10 @@ async function inspectImage(engine: ContainerEngine, image: string): Promise<Ima
     );
   }
 }
+
+/** The socket in the mounted folder has to be ours. */
+export const userOf = ({ getuid, getgid }: Pick<NodeJS.Process, "getuid" | "getgid">): string =>
+  `${getuid?.() ?? 0}:${getgid?.() ?? 0}`;
 
 async function assertGpus(engine: ContainerEngine): Promise<void> {
   const info = await engine.run("info", "--format", "{{json .}}").catch(() => "");

@@ -34,7 +34,8 @@ export const createChatCompletion =
     const { id: requestId, signal, record } = context;
     const model = pickModel(models, caller, body.model);
     const facts = readyFacts(model);
-    const asked = toEngineRequest(body, bodyText, { facts, maxCompletionTokens: maxCompletionOf(model) });
+    const limits = { facts, maxCompletionTokens: maxCompletionOf(model) };
+    const asked = toEngineRequest(body, bodyText, limits, caller.keyId);
     const { promptTokens, request } = await fitContext(model, asked, signal);
 
     const isStream = body.stream === true;
