@@ -8,6 +8,8 @@ const hopeless: readonly (readonly [pattern: RegExp, message: (match: RegExpExec
     /Model architectures? (\[.*?\]|\S+) (?:are|is) not supported/,
     ([, what]) => `vLLM cannot run models of the architecture ${what}.`,
   ],
+  [/model type `([^`]+)` but Transformers does not/, ([, what]) => `vLLM cannot run models of the type ${what}.`],
+  [/Value error, (.*)/, ([, what]) => `vLLM refuses what it was told: ${what}`],
   [/(?:SafetensorError|InvalidHeader\w*|incomplete metadata)(.*)/, ([line]) => `The weights are damaged: ${line}`],
   [
     /(size mismatch for .*|Following weights were not initialized.*)/,

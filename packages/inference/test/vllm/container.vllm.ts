@@ -63,16 +63,19 @@ const containers = (): string[] =>
   docker("ps", "--all", "--quiet", "--filter", "label=parley.owner").split("\n").filter(Boolean);
 
 describe.runIf(isThere)("the container driver", () => {
-  testEngineContract({
-    title: "vLLM in a container",
-    start: async () => {
-      const started = start();
-      return Object.assign(started.vllm.engine, { [Symbol.asyncDispose]: started[Symbol.asyncDispose] });
-    },
-    talkative: ({ sampling, ...members }) => ({
-      ...members,
-      sampling: { ...sampling, logit_bias: { "2039": -100, "2041": -100 } },
-    }),
+  // In a block of its own: its engine ends with it.
+  describe("as an engine", () => {
+    testEngineContract({
+      title: "vLLM in a container",
+      start: async () => {
+        const started = start();
+        return Object.assign(started.vllm.engine, { [Symbol.asyncDispose]: started[Symbol.asyncDispose] });
+      },
+      talkative: ({ sampling, ...members }) => ({
+        ...members,
+        sampling: { ...sampling, logit_bias: { "2039": -100, "2041": -100 } },
+      }),
+    });
   });
 
   describe("a container that goes away is replaced", () => {

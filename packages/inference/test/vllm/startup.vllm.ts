@@ -45,7 +45,7 @@ describe("a start that cannot succeed is given up at once, with a sentence", () 
           );
         }),
       }),
-      /cannot run models of the architecture|is not known to vLLM/,
+      /cannot run models of the (architecture|type)/,
     ],
     ["a flag that it does not know", () => ({ extraArguments: ["--no-such-flag"] }), /does not know --no-such-flag/],
     [
