@@ -2,19 +2,20 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as turn, setTimeout as wait } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
 /**
  * A stand-in for `vllm serve`: it speaks vLLM's dialect of completions over a unix socket, with letters for an answer that
  * the prompt decides. The file in `SCRIPTED_VLLM` says what goes wrong: `{"log": [lines before anything else], "exit": code,
- * "chaos": the share of events at which something happens, "deadly": the share of those that kill the process}`.
+ * "chaos": the share of events at which something happens, "deadly": the share of those that kill the process, "paceMs": time for a token}`.
  */
 interface Script {
   readonly log?: readonly string[];
   readonly exit?: number;
   readonly chaos?: number;
   readonly deadly?: number;
+  readonly paceMs?: number;
 }
 
 interface Completion {
@@ -54,7 +55,7 @@ async function complete({ prompt, max_tokens }: Completion, response: ServerResp
     const usage = { prompt_tokens: prompt.length, completion_tokens: place + 1 };
     const finish_reason = place + 1 === max_tokens ? "length" : null;
     say({ choices: [{ index: 0, token_ids: [letter(prompt, place)], finish_reason }], usage });
-    await turn();
+    await (script.paceMs === undefined ? turn() : wait(script.paceMs));
   }
   say("[DONE]");
   response.end();

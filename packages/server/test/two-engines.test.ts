@@ -1,0 +1,66 @@
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { writeScriptedVllm } from "../../inference/test/start-scripted-vllm.ts";
+import { judgeStream } from "./judge-stream.ts";
+import { miniId, modelId, startTestServer, until } from "./harness.ts";
+import type { TestServer } from "./harness.ts";
+
+// Two models behind engines that are programs of their own: the trouble of one is not the other's.
+
+let folder: string;
+let server: TestServer;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "parley-"));
+  writeScriptedVllm(join(folder, "venv"), { paceMs: 2 });
+  const settings = { engine: "vllm-process", vllm: join(folder, "venv"), dataDir: folder } as const;
+  server = await startTestServer({ settings });
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true });
+});
+
+/** The process of a model's engine, from the record that a later server would find it by. */
+function pidOf(model: string): number {
+  const isOf = new RegExp(`^${model.replace("/", "-")}-[0-9a-f]{6}\\.json$`);
+  const file = readdirSync(join(folder, "engines")).find((name) => isOf.test(name));
+  const record = JSON.parse(readFileSync(join(folder, "engines", file ?? ""), "utf8")) as { readonly group: number };
+  return record.group;
+}
+
+const isReady = async (model: string): Promise<boolean> => (await fetch(`${server.origin}/ready?model=${model}`)).ok;
+const ask = { max_completion_tokens: 5 };
+
+describe("one of two engines dies in the middle of a stream", () => {
+  test("its stream is a failure, its model is not ready, the other one answers; and it comes back", async () => {
+    const members = { model: modelId, max_completion_tokens: 1500 };
+    const response = await server.chat({ ...members, stream: true });
+    expect(response.status).toBe(200);
+    process.kill(pidOf(modelId), "SIGKILL");
+    const { end, error } = judgeStream(members, await response.text());
+    expect([end, error?.code]).toEqual(["failed", "upstream_error"]);
+    await until(
+      () => isReady(modelId),
+      (ready) => !ready,
+    );
+    expect(await isReady(miniId)).toBe(true);
+    expect((await server.complete({ ...ask, model: miniId })).model).toBe(miniId);
+    expect((await server.refuse({ ...ask, model: modelId })).code).toBe("service_unavailable");
+    const list = (await (await server.fetch("/models")).json()) as { data: { id: string; is_ready: boolean }[] };
+    expect(list.data.map(({ id, is_ready }) => [id, is_ready])).toEqual([
+      [modelId, false],
+      [miniId, true],
+    ]);
+    await until(() => isReady(modelId), Boolean, 30_000);
+    expect((await server.complete({ ...ask, model: modelId })).model).toBe(modelId);
+  });
+
+  test("what was delivered is in the ledger", () => {
+    const [cut] = server.ledger();
+    expect(cut).toMatchObject({ model: modelId });
+    expect(cut?.completion_tokens).toBeGreaterThan(0);
+    expect(cut?.completion_tokens).toBeLessThan(1500);
+  });
+});
