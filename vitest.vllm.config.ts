@@ -10,7 +10,7 @@ export default defineConfig({
     exclude: isWhole ? [] : ["**/startup.vllm.ts"],
     maxWorkers: 1,
     fileParallelism: false,
-    testTimeout: 300_000,
+    testTimeout: 600_000,
     hookTimeout: 300_000,
   },
 });

@@ -62,7 +62,7 @@ async function beginChoices(
   return Array.from({ length: request.n }, (_, choice) => {
     const events = upstream.stream("/v1/completions", completionBody({ ...job, choice }), signal, request.origin);
     const reader = new ChoiceReader(plan, opensInThought, model, request.top_logprobs);
-    return reader.read(readCompletion(events));
+    return reader.read(readCompletion(events, tokens.length));
   });
 }
 

@@ -38,6 +38,7 @@ const letter = (prompt: readonly number[], place: number): number =>
 async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (request.url === "/v1/models")
     return json(response, { data: [{ id: values["served-model-name"], max_model_len: 2048 }] });
+  if (request.url === "/health") return void response.end();
   if (request.url === "/version") return json(response, { version: "0.32.0" });
   if (request.url === "/metrics") return void response.end(`vllm:generation_tokens_total{engine="0"} ${tokens}\n`);
   await complete(JSON.parse(await text(request)) as Completion, response); // written by the engine under test
@@ -85,3 +86,6 @@ const server = createServer((request, response) => {
 });
 server.listen(String(values["uds"]));
 process.on("SIGTERM", () => process.exit(0));
+// vLLM lives on when its owner was killed; a stand-in must not outlive a test that was broken off.
+const owner = process.ppid;
+setInterval(() => process.ppid !== owner && process.exit(1), 1000);

@@ -93,5 +93,8 @@ test(
       (log) => log.includes("asked to restart"),
     );
     await until(states, (text) => /model-1 +ready/.test(text));
+    // Its engines end with it only if it is asked to end.
+    server.child.kill("SIGTERM");
+    expect((await server.result()).code).toBe(0);
   },
 );

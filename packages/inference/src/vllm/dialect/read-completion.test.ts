@@ -12,7 +12,7 @@ interface Read {
 
 async function readAll(source: AsyncIterable<string>): Promise<Read> {
   const steps: CompletionStep[] = [];
-  const reading = readCompletion(source);
+  const reading = readCompletion(source, 5);
   try {
     for (;;) {
       const next = await reading.next();
@@ -103,8 +103,25 @@ describe("[DONE] is a clean end only after a legal finish", () => {
   });
 });
 
+test("without counters in between, the tokens themselves are counted; the engine has the last word", async () => {
+  const plain = (...ids: readonly number[]): unknown => ({
+    choices: [{ index: 0, token_ids: ids, finish_reason: null }],
+  });
+  const last = {
+    choices: [],
+    usage: { prompt_tokens: 6, completion_tokens: 4, prompt_tokens_details: { cached_tokens: 3 } },
+  };
+  const { steps, end } = await readAll(saying(plain(1), plain(2, 3), chunk("stop"), last, "[DONE]"));
+  expect(steps.map(({ usage }) => [usage.prompt_tokens, usage.completion_tokens])).toEqual([
+    [5, 1],
+    [5, 3],
+    [5, 3],
+  ]);
+  expect(end).toEqual({ reason: "stop", usage: { prompt_tokens: 6, completion_tokens: 4, cached_tokens: 3 } });
+});
+
 test("several tokens may come in one event, and the last event may be the end", async () => {
   const { ids, end } = await readAll(saying(chunk(null, 1, 2), chunk("stop", 1, 2, 3), "[DONE]"));
   expect(ids).toEqual([1, 2, 1, 2, 3]);
-  expect(end).toMatchObject({ reason: "stop", usage: { completion_tokens: 3 } });
+  expect(end).toMatchObject({ reason: "stop", usage: { completion_tokens: 5 } });
 });

@@ -49,17 +49,23 @@ interface ChunkLogprobs {
 /**
  * Reads the data of the events of one choice. What vLLM ends with `[DONE]` may have failed all the same: an end is legal
  * only after a finish reason of `stop` or `length`; `abort`, `error`, an error frame and silence are failures.
+ * @param promptTokens stands until the engine counts itself: a router between may drop the wish for counters in every event (vllm-router 0.1.17 does)
  * @throws {EngineError} `crashed` where it broke off, `protocol` for what no vLLM says
  */
-export async function* readCompletion(source: AsyncIterable<string>): AsyncGenerator<CompletionStep, CompletionEnd> {
-  let usage: CompletionUsage = { prompt_tokens: 0, completion_tokens: 0, cached_tokens: 0 };
+export async function* readCompletion(
+  source: AsyncIterable<string>,
+  promptTokens: number,
+): AsyncGenerator<CompletionStep, CompletionEnd> {
+  let usage: CompletionUsage = { prompt_tokens: promptTokens, completion_tokens: 0, cached_tokens: 0 };
+  let written = 0;
   let reason: string | undefined;
   for await (const data of source) {
     if (data === "[DONE]") break;
     const chunk = parseChunk(data);
     if (chunk.error !== undefined) throw asFailure(chunk.error, usage.completion_tokens === 0);
-    usage = usageOf(chunk) ?? usage;
     const [choice] = chunk.choices ?? [];
+    written += choice?.token_ids?.length ?? 0;
+    usage = usageOf(chunk, usage, written);
     if (!choice) continue;
     if (reason !== undefined) throw new EngineError("protocol", "the engine went on after the end of a choice");
     reason = choice.finish_reason ?? undefined;
@@ -97,15 +103,12 @@ function parse(data: string): Chunk | undefined {
   }
 }
 
-function usageOf({ usage }: Chunk): CompletionUsage | undefined {
-  return (
-    (usage && {
-      prompt_tokens: usage.prompt_tokens,
-      completion_tokens: usage.completion_tokens ?? 0,
-      cached_tokens: usage.prompt_tokens_details?.cached_tokens ?? 0,
-    }) ??
-    undefined
-  );
+function usageOf({ usage }: Chunk, before: CompletionUsage, written: number): CompletionUsage {
+  return {
+    prompt_tokens: usage?.prompt_tokens ?? before.prompt_tokens,
+    completion_tokens: Math.max(usage?.completion_tokens ?? 0, before.completion_tokens, written),
+    cached_tokens: usage?.prompt_tokens_details?.cached_tokens ?? before.cached_tokens,
+  };
 }
 
 function tokensOf({ token_ids, logprobs }: NonNullable<Chunk["choices"]>[number]): WrittenToken[] {
