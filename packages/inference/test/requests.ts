@@ -71,8 +71,12 @@ export async function ask(engine: Engine, members: Ask, signal?: AbortSignal): P
 }
 
 /** The first choice of an answer. */
-export async function askOne(engine: Engine, members: Ask): Promise<Gathered & { readonly usage: EngineUsage }> {
-  const { choices, usage } = await ask(engine, members);
+export async function askOne(
+  engine: Engine,
+  members: Ask,
+  signal?: AbortSignal,
+): Promise<Gathered & { readonly usage: EngineUsage }> {
+  const { choices, usage } = await ask(engine, members, signal);
   const [first] = choices;
   if (!first) throw new Error("the answer has no choice");
   return { ...first, usage };
