@@ -19,30 +19,44 @@ export interface PromptThreadOptions {
 /** The rendering of prompts, off the event loop that generates. */
 export class PromptThreads {
   readonly #options: PromptThreadOptions;
-  readonly #ordinary: PromptThread;
-  #large: Promise<PromptThread> | undefined;
+  readonly #threads = new Map<"ordinary" | "large", Promise<PromptThread>>();
 
-  private constructor(options: PromptThreadOptions, ordinary: PromptThread) {
+  private constructor(options: PromptThreadOptions) {
     this.#options = options;
-    this.#ordinary = ordinary;
   }
 
   /** Rejects with what the thread threw when it cannot load the vocabulary. */
   static async start(options: PromptThreadOptions): Promise<PromptThreads> {
-    return new PromptThreads(options, await PromptThread.start(options));
+    const threads = new PromptThreads(options);
+    await threads.#threadFor("ordinary");
+    return threads;
   }
 
   /** @throws {TemplateRefusal} when the model's template refuses the conversation */
   async render({ messages, tools, tool_choice, isThinking }: PromptRequest): Promise<Prompt> {
     const request = { messages, tools, tool_choice, isThinking };
     const isLarge = JSON.stringify(request).length > largeBytes;
-    if (isLarge) this.#large ??= PromptThread.start(this.#options);
-    const thread = isLarge ? await this.#large : this.#ordinary;
-    return (thread ?? this.#ordinary).render(request);
+    return (await this.#threadFor(isLarge ? "large" : "ordinary")).render(request);
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#ordinary.close(), this.#large?.then((thread) => thread.close())]);
+    const started = await Promise.allSettled(this.#threads.values());
+    const threads = started.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+    await Promise.all(threads.map((thread) => thread.close()));
+  }
+
+  /** One that has died is started anew for the next prompt. */
+  #threadFor(kind: "ordinary" | "large"): Promise<PromptThread> {
+    const running = this.#threads.get(kind);
+    if (running) return running;
+    const { program, model, onDeath } = this.#options;
+    const started = PromptThread.start(program, model, (error) => {
+      this.#threads.delete(kind);
+      onDeath(error);
+    });
+    started.catch(() => this.#threads.delete(kind));
+    this.#threads.set(kind, started);
+    return started;
   }
 }
 
@@ -50,19 +64,23 @@ class PromptThread {
   readonly #worker: Worker;
   readonly #open = new Map<number, { resolve: (prompt: Prompt) => void; reject: (error: Error) => void }>();
   #next = 0;
+  #isClosed = false;
 
   private constructor(worker: Worker) {
     this.#worker = worker;
     worker.on("message", (answer: PromptAnswer) => this.#settle(answer));
   }
 
-  static async start({ program, model, onDeath }: PromptThreadOptions): Promise<PromptThread> {
+  static async start(program: URL, model: string, onDeath: (error: Error) => void): Promise<PromptThread> {
     const worker = new Worker(program, { workerData: model });
     await once(worker, "message");
     const thread = new PromptThread(worker);
-    worker.on("error", (error: Error) => {
-      thread.#failAll(error);
-      onDeath(error);
+    let why = new Error("the thread that makes prompts has ended");
+    worker.on("error", (error: Error) => (why = error));
+    worker.on("exit", () => {
+      if (thread.#isClosed) return;
+      thread.#failAll(why);
+      onDeath(why);
     });
     worker.unref();
     return thread;
@@ -78,6 +96,7 @@ class PromptThread {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#worker.terminate();
     this.#failAll(new Error("the engine was closed"));
   }

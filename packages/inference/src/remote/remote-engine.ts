@@ -37,20 +37,16 @@ export function startRemoteEngine(options: RemoteOptions): VllmEngine {
   const upstream = new EndpointPool(
     options.baseUrls.map((baseUrl) => new Endpoint(connect(baseUrl, options), options.headers)),
   );
-  let model: Promise<OpenModel> | undefined;
   let opened: OpenModel | undefined;
-  const open = async (): Promise<OpenModel> => {
-    model ??= openModel(options.tokenizerFolder, () => (model = undefined));
-    opened = await model;
-    return opened;
-  };
+  const open = async (): Promise<OpenModel> => (opened ??= await openModel(options.tokenizerFolder));
   const keeper = new RemoteKeeper({
     name,
     everyMs: timings.watchEveryMs,
     patienceMs: timings.startSilenceMs,
     prove: async (signal) => {
-      const facts = await readFacts(upstream, { ...options, model: await open() }, signal);
-      await probe(await open(), servedName, upstream, signal);
+      const model = await open();
+      const facts = await readFacts(upstream, { ...options, model }, signal);
+      await probe(model, servedName, upstream, signal);
       return facts;
     },
     complaint: () => (upstream.healthy.length === 0 ? upstream.complaints : undefined),

@@ -113,7 +113,7 @@ export class VllmSidecar {
   async #prepare(): Promise<void> {
     const { weights } = this.#options;
     await this.#cleanUp();
-    this.#model ??= await openModel(weights, () => (this.#model = undefined));
+    this.#model ??= await openModel(weights);
     if (this.#model.folder.weightsBytes === 0) {
       throw new ModelFolderError(`${weights} holds no weights (*.safetensors).`);
     }

@@ -10,14 +10,12 @@ export interface OpenModel extends ChoiceModel {
   readonly prompts: PromptThreads;
 }
 
-/**
- * @param onDeath called when the thread that makes prompts has died
- * @throws {ModelFolderError}
- */
-export async function openModel(path: string, onDeath: (error: Error) => void): Promise<OpenModel> {
+/** @throws {ModelFolderError} */
+export async function openModel(path: string): Promise<OpenModel> {
   const folder = readModelFolder(path);
   const program = new URL("./prompt-worker.ts", import.meta.url);
-  const prompts = await PromptThreads.start({ program, model: path, onDeath });
+  // Those whose prompts it was making hear of its death; the next prompt starts another.
+  const prompts = await PromptThreads.start({ program, model: path, onDeath: () => undefined });
   const { vocabulary, endOfTurn } = folder;
   const marks = new Set(vocabulary.marks.map((spelling) => vocabulary.markNamed(spelling)));
   return {

@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { requestFor } from "../../test/requests.ts";
+import { PromptThreads } from "./prompt-threads.ts";
+
+const program = new URL("../../test/programs/mortal-prompts.ts", import.meta.url);
+
+test.each([
+  ["die", "out of memory"],
+  ["leave", "the thread that makes prompts has ended"],
+])("a thread that dies (%s) fails what it was doing, and the next prompt has another one", async (word, why) => {
+  const deaths: string[] = [];
+  const threads = await PromptThreads.start({
+    program,
+    model: "",
+    onDeath: ({ message }) => void deaths.push(message),
+  });
+  const render = (say: string): Promise<unknown> => threads.render(requestFor({ say }));
+  await expect(Promise.all([render(word), render("behind it")])).rejects.toThrow(why);
+  await expect(render("abc")).resolves.toMatchObject({ tokens: [3] });
+  expect(deaths).toEqual([why]);
+  await threads.close();
+  expect(deaths).toEqual([why]);
+});
+
+test("long conversations have a thread of their own", async () => {
+  const threads = await PromptThreads.start({ program, model: "", onDeath: () => undefined });
+  const long = "x".repeat(300_000);
+  await expect(threads.render(requestFor({ say: long }))).resolves.toMatchObject({ tokens: [300_000] });
+  await threads.close();
+});
