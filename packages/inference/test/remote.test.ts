@@ -1,7 +1,13 @@
-import { createServer } from "node:http";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer, request as httpRequest } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { connect } from "node:net";
 import type { AddressInfo } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
 import { once } from "node:events";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, test } from "vitest";
 import { EngineError, startRemoteEngine } from "../src/index.ts";
@@ -206,4 +212,68 @@ test.each<[string, Partial<RemoteOptions>, RegExp]>([
   void start([place], { ...changes, report: ({ detail }) => void reasons.push(detail) }).catch(() => undefined);
   await until("it says so", () => reasons.some((reason) => why.test(reason)));
   expect(reasons.some((reason) => why.test(reason))).toBe(true);
+});
+
+describe("on the way there", () => {
+  test("a proxy is spoken through", async () => {
+    const place = await open();
+    const asked: string[] = [];
+    const proxy = createServer((request, response) => {
+      asked.push(request.url ?? "");
+      const { method = "", headers, url = "" } = request;
+      const onward = httpRequest(url, { method, headers }, (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(response);
+      });
+      request.pipe(onward);
+    });
+    proxy.listen(0, "127.0.0.1");
+    await once(proxy, "listening");
+    closing.push(async () => proxy.close());
+    // A server that listens on a port has an address.
+    const { port } = proxy.address() as AddressInfo;
+    const engine = await start([place], { proxyUrl: `http://127.0.0.1:${port}` });
+    expect(await ask(engine)).toBe("abcdefgh");
+    expect(asked).toContain(`${place.url}/v1/completions`);
+  });
+
+  /** Certificates cannot be made without it. */
+  const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
+
+  test.runIf(hasOpenssl)("a certificate of our own is believed where it is named, and nowhere else", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "parley-"));
+    closing.push(async () => rmSync(folder, { recursive: true }));
+    const [keyFile, certFile] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+    const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "1"];
+    spawnSync("openssl", [
+      "req",
+      "-x509",
+      "-newkey",
+      "rsa:2048",
+      "-nodes",
+      "-keyout",
+      keyFile,
+      "-out",
+      certFile,
+      ...subject,
+    ]);
+    const place = await open();
+    const secure = createTlsServer({ key: readFileSync(keyFile), cert: readFileSync(certFile) }, (near) => {
+      const far = connect(Number(new URL(place.url).port), "127.0.0.1");
+      near.pipe(far).pipe(near);
+      near.on("error", () => far.destroy());
+      far.on("error", () => near.destroy());
+    });
+    secure.listen(0, "127.0.0.1");
+    await once(secure, "listening");
+    closing.push(async () => secure.close());
+    // As above.
+    const { port } = secure.address() as AddressInfo;
+    const there = { ...place, url: `https://127.0.0.1:${port}` };
+    expect(await ask(await start([there], { caFile: certFile }))).toBe("abcdefgh");
+    const reasons: string[] = [];
+    void start([there], { report: ({ detail }) => void reasons.push(detail) }).catch(() => undefined);
+    await until("it is not believed", () => reasons.some((reason) => /self-signed certificate/.test(reason)));
+    expect(reasons.join()).toContain("self-signed certificate");
+  });
 });
