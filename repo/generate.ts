@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import openapiTypescript, { astToString } from "openapi-typescript";
+import { parse } from "yaml";
 import { configurationPage } from "../docs/configuration-page.ts";
 import { buildSite } from "../docs/build-site.ts";
 import { configSchema } from "../packages/server/src/config/config-schema.ts";
@@ -17,7 +18,10 @@ const run = promisify(execFile);
 
 /** Who has a copy of the contract's types, and of the contract itself. */
 const typeConsumers = ["packages/server", "packages/client", "packages/inference"] as const;
-const bundleConsumers = ["packages/server"] as const;
+const bundleConsumers = ["packages/server", "packages/conformance"] as const;
+
+/** What the judge takes along of the contract's own checks, so that it can be published without the contract's folder. */
+const checksOfJudge = ["decimal", "document", "stream-machine", "stream-words", "validator"] as const;
 
 /** Path in the tree, with forward slashes, and the text that belongs there. */
 export type GeneratedFiles = ReadonlyMap<string, string>;
@@ -31,6 +35,7 @@ export async function generate(): Promise<GeneratedFiles> {
     ...typeConsumers.map((folder) => [`${folder}/src/generated/contract.ts`, types] as const),
     ...bundleConsumers.map((folder) => [`${folder}/src/generated/contract.json`, text] as const),
     ["packages/client/src/generated/retry-rules.ts", retryRulesOf(bundle, source)],
+    ...(await copiesForJudge()),
     ["packages/server/parley.schema.json", `${JSON.stringify(configSchema(), undefined, 2)}\n`],
     ["docs/guides/configuration.md", configurationPage()],
     ...(await buildSite(bundle)),
@@ -103,6 +108,17 @@ export const requestDeadlineMs = ${requestDeadlineSeconds.value * 1000};
 export const keepAliveMs = ${keepAliveSeconds.value * 1000};
 export const noRetryAboveMs = ${noRetryAboveSeconds.value * 1000};
 `;
+}
+
+async function copiesForJudge(): Promise<(readonly [path: string, text: string])[]> {
+  const folder = "packages/conformance/src/generated";
+  const clauses: unknown = parse(await readFile(join(root, "openapi/clauses.yaml"), "utf8"));
+  const checks = checksOfJudge.map(async (name) => {
+    const text = await readFile(join(root, `openapi/checks/${name}.ts`), "utf8");
+    const stamp = `// Copied by \`pnpm generate\` from openapi/checks/${name}.ts. Never edited by hand.`;
+    return [`${folder}/${name}.ts`, `${stamp}\n\n${text}`] as const;
+  });
+  return [[`${folder}/clauses.json`, `${JSON.stringify(clauses, undefined, 1)}\n`], ...(await Promise.all(checks))];
 }
 
 async function write(): Promise<void> {

@@ -1,0 +1,74 @@
+import type { Check } from "../judge/check.ts";
+import type { Context } from "../judge/context.ts";
+import { cannot, must, show } from "../judge/finding.ts";
+import { at, finishOf, isCompletion, listAt, sentBody, tokensOf, usageOf } from "../judge/read.ts";
+import type { Answer } from "../wire/answer.ts";
+import { contextLength } from "./ask.ts";
+
+/** The cap of a request, the context included. */
+function capOf(answer: Answer, context: Context): number {
+  const { max_completion_tokens: newer, max_tokens: older } = sentBody(answer);
+  const asked = [newer, older].find((one) => typeof one === "number");
+  const left = contextLength(context) - tokensOf(answer, "prompt_tokens");
+  return Math.min(typeof asked === "number" ? asked : Number.POSITIVE_INFINITY, left);
+}
+
+/** Answers of one choice that were counted. */
+const counted = (context: Context): readonly Answer[] =>
+  context.all.filter(
+    (answer) => isCompletion(answer) && (sentBody(answer)["n"] ?? 1) === 1 && usageOf(answer) !== undefined,
+  );
+
+const hasCalls = (answer: Answer): boolean => listAt(answer.json, "/choices/0/message/tool_calls").length > 0;
+
+export const capChecks: readonly Check[] = [
+  {
+    clause: "RESP-09",
+    how: "Compares count, cap and finish of every single choice, and a short cap with the longer answer to the same question.",
+    uses: ["plain", "short", "both caps", "the older cap"],
+    judge: (context) => {
+      const cut = counted(context).filter((answer) => {
+        const [count, cap] = [tokensOf(answer, "completion_tokens"), capOf(answer, context)];
+        must(count <= cap, answer, `at most ${cap} tokens`, `${count}`);
+        const isCut = finishOf(answer) === "length";
+        if (isCut) must(count === cap, answer, `${cap} tokens, since it finished with length`, `${count}`);
+        return isCut;
+      });
+      for (const step of ["both caps", "the older cap"]) {
+        const [shorter, longer] = [context.answer(step), context.answer("plain")];
+        if (!isCompletion(shorter) || !isCompletion(longer)) continue;
+        const goesOn = tokensOf(longer, "completion_tokens") > tokensOf(shorter, "completion_tokens");
+        if (goesOn)
+          must(
+            finishOf(shorter) === "length",
+            shorter,
+            "length, since the answer goes on under a larger cap",
+            show(finishOf(shorter)),
+          );
+      }
+      return cut.length > 0 ? `${cut.length} answers were cut at their cap` : cannot("no answer was cut at its cap");
+    },
+  },
+  {
+    clause: "RESP-10",
+    how: "Reads the finish of every choice that used less than its cap.",
+    uses: ["plain", "short"],
+    judge: (context) => {
+      const ended = counted(context).filter((answer) => tokensOf(answer, "completion_tokens") < capOf(answer, context));
+      if (ended.length === 0) cannot("no answer ended by itself");
+      for (const answer of ended) {
+        const reason = finishOf(answer);
+        const wanted = hasCalls(answer) ? "tool_calls" : "stop";
+        const isStreamed = answer.mediaType === "text/event-stream";
+        const isRight = reason === wanted || (isStreamed && reason === "tool_calls") || reason === "content_filter";
+        must(
+          isRight,
+          answer,
+          wanted,
+          `${show(reason)} after ${show(at(usageOf(answer), "/completion_tokens"))} tokens`,
+        );
+      }
+      return `${ended.length} answers ended by themselves`;
+    },
+  },
+];

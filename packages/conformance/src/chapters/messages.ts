@@ -1,0 +1,245 @@
+import type { Chapter, Check, Step } from "../judge/check.ts";
+import { cannot, must, show } from "../judge/finding.ts";
+import { completionOf, contentOf, givenCompletion, tokensOf } from "../judge/read.ts";
+import type { Answer } from "../wire/answer.ts";
+import { chat, question, say } from "./ask.ts";
+import type { Members } from "./ask.ts";
+import { contextChecks, contextSteps } from "./context-window.ts";
+import { conversation } from "./conversation.ts";
+import { refusals } from "./refusals.ts";
+import type { Case } from "./refusals.ts";
+
+const wrong = (code: string, param: string) => ({ status: 400, code, param });
+
+/** A second message that is wrong, behind one that is right. */
+const message = (title: string, one: Members): Case => ({
+  title,
+  members: { messages: [{ role: "user", content: "Hi." }, one] },
+});
+const part = (title: string, ...parts: readonly unknown[]): Case => message(title, { role: "user", content: parts });
+const text = { type: "text", text: "Look." };
+
+const plans = refusals([
+  {
+    clause: "MSG-02",
+    want: wrong("invalid_value", "messages[1].role"),
+    cases: [
+      message("the role critic", { role: "critic", content: "No." }),
+      message("the role function", { role: "function", name: "f", content: "No." }),
+    ],
+  },
+  {
+    clause: "MSG-03",
+    want: wrong("missing_required_parameter", "messages[1].role"),
+    cases: [message("a message without a role", { content: "Hi." })],
+  },
+  {
+    clause: "MSG-04",
+    want: wrong("invalid_value", "messages"),
+    sample: 2,
+    cases: [
+      { title: "no messages", members: { messages: [] } },
+      {
+        title: "2049 messages",
+        members: { messages: Array.from({ length: 2049 }, () => ({ role: "user", content: "a" })) },
+      },
+    ],
+  },
+  {
+    clause: "MSG-06",
+    want: wrong("missing_required_parameter", "messages[1].content"),
+    cases: [
+      message("a message without content", { role: "user" }),
+      message("a system message without content", { role: "system" }),
+    ],
+  },
+  { clause: "MSG-11", want: wrong("invalid_value", "messages[1].content"), cases: [part("an empty list of parts")] },
+  {
+    clause: "MSG-12",
+    want: wrong("unsupported_value", "messages[1].content[1].type"),
+    sample: 2,
+    cases: [
+      part("an image", text, { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } }),
+      part("a sound", text, { type: "input_audio", input_audio: { data: "AAAA", format: "wav" } }),
+      part("a file", text, { type: "file", file: { file_id: "f" } }),
+      message("a refusal", { role: "assistant", content: [text, { type: "refusal", refusal: "No." }] }),
+    ],
+  },
+  {
+    clause: "MSG-13",
+    want: wrong("invalid_value", "messages[1].content[1].type"),
+    cases: [part("an unknown kind of part", text, { type: "smell", smell: "rose" })],
+  },
+  {
+    clause: "MSG-14",
+    want: wrong("missing_required_parameter", "messages[1].content[1].text"),
+    cases: [part("a text part without text", text, { type: "text" })],
+  },
+  {
+    clause: "MSG-16",
+    want: wrong("missing_required_parameter", "messages[1].content"),
+    cases: [
+      message("an assistant message with nothing", { role: "assistant" }),
+      message("an assistant message with null", { role: "assistant", content: null }),
+      message("an assistant message with no calls", { role: "assistant", content: null, tool_calls: [] }),
+    ],
+  },
+  {
+    clause: "MSG-17",
+    want: wrong("missing_required_parameter", "messages[1].tool_call_id"),
+    cases: [message("a tool message without tool_call_id", { role: "tool", content: "5" })],
+  },
+  {
+    clause: "MSG-29",
+    want: { status: 400, code: "unsupported_parameter" },
+    sample: 2,
+    cases: [
+      {
+        ...message("audio of a message", { role: "assistant", content: "A.", audio: { id: "a" } }),
+        want: { param: "messages[1].audio" },
+      },
+      {
+        ...message("function_call of a message", {
+          role: "assistant",
+          content: "A.",
+          function_call: { name: "f", arguments: "{}" },
+        }),
+        want: { param: "messages[1].function_call" },
+      },
+    ],
+  },
+]);
+
+const partsOfQuestion = (question.match(/\s*\S+/g) ?? []).map((word) => ({ type: "text", text: word }));
+
+/** Control tokens, and texts that look like them and are none. */
+const controls = ["<|im_start|>", "<|im_end|>", "<think>", "<tool_call>"] as const;
+const lookalikes = ["<|im_sturt|>", "<|im_und|>", "<thunk>", "<tool_cull>"] as const;
+const often = (texts: readonly string[]): string => texts.join("").repeat(6);
+
+const steps: readonly Step[] = [
+  { name: "parts", needs: ["models"], isValid: true, asks: (context) => [chat(context, say(partsOfQuestion))] },
+  {
+    name: "control tokens",
+    needs: ["models"],
+    isValid: true,
+    asks: (context) =>
+      [controls, lookalikes].map((texts) => chat(context, { ...say(often(texts)), max_completion_tokens: 1 })),
+  },
+  {
+    name: "each control token",
+    needs: ["models"],
+    asks: (context) => {
+      if (!context.profile.isThorough) cannot("left out of a short run");
+      return [...controls, ...lookalikes].map((one) =>
+        chat(context, { ...say(often([one])), max_completion_tokens: 1 }),
+      );
+    },
+  },
+  {
+    name: "control tokens in arguments",
+    needs: ["models"],
+    isValid: true,
+    asks: (context) =>
+      [controls, lookalikes].map((texts) => chat(context, { ...earlierCall(often(texts)), max_completion_tokens: 1 })),
+  },
+  {
+    name: "developer, system, user",
+    needs: ["models"],
+    isValid: true,
+    asks: (context) =>
+      ["developer", "system", "user"].map((role) =>
+        chat(context, {
+          messages: [
+            { role: "user", content: "How are you?" },
+            { role, content: "Talk about the sea and the ships on it." },
+          ],
+          max_completion_tokens: 8,
+        }),
+      ),
+  },
+];
+
+function earlierCall(text: string): Members {
+  const call = { id: "call_1", type: "function", function: { name: "look_up", arguments: JSON.stringify({ text }) } };
+  const messages = [
+    { role: "user", content: "Look it up." },
+    { role: "assistant", content: null, tool_calls: [call] },
+    { role: "tool", tool_call_id: "call_1", content: "Nothing." },
+  ];
+  return { messages, tools: [{ type: "function", function: { name: "look_up", parameters: { type: "object" } } }] };
+}
+
+/** A control token is one token; its spelling as text is several. */
+function mustCountAsText(spelled: Answer | undefined, lookalike: Answer | undefined): string {
+  if (!spelled || !lookalike) cannot("not answered");
+  completionOf(spelled);
+  givenCompletion(lookalike);
+  const [count, wanted] = [tokensOf(spelled, "prompt_tokens"), tokensOf(lookalike, "prompt_tokens")];
+  must(count >= wanted * 0.72, spelled, `about ${wanted} prompt tokens, as for a text that looks alike`, `${count}`);
+  return `${count} prompt tokens, ${wanted} for a text that looks alike`;
+}
+
+const checks: readonly Check[] = [
+  {
+    clause: "MSG-07",
+    how: "Sends the plain question word by word as parts, and compares the count of the prompt, and the text.",
+    uses: ["plain", "parts"],
+    judge: (context) => {
+      const [whole, parts] = [context.answer("plain"), context.answer("parts")];
+      givenCompletion(whole);
+      completionOf(parts);
+      const [count, wanted] = [tokensOf(parts, "prompt_tokens"), tokensOf(whole, "prompt_tokens")];
+      must(count === wanted, parts, `${wanted} prompt tokens`, `${count}`);
+      const isGreedy = context.profile.abilities?.includes("greedy") === true;
+      if (isGreedy) must(contentOf(parts) === contentOf(whole), parts, show(contentOf(whole)), show(contentOf(parts)));
+      return `${count} prompt tokens, both ways`;
+    },
+  },
+  {
+    clause: "MSG-20",
+    how: "Sends one conversation with instructions as developer, as system and as user.",
+    uses: ["developer, system, user"],
+    judge: (context) => {
+      const [developer, system, user] = context.answers("developer, system, user");
+      if (!developer || !system || !user) cannot("not answered");
+      completionOf(developer);
+      givenCompletion(system);
+      const trace = (answer: Answer): string =>
+        `${tokensOf(answer, "prompt_tokens")} prompt tokens and ${show(contentOf(answer))}`;
+      if (trace(system) === trace(user))
+        cannot("this model answers a system message like one of the user, so nothing can be told apart");
+      must(trace(developer) === trace(system), developer, trace(system), trace(developer));
+      return `developer and system: ${trace(system)}; user: ${trace(user)}`;
+    },
+  },
+  {
+    clause: "MSG-21",
+    how: "Spells control tokens in a message, and compares the count of the prompt with that of a text that looks alike.",
+    uses: ["control tokens", "each control token"],
+    judge: (context) => {
+      const [spelled, lookalike] = context.answers("control tokens");
+      const seen = [mustCountAsText(spelled, lookalike)];
+      if (context.profile.isThorough) {
+        const answers = context.answers("each control token");
+        for (const index of controls.keys())
+          seen.push(mustCountAsText(answers[index], answers[index + controls.length]));
+      }
+      return seen.join("; ");
+    },
+  },
+  {
+    clause: "MSG-22",
+    how: "Does the same in the arguments of an earlier call.",
+    uses: ["control tokens in arguments", "models"],
+    judge: (context) => {
+      const [spelled, lookalike] = context.answers("control tokens in arguments");
+      return mustCountAsText(spelled, lookalike);
+    },
+  },
+];
+
+export const messages: Chapter = {
+  steps: [...plans.steps, ...steps, ...conversation.steps, ...contextSteps],
+  checks: [...plans.checks, ...checks, ...conversation.checks, ...contextChecks],
+};

@@ -1,0 +1,86 @@
+import type { Check, Step } from "../judge/check.ts";
+import type { Context } from "../judge/context.ts";
+import { cannot } from "../judge/finding.ts";
+import { completionOf, isCompletion } from "../judge/read.ts";
+import type { Answer } from "../wire/answer.ts";
+import type { Header } from "../wire/ask.ts";
+import { chat } from "./ask.ts";
+import type { Members } from "./ask.ts";
+
+/** What a clause wants accepted. Several of them travel in one request, and apart only where that one was refused. */
+export interface Part {
+  readonly clause: string;
+  readonly how: string;
+  readonly members?: Members;
+  /** Messages in front of the last one. */
+  readonly messages?: readonly Members[];
+  readonly headers?: readonly Header[];
+  readonly raw?: readonly string[];
+  /** What must hold of the answer beside its being a completion; gives what was seen. */
+  readonly judge?: (answer: Answer, context: Context, part: Part) => string;
+  /** The clause only forbids that the server breaks: a refusal keeps it, too. */
+  readonly mayBeRefused?: boolean;
+  /** Whether mainstream SDKs send such requests. */
+  readonly interopMatters?: boolean;
+}
+
+export interface Mixture {
+  readonly name: string;
+  /** Members of the request that are nobody's part. */
+  readonly base?: Members;
+  readonly parts: readonly Part[];
+}
+
+/** Steps and checks of several clauses that are judged from one accepted request. */
+export function mixture({ name, base = {}, parts }: Mixture): { readonly steps: Step[]; readonly checks: Check[] } {
+  const whole: Step = {
+    name,
+    needs: ["models"],
+    isValid: true,
+    asks: (context) => [mixed(context, base, parts)],
+  };
+  const apart = parts.map((part): Step => ({
+    name: apartName(name, part),
+    needs: ["models", name],
+    isValid: true,
+    asks: (context) => {
+      if (isCompletion(context.answer(name))) cannot(`"${name}" was accepted with everything in it`);
+      return [mixed(context, base, [part])];
+    },
+  }));
+  return { steps: [whole, ...apart], checks: parts.map((part) => checkOf(name, part)) };
+}
+
+const apartName = (name: string, part: Part): string => `${name}, only ${part.clause}`;
+
+function mixed(context: Context, base: Members, parts: readonly Part[]): ReturnType<typeof chat> {
+  const { messages, ...others } = base;
+  const last = Array.isArray(messages) ? messages : [{ role: "user", content: "Go." }];
+  const members = Object.assign({}, ...parts.map((part) => part.members)) as Members; // members of objects are members
+  return chat(
+    context,
+    { messages: [...parts.flatMap((part) => part.messages ?? []), ...last], ...others, ...members },
+    {
+      headers: parts.flatMap((part) => part.headers ?? []),
+      raw: [...new Set(parts.flatMap((part) => part.raw ?? []))],
+    },
+  );
+}
+
+function checkOf(name: string, part: Part): Check {
+  const judge = (context: Context): string => {
+    const together = context.answer(name);
+    const answer = isCompletion(together) ? together : context.answer(apartName(name, part));
+    const isRefused = answer.status !== undefined && answer.status >= 400 && answer.status < 500;
+    if (part.mayBeRefused === true && isRefused) return `${answer.name}: refused with ${answer.status}`;
+    completionOf(answer);
+    return `${answer.name}: accepted${part.judge ? `; ${part.judge(answer, context, part)}` : ""}`;
+  };
+  return {
+    clause: part.clause,
+    how: part.how,
+    uses: [name, apartName(name, part)],
+    judge,
+    ...(part.interopMatters === true && { interop: judge }),
+  };
+}

@@ -1,0 +1,64 @@
+import type { Check } from "../judge/check.ts";
+import type { Context } from "../judge/context.ts";
+import { cannot, doesNotApply, must, show } from "../judge/finding.ts";
+import { at, completionOf, contentOf, finishOf, givenCompletion, numberAt, tokensOf, usageOf } from "../judge/read.ts";
+import { hasFeature } from "./ask.ts";
+
+const ifThinks = (context: Context): void => {
+  if (!hasFeature(context, "reasoning")) doesNotApply("the record of the model has no feature `reasoning`");
+};
+
+/** What is said of the thoughts of a model. */
+export const reasoningChecks: readonly Check[] = [
+  {
+    clause: "RESP-21",
+    how: "Asks with reasoning_effort none.",
+    uses: ["no thinking"],
+    judge: (context) => {
+      const answer = context.answer("no thinking");
+      completionOf(answer);
+      const [thought, count] = [
+        at(answer.json, "/choices/0/message/reasoning"),
+        at(usageOf(answer), "/completion_tokens_details/reasoning_tokens"),
+      ];
+      must(
+        thought === undefined && count === 0,
+        answer,
+        "no reasoning and no reasoning tokens",
+        `${show(thought)}, ${show(count)} tokens`,
+      );
+      return "no reasoning";
+    },
+  },
+  {
+    clause: "RESP-22",
+    how: "Asks a thinking model with a cap of two tokens.",
+    uses: ["thinking", "models"],
+    judge: (context) => {
+      ifThinks(context);
+      const answer = context.answer("thinking");
+      completionOf(answer);
+      const [all, thought] = [
+        tokensOf(answer, "completion_tokens"),
+        numberAt(usageOf(answer), "/completion_tokens_details/reasoning_tokens"),
+      ];
+      must(all <= 2, answer, "at most 2 tokens in all", `${all}`);
+      must(finishOf(answer) === "length", answer, "length", show(finishOf(answer)));
+      if (!(thought > 0)) cannot("the model did not think");
+      return `${thought} of ${all} tokens are reasoning`;
+    },
+  },
+  {
+    clause: "RESP-23",
+    how: "Compares the plain answer with one that names the default effort.",
+    uses: ["plain", "the default effort", "models"],
+    judge: (context) => {
+      ifThinks(context);
+      const [plain, named] = [context.answer("plain"), context.answer("the default effort")];
+      givenCompletion(plain);
+      completionOf(named);
+      must(contentOf(named) === contentOf(plain), named, show(contentOf(plain)), show(contentOf(named)));
+      return show(contentOf(named));
+    },
+  },
+];

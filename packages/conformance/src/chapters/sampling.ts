@@ -1,0 +1,275 @@
+import { checkOf } from "../judge/check.ts";
+import type { Chapter, Check, Step } from "../judge/check.ts";
+import type { Context } from "../judge/context.ts";
+import { cannot, doesNotApply, must, show } from "../judge/finding.ts";
+import { at, completionOf, contentOf, finishOf, givenCompletion, isCompletion, textAt } from "../judge/read.ts";
+import type { Answer } from "../wire/answer.ts";
+import { chat, hasFeature } from "./ask.ts";
+import type { Members } from "./ask.ts";
+import { refusals } from "./refusals.ts";
+
+const plans = refusals([
+  {
+    clause: "SAMP-11",
+    want: { status: 400, code: "invalid_value" },
+    sample: 2,
+    cases: [
+      { title: "a name of letters", members: { logit_bias: { abc: 1 } } },
+      { title: "a negative name", members: { logit_bias: { "-5": 1 } } },
+      { title: "a name with a point", members: { logit_bias: { "1.5": 1 } } },
+    ],
+  },
+]);
+
+/** More ids than any vocabulary has today; those outside have no effect. */
+const mostTokens = 262_144;
+const ids = (isIn: (id: number) => boolean): Members =>
+  Object.fromEntries(
+    Array.from({ length: mostTokens }, (_, id) => id)
+      .filter(isIn)
+      .map((id) => [id, -100]),
+  );
+
+const long = 24;
+const one = (
+  name: string,
+  members: Members | ((context: Context) => Members),
+  needs: readonly string[] = [],
+): Step => ({
+  name,
+  needs: ["models", ...needs],
+  isValid: true,
+  asks: (context) => [
+    chat(context, { max_completion_tokens: long, ...(typeof members === "function" ? members(context) : members) }),
+  ],
+});
+
+/** A text in the middle of the greedy answer, that stands there only from its place on. */
+function stopText(context: Context): string {
+  const text = contentOf(context.answer("greedy"));
+  const words = text.match(/\S+\s+\S+/g) ?? [];
+  const found =
+    words.find((word) => text.indexOf(word) > 0) ??
+    text.slice(Math.floor(text.length / 2), Math.floor(text.length / 2) + 4);
+  return found.length > 1 && text.indexOf(found) > 0 ? found : cannot("the greedy answer is too short to stop in it");
+}
+
+const steps: readonly Step[] = [
+  one("greedy", {}),
+  one("greedy again", {}),
+  one("seeded", { seed: 4711, temperature: 1 }),
+  one("seeded again", { seed: 4711, temperature: 1 }),
+  {
+    name: "seeded otherwise",
+    needs: ["models"],
+    isValid: true,
+    asks: (context) => [1, 2, 3].map((seed) => chat(context, { seed, temperature: 1.5, max_completion_tokens: 12 })),
+  },
+  one("a smaller cap", { max_completion_tokens: 6 }),
+  one("a stop", (context) => ({ stop: [stopText(context), "§§§"] }), ["greedy"]),
+  one("a stop as a string", (context) => ({ stop: stopText(context) }), ["greedy"]),
+  one("a stop, streamed", (context) => ({ stop: [stopText(context)], stream: true }), ["greedy"]),
+  one(
+    "a stop from a thought",
+    (context) => ({ stop: [wordOfThought(context)], reasoning_effort: "high", max_completion_tokens: 24 }),
+    ["thinking"],
+  ),
+  one("even ids banned", { logit_bias: ids((id) => id % 2 === 0), max_completion_tokens: 4 }),
+  one("odd ids banned", { logit_bias: ids((id) => id % 2 === 1), max_completion_tokens: 4 }),
+  {
+    name: "a forced id",
+    needs: ["models"],
+    isValid: true,
+    asks: (context) =>
+      ["Name three colours.", "What is the sea?"].map((content) =>
+        chat(context, {
+          messages: [{ role: "user", content }],
+          logit_bias: { 300: 100 },
+          max_completion_tokens: 3,
+          logprobs: true,
+        }),
+      ),
+  },
+  one("a foreign id", { logit_bias: { 999_999_999: 100, 2_000_000_000: -100 } }),
+  one("top_k 1", { top_k: 1, temperature: 1 }),
+  one("min_p 1", { min_p: 1, temperature: 1 }),
+  one("a very small top_p", { top_p: 0.000001, temperature: 1 }),
+];
+
+function wordOfThought(context: Context): string {
+  const thought = textAt(context.answers("thinking")[1]?.json, "/choices/0/message/reasoning") ?? "";
+  return thought.match(/\p{L}{4,}/u)?.[0] ?? cannot("the model did not think in words");
+}
+
+const seedEnds: Step = {
+  name: "ends of the seed",
+  needs: ["models"],
+  asks: (context) =>
+    ["9223372036854775807", "-9223372036854775808"].map((seed) =>
+      chat(context, { max_completion_tokens: 1 }, { raw: [`"seed":${seed}`] }),
+    ),
+};
+
+function pair(context: Context, first: string, second: string): readonly [Answer, Answer] {
+  const [one, other] = [context.answer(first), context.answer(second)];
+  givenCompletion(one);
+  completionOf(other);
+  return [one, other];
+}
+
+const sameText = (clause: string, how: string, first: string, second: string): Check => ({
+  clause,
+  how,
+  uses: [first, second],
+  judge: (context) => {
+    const [one, other] = pair(context, first, second);
+    if (contentOf(one) === "") cannot("the answer is empty");
+    must(contentOf(other) === contentOf(one), other, show(contentOf(one)), show(contentOf(other)));
+    return show(contentOf(other));
+  },
+});
+
+/** What a stop leaves of the greedy answer. */
+function mustStop(context: Context, step: string): string {
+  const [greedy, stopped] = pair(context, "greedy", step);
+  const stop = stopText(context);
+  const wanted = contentOf(greedy).slice(0, contentOf(greedy).indexOf(stop));
+  must(
+    contentOf(stopped) === wanted,
+    stopped,
+    `${show(wanted)}, the text before ${show(stop)}`,
+    show(contentOf(stopped)),
+  );
+  must(finishOf(stopped) === "stop", stopped, "finish_reason stop", show(finishOf(stopped)));
+  return `${show(wanted)} before ${show(stop)}`;
+}
+
+const firstWord = (answer: Answer): string => contentOf(answer).slice(0, 3);
+
+const checks: readonly Check[] = [
+  sameText("SAMP-01", "Asks twice at temperature 0.", "greedy", "greedy again"),
+  checkOf(
+    "SAMP-02",
+    "Asks twice with one seed at temperature 1, while other seeds give other texts.",
+    ["seeded", "seeded again", "seeded otherwise"],
+    (context) => {
+      const [one, other] = pair(context, "seeded", "seeded again");
+      must(contentOf(other) === contentOf(one), other, show(contentOf(one)), show(contentOf(other)));
+      const texts = new Set(context.answers("seeded otherwise").map((answer) => contentOf(answer)));
+      return texts.size > 1
+        ? show(contentOf(one))
+        : cannot("every seed gives one text, so that this one shows nothing");
+    },
+  ),
+  checkOf(
+    "SAMP-03",
+    "Asks with a smaller and a larger cap at temperature 0.",
+    ["greedy", "a smaller cap"],
+    (context) => {
+      const [large, small] = pair(context, "greedy", "a smaller cap");
+      if (contentOf(small) === "") cannot("the shorter answer is empty");
+      must(
+        contentOf(large).startsWith(contentOf(small)),
+        small,
+        `a beginning of ${show(contentOf(large))}`,
+        show(contentOf(small)),
+      );
+      return `${show(contentOf(small))} begins ${show(contentOf(large))}`;
+    },
+  ),
+  checkOf(
+    "SAMP-04",
+    "Stops at a text from the middle of the greedy answer.",
+    ["greedy", "a stop"],
+    (context) => mustStop(context, "a stop"),
+    true,
+  ),
+  checkOf(
+    "SAMP-05",
+    "Does so in a stream, and looks for the beginning of the text in every piece.",
+    ["greedy", "a stop", "a stop, streamed"],
+    (context) => {
+      mustStop(context, "a stop, streamed");
+      return mustStop(context, "a stop");
+    },
+    true,
+  ),
+  checkOf(
+    "SAMP-06",
+    "Gives the stop as a string and as a list.",
+    ["greedy", "a stop", "a stop as a string"],
+    (context) => {
+      const [list, text] = pair(context, "a stop", "a stop as a string");
+      must(
+        contentOf(text) === contentOf(list) && finishOf(text) === finishOf(list),
+        text,
+        show(contentOf(list)),
+        show(contentOf(text)),
+      );
+      return contentOf(list) === contentOf(context.answer("greedy"))
+        ? cannot("no stop was kept at all")
+        : show(contentOf(text));
+    },
+    true,
+  ),
+  checkOf(
+    "SAMP-07",
+    "Stops at a word of the model's own thought.",
+    ["thinking", "a stop from a thought", "models"],
+    (context) => {
+      if (!hasFeature(context, "reasoning")) doesNotApply("the record of the model has no feature `reasoning`");
+      const [before, after] = [context.answers("thinking")[1], context.answer("a stop from a thought")];
+      if (!before || !isCompletion(before)) cannot("the model did not think");
+      completionOf(after);
+      const [wanted, found] = [before, after].map((answer) => at(answer.json, "/choices/0/message/reasoning"));
+      must(wanted === found, after, show(wanted), show(found));
+      return `${show(found)} was not cut`;
+    },
+  ),
+  checkOf(
+    "SAMP-08",
+    "Bans all even and then all odd token ids: one of them must change the first token, and the other must not.",
+    ["greedy", "even ids banned", "odd ids banned"],
+    (context) => {
+      const [greedy, even] = pair(context, "greedy", "even ids banned");
+      const [, odd] = pair(context, "greedy", "odd ids banned");
+      const kept = [even, odd].filter((answer) => firstWord(answer) === firstWord(greedy));
+      must(
+        kept.length === 1,
+        kept[0] ?? even,
+        "one first token banned and one kept",
+        `${show(contentOf(even))}, ${show(contentOf(odd))}, unbiased ${show(contentOf(greedy))}`,
+      );
+      return `${show(contentOf(even))}, ${show(contentOf(odd))}, unbiased ${show(contentOf(greedy))}`;
+    },
+  ),
+  checkOf("SAMP-09", "Forces one token id in two conversations.", ["a forced id", "plain"], (context) => {
+    const [one, other] = context.answers("a forced id");
+    if (!one || !other) cannot("not answered");
+    completionOf(one);
+    completionOf(other);
+    must(
+      contentOf(one) === contentOf(other) && contentOf(one) !== "",
+      other,
+      `${show(contentOf(one))}, like in the other conversation`,
+      show(contentOf(other)),
+    );
+    const [half, plain] = [contentOf(one), contentOf(context.answer("plain"))];
+    must(!plain.startsWith(half), one, "another text than without a bias", show(half));
+    return `${show(half)}, both times`;
+  }),
+  checkOf("SAMP-10", "Biases ids beyond any vocabulary.", ["greedy", "a foreign id"], (context) => {
+    const [greedy, biased] = pair(context, "greedy", "a foreign id");
+    must(contentOf(biased) === contentOf(greedy), biased, show(contentOf(greedy)), show(contentOf(biased)));
+    return show(contentOf(biased));
+  }),
+  sameText("SAMP-12", "Compares top_k 1 with temperature 0.", "greedy", "top_k 1"),
+  sameText("SAMP-13", "Compares min_p 1 with temperature 0.", "greedy", "min_p 1"),
+  sameText("SAMP-13", "Compares a very small top_p with temperature 0.", "greedy", "a very small top_p"),
+  checkOf("REQ-28", "Sends both ends of the seed.", ["ends of the seed"], (context) => {
+    for (const answer of context.answers("ends of the seed")) completionOf(answer);
+    return "both were accepted";
+  }),
+];
+
+export const sampling: Chapter = { steps: [...plans.steps, ...steps, seedEnds], checks: [...plans.checks, ...checks] };

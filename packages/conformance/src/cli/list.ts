@@ -1,0 +1,48 @@
+import type { Command } from "commander";
+import { clauses } from "../contract/contract.ts";
+import { explain } from "../judge/explain.ts";
+import type { Profile } from "../run/profile.ts";
+import { checks, unchecked } from "../chapters/index.ts";
+
+/** A profile for what is only told, never sent. */
+const example: Profile = {
+  levels: [],
+  origin: "https://api.example",
+  basePath: "/v1",
+  keyRoles: [],
+  extraHeaders: [],
+  isThorough: true,
+  seed: 0,
+};
+
+export function addListCommand(program: Command): void {
+  program
+    .command("list")
+    .description("every clause, with its level and whether there is a check of it")
+    .option("--json", "as JSON")
+    .action(({ json }: { readonly json?: boolean }) => {
+      const judged = new Set(checks.map(({ clause }) => clause));
+      const rows = clauses.map((clause) => ({
+        ...clause,
+        check: judged.has(clause.id),
+        reason: unchecked.find((one) => one.clause === clause.id)?.reason,
+      }));
+      const lines = rows.map(
+        ({ id, level, keyword, sentence, check }) =>
+          `${id.padEnd(8)} ${level.padEnd(10)} ${keyword.padEnd(6)} ${check ? " " : "-"} ${sentence}`,
+      );
+      process.stdout.write(json === true ? `${JSON.stringify(rows, undefined, 2)}\n` : `${lines.join("\n")}\n`);
+    });
+}
+
+export function addExplainCommand(program: Command): void {
+  program
+    .command("explain")
+    .description("one clause: the sentence, why it matters, how it is checked, how to comply, and a command to try")
+    .argument("<clause>", "such as STRM-04")
+    .action((id: string) => {
+      const text = explain(id.toUpperCase(), example, "API_KEY");
+      if (text === undefined) throw new Error(`There is no clause ${id}. \`list\` shows them all.`);
+      process.stdout.write(`${text}\n`);
+    });
+}

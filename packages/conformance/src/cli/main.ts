@@ -1,0 +1,33 @@
+#!/usr/bin/env node
+import { Command } from "commander";
+import { suiteVersion } from "../report/report.ts";
+import { addCompareCommand } from "./compare.ts";
+import { addInitCommand, addScriptCommand } from "./init.ts";
+import { addExplainCommand, addListCommand } from "./list.ts";
+import { addReplayCommand } from "./replay.ts";
+import { addRunCommand } from "./run.ts";
+
+/** 2: the command line is wrong, or nobody is there. */
+const usageError = 2;
+
+const program = new Command("parley-conformance")
+  .description("judges an implementation of the Parley chat-completion contract, clause by clause")
+  .version(suiteVersion)
+  .exitOverride();
+addRunCommand(program);
+addListCommand(program);
+addExplainCommand(program);
+addReplayCommand(program);
+addCompareCommand(program);
+addInitCommand(program);
+addScriptCommand(program);
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  const code = typeof error === "object" && error !== null && "exitCode" in error ? Number(error.exitCode) : usageError;
+  const isHelp = code === 0;
+  if (!isHelp && !(error instanceof Error && error.name === "CommanderError"))
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = isHelp ? 0 : usageError;
+}

@@ -1,0 +1,32 @@
+import { readFileSync } from "node:fs";
+import type { Command } from "commander";
+import { buildReport } from "../report/report.ts";
+import { toTerminal } from "../report/terminal.ts";
+import { writeReports } from "../report/write-reports.ts";
+import type { Recording } from "../report/write-reports.ts";
+import { assess } from "../run/assess.ts";
+
+export function addReplayCommand(program: Command): void {
+  program
+    .command("replay")
+    .description("judge a recording again, without the network")
+    .argument("<recording>", "recording.json of an earlier run")
+    .option("--strict", "a broken SHOULD fails, too")
+    .option("--report <folder>", "write the reports there")
+    .action(
+      async (file: string, { strict, report: folder }: { readonly strict?: boolean; readonly report?: string }) => {
+        const recording = JSON.parse(readFileSync(file, "utf8")) as Recording; // what `run` wrote
+        const { profile, evidence, durationMs } = recording;
+        const report = buildReport(
+          assess(evidence, profile, { isStrict: strict === true }),
+          evidence,
+          profile,
+          durationMs,
+          "API_KEY",
+        );
+        process.stdout.write(toTerminal(report));
+        if (folder !== undefined) await writeReports(folder, report, recording, new Map());
+        process.exitCode = report.exitCode;
+      },
+    );
+}

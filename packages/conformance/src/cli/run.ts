@@ -1,0 +1,98 @@
+import { readFileSync } from "node:fs";
+import type { Command } from "commander";
+import { InvalidArgumentError } from "commander";
+import { writeReports } from "../report/write-reports.ts";
+import { buildReport } from "../report/report.ts";
+import { toTerminal } from "../report/terminal.ts";
+import { assess } from "../run/assess.ts";
+import type { Baseline } from "../run/baseline.ts";
+import { checksFor, faultsOfSuite, stepsFor } from "../run/plan.ts";
+import type { Profile } from "../run/profile.ts";
+import { gatherEvidence } from "../run/run.ts";
+import { withoutSecrets } from "../report/write-reports.ts";
+import { addProfileFlags, readProfile, readWhole } from "./profile-flags.ts";
+import type { ProfileFlags } from "./profile-flags.ts";
+
+interface RunFlags extends ProfileFlags {
+  readonly strict?: boolean;
+  readonly baseline?: string;
+  readonly report?: string;
+  readonly ca?: string;
+  readonly maxCost?: number;
+  readonly dryRun?: boolean;
+  readonly timeout: number;
+  readonly timeBudget: number;
+}
+
+/** 4: the suite itself is not in order, so that nothing it says could be trusted. */
+const suiteFault = 4;
+
+export function addRunCommand(program: Command): void {
+  addProfileFlags(program.command("run").description("send requests to a service and judge its answers"))
+    .option("--strict", "a broken SHOULD fails, too")
+    .option("--baseline <file>", "known failures, each with a reason and an expiry date")
+    .option(
+      "--report <folder>",
+      "write report.json, report.html, report.md, junit.xml, badge.svg and the recording there",
+    )
+    .option("--ca <file>", "certificates to trust, as PEM")
+    .option("--max-cost <usd>", "stop sending once so much was spent, by the prices of the listing", readCost)
+    .option("--dry-run", "say what would be sent, and send nothing")
+    .option("--timeout <seconds>", "the longest wait for one answer", readWhole, 60)
+    .option("--time-budget <seconds>", "the longest time for the whole run", readWhole, 600)
+    .action(async (flags: RunFlags) => {
+      process.exitCode = await run(flags);
+    });
+}
+
+const readCost = (text: string): number => {
+  if (!/^\d+(\.\d+)?$/.test(text)) throw new InvalidArgumentError("It must be an amount in US dollars.");
+  return Number(text);
+};
+
+async function run(flags: RunFlags): Promise<number> {
+  const faults = faultsOfSuite();
+  if (faults.length > 0) {
+    process.stderr.write(`The suite is not in order:\n${faults.join("\n")}\n`);
+    return suiteFault;
+  }
+  if (flags.baseUrl === undefined) throw new Error("--base-url is missing.");
+  const { profile, secrets } = readProfile(flags);
+  if (flags.dryRun === true) return describe(profile);
+  const begunMs = performance.now();
+  let sent = 0;
+  const evidence = await gatherEvidence({
+    profile,
+    secrets,
+    ca: flags.ca === undefined ? undefined : readFileSync(flags.ca, "utf8"),
+    deadlineMs: flags.timeout * 1000,
+    budgetMs: flags.timeBudget * 1000,
+    maxCostUsd: flags.maxCost,
+    onExchange: ({ name }) => {
+      sent += 1;
+      if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${sent} requests, last: ${name.slice(0, 60)}`);
+    },
+  });
+  if (process.stderr.isTTY) process.stderr.write("\r\u001b[K");
+  const durationMs = performance.now() - begunMs;
+  const assessment = assess(evidence, profile, {
+    isStrict: flags.strict === true,
+    ...(flags.baseline !== undefined && { baseline: readBaseline(flags.baseline) }),
+  });
+  const report = buildReport(assessment, evidence, profile, durationMs, flags.apiKeyEnv);
+  process.stdout.write(withoutSecrets(toTerminal(report), secrets));
+  if (flags.report !== undefined) await writeReports(flags.report, report, { profile, durationMs, evidence }, secrets);
+  return report.exitCode;
+}
+
+// The file is the implementer's own; a clause that it misspells is simply not found.
+const readBaseline = (file: string): Baseline => JSON.parse(readFileSync(file, "utf8")) as Baseline;
+
+function describe(profile: Profile): number {
+  const steps = stepsFor(checksFor(profile), profile);
+  const text = steps.map(({ name, needs = [] }) => `${name}${needs.length > 0 ? `  (after ${needs.join(", ")})` : ""}`);
+  process.stdout.write(
+    `${text.join("\n")}\n${steps.length} steps for ${checksFor(profile).length} checks; nothing was sent.\n`,
+  );
+  return 0;
+}

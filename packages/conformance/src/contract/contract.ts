@@ -1,0 +1,68 @@
+import clausesJson from "../generated/clauses.json" with { type: "json" };
+import bundle from "../generated/contract.json" with { type: "json" };
+import type { CatalogEntry, Document, JsonObject } from "../generated/document.ts";
+import type { Streams } from "../generated/stream-words.ts";
+import { compile } from "../generated/validator.ts";
+import type { Judge } from "../generated/validator.ts";
+
+export const levels = ["core", "stream", "sampling", "tools", "structured", "logprobs", "limits", "ops"] as const;
+export type Level = (typeof levels)[number];
+
+/** What stands behind a service, where any model will not do. */
+export const abilities = ["greedy", "guided", "scripted"] as const;
+export type Ability = (typeof abilities)[number];
+
+/** A sentence of the contract that an implementation is judged by. */
+export interface Clause {
+  readonly id: string;
+  readonly keyword: "MUST" | "SHOULD";
+  readonly level: Level;
+  readonly sentence: string;
+  readonly pointer: string;
+  readonly since: string;
+  readonly model: "any" | Ability;
+  readonly faults: readonly string[];
+}
+
+// openapi/clauses.test.ts holds the registry to this shape.
+export const clauses = clausesJson as unknown as readonly Clause[];
+export const clauseOf: ReadonlyMap<string, Clause> = new Map(clauses.map((clause) => [clause.id, clause]));
+
+// The generated bundle is the contract; its own tests hold it to this shape.
+export const document = bundle as unknown as Document & {
+  readonly info: { readonly version: string; readonly description: string };
+};
+export const contractVersion = document.info.version;
+export const catalog: Readonly<Record<string, CatalogEntry>> = document["x-error-catalog"];
+export const edgeStatuses: Readonly<Record<string, { readonly code: string }>> = document["x-edge-statuses"];
+export const streams = document["x-streams"] as unknown as Streams;
+
+/** A number of `x-limits`. */
+export const limit = (name: string): number => {
+  const found = document["x-limits"][name];
+  if (!found) throw new Error(`the contract has no limit ${name}`);
+  return found.value;
+};
+
+let open: ((schema: JsonObject) => Judge) | undefined;
+let closed: ((schema: JsonObject) => Judge) | undefined;
+const judges = new Map<string, Judge>();
+
+/** What is wrong with a value by a schema of the contract. Members that the schema does not name are allowed. */
+export function faultsOf(schema: string, value: unknown): string[] {
+  return judgeOf(schema, false)(value);
+}
+
+/** The same, and a member that the schema does not name is a fault, too. */
+export function closedFaultsOf(schema: string, value: unknown): string[] {
+  return judgeOf(schema, true)(value);
+}
+
+function judgeOf(schema: string, isClosed: boolean): Judge {
+  const key = `${schema} ${isClosed}`;
+  open ??= compile(document);
+  closed ??= compile(document, true);
+  const judge = judges.get(key) ?? (isClosed ? closed : open)({ $ref: `#/components/schemas/${schema}` });
+  judges.set(key, judge);
+  return judge;
+}

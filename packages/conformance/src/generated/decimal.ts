@@ -1,0 +1,24 @@
+// Copied by `pnpm generate` from openapi/checks/decimal.ts. Never edited by hand.
+
+// Exact decimal arithmetic on strings, just enough to check a price.
+
+const places = 20;
+
+/** A decimal number times a whole one. */
+export function decimalProduct(price: string, count: number): string {
+  return format(parse(price) * BigInt(count));
+}
+
+export function decimalSum(...numbers: string[]): string {
+  return format(numbers.reduce((sum, number) => sum + parse(number), 0n));
+}
+
+function parse(text: string): bigint {
+  const [whole = "0", fraction = ""] = text.split(".");
+  return BigInt(whole + fraction.padEnd(places, "0"));
+}
+
+function format(value: bigint): string {
+  const digits = value.toString().padStart(places + 1, "0");
+  return `${digits.slice(0, -places)}.${digits.slice(-places)}`.replace(/\.?0+$/, "");
+}

@@ -1,0 +1,92 @@
+// Copied by `pnpm generate` from openapi/checks/document.ts. Never edited by hand.
+
+/** A JSON value whose shape is not known here. */
+export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+export type JsonObject = { [name: string]: Json };
+
+export interface CatalogEntry {
+  status: number;
+  type: string;
+  title: string;
+  description: string;
+  remedy: string;
+  retry: { helps: "never" | "after-wait" | "maybe"; wait: "none" | "retry-after" | "backoff" };
+  headers: string[];
+  param: "required" | "optional" | null;
+  in_stream: boolean;
+}
+
+export interface Limit {
+  value: number;
+  unit: string;
+  description: string;
+}
+
+export interface Example {
+  summary: string;
+  value: Json;
+  "x-inputs"?: { n: number; include_usage: boolean };
+}
+
+export interface MediaType {
+  schema: JsonObject;
+  itemSchema?: JsonObject;
+  examples: Record<string, Example>;
+}
+
+export interface Answer {
+  $ref?: string;
+  description?: string;
+  headers?: Record<string, JsonObject>;
+  content?: Record<string, MediaType>;
+}
+
+export interface Operation {
+  operationId: string;
+  description: string;
+  requestBody?: { content: Record<string, MediaType> };
+  responses: Record<string, Answer>;
+}
+
+/** The bundled contract, as far as the tests read it. */
+export interface Document {
+  openapi: string;
+  info: { description: string };
+  paths: Record<string, { get?: Operation; post?: Operation }>;
+  components: { schemas: Record<string, JsonObject>; responses: Record<string, Answer> };
+  "x-error-catalog": Record<string, CatalogEntry>;
+  "x-edge-statuses": Record<string, { code: string; description: string }>;
+  "x-limits": Record<string, Limit>;
+  "x-streams": JsonObject;
+}
+
+/** The value that a JSON Pointer leads to, or undefined where it leads nowhere. */
+export function at(value: unknown, pointer: string): unknown {
+  const steps = pointer.split("/").slice(1);
+  return steps.reduce<unknown>((inner, step) => {
+    const name = step.replaceAll("~1", "/").replaceAll("~0", "~");
+    const hasIt = typeof inner === "object" && inner !== null && Object.hasOwn(inner, name);
+    // The line above has proven that the member is there.
+    return hasIt ? (inner as Record<string, unknown>)[name] : undefined;
+  }, value);
+}
+
+/** Every object inside a value, the value itself included. */
+export function* objectsIn(value: unknown): Generator<Record<string, unknown>> {
+  if (typeof value !== "object" || value === null) return;
+  // An array is read like an object here: only its members matter.
+  if (!Array.isArray(value)) yield value as Record<string, unknown>;
+  for (const member of Object.values(value)) yield* objectsIn(member);
+}
+
+/** The operations of the contract. */
+export function operationsOf(document: Document): Operation[] {
+  return Object.values(document.paths).flatMap(({ get, post }) => [get, post].filter((one) => one !== undefined));
+}
+
+/** An answer, behind its reference if it is one. */
+export function resolveAnswer(document: Document, answer: Answer): Answer {
+  if (!answer.$ref) return answer;
+  // A bundle has its references inside itself; a broken one fails at the first use.
+  return at(document, answer.$ref.slice(1)) as Answer;
+}

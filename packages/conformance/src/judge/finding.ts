@@ -1,0 +1,73 @@
+/** What a check found out about one clause. */
+export type Finding =
+  | { readonly kind: "kept"; readonly seen: string }
+  | ({ readonly kind: "broken" } & Breach)
+  | { readonly kind: "untestable"; readonly reason: string }
+  | { readonly kind: "inapplicable"; readonly reason: string };
+
+/** How a clause was broken. */
+export interface Breach {
+  readonly expected: string;
+  readonly actual: string;
+  /** The exchange that shows it. */
+  readonly exchange: string | undefined;
+}
+
+class Broken extends Error {
+  readonly breach: Breach;
+
+  constructor(breach: Breach) {
+    super(`expected ${breach.expected}, got ${breach.actual}`);
+    this.breach = breach;
+  }
+}
+
+/** Thrown where a prerequisite is missing. */
+export class Untestable extends Error {}
+
+/** Ends a check: the clause is broken. */
+export function broken(exchange: { readonly name: string } | undefined, expected: string, actual: string): never {
+  throw new Broken({ expected, actual, exchange: exchange?.name });
+}
+
+/** Thrown where the implementation says itself that it does not have what the clause is about. */
+class Inapplicable extends Error {}
+
+/** Ends a check: the record of the model does not claim what the clause is about. */
+export function doesNotApply(reason: string): never {
+  throw new Inapplicable(reason);
+}
+
+/** Ends a check: what it needs is not there. */
+export function cannot(reason: string): never {
+  throw new Untestable(reason);
+}
+
+/** Ends a check as broken unless the condition holds. */
+export function must(
+  isTrue: boolean,
+  exchange: { readonly name: string } | undefined,
+  expected: string,
+  actual: string,
+): asserts isTrue {
+  if (!isTrue) broken(exchange, expected, actual);
+}
+
+/** Runs a check. What it returns says what was seen; a check that says nothing has not shown anything. */
+export function find(check: () => string): Finding {
+  try {
+    const seen = check();
+    return seen === "" ? { kind: "untestable", reason: "the check saw nothing" } : { kind: "kept", seen };
+  } catch (error) {
+    if (error instanceof Broken) return { kind: "broken", ...error.breach };
+    if (error instanceof Inapplicable) return { kind: "inapplicable", reason: error.message };
+    if (error instanceof Untestable) return { kind: "untestable", reason: error.message };
+    throw error;
+  }
+}
+
+/** A value in a report: short, on one line. */
+export function show(value: unknown): string {
+  const text = value === undefined ? "nothing" : JSON.stringify(value);
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}

@@ -1,0 +1,123 @@
+import { at } from "../generated/document.ts";
+import type { Answer } from "../wire/answer.ts";
+import { broken, cannot, must, show } from "./finding.ts";
+
+export { at };
+
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+export const listAt = (value: unknown, pointer: string): readonly unknown[] => {
+  const found = at(value, pointer);
+  return Array.isArray(found) ? found : [];
+};
+
+export const numberAt = (value: unknown, pointer: string): number => {
+  const found = at(value, pointer);
+  return typeof found === "number" ? found : Number.NaN;
+};
+
+export const textAt = (value: unknown, pointer: string): string | undefined => {
+  const found = at(value, pointer);
+  return typeof found === "string" ? found : undefined;
+};
+
+/** Whether it is a success that holds a completion, streamed or not. */
+export function isCompletion(answer: Answer): boolean {
+  if (answer.status !== 200) return false;
+  if (answer.mediaType === "text/event-stream")
+    return chunksOf(answer).some((chunk) => listAt(chunk, "/choices").length > 0);
+  return listAt(answer.json, "/choices").some((choice) => isRecord(at(choice, "/message")));
+}
+
+/** The completion of a request that had to be accepted. */
+export function completionOf(answer: Answer): unknown {
+  must(isCompletion(answer), answer, "200 with a completion", answer.summary);
+  return answer.json;
+}
+
+/** A completion as a prerequisite of another check. */
+export function givenCompletion(answer: Answer): unknown {
+  if (!isCompletion(answer))
+    cannot(`the request "${answer.name}" was not answered with a completion: ${answer.summary}`);
+  return answer.json;
+}
+
+/** The text of a choice, streamed or not. */
+export function contentOf(answer: Answer, index = 0): string {
+  if (answer.mediaType !== "text/event-stream") return textAt(answer.json, `/choices/${index}/message/content`) ?? "";
+  return choiceEvents(answer, index)
+    .map((choice) => textAt(choice, "/delta/content") ?? "")
+    .join("");
+}
+
+/** The data of the events of a stream that are JSON. */
+export function chunksOf(answer: Answer): readonly unknown[] {
+  return answer.stream.events.flatMap(({ data }) => {
+    const value = parse(data);
+    return value === undefined ? [] : [value];
+  });
+}
+
+export function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What one choice of a stream gained, event by event. */
+export function choiceEvents(answer: Answer, index: number): readonly unknown[] {
+  return chunksOf(answer)
+    .flatMap((chunk) => [...listAt(chunk, "/choices")])
+    .filter((choice) => at(choice, "/index") === index);
+}
+
+export function finishOf(answer: Answer, index = 0): unknown {
+  if (answer.mediaType !== "text/event-stream") return at(answer.json, `/choices/${index}/finish_reason`);
+  return choiceEvents(answer, index)
+    .map((choice) => at(choice, "/finish_reason"))
+    .findLast((reason) => typeof reason === "string");
+}
+
+export function usageOf(answer: Answer): unknown {
+  if (answer.mediaType !== "text/event-stream") return at(answer.json, "/usage");
+  return chunksOf(answer)
+    .map((chunk) => at(chunk, "/usage"))
+    .findLast(isRecord);
+}
+
+/** Tokens that a completion counted; ends the check as untestable where there are none. */
+export function tokensOf(answer: Answer, name: "prompt_tokens" | "completion_tokens"): number {
+  const count = numberAt(usageOf(answer), `/${name}`);
+  return Number.isInteger(count) ? count : cannot(`"${answer.name}" has no usage.${name}`);
+}
+
+/** The request body as it was sent. */
+export function sentBody(answer: Answer): Record<string, unknown> {
+  const body = parse(answer.exchange.ask.body ?? "");
+  return isRecord(body) ? body : {};
+}
+
+/** What an error must be. */
+export interface Refusal {
+  readonly status: number;
+  readonly code: string;
+  readonly param?: string | null;
+  /** What the message must contain. */
+  readonly says?: RegExp;
+}
+
+/** Holds an answer to a refusal; gives what was seen. */
+export function mustRefuse(answer: Answer, { status, code, param, says }: Refusal): string {
+  const wanted = `${status} ${code}${param === undefined ? "" : ` at ${String(param)}`}`;
+  must(answer.status === status, answer, wanted, answer.summary);
+  const error = at(answer.json, "/error");
+  must(at(error, "/code") === code, answer, wanted, `the code ${show(at(error, "/code"))} in ${answer.summary}`);
+  if (param !== undefined)
+    must(at(error, "/param") === param, answer, wanted, `the param ${show(at(error, "/param"))} in ${answer.summary}`);
+  const message = textAt(error, "/message") ?? "";
+  if (says && !says.test(message)) broken(answer, `a message that matches ${String(says)}`, show(message));
+  return `${answer.name}: ${wanted}`;
+}

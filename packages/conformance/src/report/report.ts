@@ -1,0 +1,150 @@
+import { clauses, contractVersion, levels } from "../contract/contract.ts";
+import type { Level } from "../contract/contract.ts";
+import { numberAt, usageOf } from "../judge/read.ts";
+import { exitCodeOf } from "../run/assess.ts";
+import type { Assessment, State, Verdict } from "../run/assess.ts";
+import type { Evidence } from "../run/collect.ts";
+import type { Profile } from "../run/profile.ts";
+import { Answer } from "../wire/answer.ts";
+import { toCurl } from "../wire/ask.ts";
+
+export const suiteVersion = "0.1.0";
+
+/** What a run found, for people and programs. `report.schema.json` describes it. */
+export interface Report {
+  readonly suite: { readonly name: string; readonly version: string };
+  readonly contract: { readonly version: string; readonly clauses: number };
+  readonly implementation: { readonly name: string; readonly version?: string };
+  readonly run: RunFacts;
+  readonly verdict: "conformant" | "not conformant" | "inconclusive";
+  readonly exitCode: number;
+  readonly interop: "usable" | "not usable" | "inconclusive";
+  readonly counts: Readonly<Partial<Record<State, number>>>;
+  readonly levels: Readonly<Record<Level, LevelSummary>>;
+  readonly clauses: readonly ClauseReport[];
+  /** Clauses that nobody can judge from outside. */
+  readonly unchecked: readonly { readonly clause: string; readonly reason: string }[];
+  /** Faults of the suite's own requests. */
+  readonly faults: readonly string[];
+}
+
+export interface RunFacts {
+  readonly startedAt: string;
+  readonly durationMs: number;
+  readonly baseUrl: string;
+  readonly claimed: readonly Level[];
+  readonly abilities: readonly string[] | null;
+  readonly isThorough: boolean;
+  readonly seed: number;
+  readonly requests: number;
+  readonly outputTokens: number;
+}
+
+export interface LevelSummary {
+  readonly isClaimed: boolean;
+  readonly passed: number;
+  readonly failed: number;
+  readonly open: number;
+}
+
+export interface ClauseReport {
+  readonly id: string;
+  readonly keyword: string;
+  readonly level: Level;
+  readonly sentence: string;
+  readonly state: State;
+  readonly interop?: string;
+  readonly note: string;
+  readonly expected?: string;
+  readonly actual?: string;
+  readonly exchange?: string;
+  readonly curl?: string;
+}
+
+export function buildReport(
+  assessment: Assessment,
+  evidence: Evidence,
+  profile: Profile,
+  durationMs: number,
+  keyVariable: string,
+): Report {
+  const { verdicts } = assessment;
+  const exitCode = exitCodeOf(assessment);
+  return {
+    suite: { name: "@parley/conformance", version: suiteVersion },
+    contract: { version: contractVersion, clauses: clauses.length },
+    implementation: profile.implementation ?? { name: profile.origin },
+    run: factsOf(evidence, profile, durationMs),
+    verdict: exitCode === 0 ? "conformant" : exitCode === 1 ? "not conformant" : "inconclusive",
+    exitCode,
+    interop: interopOf(verdicts),
+    counts: countStates(verdicts),
+    levels: Object.fromEntries(levels.map((level) => [level, summarize(level, verdicts, profile)])) as Record<
+      Level,
+      LevelSummary
+    >, // one entry per level
+    clauses: verdicts.map((verdict) => toClauseReport(verdict, evidence, profile, keyVariable)),
+    unchecked: assessment.unchecked,
+    faults: assessment.faults,
+  };
+}
+
+function factsOf(evidence: Evidence, profile: Profile, durationMs: number): RunFacts {
+  const answers = evidence.exchanges.map((exchange) => new Answer(exchange));
+  const outputTokens = answers.reduce((sum, answer) => sum + (numberAt(usageOf(answer), "/completion_tokens") || 0), 0);
+  return {
+    startedAt: evidence.exchanges[0]?.startedAt ?? "",
+    durationMs: Math.round(durationMs),
+    baseUrl: profile.origin + profile.basePath,
+    claimed: profile.levels,
+    abilities: profile.abilities ?? null,
+    isThorough: profile.isThorough,
+    seed: profile.seed,
+    requests: evidence.exchanges.length,
+    outputTokens,
+  };
+}
+
+const interopOf = (verdicts: readonly Verdict[]): Report["interop"] => {
+  const found = new Set(verdicts.flatMap(({ interop }) => interop ?? []));
+  if (found.has("FAIL")) return "not usable";
+  return found.has("PASS") ? "usable" : "inconclusive";
+};
+
+function countStates(verdicts: readonly Verdict[]): Report["counts"] {
+  const counts: Partial<Record<State, number>> = {};
+  for (const { state } of verdicts) counts[state] = (counts[state] ?? 0) + 1;
+  return counts;
+}
+
+function summarize(level: Level, verdicts: readonly Verdict[], profile: Profile): LevelSummary {
+  const own = verdicts.filter(({ clause }) => clause.level === level);
+  const count = (...states: readonly State[]): number => own.filter(({ state }) => states.includes(state)).length;
+  return {
+    isClaimed: profile.levels.includes(level),
+    passed: count("PASS"),
+    failed: count("FAIL", "XFAIL", "XPASS", "WARN"),
+    open: count("UNTESTABLE", "ERROR"),
+  };
+}
+
+function toClauseReport(
+  { clause, state, interop, note, breach }: Verdict,
+  evidence: Evidence,
+  profile: Profile,
+  keyVariable: string,
+): ClauseReport {
+  const { id, keyword, level, sentence } = clause;
+  const exchange = evidence.exchanges.find(({ name }) => name === breach?.exchange);
+  return {
+    id,
+    keyword,
+    level,
+    sentence,
+    state,
+    ...(interop && { interop }),
+    note,
+    ...(breach && { expected: breach.expected, actual: breach.actual }),
+    ...(exchange && { exchange: exchange.name, curl: toCurl(exchange.ask, profile.origin, keyVariable) }),
+  };
+}

@@ -1,0 +1,136 @@
+import { checks, unchecked } from "../chapters/index.ts";
+import { clauses } from "../contract/contract.ts";
+import type { Clause } from "../contract/contract.ts";
+import { Context } from "../judge/context.ts";
+import { find } from "../judge/finding.ts";
+import type { Breach, Finding } from "../judge/finding.ts";
+import { contentOf, isCompletion } from "../judge/read.ts";
+import { Answer } from "../wire/answer.ts";
+import { baselineState } from "./baseline.ts";
+import type { Baseline } from "./baseline.ts";
+import type { Evidence } from "./collect.ts";
+import { whatIsMissing, whyNot } from "./plan.ts";
+import type { Profile } from "./profile.ts";
+
+/** What became of a clause. */
+export type State = "PASS" | "FAIL" | "WARN" | "NOT_APPLICABLE" | "UNTESTABLE" | "ERROR" | "XFAIL" | "XPASS";
+
+export interface Verdict {
+  readonly clause: Clause;
+  readonly state: State;
+  /** What mainstream SDKs find; absent where they need nothing of the clause. */
+  readonly interop?: "PASS" | "FAIL" | "UNTESTABLE";
+  /** What was seen, or why nothing could be. */
+  readonly note: string;
+  readonly breach?: Breach;
+}
+
+export interface Assessment {
+  readonly verdicts: readonly Verdict[];
+  readonly unchecked: typeof unchecked;
+  /** Faults of the suite's own requests. */
+  readonly faults: readonly string[];
+}
+
+/** Judges evidence. It needs no network and always gives the same. */
+export function assess(
+  evidence: Evidence,
+  profile: Profile,
+  options: { readonly isStrict?: boolean; readonly baseline?: Baseline; readonly today?: string } = {},
+): Assessment {
+  const context = contextOf(evidence, profile);
+  const reasonless = new Set(unchecked.map(({ clause }) => clause));
+  const judged = clauses.filter(({ id }) => !reasonless.has(id));
+  const verdicts = judged.map((clause) => {
+    const verdict = judgeClause(clause, context, evidence, options.isStrict === true);
+    const { baseline, today } = options;
+    return baseline ? baselineState(verdict, baseline, today ?? new Date().toISOString().slice(0, 10)) : verdict;
+  });
+  return { verdicts, unchecked, faults: evidence.faults };
+}
+
+export function contextOf(evidence: Evidence, profile: Profile): Context {
+  const answers = new Map<string, Answer[]>();
+  for (const exchange of evidence.exchanges) {
+    const step = exchange.name.replace(/ #\d+$/, "");
+    answers.set(step, [...(answers.get(step) ?? []), new Answer(exchange)]);
+  }
+  return new Context(
+    profile,
+    answers,
+    new Map(Object.entries(evidence.unsent)),
+    new Map(Object.entries(evidence.records)),
+  );
+}
+
+function judgeClause(clause: Clause, context: Context, evidence: Evidence, isStrict: boolean): Verdict {
+  const reason = whyNot(clause, context.profile);
+  if (reason !== undefined) return { clause, state: "NOT_APPLICABLE", note: reason };
+  const missing = whatIsMissing(clause, context.profile) ?? notGreedy(clause, context);
+  if (missing !== undefined) return { clause, state: "UNTESTABLE", note: missing };
+  const own = checks.filter((check) => check.clause === clause.id);
+  const fault = evidence.faults.find((one) => own.some(({ uses }) => uses.some((name) => one.startsWith(`"${name}"`))));
+  if (fault !== undefined) return { clause, state: "ERROR", note: fault };
+  try {
+    const finding = merge(own.map(({ judge }) => find(() => judge(context))));
+    const lenient = own.flatMap(({ interop }) => (interop ? [find(() => interop(context))] : []));
+    return {
+      ...toVerdict(clause, finding, isStrict),
+      ...(lenient.length > 0 && { interop: interopState(merge(lenient)) }),
+    };
+  } catch (error) {
+    return {
+      clause,
+      state: "ERROR",
+      note: `the check broke down: ${error instanceof Error ? error.message : String(error)}`,
+    };
+  }
+}
+
+/** Where nothing was said of the model, and one question had two answers, it is no greedy one. */
+function notGreedy({ model }: Clause, context: Context): string | undefined {
+  if (model !== "greedy" || context.profile.abilities !== undefined || !context.has("plain again")) return undefined;
+  const [one, other] = [context.answer("plain"), context.answer("plain again")];
+  const isSame = !isCompletion(one) || !isCompletion(other) || contentOf(one) === contentOf(other);
+  return isSame
+    ? undefined
+    : "one question at temperature 0 had two answers; if the model is greedy, say so with --model-is";
+}
+
+/** Of several findings about one clause the worst counts. */
+function merge(findings: readonly Finding[]): Finding {
+  const order = ["broken", "untestable", "inapplicable", "kept"] as const;
+  const sorted = findings.toSorted((one, other) => order.indexOf(one.kind) - order.indexOf(other.kind));
+  const [worst] = sorted;
+  if (worst?.kind !== "kept") return worst ?? { kind: "untestable", reason: "there is no check" };
+  return { kind: "kept", seen: findings.map((one) => (one.kind === "kept" ? one.seen : "")).join("; ") };
+}
+
+function toVerdict(clause: Clause, finding: Finding, isStrict: boolean): Verdict {
+  switch (finding.kind) {
+    case "kept":
+      return { clause, state: "PASS", note: finding.seen };
+    case "untestable":
+      return { clause, state: "UNTESTABLE", note: finding.reason };
+    case "inapplicable":
+      return { clause, state: "NOT_APPLICABLE", note: finding.reason };
+    case "broken": {
+      const { expected, actual, exchange } = finding;
+      const state = clause.keyword === "MUST" || isStrict ? "FAIL" : "WARN";
+      return { clause, state, note: `expected ${expected}, got ${actual}`, breach: { expected, actual, exchange } };
+    }
+  }
+}
+
+const interopState = ({ kind }: Finding): "PASS" | "FAIL" | "UNTESTABLE" =>
+  kind === "kept" ? "PASS" : kind === "broken" ? "FAIL" : "UNTESTABLE";
+
+/** 0 everything required was judged and kept; 1 something failed; 3 something required could not be judged. */
+export function exitCodeOf({ verdicts }: Assessment): 0 | 1 | 3 {
+  const has = (...states: readonly State[]): boolean => verdicts.some(({ state }) => states.includes(state));
+  if (has("FAIL", "XPASS")) return 1;
+  const isOpen = verdicts.some(
+    ({ state, clause }) => state === "ERROR" || (state === "UNTESTABLE" && clause.keyword === "MUST"),
+  );
+  return isOpen || !has("PASS", "WARN", "XFAIL") ? 3 : 0;
+}

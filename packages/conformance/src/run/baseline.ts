@@ -1,0 +1,23 @@
+import type { Verdict } from "./assess.ts";
+
+/** Failures that are known, each with its reason and the day until which it is put up with. */
+export interface Baseline {
+  readonly known: readonly { readonly clause: string; readonly reason: string; readonly expires: string }[];
+}
+
+/** A known failure is XFAIL until its day; one that has gone is XPASS, so that the baseline cannot go stale. */
+export function baselineState(verdict: Verdict, { known }: Baseline, today: string): Verdict {
+  const entry = known.find(({ clause }) => clause === verdict.clause.id);
+  if (!entry) return verdict;
+  const hasFailed = verdict.state === "FAIL" || verdict.state === "WARN";
+  if (hasFailed && entry.expires < today)
+    return {
+      ...verdict,
+      note: `${verdict.note} (the baseline put up with it until ${entry.expires}: ${entry.reason})`,
+    };
+  if (hasFailed)
+    return { ...verdict, state: "XFAIL", note: `${verdict.note} (known until ${entry.expires}: ${entry.reason})` };
+  return verdict.state === "PASS"
+    ? { ...verdict, state: "XPASS", note: "the baseline still names it: take it out" }
+    : verdict;
+}

@@ -1,0 +1,179 @@
+import { faultsOf } from "../contract/contract.ts";
+import type { Step } from "../judge/check.ts";
+import { Context } from "../judge/context.ts";
+import { Untestable } from "../judge/finding.ts";
+import { numberAt, parse, usageOf } from "../judge/read.ts";
+import { Answer } from "../wire/answer.ts";
+import type { Ask } from "../wire/ask.ts";
+import { Connection } from "../wire/connection.ts";
+import type { Target } from "../wire/connection.ts";
+import type { Exchange } from "../wire/exchange.ts";
+import type { Profile } from "./profile.ts";
+
+/** Everything that a run brought home; enough to judge it again without the network. */
+export interface Evidence {
+  readonly exchanges: readonly Exchange[];
+  /** Steps that were not sent, and why. */
+  readonly unsent: Readonly<Record<string, string>>;
+  /** By the name of an exchange: what the service recorded of it. */
+  readonly records: Readonly<Record<string, unknown>>;
+  /** Faults of the suite's own requests. */
+  readonly faults: readonly string[];
+}
+
+export interface Collector {
+  readonly profile: Profile;
+  readonly target: Target;
+  readonly steps: readonly Step[];
+  /** Looks up what was recorded of a request. */
+  readonly recordOf?: ((requestId: string) => Promise<unknown>) | undefined;
+  readonly onExchange?: (exchange: Exchange) => void;
+  /** In US dollars, by the prices of the listing; undefined: no bound. */
+  readonly maxCostUsd?: number | undefined;
+}
+
+/** So many requests in turn without any answer, and the rest is not sent: nobody is there. */
+const mostSilences = 3;
+
+/** Sends the steps and collects what comes back. */
+export async function collect(collector: Collector): Promise<Evidence> {
+  const run = new Collection(collector);
+  const { steps } = collector;
+  const done = new Map<Step, Promise<void>>();
+  const settled = async (step: Step): Promise<void> => {
+    for (const need of step.needs ?? []) await done.get(byName(steps, need));
+    await run.perform(step);
+  };
+  let line = Promise.resolve();
+  for (const step of steps.filter(({ when }) => when !== "last")) {
+    const work = step.when === "aside" ? settled(step) : line.then(() => settled(step));
+    done.set(step, work);
+    if (step.when !== "aside") line = work;
+  }
+  await Promise.all(done.values());
+  for (const step of steps.filter(({ when }) => when === "last")) await run.perform(step);
+  await run.lookUpRecords();
+  return run.evidence;
+}
+
+const byName = (steps: readonly Step[], name: string): Step => {
+  const step = steps.find((one) => one.name === name);
+  if (!step) throw new Error(`the step "${name}" is needed and not planned`);
+  return step;
+};
+
+class Collection {
+  readonly #collector: Collector;
+  readonly #answers = new Map<string, Answer[]>();
+  readonly #unsent = new Map<string, string>();
+  readonly #records = new Map<string, unknown>();
+  readonly #faults: string[] = [];
+  #silences = 0;
+  #costUsd = 0;
+
+  constructor(collector: Collector) {
+    this.#collector = collector;
+  }
+
+  get evidence(): Evidence {
+    return {
+      exchanges: [...this.#answers.values()].flat().map(({ exchange }) => exchange),
+      unsent: Object.fromEntries(this.#unsent),
+      records: Object.fromEntries(this.#records),
+      faults: this.#faults,
+    };
+  }
+
+  async perform(step: Step): Promise<void> {
+    const reason = this.#whyStop();
+    const asks = reason === undefined ? this.#build(step) : reason;
+    if (typeof asks === "string") {
+      this.#unsent.set(step.name, asks);
+      return;
+    }
+    const exchanges = await this.#send(step, asks);
+    this.#answers.set(
+      step.name,
+      exchanges.map((exchange) => new Answer(exchange)),
+    );
+  }
+
+  /** Asks for the records of those steps that want it, once everything has ended. */
+  async lookUpRecords(): Promise<void> {
+    const { recordOf, steps } = this.#collector;
+    if (!recordOf) return;
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    for (const { name } of steps.filter(({ isRecorded }) => isRecorded))
+      for (const answer of this.#answers.get(name) ?? []) {
+        const id = answer.header("x-request-id");
+        if (id !== undefined) this.#records.set(answer.name, await recordOf(id));
+      }
+  }
+
+  #whyStop(): string | undefined {
+    const { target, maxCostUsd } = this.#collector;
+    if (target.signal.aborted) return "the time budget of the run was spent";
+    if (this.#silences >= mostSilences) return "the server had stopped answering";
+    if (maxCostUsd !== undefined && this.#costUsd >= maxCostUsd) return "the bound on the cost was reached";
+    return undefined;
+  }
+
+  #build(step: Step): readonly Ask[] | string {
+    const context = new Context(this.#collector.profile, this.#answers, this.#unsent);
+    try {
+      const asks = step.asks(context);
+      if (step.isValid === true) this.#validate(step, asks);
+      return asks;
+    } catch (error) {
+      if (error instanceof Untestable) return error.message;
+      throw error;
+    }
+  }
+
+  #validate({ name }: Step, asks: readonly Ask[]): void {
+    for (const ask of asks) {
+      const [fault] = faultsOf("ChatCompletionRequest", parse(ask.body ?? ""));
+      if (fault !== undefined) this.#faults.push(`"${name}" sends what the contract does not allow: ${fault}`);
+    }
+  }
+
+  async #send({ name, how }: Step, asks: readonly Ask[]): Promise<Exchange[]> {
+    const { target } = this.#collector;
+    const titled = asks.map((ask, index) => [index === 0 ? name : `${name} #${index + 1}`, ask] as const);
+    const alone = async ([title, ask]: (typeof titled)[number]): Promise<Exchange> => {
+      using connection = new Connection(target);
+      return this.#note(await connection.exchange(title, ask));
+    };
+    if (how === "side by side") return Promise.all(titled.map(alone));
+    const exchanges: Exchange[] = [];
+    using shared = new Connection(target);
+    for (const one of titled) {
+      const reason = this.#whyStop();
+      if (reason !== undefined) break;
+      exchanges.push(how === "on one connection" ? this.#note(await shared.exchange(...one)) : await alone(one));
+    }
+    return exchanges;
+  }
+
+  #note(exchange: Exchange): Exchange {
+    const isSilent = exchange.received.length === 0 && exchange.end !== "left" && exchange.ask.manner === undefined;
+    this.#silences = isSilent ? this.#silences + 1 : 0;
+    if (this.#collector.maxCostUsd !== undefined) this.#costUsd += this.#costOf(exchange);
+    this.#collector.onExchange?.(exchange);
+    return exchange;
+  }
+
+  #costOf(exchange: Exchange): number {
+    const usage = usageOf(new Answer(exchange));
+    const count = (name: string): number => numberAt(usage, `/${name}`) || 0;
+    return count("prompt_tokens") * this.#price("prompt") + count("completion_tokens") * this.#price("completion");
+  }
+
+  /** The dearest model's, as an approximation: it only decides when to stop. */
+  #price(kind: "prompt" | "completion"): number {
+    const listing = this.#answers.get("models")?.[0]?.json;
+    const text = JSON.stringify(listing ?? {});
+    const prices = [...text.matchAll(new RegExp(`"${kind}":"([0-9.]+)"`, "g"))].map(([, price]) => Number(price));
+    return Math.max(0, ...prices);
+  }
+}

@@ -1,0 +1,65 @@
+import { unknownKey } from "../chapters/auth.ts";
+import type { Secrets } from "../wire/ask.ts";
+import type { Exchange } from "../wire/exchange.ts";
+import { collect } from "./collect.ts";
+import type { Evidence } from "./collect.ts";
+import { checksFor, stepsFor } from "./plan.ts";
+import type { Profile } from "./profile.ts";
+import { recordLookup } from "./records.ts";
+
+export interface RunOptions {
+  readonly profile: Profile;
+  /** Values of the credentials, `key` among them. */
+  readonly secrets: Secrets;
+  readonly ca?: string | undefined;
+  /** For one answer. */
+  readonly deadlineMs: number;
+  /** For the whole run. */
+  readonly budgetMs: number;
+  readonly maxCostUsd?: number | undefined;
+  readonly onExchange?: (exchange: Exchange) => void;
+}
+
+const maxAnswerBytes = 32 * 1024 * 1024;
+
+/** Nobody listens at the base URL. */
+export class Unreachable extends Error {}
+
+/** Sends everything that the profile needs and brings the evidence home. */
+export async function gatherEvidence({
+  profile,
+  secrets,
+  ca,
+  deadlineMs,
+  budgetMs,
+  maxCostUsd,
+  onExchange,
+}: RunOptions): Promise<Evidence> {
+  const begunMs = performance.now();
+  const budget = new AbortController();
+  const timer = setTimeout(() => budget.abort(), budgetMs);
+  const all = new Map([...secrets, ["unknown", unknownKey]]);
+  try {
+    const evidence = await collect({
+      profile,
+      target: {
+        origin: new URL(profile.origin),
+        ca,
+        secrets: all,
+        deadlineMs,
+        maxAnswerBytes,
+        now: () => performance.now() - begunMs,
+        signal: budget.signal,
+      },
+      steps: stepsFor(checksFor(profile), profile),
+      recordOf: profile.records && recordLookup(profile.records, profile.origin),
+      maxCostUsd,
+      ...(onExchange && { onExchange }),
+    });
+    if (evidence.exchanges.every(({ end }) => end === "unreachable"))
+      throw new Unreachable(`nobody listens at ${profile.origin}`);
+    return evidence;
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,47 @@
+import type { Claims } from "./run/profile.ts";
+import { deadlineMs } from "./run/profile.ts";
+
+/** A step of a scripted engine, in the words of Parley's own one. */
+export type ScriptStep = Readonly<Record<string, unknown>>;
+
+const role = { role: true, tokens: 0 };
+const text = (word: string): ScriptStep => ({ text: word });
+const stop = { finish: "stop" };
+
+/** The pause between two texts of the paced scenario. */
+export const paceMs = 500;
+const paced = [" two", " three", " four"].flatMap((word) => [{ wait_ms: paceMs }, text(word)]);
+export const pacedText = "one two three four";
+/** The pause between two tokens of the endless scenario. */
+export const endlessPaceMs = 20;
+export const wideCharacters = ["a😀", "é", "👩‍👩‍👧", "שלום"];
+/** What the failing engines say of themselves, and no caller may hear. */
+export const engineSecrets = ["10.9.8.7:4711", "/srv/engine/worker.py", "Traceback"];
+const failure = { fail: `${engineSecrets[2]}: ${engineSecrets[1]} line 12 at ${engineSecrets[0]}` };
+
+/**
+ * What a scripted engine behind the service plays when the last message of the user is `script:NAME`: failures, silences
+ * and paces that no ordinary model shows on demand. The waits follow the deadlines of the deployment.
+ */
+export function scenariosFor(claims: Claims): Readonly<Record<string, readonly ScriptStep[]>> {
+  const patience = deadlineMs(claims, "firstEventPatienceSeconds");
+  const silence = deadlineMs(claims, "keepAliveSeconds");
+  return {
+    "conformance-late-failure": [role, text("one"), text(" two"), failure],
+    "conformance-early-failure": [failure],
+    "conformance-reset": [{ reset: true }],
+    "conformance-no-finish": [role, text("one"), text(" two")],
+    "conformance-odd-finish": [role, text("one"), { finish: "abort" }],
+    "conformance-slow-start": [{ wait_ms: patience + 2000 }, role, text("late"), stop],
+    "conformance-silence": [role, text("one"), { wait_ms: Math.round(silence * 2.5) }, text(" two"), stop],
+    "conformance-paced": [role, text("one"), ...paced, stop],
+    "conformance-characters": [role, { split: true }, ...wideCharacters.map(text), stop],
+    "conformance-stall": [role, text("one"), { stall: true }],
+    "conformance-never": [{ stall: true }],
+    "conformance-endless": [role, { repeat: 100_000, steps: [text("on "), { wait_ms: endlessPaceMs }] }],
+    "conformance-slow": [role, { repeat: 60, steps: [text("on "), { wait_ms: 50 }] }, stop],
+    "conformance-flood": [role, { repeat: 40_000, steps: [text("on ".repeat(400))] }, stop],
+    "conformance-long": [role, { repeat: 400, steps: [text("on ")] }, stop],
+    "conformance-death": [role, text("one"), text(" two"), { wait_ms: 200 }, { die: true }],
+  };
+}

@@ -1,0 +1,93 @@
+import type { Exchange } from "./exchange.ts";
+import { Framer } from "./framer.ts";
+import type { BodyPiece } from "./framer.ts";
+import { readEvents } from "./read-events.ts";
+import type { EventReading } from "./read-events.ts";
+
+/** What a server answered, read from the bytes of an exchange. */
+export class Answer {
+  readonly exchange: Exchange;
+  readonly #framer: Framer;
+  readonly pieces: readonly BodyPiece[];
+  #events: EventReading | undefined;
+  #json: { readonly value: unknown } | undefined;
+
+  constructor(exchange: Exchange) {
+    this.exchange = exchange;
+    this.#framer = new Framer(exchange.ask.raw === undefined ? exchange.ask.method : "GET");
+    for (const received of exchange.received) this.#framer.push(received);
+    this.pieces = this.#framer.body;
+  }
+
+  get name(): string {
+    return this.exchange.name;
+  }
+
+  /** Undefined where no HTTP answer came. */
+  get status(): number | undefined {
+    return this.#framer.status;
+  }
+
+  get interim(): readonly number[] {
+    return this.#framer.interim;
+  }
+
+  /** What is wrong with the bytes as HTTP. */
+  get fault(): string | undefined {
+    return this.#framer.fault;
+  }
+
+  /** Whether the body came to its end as the head promised it. */
+  get isWhole(): boolean {
+    return this.#framer.isDone || (this.#framer.endsWithConnection && this.exchange.end === "closed");
+  }
+
+  get allHeaders(): readonly (readonly [name: string, value: string])[] {
+    return this.#framer.headers;
+  }
+
+  /** Several headers of one name are joined with commas. */
+  header(name: string): string | undefined {
+    const values = this.#framer.headers.filter(([one]) => one === name).map(([, value]) => value);
+    return values.length === 0 ? undefined : values.join(", ");
+  }
+
+  /** Without parameters, in small letters. */
+  get mediaType(): string {
+    return (this.header("content-type") ?? "").split(";", 1).join("").trim().toLowerCase();
+  }
+
+  get text(): string {
+    return Buffer.concat(this.pieces.map(({ bytes }) => bytes)).toString("utf8");
+  }
+
+  /** Undefined where the body is no JSON. */
+  get json(): unknown {
+    this.#json ??= { value: parseJson(this.text) };
+    return this.#json.value;
+  }
+
+  get stream(): EventReading {
+    this.#events ??= readEvents(this.pieces);
+    return this.#events;
+  }
+
+  /** One line about it, for a report. */
+  get summary(): string {
+    const { end, received } = this.exchange;
+    if (this.status === undefined) {
+      const bytes = received.reduce((sum, { bytes }) => sum + bytes.length, 0);
+      return `no answer (${this.fault ?? `${end} after ${bytes} bytes`})`;
+    }
+    const cut = this.isWhole ? "" : ` (${end} before the end)`;
+    return `${this.status} ${this.mediaType}${cut} ${this.text.slice(0, 240)}`.trim();
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,148 @@
+import { connect as connectPlain } from "node:net";
+import type { Socket } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
+import { connect as connectTls } from "node:tls";
+import type { Ask, Secrets } from "./ask.ts";
+import { toBytes } from "./ask.ts";
+import type { End, Exchange, Received } from "./exchange.ts";
+import { Framer } from "./framer.ts";
+import { maskSecrets } from "./mask-secrets.ts";
+
+/** Where requests go, and within what bounds. */
+export interface Target {
+  readonly origin: URL;
+  /** Certificates to trust, as PEM. */
+  readonly ca?: string | undefined;
+  readonly secrets: Secrets;
+  /** For the connection and for a whole answer. */
+  readonly deadlineMs: number;
+  readonly maxAnswerBytes: number;
+  /** Milliseconds since the run began. */
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+}
+
+/** A connection of its own that sends exactly what it is given. HTTP libraries would hide what has to be seen. */
+export class Connection implements Disposable {
+  readonly #target: Target;
+  #socket: Socket | undefined;
+
+  constructor(target: Target) {
+    this.#target = target;
+  }
+
+  /** Sends one request and takes its answer. It never throws: whatever happens is the evidence. */
+  async exchange(name: string, ask: Ask): Promise<Exchange> {
+    const { manner = {} } = ask;
+    const { now, secrets, signal } = this.#target;
+    if (manner.delayMs !== undefined) await wait(manner.delayMs, undefined, { signal }).catch(() => undefined);
+    const startedMs = now();
+    const startedAt = new Date().toISOString();
+    this.#socket ??= await this.#open();
+    const taken: Taken = this.#socket ? await this.#take(this.#socket, ask) : { received: [], end: "unreachable" };
+    const { received, leaks } = maskSecrets(taken.received, secrets, JSON.stringify(ask));
+    return { name, ask, startedMs, startedAt, received, end: taken.end, endedMs: now() - startedMs, leaks };
+  }
+
+  [Symbol.dispose](): void {
+    this.#socket?.destroy();
+  }
+
+  async #open(): Promise<Socket | undefined> {
+    const { origin, ca, deadlineMs } = this.#target;
+    const isTls = origin.protocol === "https:";
+    const host = origin.hostname.replace(/^\[|\]$/g, "");
+    const port = Number(origin.port || (isTls ? 443 : 80));
+    const socket = isTls
+      ? connectTls({ host, port, servername: host, ALPNProtocols: ["http/1.1"], ...(ca !== undefined && { ca }) })
+      : connectPlain({ host, port });
+    socket.setNoDelay(true);
+    socket.on("error", () => undefined); // seen as the end of the exchange
+    return new Promise((resolve) => {
+      const fail = (): void => {
+        socket.destroy();
+        resolve(undefined);
+      };
+      const timer = setTimeout(fail, deadlineMs);
+      socket.once(isTls ? "secureConnect" : "connect", () => {
+        clearTimeout(timer);
+        resolve(socket);
+      });
+      socket.once("close", () => {
+        clearTimeout(timer);
+        resolve(undefined);
+      });
+    });
+  }
+
+  #take(socket: Socket, ask: Ask): Promise<Taken> {
+    const { origin, secrets, now, deadlineMs, maxAnswerBytes, signal } = this.#target;
+    const {
+      holdBackBytes = 0,
+      leaveAfterEvents,
+      leaveAfterMs,
+      stopReadingMs,
+      deadlineMs: ownDeadlineMs,
+    } = ask.manner ?? {};
+    const bytes = toBytes(ask, origin.host, secrets);
+    const framer = new Framer(ask.raw === undefined ? ask.method : "GET");
+    const received: Received[] = [];
+    const begunMs = now();
+    const watcher = new EventCounter();
+    let size = 0;
+    return new Promise((resolve) => {
+      const timers = [setTimeout(() => finish("timeout"), ownDeadlineMs ?? deadlineMs)];
+      const finish = (end: End): void => {
+        for (const timer of timers) clearTimeout(timer);
+        socket.off("data", take).off("close", onClose).off("error", onError);
+        signal.removeEventListener("abort", onAbort);
+        if (end !== "complete" || framer.endsWithConnection) this.#drop(socket);
+        resolve({ received, end });
+      };
+      const take = (chunk: Buffer): void => {
+        const piece = { atMs: now() - begunMs, bytes: chunk.toString("latin1") };
+        received.push(piece);
+        framer.push(piece);
+        size += chunk.length;
+        if (leaveAfterEvents !== undefined && watcher.count(piece.bytes) >= leaveAfterEvents) return finish("left");
+        if (framer.isDone) return finish("complete");
+        if (framer.fault !== undefined) return finish("closed");
+        if (size > maxAnswerBytes) return finish("too-large");
+        if (stopReadingMs !== undefined && received.length === 1) {
+          socket.pause();
+          timers.push(setTimeout(() => socket.resume(), stopReadingMs));
+        }
+      };
+      const onClose = (): void => finish("closed");
+      const onError = (): void => finish("reset");
+      const onAbort = (): void => finish("timeout");
+      socket.on("data", take).on("close", onClose).on("error", onError);
+      signal.addEventListener("abort", onAbort);
+      if (leaveAfterMs !== undefined) timers.push(setTimeout(() => finish("left"), leaveAfterMs));
+      if (signal.aborted) return finish("timeout");
+      if (socket.destroyed) return finish("closed");
+      socket.write(bytes.subarray(0, bytes.length - holdBackBytes));
+    });
+  }
+
+  #drop(socket: Socket): void {
+    socket.destroy();
+    if (this.#socket === socket) this.#socket = undefined;
+  }
+}
+
+interface Taken {
+  readonly received: readonly Received[];
+  readonly end: End;
+}
+
+/** Counts the events of a stream while its bytes come in. */
+class EventCounter {
+  #text = "";
+
+  count(bytes: string): number {
+    this.#text += bytes;
+    const blocks = this.#text.split(/(?:\r?\n){2}/).slice(0, -1);
+    return blocks.filter((block) => /(?:^|\n)data:/.test(block)).length;
+  }
+}

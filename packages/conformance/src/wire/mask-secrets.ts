@@ -1,0 +1,56 @@
+import type { Secrets } from "./ask.ts";
+import type { Received } from "./exchange.ts";
+
+/** A shorter piece of a key could stand in a text by chance. */
+const leastPieceLength = 8;
+
+/**
+ * Replaces every piece of a credential by as many asterisks, so that times and lengths stay what they were. A credential
+ * may come back in several pieces of bytes, so it is searched in all of them together. A piece that the request itself
+ * says in clear, because the key is made of ordinary words, is no secret.
+ */
+export function maskSecrets(
+  received: readonly Received[],
+  secrets: Secrets,
+  asked: string,
+): { readonly received: readonly Received[]; readonly leaks: readonly string[] } {
+  const whole = received.map(({ bytes }) => bytes).join("");
+  const leaks: string[] = [];
+  let masked = whole;
+  for (const [name, secret] of secrets) {
+    const cleaned = maskOne(masked, secret, asked);
+    if (cleaned !== masked && secret.length >= leastPieceLength) leaks.push(name);
+    masked = cleaned;
+  }
+  if (leaks.length === 0) return { received, leaks };
+  let from = 0;
+  const cut = received.map(({ atMs, bytes }) => {
+    from += bytes.length;
+    return { atMs, bytes: masked.slice(from - bytes.length, from) };
+  });
+  return { received: cut, leaks };
+}
+
+function maskOne(text: string, secret: string, asked: string): string {
+  const size = Math.min(leastPieceLength, secret.length);
+  if (size < 2) return text;
+  const pieces = new Set<string>();
+  for (let start = 0; start + size <= secret.length; start += 1) {
+    const piece = secret.slice(start, start + size);
+    if (size === secret.length || !asked.includes(piece)) pieces.add(piece);
+  }
+  const found = placesOf(text, pieces, size);
+  return found.reduce((masked, at) => masked.slice(0, at) + "*".repeat(size) + masked.slice(at + size), text);
+}
+
+/** Where any of the pieces stands. An answer may have megabytes, so two letters decide before eight are compared. */
+function placesOf(text: string, pieces: ReadonlySet<string>, size: number): number[] {
+  const beginnings = new Uint8Array(65_536);
+  const pairAt = (one: string, index: number): number =>
+    ((one.charCodeAt(index) & 255) << 8) | (one.charCodeAt(index + 1) & 255);
+  for (const piece of pieces) beginnings[pairAt(piece, 0)] = 1;
+  const found: number[] = [];
+  for (let at = 0; at + size <= text.length; at += 1)
+    if (beginnings[pairAt(text, at)] === 1 && pieces.has(text.slice(at, at + size))) found.push(at);
+  return found;
+}

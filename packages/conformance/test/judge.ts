@@ -1,0 +1,38 @@
+import type { Level } from "../src/contract/contract.ts";
+import { assess } from "../src/run/assess.ts";
+import type { Assessment } from "../src/run/assess.ts";
+import type { Evidence } from "../src/run/collect.ts";
+import type { Claims, KeyRole, Profile } from "../src/run/profile.ts";
+import { gatherEvidence } from "../src/run/run.ts";
+
+/** Something that can be judged over the wire. */
+export interface Subject {
+  readonly baseUrl: string;
+  readonly secrets: ReadonlyMap<string, string>;
+  readonly claims: Claims;
+}
+
+interface Judging {
+  readonly server: Subject;
+  readonly levels: readonly Level[];
+  readonly isThorough?: boolean;
+  readonly deadlineMs?: number;
+  readonly budgetMs?: number;
+}
+
+export function profileOf({ server, levels, isThorough = false }: Judging): Profile {
+  const { origin, pathname } = new URL(server.baseUrl);
+  // The names of the secrets are those of the roles, but for the ordinary key.
+  const keyRoles = [...server.secrets.keys()].filter((name) => name !== "key") as KeyRole[];
+  return { ...server.claims, levels, origin, basePath: pathname, keyRoles, extraHeaders: [], isThorough, seed: 0 };
+}
+
+/** Runs the suite in this process. */
+export async function gather(judging: Judging): Promise<Evidence> {
+  const { server, deadlineMs = 60_000, budgetMs = 380_000 } = judging;
+  return gatherEvidence({ profile: profileOf(judging), secrets: server.secrets, deadlineMs, budgetMs });
+}
+
+export async function judge(judging: Judging): Promise<Assessment> {
+  return assess(await gather(judging), profileOf(judging));
+}

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { checks } from "../src/chapters/index.ts";
+import { clauseOf, levels } from "../src/contract/contract.ts";
+import type { Level } from "../src/contract/contract.ts";
+import { exitCodeOf } from "../src/run/assess.ts";
+import type { Assessment } from "../src/run/assess.ts";
+import { whyNot } from "../src/run/plan.ts";
+import type { Profile } from "../src/run/profile.ts";
+import { startParley } from "./parley-server.ts";
+import type { ParleyServer } from "./parley-server.ts";
+import { judge } from "./judge.ts";
+
+/** What each of our engines is claimed to do. Between them every clause is judged that can be. */
+const claims: readonly (readonly [engine: "scripted" | "embedded", levels: readonly Level[]])[] = [
+  ["scripted", levels],
+  ["embedded", ["core", "stream", "sampling", "tools", "structured", "logprobs"]],
+];
+
+describe.each(claims)("Parley with the %s engine", (engine, claimed) => {
+  let server: ParleyServer;
+  let found: Assessment;
+  beforeAll(async () => {
+    server = await startParley(engine);
+    found = await judge({ server, levels: claimed, isThorough: engine === "scripted" });
+  }, 400_000);
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  test("keeps every clause of the levels that are claimed, and leaves none untested", () => {
+    const open = found.verdicts.filter(({ state }) => !["PASS", "NOT_APPLICABLE"].includes(state));
+    expect(open.map(({ clause, state, note }) => `${state} ${clause.id} ${note}`)).toEqual([]);
+    expect(found.faults).toEqual([]);
+    expect(exitCodeOf(found)).toBe(0);
+  });
+});
+
+const profileOf = (abilities: Profile["abilities"], claimed: readonly Level[]): Profile => ({
+  ...(abilities && { abilities }),
+  levels: claimed,
+  origin: "http://127.0.0.1",
+  basePath: "/v1",
+  keyRoles: [],
+  extraHeaders: [],
+  isThorough: true,
+  seed: 0,
+});
+
+test("between them the two runs judge every clause that has a check", () => {
+  const profiles = [profileOf(["guided", "scripted"], levels), profileOf(["greedy", "guided"], claims[1]?.[1] ?? [])];
+  const unjudged = checks
+    .flatMap(({ clause }) => clauseOf.get(clause) ?? [])
+    .filter((clause) => profiles.every((profile) => whyNot(clause, profile) !== undefined));
+  expect(unjudged.map(({ id }) => id)).toEqual([]);
+});
