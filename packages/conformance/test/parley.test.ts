@@ -8,7 +8,7 @@ import { whyNot } from "../src/run/plan.ts";
 import type { Profile } from "../src/run/profile.ts";
 import { startParley } from "./parley-server.ts";
 import type { ParleyServer } from "./parley-server.ts";
-import { judge } from "./judge.ts";
+import { judge } from "../mutants/judge.ts";
 
 /** What each of our engines is claimed to do. Between them every clause is judged that can be. */
 const claims: readonly (readonly [engine: "scripted" | "embedded", levels: readonly Level[]])[] = [

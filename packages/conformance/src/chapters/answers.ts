@@ -42,7 +42,7 @@ const ofAnswers = (
       const fault = faultOf(answer, context);
       must(fault === undefined, answer, "an answer that is right", fault ?? "");
     }
-    return `${wholes(context).length} answers`;
+    return wholes(context).length > 0 ? `${wholes(context).length} answers` : "";
   };
   return { clause, how, uses: ["plain", "choices", "short"], judge, ...(isInterop && { interop: judge }) };
 };

@@ -11,6 +11,7 @@ const uses = [
   "AUTH-01 no Authorization",
   "HTTP-05 DELETE of a path that is not there",
   "REQ-01 messages nothing",
+  "REQ-08 max_completion_tokens 1.5",
   "MODL-12 an unknown id",
   "a bad stream",
   "plain",

@@ -11,7 +11,6 @@ export const listed = {
     kind: { const: "report" },
     level: { enum: ["low", "high"] },
     count: { $ref: "#/$defs/digit" },
-    marks: { type: "array", items: { type: "boolean" } },
     other: { anyOf: [{ type: "null" }, { type: "boolean" }] },
   },
   required: ["kind", "level", "count", "other"],
@@ -35,7 +34,7 @@ export const schemaPath = "response_format.json_schema.schema";
 export const format = (schema: unknown, more: Members = {}): Members => ({
   response_format: { type: "json_schema", json_schema: { name: "report", schema, ...more } },
 });
-const asked = { ...say("Report."), max_completion_tokens: 120 };
+const asked = { ...say("Report."), max_completion_tokens: 160 };
 const wrong = (code: string, param: string) => ({ status: 400, code, param });
 export const bad = (title: string, schema: unknown) => ({ title, members: format(schema) });
 

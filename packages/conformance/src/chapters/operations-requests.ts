@@ -103,7 +103,7 @@ export const steps: readonly Step[] = [
     isRecorded: true,
     options: (context) => {
       const patience = deadlineMs(context.profile, "slowReaderSeconds");
-      return { manner: { stopReadingMs: patience + 8000, deadlineMs: patience + 30_000 } };
+      return { manner: { stopReadingMs: patience + 8000, maxBytes: 33_554_432, deadlineMs: patience + 30_000 } };
     },
   }),
   {

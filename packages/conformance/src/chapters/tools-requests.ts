@@ -127,7 +127,7 @@ export const steps: readonly Step[] = [
   forced("a call cut by the cap", {
     tools: [tool("paint", { parameters: talkative })],
     tool_choice: named("paint"),
-    max_completion_tokens: 24,
+    max_completion_tokens: 64,
   }),
   {
     name: "a keyword in a free function",

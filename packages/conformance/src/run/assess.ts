@@ -72,8 +72,9 @@ function judgeClause(clause: Clause, context: Context, evidence: Evidence, isStr
   const fault = evidence.faults.find((one) => own.some(({ uses }) => uses.some((name) => one.startsWith(`"${name}"`))));
   if (fault !== undefined) return { clause, state: "ERROR", note: fault };
   try {
-    const finding = merge(own.map(({ judge }) => find(() => judge(context))));
-    const lenient = own.flatMap(({ interop }) => (interop ? [find(() => interop(context))] : []));
+    const gate = (finding: Finding): Finding => (finding.kind === "kept" && !isAlive(context) ? nothingShown : finding);
+    const finding = gate(merge(own.map(({ judge }) => find(() => judge(context)))));
+    const lenient = own.flatMap(({ interop }) => (interop ? [gate(find(() => interop(context)))] : []));
     return {
       ...toVerdict(clause, finding, isStrict),
       ...(lenient.length > 0 && { interop: interopState(merge(lenient)) }),
@@ -85,6 +86,17 @@ function judgeClause(clause: Clause, context: Context, evidence: Evidence, isStr
       note: `the check broke down: ${error instanceof Error ? error.message : String(error)}`,
     };
   }
+}
+
+const nothingShown: Finding = {
+  kind: "untestable",
+  reason: "not even a plain request was answered, so that nothing shows that the clause is kept",
+};
+
+/** Whether the plainest of all requests got a whole answer. Without it the other answers say nothing. */
+function isAlive(context: Context): boolean {
+  const plain = context.has("plain") ? context.answer("plain") : undefined;
+  return plain !== undefined && isCompletion(plain) && plain.isWhole;
 }
 
 /** Where nothing was said of the model, and one question had two answers, it is no greedy one. */

@@ -1,4 +1,5 @@
 import { unknownKey } from "../chapters/auth.ts";
+import type { Check } from "../judge/check.ts";
 import type { Secrets } from "../wire/ask.ts";
 import type { Exchange } from "../wire/exchange.ts";
 import { collect } from "./collect.ts";
@@ -18,9 +19,11 @@ export interface RunOptions {
   readonly budgetMs: number;
   readonly maxCostUsd?: number | undefined;
   readonly onExchange?: (exchange: Exchange) => void;
+  /** Fewer checks than the profile has; what they do not need is not sent. */
+  readonly checks?: readonly Check[] | undefined;
 }
 
-const maxAnswerBytes = 32 * 1024 * 1024;
+const maxAnswerBytes = 4 * 1024 * 1024;
 
 /** Nobody listens at the base URL. */
 export class Unreachable extends Error {}
@@ -34,6 +37,7 @@ export async function gatherEvidence({
   budgetMs,
   maxCostUsd,
   onExchange,
+  checks = checksFor(profile),
 }: RunOptions): Promise<Evidence> {
   const begunMs = performance.now();
   const budget = new AbortController();
@@ -51,7 +55,7 @@ export async function gatherEvidence({
         now: () => performance.now() - begunMs,
         signal: budget.signal,
       },
-      steps: stepsFor(checksFor(profile), profile),
+      steps: stepsFor(checks, profile),
       recordOf: profile.records && recordLookup(profile.records, profile.origin),
       maxCostUsd,
       ...(onExchange && { onExchange }),

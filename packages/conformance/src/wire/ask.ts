@@ -25,6 +25,8 @@ export interface Manner {
   readonly leaveAfterMs?: number;
   /** Takes nothing for so long, once the first bytes have come. */
   readonly stopReadingMs?: number;
+  /** How much of the answer is taken, where that is more than usual. */
+  readonly maxBytes?: number;
   /** The longest wait for the end of the answer. */
   readonly deadlineMs?: number;
 }

@@ -107,7 +107,7 @@ export class Connection implements Disposable {
         if (leaveAfterEvents !== undefined && watcher.count(piece.bytes) >= leaveAfterEvents) return finish("left");
         if (framer.isDone) return finish("complete");
         if (framer.fault !== undefined) return finish("closed");
-        if (size > maxAnswerBytes) return finish("too-large");
+        if (size > (ask.manner?.maxBytes ?? maxAnswerBytes)) return finish("too-large");
         if (stopReadingMs !== undefined && received.length === 1) {
           socket.pause();
           timers.push(setTimeout(() => socket.resume(), stopReadingMs));

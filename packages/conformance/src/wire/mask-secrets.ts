@@ -7,7 +7,7 @@ const leastPieceLength = 8;
 /**
  * Replaces every piece of a credential by as many asterisks, so that times and lengths stay what they were. A credential
  * may come back in several pieces of bytes, so it is searched in all of them together. A piece that the request itself
- * says in clear, because the key is made of ordinary words, is no secret.
+ * says in clear, or that could be a word or a number, is no secret: the whole key still is.
  */
 export function maskSecrets(
   received: readonly Received[],
@@ -37,10 +37,12 @@ function maskOne(text: string, secret: string, asked: string): string {
   const pieces = new Set<string>();
   for (let start = 0; start + size <= secret.length; start += 1) {
     const piece = secret.slice(start, start + size);
-    if (size === secret.length || !asked.includes(piece)) pieces.add(piece);
+    const isOrdinary = asked.includes(piece) || !/[a-z]/i.test(piece) || !/[A-Z0-9].*[A-Z0-9]/.test(piece);
+    if (size === secret.length || !isOrdinary) pieces.add(piece);
   }
   const found = placesOf(text, pieces, size);
-  return found.reduce((masked, at) => masked.slice(0, at) + "*".repeat(size) + masked.slice(at + size), text);
+  const masked = found.reduce((all, at) => all.slice(0, at) + "*".repeat(size) + all.slice(at + size), text);
+  return masked.replaceAll(secret, "*".repeat(secret.length));
 }
 
 /** Where any of the pieces stands. An answer may have megabytes, so two letters decide before eight are compared. */

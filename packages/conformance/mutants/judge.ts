@@ -1,3 +1,4 @@
+import type { Check } from "../src/judge/check.ts";
 import type { Level } from "../src/contract/contract.ts";
 import { assess } from "../src/run/assess.ts";
 import type { Assessment } from "../src/run/assess.ts";
@@ -18,6 +19,8 @@ interface Judging {
   readonly isThorough?: boolean;
   readonly deadlineMs?: number;
   readonly budgetMs?: number;
+  /** Only what these checks need is sent. */
+  readonly checks?: readonly Check[];
 }
 
 export function profileOf({ server, levels, isThorough = false }: Judging): Profile {
@@ -29,8 +32,8 @@ export function profileOf({ server, levels, isThorough = false }: Judging): Prof
 
 /** Runs the suite in this process. */
 export async function gather(judging: Judging): Promise<Evidence> {
-  const { server, deadlineMs = 60_000, budgetMs = 380_000 } = judging;
-  return gatherEvidence({ profile: profileOf(judging), secrets: server.secrets, deadlineMs, budgetMs });
+  const { server, checks, deadlineMs = 60_000, budgetMs = 380_000 } = judging;
+  return gatherEvidence({ profile: profileOf(judging), secrets: server.secrets, deadlineMs, budgetMs, checks });
 }
 
 export async function judge(judging: Judging): Promise<Assessment> {

@@ -1,0 +1,242 @@
+import { at, isRecord, listAt } from "../../src/judge/read.ts";
+import { formatName } from "../reference/chat.ts";
+import { fault } from "../reference/violation.ts";
+import { blind, blindTo, completed, messagesOf, retold, strict } from "./bend.ts";
+import type { Faults } from "./bend.ts";
+
+const missing = (param: RegExp) => blindTo("missing_required_parameter", param);
+const harmless = new Set(["store", "service_tier", "safety_identifier", "prompt_cache_key", "verbosity"]);
+const isText = (value: unknown): boolean => typeof value === "string";
+
+export const request: Faults = {
+  "missing-member-guessed": missing(/^(?:model|messages)$/),
+  "null-model-guessed": blind(
+    (found, body) => found.code === "invalid_type" && (body["model"] === null || body["messages"] === null),
+  ),
+  "types-unchecked": blind((found, body) => found.code === "invalid_type" && !isText(body[String(found.param)])),
+  "bounds-unchecked": blindTo(
+    "invalid_value",
+    /^(?:temperature|max_completion_tokens|top_p|n|top_k|min_p|frequency_penalty|presence_penalty|repetition_penalty)$/,
+  ),
+  "value-clamped": blindTo("invalid_value", /^(?:max_completion_tokens|max_tokens)$/),
+  "bounds-off-by-one": strict((body) => body["temperature"] === 2 && body["top_p"] === 1, 400, "temperature"),
+  "strings-coerced": blind(
+    (found, body) =>
+      found.code === "invalid_type" &&
+      isText(body[String(found.param)]) &&
+      ["temperature", "stream", "n", "seed"].includes(String(found.param)),
+  ),
+  "whole-number-refused": {
+    violation: (found) => found,
+    text: (text) => text.replace(/"(n|max_completion_tokens)":1(?:\.0|e0)/g, '"$1":1.5'),
+  },
+  "fraction-rounded": blind(
+    (found, body) =>
+      found.code === "invalid_type" && typeof body[String(found.param)] === "number" && found.param !== "seed",
+  ),
+  "null-refused": strict((body) => body["temperature"] === null, 400, "temperature"),
+  "nested-null-refused": strict(
+    (body) => isRecord(body["metadata"]) && Object.values(body["metadata"]).includes(null),
+    400,
+    "metadata.a",
+  ),
+  "unknown-member-refused": strict((body) => isRecord(body["conformance_unknown"]), 400, "conformance_unknown"),
+  "ignored-in-silence": { ignored: () => [] },
+  "nested-unknown-unnamed": { ignored: (names) => names.filter((name) => !name.includes("[")) },
+  "store-unnamed": { ignored: (names) => names.filter((name) => !harmless.has(name)) },
+  "null-named": {
+    ignored: (names, body) => [
+      ...names,
+      ...Object.keys(body).filter((name) => body[name] === null && name === "store"),
+    ],
+  },
+  "empty-header": { ignored: (names, body) => (names.length === 0 && body["store"] === null ? [""] : names) },
+  "names-unordered": { ignored: (names) => names.toReversed() },
+  "names-unbounded": {
+    ignored: (names) => (names.length > 16 ? [...names.slice(0, 15), names.slice(15, 60).join(",")] : names),
+    formatName: (name) => (name.startsWith("unknown") ? name : formatName(name)),
+  },
+  "header-injection": { formatName: (name) => formatName(name.replaceAll(/[^\w[\].-]/g, "")) },
+  "long-name-whole": { formatName: (name) => (name.startsWith("long_") ? name : formatName(name)) },
+  "known-member-named": { ignored: (names, body) => (body["stop"] === undefined ? names : [...names, "stop"]) },
+  "strict-ignored": blind(
+    (found, _body, head) => found.code === "unknown_parameter" && head.headers["x-strict-params"] === "true",
+  ),
+  "strict-case-matters": blind(
+    (found, _body, head) => found.code === "unknown_parameter" && head.headers["x-strict-params"] !== "true",
+  ),
+  "strict-always": strict(
+    (body, head) => head.headers["x-strict-params"] === "yes" && "conformance_unknown" in body,
+    400,
+    "conformance_unknown",
+  ),
+  "functions-ignored": blindTo("unsupported_parameter", /^functions$/),
+  "modalities-ignored": blindTo("unsupported_parameter", /^modalities$/),
+  "text-modality-refused": strict(
+    (body) => body["modalities"] !== undefined && JSON.stringify(body["modalities"]) === '["text"]',
+    400,
+    "modalities",
+  ),
+  "top-logprobs-alone": blind((found, body) => found.param === "top_logprobs" && body["top_logprobs"] === 2),
+  "stream-options-alone": blindTo("invalid_value", /^stream_options$/),
+  "older-cap-wins": {
+    cap: (cap, body) =>
+      typeof body["max_tokens"] === "number" && typeof body["max_completion_tokens"] === "number"
+        ? Math.min(body["max_tokens"], 5)
+        : cap,
+  },
+  "older-cap-ignored": {
+    cap: (cap, body) =>
+      body["max_completion_tokens"] === undefined && typeof body["max_tokens"] === "number" ? 16 : cap,
+  },
+  "seed-rounded": blindTo("invalid_value", /^seed$/),
+  "seed-end-refused": {
+    violation: (found, body) =>
+      found ??
+      (Math.abs(Number(body["seed"] ?? 0)) >= 2 ** 63
+        ? fault("invalid_value", "seed", "seed is too large.")
+        : undefined),
+  },
+  "seed-spelling-accepted": blindTo("invalid_type", /^seed$/),
+  "metadata-in-answer": completed((json, body) =>
+    isRecord(body["metadata"]) && Object.keys(body["metadata"]).length > 0
+      ? { ...json, metadata: body["metadata"] }
+      : json,
+  ),
+  "metadata-unbounded": blindTo("invalid_value", /^metadata/),
+  "lengths-in-bytes": strict(
+    (body) => isRecord(body["metadata"]) && Object.keys(body["metadata"]).some((name) => Buffer.byteLength(name) > 64),
+    400,
+    "metadata",
+  ),
+  "empty-stop-accepted": blindTo("invalid_value", /^stop/),
+  "developer-refused": strict(
+    (body) => messagesOf(body).some((one) => at(one, "/role") === "developer"),
+    400,
+    "messages[0].role",
+  ),
+  "unknown-role-accepted": blind((found) => found.code === "invalid_value" && String(found.param).endsWith(".role")),
+  "role-guessed": missing(/\.role$/),
+  "no-messages-accepted": blindTo("invalid_value", /^messages$/),
+  "long-list-refused": {
+    violation: (found, body) =>
+      messagesOf(body).length > 1000 && found?.code === "context_length_exceeded"
+        ? fault("invalid_value", "messages", "messages has too many items.")
+        : found,
+  },
+  "content-guessed": blind(
+    (found, body) =>
+      found.code === "missing_required_parameter" &&
+      String(found.param).endsWith(".content") &&
+      !messagesOf(body).some((one) => at(one, "/role") === "assistant"),
+  ),
+  "parts-joined-by-newline": {
+    prompt: (count, body) =>
+      count + messagesOf(body).reduce<number>((sum, one) => sum + Math.max(0, listAt(one, "/content").length - 1), 0),
+  },
+  "empty-text-refused": strict(
+    (body) => messagesOf(body).some((one) => at(one, "/content") === ""),
+    400,
+    "messages[0].content",
+  ),
+  "nul-refused": strict(
+    (body) => messagesOf(body).some((one) => String(at(one, "/content")).includes("\u0000")),
+    400,
+    "messages[0].content",
+  ),
+  "surrogate-500": strict((body) => messagesOf(body).some((one) => !String(at(one, "/content")).isWellFormed()), 500),
+  "no-parts-accepted": blind((found) => found.code === "invalid_value" && String(found.param).endsWith(".content")),
+  "image-ignored": blindTo("unsupported_value"),
+  "image-path-shallow": retold((found) => found.code === "unsupported_value", { param: "messages" }),
+  "unknown-part-ignored": blind(
+    (found) => found.code === "invalid_value" && /content\[\d+\]\.type$/.test(String(found.param)),
+  ),
+  "part-text-guessed": missing(/\.text$/),
+  "null-content-refused": strict(
+    (body) =>
+      messagesOf(body).some(
+        (one) =>
+          at(one, "/content") === null && listAt(one, "/tool_calls").length > 0 && at(one, "/role") === "assistant",
+      ),
+    400,
+    "messages[0].content",
+  ),
+  "empty-turn-accepted": blind(
+    (found, body) =>
+      found.code === "missing_required_parameter" && messagesOf(body).some((one) => at(one, "/role") === "assistant"),
+  ),
+  "call-id-guessed": missing(/\.tool_call_id$/),
+  "replay-refused": strict(
+    (body) => messagesOf(body).some((one) => at(one, "/annotations") !== undefined),
+    400,
+    "messages[0].annotations",
+  ),
+  "replay-named": {
+    ignored: (names, body) =>
+      messagesOf(body).some((one) => at(one, "/annotations") !== undefined)
+        ? [...names, "messages[9].annotations"]
+        : names,
+  },
+  "name-refused": strict(
+    (body) => messagesOf(body).some((one) => typeof at(one, "/name") === "string"),
+    400,
+    "messages[0].name",
+  ),
+  "developer-is-user": {
+    generated: (body) => ({
+      ...body,
+      messages: messagesOf(body).map((one) =>
+        at(one, "/role") === "developer" ? { ...Object(one), role: "user" } : one,
+      ),
+    }),
+  },
+  "control-token-obeyed": {
+    prompt: (count, body) =>
+      count -
+      (7 *
+        (JSON.stringify(messagesOf(body).filter((one) => at(one, "/role") === "user")).match(
+          /<\|im_start\|>|<\|im_end\|>|<think>|<tool_call>/g,
+        )?.length ?? 0)) /
+        4,
+  },
+  "control-token-in-arguments": {
+    prompt: (count, body) =>
+      count -
+      (7 *
+        (JSON.stringify(messagesOf(body).flatMap((one) => listAt(one, "/tool_calls"))).match(
+          /<\|im_start\|>|<\|im_end\|>|<think>|<tool_call>/g,
+        )?.length ?? 0)) /
+        4,
+  },
+  "overflow-in-stream": blind((found, body) => found.code === "context_length_exceeded" && body["stream"] === true),
+  "overflow-truncated": blindTo("context_length_exceeded"),
+  "overflow-wording": retold((found) => found.code === "context_length_exceeded", {
+    message: "The messages are too long: maximum context length is 32768 tokens.",
+  }),
+  "overflow-count-rough": {
+    violation: (found) =>
+      found?.details
+        ? {
+            ...found,
+            details: {
+              ...found.details,
+              prompt_tokens: Math.round(Number(found.details["prompt_tokens"]) / 1000) * 1000,
+            },
+          }
+        : found,
+  },
+  "maximum-not-lowered": strict((body) => Number(body["max_completion_tokens"]) > 10_000, 400, "max_completion_tokens"),
+  "default-cap-16": {
+    cap: (cap, body) =>
+      body["max_completion_tokens"] === undefined && body["max_tokens"] === undefined ? Math.min(cap, 16) : cap,
+  },
+  "late-system-refused": strict(
+    (body) =>
+      messagesOf(body).some(
+        (one, index) => at(one, "/role") === "system" && at(messagesOf(body)[index - 1], "/role") === "user",
+      ),
+    400,
+    "messages[1].role",
+  ),
+  "message-audio-ignored": blindTo("unsupported_parameter", /^messages/),
+};

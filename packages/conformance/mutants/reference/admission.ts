@@ -1,0 +1,57 @@
+import type { Body, Meter } from "./answers.ts";
+import type { Key } from "./keys.ts";
+import type { Row } from "./mutant.ts";
+import type { World } from "./world.ts";
+import { fault } from "./violation.ts";
+import type { Violation } from "./violation.ts";
+
+const reserved = 10;
+
+/** Takes a place for a request, or says why there is none. */
+export async function admit(world: World, key: Key, body: Body, prompt: number): Promise<Violation | undefined> {
+  const { flags } = world.mutant;
+  if (key.rules.isSpent === true) return fault("insufficient_quota", null, "The budget is spent.", 402);
+  if (key.running >= (key.rules.concurrency ?? Infinity)) return limited("concurrency", 1000);
+  const tokens = prompt + reserved;
+  if (tokens > key.tokens.limit) return { ...limited("tokens", 60_000, true) };
+  if (key.requests.left < 1) return limited("requests", key.requests.waitFor(1));
+  if (key.tokens.left < tokens) return limited("tokens", key.tokens.waitFor(tokens));
+  if (Date.now() < world.engine.downUntilMs && flags?.has("stand-in") !== true && body["model"] === "reference/toy") {
+    return { ...fault("service_unavailable", null, "The engine is not ready.", 503), headers: waits(2000) };
+  }
+  if (world.running >= world.settings.slots) {
+    if (world.waiting >= world.settings.queueLength && flags?.has("full-queue-waits") !== true) {
+      return { ...fault("capacity_exhausted", null, "The model is busy.", 429), headers: waits(2000) };
+    }
+    world.waiting += 1;
+    while (world.running >= world.settings.slots) await new Promise((resolve) => setTimeout(resolve, 20));
+    world.waiting -= 1;
+  }
+  key.requests.take(1);
+  key.tokens.take(tokens);
+  key.running += 1;
+  world.running += 1;
+  return undefined;
+}
+
+function limited(limit: string, waitMs: number, isHopeless = false): Violation {
+  const headers = isHopeless || waitMs > 60_000 ? { ...waits(waitMs), "x-should-retry": "false" } : waits(waitMs);
+  return {
+    ...fault("rate_limit_exceeded", null, `The limit of ${limit} is reached.`, 429),
+    details: { limit },
+    headers,
+  };
+}
+
+const waits = (ms: number): Record<string, string> => ({
+  "retry-after": String(Math.max(1, Math.ceil(ms / 1000))),
+  "retry-after-ms": String(ms),
+});
+
+/** Gives the place back, and what had been reserved beyond what was used. */
+export function release(world: World, key: Key, meter: Meter, outcome: Row["outcome"]): void {
+  world.running -= 1;
+  key.tokens.take(meter.completion - reserved);
+  if (world.mutant.flags?.has("place-leaks") === true && outcome !== "complete") return;
+  key.running -= 1;
+}

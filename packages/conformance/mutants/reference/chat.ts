@@ -1,0 +1,102 @@
+import { isRecord, parse } from "../../src/judge/read.ts";
+import { admit } from "./admission.ts";
+import type { Body } from "./answers.ts";
+import type { Call } from "./call.ts";
+import { dependencies } from "./dependencies.ts";
+import { errorReply, newRequestId } from "./edge.ts";
+import { run } from "./generation.ts";
+import { countPrompt } from "./language.ts";
+import { contextLength, isOffered, unknownModel } from "./models.ts";
+import type { Reply } from "./mutant.ts";
+import { fault, findViolation, ignoredMembers } from "./violation.ts";
+import type { Violation } from "./violation.ts";
+import type { World } from "./world.ts";
+
+const schema = { $ref: "#/components/schemas/ChatCompletionRequest" };
+
+/** A chat request from its body on. */
+export async function answerChat(call: Call, given: string): Promise<Reply | undefined> {
+  const { world, head, key } = call;
+  const { mutant } = world;
+  const text = mutant.text?.(given, head) ?? given;
+  const parsed = parse(mutant.flags?.has("first-member-counts") === true ? dropRepeated(text) : text);
+  const own =
+    parsed === undefined || levelsOf(text) > world.settings.maxLevels
+      ? fault("invalid_json", null, "The body is no JSON.")
+      : judge(parsed, text, call);
+  const bodyOf = (value: unknown): Body => (isRecord(value) ? value : {});
+  const changed = mutant.violation ? mutant.violation(own, bodyOf(parsed), head) : own;
+  const body = mutant.body?.(bodyOf(parsed), head) ?? bodyOf(parsed);
+  if (changed) return refuse(world, changed);
+  const names = ignoredMembers(schema, body);
+  const found = mutant.ignored?.(names, body) ?? names;
+  const shown = found
+    .slice(0, 16)
+    .map((name) => (mutant.formatName ?? formatName)(name))
+    .join(",");
+  const headers = shown === "" && found.length === 0 ? {} : { "x-ignored-params": shown };
+  const prompt = mutant.prompt?.(countPrompt(body), body) ?? countPrompt(body);
+  const refused = await admit(world, key, body, prompt);
+  if (refused) return errorReply(refused);
+  return run(call, body, prompt, headers);
+}
+
+/** Nothing is recorded of a refusal, by a server that is right. */
+function refuse(world: World, violation: Violation): Reply {
+  const reply = errorReply(violation);
+  if (world.mutant.flags?.has("refusals-recorded") !== true) return reply;
+  const id = newRequestId();
+  world.rows.push({ id, prompt_tokens: 1, completion_tokens: 0, cost_usd: "0.01", outcome: "failed" });
+  return { ...reply, headers: { ...reply.headers, "x-request-id": id } };
+}
+
+/** Everything that is wrong with a body, by the order of the contract. */
+function judge(body: unknown, text: string, { head, key }: Call): Violation | undefined {
+  const found = findViolation(schema, body);
+  if (found) return found;
+  if (!isRecord(body)) return undefined;
+  for (const depend of dependencies) {
+    const broken = depend(body, text);
+    if (broken) return broken;
+  }
+  const [ignored] = ignoredMembers(schema, body);
+  if (ignored !== undefined && head.headers["x-strict-params"]?.toLowerCase() === "true")
+    return fault("unknown_parameter", ignored, `${ignored} would have no effect.`);
+  if (!isOffered(String(body["model"]), key)) return unknownModel(String(body["model"]));
+  return overflow(body);
+}
+
+function overflow(body: Body): Violation | undefined {
+  const prompt_tokens = countPrompt(body);
+  if (prompt_tokens < contextLength) return undefined;
+  const asked = body["max_completion_tokens"] ?? body["max_tokens"];
+  const message = `This model's maximum context length is ${contextLength} tokens, and the messages have ${prompt_tokens}: the prompt is too long.`;
+  return {
+    ...fault("context_length_exceeded", "messages", message),
+    details: {
+      context_length: contextLength,
+      prompt_tokens,
+      max_completion_tokens: typeof asked === "number" ? asked : 16_384,
+    },
+  };
+}
+
+export function formatName(name: string): string {
+  return Array.from(Buffer.from(name).subarray(0, 128), (byte) =>
+    byte < 0x21 || byte > 0x7e || byte === 0x2c ? "?" : String.fromCharCode(byte),
+  ).join("");
+}
+
+/** How deep a JSON text is nested, strings aside. */
+function levelsOf(text: string): number {
+  let [depth, deepest] = [0, 0];
+  for (const [one] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/gs)) {
+    if (one === "[" || one === "{") depth += 1;
+    if (one === "]" || one === "}") depth -= 1;
+    deepest = Math.max(deepest, depth);
+  }
+  return deepest;
+}
+
+/** Takes the second `n` out: what a parser does for which the first member counts. */
+const dropRepeated = (text: string): string => text.replace(/("n":\d[^]*?),"n":\d/, "$1");

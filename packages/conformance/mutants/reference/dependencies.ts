@@ -1,0 +1,105 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { at, isRecord, listAt, textAt } from "../../src/judge/read.ts";
+import { fault } from "./violation.ts";
+import type { Violation } from "./violation.ts";
+
+type Body = Readonly<Record<string, unknown>>;
+
+const ajv = new Ajv2020({ strict: false });
+const enforced = new Set(
+  "type properties required additionalProperties items enum const anyOf $defs $ref $schema $id $comment title description default examples deprecated".split(
+    " ",
+  ),
+);
+
+/** What the contract says across members, in the order of the members. `text` is the body as it came, for the digits of a seed. */
+export const dependencies: readonly ((body: Body, text: string) => Violation | undefined)[] = [
+  ({ messages }) => {
+    const list = Array.isArray(messages) ? messages : [];
+    const index = list.findIndex(
+      (one) =>
+        at(one, "/role") === "assistant" &&
+        (at(one, "/content") ?? null) === null &&
+        listAt(one, "/tool_calls").length === 0,
+    );
+    const path = `messages[${index}].content`;
+    return index < 0 ? undefined : fault("missing_required_parameter", path, `${path} is missing.`);
+  },
+  ({ seed }, text) => {
+    if (typeof seed !== "number") return undefined;
+    const written = /"seed"\s*:\s*([^,}\s]+)/.exec(text)?.[1] ?? "";
+    if (!/^-?\d+$/.test(written)) return fault("invalid_type", "seed", "seed must be written with digits only.");
+    const value = BigInt(written);
+    return value > 2n ** 63n - 1n || value < -(2n ** 63n)
+      ? fault("invalid_value", "seed", "seed is out of its range.")
+      : undefined;
+  },
+  ({ top_logprobs: top, logprobs }) =>
+    (top ?? null) !== null && logprobs !== true
+      ? fault("invalid_value", "top_logprobs", "top_logprobs needs logprobs.")
+      : undefined,
+  ({ stream, stream_options: options }) =>
+    (options ?? null) !== null && stream !== true
+      ? fault("invalid_value", "stream_options", "stream_options needs stream.")
+      : undefined,
+  toolFault,
+  ({ tool_choice: choice, tools }) => {
+    const name = textAt(choice, "/function/name");
+    if (choice !== "required" && name === undefined) return undefined;
+    const names = (Array.isArray(tools) ? tools : []).map((tool) => at(tool, "/function/name"));
+    const isOffered = name === undefined ? names.length > 0 : names.includes(name);
+    return isOffered ? undefined : fault("invalid_value", "tool_choice", "tool_choice names nothing that is offered.");
+  },
+  ({ response_format: format }) => {
+    const path = "response_format.json_schema.schema";
+    const schema = at(format, "/json_schema/schema");
+    return schema === undefined ? undefined : schemaFault(schema, path, true);
+  },
+];
+
+function toolFault({ tools, tool_choice: choice }: Body): Violation | undefined {
+  const list = Array.isArray(tools) ? tools : [];
+  for (const [index, tool] of list.entries()) {
+    const name = at(tool, "/function/name");
+    const path = `tools[${index}].function`;
+    if (list.slice(0, index).some((other) => at(other, "/function/name") === name))
+      return fault("invalid_value", `${path}.name`, `${path}.name is used already.`);
+    const parameters = at(tool, "/function/parameters");
+    const isHeld =
+      at(tool, "/function/strict") === true || choice === "required" || at(choice, "/function/name") === name;
+    const found = isRecord(parameters) ? schemaFault(parameters, `${path}.parameters`, isHeld) : undefined;
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function schemaFault(schema: unknown, path: string, isHeld: boolean): Violation | undefined {
+  const odd = isHeld ? oddKeyword(schema) : undefined;
+  if (odd !== undefined)
+    return fault("invalid_schema", path, `${path} has the keyword ${odd}, which cannot be enforced.`);
+  return isValidSchema(schema) ? undefined : fault("invalid_schema", path, `${path} is no valid JSON Schema.`);
+}
+
+function isValidSchema(schema: unknown): boolean {
+  try {
+    const { $id: _, ...rest } = isRecord(schema) ? schema : {};
+    ajv.compile(rest);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The first keyword that cannot be enforced, in a schema and those inside it. */
+function oddKeyword(schema: unknown): string | undefined {
+  if (!isRecord(schema)) return undefined;
+  const odd = Object.keys(schema).find((name) => !enforced.has(name));
+  if (odd !== undefined) return odd;
+  const inner = [
+    ...["properties", "$defs"].flatMap((name) => Object.values(Object(schema[name]))),
+    schema["items"],
+    schema["additionalProperties"],
+    ...listAt(schema, "/anyOf"),
+  ];
+  return inner.map(oddKeyword).find((one) => one !== undefined);
+}

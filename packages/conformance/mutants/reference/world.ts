@@ -1,0 +1,15 @@
+import type { Engine } from "./engine.ts";
+import type { Key } from "./keys.ts";
+import type { Mutant, Row, Settings } from "./mutant.ts";
+
+/** Everything that the reference server knows while it runs. */
+export interface World {
+  readonly mutant: Mutant;
+  readonly settings: Settings;
+  readonly keys: ReadonlyMap<string, Key>;
+  readonly engine: Engine;
+  readonly rows: Row[];
+  running: number;
+  waiting: number;
+  created: number;
+}

@@ -1,0 +1,154 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Subject } from "../mutants/judge.ts";
+import { startSubject } from "../mutants/subject.ts";
+
+const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
+const schema = JSON.parse(readFileSync(new URL("../report.schema.json", import.meta.url), "utf8")) as object; // it is in this repository
+
+interface Outcome {
+  readonly code: number;
+  readonly text: string;
+}
+
+const cli = (args: readonly string[], env: Readonly<Record<string, string>> = {}, cwd = tmpdir()): Promise<Outcome> =>
+  new Promise((resolve) => {
+    execFile(process.execPath, [main, ...args], { env: { ...process.env, ...env }, cwd }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code), text: stdout + stderr });
+    });
+  });
+
+let folder: string;
+let good: Subject & AsyncDisposable;
+let key: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "parley-conformance-cli-"));
+  good = await startSubject();
+  key = good.secrets.get("key") ?? "";
+});
+afterAll(async () => {
+  await good[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const runOf = (server: Subject, ...more: readonly string[]): Promise<Outcome> =>
+  cli(
+    ["run", "--base-url", server.baseUrl, "--api-key-env", "CONFORMANCE_KEY", "--model-is", "greedy,guided", ...more],
+    { CONFORMANCE_KEY: key },
+  );
+
+describe("run", () => {
+  test("says 0 where everything claimed is kept, writes every report, and the key is in none of them", async () => {
+    const reports = join(folder, "good");
+    const { code, text } = await runOf(good, "--report", reports, "--header", "X-Extra: Sesame-Zx81Kq");
+    expect(text).toContain("conformant");
+    expect(code).toBe(0);
+    const names = ["badge.svg", "junit.xml", "recording.json", "report.html", "report.json", "report.md"];
+    expect(readdirSync(reports).toSorted()).toEqual(names);
+    const all = [text, ...names.map((name) => readFileSync(join(reports, name), "utf8"))];
+    for (const secret of [key, "Sesame-Zx81Kq"]) expect(all.filter((one) => one.includes(secret))).toEqual([]);
+    const report: unknown = JSON.parse(readFileSync(join(reports, "report.json"), "utf8"));
+    const ajv = new Ajv2020();
+    ajv.validate(schema, report);
+    expect(ajv.errors ?? []).toEqual([]);
+  });
+
+  test("says 1 with a line that begins FAIL, expected and actual, and a curl without the key", async () => {
+    await using bad = await startSubject({
+      reply: (reply) => (reply.status === 405 ? { ...reply, status: 404 } : reply),
+    });
+    const { code, text } = await runOf(bad);
+    expect(code).toBe(1);
+    expect(text).toMatch(/^FAIL HTTP-02 {2}.+\n +expected .+\n +actual .+\n +exchange .+\n +curl /m);
+    expect(text).not.toContain(key);
+  });
+
+  test("masks a key that the server echoes, and fails for it", async () => {
+    await using bad = await startSubject({
+      reply: (reply, head) => ({
+        ...reply,
+        headers: { ...reply.headers, "x-echo": head.headers["authorization"] ?? "" },
+      }),
+    });
+    const reports = join(folder, "echo");
+    const { code, text } = await runOf(bad, "--report", reports);
+    expect(code).toBe(1);
+    expect(text).toContain("FAIL AUTH-10");
+    const all = [text, ...readdirSync(reports).map((name) => readFileSync(join(reports, name), "utf8"))];
+    expect(all.filter((one) => one.includes(key))).toEqual([]);
+  });
+
+  test("says 3 where nothing failed and something required could not be tested", async () => {
+    const { code } = await runOf(good, "--level", "limits");
+    expect(code).toBe(3);
+  });
+
+  test("says 2 for wrong usage and where nobody is there", async () => {
+    expect((await cli(["run", "--base-url", "http://127.0.0.1:9/v1", "--api-key-env", "NO_SUCH_KEY"])).code).toBe(2);
+    expect(
+      (await cli(["run", "--base-url", "http://127.0.0.1:9/v1", "--api-key-env", "K"], { K: "some-key-123" })).code,
+    ).toBe(2);
+    expect((await cli(["run", "--level", "everything"])).code).toBe(2);
+  });
+
+  test("knows failures by a baseline, until their day, and complains about a stale one", async () => {
+    await using bad = await startSubject({
+      reply: (reply) => ({
+        ...reply,
+        headers: Object.fromEntries(Object.entries(reply.headers).filter(([name]) => name !== "www-authenticate")),
+      }),
+    });
+    const baseline = (expires: string, clause = "AUTH-08"): string => {
+      const file = join(folder, `${clause}-${expires}.json`);
+      writeFileSync(file, JSON.stringify({ known: [{ clause, reason: "a proxy takes it away", expires }] }));
+      return file;
+    };
+    expect((await runOf(bad, "--baseline", baseline("2999-01-01"))).code).toBe(0);
+    expect((await runOf(bad, "--baseline", baseline("2020-01-01"))).code).toBe(1);
+    const stale = await runOf(good, "--baseline", baseline("2999-01-01"));
+    expect(stale.code).toBe(1);
+    expect(stale.text).toContain("XPASS AUTH-08");
+  });
+
+  test("sends nothing in a dry run", async () => {
+    const { code, text } = await cli(
+      ["run", "--base-url", "http://127.0.0.1:9/v1", "--api-key-env", "K", "--dry-run"],
+      { K: "some-key-123" },
+    );
+    expect(code).toBe(0);
+    expect(text).toContain("nothing was sent");
+  });
+});
+
+test("replay judges a recording again, and compare sets reports side by side", async () => {
+  const reports = join(folder, "replayed");
+  await runOf(good, "--report", reports);
+  const { code, text } = await cli(["replay", join(reports, "recording.json")]);
+  expect(text).toContain("conformant");
+  expect(code).toBe(0);
+  const compared = await cli(["compare", join(reports, "report.json"), join(reports, "report.json")]);
+  expect(compared.text).toMatch(/\| STRM-14 \| stream \| ✓ \| ✓ \|/);
+});
+
+test("explain says everything about a clause, and list has them all", async () => {
+  const { text } = await cli(["explain", "strm-04"]);
+  for (const words of ["Why it matters", "How it is checked", "How to comply", "curl "]) expect(text).toContain(words);
+  expect((await cli(["explain", "NONE-99"])).code).toBe(2);
+  expect((await cli(["list"])).text.trim().split("\n")).toHaveLength(295);
+});
+
+test("init writes a claims file that run reads", async () => {
+  const { code } = await cli(["init"], {}, folder);
+  expect(code).toBe(0);
+  const claims = join(folder, "conformance.json");
+  const { text } = await cli(
+    ["run", "--base-url", good.baseUrl, "--api-key-env", "K", "--claims", claims, "--dry-run"],
+    { K: key },
+  );
+  expect(text).toContain("nothing was sent");
+});
