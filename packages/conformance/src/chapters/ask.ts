@@ -76,7 +76,14 @@ export function modelRecord(context: Context): Record<string, unknown> {
 export const hasFeature = (context: Context, feature: string): boolean =>
   listAt(modelRecord(context), "/supported_features").includes(feature);
 
-export const contextLength = (context: Context): number => {
-  const length = at(modelRecord(context), "/context_length");
-  return typeof length === "number" ? length : cannot("the record has no context_length");
-};
+/** How many tokens prompt and answer may have together, by the listing. */
+export function contextLength(context: Context): number {
+  const length = lengthOr(context, Number.NaN);
+  return Number.isNaN(length) ? cannot("the listing has no context_length of the model") : length;
+}
+
+export function lengthOr(context: Context, otherwise: number): number {
+  const record = recordsOf(context).find((one) => one["id"] === modelId(context));
+  const length = at(record, "/context_length");
+  return typeof length === "number" ? length : otherwise;
+}

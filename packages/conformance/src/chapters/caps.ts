@@ -3,13 +3,13 @@ import type { Context } from "../judge/context.ts";
 import { cannot, must, show } from "../judge/finding.ts";
 import { at, finishOf, isCompletion, listAt, sentBody, tokensOf, usageOf } from "../judge/read.ts";
 import type { Answer } from "../wire/answer.ts";
-import { contextLength } from "./ask.ts";
+import { lengthOr } from "./ask.ts";
 
 /** The cap of a request, the context included. */
 function capOf(answer: Answer, context: Context): number {
   const { max_completion_tokens: newer, max_tokens: older } = sentBody(answer);
   const asked = [newer, older].find((one) => typeof one === "number");
-  const left = contextLength(context) - tokensOf(answer, "prompt_tokens");
+  const left = lengthOr(context, Number.POSITIVE_INFINITY) - tokensOf(answer, "prompt_tokens");
   return Math.min(typeof asked === "number" ? asked : Number.POSITIVE_INFINITY, left);
 }
 

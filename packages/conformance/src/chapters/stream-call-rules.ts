@@ -61,7 +61,13 @@ const callPieces = (stream: Transcript): unknown[] => stream.indexes.flatMap((in
 
 function eachCall(stream: Transcript, faultOf: (pieces: readonly unknown[]) => string | undefined): string | undefined {
   return stream.indexes
-    .flatMap((index) => [...Map.groupBy(callsOf(stream, index), (call) => at(call, "/index")).values()])
+    .flatMap((index) => byCall(callsOf(stream, index)))
     .map(faultOf)
     .find((fault) => fault !== undefined);
+}
+
+/** The pieces of each call, in their order. */
+function byCall(pieces: readonly unknown[]): (readonly unknown[])[] {
+  const indexes = [...new Set(pieces.map((piece) => at(piece, "/index")))];
+  return indexes.map((index) => pieces.filter((piece) => at(piece, "/index") === index));
 }

@@ -65,7 +65,7 @@ export function readProfile(flags: ProfileFlags): {
   const url = new URL(flags.baseUrl ?? "http://127.0.0.1:8080/v1");
   const headers = flags.header.map((text, index) => readHeader(text, index));
   const { secrets, roles } = readKeys(flags.apiKeyEnv, claims);
-  for (const { placeholder, value } of headers) secrets.set(placeholder, value);
+  for (const { placeholder, value } of headers) if (placeholder !== undefined) secrets.set(placeholder, value);
   const chosen = flags.level.length > 0 ? flags.level : (claims.levels ?? (["core", "stream"] as const));
   const profile: Profile = {
     ...claims,
@@ -75,22 +75,30 @@ export function readProfile(flags: ProfileFlags): {
     origin: url.origin,
     basePath: url.pathname.replace(/\/+$/, ""),
     keyRoles: roles,
-    extraHeaders: headers.map(({ name, placeholder }) => [name, `{${placeholder}}`] as const),
+    extraHeaders: headers.map(
+      ({ name, placeholder, value }) => [name, placeholder === undefined ? value : `{${placeholder}}`] as const,
+    ),
     isThorough: flags.thorough === true,
     seed: flags.seed,
   };
   return { profile, secrets };
 }
 
-/** The value of a header may be a secret: it travels by name, like a key. */
+/** So long a value may be a secret: it travels by name, like a key. */
+const leastSecretLength = 12;
+
 function readHeader(
   text: string,
   index: number,
-): { readonly name: string; readonly placeholder: string; readonly value: string } {
+): { readonly name: string; readonly placeholder: string | undefined; readonly value: string } {
   const [, name, value] = /^([!#$%&'*+.^`|~\w-]+):\s*(.*)$/.exec(text) ?? [];
   if (name === undefined || value === undefined)
     throw new Error(`--header "${text.slice(0, 20)}…" is not of the form "Name: value".`);
-  return { name, placeholder: `header_${String.fromCharCode(97 + index)}`, value };
+  return {
+    name,
+    placeholder: value.length < leastSecretLength ? undefined : `header_${String.fromCharCode(97 + index)}`,
+    value,
+  };
 }
 
 function readKeys(
