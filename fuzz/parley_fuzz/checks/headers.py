@@ -5,8 +5,8 @@ import re
 
 from parley_fuzz.contract import document, limits, resolve
 from parley_fuzz.exchange import Exchange
+from parley_fuzz.ignored import ignored_header, ignored_names
 from parley_fuzz.schema_validators import header_is_valid
-from parley_fuzz.verdict import ignored_header, ignored_names
 
 LIMIT_HEADERS = [
     f"x-ratelimit-{what}-{unit}" for what in ("limit", "remaining", "reset") for unit in ("requests", "tokens")

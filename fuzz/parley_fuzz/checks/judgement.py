@@ -6,7 +6,8 @@ from typing import Any
 from parley_fuzz.checks.answer import scenario_of
 from parley_fuzz.contract import limits
 from parley_fuzz.exchange import Exchange, NotJson, parse_json
-from parley_fuzz.verdict import faults_of, ignored_names
+from parley_fuzz.ignored import ignored_names
+from parley_fuzz.verdict import faults_of
 from parley_fuzz.world import KEY, LIMITED_KEY, MODEL_IDS, MOST_CHOICES, SCENARIOS, SPENT_KEY
 
 SMALL_BODY_BYTES = 16_000
