@@ -11,6 +11,6 @@ export default defineConfig({
     maxWorkers: 1,
     fileParallelism: false,
     testTimeout: 600_000,
-    hookTimeout: 300_000,
+    hookTimeout: 600_000,
   },
 });

@@ -1,6 +1,8 @@
 import type { SupervisorReport } from "@parley/inference";
+import { modelNames } from "../config/model-settings.ts";
 import type { Config } from "../config/read-config.ts";
 import { hasDocs } from "../edge/serve-docs.ts";
+import { isDemo } from "../engines/start-engine.ts";
 import { summarize } from "../engines/start-models.ts";
 import type { Log } from "../observe/log.ts";
 import { startServer } from "../server.ts";
@@ -60,7 +62,7 @@ function welcome(config: Config, server: RunningServer): void {
   const key = config.apiKey === undefined && server.keys.isEmpty() ? makeFirstKey(server.keys) : undefined;
   const shown = key && deliverKey(key, config.dataDir, process.stderr.isTTY);
   if (server.abandoned > 0) say(`${server.abandoned} requests that an earlier server had left open were closed.`);
-  if (config.engine === "embedded" && !(config.model1Gguf && config.model1MiniGguf)) {
+  if (modelNames.some((name) => isDemo(name, config, config.models[name] ?? {}))) {
     say("The demonstration models are small, honest, and no substitute for the operator's own.");
   }
   if (config.host === "0.0.0.0" || config.host === "::") {
