@@ -83,6 +83,9 @@ const usedAtMost = (part: string, whole: string) => (usage: unknown) => {
   return used >= 0 && used <= all ? undefined : `${part} ${show(at(usage, part))}, ${whole} ${show(at(usage, whole))}`;
 };
 
+/** Whether the mark stands in the question: then it may be an echo. */
+const isSpelled = (answer: Answer): boolean => (answer.exchange.ask.body ?? "").includes("<think>");
+
 const checks: readonly Check[] = [
   {
     clause: "RESP-01",
@@ -100,17 +103,18 @@ const checks: readonly Check[] = [
     },
   },
   ofAnswers("RESP-02", "Holds every whole answer to the schema.", ({ json }) => faultsOf("ChatCompletion", json)[0]),
-  ofAnswers("RESP-03", "Compares `created` with the header Date, or else with the clock.", (answer) => {
+  ofAnswers("RESP-03", "Compares `created` with the header Date, and with the clock.", (answer) => {
     const created = numberAt(answer.json, "/created");
-    const date = Date.parse(answer.header("date") ?? "");
-    const wanted = (Number.isNaN(date) ? Date.parse(answer.exchange.startedAt) + answer.exchange.endedMs : date) / 1000;
-    const toleranceSeconds = Number.isNaN(date) ? 300 : 3;
-    const isNear =
-      created <= wanted + toleranceSeconds && created >= wanted - answer.exchange.endedMs / 1000 - toleranceSeconds;
-    return Number.isInteger(created) && isNear ? undefined : `created ${show(created)} at ${Math.round(wanted)}`;
+    const { startedAt, endedMs } = answer.exchange;
+    const begun = Date.parse(startedAt) / 1000;
+    const date = Date.parse(answer.header("date") ?? "") / 1000;
+    const isBetween = (first: number, last: number): boolean => created >= first - 3 && created <= last + 3;
+    const isNear = isBetween(date - endedMs / 1000, date) || isBetween(begun, begun + endedMs / 1000);
+    return Number.isInteger(created) && isNear ? undefined : `created ${show(created)} at ${Math.round(begun)}`;
   }),
   ofAnswers("RESP-04", "Compares the model with the one that was asked for.", (answer) => {
     const model = at(answer.json, "/model");
+    if (typeof sentBody(answer)["model"] !== "string") return undefined;
     const body = answer.exchange.ask.body ?? "";
     return typeof model === "string" &&
       body.includes(`"model":${JSON.stringify(model)}`) &&
@@ -236,7 +240,7 @@ const checks: readonly Check[] = [
   ofAnswers(
     "RESP-18",
     "Searches the content for the mark of reasoning.",
-    (answer) => (contentOf(answer).includes("<think>") ? show(contentOf(answer)) : undefined),
+    (answer) => (contentOf(answer).includes("<think>") && !isSpelled(answer) ? show(contentOf(answer)) : undefined),
     true,
   ),
   ofAnswers("RESP-19", "Looks for members that the schema does not name.", ({ json }) =>
