@@ -5,8 +5,8 @@ import type { Subject } from "./judge.ts";
 
 /** Deadlines in seconds that a hundred runs have the time for. */
 const deadlines = {
-  headDeadlineSeconds: 0.6,
-  bodyDeadlineSeconds: 0.6,
+  headDeadlineSeconds: 2,
+  bodyDeadlineSeconds: 2,
   requestDeadlineSeconds: 9,
   firstEventPatienceSeconds: 0.6,
   keepAliveSeconds: 0.6,

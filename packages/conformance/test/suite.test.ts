@@ -4,6 +4,7 @@ import { clauses, document, faultsOf } from "../src/contract/contract.ts";
 import { rules } from "../src/chapters/stream-rules.ts";
 import { Transcript } from "../src/chapters/stream-transcript.ts";
 import { broken, legal, readExample, write } from "../../../openapi/checks/stream-cases.ts";
+import { explain } from "../src/judge/explain.ts";
 import { faultsOfSuite } from "../src/run/plan.ts";
 import { Answer } from "../src/wire/answer.ts";
 
@@ -105,3 +106,19 @@ const reversed = (json: string): string =>
       ? Object.fromEntries(Object.entries(value).toReversed())
       : value,
   );
+
+test.each(clauses.map(({ id }) => id))("%s is explained, with a command to try", (id) => {
+  const profile = {
+    levels: [],
+    origin: "https://api.example",
+    basePath: "/v1",
+    keyRoles: [],
+    extraHeaders: [],
+    isThorough: true,
+    seed: 0,
+  };
+  const text = explain(id, profile, "API_KEY") ?? "";
+  expect(text).toMatch(/Why it matters: \w/);
+  expect(text).toMatch(/How it is checked: \w|Why there is no check: \w/);
+  expect(text).toMatch(/curl -sS|printf /);
+});

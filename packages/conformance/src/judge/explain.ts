@@ -40,7 +40,7 @@ export function explain(id: string, profile: Profile, keyVariable: string): stri
 
 function curlsFor(steps: readonly string[], profile: Profile, keyVariable: string): string[] {
   const context = new Context({ ...profile, model: profile.model ?? "MODEL", isThorough: true }, new Map(), new Map());
-  for (const name of steps) {
+  for (const name of [...steps, "plain"]) {
     try {
       const [ask] = book.get(name)?.asks(context) ?? [];
       if (ask) return ["Try it:", `  ${toCurl(ask, profile.origin, keyVariable)}`, ""];
