@@ -75,7 +75,9 @@ export class ChoiceReader {
     const piece = this.#withoutForm(this.#pieceOf(token));
     if (!piece) return { steps: [] };
     const isStray = this.#model.isMark(token.id) && !this.#answer.allowedMarks.includes(piece.token);
-    return isStray ? { steps: [] } : this.#answer.push(piece);
+    if (isStray) return { steps: [] };
+    const reading = this.#answer.push(piece);
+    return reading.force ? { ...reading, force: [beyond(piece.token, reading.force.join(""))] } : reading;
   }
 
   #expect({ force = [], finish }: Reading): void {
@@ -129,4 +131,11 @@ export class ChoiceReader {
     this.#hasSpoken = true;
     yield { ...step, counted };
   }
+}
+
+/** What is left to come of a form that the token before it has begun already, as `}}\n` does. */
+function beyond(written: string, form: string): string {
+  let begun = Math.min(written.length, form.length);
+  while (!written.endsWith(form.slice(0, begun))) begun -= 1;
+  return form.slice(begun);
 }
