@@ -30,9 +30,6 @@ const plans = refusals([
   },
 ]);
 
-/** `</think>`, `<|im_end|>`, `<end_of_turn>`, `[INST]`: what templates write and answers never hold. */
-const templateMark = /^(<[/|]?\w+[|]?>|\[\/?[A-Z_]+\])$/;
-
 const steps: readonly Step[] = [
   {
     name: "log-probabilities",
@@ -177,10 +174,7 @@ const checks: readonly Check[] = [
     (context) => {
       const entries = given(context, "log-probabilities");
       for (const entry of entries) {
-        const writable = listAt(entry, "/top_logprobs").filter(
-          (one) => !templateMark.test(textAt(one, "/token") ?? ""),
-        );
-        const best = Math.max(...writable.map((one) => numberAt(one, "/logprob")));
+        const best = Math.max(...listAt(entry, "/top_logprobs").map((one) => numberAt(one, "/logprob")));
         must(
           numberAt(entry, "/logprob") >= best - 1e-6,
           context.answer("log-probabilities"),
