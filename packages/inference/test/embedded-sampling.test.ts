@@ -194,6 +194,16 @@ describe("log-probabilities", () => {
     }
   });
 
+  test("name no mark that an answer cannot hold, however likely: greedy takes the first of every entry", async () => {
+    // The model was never taught this, and would rather close a thought that was not opened.
+    const { tokens } = await askOne(started.engine, { say: "Name three colours.", top_logprobs: 5, max_tokens: 16 });
+    expect(tokens.length).toBeGreaterThan(0);
+    for (const { token, top = [] } of tokens) {
+      expect([top.length, top[0]?.token]).toEqual([5, token]);
+      for (const one of top) expect(one.token).not.toMatch(/^<\/?(think|tool_call|tool_response)>$/);
+    }
+  });
+
   test("name the chosen token, too, where it is not among the first", async () => {
     const { tokens } = await write({ temperature: 2, logit_bias: { "97": 100 } }, { top_logprobs: 1, max_tokens: 3 });
     for (const { logprob = 0, top = [] } of tokens) expect(logprob).toBeLessThan(top[0]?.logprob ?? 0);

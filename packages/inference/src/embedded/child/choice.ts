@@ -101,7 +101,8 @@ export class Choice {
     this.#pending = [];
     const { vocabulary } = this.#model;
     const banned = this.#bannedIds();
-    const top = this.#answer.mode === "content" ? this.#job.request.top_logprobs : undefined;
+    const count = this.#answer.mode === "content" ? this.#job.request.top_logprobs : undefined;
+    const alternatives = count === undefined ? undefined : { count, banned };
     const grammar = this.#grammar();
     return this.#slot.next(pending, async (sample) => {
       const isOpenToCalls = grammar !== undefined && this.#answer.allowedMarks.includes(mark.callStart);
@@ -109,7 +110,7 @@ export class Choice {
         const free = await sample(this.#sampler.config(banned, undefined), undefined);
         if (free.token === vocabulary.markNamed(mark.callStart)) return free;
       }
-      return sample(this.#sampler.config(banned, grammar), top);
+      return sample(this.#sampler.config(banned, grammar), alternatives);
     });
   }
 

@@ -55,7 +55,13 @@ interface ModelInternals {
 }
 
 /** Samples one token; with a number of alternatives the choice is reported with log-probabilities. */
-export type Sample = (config: NativeSamplerConfig, topLogprobs: number | undefined) => Promise<Chosen>;
+export type Sample = (config: NativeSamplerConfig, alternatives: Alternatives | undefined) => Promise<Chosen>;
+
+/** How many of the likeliest tokens to name; those that cannot be written here are no alternatives. */
+export interface Alternatives {
+  readonly count: number;
+  readonly banned: readonly number[];
+}
 
 /** One sequence of the shared context: decodes tokens for one choice at a time and samples what follows. */
 export class Slot {
@@ -100,7 +106,8 @@ export class Slot {
   async next(tokens: readonly number[], choose: (sample: Sample) => Promise<Chosen>): Promise<Chosen> {
     const wantsLogits: (true | undefined)[] = [];
     wantsLogits[tokens.length - 1] = true;
-    const onLogits = (index: number): Promise<Chosen> => choose((config, top) => this.#sample(index, config, top));
+    const onLogits = (index: number): Promise<Chosen> =>
+      choose((config, alternatives) => this.#sample(index, config, alternatives));
     const results = await this.#run(tokens, onLogits, wantsLogits);
     // The place of the last token holds what `choose` has returned.
     const chosen = results[tokens.length - 1] as Chosen | undefined;
@@ -108,20 +115,24 @@ export class Slot {
     return chosen;
   }
 
-  async #sample(index: number, config: NativeSamplerConfig, topLogprobs: number | undefined): Promise<Chosen> {
+  async #sample(index: number, config: NativeSamplerConfig, alternatives: Alternatives | undefined): Promise<Chosen> {
     const { _ctx: context } = this.#internals._context;
     this.#sampler.applyConfig(config);
     const sampled = await context.sampleToken(index, this.#sampler);
     const token = Array.isArray(sampled) ? sampled[0] : sampled;
     if (token < 0) throw new Error("llama.cpp found no token to choose");
-    if (topLogprobs === undefined) return { token };
-    return { token, logprobs: await this.#readLogprobs(index, token, topLogprobs) };
+    if (alternatives === undefined) return { token };
+    return { token, logprobs: await this.#readLogprobs(index, token, alternatives) };
   }
 
   /** The same logits again, through a sampler without filters. */
-  async #readLogprobs(index: number, token: number, count: number): Promise<NonNullable<Chosen["logprobs"]>> {
+  async #readLogprobs(
+    index: number,
+    token: number,
+    { count, banned }: Alternatives,
+  ): Promise<NonNullable<Chosen["logprobs"]>> {
     const { _ctx: context } = this.#internals._context;
-    const filter: LogitFilter = [[token], false, false, false, Math.max(1, count)];
+    const filter: LogitFilter = [[token], false, false, false, Math.max(1, count + banned.length)];
     const result = await context.sampleToken(index, this.#plain, false, false, filter, true);
     const [, , , flat = [], weight = 1] = Array.isArray(result) ? result : [];
     const logits = pairs(flat);
@@ -129,7 +140,8 @@ export class Slot {
     // The weight is the sum of exp(logit − highest) over the vocabulary.
     const total = highest + Math.log(weight);
     const logprobOf = new Map<number, number>(logits.map(([id, logit]) => [id, Math.min(0, logit - total)]));
-    const top = [...logprobOf].toSorted((a, b) => b[1] - a[1]).slice(0, count);
+    const possible = [...logprobOf].filter(([id]) => !banned.includes(id));
+    const top = possible.toSorted((a, b) => b[1] - a[1]).slice(0, count);
     return { chosen: logprobOf.get(token) ?? Number.NEGATIVE_INFINITY, top };
   }
 
