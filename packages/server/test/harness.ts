@@ -78,7 +78,10 @@ export async function startTestServer({ settings = {}, scenarios = {} }: TestOpt
   const script = join(ownFolder, "script.json");
   writeFileSync(script, JSON.stringify({ scenarios }));
   const logLines: string[] = [];
-  const log = pino({ level: "debug", base: null }, { write: (line: string) => void logLines.push(line) });
+  const log = pino(
+    { level: settings.logLevel ?? "debug", base: null },
+    { write: (line: string) => void logLines.push(line) },
+  );
   const given = { engine: "scripted", script, dataDir: ownFolder, port: 0, metricsPort: 0, apiKey: testKey } as const;
   const config: Config = { ...defaultConfig(), ...given, ...settings };
   const running = await startServer({ config, log, report: (event) => void logLines.push(JSON.stringify(event)) });
