@@ -55,6 +55,7 @@ export interface Document {
   "x-error-catalog": Record<string, CatalogEntry>;
   "x-edge-statuses": Record<string, { code: string; description: string }>;
   "x-limits": Record<string, Limit>;
+  "x-engine-members": readonly string[];
   "x-streams": JsonObject;
 }
 

@@ -16,6 +16,15 @@ function reversed(value: unknown): unknown {
   );
 }
 
+/** Every object with a member that nobody knows. */
+function grown(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(grown);
+  // An empty object says something by being empty: the delta of a last event.
+  if (!isRecord(value) || Object.keys(value).length === 0) return value;
+  const members = Object.entries(value).map(([name, inner]) => [name, grown(inner)]);
+  return { ...Object.fromEntries(members), x_conformance: { any: ["thing"] } };
+}
+
 /** All texts of a stream in one event, with all of their entries. */
 function inOnePiece(): Mutant {
   return {
@@ -69,6 +78,10 @@ export const legal: Readonly<Record<string, Mutant>> = {
     ...streamed((data) => [
       typeof data === "string" ? data : { data: Object(reversed(data)) as Record<string, unknown> },
     ]), // an object stays one
+  },
+  "more members in every answer": {
+    completion: grown,
+    ...streamed((data) => [typeof data === "string" ? data : { data: Object(grown(data)) as Record<string, unknown> }]), // an object stays one
   },
   "records with more members": { models: (records) => records.map((record) => ({ ...record, region: "eu" })) },
   "all text in one event": inOnePiece(),

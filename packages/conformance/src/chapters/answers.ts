@@ -1,6 +1,6 @@
 import { capChecks } from "./caps.ts";
 import { reasoningChecks } from "./reasoning.ts";
-import { closedFaultsOf, faultsOf } from "../contract/contract.ts";
+import { engineMemberIn, faultsOf } from "../contract/contract.ts";
 import { decimalProduct, decimalSum } from "../generated/decimal.ts";
 import type { Chapter, Check } from "../judge/check.ts";
 import type { Context } from "../judge/context.ts";
@@ -243,9 +243,7 @@ const checks: readonly Check[] = [
     (answer) => (contentOf(answer).includes("<think>") && !isSpelled(answer) ? show(contentOf(answer)) : undefined),
     true,
   ),
-  ofAnswers("RESP-19", "Looks for members that the schema does not name.", ({ json }) =>
-    closedFaultsOf("ChatCompletion", json).find((fault) => fault.includes("additional properties")),
-  ),
+  ofAnswers("RESP-19", "Looks for members of engines, at every depth.", ({ json }) => engineMemberIn(json)),
   {
     clause: "RESP-20",
     how: "Compares the fingerprint of every answer of one model.",

@@ -48,7 +48,7 @@ export const callRules: readonly Rule[] = [
         const odd = later.find(
           (call) =>
             typeof at(call, "/function/arguments") !== "string" ||
-            Object.keys(Object(at(call, "/function"))).length > 1,
+            ["/id", "/type", "/function/name"].some((pointer) => at(call, pointer) !== undefined),
         );
         return odd === undefined ? undefined : show(odd);
       }),

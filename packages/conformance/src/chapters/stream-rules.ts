@@ -1,4 +1,4 @@
-import { closedFaultsOf } from "../contract/contract.ts";
+import { engineMemberIn, faultsOf } from "../contract/contract.ts";
 import { show } from "../judge/finding.ts";
 import { at, isRecord } from "../judge/read.ts";
 import { deltaOf, isFinish } from "./stream-transcript.ts";
@@ -231,14 +231,15 @@ export const rules: readonly Rule[] = [
   },
   {
     clause: "STRM-18",
-    how: "Holds the data of every event to the schema, members that it does not name included.",
+    how: "Holds the data of every event to the schema, and looks for members of engines.",
     shows: hasChunks,
     faultOf: ({ pieces }) => {
       for (const { isDone, json, event } of pieces) {
         if (isDone) continue;
         const schema = isRecord(json) && "error" in json ? "StreamError" : "ChatCompletionChunk";
-        const [fault] = json === undefined ? ["is no JSON"] : closedFaultsOf(schema, json);
-        if (fault !== undefined) return `${fault} in ${show(event.data)}`;
+        const [fault] = json === undefined ? ["is no JSON"] : faultsOf(schema, json);
+        const leak = engineMemberIn(json);
+        if (fault !== undefined || leak !== undefined) return `${fault ?? `the member ${leak}`} in ${show(event.data)}`;
       }
       return undefined;
     },

@@ -1,4 +1,4 @@
-import { streams } from "../contract/contract.ts";
+import { document, streams } from "../contract/contract.ts";
 import { runStream } from "../generated/stream-machine.ts";
 import type { Context } from "../judge/context.ts";
 import { at, isRecord, listAt, parse, sentBody } from "../judge/read.ts";
@@ -67,10 +67,30 @@ export class Transcript {
 
   /** The first thing that the contract's own machine does not allow. */
   get violation(): string | undefined {
-    const text = this.pieces.map(({ event }) => `data: ${event.data.replaceAll("\n", " ")}\n\n`).join("");
+    const text = this.pieces
+      .map(({ event, json }) => (isRecord(json) ? JSON.stringify(json, withoutNews) : event.data.replaceAll("\n", " ")))
+      .map((data) => `data: ${data}\n\n`)
+      .join("");
     if (this.pieces.some(({ isDone, json }) => !isDone && json === undefined)) return "lines";
     return runStream(streams, { n: this.n, include_usage: this.includesUsage }, text).violation;
   }
+}
+
+const pieceNames = (schema: string): readonly string[] =>
+  Object.keys(Object(at(document.components.schemas[schema], "/properties")));
+const namesOf: Readonly<Record<string, readonly string[]>> = {
+  delta: pieceNames("Delta"),
+  tool_calls: pieceNames("ToolCallDelta"),
+  function: pieceNames("FunctionCallDelta"),
+};
+
+/** Answers may grow. The machine tells pieces apart by the members that it knows, so it is shown no others. */
+function withoutNews(name: string, value: unknown): unknown {
+  const known = namesOf[name];
+  const only = (one: unknown): unknown =>
+    isRecord(one) ? Object.fromEntries(Object.entries(one).filter(([member]) => known?.includes(member))) : one;
+  if (known === undefined) return value;
+  return Array.isArray(value) ? value.map(only) : only(value);
 }
 
 function readPiece(event: StreamEvent): Piece {

@@ -44,25 +44,25 @@ export const limit = (name: string): number => {
   return found.value;
 };
 
+const engineMembers: ReadonlySet<string> = new Set(document["x-engine-members"]);
+
+/** The path of the first member in a value that an engine is known to add for itself. */
+export function engineMemberIn(value: unknown, path = ""): string | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const [name, inner] of Object.entries(value)) {
+    const found = engineMembers.has(name) ? `${path}/${name}` : engineMemberIn(inner, `${path}/${name}`);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
 let open: ((schema: JsonObject) => Judge) | undefined;
-let closed: ((schema: JsonObject) => Judge) | undefined;
 const judges = new Map<string, Judge>();
 
 /** What is wrong with a value by a schema of the contract. Members that the schema does not name are allowed. */
 export function faultsOf(schema: string, value: unknown): string[] {
-  return judgeOf(schema, false)(value);
-}
-
-/** The same, and a member that the schema does not name is a fault, too. */
-export function closedFaultsOf(schema: string, value: unknown): string[] {
-  return judgeOf(schema, true)(value);
-}
-
-function judgeOf(schema: string, isClosed: boolean): Judge {
-  const key = `${schema} ${isClosed}`;
   open ??= compile(document);
-  closed ??= compile(document, true);
-  const judge = judges.get(key) ?? (isClosed ? closed : open)({ $ref: `#/components/schemas/${schema}` });
-  judges.set(key, judge);
-  return judge;
+  const judge = judges.get(schema) ?? open({ $ref: `#/components/schemas/${schema}` });
+  judges.set(schema, judge);
+  return judge(value);
 }
