@@ -56,11 +56,26 @@ export function toBytes(ask: Ask, host: string, secrets: Secrets): Buffer {
 export function toCurl(ask: Ask, origin: string, keyVariable: string): string {
   if (ask.raw !== undefined)
     return `printf ${quote(ask.raw.slice(0, 300))} | nc ${new URL(origin).host.replace(":", " ")}`;
-  const headers = ask.headers.map(([name, value]) => `-H "${name}: ${value.replaceAll("{key}", `$${keyVariable}`)}"`);
-  const body = ask.body === undefined ? [] : [`-d ${quote(shorten(ask.body))}`];
-  const method = ask.method === "HEAD" ? ["-I"] : ["-X", ask.method];
-  return ["curl", "-sS", "-N", "-i", ...method, quote(origin + ask.target), ...headers, ...body].join(" ");
+  const word = (text: string): string => (text.includes("{key}") ? quoteWithKey(text, keyVariable) : quote(text));
+  const hasBody = ask.body !== undefined || ask.bodyBase64 !== undefined;
+  const hasType = ask.headers.some(([name]) => name.toLowerCase() === "content-type");
+  const words = [
+    "curl -sS -N -i -g",
+    ask.method === "HEAD" ? "-I" : `-X ${ask.method}`,
+    word(origin + ask.target),
+    ...ask.headers.flatMap((pair) => ["-H", word(pair.join(": "))]),
+    // Otherwise curl puts in a media type of its own.
+    ...(hasBody && !hasType ? ["-H", "'Content-Type:'"] : []),
+    ...(ask.body === undefined ? [] : ["--data-raw", quote(shorten(ask.body))]),
+    ...(ask.bodyBase64 === undefined ? [] : ["--data-binary", "@-"]),
+  ];
+  const before = ask.bodyBase64 === undefined ? "" : `echo ${ask.bodyBase64} | base64 -d | `;
+  const behind =
+    shorten(ask.body ?? "") === (ask.body ?? "") ? "" : " # its body is cut here, and whole in the recording";
+  return before + words.join(" ") + behind;
 }
 
 const quote = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+const quoteWithKey = (text: string, variable: string): string =>
+  `"${text.replaceAll(/[\\"$`]/g, String.raw`\$&`).replaceAll("{key}", `$${variable}`)}"`;
 const shorten = (text: string): string => (text.length > 1500 ? `${text.slice(0, 1500)}…` : text);
