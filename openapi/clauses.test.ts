@@ -10,6 +10,8 @@ interface Clause {
   keyword: string;
   level: string;
   sentence: string;
+  why: string;
+  comply: string;
   pointer: string;
   since: string;
   model: string;
@@ -47,7 +49,7 @@ describe("a clause", () => {
   });
 
   test("has the members that the conformance suite reads, and no other", () => {
-    const members = "id,keyword,level,sentence,pointer,since,model,faults";
+    const members = "id,keyword,level,sentence,why,comply,pointer,since,model,faults";
     expect(idsOf((clause) => Object.keys(clause).join() !== members)).toEqual([]);
     expect(idsOf(({ keyword }) => !["MUST", "SHOULD"].includes(keyword))).toEqual([]);
     expect(idsOf(({ level }) => !levels.includes(level))).toEqual([]);
@@ -60,6 +62,13 @@ describe("a clause", () => {
     const keywordsIn = (sentence: string) => sentence.match(/\b(?:MUST|SHOULD|MAY|SHALL)\b/g)?.join();
     expect(idsOf(({ keyword, sentence }) => keywordsIn(sentence) !== keyword)).toEqual([]);
     expect(idsOf(({ sentence }) => !/^\S.*\.$/.test(sentence))).toEqual([]);
+  });
+
+  test("has a reason and a way to comply of its own, neither of which is said of another, or is the sentence again", () => {
+    const said = clauses.flatMap(({ why, comply }) => [why, comply]);
+    expect(said.filter((text, index) => said.indexOf(text) !== index)).toEqual([]);
+    expect(said.filter((text) => !/^\S.{14,}\.$/.test(text) || /\b(?:MUST|SHOULD)\b/.test(text))).toEqual([]);
+    expect(idsOf(({ why, comply, sentence }) => [why, comply].includes(sentence))).toEqual([]);
   });
 
   test("points at a place of the contract", () => {

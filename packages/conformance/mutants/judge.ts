@@ -16,18 +16,30 @@ export interface Subject {
 interface Judging {
   readonly server: Subject;
   readonly levels: readonly Level[];
+  readonly isProbing?: boolean;
   readonly isThorough?: boolean;
+  readonly seed?: number;
   readonly deadlineMs?: number;
   readonly budgetMs?: number;
   /** Only what these checks need is sent. */
   readonly checks?: readonly Check[];
 }
 
-export function profileOf({ server, levels, isThorough = false }: Judging): Profile {
+export function profileOf({ server, levels, isProbing = false, isThorough = false, seed = 0 }: Judging): Profile {
   const { origin, pathname } = new URL(server.baseUrl);
   // The names of the secrets are those of the roles, but for the ordinary key.
   const keyRoles = [...server.secrets.keys()].filter((name) => name !== "key") as KeyRole[];
-  return { ...server.claims, levels, origin, basePath: pathname, keyRoles, extraHeaders: [], isThorough, seed: 0 };
+  return {
+    ...server.claims,
+    levels,
+    origin,
+    basePath: pathname,
+    keyRoles,
+    extraHeaders: [],
+    isProbing,
+    isThorough,
+    seed,
+  };
 }
 
 /** Runs the suite in this process. */

@@ -40,6 +40,7 @@ const profileOf = (abilities: Profile["abilities"], claimed: readonly Level[]): 
   basePath: "/v1",
   keyRoles: [],
   extraHeaders: [],
+  isProbing: false,
   isThorough: true,
   seed: 0,
 });

@@ -1,8 +1,11 @@
 import type { Step } from "../judge/check.ts";
 import type { Context } from "../judge/context.ts";
-import { cannot } from "../judge/finding.ts";
-import { textAt } from "../judge/read.ts";
-import { say, chat, hasFeature, modelRecord } from "./ask.ts";
+import { cannot, must, show } from "../judge/finding.ts";
+import { completionOf, contentOf, givenCompletion, textAt } from "../judge/read.ts";
+import { canThink, chat, modelRecord, say } from "./ask.ts";
+import type { Members } from "./ask.ts";
+import { endedBelowCap, mustKeepCap } from "./caps.ts";
+import { ifThinks, mustCountThoughts } from "./reasoning.ts";
 import { clientId } from "./http-every-answer.ts";
 import { originOf } from "./http-browsers.ts";
 
@@ -26,40 +29,82 @@ export const plainSteps: readonly Step[] = [
       ),
     ],
   },
-  { name: "plain again", needs: ["models", "plain"], isValid: true, asks: (context) => [chat(context)] },
+  {
+    name: "plain again",
+    needs: ["models", "plain", "stream"],
+    isValid: true,
+    shownBy: sameInStream,
+    asks: (context) => [chat(context)],
+  },
   {
     name: "choices",
-    needs: ["models"],
+    needs: ["models", "upper bounds"],
     isValid: true,
+    shownBy: (context) => {
+      mustKeepCap(context.answer("upper bounds"));
+      return "upper bounds";
+    },
     asks: (context) => [chat(context, { n: 2, max_completion_tokens: 4, temperature: 1 })],
   },
   {
     name: "short",
-    needs: ["models"],
+    needs: ["models", "plain", "developer, system, user"],
     isValid: true,
+    shownBy: (context) => endedBelowCap(context)[0]?.name ?? cannot("no answer has ended by itself"),
     asks: (context) => [chat(context, { ...say("Answer with one word: yes or no?"), max_completion_tokens: 64 })],
   },
-  { name: "thinking", needs: ["models"], isValid: true, asks: (context) => thinking(context, "high") },
   {
-    name: "no thinking",
+    name: "thinking",
+    needs: ["models", "lower bounds and extras"],
+    isValid: true,
+    shownBy: (context) => {
+      ifThinks(context);
+      mustCountThoughts(context.answer("lower bounds and extras"));
+      return "lower bounds and extras";
+    },
+    asks: (context) => thinking(context, { reasoning_effort: "high", max_completion_tokens: 2 }),
+  },
+  {
+    name: "thinking longer",
     needs: ["models"],
     isValid: true,
+    asks: (context) => thinking(context, { reasoning_effort: "high", max_completion_tokens: 24 }),
+  },
+  {
+    name: "no thinking",
+    needs: ["models", "developer, system, user"],
+    isValid: true,
+    shownBy: (context) => {
+      ifThinks(context);
+      const answer = context.exchange("developer, system, user #2");
+      completionOf(answer);
+      return answer.name;
+    },
     asks: (context) => [chat(context, { reasoning_effort: "none", max_completion_tokens: 8 })],
   },
   {
     name: "the default effort",
-    needs: ["models"],
+    needs: ["models", "plain", "stream"],
     isValid: true,
-    asks: (context) => thinking(context, textAt(modelRecord(context), "/default_reasoning_effort") ?? ""),
+    shownBy: (context) => {
+      ifThinks(context);
+      return sameInStream(context);
+    },
+    asks: (context) =>
+      thinking(context, { reasoning_effort: textAt(modelRecord(context), "/default_reasoning_effort") }),
   },
 ];
 
-export function thinking(context: Context, reasoning_effort: string): ReturnType<Step["asks"]> {
-  if (!hasFeature(context, "reasoning")) cannot("the record of the model has no feature `reasoning`");
-  return reasoning_effort === "high"
-    ? [
-        chat(context, { reasoning_effort, max_completion_tokens: 2 }),
-        chat(context, { reasoning_effort, max_completion_tokens: 24 }),
-      ]
-    : [chat(context, { reasoning_effort })];
+/** The stream asks the plain question and names the default effort: where the text is the same, both have shown something. */
+function sameInStream(context: Context): string {
+  const [plain, stream] = [context.answer("plain"), context.answer("stream")];
+  completionOf(stream);
+  givenCompletion(plain);
+  const text = contentOf(plain);
+  must(text !== "" && contentOf(stream) === text, stream, show(text), show(contentOf(stream)));
+  return stream.name;
+}
+
+export function thinking(context: Context, members: Members): ReturnType<Step["asks"]> {
+  return canThink(context) ? [chat(context, members)] : cannot("the record of the model has no feature `reasoning`");
 }

@@ -180,7 +180,7 @@ const checks: readonly Check[] = [
   ),
   {
     clause: "RESP-12",
-    how: "Compares the count of the prompt for one choice and for two.",
+    how: "Compares the count of the prompt for one choice and for several.",
     uses: ["plain", "choices"],
     judge: (context) => {
       const [one, two] = [context.answer("plain"), context.answer("choices")];
@@ -193,16 +193,18 @@ const checks: readonly Check[] = [
   },
   {
     clause: "RESP-13",
-    how: "Asks for two choices that are both cut at the cap, and expects twice the cap.",
+    how: "Asks for several choices that are all cut at the cap, and expects so many times the cap.",
     uses: ["choices"],
     judge: (context) => {
       const answer = context.answer("choices");
       completionOf(answer);
       const count = tokensOf(answer, "completion_tokens");
-      if (finishOf(answer, 0) !== "length" || finishOf(answer, 1) !== "length")
+      const { n, max_completion_tokens: cap } = sentBody(answer);
+      const wanted = Number(n) * Number(cap);
+      if (choicesOf(answer).some((_, index) => finishOf(answer, index) !== "length"))
         cannot("a choice was not cut at the cap");
-      must(count === 8, answer, "completion_tokens 8 for two choices of 4 tokens", `${count}`);
-      return "2 × 4 tokens";
+      must(count === wanted, answer, `completion_tokens ${wanted} for ${show(n)} choices of ${show(cap)}`, `${count}`);
+      return `${show(n)} × ${show(cap)} tokens`;
     },
   },
   ofUsage(

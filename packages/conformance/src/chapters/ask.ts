@@ -19,6 +19,8 @@ export const asJson: Header = ["Content-Type", "application/json"];
 
 /** The question that most requests ask: short, and the same everywhere, so that answers can be compared. */
 export const question = "Name three colours.";
+/** The same question, word by word: it means the same (MSG-07). */
+export const partsOfQuestion = (question.match(/\s*\S+/g) ?? []).map((word) => ({ type: "text", text: word }));
 export const say = (content: unknown): Members => ({ messages: [{ role: "user", content }] });
 
 /** Makes the scripted engine play a scenario of the suite. */
@@ -75,6 +77,16 @@ export function modelRecord(context: Context): Record<string, unknown> {
 /** Whether the record says that the model has a feature. */
 export const hasFeature = (context: Context, feature: string): boolean =>
   listAt(modelRecord(context), "/supported_features").includes(feature);
+
+/** The same, and no where there is no record. */
+export const canThink = (context: Context): boolean =>
+  context.has("models") &&
+  recordsOf(context).some(
+    (record) => record["id"] === modelId(context) && listAt(record, "/supported_features").includes("reasoning"),
+  );
+
+/** Keeps a model that can think from it, so that a few tokens are enough. */
+export const unthinking = (context: Context): Members => (canThink(context) ? { reasoning_effort: "none" } : {});
 
 /** How many tokens prompt and answer may have together, by the listing. */
 export function contextLength(context: Context): number {

@@ -1,7 +1,18 @@
 import type { Check } from "../judge/check.ts";
 import type { Context } from "../judge/context.ts";
 import { cannot, must, show } from "../judge/finding.ts";
-import { at, finishOf, isCompletion, listAt, sentBody, tokensOf, usageOf } from "../judge/read.ts";
+import {
+  at,
+  completionOf,
+  contentOf,
+  finishOf,
+  isCompletion,
+  listAt,
+  sentBody,
+  textAt,
+  tokensOf,
+  usageOf,
+} from "../judge/read.ts";
 import type { Answer } from "../wire/answer.ts";
 import { lengthOr } from "./ask.ts";
 
@@ -13,13 +24,59 @@ function capOf(answer: Answer, context: Context): number {
   return Math.min(typeof asked === "number" ? asked : Number.POSITIVE_INFINITY, left);
 }
 
+/** That every choice was cut at the cap. */
+export function mustKeepCap(answer: Answer): string {
+  completionOf(answer);
+  const { max_completion_tokens: newer, max_tokens: older, n } = sentBody(answer);
+  const cap = Number(newer ?? older) * Number(n ?? 1);
+  const count = tokensOf(answer, "completion_tokens");
+  must(count <= cap, answer, `at most ${cap} tokens`, `${count}`);
+  if (listAt(answer.json, "/choices").some((_, index) => finishOf(answer, index) !== "length"))
+    cannot(`the model ended by itself after ${count} tokens, so the cap of ${cap} decided nothing`);
+  must(count === cap, answer, `${cap} tokens, since it finished with length`, `${count}`);
+  return `cut at ${count} tokens`;
+}
+
 /** Answers of one choice that were counted. */
-const counted = (context: Context): readonly Answer[] =>
+export const counted = (context: Context): readonly Answer[] =>
   context.all.filter(
     (answer) => isCompletion(answer) && (sentBody(answer)["n"] ?? 1) === 1 && usageOf(answer) !== undefined,
   );
 
+/** Answers that used less than their cap. */
+export const endedBelowCap = (context: Context): readonly Answer[] =>
+  counted(context).filter((answer) => tokensOf(answer, "completion_tokens") < capOf(answer, context));
+
 const hasCalls = (answer: Answer): boolean => listAt(answer.json, "/choices/0/message/tool_calls").length > 0;
+
+/** Whether the only token that was allowed is a text: then the model had not ended, and only the cap can have. */
+const isOneWord = (answer: Answer, cap: number): boolean =>
+  cap === 1 &&
+  !hasCalls(answer) &&
+  (sentBody(answer)["stop"] ?? null) === null &&
+  [contentOf(answer), textAt(answer.json, "/choices/0/message/reasoning") ?? ""].some((text) => text.trim() !== "");
+
+/** A choice whose cap ended it has to say so: one that goes on under a larger cap, and one of a single word. */
+function mustSayLength(context: Context): void {
+  for (const answer of counted(context)) {
+    const isOver = tokensOf(answer, "completion_tokens") === 1 && isOneWord(answer, capOf(answer, context));
+    if (isOver)
+      must(finishOf(answer) === "length", answer, "length, since one token was allowed", show(finishOf(answer)));
+  }
+  const longer = context.answer("plain");
+  for (const step of ["both caps", "the older cap"].filter((one) => context.wasSent(one))) {
+    const shorter = context.answer(step);
+    if (!isCompletion(shorter) || !isCompletion(longer)) continue;
+    const goesOn = tokensOf(longer, "completion_tokens") > tokensOf(shorter, "completion_tokens");
+    if (goesOn)
+      must(
+        finishOf(shorter) === "length",
+        shorter,
+        "length, since the answer goes on under a larger cap",
+        show(finishOf(shorter)),
+      );
+  }
+}
 
 export const capChecks: readonly Check[] = [
   {
@@ -34,18 +91,7 @@ export const capChecks: readonly Check[] = [
         if (isCut) must(count === cap, answer, `${cap} tokens, since it finished with length`, `${count}`);
         return isCut;
       });
-      for (const step of ["both caps", "the older cap"]) {
-        const [shorter, longer] = [context.answer(step), context.answer("plain")];
-        if (!isCompletion(shorter) || !isCompletion(longer)) continue;
-        const goesOn = tokensOf(longer, "completion_tokens") > tokensOf(shorter, "completion_tokens");
-        if (goesOn)
-          must(
-            finishOf(shorter) === "length",
-            shorter,
-            "length, since the answer goes on under a larger cap",
-            show(finishOf(shorter)),
-          );
-      }
+      mustSayLength(context);
       return cut.length > 0 ? `${cut.length} answers were cut at their cap` : cannot("no answer was cut at its cap");
     },
   },
@@ -54,7 +100,7 @@ export const capChecks: readonly Check[] = [
     how: "Reads the finish of every choice that used less than its cap.",
     uses: ["plain", "short"],
     judge: (context) => {
-      const ended = counted(context).filter((answer) => tokensOf(answer, "completion_tokens") < capOf(answer, context));
+      const ended = endedBelowCap(context);
       if (ended.length === 0) cannot("no answer ended by itself");
       for (const answer of ended) {
         const reason = finishOf(answer);

@@ -2,32 +2,35 @@ import { limit } from "../contract/contract.ts";
 import type { Check, Step } from "../judge/check.ts";
 import type { Context } from "../judge/context.ts";
 import { cannot, must, show } from "../judge/finding.ts";
-import { at, completionOf, finishOf, mustRefuse, numberAt, textAt, tokensOf } from "../judge/read.ts";
+import { at, completionOf, finishOf, isCompletion, mustRefuse, numberAt, textAt, tokensOf } from "../judge/read.ts";
 import type { Answer } from "../wire/answer.ts";
-import { chat, contextLength, hasFeature, modelRecord } from "./ask.ts";
+import { chat, contextLength, hasFeature, modelRecord, unthinking } from "./ask.ts";
 import type { Members } from "./ask.ts";
 import { longText } from "./long-text.ts";
+import { instructed } from "./instructed.ts";
 
 /** The longest conversation that is allowed: instructions, and turns that are all alike, so that its size can be foretold. */
 const mostMessages = 2048;
 
-interface Message {
-  readonly role: string;
-  readonly content: string;
-}
+/** The instruction as a system message: it is sent anyhow. In front of the greeting, where it was refused behind it. */
+const opening = (context: Context): readonly Members[] =>
+  isOpeningSent(context) ? instructed("system") : instructed("system").toReversed();
 
-function talk(turns: number, words: number): { readonly messages: readonly Message[] } {
-  const content = "tree ".repeat(words).trim();
+/** Whether the instruction, without a turn behind it, has been answered already. */
+const isOpeningSent = (context: Context): boolean => {
+  const sent = context.answers("developer, system, user")[1];
+  return sent !== undefined && isCompletion(sent);
+};
+
+function talk(context: Context, turns: number): Members {
+  const content = "tree ".repeat(wordsFor(context)).trim();
   const pair = [
     { role: "assistant", content },
     { role: "user", content },
   ];
   return {
-    messages: [
-      { role: "system", content },
-      { role: "user", content },
-      ...Array.from({ length: turns }, () => pair).flat(),
-    ],
+    messages: [...opening(context), ...Array.from({ length: turns }, () => pair).flat()],
+    ...unthinking(context),
   };
 }
 
@@ -41,9 +44,10 @@ function wordsFor(context: Context): number {
 
 const longest = (mostMessages - 2) / 2;
 
-/** What a turn and the rest cost, in tokens of the prompt; measured on two short conversations. */
+/** What a turn and the rest cost, in tokens of the prompt; measured on an instruction without a turn, and with one. */
 function sizesOf(context: Context): { readonly first: number; readonly turn: number } {
-  const [none, one] = context.answers("two short conversations");
+  const [one, before] = context.answers("one turn");
+  const none = before ?? context.answers("developer, system, user")[1];
   if (!none || !one) cannot("the short conversations were not answered");
   const first = tokensOf(none, "prompt_tokens");
   return { first, turn: tokensOf(one, "prompt_tokens") - first };
@@ -54,7 +58,7 @@ function almostFull(context: Context): Members {
   const { first, turn } = sizesOf(context);
   const turns = Math.floor((contextLength(context) - 20 - first) / turn);
   if (turns < 1 || turns > longest) cannot("no conversation fills this context");
-  return talk(turns, wordsFor(context));
+  return talk(context, turns);
 }
 
 /** Where answers can be held to a form, one that is longer than what is left: otherwise the model may end early. */
@@ -63,23 +67,40 @@ const longForm = (context: Context): Members =>
     ? { response_format: { type: "json_schema", json_schema: { name: "long", schema: { const: longText } } } }
     : {};
 
+const overflow = { status: 400, code: "context_length_exceeded", param: "messages" };
+const tooLong = ["too long a prompt", "too long a prompt, streamed"];
+const overflows = (context: Context): readonly Answer[] => [...new Set(tooLong.map((step) => context.answer(step)))];
+
 export const contextSteps: readonly Step[] = [
   {
-    name: "two short conversations",
-    needs: ["models"],
+    name: "one turn",
+    needs: ["models", "developer, system, user"],
     isValid: true,
     asks: (context) =>
-      [0, 1].map((turns) => chat(context, { ...talk(turns, wordsFor(context)), max_completion_tokens: 1 })),
+      (isOpeningSent(context) ? [1] : [1, 0]).map((turns) =>
+        chat(context, { ...talk(context, turns), max_completion_tokens: 1 }),
+      ),
+  },
+  {
+    name: "too long a prompt, streamed",
+    needs: ["models", "developer, system, user"],
+    isValid: true,
+    asks: (context) => [chat(context, { ...talk(context, longest), stream: true })],
   },
   {
     name: "too long a prompt",
-    needs: ["models"],
+    needs: ["models", "too long a prompt, streamed"],
     isValid: true,
-    asks: (context) => [false, true].map((stream) => chat(context, { ...talk(longest, wordsFor(context)), stream })),
+    shownBy: (context) => {
+      const answer = context.answer("too long a prompt, streamed");
+      mustRefuse(answer, overflow);
+      return answer.name;
+    },
+    asks: (context) => [chat(context, talk(context, longest))],
   },
   {
     name: "a maximum beyond the context",
-    needs: ["models", "two short conversations"],
+    needs: ["models", "one turn"],
     isValid: true,
     asks: (context) => {
       const maximum = Math.min(numberAt(modelRecord(context), "/max_completion_tokens"), 16_384);
@@ -90,7 +111,7 @@ export const contextSteps: readonly Step[] = [
   },
   {
     name: "no maximum",
-    needs: ["models", "two short conversations", "a maximum beyond the context"],
+    needs: ["models", "one turn", "a maximum beyond the context"],
     isValid: true,
     asks: (context) => [
       chat(
@@ -101,8 +122,6 @@ export const contextSteps: readonly Step[] = [
     ],
   },
 ];
-
-const overflow = { status: 400, code: "context_length_exceeded", param: "messages" };
 
 export const contextChecks: readonly Check[] = [
   {
@@ -119,10 +138,10 @@ export const contextChecks: readonly Check[] = [
   {
     clause: "MSG-23",
     how: "Sends a prompt that is longer than the context, streamed and not.",
-    uses: ["too long a prompt", "plain"],
+    uses: [...tooLong, "plain"],
+    cases: (context) => ({ tried: overflows(context).length, of: tooLong.length }),
     judge: (context) =>
-      context
-        .answers("too long a prompt")
+      overflows(context)
         .map((answer) => mustRefuse(answer, overflow))
         .join("; "),
     interop: (context) => {
@@ -140,11 +159,11 @@ export const contextChecks: readonly Check[] = [
   },
   {
     clause: "MSG-25",
-    how: "Compares the details of the overflow with the record, and with the size that two short conversations foretell.",
-    uses: ["too long a prompt", "two short conversations"],
+    how: "Compares the details of the overflow with the record, and with the size that a short conversation foretells.",
+    uses: [...tooLong, "one turn"],
     judge: (context) => {
       const { first, turn } = sizesOf(context);
-      for (const answer of context.answers("too long a prompt")) {
+      for (const answer of overflows(context)) {
         mustRefuse(answer, overflow);
         const asked = {
           context_length: contextLength(context),

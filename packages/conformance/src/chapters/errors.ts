@@ -13,7 +13,7 @@ const uses = [
   "REQ-01 messages nothing",
   "REQ-08 max_completion_tokens 1.5",
   "MODL-12 an unknown id",
-  "a bad stream",
+  "several faults",
   "plain",
 ];
 
@@ -61,6 +61,16 @@ const deepest: Readonly<Record<(typeof inner)[number], string>> = {
   "MSG-13 an unknown kind of part": "messages[1].content[1].type",
   "MSG-02 the role critic": "messages[1].role",
 };
+
+/** One fault, not streamed and streamed. A short run has one pair: the others were sent as streams only. */
+function pairsOf(context: Context): readonly (readonly Answer[])[] {
+  const both = (...steps: readonly string[]): readonly Answer[] => steps.map((step) => context.answer(step));
+  return [
+    ...(context.wasSent("a bad stream") ? [context.answers("a bad stream")] : []),
+    ...(context.wasSent("too long a prompt") ? [both("too long a prompt", "too long a prompt, streamed")] : []),
+    both("MODL-12 an unknown id", "MODL-12 an unknown id, streamed"),
+  ];
+}
 
 const checks: readonly Check[] = [
   ofFailures("ERR-01", "Holds the body of every failure to the envelope.", (answer) => {
@@ -114,12 +124,9 @@ const checks: readonly Check[] = [
     clause: "ERR-07",
     how: "Sends the same faults streamed and not.",
     uses: ["a bad stream", "MODL-12 an unknown id", "MODL-12 an unknown id, streamed", "too long a prompt", "plain"],
+    cases: (context) => ({ tried: pairsOf(context).length, of: 3 }),
     judge: (context) => {
-      const pairs = [
-        context.answers("a bad stream"),
-        ...(context.has("too long a prompt") ? [context.answers("too long a prompt")] : []),
-        ["MODL-12 an unknown id", "MODL-12 an unknown id, streamed"].map((step) => context.answer(step)),
-      ];
+      const pairs = pairsOf(context);
       for (const [whole, streamed] of pairs) {
         if (!whole || !streamed) cannot("not sent");
         const trace = (answer: Answer): string =>

@@ -28,7 +28,7 @@ export const everyAnswerChecks: readonly Check[] = [
   {
     clause: "HTTP-28",
     how: "Looks for a 500 among the answers to every odd request of the run.",
-    uses: ["models", "odd values", "extras"],
+    uses: ["models", "odd values", "lower bounds and extras"],
     judge: (context) => {
       const asked = context.all.filter((answer) => !isScripted(answer));
       const odd = asked.find(({ status }) => status === 500);

@@ -3,7 +3,7 @@ import type { Step } from "../judge/check.ts";
 import type { Context } from "../judge/context.ts";
 import { cannot } from "../judge/finding.ts";
 import type { Ask, Header } from "../wire/ask.ts";
-import { ask, authorized, chat, post } from "./ask.ts";
+import { ask, authorized, chat, modelId, post } from "./ask.ts";
 import { refusals } from "./refusals.ts";
 import type { Case } from "./refusals.ts";
 
@@ -43,6 +43,7 @@ export const plans = refusals([
     cases: [
       {
         title: "DELETE of createChatCompletion",
+        isAlways: true,
         ask: under("/chat/completions", "DELETE", [authorized, ["Content-Type", "text/plain"]]),
       },
       { title: "GET of createChatCompletion", ask: under("/chat/completions") },
@@ -56,14 +57,13 @@ export const plans = refusals([
     clause: "HTTP-05",
     want: { status: 404, code: "unknown_url", param: null },
     cases: [
-      { title: "DELETE of a path that is not there", ask: under("/conformance-nothing", "DELETE") },
+      { title: "DELETE of a path that is not there", ask: under("/conformance-nothing", "DELETE"), isAlways: true },
       { title: "GET of a path that is not there", ask: under("/conformance/nothing") },
     ],
   },
   {
     clause: "HTTP-06",
     want: { status: 404, code: "unknown_url" },
-    sample: 4,
     cases: [
       nearMiss("/chat/completions", (base) => `${base.slice(0, -3)}/chat/completions`, /\/v1\b/),
       nearMiss("/v1/v1/chat/completions", (base) => `${base}/v1/chat/completions`, /(?<!\/v1)\/v1\/chat\/completions/),
@@ -82,7 +82,7 @@ export const plans = refusals([
     clause: "HTTP-09",
     want: { status: 415, code: "unsupported_media_type", param: null },
     cases: [
-      typed("text/plain", [["Content-Type", "text/plain"]]),
+      { ...typed("text/plain", [["Content-Type", "text/plain"]]), isAlways: true },
       typed("a form", [["Content-Type", "application/x-www-form-urlencoded"]]),
       typed("application/jsonl", [["Content-Type", "application/jsonl"]]),
     ],
@@ -95,7 +95,6 @@ export const plans = refusals([
   {
     clause: "HTTP-11",
     want: { status: 415, code: "unsupported_media_type", param: null },
-    sample: 2,
     cases: [
       typed("another charset", [["Content-Type", "application/json; charset=iso-8859-1"]]),
       {
@@ -110,10 +109,9 @@ export const plans = refusals([
   {
     clause: "HTTP-13",
     want: { status: 400, code: "invalid_json", param: null },
-    sample: 2,
     cases: [
       { title: "an empty body", ask: (context) => post(context, "") },
-      { title: "JSON that breaks off", ask: (context) => post(context, malformed) },
+      { title: "JSON that breaks off", ask: (context) => post(context, malformed), shownBy: "after an error" },
       { title: "a trailing comma", ask: (context) => post(context, '{"model":"x",}') },
       { title: "NaN", ask: (context) => post(context, '{"temperature":NaN}') },
     ],
@@ -129,6 +127,7 @@ export const plans = refusals([
     cases: [
       {
         title: "an array of the largest size",
+        isAlways: true,
         ask: (context) => post(context, `[${" ".repeat(limit("maxBodyBytes") - 2)}]`),
       },
       { title: "a string", ask: (context) => post(context, '"{}"') },
@@ -154,7 +153,8 @@ export const unreadable: readonly (readonly [title: string, raw: string, statuse
   ],
 ];
 export const unreadableName = (title: string): string => `HTTP-22 ${title}`;
-export const isSent = (index: number, { profile }: Context): boolean => profile.isThorough || index < 2;
+export const isSent = (index: number, { profile }: Context): boolean =>
+  profile.isThorough || index === profile.seed % unreadable.length;
 
 export const steps: readonly Step[] = [
   { name: "HEAD", asks: (context) => [under("/models", "HEAD")(context)] },
@@ -166,18 +166,18 @@ export const steps: readonly Step[] = [
     asks: (context) => [
       post(context, malformed),
       chat(context, { model: "conformance/none" }),
-      under("/models")(context),
+      under(`/models/${modelId(context)}`)(context),
     ],
   },
   {
     name: "several faults",
     needs: ["models"],
-    asks: (context) => [chat(context, { model: "conformance/none", top_p: 7, temperature: 7 })],
+    asks: (context) => [chat(context, { model: "conformance/none", top_p: 7, temperature: 7, stream: true })],
   },
   ...unreadable.map(([title, raw], index): Step => ({
     name: unreadableName(title),
     asks: (context) => {
-      if (!isSent(index, context)) cannot("left out of a short run");
+      if (!isSent(index, context)) cannot("left out of a short run; --thorough sends every case");
       return [{ method: "GET", target: "", headers: [], raw }];
     },
   })),

@@ -9,6 +9,7 @@ import { logprobs } from "./logprobs.ts";
 import { messages } from "./messages.ts";
 import { models } from "./models.ts";
 import { operations } from "./operations.ts";
+import { probeSteps } from "./probes.ts";
 import { members } from "./members.ts";
 import { sampling } from "./sampling.ts";
 import { stream } from "./stream.ts";
@@ -34,7 +35,7 @@ const chapters: readonly Chapter[] = [
 
 /** The request book: every request that the suite can send, by name. */
 export const book: ReadonlyMap<string, Step> = new Map(
-  chapters.flatMap(({ steps }) => steps.map((step) => [step.name, step])),
+  [...chapters.flatMap(({ steps }) => steps), ...probeSteps].map((step) => [step.name, step]),
 );
 
 export const checks: readonly Check[] = chapters.flatMap((chapter) => chapter.checks);

@@ -2,6 +2,8 @@ import { limit } from "../contract/contract.ts";
 import { must, show } from "../judge/finding.ts";
 import { completionOf, finishOf, listAt } from "../judge/read.ts";
 import type { Answer } from "../wire/answer.ts";
+import { canThink, partsOfQuestion, say } from "./ask.ts";
+import { conversation } from "./conversation.ts";
 import { clientId } from "./http-every-answer.ts";
 import { sentHeader } from "./http-browsers.ts";
 import { mixture } from "./mixtures.ts";
@@ -43,11 +45,37 @@ const dropped: Part = {
   },
 };
 
-/** Everything that is accepted without effect. The order of the members is the order of the names in the header. */
+const lower: Part = {
+  clause: "REQ-05",
+  how: "Sends every member at its lower bound.",
+  members: {
+    max_completion_tokens: undefined,
+    max_tokens: null,
+    temperature: 0,
+    top_k: 0,
+    min_p: 0,
+    frequency_penalty: -2,
+    presence_penalty: -2,
+    stop: "§",
+    logprobs: true,
+    top_logprobs: 0,
+    logit_bias: { 0: -100 },
+    metadata: {},
+    user: "",
+  },
+  raw: ['"n":1.0', '"max_completion_tokens":1e0'],
+};
+
+/**
+ * Every member at its lower bound, and everything that is accepted without effect. The order of the members is the order
+ * of the names in the header. A thought of one token shows whether the cap counts it.
+ */
 const extras = mixture({
-  name: "extras",
+  name: "lower bounds and extras",
   base: { max_completion_tokens: 1 },
+  together: (context) => (canThink(context) ? { reasoning_effort: "high" } : {}),
   parts: [
+    lower,
     {
       clause: "REQ-12",
       how: "Sends an unknown member inside a message and expects its path.",
@@ -144,7 +172,7 @@ const fourBytes = Object.fromEntries(Array.from({ length: 15 }, (_, index) => [`
 
 const upper = mixture({
   name: "upper bounds",
-  base: { messages: [{ role: "user", content: "Go." }] },
+  together: () => say(partsOfQuestion),
   parts: [
     {
       clause: "REQ-05",
@@ -171,32 +199,8 @@ const upper = mixture({
   ],
 });
 
-const lower = mixture({
-  name: "lower bounds",
-  parts: [
-    {
-      clause: "REQ-05",
-      how: "Sends every member at its lower bound.",
-      members: {
-        max_completion_tokens: undefined,
-        temperature: 0,
-        top_k: 0,
-        min_p: 0,
-        frequency_penalty: -2,
-        presence_penalty: -2,
-        stop: "§",
-        logprobs: true,
-        top_logprobs: 0,
-        logit_bias: { 0: -100 },
-        metadata: {},
-        user: "",
-      },
-      raw: ['"n":1.0', '"max_completion_tokens":1e0'],
-    },
-  ],
-});
-
-const nobody = Object.fromEntries(
+/** Members that have an effect, and need not be there. */
+export const nobody = Object.fromEntries(
   "temperature top_p top_k min_p frequency_penalty presence_penalty repetition_penalty seed stop logit_bias logprobs top_logprobs n stream stream_options tools tool_choice parallel_tool_calls response_format reasoning_effort user metadata max_tokens"
     .split(" ")
     .map((name) => [name, null]),
@@ -208,9 +212,11 @@ function mustBeOneChoice(answer: Answer): string {
   return `one choice that finished with ${reason}`;
 }
 
+/** Null for everything but the older cap, and one conversation with everything in it that messages may have. */
 const nulls = mixture({
-  name: "nulls",
+  name: "nulls and roles",
   base: { max_completion_tokens: 1 },
+  together: () => ({ max_completion_tokens: null, max_tokens: 1 }),
   parts: [
     {
       clause: "REQ-09",
@@ -252,10 +258,11 @@ const nulls = mixture({
       },
     },
     { ...dropped, headers: [["X-Client-Request-Id", "caf\u00e9"]] },
+    ...conversation,
   ],
 });
 
-const all = [extras, upper, lower, nulls];
+const all = [extras, upper, nulls];
 export const acceptedMembers = {
   steps: all.flatMap(({ steps }) => steps),
   checks: all.flatMap(({ checks }) => checks),

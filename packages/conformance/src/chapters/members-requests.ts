@@ -1,6 +1,7 @@
 import type { Step } from "../judge/check.ts";
 import { show } from "../judge/finding.ts";
 import { chat } from "./ask.ts";
+import { mustKeepCap } from "./caps.ts";
 import { refusals } from "./refusals.ts";
 import type { Case } from "./refusals.ts";
 
@@ -20,6 +21,8 @@ const withRaw = (member: string, text: string, param = member): Case => ({
   want: { param },
 });
 
+const stringForNumber = 'REQ-06 temperature "0.5"';
+
 const long = (length: number): string => "x".repeat(length);
 const pairs = (count: number): Record<string, string> =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`key${index}`, "v"]));
@@ -28,18 +31,22 @@ export const plans = refusals([
   {
     clause: "REQ-01",
     want: wrong("missing_required_parameter"),
-    sample: 2,
     cases: [bad("messages", undefined), bad("model", undefined)],
   },
-  { clause: "REQ-02", want: wrong("invalid_type"), cases: [bad("model", null), bad("messages", null)] },
+  {
+    clause: "REQ-02",
+    want: wrong("invalid_type"),
+    cases: [bad("model", null), { ...bad("messages", null), shownBy: "odd values" }],
+  },
   {
     clause: "REQ-03",
     want: wrong("invalid_type"),
-    sample: 2,
     cases: [
+      { ...bad("temperature", "0.5"), title: "a string for a number", shownBy: stringForNumber },
       bad("temperature", { hot: true }),
       bad("stream", 1),
       bad("messages", "Hello"),
+      bad("messages", { user: "Hello" }),
       bad("n", [1]),
       bad("stop", 7),
       bad("user", 5),
@@ -61,9 +68,9 @@ export const plans = refusals([
   {
     clause: "REQ-04",
     want: wrong("invalid_value"),
-    sample: 2,
     cases: [
       bad("temperature", 2.1),
+      { ...bad("temperature", 7), shownBy: "several faults" },
       bad("max_completion_tokens", 0),
       bad("top_p", 0),
       bad("n", 9),
@@ -85,8 +92,7 @@ export const plans = refusals([
   {
     clause: "REQ-06",
     want: wrong("invalid_type"),
-    sample: 2,
-    cases: [bad("temperature", "0.5"), bad("stream", "true"), bad("n", "1"), bad("seed", "7")],
+    cases: [{ ...bad("temperature", "0.5"), isAlways: true }, bad("stream", "true"), bad("n", "1"), bad("seed", "7")],
   },
   {
     clause: "REQ-08",
@@ -102,6 +108,7 @@ export const plans = refusals([
         members: { conformance_unknown: 1 },
         headers: [["x-strict-params", "true"]],
         want: { param: "conformance_unknown" },
+        shownBy: "REQ-20 x-strict-params in capitals",
       },
       { title: "store", members: { store: true }, headers: [["x-strict-params", "true"]], want: { param: "store" } },
     ],
@@ -121,7 +128,6 @@ export const plans = refusals([
   {
     clause: "REQ-21",
     want: wrong("unsupported_parameter"),
-    sample: 2,
     cases: [
       bad("functions", [{ name: "f" }]),
       bad("modalities", ["text", "audio"]),
@@ -191,20 +197,28 @@ export const steps: readonly Step[] = [
       chat(
         context,
         {},
-        { raw: ['"temperature":1e999', '"messages":{"__proto__":[]}', '"constructor":{"prototype":{}}'] },
+        { raw: ['"messages":null', '"temperature":1e999', '"__proto__":[]', '"constructor":{"prototype":{}}'] },
       ),
     ],
   },
   {
     name: "both caps",
-    needs: ["models"],
+    needs: ["models", "upper bounds"],
     isValid: true,
+    shownBy: (context) => {
+      mustKeepCap(context.answer("upper bounds"));
+      return "upper bounds";
+    },
     asks: (context) => [chat(context, { max_completion_tokens: 2, max_tokens: 5, stop: undefined })],
   },
   {
     name: "the older cap",
-    needs: ["models"],
+    needs: ["models", "nulls and roles"],
     isValid: true,
+    shownBy: (context) => {
+      mustKeepCap(context.answer("nulls and roles"));
+      return "nulls and roles";
+    },
     asks: (context) => [chat(context, { max_completion_tokens: undefined, max_tokens: 3 })],
   },
 ];

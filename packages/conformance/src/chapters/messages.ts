@@ -2,10 +2,10 @@ import type { Chapter, Check, Step } from "../judge/check.ts";
 import { cannot, must, show } from "../judge/finding.ts";
 import { completionOf, contentOf, givenCompletion, tokensOf } from "../judge/read.ts";
 import type { Answer } from "../wire/answer.ts";
-import { chat, question, say } from "./ask.ts";
+import { chat, partsOfQuestion, say, unthinking } from "./ask.ts";
 import type { Members } from "./ask.ts";
 import { contextChecks, contextSteps } from "./context-window.ts";
-import { conversation } from "./conversation.ts";
+import { controls, instructed, lookalikes, often } from "./instructed.ts";
 import { refusals } from "./refusals.ts";
 import type { Case } from "./refusals.ts";
 
@@ -24,7 +24,7 @@ const plans = refusals([
     clause: "MSG-02",
     want: wrong("invalid_value", "messages[1].role"),
     cases: [
-      message("the role critic", { role: "critic", content: "No." }),
+      { ...message("the role critic", { role: "critic", content: "No." }), isAlways: true },
       message("the role function", { role: "function", name: "f", content: "No." }),
     ],
   },
@@ -36,7 +36,6 @@ const plans = refusals([
   {
     clause: "MSG-04",
     want: wrong("invalid_value", "messages"),
-    sample: 2,
     cases: [
       { title: "no messages", members: { messages: [] } },
       {
@@ -57,9 +56,11 @@ const plans = refusals([
   {
     clause: "MSG-12",
     want: wrong("unsupported_value", "messages[1].content[1].type"),
-    sample: 2,
     cases: [
-      part("an image", text, { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } }),
+      {
+        ...part("an image", text, { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } }),
+        isAlways: true,
+      },
       part("a sound", text, { type: "input_audio", input_audio: { data: "AAAA", format: "wav" } }),
       part("a file", text, { type: "file", file: { file_id: "f" } }),
       message("a refusal", { role: "assistant", content: [text, { type: "refusal", refusal: "No." }] }),
@@ -92,7 +93,6 @@ const plans = refusals([
   {
     clause: "MSG-29",
     want: { status: 400, code: "unsupported_parameter" },
-    sample: 2,
     cases: [
       {
         ...message("audio of a message", { role: "assistant", content: "A.", audio: { id: "a" } }),
@@ -110,21 +110,34 @@ const plans = refusals([
   },
 ]);
 
-const partsOfQuestion = (question.match(/\s*\S+/g) ?? []).map((word) => ({ type: "text", text: word }));
-
-/** Control tokens, and texts that look like them and are none. */
-const controls = ["<|im_start|>", "<|im_end|>", "<think>", "<tool_call>"] as const;
-const lookalikes = ["<|im_sturt|>", "<|im_und|>", "<thunk>", "<tool_cull>"] as const;
-const often = (texts: readonly string[]): string => texts.join("").repeat(6);
-
 const steps: readonly Step[] = [
-  { name: "parts", needs: ["models"], isValid: true, asks: (context) => [chat(context, say(partsOfQuestion))] },
+  {
+    name: "parts",
+    needs: ["models", "plain", "upper bounds"],
+    isValid: true,
+    shownBy: (context) => {
+      const [whole, parts] = [context.answer("plain"), context.answer("upper bounds")];
+      must(tokensOf(parts, "prompt_tokens") === tokensOf(whole, "prompt_tokens"), parts, "the same prompt", "another");
+      return parts.name;
+    },
+    asks: (context) => [chat(context, say(partsOfQuestion))],
+  },
+  {
+    name: "developer, system, user",
+    needs: ["models"],
+    isValid: true,
+    asks: (context) =>
+      ["developer", "system", "user"].map((role) =>
+        chat(context, { messages: instructed(role), max_completion_tokens: 8, ...unthinking(context) }),
+      ),
+  },
   {
     name: "control tokens",
     needs: ["models"],
     isValid: true,
-    asks: (context) =>
-      [controls, lookalikes].map((texts) => chat(context, { ...say(often(texts)), max_completion_tokens: 1 })),
+    asks: (context) => [
+      chat(context, { messages: instructed("user", controls), max_completion_tokens: 1, ...unthinking(context) }),
+    ],
   },
   {
     name: "each control token",
@@ -142,21 +155,6 @@ const steps: readonly Step[] = [
     isValid: true,
     asks: (context) =>
       [controls, lookalikes].map((texts) => chat(context, { ...earlierCall(often(texts)), max_completion_tokens: 1 })),
-  },
-  {
-    name: "developer, system, user",
-    needs: ["models"],
-    isValid: true,
-    asks: (context) =>
-      ["developer", "system", "user"].map((role) =>
-        chat(context, {
-          messages: [
-            { role: "user", content: "How are you?" },
-            { role, content: "Talk about the sea and the ships on it." },
-          ],
-          max_completion_tokens: 8,
-        }),
-      ),
   },
 ];
 
@@ -192,7 +190,8 @@ const checks: readonly Check[] = [
       const [count, wanted] = [tokensOf(parts, "prompt_tokens"), tokensOf(whole, "prompt_tokens")];
       must(count === wanted, parts, `${wanted} prompt tokens`, `${count}`);
       const isGreedy = context.profile.abilities?.includes("greedy") === true;
-      if (isGreedy) must(contentOf(parts) === contentOf(whole), parts, show(contentOf(whole)), show(contentOf(parts)));
+      if (isGreedy && parts.name === "parts")
+        must(contentOf(parts) === contentOf(whole), parts, show(contentOf(whole)), show(contentOf(parts)));
       return `${count} prompt tokens, both ways`;
     },
   },
@@ -216,9 +215,10 @@ const checks: readonly Check[] = [
   {
     clause: "MSG-21",
     how: "Spells control tokens in a message, and compares the count of the prompt with that of a text that looks alike.",
-    uses: ["control tokens", "each control token"],
+    uses: ["control tokens", "developer, system, user", "each control token"],
+    cases: ({ profile }) => ({ tried: profile.isThorough ? controls.length + 1 : 1, of: controls.length + 1 }),
     judge: (context) => {
-      const [spelled, lookalike] = context.answers("control tokens");
+      const [spelled, lookalike] = [context.answer("control tokens"), context.answers("developer, system, user")[2]];
       const seen = [mustCountAsText(spelled, lookalike)];
       if (context.profile.isThorough) {
         const answers = context.answers("each control token");
@@ -240,6 +240,6 @@ const checks: readonly Check[] = [
 ];
 
 export const messages: Chapter = {
-  steps: [...plans.steps, ...steps, ...conversation.steps, ...contextSteps],
-  checks: [...plans.checks, ...checks, ...conversation.checks, ...contextChecks],
+  steps: [...plans.steps, ...steps, ...contextSteps],
+  checks: [...plans.checks, ...checks, ...contextChecks],
 };

@@ -28,16 +28,21 @@ export interface Mixture {
   readonly name: string;
   /** Members of the request that are nobody's part. */
   readonly base?: Members;
+  /** Members that go over all others where the parts are together: what further clauses look at. */
+  readonly together?: (context: Context) => Members;
   readonly parts: readonly Part[];
 }
 
 /** Steps and checks of several clauses that are judged from one accepted request. */
-export function mixture({ name, base = {}, parts }: Mixture): { readonly steps: Step[]; readonly checks: Check[] } {
+export function mixture({ name, base = {}, together, parts }: Mixture): {
+  readonly steps: Step[];
+  readonly checks: Check[];
+} {
   const whole: Step = {
     name,
     needs: ["models"],
     isValid: true,
-    asks: (context) => [mixed(context, base, parts)],
+    asks: (context) => [mixed(context, base, parts, together?.(context))],
   };
   const apart = parts.map((part): Step => ({
     name: apartName(name, part),
@@ -53,13 +58,13 @@ export function mixture({ name, base = {}, parts }: Mixture): { readonly steps: 
 
 const apartName = (name: string, part: Part): string => `${name}, only ${part.clause}`;
 
-function mixed(context: Context, base: Members, parts: readonly Part[]): ReturnType<typeof chat> {
+function mixed(context: Context, base: Members, parts: readonly Part[], over: Members = {}): ReturnType<typeof chat> {
   const { messages, ...others } = base;
   const last = Array.isArray(messages) ? messages : [{ role: "user", content: "Go." }];
   const members = Object.assign({}, ...parts.map((part) => part.members)) as Members; // members of objects are members
   return chat(
     context,
-    { messages: [...parts.flatMap((part) => part.messages ?? []), ...last], ...others, ...members },
+    { messages: [...parts.flatMap((part) => part.messages ?? []), ...last], ...others, ...members, ...over },
     {
       headers: parts.flatMap((part) => part.headers ?? []),
       raw: [...new Set(parts.flatMap((part) => part.raw ?? []))],

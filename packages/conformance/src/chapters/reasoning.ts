@@ -1,12 +1,37 @@
 import type { Check } from "../judge/check.ts";
 import type { Context } from "../judge/context.ts";
 import { cannot, doesNotApply, must, show } from "../judge/finding.ts";
-import { at, completionOf, contentOf, finishOf, givenCompletion, numberAt, tokensOf, usageOf } from "../judge/read.ts";
+import {
+  at,
+  completionOf,
+  contentOf,
+  finishOf,
+  givenCompletion,
+  numberAt,
+  sentBody,
+  tokensOf,
+  usageOf,
+} from "../judge/read.ts";
+import type { Answer } from "../wire/answer.ts";
 import { hasFeature } from "./ask.ts";
 
-const ifThinks = (context: Context): void => {
+export const ifThinks = (context: Context): void => {
   if (!hasFeature(context, "reasoning")) doesNotApply("the record of the model has no feature `reasoning`");
 };
+
+/** That a choice was cut while it thought, at the very token that the cap says. */
+export function mustCountThoughts(answer: Answer): string {
+  completionOf(answer);
+  const cap = Number(sentBody(answer)["max_completion_tokens"]);
+  const [all, thought] = [
+    tokensOf(answer, "completion_tokens"),
+    numberAt(usageOf(answer), "/completion_tokens_details/reasoning_tokens"),
+  ];
+  must(all <= cap, answer, `at most ${cap} tokens in all`, `${all}`);
+  must(finishOf(answer) === "length", answer, "length", show(finishOf(answer)));
+  if (!(thought > 0)) cannot("the model did not think");
+  return `${thought} of ${all} tokens are reasoning`;
+}
 
 /** What is said of the thoughts of a model. */
 export const reasoningChecks: readonly Check[] = [
@@ -32,20 +57,11 @@ export const reasoningChecks: readonly Check[] = [
   },
   {
     clause: "RESP-22",
-    how: "Asks a thinking model with a cap of two tokens.",
+    how: "Asks a thinking model with a cap of one or two tokens.",
     uses: ["thinking", "models"],
     judge: (context) => {
       ifThinks(context);
-      const answer = context.answer("thinking");
-      completionOf(answer);
-      const [all, thought] = [
-        tokensOf(answer, "completion_tokens"),
-        numberAt(usageOf(answer), "/completion_tokens_details/reasoning_tokens"),
-      ];
-      must(all <= 2, answer, "at most 2 tokens in all", `${all}`);
-      must(finishOf(answer) === "length", answer, "length", show(finishOf(answer)));
-      if (!(thought > 0)) cannot("the model did not think");
-      return `${thought} of ${all} tokens are reasoning`;
+      return mustCountThoughts(context.answer("thinking"));
     },
   },
   {

@@ -72,7 +72,7 @@ const steps: readonly Step[] = [
   one(
     "a stop from a thought",
     (context) => ({ stop: [wordOfThought(context)], reasoning_effort: "high", max_completion_tokens: 24 }),
-    ["thinking"],
+    ["thinking longer"],
   ),
   one("even ids banned", { logit_bias: ids((id) => id % 2 === 0), max_completion_tokens: 4 }),
   one("odd ids banned", { logit_bias: ids((id) => id % 2 === 1), max_completion_tokens: 4 }),
@@ -97,7 +97,7 @@ const steps: readonly Step[] = [
 ];
 
 function wordOfThought(context: Context): string {
-  const thought = textAt(context.answers("thinking")[1]?.json, "/choices/0/message/reasoning") ?? "";
+  const thought = textAt(context.answer("thinking longer").json, "/choices/0/message/reasoning") ?? "";
   return thought.match(/\p{L}{4,}/u)?.[0] ?? cannot("the model did not think in words");
 }
 
@@ -215,10 +215,10 @@ const checks: readonly Check[] = [
   checkOf(
     "SAMP-07",
     "Stops at a word of the model's own thought.",
-    ["thinking", "a stop from a thought", "models"],
+    ["thinking longer", "a stop from a thought", "models"],
     (context) => {
       if (!hasFeature(context, "reasoning")) doesNotApply("the record of the model has no feature `reasoning`");
-      const [before, after] = [context.answers("thinking")[1], context.answer("a stop from a thought")];
+      const [before, after] = [context.answer("thinking longer"), context.answer("a stop from a thought")];
       if (!before || !isCompletion(before)) cannot("the model did not think");
       completionOf(after);
       const [wanted, found] = [before, after].map((answer) => at(answer.json, "/choices/0/message/reasoning"));

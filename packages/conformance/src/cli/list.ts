@@ -11,6 +11,7 @@ const example: Profile = {
   basePath: "/v1",
   keyRoles: [],
   extraHeaders: [],
+  isProbing: false,
   isThorough: true,
   seed: 0,
 };

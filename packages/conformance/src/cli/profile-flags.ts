@@ -15,6 +15,7 @@ export interface ProfileFlags {
   readonly modelIs?: readonly Ability[];
   readonly claims?: string;
   readonly header: readonly string[];
+  readonly probe?: boolean;
   readonly thorough?: boolean;
   readonly seed: number;
 }
@@ -53,6 +54,7 @@ export const addProfileFlags = (command: Command): Command =>
       (text: string, before: readonly string[]) => [...before, text],
       [],
     )
+    .option("--probe", "send a request or two about each level that is not claimed (default: unless --level is given)")
     .option("--thorough", "every case of every clause, rather than one or two of each")
     .option("--seed <n>", "which case of a clause is sent where it is one", readWhole, 0);
 
@@ -78,6 +80,7 @@ export function readProfile(flags: ProfileFlags): {
     extraHeaders: headers.map(
       ({ name, placeholder, value }) => [name, placeholder === undefined ? value : `{${placeholder}}`] as const,
     ),
+    isProbing: flags.probe ?? flags.level.length === 0,
     isThorough: flags.thorough === true,
     seed: flags.seed,
   };

@@ -90,7 +90,10 @@ const readBaseline = (file: string): Baseline => JSON.parse(readFileSync(file, "
 
 function describe(profile: Profile): number {
   const steps = stepsFor(checksFor(profile), profile);
-  const text = steps.map(({ name, needs = [] }) => `${name}${needs.length > 0 ? `  (after ${needs.join(", ")})` : ""}`);
+  const text = steps.map(
+    ({ name, needs = [], shownBy }) =>
+      `${name}${needs.length > 0 ? `  (after ${needs.join(", ")}${shownBy && !profile.isThorough ? ", unless one of them shows it" : ""})` : ""}`,
+  );
   process.stdout.write(
     `${text.join("\n")}\n${steps.length} steps for ${checksFor(profile).length} checks; nothing was sent.\n`,
   );

@@ -18,6 +18,10 @@ export interface Clause {
   readonly keyword: "MUST" | "SHOULD";
   readonly level: Level;
   readonly sentence: string;
+  /** Why it matters to a caller. */
+  readonly why: string;
+  /** What an implementer does about it. */
+  readonly comply: string;
   readonly pointer: string;
   readonly since: string;
   readonly model: "any" | Ability;

@@ -6,6 +6,11 @@ export interface Step {
   readonly name: string;
   /** Steps whose answers it is built from. */
   readonly needs?: readonly string[];
+  /**
+   * The name of an exchange that shows the same already. It ends by `broken` or `cannot` where that one does not, and
+   * only then the step is sent. A thorough run sends it anyway.
+   */
+  readonly shownBy?: (context: Context) => string;
   /** @throws Untestable where it cannot be sent */
   readonly asks: (context: Context) => readonly Ask[];
   /** In turn, each on a connection of its own, where it is absent. */
@@ -18,6 +23,11 @@ export interface Step {
   readonly isRecorded?: boolean;
 }
 
+export interface Cases {
+  readonly tried: number;
+  readonly of: number;
+}
+
 /** How one clause is judged. */
 export interface Check {
   readonly clause: string;
@@ -27,6 +37,8 @@ export interface Check {
   readonly uses: readonly string[];
   /** What was seen, where the clause is kept. It ends by `broken` or `cannot` otherwise. */
   readonly judge: (context: Context) => string;
+  /** How many cases were tried, of those that a thorough run tries; absent where there is nothing to choose from. */
+  readonly cases?: (context: Context) => Cases;
   /** The same for what mainstream SDKs need of the clause; absent where they need nothing, `judge` where all of it. */
   readonly interop?: (context: Context) => string;
 }

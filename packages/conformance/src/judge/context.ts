@@ -8,31 +8,46 @@ export class Context {
   readonly #answers: ReadonlyMap<string, readonly Answer[]>;
   readonly #unsent: ReadonlyMap<string, string>;
   readonly #records: ReadonlyMap<string, unknown>;
+  readonly #shown: ReadonlyMap<string, string>;
 
   constructor(
     profile: Profile,
     answers: ReadonlyMap<string, readonly Answer[]>,
     unsent: ReadonlyMap<string, string>,
+    shown: ReadonlyMap<string, string> = new Map(),
     records: ReadonlyMap<string, unknown> = new Map(),
   ) {
     this.profile = profile;
     this.#answers = answers;
     this.#unsent = unsent;
+    this.#shown = shown;
     this.#records = records;
   }
 
-  /** Every answer of the run, in the order of the book. */
+  /** Every answer of the run, in the order of the book, but for those about levels that are not claimed. */
   get all(): readonly Answer[] {
-    return [...this.#answers.values()].flat();
+    return [...this.#answers].flatMap(([step, answers]) => (isProbe(step) ? [] : answers));
   }
 
+  /** Whether there is an answer to what a step asks, its own or one that shows the same. */
   has(step: string): boolean {
+    return this.wasSent(step) || this.#shown.has(step);
+  }
+
+  wasSent(step: string): boolean {
     return this.#answers.has(step);
   }
 
-  /** The answers of a step. */
+  /** The answers of a step, or the one that shows the same. */
   answers(step: string): readonly Answer[] {
-    return this.#answers.get(step) ?? cannot(this.#unsent.get(step) ?? `the step "${step}" was not sent`);
+    const shown = this.#shown.get(step);
+    const found = this.#answers.get(step) ?? (shown === undefined ? undefined : [this.exchange(shown)]);
+    return found ?? cannot(this.#unsent.get(step) ?? `the step "${step}" was not sent`);
+  }
+
+  /** An answer by the name of its exchange: that of its step, with `#2` and so on behind it for the later ones. */
+  exchange(name: string): Answer {
+    return this.all.find((answer) => answer.name === name) ?? cannot(`"${name}" was not sent`);
   }
 
   /** The answer of a step that asks once. */
@@ -46,6 +61,12 @@ export class Context {
     return this.#records.get(exchange);
   }
 }
+
+/** Whether a step, or an exchange, looks at a level that is not claimed. */
+export const isProbe = (name: string): boolean => name.startsWith("probe of ");
+
+/** The step that an exchange belongs to. */
+export const stepOfExchange = (name: string): string => name.replace(/ #\d+$/, "");
 
 const recordsReason =
   "what was recorded cannot be seen: name `records` (a command or a URL that prints the record of a request id) in the claims";

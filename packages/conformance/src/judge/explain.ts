@@ -4,14 +4,12 @@ import type { Profile } from "../run/profile.ts";
 import { toCurl } from "../wire/ask.ts";
 import { Context } from "./context.ts";
 import { at, textAt } from "./read.ts";
-import { reasons } from "./reasons.ts";
 
 /** Everything about one clause that helps to understand a verdict, and to change it. */
 export function explain(id: string, profile: Profile, keyVariable: string): string | undefined {
   const clause = clauseOf.get(id);
   if (!clause) return undefined;
   const own = checks.filter((check) => check.clause === id);
-  const chapter = id.replace(/-.*/, "");
   const target = at(document, clause.pointer);
   const said = textAt(target, "/description") ?? textAt(target, "/text");
   const remedy = textAt(target, "/remedy");
@@ -20,14 +18,15 @@ export function explain(id: string, profile: Profile, keyVariable: string): stri
     "",
     clause.sentence,
     "",
-    `Why it matters: ${reasons[chapter] ?? ""}`,
+    `Why it matters: ${clause.why}`,
     "",
     ...(own.length > 0
       ? own.map(({ how }) => `How it is checked: ${how}`)
       : [`Why there is no check: ${unchecked.find((one) => one.clause === id)?.reason}`]),
     "",
     `What breaks it: ${clause.faults.map((fault) => fault.replaceAll("-", " ")).join("; ")}.`,
-    `How to comply: do what the sentence says${said === undefined ? "" : `. The contract has it at ${clause.pointer}: ${said.replaceAll(/\s+/g, " ").trim()}`}`,
+    `How to comply: ${clause.comply}`,
+    ...(said === undefined ? [] : [`The contract, at ${clause.pointer}: ${said.replaceAll(/\s+/g, " ").trim()}`]),
     ...(remedy === undefined ? [] : [`What a caller is told: ${remedy}`]),
     "",
     ...curlsFor(

@@ -27,9 +27,11 @@ ${evidence.exchanges.map(exchangeBlock).join("\n")}
 }
 
 function levelSection(level: (typeof levels)[number], report: Report): string {
-  const { isClaimed, passed, failed, open } = report.levels[level];
+  const { isClaimed, isFound, note, passed, failed, open } = report.levels[level];
   const rows = report.clauses.filter((clause) => clause.level === level).map(clauseRow);
-  const counts = isClaimed ? `${passed} kept, ${failed} broken, ${open} open` : "not claimed";
+  const counts = isClaimed
+    ? `${passed} kept, ${failed} broken, ${open} open`
+    : `not claimed${isFound === undefined ? "" : isFound ? ", found" : ", not found"} (${escape(note ?? "")})`;
   return `<h2>${level}: ${counts}</h2><table><tr><th>clause<th>state<th>for SDKs<th>sentence and finding</tr>${rows.join("")}</table>`;
 }
 

@@ -10,13 +10,14 @@ export function toMarkdown(report: Report): string {
   return [
     `# ${implementation.name}${implementation.version === undefined ? "" : ` ${implementation.version}`}: ${report.verdict}`,
     "",
-    `Contract ${report.contract.version}, judged ${run.startedAt} with ${run.requests} requests and ${run.outputTokens} output tokens in ${(run.durationMs / 1000).toFixed(1)} s. For mainstream SDKs: ${report.interop}.`,
+    `Contract ${report.contract.version}, judged ${run.startedAt} with ${run.requests} requests and ${run.outputTokens} output tokens in ${(run.durationMs / 1000).toFixed(1)} s${run.sampled.clauses === 0 ? "" : `; of ${run.sampled.clauses} clauses ${run.sampled.tried} of ${run.sampled.of} cases were tried`}. For mainstream SDKs: ${report.interop}.`,
     "",
     "| level | claimed | kept | broken | open |",
     "| --- | --- | --- | --- | --- |",
     ...levels.map((level) => {
-      const { isClaimed, passed, failed, open } = report.levels[level];
-      return `| ${level} | ${isClaimed ? "yes" : "no"} | ${passed} | ${failed} | ${open} |`;
+      const { isClaimed, isFound, passed, failed, open } = report.levels[level];
+      const claim = isClaimed ? "yes" : isFound === undefined ? "no" : isFound ? "no, found" : "no, not found";
+      return `| ${level} | ${claim} | ${passed} | ${failed} | ${open} |`;
     }),
     "",
     ...(notable.length === 0

@@ -1,5 +1,7 @@
 import { clauses, contractVersion, levels } from "../contract/contract.ts";
 import type { Level } from "../contract/contract.ts";
+import type { Cases } from "../judge/check.ts";
+import { isProbe } from "../judge/context.ts";
 import { numberAt, usageOf } from "../judge/read.ts";
 import { exitCodeOf } from "../run/assess.ts";
 import type { Assessment, State, Verdict } from "../run/assess.ts";
@@ -36,12 +38,20 @@ export interface RunFacts {
   readonly abilities: readonly string[] | null;
   readonly isThorough: boolean;
   readonly seed: number;
+  /** Without probes. */
   readonly requests: number;
   readonly outputTokens: number;
+  /** Requests that looked at levels which are not claimed. */
+  readonly probes: number;
+  /** How much was tried of those clauses of which not every case was. */
+  readonly sampled: { readonly clauses: number; readonly tried: number; readonly of: number };
 }
 
 export interface LevelSummary {
   readonly isClaimed: boolean;
+  /** Of a level that is not claimed: whether a look at it found something; absent where nobody looked. */
+  readonly isFound?: boolean;
+  readonly note?: string;
   readonly passed: number;
   readonly failed: number;
   readonly open: number;
@@ -55,6 +65,8 @@ export interface ClauseReport {
   readonly state: State;
   readonly interop?: string;
   readonly note: string;
+  /** Where not every case of the clause was tried. */
+  readonly cases?: Cases;
   readonly expected?: string;
   readonly actual?: string;
   readonly exchange?: string;
@@ -74,12 +86,12 @@ export function buildReport(
     suite: { name: "@parley/conformance", version: suiteVersion },
     contract: { version: contractVersion, clauses: clauses.length },
     implementation: profile.implementation ?? { name: profile.origin },
-    run: factsOf(evidence, profile, durationMs),
+    run: factsOf(assessment, evidence, profile, durationMs),
     verdict: exitCode === 0 ? "conformant" : exitCode === 1 ? "not conformant" : "inconclusive",
     exitCode,
     interop: interopOf(verdicts),
     counts: countStates(verdicts),
-    levels: Object.fromEntries(levels.map((level) => [level, summarize(level, verdicts, profile)])) as Record<
+    levels: Object.fromEntries(levels.map((level) => [level, summarize(level, assessment, profile)])) as Record<
       Level,
       LevelSummary
     >, // one entry per level
@@ -89,9 +101,9 @@ export function buildReport(
   };
 }
 
-function factsOf(evidence: Evidence, profile: Profile, durationMs: number): RunFacts {
-  const answers = evidence.exchanges.map((exchange) => new Answer(exchange));
-  const outputTokens = answers.reduce((sum, answer) => sum + (numberAt(usageOf(answer), "/completion_tokens") || 0), 0);
+function factsOf({ verdicts }: Assessment, evidence: Evidence, profile: Profile, durationMs: number): RunFacts {
+  const asked = evidence.exchanges.filter(({ name }) => !isProbe(name));
+  const tokens = asked.map((exchange) => numberAt(usageOf(new Answer(exchange)), "/completion_tokens") || 0);
   return {
     startedAt: evidence.exchanges[0]?.startedAt ?? "",
     durationMs: Math.round(durationMs),
@@ -100,10 +112,20 @@ function factsOf(evidence: Evidence, profile: Profile, durationMs: number): RunF
     abilities: profile.abilities ?? null,
     isThorough: profile.isThorough,
     seed: profile.seed,
-    requests: evidence.exchanges.length,
-    outputTokens,
+    requests: asked.length,
+    outputTokens: sumOf(tokens),
+    probes: evidence.exchanges.length - asked.length,
+    sampled: sampledOf(verdicts.flatMap(({ cases }) => cases ?? [])),
   };
 }
+
+const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0);
+
+const sampledOf = (cases: readonly Cases[]): RunFacts["sampled"] => ({
+  clauses: cases.length,
+  tried: sumOf(cases.map(({ tried }) => tried)),
+  of: sumOf(cases.map((one) => one.of)),
+});
 
 const interopOf = (verdicts: readonly Verdict[]): Report["interop"] => {
   const found = new Set(verdicts.flatMap(({ interop }) => interop ?? []));
@@ -117,11 +139,14 @@ function countStates(verdicts: readonly Verdict[]): Report["counts"] {
   return counts;
 }
 
-function summarize(level: Level, verdicts: readonly Verdict[], profile: Profile): LevelSummary {
+function summarize(level: Level, { verdicts, probed }: Assessment, profile: Profile): LevelSummary {
+  const found = probed.find((one) => one.level === level);
   const own = verdicts.filter(({ clause }) => clause.level === level);
   const count = (...states: readonly State[]): number => own.filter(({ state }) => states.includes(state)).length;
   return {
     isClaimed: profile.levels.includes(level),
+    ...(found?.isFound !== undefined && { isFound: found.isFound }),
+    ...(found && { note: found.note }),
     passed: count("PASS"),
     failed: count("FAIL", "XFAIL", "XPASS", "WARN"),
     open: count("UNTESTABLE", "ERROR"),
@@ -129,7 +154,7 @@ function summarize(level: Level, verdicts: readonly Verdict[], profile: Profile)
 }
 
 function toClauseReport(
-  { clause, state, interop, note, breach }: Verdict,
+  { clause, state, interop, note, breach, cases }: Verdict,
   evidence: Evidence,
   profile: Profile,
   keyVariable: string,
@@ -144,6 +169,7 @@ function toClauseReport(
     state,
     ...(interop && { interop }),
     note,
+    ...(cases && { cases }),
     ...(breach && { expected: breach.expected, actual: breach.actual }),
     ...(exchange && { exchange: exchange.name, curl: toCurl(exchange.ask, profile.origin, keyVariable) }),
   };

@@ -10,17 +10,24 @@ export function toTerminal(report: Report): string {
     ...levels.flatMap((level) => levelLines(level, report)),
     `${report.implementation.name}: ${verdict} with contract ${report.contract.version} (${summary.join(", ")}).`,
     `For mainstream SDKs: ${interop}.`,
-    `${run.requests} requests, ${run.outputTokens} output tokens, ${(run.durationMs / 1000).toFixed(1)} s${run.isThorough ? "" : "; --thorough sends every case of every clause"}.`,
+    `${run.requests} requests, ${run.outputTokens} output tokens, ${(run.durationMs / 1000).toFixed(1)} s${run.probes === 0 ? "" : `, and ${run.probes} requests about levels that are not claimed`}.`,
+    ...(run.sampled.clauses === 0 ? [] : [sampledLine(run)]),
     ...report.unchecked.map(({ clause, reason }) => `No check of ${clause}: ${reason}`),
     ...report.faults.map((fault) => `A fault of the suite: ${fault}`),
     "",
   ].join("\n");
 }
 
+const sampledLine = ({ sampled: { clauses, tried, of } }: Report["run"]): string =>
+  `Of ${clauses} clauses ${tried} of ${of} cases were tried; --thorough tries them all, --seed chooses others.`;
+
+const foundWord = (isFound: boolean | undefined): string =>
+  isFound === undefined ? "" : isFound ? "found: " : "not found: ";
+
 function levelLines(level: (typeof levels)[number], report: Report): string[] {
-  const { isClaimed, passed, failed, open } = report.levels[level];
+  const { isClaimed, passed, failed, open, isFound, note } = report.levels[level];
   const own = report.clauses.filter((clause) => clause.level === level);
-  if (!isClaimed) return [`${level}: not claimed`];
+  if (!isClaimed) return [`${level}: not claimed, ${foundWord(isFound)}${note ?? ""}`];
   const notable = own.filter(({ state }) => !["PASS", "NOT_APPLICABLE"].includes(state));
   return [`${level}: ${passed} kept, ${failed} broken, ${open} open`, ...notable.flatMap(clauseLines)];
 }

@@ -1,7 +1,9 @@
 import { checks, unchecked } from "../chapters/index.ts";
-import { clauses } from "../contract/contract.ts";
-import type { Clause } from "../contract/contract.ts";
-import { Context } from "../judge/context.ts";
+import { probes } from "../chapters/probes.ts";
+import { clauses, levels } from "../contract/contract.ts";
+import type { Clause, Level } from "../contract/contract.ts";
+import type { Cases, Check } from "../judge/check.ts";
+import { Context, stepOfExchange } from "../judge/context.ts";
 import { find } from "../judge/finding.ts";
 import type { Breach, Finding } from "../judge/finding.ts";
 import { contentOf, isCompletion } from "../judge/read.ts";
@@ -23,10 +25,22 @@ export interface Verdict {
   /** What was seen, or why nothing could be. */
   readonly note: string;
   readonly breach?: Breach;
+  /** Where the run tried some of the clause's cases only. */
+  readonly cases?: Cases;
+}
+
+/** A level that is not claimed. */
+export interface Probed {
+  readonly level: Level;
+  /** Undefined: nothing was sent that could tell. */
+  readonly isFound?: boolean;
+  readonly note: string;
 }
 
 export interface Assessment {
   readonly verdicts: readonly Verdict[];
+  /** What a look at the levels that are not claimed has found. */
+  readonly probed: readonly Probed[];
   readonly unchecked: typeof unchecked;
   /** Faults of the suite's own requests. */
   readonly faults: readonly string[];
@@ -46,19 +60,30 @@ export function assess(
     const { baseline, today } = options;
     return baseline ? baselineState(verdict, baseline, today ?? new Date().toISOString().slice(0, 10)) : verdict;
   });
-  return { verdicts, unchecked, faults: evidence.faults };
+  const probed = levels.filter((level) => !profile.levels.includes(level)).map((level) => probe(level, context));
+  return { verdicts, probed, unchecked, faults: evidence.faults };
+}
+
+function probe(level: Level, context: Context): Probed {
+  const { uses, judge } = probes[level];
+  if (!uses.every((step) => context.has(step))) return { level, note: "not looked for; --probe does" };
+  const finding = find(() => judge(context));
+  if (finding.kind === "broken")
+    return { level, isFound: false, note: `expected ${finding.expected}, got ${finding.actual}` };
+  return { level, isFound: finding.kind === "kept", note: finding.kind === "kept" ? finding.seen : finding.reason };
 }
 
 export function contextOf(evidence: Evidence, profile: Profile): Context {
   const answers = new Map<string, Answer[]>();
   for (const exchange of evidence.exchanges) {
-    const step = exchange.name.replace(/ #\d+$/, "");
+    const step = stepOfExchange(exchange.name);
     answers.set(step, [...(answers.get(step) ?? []), new Answer(exchange)]);
   }
   return new Context(
     profile,
     answers,
     new Map(Object.entries(evidence.unsent)),
+    new Map(Object.entries(evidence.shown)),
     new Map(Object.entries(evidence.records)),
   );
 }
@@ -76,7 +101,7 @@ function judgeClause(clause: Clause, context: Context, evidence: Evidence, isStr
     const finding = gate(merge(own.map(({ judge }) => find(() => judge(context)))));
     const lenient = own.flatMap(({ interop }) => (interop ? [gate(find(() => interop(context)))] : []));
     return {
-      ...toVerdict(clause, finding, isStrict),
+      ...withCases(toVerdict(clause, finding, isStrict), own, context),
       ...(lenient.length > 0 && { interop: interopState(merge(lenient)) }),
     };
   } catch (error) {
@@ -86,6 +111,15 @@ function judgeClause(clause: Clause, context: Context, evidence: Evidence, isStr
       note: `the check broke down: ${error instanceof Error ? error.message : String(error)}`,
     };
   }
+}
+
+/** A verdict about some cases of a clause says so. */
+function withCases(verdict: Verdict, own: readonly Check[], context: Context): Verdict {
+  const counts = own.flatMap(({ cases }) => (cases ? [cases(context)] : []));
+  const sum = (name: keyof Cases): number => counts.reduce((total, one) => total + one[name], 0);
+  const cases = { tried: sum("tried"), of: sum("of") };
+  if (verdict.state !== "PASS" || cases.tried >= cases.of) return verdict;
+  return { ...verdict, cases, note: `${cases.tried} of ${cases.of} cases: ${verdict.note}` };
 }
 
 const nothingShown: Finding = {

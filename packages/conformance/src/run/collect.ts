@@ -1,7 +1,7 @@
 import { faultsOf } from "../contract/contract.ts";
 import type { Step } from "../judge/check.ts";
 import { Context } from "../judge/context.ts";
-import { Untestable } from "../judge/finding.ts";
+import { find, Untestable } from "../judge/finding.ts";
 import { numberAt, parse, usageOf } from "../judge/read.ts";
 import { Answer } from "../wire/answer.ts";
 import type { Ask } from "../wire/ask.ts";
@@ -15,6 +15,8 @@ export interface Evidence {
   readonly exchanges: readonly Exchange[];
   /** Steps that were not sent, and why. */
   readonly unsent: Readonly<Record<string, string>>;
+  /** Steps that were not sent because an exchange shows the same, and which. */
+  readonly shown: Readonly<Record<string, string>>;
   /** By the name of an exchange: what the service recorded of it. */
   readonly records: Readonly<Record<string, unknown>>;
   /** Faults of the suite's own requests. */
@@ -66,6 +68,7 @@ class Collection {
   readonly #collector: Collector;
   readonly #answers = new Map<string, Answer[]>();
   readonly #unsent = new Map<string, string>();
+  readonly #shown = new Map<string, string>();
   readonly #records = new Map<string, unknown>();
   readonly #faults: string[] = [];
   #silences = 0;
@@ -79,12 +82,15 @@ class Collection {
     return {
       exchanges: [...this.#answers.values()].flat().map(({ exchange }) => exchange),
       unsent: Object.fromEntries(this.#unsent),
+      shown: Object.fromEntries(this.#shown),
       records: Object.fromEntries(this.#records),
       faults: this.#faults,
     };
   }
 
   async perform(step: Step): Promise<void> {
+    const shown = this.#shownBy(step);
+    if (shown !== undefined) return void this.#shown.set(step.name, shown);
     const reason = this.#whyStop();
     const asks = reason === undefined ? this.#build(step) : reason;
     if (typeof asks === "string") {
@@ -118,8 +124,18 @@ class Collection {
     return undefined;
   }
 
+  get #context(): Context {
+    return new Context(this.#collector.profile, this.#answers, this.#unsent, this.#shown);
+  }
+
+  #shownBy({ shownBy }: Step): string | undefined {
+    if (shownBy === undefined || this.#collector.profile.isThorough) return undefined;
+    const found = find(() => shownBy(this.#context));
+    return found.kind === "kept" ? found.seen : undefined;
+  }
+
   #build(step: Step): readonly Ask[] | string {
-    const context = new Context(this.#collector.profile, this.#answers, this.#unsent);
+    const context = this.#context;
     try {
       const asks = step.asks(context);
       if (step.isValid === true) this.#validate(step, asks);

@@ -1,5 +1,6 @@
 import { book, checks, unchecked } from "../chapters/index.ts";
-import { clauseOf, clauses } from "../contract/contract.ts";
+import { probes } from "../chapters/probes.ts";
+import { clauseOf, clauses, levels } from "../contract/contract.ts";
 import type { Ability, Clause } from "../contract/contract.ts";
 import type { Check, Step } from "../judge/check.ts";
 import type { Profile } from "./profile.ts";
@@ -43,7 +44,8 @@ export function stepsFor(wanted: readonly Check[], profile: Profile): readonly S
   add("plain");
   if (profile.abilities === undefined && wanted.some(({ clause }) => clauseOf.get(clause)?.model === "greedy"))
     add("plain again");
-  const used = new Set(wanted.flatMap(({ uses }) => uses));
+  const asked = profile.isProbing ? levels.filter((level) => !profile.levels.includes(level)) : [];
+  const used = new Set([...wanted.flatMap(({ uses }) => uses), ...asked.flatMap((level) => probes[level].uses)]);
   for (const name of book.keys()) if (used.has(name)) add(name);
   return [...chosen];
 }

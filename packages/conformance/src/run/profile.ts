@@ -38,6 +38,8 @@ export interface Profile extends Claims {
   readonly basePath: string;
   readonly keyRoles: readonly KeyRole[];
   readonly extraHeaders: readonly (readonly [name: string, value: string])[];
+  /** Whether requests are sent to find out about levels that are not claimed. */
+  readonly isProbing: boolean;
   /** Every case of a clause rather than one of them. */
   readonly isThorough: boolean;
   /** Which case, where it is one. */
