@@ -21,6 +21,7 @@ const verbs = {
   fuzz: { command: ["node", join(root, "fuzz/main.ts")], isDevelopment: true },
   check: { command: ["node", join(root, "ci/run-steps.ts"), "check"], isDevelopment: true },
   test: { command: ["node", join(root, "ci/run-steps.ts"), "test"], isDevelopment: true },
+  pipeline: { command: ["node", join(root, "ci/run-steps.ts"), "pipeline"], isDevelopment: true },
   "test:vllm": { command: ["node", join(root, "ci/run-steps.ts"), "vllm"], isDevelopment: true },
 };
 

@@ -11,7 +11,7 @@ export interface Step {
    * `didNotRun` is neither passed nor failed: what it needs is not there, and it has said so.
    */
   readonly counts: "one" | "vitest";
-  readonly suites: readonly ("check" | "test" | "vllm")[];
+  readonly suites: readonly ("check" | "test" | "pipeline" | "vllm")[];
 }
 
 /** The exit code of a step that could not run, as automake and others have it. */
@@ -26,7 +26,7 @@ export const steps: readonly Step[] = [
     needs: [],
     inputs: [...code, "tsconfig.json"],
     counts: "one",
-    suites: ["check", "test"],
+    suites: ["check", "test", "pipeline"],
   },
   {
     name: "lint",
@@ -34,7 +34,7 @@ export const steps: readonly Step[] = [
     needs: [],
     inputs: [...code, ".oxlintrc.json"],
     counts: "one",
-    suites: ["check", "test"],
+    suites: ["check", "test", "pipeline"],
   },
   {
     name: "format",
@@ -42,7 +42,7 @@ export const steps: readonly Step[] = [
     needs: [],
     inputs: [...code, ".oxfmtrc.json"],
     counts: "one",
-    suites: ["check", "test"],
+    suites: ["check", "test", "pipeline"],
   },
   {
     name: "contract lint",
@@ -50,7 +50,7 @@ export const steps: readonly Step[] = [
     needs: [],
     inputs: ["openapi"],
     counts: "one",
-    suites: ["check", "test"],
+    suites: ["check", "test", "pipeline"],
   },
   {
     name: "tests",
@@ -58,7 +58,7 @@ export const steps: readonly Step[] = [
     needs: [],
     inputs: [...code, "vitest.config.ts"],
     counts: "vitest",
-    suites: ["test"],
+    suites: ["test", "pipeline"],
   },
   {
     name: "fuzz",
@@ -67,6 +67,14 @@ export const steps: readonly Step[] = [
     inputs: ["packages/server", "packages/inference", "openapi", "fuzz"],
     counts: "one",
     suites: ["test"],
+  },
+  {
+    name: "fuzz in a container",
+    command: ["node", "fuzz/main.ts", "--container"],
+    needs: ["docker"],
+    inputs: ["packages/server", "packages/inference", "openapi", "fuzz"],
+    counts: "one",
+    suites: ["pipeline"],
   },
   {
     name: "vLLM for the tests",

@@ -7,7 +7,7 @@ import { workFolder } from "./python.ts";
 import { addRecord, newTally } from "./record.ts";
 import type { Failure, Tally } from "./record.ts";
 import { runSchemathesis } from "./run.ts";
-import type { FuzzTarget, Source } from "./run.ts";
+import type { FuzzTarget, Schemathesis, Source } from "./run.ts";
 import { summarize } from "./summary.ts";
 import { startTarget } from "./target.ts";
 
@@ -28,7 +28,11 @@ const casesOfRound: Readonly<Record<"grammar" | "schema", number>> = { grammar: 
 const current = join(workFolder, "campaign.json");
 
 /** @returns what is wrong, as for the gate; with what was seen so far where `stop` ends the campaign early */
-export async function runCampaign(program: string, options: CampaignOptions, stop: AbortSignal): Promise<string[]> {
+export async function runCampaign(
+  program: Schemathesis,
+  options: CampaignOptions,
+  stop: AbortSignal,
+): Promise<string[]> {
   const campaign = await openCampaign(options);
   await using target = await startTarget("scripted");
   const startedMs = Date.now();
@@ -84,7 +88,7 @@ async function readTally(campaign: Campaign): Promise<Tally> {
 
 /** The first of five rounds is Schemathesis's own. */
 async function runRound(
-  program: string,
+  program: Schemathesis,
   target: FuzzTarget,
   { seed, folder }: Campaign,
   round: number,

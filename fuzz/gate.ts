@@ -5,7 +5,7 @@ import { workFolder } from "./python.ts";
 import { addRecord, newTally } from "./record.ts";
 import type { Tally } from "./record.ts";
 import { runSchemathesis } from "./run.ts";
-import type { Source } from "./run.ts";
+import type { Schemathesis, Source } from "./run.ts";
 import { summarize } from "./summary.ts";
 import { startTarget } from "./target.ts";
 import type { EngineName } from "./target.ts";
@@ -23,7 +23,7 @@ const plan: Readonly<Record<EngineName, readonly (readonly [source: Source, case
 };
 
 /** @returns what is wrong: failures of the server, and depths that were not reached */
-export async function runGate(program: string, stop: AbortSignal): Promise<string[]> {
+export async function runGate(program: Schemathesis, stop: AbortSignal): Promise<string[]> {
   const faults: string[] = [];
   for (const engine of ["scripted", "embedded"] as const) {
     faults.push(...(stop.aborted ? ["stopped"] : await fuzz(program, engine, stop)));
@@ -31,7 +31,7 @@ export async function runGate(program: string, stop: AbortSignal): Promise<strin
   return faults;
 }
 
-async function fuzz(program: string, engine: EngineName, stop: AbortSignal): Promise<string[]> {
+async function fuzz(program: Schemathesis, engine: EngineName, stop: AbortSignal): Promise<string[]> {
   const folder = join(workFolder, `gate-${engine}`);
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });

@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import type { Schemathesis } from "./run.ts";
 
 const run = promisify(execFile);
 const folder = fileURLToPath(new URL(".", import.meta.url));
@@ -11,28 +12,28 @@ const folder = fileURLToPath(new URL(".", import.meta.url));
 export const workFolder = join(folder, "../.parley/fuzz");
 
 /** The sentence says what is missing; the fuzzer did not run, which is neither a success nor a failure of the server. */
-export class NoPython extends Error {}
+export class NotThere extends Error {}
 
 const isRecent = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))";
 
 /**
  * Schemathesis in an environment of its own, installed once for every lock file. A run that was cut off goes on with what
- * is there. @returns its program @throws {NoPython}
+ * is there. @returns its program @throws {NotThere}
  */
-export async function prepareSchemathesis(): Promise<string> {
+export async function prepareSchemathesis(): Promise<Schemathesis> {
   const lock = join(folder, "requirements.lock");
   const digest = createHash("sha256").update(readFileSync(lock)).digest("hex").slice(0, 12);
   const environment = join(workFolder, `venv-${digest}`);
   const stamp = join(environment, "installed");
   const program = join(environment, "bin/schemathesis");
-  if (existsSync(stamp)) return program;
+  if (existsSync(stamp)) return [program];
   const python = await findPython();
   process.stdout.write("Installing Schemathesis (once).\n");
   await run(python, ["-m", "venv", environment]);
   const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary=:all:"];
   await run(join(environment, "bin/python"), [...pip, "--require-hashes", "--requirement", lock]).catch(explain);
   writeFileSync(stamp, digest);
-  return program;
+  return [program];
 }
 
 /** With Python there, a failed installation is a failure: nothing says that the next one would succeed. */
@@ -49,5 +50,5 @@ async function findPython(): Promise<string> {
     );
     if (isThere) return candidate;
   }
-  throw new NoPython("there is no Python 3.11 or newer (with venv and ensurepip) on this machine");
+  throw new NotThere("there is no Python 3.11 or newer (with venv and ensurepip) on this machine");
 }

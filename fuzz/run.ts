@@ -30,7 +30,7 @@ export interface Run {
 export type FuzzTarget = Target & { readonly engine: EngineName };
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
-const contract = path("../packages/server/src/generated/contract.json");
+export const contract = path("../packages/server/src/generated/contract.json");
 
 const argsOf: Readonly<Record<Source, readonly string[]>> = {
   grammar: ["--phases", "fuzzing", "--mode", "positive", "--include-operation-id", "createChatCompletion"],
@@ -38,9 +38,21 @@ const argsOf: Readonly<Record<Source, readonly string[]>> = {
   auth: ["--phases", "fuzzing", "--mode", "positive", "--checks", "ignored_auth"],
 };
 
+/** How Schemathesis is called: a program of this machine, or one that runs it in a container. */
+export type Schemathesis = readonly [file: string, ...args: string[]];
+
+/** What it is told by its environment. */
+export const namesForSchemathesis = [
+  "HYPOTHESIS_STORAGE_DIRECTORY",
+  "PYTHONPATH",
+  "PYTHONDONTWRITEBYTECODE",
+  "FUZZ_CONTRACT",
+  "FUZZ_WORLD",
+] as const;
+
 /** @returns the exit code of Schemathesis: 0 when it found nothing */
 export async function runSchemathesis(
-  program: string,
+  [file, ...before]: Schemathesis,
   target: FuzzTarget,
   run: Run,
   stop?: AbortSignal,
@@ -52,18 +64,18 @@ export async function runSchemathesis(
   const args = ["run", contract, "--url", target.url, "--no-color", ...argsOf[source], ...bounds, ...key];
   const output = createWriteStream(log);
   await once(output, "open");
-  const child = spawn(program, ["--config-file", path("schemathesis.toml"), ...args], {
+  const own: Record<(typeof namesForSchemathesis)[number], string> = {
+    HYPOTHESIS_STORAGE_DIRECTORY: join(workFolder, "hypothesis"),
+    PYTHONPATH: path("."),
+    PYTHONDONTWRITEBYTECODE: "1",
+    FUZZ_CONTRACT: contract,
+    FUZZ_WORLD: JSON.stringify({ ...target, source, record, isShallow }),
+  };
+  const child = spawn(file, [...before, "--config-file", path("schemathesis.toml"), ...args], {
     // Whatever else it writes is not for the tree.
     cwd: workFolder,
     stdio: ["ignore", output, output],
-    env: {
-      ...process.env,
-      HYPOTHESIS_STORAGE_DIRECTORY: join(workFolder, "hypothesis"),
-      PYTHONPATH: path("."),
-      PYTHONDONTWRITEBYTECODE: "1",
-      FUZZ_CONTRACT: contract,
-      FUZZ_WORLD: JSON.stringify({ ...target, source, record, isShallow }),
-    },
+    env: { ...process.env, ...own },
   });
   const interrupt = (): void => void child.kill("SIGINT");
   stop?.addEventListener("abort", interrupt);

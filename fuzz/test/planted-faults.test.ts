@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findShallows, readFloors } from "../depth.ts";
-import { NoPython, prepareSchemathesis } from "../python.ts";
+import { NotThere, prepareSchemathesis } from "../python.ts";
 import { addRecord, newTally } from "../record.ts";
 import type { Tally } from "../record.ts";
 import { runSchemathesis } from "../run.ts";
@@ -14,7 +14,7 @@ import { startFaultyProxy } from "./faulty-proxy.ts";
 import { plantedFaults } from "./planted-faults.ts";
 
 const program = await prepareSchemathesis().catch((error: unknown) => {
-  if (error instanceof NoPython) return undefined;
+  if (error instanceof NotThere) return undefined;
   throw error;
 });
 
@@ -33,7 +33,7 @@ describe.skipIf(program === undefined)("the fuzzer (it takes Python 3.11)", () =
     const record = join(folder, `${name}.ndjson`);
     const files = { record, log: join(folder, `${name}.log`) };
     const all: Run = { source: "grammar", cases: 120, seed: 1, ...files, ...run };
-    const exitCode = await runSchemathesis(program ?? "", { ...target, url }, all);
+    const exitCode = await runSchemathesis(program ?? ["schemathesis"], { ...target, url }, all);
     const tally = newTally();
     await addRecord(tally, record);
     return { exitCode, tally };
