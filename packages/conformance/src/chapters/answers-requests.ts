@@ -1,7 +1,8 @@
 import type { Step } from "../judge/check.ts";
 import type { Context } from "../judge/context.ts";
 import { cannot, must, show } from "../judge/finding.ts";
-import { completionOf, contentOf, givenCompletion, textAt } from "../judge/read.ts";
+import { completionOf, contentOf, givenCompletion, textAt, tokensOf } from "../judge/read.ts";
+import type { Header } from "../wire/ask.ts";
 import { canThink, chat, modelRecord, say } from "./ask.ts";
 import type { Members } from "./ask.ts";
 import { endedBelowCap, mustKeepCap } from "./caps.ts";
@@ -9,26 +10,46 @@ import { ifThinks, mustCountThoughts } from "./reasoning.ts";
 import { clientId } from "./http-every-answer.ts";
 import { originOf } from "./http-browsers.ts";
 
-export const plainSteps: readonly Step[] = [
+/** Headers that must not keep a request from being answered, each of interest to a clause. */
+const extraHeaders = ({ profile }: Context): readonly Header[] => [
+  ["Accept", "text/event-stream"],
+  ["X-Client-Request-Id", clientId],
+  ["x-request-id", "conformance-request-id"],
+  ["Origin", originOf(profile)],
+];
+
+/** The exchange with all of these headers, where it was answered. */
+function plainWithAll(context: Context): string {
+  completionOf(context.answer("plain with headers"));
+  return "plain with headers";
+}
+
+/** The plain request with all of the headers; where that is refused, without any, and with each of them alone. */
+const plainRequests: readonly Step[] = [
   {
-    name: "plain",
+    name: "plain with headers",
     needs: ["models"],
     isValid: true,
-    asks: (context) => [
-      chat(
-        context,
-        {},
-        {
-          headers: [
-            ["Accept", "text/event-stream"],
-            ["X-Client-Request-Id", clientId],
-            ["x-request-id", "conformance-request-id"],
-            ["Origin", originOf(context.profile)],
-          ],
-        },
-      ),
-    ],
+    asks: (context) => [chat(context, {}, { headers: extraHeaders(context) })],
   },
+  {
+    name: "plain",
+    needs: ["models", "plain with headers"],
+    isValid: true,
+    shownBy: plainWithAll,
+    asks: (context) => [chat(context)],
+  },
+  ...["Accept", "X-Client-Request-Id", "x-request-id", "Origin"].map((name): Step => ({
+    name: `plain with ${name}`,
+    needs: ["models", "plain with headers"],
+    isValid: true,
+    shownBy: plainWithAll,
+    asks: (context) => [chat(context, {}, { headers: extraHeaders(context).filter(([one]) => one === name) })],
+  })),
+];
+
+export const plainSteps: readonly Step[] = [
+  ...plainRequests,
   {
     name: "plain again",
     needs: ["models", "plain", "stream"],
@@ -38,11 +59,14 @@ export const plainSteps: readonly Step[] = [
   },
   {
     name: "choices",
-    needs: ["models", "upper bounds"],
+    needs: ["models", "plain", "upper bounds"],
     isValid: true,
     shownBy: (context) => {
-      mustKeepCap(context.answer("upper bounds"));
-      return "upper bounds";
+      const [one, several] = [context.answer("plain"), context.answer("upper bounds")];
+      mustKeepCap(several);
+      // Its question comes in parts. Where these are read as another text, nothing can be compared.
+      must(tokensOf(several, "prompt_tokens") === tokensOf(one, "prompt_tokens"), several, "one prompt", "another");
+      return several.name;
     },
     asks: (context) => [chat(context, { n: 2, max_completion_tokens: 4, temperature: 1 })],
   },

@@ -10,8 +10,11 @@ import { refusals } from "./refusals.ts";
 /** A key that nobody has. Its four-letter pieces stand in no ordinary text. */
 export const unknownKey = "pk-Zx9Qv7Kj2Wp4Yt6Hb8Rm3Xc5Ng1";
 
+/** Where a clause says that a key is refused, and other clauses how. */
+const unauthorizedOnly = { status: 401 };
 const refused = { status: 401, code: "invalid_api_key", param: null };
 const miracles: Header = ["Expect", "miracles"];
+const basic: Header = ["Authorization", "Basic {key}"];
 const bearer = (value: string): Header => ["Authorization", `Bearer ${value}`];
 const models = ({ profile }: Context): string => `${profile.basePath}/models`;
 
@@ -45,9 +48,8 @@ const plans = refusals([
     cases: [
       {
         title: "Basic",
-        isAlways: true,
-        ask: (context) =>
-          ask(context, "GET", `${models(context)}/${modelId(context)}`, [["Authorization", "Basic {key}"]]),
+        ask: (context) => ask(context, "GET", models(context), [basic]),
+        shownBy: "Basic for a record",
       },
       { title: "no scheme", ask: (context) => ask(context, "GET", models(context), [["Authorization", "{key}"]]) },
       {
@@ -73,7 +75,7 @@ const plans = refusals([
   },
   {
     clause: "AUTH-06",
-    want: refused,
+    want: unauthorizedOnly,
     cases: [
       {
         title: "the key in the query string",
@@ -89,7 +91,7 @@ const plans = refusals([
   },
   {
     clause: "AUTH-11",
-    want: refused,
+    want: unauthorizedOnly,
     cases: [
       {
         title: "another method of a path that is not there",
@@ -106,6 +108,11 @@ const plans = refusals([
 ]);
 
 const steps: readonly Step[] = [
+  {
+    name: "Basic for a record",
+    needs: ["models"],
+    asks: (context) => [ask(context, "GET", `${models(context)}/${modelId(context)}`, [basic])],
+  },
   {
     name: "a wrong key before its body",
     needs: ["models"],
@@ -127,7 +134,7 @@ const steps: readonly Step[] = [
     name: "Expect with a wrong key",
     needs: ["a wrong key among other faults"],
     shownBy: (context) => {
-      mustRefuse(context.answer("a wrong key among other faults"), refused);
+      mustRefuse(context.answer("a wrong key among other faults"), unauthorizedOnly);
       return "a wrong key among other faults";
     },
     asks: (context) => [ask(context, "GET", models(context), [bearer(unknownKey), miracles])],
@@ -204,7 +211,7 @@ const checks: readonly Check[] = [
     clause: "AUTH-12",
     how: "Sends the head of a request with an unknown key, holds its body back, and expects the answer all the same.",
     uses: ["a wrong key before its body"],
-    judge: (context) => mustRefuse(context.answer("a wrong key before its body"), refused),
+    judge: (context) => mustRefuse(context.answer("a wrong key before its body"), unauthorizedOnly),
   },
   {
     clause: "AUTH-13",
@@ -212,7 +219,7 @@ const checks: readonly Check[] = [
     uses: ["Expect with a wrong key", "Expect with the key", "plain"],
     cases: (context) => ({ tried: context.wasSent("Expect with the key") ? 2 : 1, of: 2 }),
     judge: (context) => {
-      const seen = mustRefuse(context.answer("Expect with a wrong key"), refused);
+      const seen = mustRefuse(context.answer("Expect with a wrong key"), unauthorizedOnly);
       if (!isCompletion(context.answer("plain"))) cannot("nothing was accepted, so a refusal shows nothing");
       if (!context.wasSent("Expect with the key")) return seen;
       const known = context.answer("Expect with the key");
@@ -222,10 +229,12 @@ const checks: readonly Check[] = [
   },
   {
     clause: "AUTH-14",
-    how: "Sends each operation without a valid key.",
-    uses: fromKeys,
+    how: "Sends each operation without a valid key, those that the service does not have aside.",
+    uses: [...fromKeys, "Basic for a record", "retrieve, raw"],
     judge: (context) => {
-      const seen = fromKeys.map((step) => mustRefuse(context.answer(step), refused));
+      const isThere = context.answer("retrieve, raw").status === 200;
+      const steps = [...fromKeys.slice(0, 2), ...(isThere ? ["Basic for a record"] : [])];
+      const seen = steps.map((step) => mustRefuse(context.answer(step), unauthorizedOnly));
       return context.answer("models").status === 200 ? seen.join("; ") : "";
     },
   },

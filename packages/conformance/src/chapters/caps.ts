@@ -49,11 +49,14 @@ export const endedBelowCap = (context: Context): readonly Answer[] =>
 
 const hasCalls = (answer: Answer): boolean => listAt(answer.json, "/choices/0/message/tool_calls").length > 0;
 
-/** Whether the only token that was allowed is a text: then the model had not ended, and only the cap can have. */
+/**
+ * Whether the only token that was allowed is a text: then the model had not ended, and only the cap can have. A stop text,
+ * and a form that is complete, end a choice as well.
+ */
 const isOneWord = (answer: Answer, cap: number): boolean =>
   cap === 1 &&
   !hasCalls(answer) &&
-  (sentBody(answer)["stop"] ?? null) === null &&
+  ["stop", "response_format", "tools"].every((name) => (sentBody(answer)[name] ?? null) === null) &&
   [contentOf(answer), textAt(answer.json, "/choices/0/message/reasoning") ?? ""].some((text) => text.trim() !== "");
 
 /** A choice whose cap ended it has to say so: one that goes on under a larger cap, and one of a single word. */

@@ -56,9 +56,9 @@ export const browserChecks: readonly Check[] = [
   {
     clause: "HTTP-25",
     how: "Reads Access-Control-Expose-Headers of an answer to a request with an Origin.",
-    uses: ["plain"],
+    uses: ["plain with Origin"],
     judge: (context) => {
-      const answer = context.answer("plain");
+      const answer = context.answer("plain with Origin");
       const names = (answer.header("access-control-expose-headers") ?? "")
         .split(",")
         .map((name) => name.trim().toLowerCase());
@@ -70,7 +70,7 @@ export const browserChecks: readonly Check[] = [
   {
     clause: "HTTP-26",
     how: "Searches every answer to a request without an Origin for CORS headers, while one with an Origin has them.",
-    uses: ["models", "plain"],
+    uses: ["models", "plain with Origin"],
     judge: (context) => {
       const others = context.all.filter(
         (answer) => answer.status !== undefined && sentHeader(answer, "origin") === undefined,
@@ -84,7 +84,7 @@ export const browserChecks: readonly Check[] = [
   {
     clause: "HTTP-27",
     how: "Searches every answer to a request with an Origin for Access-Control-Allow-Credentials.",
-    uses: ["plain", "preflight"],
+    uses: ["plain with Origin", "preflight"],
     judge: (context) => {
       const answers = ofBrowsers(context.all);
       const odd = answers.find((answer) => answer.header("access-control-allow-credentials") !== undefined);

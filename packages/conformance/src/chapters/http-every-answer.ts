@@ -14,11 +14,11 @@ export const everyAnswerChecks: readonly Check[] = [
   {
     clause: "HTTP-01",
     how: "Asks for JSON with an Accept for events, and for events with an Accept for JSON.",
-    uses: ["plain", "stream"],
+    uses: ["plain with Accept", "stream"],
     judge: (context) => {
-      const seen = (["plain", "stream"] as const).map((step) => {
+      const seen = (["plain with Accept", "stream"] as const).map((step) => {
         const answer = context.answer(step);
-        const wanted = step === "plain" ? "application/json" : "text/event-stream";
+        const wanted = step === "plain with Accept" ? "application/json" : "text/event-stream";
         must(answer.status === 200 && answer.mediaType === wanted, answer, `200 as ${wanted}`, answer.summary);
         return wanted;
       });
@@ -56,9 +56,9 @@ export const everyAnswerChecks: readonly Check[] = [
   {
     clause: "HTTP-30",
     how: "Sends an x-request-id of its own.",
-    uses: ["plain"],
+    uses: ["plain with x-request-id"],
     judge: (context) => {
-      const answer = context.answer("plain");
+      const answer = context.answer("plain with x-request-id");
       const id = answer.header("x-request-id");
       must(id !== undefined, answer, "an x-request-id of the server", "none");
       must(id !== sentHeader(answer, "x-request-id"), answer, "another x-request-id than the caller's", show(id));
@@ -68,9 +68,9 @@ export const everyAnswerChecks: readonly Check[] = [
   {
     clause: "HTTP-31",
     how: "Sends an X-Client-Request-Id of 512 characters and expects it back.",
-    uses: ["plain"],
+    uses: ["plain with X-Client-Request-Id"],
     judge: (context) => {
-      const answer = context.answer("plain");
+      const answer = context.answer("plain with X-Client-Request-Id");
       must(
         answer.header("x-client-request-id") === clientId,
         answer,

@@ -1,7 +1,7 @@
 import { limit } from "../contract/contract.ts";
 import type { Step } from "../judge/check.ts";
 import type { Context } from "../judge/context.ts";
-import { cannot } from "../judge/finding.ts";
+import { cannot, must } from "../judge/finding.ts";
 import type { Ask, Header } from "../wire/ask.ts";
 import { ask, authorized, chat, modelId, post } from "./ask.ts";
 import { refusals } from "./refusals.ts";
@@ -47,6 +47,8 @@ export const plans = refusals([
         ask: under("/chat/completions", "DELETE", [authorized, ["Content-Type", "text/plain"]]),
       },
       { title: "GET of createChatCompletion", ask: under("/chat/completions") },
+      { title: "PATCH of createChatCompletion", ask: under("/chat/completions", "PATCH") },
+      { title: "PUT to listModels", ask: under("/models", "PUT") },
       {
         title: "POST to listModels",
         ask: (context) => ({ ...post(context, "{}"), target: `${context.profile.basePath}/models` }),
@@ -157,6 +159,16 @@ export const isSent = (index: number, { profile }: Context): boolean =>
   profile.isThorough || index === profile.seed % unreadable.length;
 
 export const steps: readonly Step[] = [
+  {
+    name: "a short array",
+    needs: ["HTTP-16 an array of the largest size"],
+    shownBy: (context) => {
+      const answer = context.answer("HTTP-16 an array of the largest size");
+      must(answer.status === 200 || answer.status === 400, answer, "200 or 400", answer.summary);
+      return answer.name;
+    },
+    asks: (context) => [post(context, "[]")],
+  },
   { name: "HEAD", asks: (context) => [under("/models", "HEAD")(context)] },
   { name: "OPTIONS", asks: (context) => [under("/models", "OPTIONS")(context)] },
   {

@@ -49,8 +49,9 @@ const lower: Part = {
   clause: "REQ-05",
   how: "Sends every member at its lower bound.",
   members: {
-    max_completion_tokens: undefined,
+    max_completion_tokens: 1,
     max_tokens: null,
+    n: 1,
     temperature: 0,
     top_k: 0,
     min_p: 0,
@@ -63,6 +64,12 @@ const lower: Part = {
     metadata: {},
     user: "",
   },
+};
+
+const wholeNumbers: Part = {
+  clause: "REQ-07",
+  how: "Sends `n` as 1.0 and the cap as 1e0.",
+  members: { max_completion_tokens: undefined, n: undefined },
   raw: ['"n":1.0', '"max_completion_tokens":1e0'],
 };
 
@@ -76,11 +83,15 @@ const extras = mixture({
   together: (context) => (canThink(context) ? { reasoning_effort: "high" } : {}),
   parts: [
     lower,
+    wholeNumbers,
     {
       clause: "REQ-12",
-      how: "Sends an unknown member inside a message and expects its path.",
-      messages: [{ role: "user", content: "Hello.", mood: "fine" }],
-      judge: (answer) => mustName(answer, "messages[0].mood"),
+      how: "Sends unknown members inside a message and inside a part of another, and expects their paths.",
+      messages: [
+        { role: "user", content: "Hello.", mood: "fine" },
+        { role: "user", content: [{ type: "text", text: "Hello again.", tint: "red" }] },
+      ],
+      judge: (answer) => mustName(answer, "messages[0].mood", "messages[1].content[0].tint"),
     },
     {
       clause: "REQ-13",
@@ -216,7 +227,7 @@ function mustBeOneChoice(answer: Answer): string {
 const nulls = mixture({
   name: "nulls and roles",
   base: { max_completion_tokens: 1 },
-  together: () => ({ max_completion_tokens: null, max_tokens: 1 }),
+  together: () => ({ max_completion_tokens: undefined, max_tokens: 1 }),
   parts: [
     {
       clause: "REQ-09",

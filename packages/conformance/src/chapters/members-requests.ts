@@ -1,5 +1,5 @@
 import type { Step } from "../judge/check.ts";
-import { show } from "../judge/finding.ts";
+import { cannot, show } from "../judge/finding.ts";
 import { chat } from "./ask.ts";
 import { mustKeepCap } from "./caps.ts";
 import { refusals } from "./refusals.ts";
@@ -21,8 +21,6 @@ const withRaw = (member: string, text: string, param = member): Case => ({
   want: { param },
 });
 
-const stringForNumber = 'REQ-06 temperature "0.5"';
-
 const long = (length: number): string => "x".repeat(length);
 const pairs = (count: number): Record<string, string> =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`key${index}`, "v"]));
@@ -42,7 +40,6 @@ export const plans = refusals([
     clause: "REQ-03",
     want: wrong("invalid_type"),
     cases: [
-      { ...bad("temperature", "0.5"), title: "a string for a number", shownBy: stringForNumber },
       bad("temperature", { hot: true }),
       bad("stream", 1),
       bad("messages", "Hello"),
@@ -92,7 +89,7 @@ export const plans = refusals([
   {
     clause: "REQ-06",
     want: wrong("invalid_type"),
-    cases: [{ ...bad("temperature", "0.5"), isAlways: true }, bad("stream", "true"), bad("n", "1"), bad("seed", "7")],
+    cases: [bad("temperature", "0.5"), bad("stream", "true"), bad("n", "1"), bad("seed", "7")],
   },
   {
     clause: "REQ-08",
@@ -190,6 +187,17 @@ export const plans = refusals([
 ]);
 
 export const steps: readonly Step[] = [
+  {
+    name: "other values of x-strict-params",
+    needs: ["models"],
+    asks: (context) => {
+      if (!context.profile.isThorough) cannot("left out of a short run; --thorough sends every case");
+      const members = { conformance_unknown: 1, max_completion_tokens: 1 };
+      return ["1", "on", "false", "true;q=1"].map((value) =>
+        chat(context, members, { headers: [["x-strict-params", value]] }),
+      );
+    },
+  },
   {
     name: "odd values",
     needs: ["models"],

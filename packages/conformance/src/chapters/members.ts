@@ -22,6 +22,18 @@ const checks: readonly Check[] = [
     true,
   ),
   {
+    clause: "REQ-20",
+    how: "Sends further values of x-strict-params with an unknown member, and expects them to have no effect.",
+    uses: ["other values of x-strict-params", "nulls and roles"],
+    cases: ({ profile }) => ({ tried: profile.isThorough ? 4 : 0, of: 4 }),
+    judge: (context) => {
+      if (!context.has("other values of x-strict-params")) return "the value yes";
+      const answers = context.answers("other values of x-strict-params");
+      for (const answer of answers) completionOf(answer);
+      return `${answers.length} values without effect`;
+    },
+  },
+  {
     clause: "REQ-32",
     how: "Sends metadata whose name and value have the greatest length in characters beyond the basic plane.",
     uses: ["upper bounds"],
@@ -32,18 +44,6 @@ const checks: readonly Check[] = [
       if (typeof param !== "string" || !param.startsWith("metadata"))
         cannot(`refused for another reason: ${answer.summary}`);
       return mustRefuse(answer, { status: 200, code: "" });
-    },
-  },
-  {
-    clause: "REQ-07",
-    how: "Sends `n` as 1.0 and the cap as 1e0.",
-    uses: ["lower bounds and extras"],
-    judge: (context) => {
-      const answer = context.answer("lower bounds and extras");
-      if (!isCompletion(answer) && !/^(?:n|max_completion_tokens)$/.test(String(at(answer.json, "/error/param"))))
-        cannot(`refused for another reason: ${answer.summary}`);
-      completionOf(answer);
-      return "accepted";
     },
   },
   {

@@ -46,6 +46,7 @@ export const reasoningChecks: readonly Check[] = [
         at(answer.json, "/choices/0/message/reasoning"),
         at(usageOf(answer), "/completion_tokens_details/reasoning_tokens"),
       ];
+      if (thought === undefined && count === undefined) cannot("tokens of reasoning are not counted");
       must(
         thought === undefined && count === 0,
         answer,

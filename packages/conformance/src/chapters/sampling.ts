@@ -248,8 +248,10 @@ const checks: readonly Check[] = [
     if (!one || !other) cannot("not answered");
     completionOf(one);
     completionOf(other);
+    // Where the cap is not kept, another clause is broken, and one of them only goes on for longer.
+    const [less, more] = [contentOf(one), contentOf(other)].toSorted((a, b) => a.length - b.length);
     must(
-      contentOf(one) === contentOf(other) && contentOf(one) !== "",
+      less !== "" && less !== undefined && more?.startsWith(less) === true,
       other,
       `${show(contentOf(one))}, like in the other conversation`,
       show(contentOf(other)),

@@ -222,7 +222,8 @@ export const rules: readonly Rule[] = [
       for (const { json } of chunks)
         for (const name of identities) {
           const [value, wanted] = [at(json, `/${name}`), at(first?.json, `/${name}`)];
-          if (value === undefined || value !== wanted) return `${name} ${show(value)}, first ${show(wanted)}`;
+          const isMissing = name === "id" && value === undefined;
+          if (isMissing || value !== wanted) return `${name} ${show(value)}, first ${show(wanted)}`;
         }
       return undefined;
     },

@@ -1,7 +1,7 @@
 import type { Chapter, Check, Step } from "../judge/check.ts";
 import type { Context } from "../judge/context.ts";
 import { cannot, doesNotApply, must, show } from "../judge/finding.ts";
-import { at, completionOf, contentOf, isCompletion, mustRefuse, textAt, usageOf } from "../judge/read.ts";
+import { at, completionOf, contentOf, isCompletion, textAt, usageOf } from "../judge/read.ts";
 import type { Answer } from "../wire/answer.ts";
 import { canThink, chat, hasFeature, modelRecord, say } from "./ask.ts";
 import type { Members } from "./ask.ts";
@@ -133,6 +133,14 @@ function mustHaveStreams(context: Context, names: readonly string[]): void {
     cannot(`there was no stream: ${first?.summary ?? "none was asked for"}`);
 }
 
+/** That a fault, where it was found, was told by the status and not within a stream. */
+function mustFailBefore(answer: Answer): readonly string[] {
+  if (answer.status !== undefined && answer.status >= 400) return [`${answer.name}: ${answer.status}`];
+  const error = /"error"\s*:\s*\{/.exec(answer.text)?.[0];
+  must(answer.status !== undefined && error === undefined, answer, "an HTTP error", answer.summary);
+  return [];
+}
+
 /** One with a fault alone, where it was sent; else the one with several. */
 const badStream = (context: Context): Answer =>
   context.wasSent("a bad stream")
@@ -188,15 +196,11 @@ const checks: readonly Check[] = [
       "stream",
     ],
     judge: (context) => {
-      const seen = [
-        mustRefuse(context.answer("AUTH-02 an unknown key"), { status: 401, code: "invalid_api_key" }),
-        mustRefuse(badStream(context), { status: 400, code: "invalid_value", param: "temperature" }),
-        mustRefuse(context.answer("MODL-12 an unknown id, streamed"), { status: 404, code: "model_not_found" }),
-        mustRefuse(context.answer("too long a prompt, streamed"), {
-          status: 400,
-          code: "context_length_exceeded",
-        }),
-      ];
+      const asked = ["AUTH-02 an unknown key", "MODL-12 an unknown id, streamed", "too long a prompt, streamed"];
+      // Without a listed context nothing can be sent that is longer.
+      const sent = asked.filter((step) => context.has(step)).map((step) => context.answer(step));
+      const seen = [...sent, badStream(context)].flatMap(mustFailBefore);
+      if (seen.length === 0) cannot("no fault was found at all");
       return isCompletion(context.answer("stream")) ? seen.join("; ") : cannot("nothing was streamed");
     },
   },

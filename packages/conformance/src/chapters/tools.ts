@@ -10,13 +10,12 @@ import { plans, colours, steps, toolSteps } from "./tools-requests.ts";
 const callsOf = (answer: Answer): readonly unknown[] => listAt(answer.json, "/choices/0/message/tool_calls");
 const argumentsOf = (call: unknown): string => textAt(call, "/function/arguments") ?? "";
 
-/** The calls of an answer that had to make some, and was not cut. */
+/** The calls of an answer that had to make some, and was not cut. That it makes them is a clause of its own. */
 function finishedCalls(context: Context, step: string): readonly unknown[] {
   const answer = context.answer(step);
   completionOf(answer);
   if (finishOf(answer) === "length") cannot(`"${step}" was cut at its cap`);
-  must(callsOf(answer).length > 0, answer, "a call", answer.summary);
-  return callsOf(answer);
+  return callsOf(answer).length > 0 ? callsOf(answer) : cannot(`"${step}" was answered without a call`);
 }
 
 const ajv = new Ajv2020({ strict: false });
@@ -61,7 +60,12 @@ const checks: readonly Check[] = [
     "TOOL-03",
     "Asks with tool_choice required.",
     ["required call"],
-    (context) => `${finishedCalls(context, "required call").length} calls`,
+    (context) => {
+      const answer = context.answer("required call");
+      completionOf(answer);
+      if (finishOf(answer) !== "length") must(callsOf(answer).length > 0, answer, "a call", answer.summary);
+      return `${finishedCalls(context, "required call").length} calls`;
+    },
     true,
   ),
   checkOf(

@@ -115,10 +115,11 @@ function judgeClause(clause: Clause, context: Context, evidence: Evidence, isStr
 
 /** A verdict about some cases of a clause says so. */
 function withCases(verdict: Verdict, own: readonly Check[], context: Context): Verdict {
+  if (verdict.state !== "PASS") return verdict;
   const counts = own.flatMap(({ cases }) => (cases ? [cases(context)] : []));
   const sum = (name: keyof Cases): number => counts.reduce((total, one) => total + one[name], 0);
   const cases = { tried: sum("tried"), of: sum("of") };
-  if (verdict.state !== "PASS" || cases.tried >= cases.of) return verdict;
+  if (cases.tried >= cases.of) return verdict;
   return { ...verdict, cases, note: `${cases.tried} of ${cases.of} cases: ${verdict.note}` };
 }
 
