@@ -31,7 +31,8 @@ export async function prepareContainer(): Promise<Schemathesis> {
   return [
     ...(["docker", "run", "--rm", "--init", "--network", "host", "--user", user, "--workdir", workFolder] as const),
     ...[folder, dirname(contract)].flatMap((path) => ["--volume", `${path}:${path}:ro`]),
-    ...["--volume", `${workFolder}:${workFolder}`],
+    "--volume",
+    `${workFolder}:${workFolder}`,
     // By name: the values hold keys, and the command line is there for everybody to read.
     ...namesForSchemathesis.flatMap((name) => ["--env", name]),
     image,

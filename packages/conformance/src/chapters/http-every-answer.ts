@@ -41,7 +41,7 @@ export const everyAnswerChecks: readonly Check[] = [
   {
     clause: "HTTP-29",
     how: "Reads x-request-id of every answer and looks for one that comes twice.",
-    uses: ["models", "plain"],
+    uses: ["models", "plain", "HTTP-02 DELETE of createChatCompletion", "AUTH-01 no Authorization"],
     judge: (context) => {
       const seen = new Map<string, Answer>();
       for (const answer of answered(context.all)) {
