@@ -82,6 +82,7 @@ function defaultEffort(context: Context): Members {
 
 const ordinary = ["stream", "stream of two choices", "stream without counts"];
 const usedBy: Readonly<Record<string, readonly string[]>> = {
+  "STRM-18": [...ordinary, "a late failure"],
   "STRM-38": [...ordinary, "stream of reasoning", "models"],
   "STRM-19": ["forced call, streamed"],
   "STRM-20": ["forced call, streamed"],
