@@ -49,7 +49,7 @@ export function refusal(plan: RefusalPlan): { readonly steps: Step[]; readonly c
   };
   const check: Check = {
     clause,
-    how: `Sends ${cases.map(({ title }) => title).join(", ")}, and expects ${want.status} ${want.code ?? ""} each time, while "${twin}" is accepted.`,
+    how: `Sends ${cases.map(({ title }) => title).join(", ")}, and expects ${[want.status, want.code].filter(Boolean).join(" ")} each time, while "${twin}" is accepted.`,
     uses: [...cases.map(nameOf), twin],
     cases: (context) => ({ tried: chosen(context).length, of: cases.length }),
     judge: (context) => each(context, (answer, one) => mustRefuse(answer, { ...want, ...one.want })),
