@@ -38,6 +38,8 @@ export interface ChildStatus {
 export type ChildNotice =
   | { readonly notice: "loading"; readonly share: number; readonly detail: string }
   | { readonly notice: "ready"; readonly facts: EngineFacts }
+  /** Why it is about to end, where a later start may succeed; `message` is a sentence for the operator. */
+  | { readonly notice: "failing"; readonly message: string }
   /** What cannot get better by starting again; `message` is a sentence for the operator. */
   | { readonly notice: "hopeless"; readonly message: string };
 

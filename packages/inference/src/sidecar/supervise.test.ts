@@ -77,6 +77,26 @@ describe("a start", () => {
     expect(supervisor.logLines.join("\n")).toContain("the first token did not come: Error: no token");
   });
 
+  test("that finds its disk full is tried again, and succeeds when there is room", async () => {
+    let tries = 0;
+    const prepare = async (): Promise<void> => {
+      tries += 1;
+      if (tries <= 5) throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
+    };
+    const { supervisor, reports } = supervise(ready + stay, { prepare });
+    await supervisor.whenReady();
+    // More often than what is given up.
+    expect([tries, supervisor.restarts]).toEqual([6, 5]);
+    expect(reports.find(({ state }) => state === "crashed")?.detail).toMatch(/no space left on device.*starting again/);
+  });
+
+  test("says why it ended where its log has told", async () => {
+    const failing = say({ notice: "failing", message: "its disk is full" });
+    const { supervisor, reports } = supervise(`${failing} console.error("last words"); process.exit(1)`);
+    await until("it is tried again", () => supervisor.restarts > 0);
+    expect(reports.find(({ state }) => state === "crashed")?.detail).toMatch(/^its disk is full; starting again/);
+  });
+
   test("in silence is ended, and with news it is not", async () => {
     const timings = { ...quick, startSilenceMs: 400 };
     const silent = supervise(stay, { timings });

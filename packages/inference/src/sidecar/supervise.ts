@@ -2,6 +2,7 @@ import { EngineError } from "../engine.ts";
 import type { EngineFacts, EngineState } from "../engine.ts";
 import { backoffMs } from "./backoff.ts";
 import { EngineProcess } from "./engine-process.ts";
+import { isFullDisk } from "./full-disk.ts";
 import { LogTail } from "./log-tail.ts";
 import { ReadyGate } from "./ready-gate.ts";
 import type { Supervised } from "./supervised.ts";
@@ -24,6 +25,8 @@ export class Supervisor {
   #isRecycling = false;
   /** Why starting again would fail again, in the engine's own words. */
   #hopeless: string | undefined;
+  /** Why its latest process ends, where its log has told; starting again can help. */
+  #complaint: string | undefined;
   #restartTimer: NodeJS.Timeout | undefined;
   #silenceTimer: NodeJS.Timeout | undefined;
   #gone = Promise.resolve();
@@ -64,9 +67,8 @@ export class Supervisor {
 
   start(): void {
     this.#become("starting", "starting the engine process");
-    this.#gone = this.#run().catch((error: unknown) =>
-      this.#giveUp(`The engine process cannot be started: ${error instanceof Error ? error.message : String(error)}`),
-    );
+    this.#complaint = undefined;
+    this.#gone = this.#run().catch((error: unknown) => this.#afterNoStart(error));
   }
 
   /** From here on the engine is not restarted, and nobody should give it new work. */
@@ -131,6 +133,7 @@ export class Supervisor {
     if (isLog) this.#log.push(line);
     if (!notice || this.#isClosing) return;
     if (notice.notice === "hopeless") return this.#awaitEnd(notice.message);
+    if (notice.notice === "failing") return void (this.#complaint = notice.message);
     if (notice.notice === "loading")
       return this.#become("loading", `${notice.detail} ${Math.round(notice.share * 100)} %`);
     void this.#prove(notice.facts);
@@ -202,12 +205,27 @@ export class Supervisor {
     if (this.#isClosing) return;
     if (this.#hopeless !== undefined) return this.#giveUp(this.#hopeless);
     if (this.#isRecycling) return this.#startAnew();
+    const lastWords = this.#log.last === "" ? "" : `: ${this.#log.last}`;
+    const why = `the engine process ended (${how})${lastWords}`;
+    this.#afterCrash(this.#complaint ?? why, this.#complaint !== undefined);
+  }
+
+  /** There is no process. A disk may have room again before long; what else is in the way would stay there. */
+  #afterNoStart(error: unknown): void {
+    const why = error instanceof Error ? error.message : String(error);
+    if (this.#isClosing) return;
+    if (isFullDisk(error)) return this.#afterCrash(`the engine process cannot be started: ${why}`, true);
+    this.#giveUp(`The engine process cannot be started: ${why}`);
+  }
+
+  /** @param canPass what is in the way may go by itself, however long that takes */
+  #afterCrash(why: string, canPass: boolean): void {
     const wasHealthyFor = this.#state === "ready" ? Date.now() - this.#readySince : 0;
     const { healthyResetMs, crashesBeforeQuarantine } = this.#target.timings;
     this.#crashesInARow = wasHealthyFor > healthyResetMs ? 1 : this.#crashesInARow + 1;
     this.#ready.shut();
-    const why = `the engine process ended (${how})${this.#log.last === "" ? "" : `: ${this.#log.last}`}`;
-    if (!this.#ready.wasOpen && this.#crashesInARow >= crashesBeforeQuarantine) return this.#giveUp(why);
+    const isHopeless = !canPass && !this.#ready.wasOpen && this.#crashesInARow >= crashesBeforeQuarantine;
+    if (isHopeless) return this.#giveUp(why);
     this.#restartLater(why);
   }
 

@@ -20,6 +20,10 @@ test.each(["INFO 11-21 [core.py:1] something", "WARNING: error-prone", ""])("%s:
   expect(readLog(line)).toBeUndefined();
 });
 
+test("a full disk is no reason to give up", () => {
+  expect(readLog("OSError: [Errno 28] No space left on device")).toMatchObject({ notice: "failing" });
+});
+
 test("steps of loading are progress", () => {
   expect(readLog("INFO Starting to load model /weights...")).toMatchObject({ notice: "loading", share: 0.2 });
 });

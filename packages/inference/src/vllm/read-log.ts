@@ -21,6 +21,11 @@ const hopeless: readonly (readonly [pattern: RegExp, message: (match: RegExpExec
   ],
 ];
 
+/** Lines after which it ends, and a later start may succeed. */
+const failing: readonly (readonly [pattern: RegExp, message: string])[] = [
+  [/No space left on device/, "a disk that vLLM writes to is full (its cache or the folder for temporary files)"],
+];
+
 const loading: readonly (readonly [pattern: RegExp, share: number])[] = [
   [/Starting to load model/, 0.2],
   [/Loading weights took|Model loading took/, 0.6],
@@ -34,6 +39,8 @@ export function readLog(line: string): ChildNotice | undefined {
     const match = pattern.exec(line);
     if (match) return { notice: "hopeless", message: message(match) };
   }
+  const complaint = failing.find(([pattern]) => pattern.test(line));
+  if (complaint) return { notice: "failing", message: complaint[1] };
   const step = loading.find(([pattern]) => pattern.test(line));
   return step && { notice: "loading", share: step[1], detail: "loading the model:" };
 }

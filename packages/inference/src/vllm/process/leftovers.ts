@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, readlinkSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 
@@ -67,7 +67,10 @@ export class RunRecords {
 
   #save(record: RunRecord): void {
     mkdirSync(dirname(this.#file), { recursive: true });
-    writeFileSync(this.#file, JSON.stringify(record), { mode: 0o600 });
+    // Beside it first: a disk that fills up must not take the record of what runs.
+    const fresh = `${this.#file}.new`;
+    writeFileSync(fresh, JSON.stringify(record), { mode: 0o600 });
+    renameSync(fresh, this.#file);
   }
 }
 

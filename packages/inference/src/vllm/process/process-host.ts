@@ -1,5 +1,6 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { EngineProcess } from "../../sidecar/engine-process.ts";
+import { isFullDisk } from "../../sidecar/full-disk.ts";
 import { EngineFiles } from "../engine-files.ts";
 import type { ModelFolder } from "../model/model-folder.ts";
 import { VllmSidecar } from "../sidecar.ts";
@@ -39,12 +40,22 @@ class ProcessHost implements VllmHost {
     // Only its API process: the others are ended in their order when what a run has left is cleared.
     const env = { ...withoutOurs(process.env), ...variables };
     const started = new EngineProcess({ command, args, env, endsBy: "SIGTERM", kill }, hear);
-    if (started.pid !== undefined) this.#records.write(started.pid, folder);
+    try {
+      if (started.pid !== undefined) this.#records.write(started.pid, folder);
+    } catch (error) {
+      started.kill(); // nobody could find it again
+      throw error;
+    }
     return started;
   }
 
   noteReady(): void {
-    this.#records.noteShared();
+    try {
+      this.#records.noteShared();
+    } catch (error) {
+      // Its processes are on record already, and theirs is looked for while they live.
+      if (!isFullDisk(error)) throw error;
+    }
   }
 
   async cleanUp(): Promise<readonly string[]> {
