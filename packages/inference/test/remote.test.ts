@@ -123,6 +123,18 @@ test("speaks to the other side as it wants: bearer, headers, name, with or witho
   expect(engine.facts).toMatchObject({ context_length: 512, slots: 8 });
 });
 
+test("an address where somebody else's models are served now is noticed, and so is its return", async () => {
+  const place = await open();
+  const engine = await start([place]);
+  place.answer = refuse(404, '{"error": {"message": "The model `there` does not exist.", "code": 404}}');
+  expect(await ask(engine)).toBe("(unavailable)");
+  await until("it is not ready", () => engine.state === "crashed");
+  expect(engine.stateReason).toContain("does not exist");
+  place.answer = answerWell;
+  await engine.whenReady();
+  expect(await ask(engine)).toBe("abcdefgh");
+});
+
 describe("another place is asked", () => {
   test.each<[string, Answer]>([
     ["when one is busy", refuse(429, '{"error": "Too many"}')],

@@ -18,10 +18,10 @@ export class EndpointPool implements Upstream {
     return this.#endpoints.filter((endpoint) => !endpoint.isEjected(now));
   }
 
-  /** What is wrong with those that may not. */
-  get complaints(): string {
-    const now = Date.now();
-    return this.#endpoints.flatMap((one) => (one.isEjected(now) ? [one.complaint] : [])).join("; ");
+  /** What is wrong, where every one of them failed when it was last asked; undefined while one works. */
+  get complaint(): string | undefined {
+    if (this.#endpoints.some((one) => !one.isFailing)) return undefined;
+    return this.#endpoints.map((one) => one.complaint).join("; ");
   }
 
   /** Another endpoint is tried only as long as nothing of an answer has been seen. */

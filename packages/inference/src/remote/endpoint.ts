@@ -39,6 +39,11 @@ export class Endpoint {
     return this.#complaint;
   }
 
+  /** Whether it failed when it was last asked. */
+  get isFailing(): boolean {
+    return this.#failuresInARow > 0;
+  }
+
   isEjected(now: number): boolean {
     return now < this.#ejectedUntil;
   }
@@ -70,14 +75,16 @@ export class Endpoint {
     try {
       return await this.connection.read(path, signal, body);
     } catch (error) {
-      if (!signal.aborted) this.#blame(error);
+      // What it does not have, as routers have no `/version`, is no failure.
+      const isMissing = error instanceof RefusedAnswer && error.status === 404;
+      if (!signal.aborted && !isMissing) this.#blame(error);
       throw error;
     }
   }
 
-  /** A refusal of this one request says nothing about the next. */
+  /** A refusal of this one request says nothing about the next; where the model or our key is unknown, every one fails. */
   #blame(error: unknown): void {
-    if (error instanceof RefusedAnswer && error.status < 500 && error.status !== 429) return;
+    if (error instanceof RefusedAnswer && [400, 413, 422].includes(error.status)) return;
     this.#complaint = `${this.connection.baseUrl}: ${error instanceof Error ? error.message : String(error)}`;
     this.#ejectedUntil = Date.now() + backoffMs(this.#failuresInARow, ejection, () => 0.5 + Math.random() / 2);
     this.#failuresInARow += 1;

@@ -49,7 +49,7 @@ export function startRemoteEngine(options: RemoteOptions): VllmEngine {
       await probe(model, servedName, upstream, signal);
       return facts;
     },
-    complaint: () => (upstream.healthy.length === 0 ? upstream.complaints : undefined),
+    complaint: () => upstream.complaint,
     report: options.report,
   });
   keeper.start();
