@@ -34,6 +34,7 @@ export { coresFor } from "./vllm/process/environment.ts";
 export { explainContainer, explainProcess } from "./vllm/explain-start.ts";
 export { EngineFiles } from "./vllm/engine-files.ts";
 export { examineVllm } from "./vllm/doctor/examine-vllm.ts";
+export { examinePort } from "./vllm/doctor/examine-machine.ts";
 export type { Finding } from "./vllm/doctor/finding.ts";
 export { installVllm, installedBytes } from "./vllm/install/install-vllm.ts";
 export { startVllmContainer } from "./vllm/container/container-host.ts";

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startVllmContainer } from "../src/index.ts";
 import type { VllmContainerOptions, VllmSidecar } from "../src/index.ts";
+import { assertGpus, gpuArguments } from "../src/vllm/container/gpus.ts";
 import { askOne, neutral } from "./requests.ts";
 import { miniFolder, quickTimings } from "./start-scripted-vllm.ts";
 import { until } from "./until.ts";
@@ -124,6 +125,15 @@ describe("a container", () => {
     expect(runCall()).toContain('--gpus "device=0,1"');
     expect(runCall()).not.toContain("--enforce-eager");
   });
+});
+
+test("podman gets GPUs by their description, and says how to make one", async () => {
+  expect(gpuArguments("podman", "0,1")).toEqual(["--device", "nvidia.com/gpu=0", "--device", "nvidia.com/gpu=1"]);
+  expect(gpuArguments("podman", undefined)).toEqual(["--device", "nvidia.com/gpu=all"]);
+  const podman = { program: "podman", version: "5.0", run: async () => "" } as const;
+  await expect(assertGpus(podman, [folder])).rejects.toThrow(/podman knows of no GPU: .*nvidia-ctk cdi generate/);
+  writeFileSync(join(folder, "nvidia.yaml"), "");
+  await assertGpus(podman, [folder]);
 });
 
 describe("says what is missing", () => {

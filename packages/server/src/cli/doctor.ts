@@ -1,9 +1,12 @@
 import { join } from "node:path";
-import { examineVllm, installVllm, installedBytes } from "@parley/inference";
+import { examinePort, examineVllm, installVllm, installedBytes } from "@parley/inference";
 import type { Finding } from "@parley/inference";
 import type { Command } from "commander";
 import { modelNames } from "../config/model-settings.ts";
+import type { Config } from "../config/read-config.ts";
 import { driverOf, vllmSettings } from "../engines/start-engine.ts";
+import type { EngineOptions } from "../engines/start-engine.ts";
+import { findServer } from "../state/server-lock.ts";
 import { engineOptionsOf } from "./engine.ts";
 import { addDataFlags, addSettingFlags, dataSettingsOf, settingsOf } from "./settings.ts";
 import { toTable } from "./table.ts";
@@ -12,14 +15,25 @@ export function addDoctorCommand(program: Command): void {
   addSettingFlags(program.command("doctor").description("look for what would keep the engines from running")).action(
     async (_flags, command: Command) => {
       const { config } = settingsOf(command);
-      const models = modelNames
-        .map((name) => engineOptionsOf(name, config, "/tmp/parley-run"))
-        .filter(({ settings }) => driverOf(config, settings) === "vllm-process");
-      const findings = await examineVllm(models.map(vllmSettings));
+      const { dataDir, vllmImage: image = "" } = config;
+      const options = modelNames.map((name) => engineOptionsOf(name, config, "/tmp/parley-run"));
+      const on = (driver: string): EngineOptions[] =>
+        options.filter(({ settings }) => driverOf(config, settings) === driver);
+      const processes = on("vllm-process").map(vllmSettings);
+      const containers = on("vllm-container").map((one) => ({ ...vllmSettings(one), image }));
+      const machine = await examineVllm({ processes, containers, dataDir });
+      const findings = [...machine, ...(await examinePorts(config))];
       process.stdout.write(toTable(["what", "seen", "problem"], findings.map(toRow)));
       if (findings.some(({ problem }) => problem !== "")) process.exitCode = 1;
     },
   );
+}
+
+/** A server that runs has its ports itself. */
+async function examinePorts({ dataDir, host, port, metricsPort }: Config): Promise<Finding[]> {
+  if (findServer(dataDir)) return [{ topic: "ports", seen: "those of the server that runs", problem: "" }];
+  const metrics = metricsPort === "off" ? [] : [await examinePort("port of the metrics", "127.0.0.1", metricsPort)];
+  return [await examinePort("port", host, port), ...metrics];
 }
 
 const toRow = ({ topic, seen, problem }: Finding): string[] => [topic, seen, problem === "" ? "none" : problem];

@@ -1,4 +1,7 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -52,9 +55,20 @@ describe("engine plan", () => {
 
 describe("doctor", () => {
   test("finds nothing wrong where nothing is", async () => {
-    const { code, stdout } = await run("doctor", ...onVllm());
+    const { code, stdout } = await run("doctor", ...onVllm(), "--port", "0", "--metrics-port", "off");
     expect(stdout).toContain("vLLM 0.32.0+cpu");
     expect(code).toBe(0);
+  });
+
+  test("looks at the ports", async () => {
+    const taken = createServer().listen(0, "127.0.0.1");
+    await once(taken, "listening");
+    // A server that listens on a port has an address.
+    const { port } = taken.address() as AddressInfo;
+    const { code, stdout } = await run("doctor", ...onVllm(), "--port", String(port));
+    taken.close();
+    expect(stdout).toMatch(/cannot be had \(.*EADDRINUSE.*\): stop what uses it/);
+    expect(code).toBe(1);
   });
 
   test("has a sentence for every problem, and fails", async () => {

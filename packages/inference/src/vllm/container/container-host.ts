@@ -6,6 +6,7 @@ import { VllmSidecar } from "../sidecar.ts";
 import type { SidecarOptions, VllmHost } from "../sidecar.ts";
 import { ContainerError, findContainerEngine } from "./container-engine.ts";
 import type { ContainerEngine } from "./container-engine.ts";
+import { assertGpus } from "./gpus.ts";
 import { labels, planContainer } from "./plan-container.ts";
 import type { ContainerPlan, ContainerSettings, ImageFacts } from "./plan-container.ts";
 
@@ -32,6 +33,7 @@ class ContainerHost implements VllmHost {
     if (!image.isCpu) await assertGpus(engine);
     const user = userOf(process);
     this.#plan = planContainer(this.#options, model, image, {
+      program: engine.program,
       runFolder: this.#options.runFolder,
       owner: this.#owner,
       user,
@@ -88,14 +90,6 @@ export async function inspectImage(engine: ContainerEngine, image: string): Prom
 /** The socket in the mounted folder has to be ours. */
 export const userOf = ({ getuid, getgid }: Pick<NodeJS.Process, "getuid" | "getgid">): string =>
   `${getuid?.() ?? 0}:${getgid?.() ?? 0}`;
-
-async function assertGpus(engine: ContainerEngine): Promise<void> {
-  const info = await engine.run("info", "--format", "{{json .}}").catch(() => "");
-  if (/nvidia/i.test(info)) return;
-  throw new ContainerError(
-    `${engine.program} knows of no GPU: install the NVIDIA container toolkit, or use the image for processors (deploy/vllm-cpu.Dockerfile).`,
-  );
-}
 
 export function startVllmContainer(options: VllmContainerOptions): VllmSidecar {
   const started = new VllmSidecar(options, new ContainerHost(options));

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { ModelFolder } from "../model/model-folder.ts";
+import type { ContainerEngine } from "./container-engine.ts";
+import { gpuArguments } from "./gpus.ts";
 import { engineVariables } from "../process/environment.ts";
 import { oldestVersion, parseVersion, serveArguments } from "../process/flags.ts";
 
@@ -47,15 +49,21 @@ const inside = { weights: "/weights", run: "/run/parley" } as const;
 /** Tensors that processes hand to each other. */
 const sharedMemory = "2g";
 
-/**
- * @param owner stands for this installation: another one's containers are left alone
- * @param user `uid:gid` that the socket must belong to
- */
+/** What is decided by the machine. */
+interface Place {
+  readonly program: ContainerEngine["program"];
+  readonly runFolder: string;
+  /** Stands for this installation: another one's containers are left alone. */
+  readonly owner: string;
+  /** `uid:gid` that the socket must belong to. */
+  readonly user: string;
+}
+
 export function planContainer(
   settings: ContainerSettings,
   model: ModelFolder,
   image: ImageFacts,
-  place: { readonly runFolder: string; readonly owner: string; readonly user: string },
+  place: Place,
 ): ContainerPlan {
   const id = createHash("sha256").update(`${place.owner} ${settings.name}`).digest("hex").slice(0, 12);
   const folder = join(place.runFolder, id.slice(0, 8));
@@ -84,7 +92,7 @@ export function planContainer(
     ["--read-only", "--tmpfs", "/tmp:exec", "--shm-size", sharedMemory, "--user", place.user],
     ["--volume", `${settings.weights}:${inside.weights}:ro`, "--volume", `${folder}:${inside.run}`],
     ["--volume", "parley-vllm-cache:/tmp/.cache"],
-    image.isCpu ? [] : ["--gpus", settings.gpus === undefined ? "all" : `"device=${settings.gpus}"`],
+    image.isCpu ? [] : gpuArguments(place.program, settings.gpus),
     Object.entries(variables).flatMap(([name, value]) => ["--env", `${name}=${value}`]),
     ["--entrypoint", "vllm", settings.image, ...serve],
   ];

@@ -1,7 +1,10 @@
 import { execFile } from "node:child_process";
+import { once } from "node:events";
 import { statfsSync } from "node:fs";
+import { createServer } from "node:net";
 import { totalmem } from "node:os";
 import { promisify } from "node:util";
+import { findContainerEngine } from "../container/container-engine.ts";
 import { bad, good } from "./finding.ts";
 import type { Finding } from "./finding.ts";
 
@@ -20,6 +23,7 @@ async function ask(program: string, args: readonly string[]): Promise<string | u
 export interface Gpu {
   readonly name: string;
   readonly memoryBytes: number;
+  readonly driver: string;
 }
 
 /** Undefined: no driver answers. */
@@ -29,18 +33,39 @@ export async function findGpus(): Promise<readonly Gpu[] | undefined> {
     "--format=csv,noheader,nounits",
   ]);
   return text?.split("\n").map((line) => {
-    const [name = "", megabytes = "0"] = line.split(", ");
-    return { name, memoryBytes: Number(megabytes) * 2 ** 20 };
+    const [name = "", megabytes = "0", driver = ""] = line.split(", ");
+    return { name, memoryBytes: Number(megabytes) * 2 ** 20, driver };
   });
 }
 
-/** A container engine counts when its server answers: the program alone may stand for one that is not running. */
+/** Whether there are GPUs is the model's affair: one on processors needs none. */
+export function describeGpus(gpus: readonly Gpu[] | undefined): Finding {
+  if (!gpus?.length) return good("GPU and driver", "no driver answers (nvidia-smi)");
+  return good("GPU and driver", `${gpus.map(({ name }) => name).join(", ")}; driver ${gpus[0]?.driver}`);
+}
+
+/** Only the container driver needs one. */
 export async function examineContainers(): Promise<Finding> {
-  for (const program of ["docker", "podman"]) {
-    const version = await ask(program, ["version", "--format", "{{.Server.Version}}"]);
-    if (version) return good("container engine", `${program} ${version}`);
+  try {
+    const { program, version } = await findContainerEngine();
+    return good("container engine", `${program} ${version}`);
+  } catch {
+    return good("container engine", "none answers; only the container driver needs one");
   }
-  return good("container engine", "none answers; only the container driver needs one");
+}
+
+/** A port that another program has would keep the server from starting. */
+export async function examinePort(topic: string, host: string, port: number): Promise<Finding> {
+  const server = createServer().listen(port, host);
+  try {
+    await once(server, "listening");
+    return good(topic, `${host}:${port} is free`);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return bad(topic, `${host}:${port} cannot be had (${reason}): stop what uses it, or name another port.`);
+  } finally {
+    server.close();
+  }
 }
 
 /** Processes of one engine hand tensors to each other through it. */

@@ -1,4 +1,9 @@
+import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { findContainerEngine } from "../container/container-engine.ts";
+import { inspectImage } from "../container/container-host.ts";
+import { assertGpus } from "../container/gpus.ts";
+import type { ContainerSettings } from "../container/plan-container.ts";
 import { readModelFolder } from "../model/model-folder.ts";
 import { findVllm } from "../process/find-vllm.ts";
 import type { FoundVllm } from "../process/find-vllm.ts";
@@ -7,6 +12,7 @@ import {
   examineContainers,
   examineDisk,
   examineSharedMemory,
+  describeGpus,
   findGpus,
   gigabytes,
   memoryFor,
@@ -18,12 +24,42 @@ import type { Finding } from "./finding.ts";
 /** The version that the flags, the dialect and the faults were tried with. */
 const triedVersion = "0.32";
 
+export interface Examined {
+  /** Models that vLLM is to serve as a process, and in a container. */
+  readonly processes: readonly ProcessSettings[];
+  readonly containers: readonly ContainerSettings[];
+  /** Where the ledger and the logs are kept. */
+  readonly dataDir: string;
+}
+
 /** Everything that would keep these models from being served, before minutes are spent on finding out. */
-export async function examineVllm(models: readonly ProcessSettings[]): Promise<readonly Finding[]> {
+export async function examineVllm({ processes, containers, dataDir }: Examined): Promise<readonly Finding[]> {
   const gpus = await findGpus();
-  const machine = [await examineContainers(), examineSharedMemory(), examineDisk(tmpdir(), 1e9)];
-  const each = await Promise.all(models.map((settings) => examineModel(settings, gpus)));
+  const disks = [...new Set([tmpdir(), existsSync(dataDir) ? dataDir : tmpdir()])];
+  const machine = [
+    await examineContainers(),
+    describeGpus(gpus),
+    examineSharedMemory(),
+    ...disks.map((folder) => examineDisk(folder, 1e9)),
+  ];
+  const each = await Promise.all([
+    ...processes.map((settings) => examineModel(settings, gpus)),
+    ...containers.map((settings) => examineContainer(settings, gpus)),
+  ]);
   return [...machine, ...each.flat()];
+}
+
+async function examineContainer(settings: ContainerSettings, gpus: readonly Gpu[] | undefined): Promise<Finding[]> {
+  const topic = settings.name;
+  try {
+    const engine = await findContainerEngine();
+    const image = await inspectImage(engine, settings.image);
+    if (!image.isCpu) await assertGpus(engine);
+    const seen = `${settings.image}, for ${image.isCpu ? "processors" : "GPUs"}`;
+    return [good(topic, seen), describeWeights(settings, image, gpus ?? [])];
+  } catch (error) {
+    return [bad(topic, error instanceof Error ? error.message : String(error))];
+  }
 }
 
 async function examineModel(settings: ProcessSettings, gpus: readonly Gpu[] | undefined): Promise<Finding[]> {
@@ -50,8 +86,10 @@ function describeDevice(topic: string, { isCpu }: FoundVllm, gpus: readonly Gpu[
   );
 }
 
+type Served = Pick<ProcessSettings, "name" | "weights" | "tensorParallel">;
+
 /** Weights, and some room for the key-value cache beside them. */
-function describeWeights(settings: ProcessSettings, { isCpu }: FoundVllm, gpus: readonly Gpu[]): Finding {
+function describeWeights(settings: Served, { isCpu }: { readonly isCpu: boolean }, gpus: readonly Gpu[]): Finding {
   const { weightsBytes, quantization } = readModelFolder(settings.weights);
   const room = memoryFor(isCpu, gpus, settings.tensorParallel ?? 1);
   const seen = `${quantization} weights, ${gigabytes(weightsBytes)}, in memory of ${gigabytes(room)}`;
