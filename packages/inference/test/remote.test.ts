@@ -8,6 +8,7 @@ import { createServer as createTlsServer } from "node:tls";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, test } from "vitest";
 import { EngineError, startRemoteEngine } from "../src/index.ts";
@@ -133,6 +134,21 @@ test("an address where somebody else's models are served now is noticed, and so 
   place.answer = answerWell;
   await engine.whenReady();
   expect(await ask(engine)).toBe("abcdefgh");
+});
+
+test("one that has gone is noticed while nobody asks, and is there again as soon as it is back", async () => {
+  const place = await open();
+  const { port } = new URL(place.url);
+  const engine = await start([place]);
+  await place.stop();
+  await until("it is not ready", () => engine.state === "crashed");
+  // Long enough for the pause after a failure to have grown beyond what the test waits for.
+  await until("it was asked in vain for a while", () => engine.stateReason.includes("ECONNREFUSED"));
+  await wait(3500);
+  await open(answerWell, Number(port));
+  const backAt = performance.now();
+  await engine.whenReady();
+  expect(performance.now() - backAt).toBeLessThan(2000);
 });
 
 describe("another place is asked", () => {

@@ -24,6 +24,16 @@ export class EndpointPool implements Upstream {
     return this.#endpoints.map((one) => one.complaint).join("; ");
   }
 
+  /** Where none works there is nobody to be spared: all are asked anew. */
+  readmitAll(): void {
+    for (const endpoint of this.#endpoints) endpoint.readmit();
+  }
+
+  /** Finds out which of them are there, also while nobody asks for anything. */
+  async visitAll(signal: AbortSignal): Promise<void> {
+    await Promise.allSettled(this.healthy.map((endpoint) => endpoint.read("/v1/models", signal)));
+  }
+
   /** Another endpoint is tried only as long as nothing of an answer has been seen. */
   async *stream(path: string, body: string, signal: AbortSignal, origin?: RequestOrigin): AsyncGenerator<string> {
     yield* this.#untilOneAnswers((endpoint) => endpoint.stream(path, body, signal, origin));

@@ -48,6 +48,11 @@ export class Endpoint {
     return now < this.#ejectedUntil;
   }
 
+  /** It may be asked at once, whatever it did before. */
+  readmit(): void {
+    this.#ejectedUntil = 0;
+  }
+
   /** It has answered as it should. */
   forgive(): void {
     this.#failuresInARow = 0;

@@ -44,11 +44,13 @@ export function startRemoteEngine(options: RemoteOptions): VllmEngine {
     everyMs: timings.watchEveryMs,
     patienceMs: timings.startSilenceMs,
     prove: async (signal) => {
+      upstream.readmitAll();
       const model = await open();
       const facts = await readFacts(upstream, { ...options, model }, signal);
       await probe(model, servedName, upstream, signal);
       return facts;
     },
+    visit: (signal) => upstream.visitAll(signal),
     complaint: () => upstream.complaint,
     report: options.report,
   });

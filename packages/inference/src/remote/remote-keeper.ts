@@ -13,10 +13,15 @@ export interface Watched {
   readonly patienceMs: number;
   /** Reads what the engine says of itself and makes it produce one token. */
   prove(signal: AbortSignal): Promise<EngineFacts>;
+  /** Asks for something that costs nothing, so that an engine that has gone is noticed while nobody needs it. */
+  visit(signal: AbortSignal): Promise<void>;
   /** What is wrong while nobody may be asked; undefined while somebody may. */
   complaint(): string | undefined;
   report(event: SupervisorReport): void;
 }
+
+/** A visit goes over the network, perhaps to somebody who counts them. */
+const looksPerVisit = 5;
 
 /** Watches an engine that others run: it is ready when a token was really produced, and not while nobody answers. */
 export class RemoteKeeper implements Keeper {
@@ -27,6 +32,7 @@ export class RemoteKeeper implements Keeper {
   #reason = "not asked yet";
   #facts: EngineFacts | undefined;
   #restarts = 0;
+  #looks = 0;
   #watching: Promise<void> = Promise.resolve();
 
   constructor(watched: Watched) {
@@ -75,13 +81,17 @@ export class RemoteKeeper implements Keeper {
   async #watch(): Promise<void> {
     const { signal } = this.#closed;
     while (!signal.aborted) {
-      if (this.#state === "ready") this.#look();
+      if (this.#state === "ready") await this.#look();
       else await this.#prove();
       await wait(this.#watched.everyMs, undefined, { signal, ref: !this.#ready.wasOpen }).catch(() => undefined);
     }
   }
 
-  #look(): void {
+  async #look(): Promise<void> {
+    const { patienceMs } = this.#watched;
+    const patience = AbortSignal.any([this.#closed.signal, AbortSignal.timeout(patienceMs)]);
+    if ((this.#looks += 1) % looksPerVisit === 0) await this.#watched.visit(patience);
+    if (this.#closed.signal.aborted) return;
     const complaint = this.#watched.complaint();
     if (complaint === undefined) return;
     this.#ready.shut();
