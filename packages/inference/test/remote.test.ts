@@ -1,115 +1,21 @@
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, request as httpRequest } from "node:http";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import { connect } from "node:net";
 import type { AddressInfo } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
-import { text } from "node:stream/consumers";
-import { afterEach, describe, expect, test } from "vitest";
-import { EngineError, startRemoteEngine } from "../src/index.ts";
-import type { Engine, RemoteOptions } from "../src/index.ts";
-import { neutral, requestFor } from "./requests.ts";
-import { miniFolder, quickTimings } from "./start-scripted-vllm.ts";
+import { describe, expect, test } from "vitest";
+import type { RemoteOptions } from "../src/index.ts";
+import { answerWell, ask, closing, open, refuse, start, tokens } from "./remote-places.ts";
+import type { Answer } from "./remote-places.ts";
+import { requestFor } from "./requests.ts";
 import { until } from "./until.ts";
 
 /** The remote driver against places that answer in every way that was seen. */
-
-type Answer = (response: ServerResponse, body: string, request: IncomingMessage) => void;
-
-interface Place {
-  readonly url: string;
-  /** Completions that were asked of it, the probe included. */
-  asked: number;
-  readonly requests: { readonly headers: IncomingMessage["headers"]; readonly body: string }[];
-  answer: Answer;
-  stop(): Promise<void>;
-}
-
-const closing: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close();
-});
-
-const letters = Buffer.from("abcdefgh");
-const event = (data: unknown): string => `data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
-const tokens = (count: number, finish: string | null): string =>
-  event({
-    choices: [{ token_ids: [...letters.subarray(0, count)], finish_reason: finish }],
-    usage: { prompt_tokens: 9, completion_tokens: count },
-  });
-
-const answerWell: Answer = (response, body) => {
-  const { max_tokens: most } = JSON.parse(body) as { readonly max_tokens: number }; // written by the engine under test
-  response.end(tokens(Math.min(most, letters.length), "length") + event("[DONE]"));
-};
-const refuse =
-  (status: number, body: string): Answer =>
-  (response) =>
-    void response.writeHead(status).end(body);
-
-async function open(answer: Answer = answerWell, port = 0): Promise<Place> {
-  const server = createServer((request, response) => {
-    if (request.url === "/v1/models") return void response.end('{"data": [{"id": "there", "max_model_len": 512}]}');
-    if (request.url !== "/v1/completions") return void response.writeHead(404).end('{"detail": "Not Found"}');
-    void complete(request, response);
-  });
-  const complete = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    place.asked += 1;
-    const body = await text(request);
-    place.requests.push({ headers: request.headers, body });
-    place.answer(response, body, request);
-  };
-  server.listen(port, "127.0.0.1");
-  await once(server, "listening");
-  // A server that listens on a port has an address.
-  const { port: taken } = server.address() as AddressInfo;
-  const stop = async (): Promise<void> => {
-    server.closeAllConnections();
-    server.close();
-    await once(server, "close");
-  };
-  const place: Place = { url: `http://127.0.0.1:${taken}`, asked: 0, requests: [], answer, stop };
-  closing.push(async () => server.listening && stop());
-  return place;
-}
-
-async function start(places: readonly Place[], changes: Partial<RemoteOptions> = {}): Promise<Engine> {
-  const engine = startRemoteEngine({
-    name: "vendor/model-1-mini",
-    servedName: "there",
-    baseUrls: places.map(({ url }) => url),
-    tokenizerFolder: miniFolder,
-    headers: {},
-    bearer: undefined,
-    caFile: undefined,
-    proxyUrl: undefined,
-    slots: 8,
-    sampling: neutral,
-    timings: { ...quickTimings, stallMs: 500 },
-    report: () => undefined,
-    ...changes,
-  });
-  closing.push(() => engine.close(0));
-  await engine.whenReady();
-  return engine;
-}
-
-async function ask(engine: Engine, signal = AbortSignal.timeout(5000)): Promise<string> {
-  let said = "";
-  try {
-    for await (const one of engine.stream(requestFor({ max_tokens: 8 }), signal)) {
-      if (one.kind === "text") said += one.text;
-    }
-    return said;
-  } catch (error) {
-    return error instanceof EngineError ? `${said}(${error.kind})` : String(error);
-  }
-}
 
 test("speaks to the other side as it wants: bearer, headers, name, with or without /v1", async () => {
   const place = await open();
@@ -122,33 +28,6 @@ test("speaks to the other side as it wants: bearer, headers, name, with or witho
   expect(headers).toMatchObject({ authorization: "Bearer k", "x-tenant": "parley" });
   expect(JSON.parse(body)).toMatchObject({ model: "there", stream: true });
   expect(engine.facts).toMatchObject({ context_length: 512, slots: 8 });
-});
-
-test("an address where somebody else's models are served now is noticed, and so is its return", async () => {
-  const place = await open();
-  const engine = await start([place]);
-  place.answer = refuse(404, '{"error": {"message": "The model `there` does not exist.", "code": 404}}');
-  expect(await ask(engine)).toBe("(unavailable)");
-  await until("it is not ready", () => engine.state === "crashed");
-  expect(engine.stateReason).toContain("does not exist");
-  place.answer = answerWell;
-  await engine.whenReady();
-  expect(await ask(engine)).toBe("abcdefgh");
-});
-
-test("one that has gone is noticed while nobody asks, and is there again as soon as it is back", async () => {
-  const place = await open();
-  const { port } = new URL(place.url);
-  const engine = await start([place]);
-  await place.stop();
-  await until("it is not ready", () => engine.state === "crashed");
-  // Long enough for the pause after a failure to have grown beyond what the test waits for.
-  await until("it was asked in vain for a while", () => engine.stateReason.includes("ECONNREFUSED"));
-  await wait(3500);
-  await open(answerWell, Number(port));
-  const backAt = performance.now();
-  await engine.whenReady();
-  expect(performance.now() - backAt).toBeLessThan(2000);
 });
 
 describe("another place is asked", () => {

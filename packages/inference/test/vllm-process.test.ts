@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
@@ -100,6 +101,18 @@ describe("what an earlier run has left", () => {
     await next.vllm.engine.whenReady();
     expect(isAlive(process.pid)).toBe(true);
   });
+});
+
+test("what lies in the place of its socket is cleared", async () => {
+  await using first = startScriptedVllm({});
+  await first.vllm.engine.whenReady();
+  const { socketPath } = first.vllm;
+  await first.vllm.engine.close(0);
+  mkdirSync(dirname(socketPath));
+  writeFileSync(socketPath, "");
+  await using next = startScriptedVllm({}, { runFolder: first.folder });
+  await next.vllm.engine.whenReady();
+  expect([next.vllm.socketPath, next.vllm.engine.gauges().restarts]).toEqual([socketPath, 0]);
 });
 
 describe("a restart that is asked for", () => {

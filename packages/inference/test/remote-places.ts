@@ -1,0 +1,104 @@
+import { createServer } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { afterEach } from "vitest";
+import { EngineError, startRemoteEngine } from "../src/index.ts";
+import type { Engine, RemoteOptions } from "../src/index.ts";
+import { neutral, requestFor } from "./requests.ts";
+import { miniFolder, quickTimings } from "./start-scripted-vllm.ts";
+
+/** Places where a model is served, that answer in every way that was seen; closed after every test. */
+
+export type Answer = (response: ServerResponse, body: string, request: IncomingMessage) => void;
+
+export interface Place {
+  readonly url: string;
+  /** Completions that were asked of it, the probe included. */
+  asked: number;
+  readonly requests: { readonly headers: IncomingMessage["headers"]; readonly body: string }[];
+  answer: Answer;
+  stop(): Promise<void>;
+}
+
+export const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close();
+});
+
+export const letters = Buffer.from("abcdefgh");
+export const event = (data: unknown): string => `data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
+export const tokens = (count: number, finish: string | null): string =>
+  event({
+    choices: [{ token_ids: [...letters.subarray(0, count)], finish_reason: finish }],
+    usage: { prompt_tokens: 9, completion_tokens: count },
+  });
+
+export const answerWell: Answer = (response, body) => {
+  const { max_tokens: most } = JSON.parse(body) as { readonly max_tokens: number }; // written by the engine under test
+  response.end(tokens(Math.min(most, letters.length), "length") + event("[DONE]"));
+};
+export const refuse =
+  (status: number, body: string): Answer =>
+  (response) =>
+    void response.writeHead(status).end(body);
+
+export async function open(answer: Answer = answerWell, port = 0): Promise<Place> {
+  const server = createServer((request, response) => {
+    if (request.url === "/v1/models") return void response.end('{"data": [{"id": "there", "max_model_len": 512}]}');
+    if (request.url !== "/v1/completions") return void response.writeHead(404).end('{"detail": "Not Found"}');
+    void complete(request, response);
+  });
+  const complete = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    place.asked += 1;
+    const body = await text(request);
+    place.requests.push({ headers: request.headers, body });
+    place.answer(response, body, request);
+  };
+  server.listen(port, "127.0.0.1");
+  await once(server, "listening");
+  // A server that listens on a port has an address.
+  const { port: taken } = server.address() as AddressInfo;
+  const stop = async (): Promise<void> => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, "close");
+  };
+  const place: Place = { url: `http://127.0.0.1:${taken}`, asked: 0, requests: [], answer, stop };
+  closing.push(async () => server.listening && stop());
+  return place;
+}
+
+export async function start(places: readonly Place[], changes: Partial<RemoteOptions> = {}): Promise<Engine> {
+  const engine = startRemoteEngine({
+    name: "vendor/model-1-mini",
+    servedName: "there",
+    baseUrls: places.map(({ url }) => url),
+    tokenizerFolder: miniFolder,
+    headers: {},
+    bearer: undefined,
+    caFile: undefined,
+    proxyUrl: undefined,
+    slots: 8,
+    sampling: neutral,
+    timings: { ...quickTimings, stallMs: 500 },
+    report: () => undefined,
+    ...changes,
+  });
+  closing.push(() => engine.close(0));
+  await engine.whenReady();
+  return engine;
+}
+
+export async function ask(engine: Engine, signal = AbortSignal.timeout(5000)): Promise<string> {
+  let said = "";
+  try {
+    for await (const one of engine.stream(requestFor({ max_tokens: 8 }), signal)) {
+      if (one.kind === "text") said += one.text;
+    }
+    return said;
+  } catch (error) {
+    return error instanceof EngineError ? `${said}(${error.kind})` : String(error);
+  }
+}
