@@ -7,7 +7,7 @@ import { startRemoteEngine } from "../../src/index.ts";
 import { testEngineContract } from "../engine-contract.ts";
 import { neutral } from "../requests.ts";
 import { until } from "../until.ts";
-import { forward, miniFolder, startVllm, testTimings } from "./start-vllm.ts";
+import { forward, miniFolder, neverEnding, startVllm, testTimings } from "./start-vllm.ts";
 
 /** The program of vllm-router (0.1.17, from PyPI). */
 const program = process.env["PARLEY_TEST_ROUTER"];
@@ -62,9 +62,6 @@ describe.runIf(program !== undefined)("behind a router", () => {
       };
       return Object.assign(engine, { [Symbol.asyncDispose]: dispose });
     },
-    talkative: ({ sampling, ...members }) => ({
-      ...members,
-      sampling: { ...sampling, logit_bias: { "2039": -100, "2041": -100 } },
-    }),
+    talkative: ({ sampling, ...members }) => ({ ...members, sampling: { ...sampling, logit_bias: neverEnding } }),
   });
 });

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { patientTimings, startVllmProcess } from "../../src/index.ts";
 import type { SupervisorReport, Timings, VllmSidecar, VllmProcessOptions } from "../../src/index.ts";
+import { readModelFolder } from "../../src/vllm/model/model-folder.ts";
 import { neutral } from "../requests.ts";
 
 export const miniFolder = fileURLToPath(new URL("../../demo-models/model-1-mini", import.meta.url));
@@ -14,12 +15,20 @@ export const miniFolder = fileURLToPath(new URL("../../demo-models/model-1-mini"
 /** Where the environment of these tests is kept between runs: five gigabytes do not belong into a checkout. */
 export const installFolder = process.env["PARLEY_TEST_VLLM"] ?? join(homedir(), ".cache/parley/vllm");
 
+/** What takes many starts of an engine is run by name (`report:vllm`). */
+export const isWhole = process.env["PARLEY_TEST_VLLM_ALL"] !== undefined;
+
 /** Half a minute on an idle machine, and this is not one. */
 export const testTimings: Timings = {
   ...patientTimings,
   stallMs: 10_000,
   restartFirstMs: 500,
 };
+
+/** With this bias a model cannot end its turn, and talks on. */
+export const neverEnding: Readonly<Record<string, number>> = Object.fromEntries(
+  readModelFolder(miniFolder).endOfTurn.map((id) => [String(id), -100]),
+);
 
 export interface StartedVllm extends AsyncDisposable {
   readonly vllm: VllmSidecar;
@@ -40,7 +49,8 @@ export function startVllm(changes: Partial<VllmProcessOptions> = {}): StartedVll
     slots: 8,
     kvMemoryMb: undefined,
     cpuKvMemoryMb: 256,
-    gpuMemoryShare: undefined,
+    // Two may run beside each other.
+    gpuMemoryShare: process.env["PARLEY_TEST_GPU"] === undefined ? undefined : 0.25,
     tensorParallel: undefined,
     gpus: undefined,
     cores: "0",

@@ -1,16 +1,16 @@
-import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { EngineFiles } from "../../src/index.ts";
 import { askOne } from "../requests.ts";
-import { isAlive } from "../until.ts";
+import { until } from "../until.ts";
+import { mountSmallDisk } from "./small-disk.ts";
 import { miniFolder, startVllm } from "./start-vllm.ts";
 
-/** Starts of a real vLLM that cannot succeed, and one on top of what a killed server has left. */
+/** Starts of a real vLLM that cannot succeed, and one where somebody is in its place. */
 
 let folder: string;
 beforeAll(() => {
@@ -62,21 +62,35 @@ describe("a start that cannot succeed is given up at once, with a sentence", () 
   });
 });
 
-test("our own process killed with -9: the orphans are found, ended and replaced", async () => {
-  const state = join(folder, "state");
-  const program = fileURLToPath(new URL("../programs/own-vllm.ts", import.meta.url));
-  const server = spawn(process.execPath, [program, state], { stdio: ["ignore", "pipe", "inherit"] });
-  const [line] = (await once(server.stdout, "data")) as [Buffer]; // one line of JSON
-  const { pid: orphan } = JSON.parse(line.toString()) as { readonly pid: number };
-  server.kill("SIGKILL");
-  await once(server, "exit");
-  expect(isAlive(orphan)).toBe(true);
-  const shared = new Set(readdirSync("/dev/shm").filter((name) => name.startsWith("psm_")));
-  await using next = startVllm({ stateFolder: state });
-  await next.vllm.engine.whenReady();
-  expect(isAlive(orphan)).toBe(false);
-  expect((await askOne(next.vllm.engine, { max_tokens: 4 })).finish).toBe("length");
-  const log = new EngineFiles(state, next.options.name).lastLines(2000) ?? "";
-  expect(log).toMatch(/cleared what an earlier run had left: process \d+, process \d+/);
-  expect(readdirSync("/dev/shm").filter((name) => shared.has(name))).toEqual([]);
+test("the place of its socket is taken by another program: the engine gets it all the same", async () => {
+  const name = "vendor/model-1-mini";
+  const place = join(folder, createHash("sha256").update(name).digest("hex").slice(0, 8));
+  mkdirSync(place);
+  const stranger = createServer((socket) => socket.end("HTTP/1.1 200 OK\r\n\r\n{}")).listen(join(place, "api"));
+  await once(stranger, "listening");
+  await using started = startVllm({ name, runFolder: folder });
+  await started.vllm.engine.whenReady();
+  expect(started.vllm.socketPath).toBe(join(place, "api"));
+  expect((await askOne(started.vllm.engine, { max_tokens: 4 })).finish).toBe("length");
+  expect(started.vllm.engine.gauges().restarts).toBe(0);
+  stranger.close();
+});
+
+const disk = mountSmallDisk(4);
+afterAll(() => disk?.unmount());
+
+test.runIf(disk !== undefined)("a full disk of its temporary files and caches does no lasting harm", async () => {
+  const place = disk?.place ?? "";
+  const before = process.env["VLLM_CACHE_ROOT"];
+  process.env["VLLM_CACHE_ROOT"] = join(place, "cache");
+  disk?.fill();
+  await using started = startVllm({ runFolder: place });
+  const ready = started.vllm.engine.whenReady().then(() => "ready");
+  await Promise.race([ready, until("a start fails", () => started.vllm.engine.gauges().restarts > 0, 240_000)]);
+  console.log(`starts that failed on a full disk: ${started.vllm.engine.gauges().restarts}`);
+  disk?.free();
+  expect(await ready).toBe("ready");
+  expect((await askOne(started.vllm.engine, { max_tokens: 4 })).finish).toBe("length");
+  if (before === undefined) delete process.env["VLLM_CACHE_ROOT"];
+  else process.env["VLLM_CACHE_ROOT"] = before;
 });

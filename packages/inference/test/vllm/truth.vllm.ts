@@ -1,15 +1,11 @@
-import { readFileSync, readdirSync } from "node:fs";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { parse } from "yaml";
 import { EngineError } from "../../src/index.ts";
-import type { ChildEngine } from "../../src/index.ts";
 import { readModelFolder } from "../../src/vllm/model/model-folder.ts";
 import { openRenderer, openTokenizer } from "../../src/vllm/model/open-renderer.ts";
 import { readMetrics } from "../../src/vllm/metrics.ts";
 import { Connection } from "../../src/wire/connection.ts";
 import { ask, askOne, requestFor } from "../requests.ts";
-import { startMini } from "../start-engines.ts";
 import { until } from "../until.ts";
 import { miniFolder, startVllm } from "./start-vllm.ts";
 import type { StartedVllm } from "./start-vllm.ts";
@@ -144,59 +140,3 @@ test("seeded requests beside others do not end the engine, and repeat themselves
   expect(engine.gauges().restarts).toBe(0);
   expect(again).toEqual(together.slice(0, 6));
 });
-
-interface Difference {
-  readonly prompt: string;
-  readonly at: number;
-  readonly embedded: string;
-  readonly vllm: string;
-  readonly gap: number;
-}
-
-test(
-  "greedy answers are those of the embedded engine; where they part, the candidates were all but level",
-  { timeout: 1_200_000 },
-  async () => {
-    await using embedded = await startMini();
-    await embedded.engine.whenReady();
-    const differences: Difference[] = [];
-    const prompts = hundredPrompts();
-    for (const say of prompts) {
-      const found = await compare(embedded.engine, say);
-      if (found) differences.push(found);
-    }
-    console.log(`${prompts.length - differences.length} of ${prompts.length} greedy answers are the same`);
-    console.table(differences);
-    expect(prompts).toHaveLength(100);
-    for (const { gap } of differences) expect(gap).toBeLessThan(0.25);
-  },
-);
-
-/** Undefined: the same text. The gap is between the likeliest and what the other engine chose, in vLLM's own eyes. */
-async function compare(embedded: ChildEngine, say: string): Promise<Difference | undefined> {
-  const members = { say, max_tokens: 60, top_logprobs: 5 };
-  const [ours, theirs] = await Promise.all([askOne(embedded, members), askOne(started.vllm.engine, members)]);
-  if (ours.text === theirs.text) return undefined;
-  const places = Math.max(ours.tokens.length, theirs.tokens.length);
-  const at = Array.from({ length: places }).findIndex(
-    (_, place) => ours.tokens[place]?.id !== theirs.tokens[place]?.id,
-  );
-  const [chosen, other] = [theirs.tokens[at], ours.tokens[at]].map((token) => token?.token ?? "<|im_end|>");
-  // An end is no token of the content, so it is looked for in the eyes of the engine that went on.
-  const [eyes, missed] = theirs.tokens[at] ? [theirs.tokens[at], other] : [ours.tokens[at], chosen];
-  const alternative = eyes?.top?.find(({ token }) => token === missed);
-  const gap = (eyes?.logprob ?? 0) - (alternative?.logprob ?? Number.NEGATIVE_INFINITY);
-  return { prompt: say, at, embedded: other ?? "", vllm: chosen ?? "", gap };
-}
-
-function hundredPrompts(): string[] {
-  const topics = new URL("../../demo-models/corpus/topics/", import.meta.url);
-  const found = readdirSync(topics).flatMap((name) => questionsIn(parse(readFileSync(new URL(name, topics), "utf8"))));
-  const step = Math.floor(found.length / 100);
-  return Array.from({ length: 100 }, (_, index) => found[index * step] ?? "");
-}
-
-const questionsIn = (value: unknown): string[] => {
-  if (typeof value === "string") return value.split("\n").filter((line) => line.endsWith("?"));
-  return typeof value === "object" && value !== null ? Object.values(value).flatMap(questionsIn) : [];
-};

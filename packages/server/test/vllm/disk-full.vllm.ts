@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { pidOf, processesOf } from "../../../inference/test/vllm/processes.ts";
+import { mountSmallDisk } from "../../../inference/test/vllm/small-disk.ts";
+import { until } from "../../../inference/test/until.ts";
+import { engineOf, longAnswer, recordOf, shortAnswer, startService } from "./service.ts";
+import type { Service } from "./service.ts";
+import {
+  assertCounted,
+  assertDelivered,
+  assertHonest,
+  assertRightModel,
+  faultTable,
+  takeReference,
+  untilAnswered,
+} from "./survive.ts";
+import { watchStream } from "./watch-stream.ts";
+
+/** The disk of ledger and logs runs full under a real vLLM. */
+
+const disk = mountSmallDisk(8);
+
+afterAll(() => {
+  disk?.unmount();
+  faultTable.print();
+});
+
+describe.runIf(disk !== undefined)("the disk of the data folder is full", () => {
+  const place = disk?.place ?? "";
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService({ mini: { engine: "vllm-process" }, settings: { dataDir: place } });
+  });
+  afterAll(() => service[Symbol.asyncDispose]());
+
+  test.each([
+    ["full disk of the data folder", false],
+    ["full disk of the data folder, and SIGKILL of the engine core", true],
+  ])("%s", async (fault, isKilled) => {
+    const { server } = service;
+    const reference = await takeReference(service);
+    const wanted = 1000;
+    const open = Array.from({ length: 6 }, () => watchStream(server, { ...longAnswer, max_completion_tokens: wanted }));
+    await until("tokens come on every stream", () => open.every(({ tokens }) => tokens > 8), 60_000);
+    const { group } = recordOf(place);
+    const actedAt = performance.now();
+    disk?.fill();
+    // Nothing runs that could not be charged.
+    await until("it is noticed", async () => (await server.chat(shortAnswer)).status === 503, 60_000);
+    const noticedMs = performance.now() - actedAt;
+    if (isKilled) {
+      process.kill(pidOf(group, "core"), "SIGKILL");
+      await until("the engine's end is noticed", () => engineOf(service).state !== "ready", 60_000);
+    }
+    const seen = await Promise.all(open.map((stream) => stream.seen));
+    if (isKilled) await until("a start fails for it", () => /no space/i.test(engineOf(service).stateReason), 60_000);
+    expect(isKilled ? processesOf(group) : []).toEqual([]);
+    disk?.free();
+    const freedAt = performance.now();
+    await untilAnswered(server);
+    const whole = seen.filter(({ end }) => end === "whole").length;
+    faultTable.add({
+      driver: "process",
+      fault: `${fault} (recovery from the moment it has room)`,
+      streams: seen.length,
+      whole,
+      "error or reset": seen.length - whole,
+      noticed_ms: Math.round(noticedMs),
+      recovered_ms: Math.round(performance.now() - freedAt),
+    });
+    assertHonest(seen, wanted);
+    expect(whole).toBe(isKilled ? 0 : seen.length);
+    assertRightModel(seen, reference);
+    await until("the ledger is written", () => server.ledger().every(({ ended_ms }) => ended_ms !== null));
+    assertDelivered(seen, server.ledger(), wanted);
+    await assertCounted(service, reference);
+  });
+});

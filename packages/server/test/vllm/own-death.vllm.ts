@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { EngineFiles } from "@parley/inference";
+import { processesOf, sharedSegments } from "../../../inference/test/vllm/processes.ts";
+import { installFolder } from "../../../inference/test/vllm/start-vllm.ts";
+import { isAlive, until } from "../../../inference/test/until.ts";
+import type { LedgerRow } from "../../src/metering/usage-ledger.ts";
+import { CliProcess } from "../cli.ts";
+import { chatInit, miniId } from "../harness.ts";
+import type { TestServer } from "../harness.ts";
+import { longAnswer, readCounters, recordOf, shortAnswer } from "./service.ts";
+import { assertHonest, faultTable } from "./survive.ts";
+import { watchStream } from "./watch-stream.ts";
+
+/** The program itself is killed with -9 while a real vLLM works for it, and started again. */
+
+const key = "environment-key-0123456789";
+let folder = "";
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "parley-death-"));
+  const models = { "model-1": { engine: "embedded" }, "model-1-mini": { slots: 32, cores: "0" } };
+  writeFileSync(join(folder, "parley.yaml"), JSON.stringify({ models }));
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+  faultTable.print();
+});
+
+interface Program extends AsyncDisposable {
+  readonly process: CliProcess;
+  readonly chat: TestServer["chat"];
+}
+
+async function start(): Promise<Program> {
+  const env = {
+    PARLEY_ENGINE: "vllm-process",
+    PARLEY_VLLM: installFolder,
+    PARLEY_KV_MEMORY_MB: "256",
+    PARLEY_DATA_DIR: folder,
+    PARLEY_API_KEY: key,
+    PARLEY_METRICS_PORT: "off",
+    PORT: "0",
+  };
+  const process = new CliProcess(["start"], { cwd: folder, env });
+  const [, baseUrl = ""] = await process.says(/Base URL\s+(\S+)/, 240_000);
+  const isReady = async (): Promise<boolean> => (await fetch(new URL(`/ready?model=${miniId}`, baseUrl))).ok;
+  await until("the model is ready", isReady, 240_000);
+  const chat: TestServer["chat"] = (members) =>
+    fetch(`${baseUrl}/chat/completions`, chatInit(members, { headers: { authorization: `Bearer ${key}` } }));
+  return { process, chat, [Symbol.asyncDispose]: () => process[Symbol.asyncDispose]() };
+}
+
+function ledger(): LedgerRow[] {
+  using database = new DatabaseSync(join(folder, "parley.db"), { timeout: 5000 });
+  return database.prepare("SELECT * FROM requests").all() as unknown as LedgerRow[]; // its columns
+}
+
+test("our own process killed with -9: streams break, orphans are found and ended, the ledger keeps what was used", async () => {
+  await using first = await start();
+  const reference = await (await first.chat(shortAnswer)).json();
+  const open = Array.from({ length: 6 }, () => watchStream(first, longAnswer));
+  await until("tokens come on every stream", () => open.every(({ tokens }) => tokens > 100), 60_000);
+  const { group, folder: engineFolder } = recordOf(folder);
+  const actedAt = performance.now();
+  first.process.child.kill("SIGKILL");
+  const seen = await Promise.all(open.map((stream) => stream.seen));
+  const made = (await readCounters(join(engineFolder, "api"))).completion;
+  const [orphans, shared] = [processesOf(group), sharedSegments()];
+  expect([isAlive(group), orphans.length > 1]).toEqual([true, true]);
+
+  await using next = await start();
+  const answer = await (await next.chat(shortAnswer)).json();
+  const ms = { noticed_ms: 0, recovered_ms: Math.round(performance.now() - actedAt) };
+  faultTable.add({
+    driver: "process",
+    fault: "our own process killed with -9",
+    streams: seen.length,
+    whole: 0,
+    "error or reset": seen.length,
+    ...ms,
+  });
+  assertHonest(seen, longAnswer.max_completion_tokens);
+  expect(new Set(seen.map(({ end }) => end))).toEqual(new Set(["reset"]));
+  expect(answer).toMatchObject({ model: miniId, choices: (reference as { choices: object[] }).choices });
+  expect(orphans.filter(({ pid }) => isAlive(pid))).toEqual([]);
+  expect(sharedSegments().filter((name) => shared.includes(name))).toEqual([]);
+  const log = new EngineFiles(join(folder, "engines"), miniId).lastLines(2000);
+  expect(log).toMatch(/cleared what an earlier run had left: process \d+, process \d+/);
+  // What was used is written down every second, so it can lag behind what arrived by so much.
+  const rows = ledger().filter(({ id }) => seen.some((one) => one.id === id));
+  expect(rows.map(({ outcome }) => outcome)).toEqual(seen.map(() => "abandoned"));
+  const booked = rows.reduce((sum, row) => sum + row.completion_tokens, 0);
+  const arrived = seen.reduce((sum, { tokens }) => sum + tokens, 0);
+  console.log(`booked ${booked}, arrived ${arrived}, made by the engine since its start ${made}`);
+  expect(Math.min(...rows.map((row) => row.completion_tokens))).toBeGreaterThan(0);
+  expect(booked).toBeLessThanOrEqual(made);
+  // Asked to, so that it takes its engine with it.
+  next.process.child.kill("SIGTERM");
+  expect((await next.process.result()).code).toBe(0);
+});

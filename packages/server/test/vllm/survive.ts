@@ -1,0 +1,142 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { expect } from "vitest";
+import { MeasuredTable } from "../../../inference/test/vllm/report.ts";
+import { until } from "../../../inference/test/until.ts";
+import type { LedgerRow } from "../../src/metering/usage-ledger.ts";
+import type { TestServer } from "../harness.ts";
+import { miniId } from "../harness.ts";
+import { engineOf, longAnswer, otherAnswer, shortAnswer } from "./service.ts";
+import type { Counters, Service } from "./service.ts";
+import { watchStream } from "./watch-stream.ts";
+import type { Seen } from "./watch-stream.ts";
+
+export interface Fault {
+  readonly name: string;
+  readonly driver: string;
+  act(service: Service): void | Promise<void>;
+  /** What somebody else does once the streams have ended. */
+  heal?(service: Service): void | Promise<void>;
+  readonly streams?: number;
+  /** Tokens of each of them. */
+  readonly tokens?: number;
+  /** Milliseconds within which it must have been noticed. */
+  readonly noticedWithinMs?: number;
+}
+
+/** What both models say while nothing is wrong. */
+export interface Reference {
+  readonly mini: string;
+  readonly other: string;
+  readonly long: string;
+  readonly fingerprint: string;
+}
+
+export const faultTable = new MeasuredTable("faults");
+const patienceMs = 240_000;
+
+export async function takeReference({ server }: Service): Promise<Reference> {
+  const textOf = async (members: object): Promise<string> =>
+    (await server.complete({ ...members })).choices[0]?.message.content ?? "";
+  const { system_fingerprint: fingerprint } = await server.complete(shortAnswer);
+  const long = await textOf({ ...longAnswer, max_completion_tokens: 24 });
+  return { mini: await textOf(shortAnswer), other: await textOf(otherAnswer), long, fingerprint };
+}
+
+/** Streams run, the fault happens, the service comes back by itself; and the issue's three promises are looked at. */
+export async function survive(service: Service, fault: Fault, reference: Reference): Promise<readonly Seen[]> {
+  const { server } = service;
+  const members = { ...longAnswer, max_completion_tokens: fault.tokens ?? longAnswer.max_completion_tokens };
+  const open = Array.from({ length: fault.streams ?? 6 }, () => watchStream(server, members));
+  await until("tokens come on every stream", () => open.every(({ tokens }) => tokens > 8), 60_000);
+  const actedAt = performance.now();
+  await fault.act(service);
+  await until("it is noticed", () => engineOf(service).state !== "ready", patienceMs);
+  const noticedMs = performance.now() - actedAt;
+  expect((await server.complete(otherAnswer)).choices[0]?.message.content).toBe(reference.other);
+  const seen = await Promise.all(open.map((stream) => stream.seen));
+  await fault.heal?.(service);
+  await untilAnswered(server);
+  const recoveredMs = performance.now() - actedAt;
+  const count = (end: Seen["end"]): number => seen.filter((one) => one.end === end).length;
+  const { driver, name } = fault;
+  const [whole, broken] = [count("whole"), count("error") + count("reset")];
+  const ms = { noticed_ms: Math.round(noticedMs), recovered_ms: Math.round(recoveredMs) };
+  faultTable.add({ driver, fault: name, streams: seen.length, whole, "error or reset": broken, ...ms });
+  assertHonest(seen, members.max_completion_tokens);
+  assertRightModel(seen, reference);
+  assertDelivered(seen, server.ledger(), members.max_completion_tokens);
+  await assertCounted(service, reference);
+  expect(noticedMs).toBeLessThan(fault.noticedWithinMs ?? patienceMs);
+  return seen;
+}
+
+/** Refused in the meantime, with words that say so. */
+export async function untilAnswered(server: TestServer): Promise<void> {
+  const end = Date.now() + patienceMs;
+  for (;;) {
+    const response = await server.chat(shortAnswer);
+    if (response.status === 200) return;
+    expect([502, 503]).toContain(response.status);
+    await response.body?.cancel();
+    if (Date.now() > end) throw new Error(`not answered within ${patienceMs} ms`);
+    await wait(100);
+  }
+}
+
+/** Whole means all that was asked for; everything else says that it is not. */
+export function assertHonest(seen: readonly Seen[], wanted: number): void {
+  for (const { end, tokens } of seen) {
+    expect(["whole", "error", "reset"]).toContain(end);
+    if (end === "whole") expect(tokens).toBe(wanted);
+  }
+}
+
+/** By its name, by its fingerprint, and by what it says. */
+export function assertRightModel(seen: readonly Seen[], { long, fingerprint }: Reference): void {
+  for (const { models, fingerprints, text } of seen) {
+    expect([...models]).toEqual([miniId]);
+    expect([...fingerprints]).toEqual([fingerprint]);
+    expect(text.slice(0, long.length)).toBe(long.slice(0, text.length));
+  }
+}
+
+/** The engine that could say more is dead: at least what arrived, and no more than was asked for. */
+export function assertDelivered(seen: readonly Seen[], ledger: readonly LedgerRow[], wanted: number): void {
+  const rows = new Map(ledger.map((row) => [row.id, row]));
+  for (const { id, tokens, end } of seen) {
+    const row = rows.get(id);
+    expect(row?.outcome).toBe(end === "whole" ? "complete" : "failed");
+    expect(row?.completion_tokens).toBeGreaterThanOrEqual(tokens);
+    expect(row?.completion_tokens).toBeLessThanOrEqual(wanted);
+  }
+}
+
+/** On the engine that has taken its place, both count the same. */
+export async function assertCounted({ server, counters }: Service, reference: Reference): Promise<void> {
+  const before = { engine: await counters(), ledger: sumOf(server) };
+  const questions = ["What is MEV?", "What is a blockchain?", "What is a DAO?", "What is gas?"];
+  const ask = (content: string): Promise<unknown> =>
+    server.complete({ ...shortAnswer, max_completion_tokens: 40, messages: [{ role: "user", content }] });
+  await Promise.all(questions.map(ask));
+  expect((await server.complete(shortAnswer)).choices[0]?.message.content).toBe(reference.mini);
+  const after = sumOf(server);
+  const wanted = {
+    prompt: after.prompt - before.ledger.prompt,
+    completion: after.completion - before.ledger.completion,
+  };
+  const told = async (): Promise<Counters> => {
+    const { prompt, completion } = await counters();
+    return { prompt: prompt - before.engine.prompt, completion: completion - before.engine.completion };
+  };
+  // Its counters follow within a second.
+  await until("the engine has counted", async () => (await told()).completion >= wanted.completion);
+  expect(await told()).toEqual(wanted);
+}
+
+function sumOf(server: TestServer): Counters {
+  const rows = server.ledger().filter(({ model }) => model === miniId);
+  return {
+    prompt: rows.reduce((sum, row) => sum + row.prompt_tokens, 0),
+    completion: rows.reduce((sum, row) => sum + row.completion_tokens, 0),
+  };
+}
