@@ -1,13 +1,13 @@
 import { defineConfig } from "vitest/config";
 
-/** What takes many starts of an engine is run by name: `PARLEY_TEST_VLLM_ALL=1`. */
+/** Everything, or what shows in a few minutes that a real vLLM is served as it should be. */
 const isWhole = process.env["PARLEY_TEST_VLLM_ALL"] !== undefined;
+const files = isWhole ? "*" : "{contract,truth,faults}";
 
 /** Tests against a real vLLM. One file after another: every engine takes a core and two gigabytes. */
 export default defineConfig({
   test: {
-    include: ["packages/*/test/vllm/**/*.vllm.ts"],
-    exclude: isWhole ? [] : ["**/startup.vllm.ts"],
+    include: [`packages/*/test/vllm/**/${files}.vllm.ts`],
     maxWorkers: 1,
     fileParallelism: false,
     testTimeout: 600_000,

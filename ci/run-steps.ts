@@ -18,7 +18,7 @@ interface Count {
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 async function runSuite(suite: string, extraArgs: readonly string[]): Promise<Count> {
-  const chosen = steps.filter((step) => step.suites.some((one) => one === suite));
+  const chosen = steps.filter((step) => isAskedFor(step, suite, extraArgs));
   if (chosen.length === 0) throw new Error(`there is no suite "${suite}"`);
   let total: Count = { passed: 0, failed: 0, notRun: 0 };
   for (const step of chosen) {
@@ -29,10 +29,16 @@ async function runSuite(suite: string, extraArgs: readonly string[]): Promise<Co
       failed: total.failed + count.failed,
       notRun: total.notRun + count.notRun,
     };
-    const outcome = count.notRun > 0 ? `not run, it needs ${step.needs.join(", ")}` : describe(count);
+    const outcome = count.notRun > 0 ? "not run, see above" : describe(count);
     process.stdout.write(`== ${step.name}: ${outcome}, ${Math.round((Date.now() - startedAt) / 1000)} s\n`);
   }
   return total;
+}
+
+/** Arguments narrow the tests down: a step that has a suite of its own gets its arguments there. */
+function isAskedFor({ suites }: Step, suite: string, extraArgs: readonly string[]): boolean {
+  const isElsewhere = suite === "test" && extraArgs.length > 0 && suites.includes("vllm");
+  return suites.some((one) => one === suite) && !isElsewhere;
 }
 
 const describe = ({ passed, failed }: Count): string => `${passed} passed, ${failed} failed`;
@@ -55,7 +61,7 @@ async function runStep(step: Step, extraArgs: readonly string[]): Promise<Count>
       `--outputFile.json=${report}`,
       ...extraArgs,
     ]);
-    return await readReport(report, exitCode);
+    return exitCode === didNotRun ? { passed: 0, failed: 0, notRun: 1 } : await readReport(report, exitCode);
   } finally {
     await rm(folder, { recursive: true });
   }

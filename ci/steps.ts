@@ -7,7 +7,7 @@ export interface Step {
   /** Paths whose change can change the outcome. */
   readonly inputs: readonly string[];
   /**
-   * How its output is counted: as one check, or from the report that vitest writes to `$REPORT`. A check that ends with
+   * How its output is counted: as one check, or from the report that vitest writes to `$REPORT`. A step that ends with
    * `didNotRun` is neither passed nor failed: what it needs is not there, and it has said so.
    */
   readonly counts: "one" | "vitest";
@@ -77,19 +77,11 @@ export const steps: readonly Step[] = [
     suites: ["pipeline"],
   },
   {
-    name: "vLLM for the tests",
-    command: ["node", "ci/install-vllm.ts"],
-    needs: ["python"],
-    inputs: ["ci/install-vllm.ts", "packages/inference/src/vllm/install"],
-    counts: "one",
-    suites: ["vllm"],
-  },
-  {
     name: "tests against a real vLLM",
-    command: ["vitest", "run", "--config", "vitest.vllm.config.ts"],
+    command: ["node", "ci/test-vllm.ts"],
     needs: ["python"],
-    inputs: ["packages/inference", "vitest.vllm.config.ts"],
+    inputs: ["packages/inference", "packages/server", "ci/test-vllm.ts", "vitest.vllm.config.ts"],
     counts: "vitest",
-    suites: ["vllm"],
+    suites: ["test", "vllm"],
   },
 ];

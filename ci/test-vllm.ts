@@ -1,0 +1,36 @@
+import { spawn } from "node:child_process";
+import { freemem, homedir } from "node:os";
+import { join } from "node:path";
+import { MissingForVllm, installVllm } from "../packages/inference/src/vllm/install/install-vllm.ts";
+import { didNotRun } from "./steps.ts";
+
+/**
+ * The tests against a real vLLM; arguments go to vitest. They need five gigabytes that outlive the checkout, unless an
+ * environment is named that is there. What cannot be had on this machine is said, and nothing has failed by it.
+ */
+const neededBytes = 4e9;
+const vitest = ["run", "--config", "vitest.vllm.config.ts", ...process.argv.slice(2)];
+try {
+  await prepare(process.env["PARLEY_TEST_VLLM"]);
+  process.exitCode = await run(join(import.meta.dirname, "../node_modules/.bin/vitest"), vitest);
+} catch (error) {
+  if (!(error instanceof MissingForVllm)) throw error;
+  process.stdout.write(`the tests against a real vLLM did not run: ${error.message}\n`);
+  process.exitCode = didNotRun;
+}
+
+async function prepare(named: string | undefined): Promise<void> {
+  if (freemem() < neededBytes) throw new MissingForVllm(`they take ${neededBytes / 1e9} GB of free memory.`);
+  if (named !== undefined) return void process.stdout.write(`The tests use ${named}.\n`);
+  const folder = join(homedir(), ".cache/parley/vllm");
+  const say = (line: string): void => void process.stdout.write(`${line}\n`);
+  await installVllm({ folder, python: process.env["PARLEY_TEST_PYTHON"], say });
+}
+
+function run(program: string, args: readonly string[]): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const child = spawn(program, args, { stdio: "inherit" });
+  child.on("error", reject);
+  child.on("exit", (code) => resolve(code ?? 1));
+  return promise;
+}
