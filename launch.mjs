@@ -22,6 +22,7 @@ const verbs = {
   check: { command: ["node", join(root, "ci/run-steps.ts"), "check"], isDevelopment: true },
   test: { command: ["node", join(root, "ci/run-steps.ts"), "test"], isDevelopment: true },
   pipeline: { command: ["node", join(root, "ci/run-steps.ts"), "pipeline"], isDevelopment: true },
+  "report:vllm": { command: ["node", join(root, "bench/vllm/report.ts")], isDevelopment: true },
   "test:vllm": { command: ["node", join(root, "ci/run-steps.ts"), "vllm"], isDevelopment: true },
 };
 

@@ -1,83 +1,74 @@
-import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { promisify } from "node:util";
-import { forward, installFolder, miniFolder, startVllm } from "../packages/inference/test/vllm/start-vllm.ts";
-import { startTestServer } from "../packages/server/test/harness.ts";
+import { join } from "node:path";
+import { neverEnding } from "../../packages/inference/test/vllm/start-vllm.ts";
+import { MeasuredTable } from "../../packages/inference/test/vllm/report.ts";
+import { measure } from "./client.ts";
+import type { Measured } from "./client.ts";
+import { startEngine, startParley } from "./subjects.ts";
+import { writeHeavyModel } from "./weights.ts";
 
 /**
- * Tokens per second and time to first token of chat completions, through Parley ÷ straight to the engine, measured by
- * vLLM's own load generator in turns in one run. Both go to the same engine over the same forwarded socket.
+ * Tokens per second and time to first token of chat completions, through Parley ÷ straight to the engine, by vLLM's own
+ * load generator, in turns in one run. Where there are two processors, the engine has the first and everything else the
+ * other one, both ways alike. `WEIGHTS` names a folder to serve instead of the made-up weights.
  */
 
-const rounds = Number(process.env["ROUNDS"] ?? 3);
-const prompts = Number(process.env["PROMPTS"] ?? 60);
-const key = "bench-key-0123456789";
-const model = "vendor/model-1-mini";
-const run = promisify(execFile);
-
-interface Measured {
-  readonly output_throughput: number;
-  readonly median_ttft_ms: number;
-  readonly completed: number;
-}
-
-async function measure(baseUrl: string): Promise<Measured> {
-  const folder = mkdtempSync(join(tmpdir(), "bench-"));
-  const load = ["--dataset-name", "random", "--random-input-len", "60", "--random-output-len", "100"];
-  const args = [
-    "--backend",
-    "openai-chat",
-    "--endpoint",
-    "/v1/chat/completions",
-    "--base-url",
-    baseUrl,
-    "--model",
-    model,
-  ];
-  const pace = ["--num-prompts", String(prompts), "--max-concurrency", "4", "--temperature", "0", "--seed", "1"];
-  const save = ["--save-result", "--result-dir", folder, "--result-filename", "result.json", "--disable-tqdm"];
-  await run(
-    join(installFolder, "bin/vllm"),
-    ["bench", "serve", ...args, "--tokenizer", miniFolder, ...load, ...pace, ...save],
-    { env: { ...process.env, OPENAI_API_KEY: key, OMP_NUM_THREADS: "1" }, maxBuffer: 2 ** 26 },
-  );
-  const result = JSON.parse(readFileSync(join(folder, "result.json"), "utf8")) as Measured; // as vLLM writes it
-  rmSync(folder, { recursive: true });
-  return result;
-}
+const rounds = Number(process.env["ROUNDS"] ?? 5);
+const weights = process.env["WEIGHTS"];
+/** Many at a time for the throughput; one at a time for the first token, which would wait for others' steps otherwise. */
+const shapes = [
+  { name: "8 at a time", concurrency: 8, prompts: 32, inputTokens: 60, outputTokens: 64 },
+  { name: "1 at a time", concurrency: 1, prompts: 30, inputTokens: 60, outputTokens: 8 },
+] as const;
 
 const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+const spread = (values: readonly number[], digits: number): string =>
+  `${median(values).toFixed(digits)} (${Math.min(...values).toFixed(digits)} to ${Math.max(...values).toFixed(digits)})`;
 
-await using engine = startVllm();
-await engine.vllm.engine.whenReady();
-const { url, server: relay } = await forward(engine.vllm.socketPath);
-const remote = {
-  engine: "remote",
-  remote: { urls: [url], tokenizer: dirname(join(miniFolder, "tokenizer.json")) },
-} as const;
-await using parley = await startTestServer({
-  settings: { apiKey: key, logLevel: "silent", models: { "model-1-mini": remote } },
-});
-const rows = [];
-for (let round = 0; round < rounds; round += 1) {
-  const direct = await measure(url);
-  const through = await measure(parley.origin);
-  rows.push({
-    round,
-    direct_tokens_per_s: Math.round(direct.output_throughput),
-    through_tokens_per_s: Math.round(through.output_throughput),
-    ratio: through.output_throughput / direct.output_throughput,
-    direct_ttft_ms: direct.median_ttft_ms,
-    through_ttft_ms: through.median_ttft_ms,
-    failed: 2 * prompts - direct.completed - through.completed,
+const folder = mkdtempSync(join(tmpdir(), "parley-bench-"));
+const model = weights ?? writeHeavyModel(join(folder, "model"));
+const load = { model, extraBody: { logit_bias: neverEnding } };
+await using engine = await startEngine({ weights: model, isMadeUp: weights === undefined, folder });
+await using parley = await startParley({ url: engine.url, tokenizer: model, folder });
+const table = new MeasuredTable("bench");
+for (const shape of shapes) {
+  const pairs: { readonly direct: Measured; readonly through: Measured }[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    // What comes first in a round changes, in case the machine does.
+    const ways = [engine.url, parley.url];
+    const measured = new Map<string, Measured>();
+    for (const url of round % 2 === 0 ? ways : ways.toReversed()) measured.set(url, await measure(url, shape, load));
+    const [direct, through] = ways.map((url) => measured.get(url));
+    if (!direct || !through) throw new Error("a way was not measured");
+    console.log(JSON.stringify({ shape: shape.name, round, direct, through }));
+    pairs.push({ direct, through });
+  }
+  table.add({
+    shape: `${shape.name}, ${shape.inputTokens} tokens in, ${shape.outputTokens} out`,
+    rounds,
+    "direct tokens/s": spread(
+      pairs.map(({ direct }) => direct.output_throughput),
+      1,
+    ),
+    "through ÷ direct": spread(
+      pairs.map(({ direct, through }) => through.output_throughput / direct.output_throughput),
+      3,
+    ),
+    "direct ms to first token": spread(
+      pairs.map(({ direct }) => direct.median_ttft_ms),
+      1,
+    ),
+    "through, ms more": spread(
+      pairs.map(({ direct, through }) => through.median_ttft_ms - direct.median_ttft_ms),
+      2,
+    ),
+    failed: pairs.reduce(
+      (sum, { direct, through }) => sum + 2 * shape.prompts - direct.completed - through.completed,
+      0,
+    ),
   });
 }
-relay.close();
-console.table(rows);
-const added = median(rows.map((row) => row.through_ttft_ms - row.direct_ttft_ms));
-console.log(
-  `throughput ${median(rows.map(({ ratio }) => ratio)).toFixed(3)}, time to first token ${added.toFixed(1)} ms more (medians)`,
-);
+table.print();
+rmSync(folder, { recursive: true, force: true });

@@ -1,0 +1,89 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { availableParallelism, cpus, homedir, totalmem } from "node:os";
+import { join } from "node:path";
+import { findVllm } from "../../packages/inference/src/vllm/process/find-vllm.ts";
+
+interface PageOptions {
+  readonly root: string;
+  /** Where the parts have left what they measured. */
+  readonly folder: string;
+  readonly installFolder: string;
+  readonly parts: readonly string[];
+  readonly isGpu: boolean;
+}
+
+type Row = Readonly<Record<string, string | number>>;
+
+/** Everything that was measured, as one page of Markdown; what was not is named. */
+export async function writePage(options: PageOptions): Promise<string> {
+  const { folder, parts } = options;
+  const sections = [
+    "# vLLM, measured",
+    await describeMachine(options),
+    "## Command lines",
+    `\`\`\`sh\n${planOf(options)}\n\`\`\``,
+    "## Tests",
+    toTable(parts.filter((part) => part !== "bench").flatMap((part) => countsOf(folder, part))),
+    "## Faults",
+    toTable(rowsOf(folder, "faults")),
+    "## Greedy parity, llama.cpp and vLLM",
+    toTable(rowsOf(folder, "parity")),
+    toTable(rowsOf(folder, "parity-differences"), "No answer was different."),
+    "## Through Parley ÷ straight to the engine",
+    toTable(rowsOf(folder, "bench")),
+  ];
+  return `${sections.join("\n\n")}\n`;
+}
+
+async function describeMachine({ installFolder, isGpu }: PageOptions): Promise<string> {
+  const { versionText } = await findVllm(installFolder, installFolder);
+  const gpus = isGpu ? execFileSync("nvidia-smi", ["--list-gpus"], { encoding: "utf8" }).trim() : "no GPU";
+  const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
+  return `vLLM ${versionText}, Node ${process.version}; ${availableParallelism()} × ${cpus()[0]?.model}, ${memory}, ${gpus}.`;
+}
+
+/** As `parley engine plan` prints it, the names of this machine's folders left out. */
+function planOf({ root, installFolder }: PageOptions): string {
+  const cli = join(root, "packages/server/src/cli/main.ts");
+  const env = { ...process.env, PARLEY_ENGINE: "vllm-process", PARLEY_VLLM: installFolder };
+  const text = execFileSync(process.execPath, [cli, "engine", "plan"], { encoding: "utf8", env });
+  return text.trim().replaceAll(installFolder, "VENV").replaceAll(root, ".").replaceAll(homedir(), "~");
+}
+
+interface TestFile {
+  readonly name: string;
+  readonly assertionResults: readonly { readonly status: string; readonly ancestorTitles: readonly string[] }[];
+}
+
+/** By their outermost blocks. */
+function countsOf(folder: string, part: string): Row[] {
+  const file = join(folder, `tests-${part}.json`);
+  if (!existsSync(file)) return [{ part, block: "not run", passed: 0, failed: 0, "not run": 0 }];
+  const { testResults } = JSON.parse(readFileSync(file, "utf8")) as { testResults: readonly TestFile[] }; // vitest's own
+  const blocks = new Map<string, { passed: number; failed: number; "not run": number }>();
+  for (const { status, ancestorTitles } of testResults.flatMap(({ assertionResults }) => assertionResults)) {
+    const block = ancestorTitles.find((title) => title.includes("vLLM")) ?? ancestorTitles[0] ?? "others";
+    const counts = blocks.get(block) ?? { passed: 0, failed: 0, "not run": 0 };
+    counts[status === "passed" || status === "failed" ? status : "not run"] += 1;
+    blocks.set(block, counts);
+  }
+  return [...blocks].map(([block, counts]) => ({ part, block, ...counts }));
+}
+
+function rowsOf(folder: string, table: string): Row[] {
+  const file = join(folder, `${table}.jsonl`);
+  if (!existsSync(file)) return [];
+  const lines = readFileSync(file, "utf8").trim().split("\n");
+  return lines.map((line) => JSON.parse(line) as Row); // written by the tests
+}
+
+function toTable(rows: readonly Row[], otherwise = "Not measured."): string {
+  const [first] = rows;
+  if (!first) return otherwise;
+  const names = Object.keys(first);
+  const line = (cells: readonly (string | number)[]): string =>
+    `| ${cells.map((cell) => String(cell).replaceAll("|", "\\|")).join(" | ")} |`;
+  const body = rows.map((row) => line(names.map((name) => row[name] ?? "")));
+  return [line(names), line(names.map(() => "---")), ...body].join("\n");
+}

@@ -1,0 +1,96 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { findGpus } from "../../packages/inference/src/vllm/doctor/examine-machine.ts";
+import { installVllm } from "../../packages/inference/src/vllm/install/install-vllm.ts";
+import { findVllm } from "../../packages/inference/src/vllm/process/find-vllm.ts";
+import { writePage } from "./report-page.ts";
+
+/**
+ * `report:vllm [--gpu] [--parts contract,faults,…] [--into FOLDER]`: everything that is shown with a real vLLM, as one page.
+ * Parts that were made before stay in it, so that a long report can be made piece by piece. With `--gpu` the vLLM that
+ * `PARLEY_TEST_VLLM` names has to be one for GPUs. What needs a container engine or a router says so and is left out.
+ */
+
+const root = join(import.meta.dirname, "../..");
+const vitest = [join(root, "node_modules/.bin/vitest"), "run", "--config", "vitest.vllm.config.ts"] as const;
+
+/** The tests of each part, by their files; the last one is the load generator. */
+const parts: Readonly<Record<string, readonly string[]>> = {
+  contract: [...vitest, "contract.vllm", "container.vllm", "router.vllm"],
+  truth: [...vitest, "truth.vllm"],
+  startup: [...vitest, "startup.vllm"],
+  faults: [...vitest, "faults.vllm", "own-death.vllm", "disk-full.vllm"],
+  parity: [...vitest, "parity.vllm"],
+  bench: [process.execPath, "bench/vllm/serve.ts"],
+};
+/** The tables that each part adds to. */
+const tables: Readonly<Record<string, readonly string[]>> = {
+  faults: ["faults"],
+  parity: ["parity", "parity-differences"],
+  bench: ["bench"],
+};
+
+const { values } = parseArgs({
+  options: {
+    gpu: { type: "boolean", default: false },
+    parts: { type: "string", default: Object.keys(parts).join(",") },
+    into: { type: "string", default: join(root, ".parley/vllm-report") },
+  },
+});
+const folder = values.into;
+const installFolder = process.env["PARLEY_TEST_VLLM"] ?? join(homedir(), ".cache/parley/vllm");
+
+try {
+  await prepare();
+  for (const part of values.parts.split(",").filter((name) => name !== "")) await make(part);
+  const page = await writePage({ root, folder, installFolder, parts: Object.keys(parts), isGpu: values.gpu });
+  process.stdout.write(page);
+  writeFileSync(join(folder, "report.md"), page);
+} catch (error) {
+  process.stdout.write(`report:vllm: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}
+
+/** @throws where this machine cannot make the report that is asked for */
+async function prepare(): Promise<void> {
+  mkdirSync(folder, { recursive: true });
+  if (process.env["PARLEY_TEST_VLLM"] === undefined) {
+    if (values.gpu) throw new Error("vLLM for GPUs is not ours to install: name one with PARLEY_TEST_VLLM.");
+    await installVllm({ folder: installFolder, python: process.env["PARLEY_TEST_PYTHON"], say: console.log });
+  }
+  if (!values.gpu) return;
+  const { isCpu, program } = await findVllm(installFolder, installFolder);
+  if (isCpu) throw new Error(`${program} is built for processors: name one for GPUs with PARLEY_TEST_VLLM.`);
+  if (!(await findGpus())?.length) throw new Error("No GPU driver answers (nvidia-smi), so there is no GPU to use.");
+}
+
+async function make(part: string): Promise<void> {
+  const command = parts[part];
+  if (!command) throw new Error(`there is no part "${part}", only ${Object.keys(parts).join(", ")}`);
+  for (const table of tables[part] ?? []) rmSync(join(folder, `${table}.jsonl`), { force: true });
+  const counts = join(folder, `tests-${part}.json`);
+  rmSync(counts, { force: true });
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${counts}`];
+  const [program = "", ...args] = part === "bench" ? command : [...command, ...reporters];
+  process.stdout.write(`== ${part}\n`);
+  const code = await run(program, args);
+  if (code !== 0) process.exitCode = 1;
+}
+
+function run(program: string, args: readonly string[]): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const env = {
+    ...process.env,
+    PARLEY_TEST_VLLM: installFolder,
+    PARLEY_TEST_VLLM_ALL: "1",
+    PARLEY_REPORT: folder,
+    ...(values.gpu && { PARLEY_TEST_GPU: "1" }),
+  };
+  const child = spawn(program, args, { cwd: root, stdio: "inherit", env });
+  child.on("error", reject);
+  child.on("exit", (code) => resolve(code ?? 1));
+  return promise;
+}

@@ -1,0 +1,36 @@
+import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const demo = fileURLToPath(new URL("../../packages/inference/demo-models/model-1", import.meta.url));
+
+/** About 160 million parameters: a step takes a processor as long as one of a large model takes a GPU. */
+const size = {
+  hidden_size: 1024,
+  intermediate_size: 3072,
+  num_hidden_layers: 12,
+  num_attention_heads: 16,
+  num_key_value_heads: 8,
+  head_dim: 64,
+};
+
+/**
+ * A model of that size whose weights vLLM makes up (`--load-format dummy`), with the demonstration model's tokenizer and
+ * template: the demonstration models are so small that a step is over before an engine is busy.
+ */
+export function writeHeavyModel(folder: string): string {
+  mkdirSync(folder, { recursive: true });
+  cpSync(demo, folder, { recursive: true });
+  for (const name of readdirSync(folder)) if (/\.(safetensors|gguf)$/.test(name)) rmSync(join(folder, name));
+  const file = join(folder, "config.json");
+  const { layer_types, max_window_layers, ...config } = JSON.parse(readFileSync(file, "utf8")) as Record<
+    string,
+    unknown
+  >;
+  const layers = Array.isArray(layer_types) && {
+    layer_types: Array.from({ length: size.num_hidden_layers }, () => "full_attention"),
+  };
+  const window = max_window_layers !== undefined && { max_window_layers: size.num_hidden_layers };
+  writeFileSync(file, JSON.stringify({ ...config, ...size, ...layers, ...window }));
+  return folder;
+}
