@@ -53,7 +53,7 @@ export async function measure(url: string, shape: Shape, { model, extraBody }: L
     "result-filename": "result.json",
   };
   const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  const [program, ...rest] = pinnedTo("rest", join(installFolder, "bin/vllm"));
+  const [program, ...rest] = pinnedTo(1, join(installFolder, "bin/vllm"));
   await run(program, [...rest, "bench", "serve", ...args, "--save-result", "--disable-tqdm"], {
     env: { ...process.env, OPENAI_API_KEY: key, OMP_NUM_THREADS: "1" },
     maxBuffer: 2 ** 26,

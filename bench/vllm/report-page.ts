@@ -18,20 +18,23 @@ type Row = Readonly<Record<string, string | number>>;
 /** Everything that was measured, as one page of Markdown; what was not is named. */
 export async function writePage(options: PageOptions): Promise<string> {
   const { folder, parts } = options;
+  const rows = (table: string): Row[] => parts.flatMap((part) => rowsOf(join(folder, part, `${table}.jsonl`)));
   const sections = [
     "# vLLM, measured",
     await describeMachine(options),
     "## Command lines",
     `\`\`\`sh\n${planOf(options)}\n\`\`\``,
     "## Tests",
-    toTable(parts.filter((part) => part !== "bench").flatMap((part) => countsOf(folder, part))),
+    toTable(
+      parts.filter((part) => part !== "bench").flatMap((part) => countsOf(part, join(folder, part, "tests.json"))),
+    ),
     "## Faults",
-    toTable(rowsOf(folder, "faults")),
+    toTable(rows("faults")),
     "## Greedy parity, llama.cpp and vLLM",
-    toTable(rowsOf(folder, "parity")),
-    toTable(rowsOf(folder, "parity-differences"), "No answer was different."),
+    toTable(rows("parity")),
+    toTable(rows("parity-differences"), "No answer was different."),
     "## Through Parley ÷ straight to the engine",
-    toTable(rowsOf(folder, "bench")),
+    toTable(rows("bench")),
   ];
   return `${sections.join("\n\n")}\n`;
 }
@@ -57,8 +60,7 @@ interface TestFile {
 }
 
 /** By their outermost blocks. */
-function countsOf(folder: string, part: string): Row[] {
-  const file = join(folder, `tests-${part}.json`);
+function countsOf(part: string, file: string): Row[] {
   if (!existsSync(file)) return [{ part, block: "not run", passed: 0, failed: 0, "not run": 0 }];
   const { testResults } = JSON.parse(readFileSync(file, "utf8")) as { testResults: readonly TestFile[] }; // vitest's own
   const blocks = new Map<string, { passed: number; failed: number; "not run": number }>();
@@ -71,8 +73,7 @@ function countsOf(folder: string, part: string): Row[] {
   return [...blocks].map(([block, counts]) => ({ part, block, ...counts }));
 }
 
-function rowsOf(folder: string, table: string): Row[] {
-  const file = join(folder, `${table}.jsonl`);
+function rowsOf(file: string): Row[] {
   if (!existsSync(file)) return [];
   const lines = readFileSync(file, "utf8").trim().split("\n");
   return lines.map((line) => JSON.parse(line) as Row); // written by the tests

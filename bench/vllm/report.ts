@@ -26,13 +26,6 @@ const parts: Readonly<Record<string, readonly string[]>> = {
   parity: [...vitest, "parity.vllm"],
   bench: [process.execPath, "bench/vllm/serve.ts"],
 };
-/** The tables that each part adds to. */
-const tables: Readonly<Record<string, readonly string[]>> = {
-  faults: ["faults"],
-  parity: ["parity", "parity-differences"],
-  bench: ["bench"],
-};
-
 const { values } = parseArgs({
   options: {
     gpu: { type: "boolean", default: false },
@@ -70,23 +63,23 @@ async function prepare(): Promise<void> {
 async function make(part: string): Promise<void> {
   const command = parts[part];
   if (!command) throw new Error(`there is no part "${part}", only ${Object.keys(parts).join(", ")}`);
-  for (const table of tables[part] ?? []) rmSync(join(folder, `${table}.jsonl`), { force: true });
-  const counts = join(folder, `tests-${part}.json`);
-  rmSync(counts, { force: true });
-  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${counts}`];
+  const own = join(folder, part);
+  rmSync(own, { recursive: true, force: true });
+  mkdirSync(own);
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${join(own, "tests.json")}`];
   const [program = "", ...args] = part === "bench" ? command : [...command, ...reporters];
   process.stdout.write(`== ${part}\n`);
-  const code = await run(program, args);
+  const code = await run(program, args, own);
   if (code !== 0) process.exitCode = 1;
 }
 
-function run(program: string, args: readonly string[]): Promise<number> {
+function run(program: string, args: readonly string[], report: string): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const env = {
     ...process.env,
     PARLEY_TEST_VLLM: installFolder,
     PARLEY_TEST_VLLM_ALL: "1",
-    PARLEY_REPORT: folder,
+    PARLEY_REPORT: report,
     ...(values.gpu && { PARLEY_TEST_GPU: "1" }),
   };
   const child = spawn(program, args, { cwd: root, stdio: "inherit", env });

@@ -21,9 +21,18 @@ export interface Subject extends AsyncDisposable {
 
 const isPinned = availableParallelism() === 2 && spawnSync("taskset", ["--version"]).status === 0;
 
-/** The command in front of which `taskset` stands, where two processors are to be shared out. */
-export function pinnedTo(who: "engine" | "rest", program: string): [string, ...string[]] {
-  return isPinned ? ["taskset", "--cpu-list", who === "engine" ? "0" : "1", program] : [program];
+/**
+ * What has the first of two processors, everything else having the other one: all of vLLM, or the process that computes
+ * alone, as a GPU would, so that vLLM's own API, Parley and the load generator share a processor.
+ */
+export type Layout = "vLLM apart" | "vLLM's worker apart";
+export const layouts: readonly (Layout | "not pinned")[] = isPinned
+  ? ["vLLM apart", "vLLM's worker apart"]
+  : ["not pinned"];
+
+/** The command, with `taskset` in front of it where there are two processors to be shared out. */
+export function pinnedTo(processor: 0 | 1, program: string): [string, ...string[]] {
+  return isPinned ? ["taskset", "--cpu-list", String(processor), program] : [program];
 }
 
 async function freePort(): Promise<number> {
@@ -38,12 +47,13 @@ async function freePort(): Promise<number> {
 interface EngineOptions {
   readonly weights: string;
   readonly isMadeUp: boolean;
+  readonly layout: (typeof layouts)[number];
   /** For its log. */
   readonly folder: string;
 }
 
 /** vLLM with the flags that Parley starts it with, on a port of its own: both ways lead to it. */
-export async function startEngine({ weights, isMadeUp, folder }: EngineOptions): Promise<Subject> {
+export async function startEngine({ weights, isMadeUp, layout, folder }: EngineOptions): Promise<Subject> {
   const found = await findVllm(undefined, installFolder);
   const port = await freePort();
   const plan = {
@@ -63,7 +73,9 @@ export async function startEngine({ weights, isMadeUp, folder }: EngineOptions):
     extra: ["--no-enable-prefix-caching", ...(isMadeUp ? ["--load-format", "dummy"] : [])],
   };
   const variables = engineVariables({ isCpu: found.isCpu, temporaryFolder: folder, gpus: undefined, cores: "0" });
-  const [program, ...args] = [...pinnedTo("engine", found.program), ...serveArguments(plan, found.version)];
+  // The worker goes to the first one by itself, as its variables say.
+  const pinned = pinnedTo(layout === "vLLM apart" ? 0 : 1, found.program);
+  const [program, ...args] = [...pinned, ...serveArguments(plan, found.version)];
   const child = spawn(program, args, { env: { ...process.env, ...variables }, stdio: ["ignore", "pipe", "pipe"] });
   const log = createWriteStream(join(folder, "engine.log"));
   child.stdout.pipe(log);
@@ -99,7 +111,7 @@ export async function startParley({ url, tokenizer, folder }: ParleyOptions): Pr
     PARLEY_METRICS_PORT: "off",
     PORT: "0",
   };
-  const wrapper = pinnedTo("rest", "").slice(0, -1);
+  const wrapper = pinnedTo(1, "").slice(0, -1);
   const program = new CliProcess(["start"], { cwd: folder, env, wrapper });
   const [, baseUrl = ""] = await program.says(/Base URL\s+(\S+)/);
   const isReady = async (): Promise<boolean> => (await fetch(new URL(`/ready?model=${servedName}`, baseUrl))).ok;

@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 
-type Row = Readonly<Record<string, string | number>>;
+export type Row = Readonly<Record<string, string | number>>;
 
 /** The folder of the report that is being made (`report:vllm`); without one the tables are printed only. */
 const folder = process.env["PARLEY_REPORT"];
@@ -26,3 +26,25 @@ export class MeasuredTable {
     console.table(this.#rows);
   }
 }
+
+/** One row of the table of faults. */
+export interface FaultRow {
+  readonly driver: string;
+  readonly fault: string;
+  /** What became of the streams that ran, or what was said. */
+  readonly outcome: string;
+  /** Milliseconds from the fault until the service knew of it, and until it answered again; undefined: it never has to. */
+  readonly noticedMs: number;
+  readonly recoveredMs: number | undefined;
+}
+
+export const faultTable = new MeasuredTable("faults");
+
+export function addFault({ driver, fault, outcome, noticedMs, recoveredMs }: FaultRow): void {
+  const recovered = recoveredMs === undefined ? "-" : Math.round(recoveredMs);
+  faultTable.add({ driver, fault, outcome, "noticed, ms": Math.round(noticedMs), "recovered, ms": recovered });
+}
+
+/** The ends of the streams that ran, in words. */
+export const outcomeOf = (streams: number, whole: number): string =>
+  `${streams} streams: ${whole} whole, ${streams - whole} with an error or a reset`;

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { askOne } from "../requests.ts";
 import { until } from "../until.ts";
+import { addFault, faultTable } from "./report.ts";
 import { mountSmallDisk } from "./small-disk.ts";
 import { miniFolder, startVllm } from "./start-vllm.ts";
 
@@ -16,7 +17,10 @@ let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "parley-"));
 });
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+  faultTable.print();
+});
 
 /** The mini model's folder, with something wrong in it. */
 function damaged(name: string, damage: (copy: string) => void): string {
@@ -53,12 +57,15 @@ describe("a start that cannot succeed is given up at once, with a sentence", () 
       () => ({ cpuKvMemoryMb: 1 }),
       /memory for the key-value cache is too small/,
     ],
-  ])("%s", async (_title, changes, why) => {
+  ])("%s", async (fault, changes, why) => {
+    const beganAt = performance.now();
     await using started = startVllm(changes());
     const error: unknown = await started.vllm.engine.whenReady().catch((reason: unknown) => reason);
     if (!why.test(String(error))) console.log(started.vllm.logLines.slice(-40).join("\n"));
     expect(String(error)).toMatch(why);
     expect([started.vllm.engine.state, started.vllm.engine.gauges().restarts]).toEqual(["quarantined", 0]);
+    const outcome = "given up at the first try, with a sentence";
+    addFault({ driver: "process", fault, outcome, noticedMs: performance.now() - beganAt, recoveredMs: undefined });
   });
 });
 
@@ -69,7 +76,11 @@ test("the place of its socket is taken by another program: the engine gets it al
   const stranger = createServer((socket) => socket.end("HTTP/1.1 200 OK\r\n\r\n{}")).listen(join(place, "api"));
   await once(stranger, "listening");
   await using started = startVllm({ name, runFolder: folder });
+  const beganAt = performance.now();
   await started.vllm.engine.whenReady();
+  const outcome = "it gets its place all the same";
+  const fault = "its socket's place is taken";
+  addFault({ driver: "process", fault, outcome, noticedMs: 0, recoveredMs: performance.now() - beganAt });
   expect(started.vllm.socketPath).toBe(join(place, "api"));
   expect((await askOne(started.vllm.engine, { max_tokens: 4 })).finish).toBe("length");
   expect(started.vllm.engine.gauges().restarts).toBe(0);

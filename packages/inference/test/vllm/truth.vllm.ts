@@ -7,6 +7,7 @@ import { readMetrics } from "../../src/vllm/metrics.ts";
 import { Connection } from "../../src/wire/connection.ts";
 import { ask, askOne, requestFor } from "../requests.ts";
 import { until } from "../until.ts";
+import { addFault } from "./report.ts";
 import { miniFolder, startVllm } from "./start-vllm.ts";
 import type { StartedVllm } from "./start-vllm.ts";
 
@@ -117,8 +118,11 @@ test("a full queue is said at once", async () => {
       return error instanceof EngineError ? error.kind : "gone";
     }
   });
+  const beganAt = performance.now();
   const first = await Promise.race(open);
+  const noticedMs = performance.now() - beganAt;
   hangUp.abort();
+  addFault({ driver: "process", fault: "queue full", outcome: "refused as busy", noticedMs, recoveredMs: undefined });
   expect(first).toBe("unavailable");
   expect(new Set(await Promise.all(open))).toEqual(new Set(["unavailable", "gone"]));
 });

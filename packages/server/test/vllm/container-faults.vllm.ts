@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { faultTable } from "../../../inference/test/vllm/report.ts";
 import { container, containerProgram, image, ownContainers } from "../../../inference/test/vllm/containers.ts";
 import { engineOf, startService } from "./service.ts";
 import type { Service } from "./service.ts";
-import { faultTable, survive, takeReference } from "./survive.ts";
+import { survive, takeReference } from "./survive.ts";
 import type { Fault, Reference } from "./survive.ts";
 
 /** What happens to a real vLLM in a container, seen by the service's callers. */
@@ -55,6 +56,7 @@ describe.runIf(containerProgram !== undefined)("a container that goes away is re
   });
 
   test.each(faults)("$name", async (fault) => {
+    await engineOf(service).whenReady();
     const restarts = engineOf(service).gauges().restarts;
     const seen = await survive(service, fault, reference);
     expect(seen.some(({ end }) => end !== "whole")).toBe(true);

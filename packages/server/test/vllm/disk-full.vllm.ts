@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pidOf, processesOf } from "../../../inference/test/vllm/processes.ts";
+import { addFault, faultTable, outcomeOf } from "../../../inference/test/vllm/report.ts";
 import { mountSmallDisk } from "../../../inference/test/vllm/small-disk.ts";
 import { until } from "../../../inference/test/until.ts";
 import { engineOf, longAnswer, recordOf, shortAnswer, startService } from "./service.ts";
@@ -9,7 +10,6 @@ import {
   assertDelivered,
   assertHonest,
   assertRightModel,
-  faultTable,
   takeReference,
   untilAnswered,
 } from "./survive.ts";
@@ -58,14 +58,12 @@ describe.runIf(disk !== undefined)("the disk of the data folder is full", () => 
     const freedAt = performance.now();
     await untilAnswered(server);
     const whole = seen.filter(({ end }) => end === "whole").length;
-    faultTable.add({
+    addFault({
       driver: "process",
       fault: `${fault} (recovery from the moment it has room)`,
-      streams: seen.length,
-      whole,
-      "error or reset": seen.length - whole,
-      noticed_ms: Math.round(noticedMs),
-      recovered_ms: Math.round(performance.now() - freedAt),
+      outcome: outcomeOf(seen.length, whole),
+      noticedMs,
+      recoveredMs: performance.now() - freedAt,
     });
     assertHonest(seen, wanted);
     expect(whole).toBe(isKilled ? 0 : seen.length);

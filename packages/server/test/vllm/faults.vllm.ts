@@ -1,11 +1,12 @@
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { faultTable } from "../../../inference/test/vllm/report.ts";
 import { pidOf, processesOf, sharedSegments } from "../../../inference/test/vllm/processes.ts";
 import { isWhole } from "../../../inference/test/vllm/start-vllm.ts";
 import { until } from "../../../inference/test/until.ts";
 import { engineOf, longAnswer, recordOf, shortAnswer, startService } from "./service.ts";
 import type { Service } from "./service.ts";
-import { faultTable, survive, takeReference } from "./survive.ts";
+import { survive, takeReference } from "./survive.ts";
 import type { Fault, Reference } from "./survive.ts";
 import { watchStream } from "./watch-stream.ts";
 
@@ -44,6 +45,7 @@ const faults: readonly Fault[] = [
 
 describe("an engine that fails under load comes back, and every stream tells the truth", () => {
   test.each(isWhole ? faults : faults.slice(0, 1))("$name", async (fault) => {
+    await engineOf(service).whenReady();
     const group = groupOf(service);
     const restarts = engineOf(service).gauges().restarts;
     const seen = await survive(service, fault, reference);
@@ -55,6 +57,7 @@ describe("an engine that fails under load comes back, and every stream tells the
 
 test("draining: what is under way finishes, nothing new is taken, nothing is left behind", async () => {
   const { server } = service;
+  await engineOf(service).whenReady();
   const group = groupOf(service);
   const socketPath = service.socketPath();
   const open = watchStream(server, { ...longAnswer, max_completion_tokens: 400 });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { EngineFiles } from "@parley/inference";
 import { processesOf, sharedSegments } from "../../../inference/test/vllm/processes.ts";
+import { addFault, faultTable, outcomeOf } from "../../../inference/test/vllm/report.ts";
 import { installFolder } from "../../../inference/test/vllm/start-vllm.ts";
 import { isAlive, until } from "../../../inference/test/until.ts";
 import type { LedgerRow } from "../../src/metering/usage-ledger.ts";
@@ -12,7 +13,7 @@ import { CliProcess } from "../cli.ts";
 import { chatInit, miniId } from "../harness.ts";
 import type { TestServer } from "../harness.ts";
 import { longAnswer, readCounters, recordOf, shortAnswer } from "./service.ts";
-import { assertHonest, faultTable } from "./survive.ts";
+import { assertHonest } from "./survive.ts";
 import { watchStream } from "./watch-stream.ts";
 
 /** The program itself is killed with -9 while a real vLLM works for it, and started again. */
@@ -73,15 +74,9 @@ test("our own process killed with -9: streams break, orphans are found and ended
 
   await using next = await start();
   const answer = await (await next.chat(shortAnswer)).json();
-  const ms = { noticed_ms: 0, recovered_ms: Math.round(performance.now() - actedAt) };
-  faultTable.add({
-    driver: "process",
-    fault: "our own process killed with -9",
-    streams: seen.length,
-    whole: 0,
-    "error or reset": seen.length,
-    ...ms,
-  });
+  const recoveredMs = performance.now() - actedAt;
+  const outcome = outcomeOf(seen.length, 0);
+  addFault({ driver: "process", fault: "our own process killed with -9", outcome, noticedMs: 0, recoveredMs });
   assertHonest(seen, longAnswer.max_completion_tokens);
   expect(new Set(seen.map(({ end }) => end))).toEqual(new Set(["reset"]));
   expect(answer).toMatchObject({ model: miniId, choices: (reference as { choices: object[] }).choices });

@@ -3,13 +3,14 @@ import { connect, createServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { faultTable } from "../../../inference/test/vllm/report.ts";
 import { pidOf } from "../../../inference/test/vllm/processes.ts";
 import { miniFolder, startVllm } from "../../../inference/test/vllm/start-vllm.ts";
 import type { StartedVllm } from "../../../inference/test/vllm/start-vllm.ts";
 import { modelId } from "../harness.ts";
-import { startService } from "./service.ts";
+import { engineOf, startService } from "./service.ts";
 import type { Service } from "./service.ts";
-import { faultTable, survive, takeReference } from "./survive.ts";
+import { survive, takeReference } from "./survive.ts";
 import type { Fault, Reference } from "./survive.ts";
 
 /** What happens to a real vLLM that others run, and start anew: the service only knows its address. */
@@ -104,6 +105,7 @@ const faults: readonly Fault[] = [
 
 describe("a vLLM elsewhere that fails", () => {
   test.each(faults)("$name", async (fault) => {
+    await engineOf(service).whenReady();
     const seen = await survive(service, fault, reference);
     expect(seen.some(({ end }) => end !== "whole")).toBe(true);
   });

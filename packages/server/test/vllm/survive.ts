@@ -1,8 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { expect } from "vitest";
-import { MeasuredTable } from "../../../inference/test/vllm/report.ts";
+import { addFault, outcomeOf } from "../../../inference/test/vllm/report.ts";
 import { until } from "../../../inference/test/until.ts";
 import type { LedgerRow } from "../../src/metering/usage-ledger.ts";
+import type { Completion } from "../../src/relay/gather.ts";
 import type { TestServer } from "../harness.ts";
 import { miniId } from "../harness.ts";
 import { engineOf, longAnswer, otherAnswer, shortAnswer } from "./service.ts";
@@ -31,7 +32,6 @@ export interface Reference {
   readonly fingerprint: string;
 }
 
-export const faultTable = new MeasuredTable("faults");
 const patienceMs = 240_000;
 
 export async function takeReference({ server }: Service): Promise<Reference> {
@@ -52,22 +52,31 @@ export async function survive(service: Service, fault: Fault, reference: Referen
   await fault.act(service);
   await until("it is noticed", () => engineOf(service).state !== "ready", patienceMs);
   const noticedMs = performance.now() - actedAt;
-  expect((await server.complete(otherAnswer)).choices[0]?.message.content).toBe(reference.other);
+  expect(await askOther(service)).toBe(reference.other);
   const seen = await Promise.all(open.map((stream) => stream.seen));
   await fault.heal?.(service);
   await untilAnswered(server);
   const recoveredMs = performance.now() - actedAt;
-  const count = (end: Seen["end"]): number => seen.filter((one) => one.end === end).length;
-  const { driver, name } = fault;
-  const [whole, broken] = [count("whole"), count("error") + count("reset")];
-  const ms = { noticed_ms: Math.round(noticedMs), recovered_ms: Math.round(recoveredMs) };
-  faultTable.add({ driver, fault: name, streams: seen.length, whole, "error or reset": broken, ...ms });
+  const whole = seen.filter(({ end }) => end === "whole").length;
+  addFault({ driver: fault.driver, fault: fault.name, outcome: outcomeOf(seen.length, whole), noticedMs, recoveredMs });
   assertHonest(seen, members.max_completion_tokens);
   assertRightModel(seen, reference);
   assertDelivered(seen, server.ledger(), members.max_completion_tokens);
   await assertCounted(service, reference);
   expect(noticedMs).toBeLessThan(fault.noticedWithinMs ?? patienceMs);
   return seen;
+}
+
+/** The other model has nothing to do with it. */
+async function askOther(service: Service): Promise<string> {
+  const response = await service.server.chat(otherAnswer);
+  const text = await response.text();
+  if (response.status !== 200) {
+    const events = service.server.logLines.filter((line) => line.includes('"state"')).slice(-20);
+    throw new Error(`the other model answers ${response.status}: ${text}\n${events.join("\n")}`);
+  }
+  const { choices } = JSON.parse(text) as Completion; // judged already
+  return choices[0]?.message.content ?? "";
 }
 
 /** Refused in the meantime, with words that say so. */
