@@ -9,9 +9,10 @@ import { neverEnding, startVllm } from "./start-vllm.ts";
 import type { StartedVllm } from "./start-vllm.ts";
 
 /**
- * The same greedy request on llama.cpp and on vLLM. Both read the same bf16 weights; llama.cpp goes on in float32, vLLM in
- * bf16, whose 8 bits of mantissa move a likelihood by tenths. Where texts part, two tokens must have been so level that
- * this alone decides: by no more than the engines differ where they agree. And in float32 nearly all of it has to vanish.
+ * The same greedy request on llama.cpp and on vLLM. Both read the same bf16 weights. llama.cpp rounds what goes into a
+ * product of matrices to bf16 and adds up in float32; vLLM rounds everything, the likelihoods too: 8 bits of mantissa move
+ * those by tenths. Where texts part, two tokens must have been so level that this alone decides: the engines may be no
+ * further apart on them than they are where they agree. With vLLM in float32 two thirds of it have to vanish.
  */
 
 const summary = new MeasuredTable("parity");
@@ -70,7 +71,7 @@ describe.each(["bfloat16", "float32"])("vLLM in %s, llama.cpp, a hundred prompts
     const apart = { "apart, median": share(0.5), "apart, 99 %": share(0.99), "apart, most": share(1) };
     summary.add({ answers: way, "vLLM in": dtype, prompts: 100, tokens, same, different: 100 - same, ...apart });
     for (const { parting } of compared) if (parting) expect(disagreement(parting)).toBeLessThan(noise.at(-1) ?? 0);
-    if (dtype === "float32") expect(Number(share(0.99))).toBeLessThan(0.05);
+    if (dtype === "float32") expect(Number(share(0.99))).toBeLessThan(0.15);
   });
 });
 
