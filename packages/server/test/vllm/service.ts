@@ -31,8 +31,10 @@ export interface ServiceOptions {
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { mini, settings = {}, socketPath = recordedSocket } = options;
   const models = { "model-1": { engine: "embedded" }, "model-1-mini": { slots: 32, cores: "0", ...mini } } as const;
+  // Three engines start and work on two processors: the other model must not be taken for frozen meanwhile.
+  const patient = { engineStallMs: 10_000, engineSilenceMs: 15_000 };
   const server = await startTestServer({
-    settings: { vllm: installFolder, kvMemoryMb: 256, engineStallMs: 10_000, logLevel: "info", models, ...settings },
+    settings: { vllm: installFolder, kvMemoryMb: 256, ...patient, logLevel: "info", models, ...settings },
   });
   return {
     server,
