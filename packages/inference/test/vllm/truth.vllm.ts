@@ -8,7 +8,7 @@ import { Connection } from "../../src/wire/connection.ts";
 import { ask, askOne, requestFor } from "../requests.ts";
 import { until } from "../until.ts";
 import { addFault } from "./report.ts";
-import { miniFolder, startVllm } from "./start-vllm.ts";
+import { miniFolder, neverEnding, startVllm } from "./start-vllm.ts";
 import type { StartedVllm } from "./start-vllm.ts";
 
 /** What the dialect promises, shown on a real vLLM. */
@@ -93,7 +93,7 @@ describe("what is charged is what the engine counts", () => {
     const before = await tokensOf();
     let charged = 0;
     for await (const event of engine.stream(
-      requestFor({ max_tokens: 400, sampling: { logit_bias: { "2041": -100 } } }),
+      requestFor({ max_tokens: 400, sampling: { logit_bias: neverEnding } }),
       soon(),
     )) {
       charged = event.usage.completion_tokens;
@@ -110,7 +110,7 @@ test("a full queue is said at once", async () => {
   const { engine } = started.vllm;
   const hangUp = new AbortController();
   const open = Array.from({ length: 60 }, async () => {
-    const request = requestFor({ max_tokens: 300, sampling: { logit_bias: { "2041": -100 } } });
+    const request = requestFor({ max_tokens: 3000, sampling: { logit_bias: neverEnding } });
     try {
       for await (const _event of engine.stream(request, hangUp.signal)) await Promise.resolve();
       return "length";
