@@ -28,3 +28,17 @@ test("long conversations have a thread of their own", async () => {
   await expect(threads.render(requestFor({ say: long }))).resolves.toMatchObject({ tokens: [300_000] });
   await threads.close();
 });
+
+test("a prompt that was made to be counted is not made again, unless something is different", async () => {
+  const threads = await PromptThreads.start({ program, model: "", onDeath: () => undefined });
+  const request = requestFor({ say: "abc" });
+  const counted = await threads.render(request);
+  const [shorter, thinking] = [
+    { ...request, max_tokens: 1 },
+    { ...request, isThinking: true },
+  ];
+  expect(await threads.render(shorter)).toBe(counted);
+  expect(await threads.render(thinking)).not.toBe(counted);
+  expect(await threads.render(requestFor({ say: "abc" }))).not.toBe(counted);
+  await threads.close();
+});

@@ -20,6 +20,8 @@ export interface PromptThreadOptions {
 export class PromptThreads {
   readonly #options: PromptThreadOptions;
   readonly #threads = new Map<"ordinary" | "large", Promise<PromptThread>>();
+  /** A request is counted first and generated then: its prompt is made once, and known for as long as its messages are. */
+  readonly #made = new WeakMap<PromptRequest["messages"], Made>();
 
   private constructor(options: PromptThreadOptions) {
     this.#options = options;
@@ -35,8 +37,13 @@ export class PromptThreads {
   /** @throws {TemplateRefusal} when the model's template refuses the conversation */
   async render({ messages, tools, tool_choice, isThinking }: PromptRequest): Promise<Prompt> {
     const request = { messages, tools, tool_choice, isThinking };
+    const made = this.#made.get(messages);
+    if (made && isSame(made.request, request)) return made.prompt;
     const isLarge = JSON.stringify(request).length > largeBytes;
-    return (await this.#threadFor(isLarge ? "large" : "ordinary")).render(request);
+    const thread = await this.#threadFor(isLarge ? "large" : "ordinary");
+    const prompt = await thread.render(request);
+    this.#made.set(messages, { request, prompt });
+    return prompt;
   }
 
   async close(): Promise<void> {
@@ -59,6 +66,15 @@ export class PromptThreads {
     return started;
   }
 }
+
+interface Made {
+  readonly request: PromptRequest;
+  readonly prompt: Prompt;
+}
+
+/** Nobody changes a request: what is the same object says the same. */
+const isSame = (one: PromptRequest, other: PromptRequest): boolean =>
+  one.tools === other.tools && one.tool_choice === other.tool_choice && one.isThinking === other.isThinking;
 
 class PromptThread {
   readonly #worker: Worker;

@@ -68,12 +68,13 @@ describe.runIf(containerProgram !== undefined)("the container driver", () => {
       expect(facts.HostConfig).toMatchObject({
         NetworkMode: "none",
         ReadonlyRootfs: true,
-        CapDrop: ["ALL"],
         SecurityOpt: ["no-new-privileges"],
         RestartPolicy: { Name: "no" },
         PortBindings: {},
       });
-      expect(facts.HostConfig["Binds"]).toContainEqual(`${miniFolder}:/weights:ro`);
+      // Docker and podman name what was dropped in ways of their own.
+      expect(container("exec", id, "grep", "CapBnd", "/proc/self/status")).toMatch(/^CapBnd:\s+0+$/);
+      expect(facts.HostConfig["Binds"]).toContainEqual(expect.stringContaining(`${miniFolder}:/weights:ro`));
     });
 
     test("closing leaves no container", async () => {
