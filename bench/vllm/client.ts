@@ -61,5 +61,6 @@ export async function measure(url: string, shape: Shape, { model, extraBody }: L
   const result = JSON.parse(readFileSync(join(folder, "result.json"), "utf8")) as Measured; // as vLLM writes it
   rmSync(folder, { recursive: true });
   const { output_throughput, median_ttft_ms, completed, total_output_tokens } = result;
+  if (completed < prompts) throw new Error(`${url} answered ${completed} of ${prompts} requests`);
   return { output_throughput, median_ttft_ms, completed, total_output_tokens };
 }

@@ -87,9 +87,10 @@ export async function startEngine({ weights, isMadeUp, layout, folder }: EngineO
       () => false,
     ); // not yet
   await until(`the engine answers (${join(folder, "engine.log")})`, answers, 300_000);
+  const ended = once(child, "exit");
   const stop = async (): Promise<void> => {
     child.kill("SIGTERM");
-    await once(child, "exit");
+    await ended;
   };
   return { url, [Symbol.asyncDispose]: stop };
 }
