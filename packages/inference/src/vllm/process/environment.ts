@@ -17,6 +17,8 @@ export function engineVariables({ isCpu, temporaryFolder, gpus, cores }: Environ
     HF_HUB_OFFLINE: "1",
     VLLM_NO_USAGE_STATS: "1",
     PYTHONUNBUFFERED: "1",
+    // It would close a connection that nobody uses a second after we do: too close where the machine is busy.
+    VLLM_HTTP_TIMEOUT_KEEP_ALIVE: "60",
     ...(gpus !== undefined && { CUDA_VISIBLE_DEVICES: gpus }),
     ...(isCpu && {
       VLLM_CPU_OMP_THREADS_BIND: cores,
