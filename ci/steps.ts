@@ -82,6 +82,6 @@ export const steps: readonly Step[] = [
     needs: ["python"],
     inputs: ["packages/inference", "packages/server", "ci/test-vllm.ts", "vitest.vllm.config.ts"],
     counts: "vitest",
-    suites: ["test", "vllm"],
+    suites: ["test", "pipeline", "vllm"],
   },
 ];
