@@ -46,6 +46,12 @@ export class PromptThreads {
     return prompt;
   }
 
+  /** How many tokens a text has that an engine has written. */
+  async countText(text: string): Promise<number> {
+    const thread = await this.#threadFor(text.length > largeBytes ? "large" : "ordinary");
+    return thread.countText(text);
+  }
+
   async close(): Promise<void> {
     const started = await Promise.allSettled(this.#threads.values());
     const threads = started.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
@@ -78,7 +84,7 @@ const isSame = (one: PromptRequest, other: PromptRequest): boolean =>
 
 class PromptThread {
   readonly #worker: Worker;
-  readonly #open = new Map<number, { resolve: (prompt: Prompt) => void; reject: (error: Error) => void }>();
+  readonly #open = new Map<number, { settle: (answer: PromptAnswer) => void; reject: (error: Error) => void }>();
   #next = 0;
   #isClosed = false;
 
@@ -102,11 +108,22 @@ class PromptThread {
     return thread;
   }
 
-  render(request: PromptRequest): Promise<Prompt> {
-    const job: PromptJob = { id: this.#next++, request };
-    const { promise, resolve, reject } = Promise.withResolvers<Prompt>();
+  async render(request: PromptRequest): Promise<Prompt> {
+    const answer = await this.#ask({ id: this.#next++, request });
+    if ("prompt" in answer) return answer.prompt;
+    throw failureOf(answer);
+  }
+
+  async countText(text: string): Promise<number> {
+    const answer = await this.#ask({ id: this.#next++, text });
+    if ("count" in answer) return answer.count;
+    throw failureOf(answer);
+  }
+
+  #ask(job: PromptJob): Promise<PromptAnswer> {
+    const { promise, resolve, reject } = Promise.withResolvers<PromptAnswer>();
     if (this.#open.size === 0) this.#worker.ref();
-    this.#open.set(job.id, { resolve, reject });
+    this.#open.set(job.id, { settle: resolve, reject });
     this.#worker.postMessage(job);
     return promise;
   }
@@ -121,13 +138,16 @@ class PromptThread {
     const waiting = this.#open.get(answer.id);
     this.#open.delete(answer.id);
     if (this.#open.size === 0) this.#worker.unref();
-    if ("prompt" in answer) waiting?.resolve(answer.prompt);
-    else if ("refusal" in answer) waiting?.reject(new TemplateRefusal(answer.refusal));
-    else waiting?.reject(new Error(answer.error));
+    waiting?.settle(answer);
   }
 
   #failAll(error: Error): void {
     for (const { reject } of this.#open.values()) reject(error);
     this.#open.clear();
   }
+}
+
+function failureOf(answer: PromptAnswer): Error {
+  if ("refusal" in answer) return new TemplateRefusal(answer.refusal);
+  return new Error("error" in answer ? answer.error : "the thread that makes prompts answered something else");
 }

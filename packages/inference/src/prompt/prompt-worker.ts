@@ -2,13 +2,11 @@ import { parentPort } from "node:worker_threads";
 import { TemplateRefusal } from "./render-prompt.ts";
 import type { Prompt, PromptRenderer, PromptRequest } from "./render-prompt.ts";
 
-export interface PromptJob {
-  readonly id: number;
-  readonly request: PromptRequest;
-}
+export type PromptJob = { readonly id: number } & ({ readonly request: PromptRequest } | { readonly text: string });
 
 export type PromptAnswer = { readonly id: number } & (
   | { readonly prompt: Prompt }
+  | { readonly count: number }
   | { readonly refusal: string }
   | { readonly error: string }
 );
@@ -19,9 +17,11 @@ export function servePrompts(renderer: PromptRenderer): void {
   parentPort?.postMessage("ready");
 }
 
-function answer(renderer: PromptRenderer, { id, request }: PromptJob): PromptAnswer {
+function answer(renderer: PromptRenderer, job: PromptJob): PromptAnswer {
+  const { id } = job;
   try {
-    return { id, prompt: renderer.render(request) };
+    if ("text" in job) return { id, count: renderer.countText(job.text) };
+    return { id, prompt: renderer.render(job.request) };
   } catch (error) {
     if (error instanceof TemplateRefusal) return { id, refusal: error.message };
     return { id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) };

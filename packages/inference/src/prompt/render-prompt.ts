@@ -48,6 +48,11 @@ export class PromptRenderer {
     return { tokens, opensInThought: this.#opensInThought(text) };
   }
 
+  /** How many tokens a text has that an engine has written. */
+  countText(text: string): number {
+    return this.#model.tokenize(text).length;
+  }
+
   /** Only where both are marks: a caller's text is guarded against marks, and against nothing else. */
   #opensInThought(text: string): boolean {
     const { thinkStart, thinkEnd } = mark;

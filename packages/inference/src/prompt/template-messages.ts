@@ -55,7 +55,7 @@ function parseArguments(text: string): unknown {
 }
 
 /** Text parts are concatenated without a separator. */
-function textOf(content: ChatMessage["content"]): string {
+export function textOf(content: ChatMessage["content"]): string {
   if (typeof content === "string") return content;
   return (content ?? []).map((part) => part.text).join("");
 }

@@ -15,7 +15,7 @@ import type { WorkMeter } from "./work-meter.ts";
 
 const deepest = 200;
 
-/** Judges the literals of `enum` and `const` against the other schemas that hold for the same value. */
+/** Judges values against schemas: the literals of `enum` and `const`, and what an engine elsewhere has written. */
 export class LiteralJudge {
   readonly #root: Schema;
   readonly #meter: WorkMeter;
@@ -33,15 +33,16 @@ export class LiteralJudge {
     return acceptsType(schema, value) && this.#acceptsText(schema, value) && this.#acceptsInside(schema, value, depth);
   }
 
-  #accepts(schema: Schema, value: unknown, depth: number): boolean {
+  /** Whether a value satisfies a schema, as far as its keywords can be enforced. @throws {SchemaTooComplex} */
+  accepts(schema: Schema, value: unknown, depth = 0): boolean {
     if (typeof schema === "boolean") return schema;
     if (!this.acceptsAlone(schema, value, depth)) return false;
     const target = refTarget(schema, this.#root);
     const all = [...(target === undefined ? [] : [target]), ...(schemasOf(schema, "allOf") ?? [])];
     const any = schemasOf(schema, "anyOf");
     return (
-      all.every((one) => this.#accepts(one, value, depth + 1)) &&
-      (any === undefined || any.some((one) => this.#accepts(one, value, depth + 1)))
+      all.every((one) => this.accepts(one, value, depth + 1)) &&
+      (any === undefined || any.some((one) => this.accepts(one, value, depth + 1)))
     );
   }
 
@@ -57,12 +58,12 @@ export class LiteralJudge {
   #acceptsInside(schema: SchemaObject, value: unknown, depth: number): boolean {
     if (Array.isArray(value)) {
       const items = asConjunction(schema["items"]);
-      return value.every((item) => items.every((one) => this.#accepts(one, item, depth + 1)));
+      return value.every((item) => items.every((one) => this.accepts(one, item, depth + 1)));
     }
     if (!isSchemaObject(value)) return true;
     if (requiredOf(schema).some((name) => !Object.hasOwn(value, name))) return false;
     return Object.entries(value).every(([name, item]) =>
-      memberConjunction(schema, name).every((one) => this.#accepts(one, item, depth + 1)),
+      memberConjunction(schema, name).every((one) => this.accepts(one, item, depth + 1)),
     );
   }
 }

@@ -25,3 +25,12 @@ function readRefusal(cause: RefusedAnswer): EngineError {
   if (status < 500) return new EngineError("unavailable", "the engine does not serve us", { cause });
   return new EngineError("crashed", "the engine failed", { cause });
 }
+
+/** A request that is refused once the status line has been sent comes as an event whose code is the status. */
+export function asStreamFailure(error: unknown, isFirst: boolean): EngineError {
+  const cause = new Error(JSON.stringify(error).slice(0, 500));
+  const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
+  if (isFirst && code === 400) return new EngineError("rejected", refusal, { cause });
+  if (isFirst && code === 503) return new EngineError("unavailable", "the engine is busy", { cause });
+  return new EngineError("crashed", "the engine failed in the middle of a stream", { cause });
+}

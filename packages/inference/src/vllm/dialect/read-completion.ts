@@ -1,5 +1,5 @@
 import { EngineError } from "../../engine.ts";
-import { refusal } from "./engine-failure.ts";
+import { asStreamFailure } from "./engine-failure.ts";
 
 /** What one event of the engine's stream adds to a choice. */
 export interface CompletionStep {
@@ -62,7 +62,7 @@ export async function* readCompletion(
   for await (const data of source) {
     if (data === "[DONE]") break;
     const chunk = parseChunk(data);
-    if (chunk.error !== undefined) throw asFailure(chunk.error, usage.completion_tokens === 0);
+    if (chunk.error !== undefined) throw asStreamFailure(chunk.error, usage.completion_tokens === 0);
     const [choice] = chunk.choices ?? [];
     written += choice?.token_ids?.length ?? 0;
     usage = usageOf(chunk, usage, written);
@@ -82,15 +82,6 @@ function parseChunk(data: string): Chunk {
   const chunk = parse(data);
   if (chunk === undefined) throw new EngineError("protocol", "the engine wrote an event that is no JSON object");
   return chunk;
-}
-
-/** A request that is refused once the status line has been sent comes as an event whose code is the status. */
-function asFailure(error: unknown, isFirst: boolean): EngineError {
-  const cause = new Error(JSON.stringify(error).slice(0, 500));
-  const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
-  if (isFirst && code === 400) return new EngineError("rejected", refusal, { cause });
-  if (isFirst && code === 503) return new EngineError("unavailable", "the engine is busy", { cause });
-  return new EngineError("crashed", "the engine failed in the middle of a stream", { cause });
 }
 
 function parse(data: string): Chunk | undefined {
