@@ -70,7 +70,8 @@ export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
 
 /** One token of the answer as the model wrote it. */
 export interface TokenPiece {
-  readonly id: number;
+  /** Absent where an engine elsewhere does not tell. */
+  readonly id?: number;
   readonly token: string;
   /** The raw bytes, 0 to 255 each: a character may be split over tokens. */
   readonly bytes: readonly number[];
@@ -87,7 +88,10 @@ export interface EngineUsage {
   readonly reasoning_tokens: number;
 }
 
-/** A step of one choice. Order per choice: one `role`, any `text`, `reasoning` and `tool`, one `finish`, nothing after. */
+/**
+ * A step of one choice. Order per choice: one `role`, any `text`, `reasoning` and `tool`, one `finish`, nothing after. The tokens
+ * of a text are missing where log-probabilities were not asked for and an engine elsewhere tells text alone.
+ */
 export type EngineEvent = { readonly choice: number; readonly usage: EngineUsage } & (
   | { readonly kind: "role" }
   | { readonly kind: "text"; readonly text: string; readonly tokens: readonly TokenPiece[] }
@@ -110,6 +114,8 @@ export interface EngineFacts {
   readonly canCallTools: boolean;
   /** The sampling values that apply where a request names none. */
   readonly sampling_defaults: Omit<Sampling, "logit_bias">;
+  /** Sampling members that it does not follow: a request that needs one is rejected. */
+  readonly lacks?: readonly (keyof Sampling)[];
   /** For the operator: how the slots come about. */
   readonly description: string;
 }

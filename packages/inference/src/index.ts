@@ -26,7 +26,7 @@ export { defaultTimings, patientTimings } from "./sidecar/timings.ts";
 export type { Timings } from "./sidecar/timings.ts";
 export type { SupervisorReport } from "./sidecar/supervised.ts";
 export { startRemoteEngine } from "./remote/remote-engine.ts";
-export type { RemoteOptions } from "./remote/remote-engine.ts";
+export type { RemoteOptions, RemoteProtocol } from "./remote/remote-engine.ts";
 export { startVllmProcess } from "./vllm/process/process-host.ts";
 export type { VllmProcessOptions } from "./vllm/process/process-host.ts";
 export type { VllmSidecar } from "./vllm/sidecar.ts";

@@ -7,10 +7,9 @@ export interface Capture {
   readonly body: string;
 }
 
-const folder = new URL("./captures/vllm-0.32.0/", import.meta.url);
-
-export function readCapture(name: string): Capture {
-  const text = readFileSync(new URL(`${name}.txt`, folder), "utf8");
+/** @param set of routes that are asked by token ids, or of the chat route */
+export function readCapture(name: string, set: "vllm-0.32.0" | "vllm-0.32.0-chat" = "vllm-0.32.0"): Capture {
+  const text = readFileSync(new URL(`./captures/${set}/${name}.txt`, import.meta.url), "utf8");
   const [head = "", body = ""] = (text.split("### response head\n")[1] ?? "").split(/^### response body.*\n/m);
   return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(head)?.[1]), body };
 }

@@ -83,7 +83,7 @@ describe("filters that leave everything change nothing", () => {
 
 describe("logit_bias", () => {
   /** Ids of the tokens of a greedy answer. */
-  const greedyIds = async (): Promise<number[]> => (await write({})).tokens.map((token) => token.id);
+  const greedyIds = async (): Promise<number[]> => (await write({})).tokens.flatMap((token) => token.id ?? []);
 
   test("100 forces a token, against every penalty", async () => {
     const [, forced = 0] = await greedyIds();

@@ -15,10 +15,12 @@ export type Answer = (response: ServerResponse, body: string, request: IncomingM
 
 export interface Place {
   readonly url: string;
-  /** Completions that were asked of it, the probe included. */
+  /** Completions that were asked of it, probes included. */
   asked: number;
   readonly requests: { readonly headers: IncomingMessage["headers"]; readonly body: string }[];
   answer: Answer;
+  /** What it lists of the model beside its name. */
+  listed: object;
   stop(): Promise<void>;
 }
 
@@ -44,10 +46,12 @@ export const refuse =
   (response) =>
     void response.writeHead(status).end(body);
 
-export async function open(answer: Answer = answerWell, port = 0): Promise<Place> {
+export async function open(answer: Answer = answerWell, port = 0, route = "/v1/completions"): Promise<Place> {
   const server = createServer((request, response) => {
-    if (request.url === "/v1/models") return void response.end('{"data": [{"id": "there", "max_model_len": 512}]}');
-    if (request.url !== "/v1/completions") return void response.writeHead(404).end('{"detail": "Not Found"}');
+    if (request.url === "/v1/models") {
+      return void response.end(JSON.stringify({ data: [{ id: "there", max_model_len: 512, ...place.listed }] }));
+    }
+    if (request.url !== route) return void response.writeHead(404).end('{"detail": "Not Found"}');
     void complete(request, response);
   });
   const complete = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -65,7 +69,7 @@ export async function open(answer: Answer = answerWell, port = 0): Promise<Place
     server.close();
     await once(server, "close");
   };
-  const place: Place = { url: `http://127.0.0.1:${taken}`, asked: 0, requests: [], answer, stop };
+  const place: Place = { url: `http://127.0.0.1:${taken}`, asked: 0, requests: [], answer, listed: {}, stop };
   closing.push(async () => server.listening && stop());
   return place;
 }
@@ -91,6 +95,7 @@ export async function start(places: readonly Place[], changes: Partial<RemoteOpt
   return engine;
 }
 
+/** All that is said as text, and how it failed where it did. */
 export async function ask(engine: Engine, signal = AbortSignal.timeout(5000)): Promise<string> {
   let said = "";
   try {

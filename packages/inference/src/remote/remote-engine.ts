@@ -4,11 +4,16 @@ import type { Timings } from "../sidecar/timings.ts";
 import { readFacts } from "../vllm/facts.ts";
 import { openModel } from "../vllm/model/open-model.ts";
 import type { OpenModel } from "../vllm/model/open-model.ts";
-import { VllmEngine, probe } from "../vllm/vllm-engine.ts";
+import { VllmEngine } from "../vllm/vllm-engine.ts";
 import { Connection } from "../wire/connection.ts";
+import { ChatWay } from "./chat/chat-way.ts";
 import { Endpoint } from "./endpoint.ts";
 import { EndpointPool } from "./endpoint-pool.ts";
 import { RemoteKeeper } from "./remote-keeper.ts";
+import { byTokenIds } from "./way.ts";
+
+/** By token ids to `/v1/completions`, as vLLM takes them; or by messages, where there is only a chat route. */
+export type RemoteProtocol = "completions" | "chat";
 
 export interface RemoteOptions {
   /** The model id, for messages. */
@@ -26,12 +31,14 @@ export interface RemoteOptions {
   readonly proxyUrl: string | undefined;
   /** Choices that may be asked of it at the same time. */
   readonly slots: number;
+  /** Absent: `completions`. */
+  readonly protocol?: RemoteProtocol | undefined;
   readonly sampling: Omit<Sampling, "logit_bias">;
   readonly timings: Timings;
   readonly report: (event: SupervisorReport) => void;
 }
 
-/** A model that others serve in the way of vLLM: one machine or, behind a router, many. */
+/** A model that others serve: one machine or, behind a router, many. */
 export function startRemoteEngine(options: RemoteOptions): VllmEngine {
   const { name, servedName, timings } = options;
   const upstream = new EndpointPool(
@@ -39,6 +46,7 @@ export function startRemoteEngine(options: RemoteOptions): VllmEngine {
   );
   let opened: OpenModel | undefined;
   const open = async (): Promise<OpenModel> => (opened ??= await openModel(options.tokenizerFolder));
+  const way = options.protocol === "chat" ? new ChatWay() : byTokenIds;
   const keeper = new RemoteKeeper({
     name,
     everyMs: timings.watchEveryMs,
@@ -47,15 +55,14 @@ export function startRemoteEngine(options: RemoteOptions): VllmEngine {
       upstream.readmitAll();
       const model = await open();
       const facts = await readFacts(upstream, { ...options, model }, signal);
-      await probe(model, servedName, upstream, signal);
-      return facts;
+      return way.prove({ model, servedName, upstream }, facts, signal);
     },
     visit: (signal) => upstream.visitAll(signal),
     complaint: () => upstream.complaint,
     report: options.report,
   });
   keeper.start();
-  return new VllmEngine({ servedName, upstream, model: () => opened, keeper });
+  return new VllmEngine({ servedName, upstream, model: () => opened, keeper, generate: way.generate });
 }
 
 function connect(baseUrl: string, { bearer, caFile, proxyUrl, timings }: RemoteOptions): Connection {

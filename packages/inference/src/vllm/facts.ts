@@ -14,18 +14,21 @@ export interface FactsOptions {
 export class ModelNotListed extends Error {}
 
 interface ModelList {
-  readonly data?: readonly { readonly id: string; readonly max_model_len?: number }[];
+  readonly data?: readonly Listed[];
+}
+
+/** What a server lists of a model. */
+export interface Listed {
+  readonly id: string;
+  readonly max_model_len?: number;
+  /** `vllm` for vLLM, also behind routers. */
+  readonly owned_by?: string;
 }
 
 /** What the engine says of itself and what the model's files say. @throws {ModelNotListed} and what a connection dies of */
 export async function readFacts(upstream: Upstream, options: FactsOptions, signal: AbortSignal): Promise<EngineFacts> {
   const { model, servedName, slots, sampling } = options;
-  const list = JSON.parse(await upstream.read("/v1/models", signal)) as ModelList; // as documented by OpenAI
-  const entry = list.data?.find(({ id }) => id === servedName);
-  if (!entry) {
-    const listed = (list.data ?? []).map(({ id }) => id).join(", ");
-    throw new ModelNotListed(`the engine does not serve ${servedName}, it lists: ${listed || "nothing"}`);
-  }
+  const entry = await readListed(upstream, servedName, signal);
   const version = await versionOf(upstream, signal);
   const { folder } = model;
   const declared = [entry.max_model_len, folder.declaredContext].filter((length) => length !== undefined);
@@ -40,6 +43,15 @@ export async function readFacts(upstream: Upstream, options: FactsOptions, signa
     sampling_defaults: sampling,
     description: `${version}, at most ${slots} choices at the same time`,
   };
+}
+
+/** @throws {ModelNotListed} */
+export async function readListed(upstream: Upstream, servedName: string, signal: AbortSignal): Promise<Listed> {
+  const list = JSON.parse(await upstream.read("/v1/models", signal)) as ModelList; // as documented by OpenAI
+  const entry = list.data?.find(({ id }) => id === servedName);
+  if (entry) return entry;
+  const listed = (list.data ?? []).map(({ id }) => id).join(", ");
+  throw new ModelNotListed(`the engine does not serve ${servedName}, it lists: ${listed || "nothing"}`);
 }
 
 /** Routers have no such path: what they stand for is unknown. */

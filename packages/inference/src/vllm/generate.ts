@@ -23,20 +23,27 @@ export interface Served {
 }
 
 /**
- * One request: a completion of its own for every choice, all begun at once, and all given up when one fails.
+ * One request: a completion of its own for every choice.
  * @throws {EngineError}, or the signal's reason once it has aborted
  */
-export async function* generate(
-  served: Served,
-  request: EngineRequest,
+export const generate = (served: Served, request: EngineRequest, signal: AbortSignal): AsyncGenerator<EngineEvent> =>
+  runChoices(request.n, signal, (either) => beginChoices(served, request, either));
+
+/**
+ * Choices that are all begun at once, and all given up when one fails.
+ * @throws {EngineError}, or the signal's reason once it has aborted
+ */
+export async function* runChoices(
+  n: number,
   signal: AbortSignal,
+  begin: (signal: AbortSignal) => Promise<readonly AsyncGenerator<ChoiceStep>[]>,
 ): AsyncGenerator<EngineEvent> {
   const stop = new AbortController();
   const either = AbortSignal.any([signal, stop.signal]);
   try {
     signal.throwIfAborted();
-    const choices = await beginChoices(served, request, either);
-    const usage = addUp(request.n);
+    const choices = await begin(either);
+    const usage = addUp(n);
     for await (const [choice, { counted, ...step }] of mergeChoices(choices, () => stop.abort())) {
       yield { ...step, choice, usage: usage(choice, counted) };
     }
@@ -67,7 +74,7 @@ async function beginChoices(
 }
 
 /** The engine itself would cut the answer without a word. */
-function assertFits(promptTokens: number, { n, max_tokens }: EngineRequest, limits: Served["limits"]): void {
+export function assertFits(promptTokens: number, { n, max_tokens }: EngineRequest, limits: Served["limits"]): void {
   if (promptTokens === 0) {
     throw new RequestRefused("The model's chat template makes an empty prompt of these messages.");
   }

@@ -143,7 +143,8 @@ export class VllmSidecar {
   }
 
   async #probe(signal: AbortSignal): Promise<void> {
-    await probe(this.#model ?? missing("a model"), this.#options.name, this.#upstream, signal);
+    const model = this.#model ?? missing("a model");
+    await probe({ model, servedName: this.#options.name, upstream: this.#upstream }, signal);
     this.#host.noteReady();
   }
 

@@ -4,6 +4,7 @@ import type { Engine, EngineEvent, EngineFacts, EngineGauges, EngineRequest, Eng
 import { Workload } from "../sidecar/workload.ts";
 import { asEngineError } from "./dialect/engine-failure.ts";
 import { generate } from "./generate.ts";
+import type { Served } from "./generate.ts";
 import type { OpenModel } from "./model/open-model.ts";
 import type { Upstream } from "./upstream.ts";
 
@@ -26,9 +27,11 @@ export interface VllmEngineOptions {
   /** Undefined until its files have been read. */
   readonly model: () => OpenModel | undefined;
   readonly keeper: Keeper;
+  /** How it is asked; absent: by token ids. */
+  readonly generate?: typeof generate;
 }
 
-/** A model that vLLM serves, wherever it runs. */
+/** A model that vLLM serves, wherever it runs, or that somebody serves in its way. */
 export class VllmEngine implements Engine {
   readonly #options: VllmEngineOptions;
   readonly #workload = new Workload();
@@ -50,9 +53,9 @@ export class VllmEngine implements Engine {
   }
 
   async *stream(request: EngineRequest, signal: AbortSignal): AsyncGenerator<EngineEvent> {
-    const { servedName, upstream } = this.#options;
+    const { servedName, upstream, generate: ask = generate } = this.#options;
     const served = { model: this.#readyModel(), servedName, upstream, limits: this.facts };
-    yield* this.#workload.count(request.n, generate(served, request, signal));
+    yield* this.#workload.count(request.n, ask(served, request, signal));
   }
 
   async countTokens(request: EngineRequest, signal: AbortSignal): Promise<number> {
@@ -99,12 +102,11 @@ export class VllmEngine implements Engine {
 
 /** Makes the engine produce one real token. @throws {EngineError} */
 export async function probe(
-  model: OpenModel,
-  servedName: string,
-  upstream: Upstream,
+  served: Omit<Served, "limits">,
   signal: AbortSignal,
+  ask: typeof generate = generate,
 ): Promise<void> {
-  for await (const event of generate({ model, servedName, upstream, limits: undefined }, probeRequest, signal)) {
+  for await (const event of ask({ ...served, limits: undefined }, probeRequest, signal)) {
     if (event.usage.completion_tokens > 0) return;
   }
   throw new EngineError("protocol", "the probe produced no token");

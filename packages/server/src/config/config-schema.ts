@@ -1,7 +1,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import contract from "../generated/contract.json" with { type: "json" };
 import { engineDrivers } from "./engine-options.ts";
-import { modelNames, samplingNames } from "./model-settings.ts";
+import { modelNames, remoteProtocols, samplingNames } from "./model-settings.ts";
 import { options, settingNames } from "./options.ts";
 
 const decimal = { type: "string", pattern: "^[0-9]+(\\.[0-9]+)?$", description: "US dollars, a decimal string" };
@@ -24,6 +24,10 @@ const remoteSchema = {
     urls: { type: "array", minItems: 1, items: url, description: "several are asked in turn" },
     model: textMember("the name that it has there"),
     tokenizer: textMember("folder with its tokenizer and chat template"),
+    protocol: {
+      enum: [...remoteProtocols],
+      description: "completions: token ids to /v1/completions (the default); chat: messages to /v1/chat/completions",
+    },
     headers: {
       type: "object",
       propertyNames: { pattern: "^[A-Za-z0-9-]+$" },

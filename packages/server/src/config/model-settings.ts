@@ -40,11 +40,15 @@ export interface RemoteSettings {
   readonly model?: string;
   /** Folder with its tokenizer and chat template; absent: that of the weights. */
   readonly tokenizer?: string;
+  /** Absent: `completions`; `chat` where there is only a chat route. */
+  readonly protocol?: (typeof remoteProtocols)[number];
   readonly headers?: Readonly<Record<string, string>>;
   /** File with the certificates that are believed. */
   readonly ca_file?: string;
   readonly proxy?: string;
 }
+
+export const remoteProtocols = ["completions", "chat"] as const;
 
 export const samplingNames = [
   "temperature",

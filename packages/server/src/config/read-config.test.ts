@@ -101,6 +101,7 @@ describe("mistakes", () => {
     ["a: [", /cannot be read/],
     ["- 1", /must be a YAML mapping/],
     ["models: {model-9: {}}", /model-9/],
+    ["models: {model-1: {remote: {protocol: grpc}}}", /models\.model-1\.remote\.protocol/],
   ])("in the file: %s", (text, reason) => {
     expect(mistakesOf(withFile(text)).join("\n")).toMatch(reason);
   });

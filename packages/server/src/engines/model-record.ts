@@ -8,7 +8,7 @@ export type ModelRecord = components["schemas"]["Model"];
 /** When the two models of the source were made; the models of one list share one value. */
 const createdSeconds = 1_751_328_000;
 
-const supportedSampling = [
+const supportedSampling: readonly string[] = [
   ...samplingNames,
   "seed",
   "stop",
@@ -46,7 +46,7 @@ export function toRecord(model: ServedModel): ModelRecord {
     pricing: model.pricing,
     input_modalities: ["text"],
     output_modalities: ["text"],
-    supported_sampling_parameters: supportedSampling,
+    supported_sampling_parameters: samplingOf(model),
     supported_features: featuresOf(model),
     default_sampling_parameters: facts?.sampling_defaults ?? {},
     ...(facts?.canThink && { default_reasoning_effort: "none" as const }),
@@ -54,6 +54,11 @@ export function toRecord(model: ServedModel): ModelRecord {
     ...(hugging_face_id !== undefined && { hugging_face_id }),
     ...(deprecation_date !== undefined && { deprecation_date }),
   };
+}
+
+function samplingOf({ engine: { facts } }: ServedModel): string[] {
+  const lacks: readonly string[] = facts?.lacks ?? [];
+  return supportedSampling.filter((name) => !lacks.includes(name));
 }
 
 function featuresOf({ engine: { facts } }: ServedModel): string[] {

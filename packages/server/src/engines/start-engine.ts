@@ -156,6 +156,7 @@ function startRemote(options: EngineOptions): Engine {
     caFile: remote.ca_file,
     proxyUrl: remote.proxy,
     slots: settings.slots ?? config.engineSlots,
+    protocol: remote.protocol,
     sampling: samplingOf(options),
   });
 }

@@ -1,0 +1,44 @@
+import { planAnswer } from "../../answer/plan-answer.ts";
+import type { EngineEvent, EngineRequest } from "../../engine.ts";
+import { compileGrammars } from "../../schema/compile-grammars.ts";
+import type { ChoiceStep } from "../../vllm/dialect/read-choice.ts";
+import { assertFits, runChoices } from "../../vllm/generate.ts";
+import type { Served } from "../../vllm/generate.ts";
+import { chatBody } from "./chat-body.ts";
+import type { ChatDialect } from "./chat-body.ts";
+import { readChat } from "./read-chat.ts";
+import { ChatChoiceReader } from "./read-chat-choice.ts";
+import { refuseMarks } from "./refuse-marks.ts";
+
+/**
+ * One request to a service that has only a chat route: it renders the template, reads thought and calls, and holds answers to
+ * their form; what it lets through all the same is refused here, before it is sent or when the answer ends.
+ * @throws {EngineError}, or the signal's reason once it has aborted
+ */
+export const generateChat = (
+  dialect: ChatDialect,
+  served: Served,
+  request: EngineRequest,
+  signal: AbortSignal,
+): AsyncGenerator<EngineEvent> => runChoices(request.n, signal, (either) => begin(dialect, served, request, either));
+
+async function begin(
+  dialect: ChatDialect,
+  { model, servedName, upstream, limits }: Served,
+  request: EngineRequest,
+  signal: AbortSignal,
+): Promise<AsyncGenerator<ChoiceStep>[]> {
+  // For its refusals: the same schemas are refused on every engine.
+  compileGrammars(request);
+  const { vocabulary } = model.folder;
+  refuseMarks(request, vocabulary.marks);
+  const { tokens } = await model.prompts.render(request);
+  assertFits(tokens.length, request, limits);
+  const plan = planAnswer(request, dialect.abilities);
+  const job = { model: servedName, request, plan, vocabulary, dialect };
+  return Array.from({ length: request.n }, (_, choice) => {
+    const events = upstream.stream("/v1/chat/completions", chatBody({ ...job, choice }), signal, request.origin);
+    const reader = new ChatChoiceReader(request, plan, (text) => model.prompts.countText(text));
+    return reader.read(readChat(events, tokens.length));
+  });
+}

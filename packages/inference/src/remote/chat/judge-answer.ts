@@ -1,0 +1,57 @@
+import { EngineError } from "../../engine.ts";
+import type { EngineRequest, FunctionTool } from "../../engine.ts";
+import { LiteralJudge } from "../../schema/accepts.ts";
+import type { Schema } from "../../schema/schema-node.ts";
+import { SchemaTooComplex, WorkMeter } from "../../schema/work-meter.ts";
+
+/**
+ * Whether an answer has the form that was asked for. Nobody on the way holds it to that form for us, so that one without it is
+ * a failure, never a clean end.
+ * @throws {EngineError} `protocol`
+ */
+export function judgeContent(content: string, format: EngineRequest["format"]): void {
+  if (format.type === "text") return;
+  const value = parseOr(content, "the engine wrote content that is no JSON");
+  const isRight = format.type === "json_object" ? isObject(value) : satisfies(format.schema, value);
+  if (!isRight) throw new EngineError("protocol", "the engine wrote JSON that is not what was asked for");
+}
+
+/** The arguments of a finished call: a JSON object always, and one that satisfies the schema where that is promised. */
+export function judgeArguments(text: string, tool: FunctionTool | undefined, isForced: boolean): void {
+  const value = parseOr(text, "the engine wrote arguments that are no JSON");
+  const isBinding = isForced || tool?.isStrict === true;
+  if (isObject(value) && (!isBinding || satisfies(tool?.parameters ?? noParameters, value))) return;
+  throw new EngineError("protocol", "the engine called a function with arguments that its schema does not allow");
+}
+
+const noParameters = { type: "object", additionalProperties: false };
+
+export function isJsonObject(text: string): boolean {
+  try {
+    return isObject(JSON.parse(text));
+  } catch {
+    return false;
+  }
+}
+
+const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
+
+function parseOr(text: string, complaint: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new EngineError("protocol", complaint, { cause: error });
+  }
+}
+
+/** An answer is as long as its cap allows, and each of its values costs little. */
+const steps = 10_000_000;
+
+function satisfies(schema: Schema, value: unknown): boolean {
+  try {
+    return new LiteralJudge(schema, new WorkMeter(steps)).accepts(schema, value);
+  } catch (error) {
+    if (error instanceof SchemaTooComplex) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,90 @@
+import type { Step } from "../../answer/answer.ts";
+import { ContentText } from "../../answer/content-text.ts";
+import { EngineError } from "../../engine.ts";
+import type { TokenPiece } from "../../engine.ts";
+import { utf8 } from "../../prompt/token-bytes.ts";
+
+/** What ended the content before the other side did. */
+export type ContentStop = "stop string" | "raw call";
+
+export interface ContentRules {
+  readonly stop: readonly string[];
+  /** What opens a call in text: a parser that does not know a call, or a call that was cut, leaves it there. */
+  readonly callMark: string | undefined;
+  readonly hasLogprobs: boolean;
+}
+
+/** The content of one choice: ends before the first stop string, and has its tokens where they were asked for. */
+export class ContentReader {
+  readonly #rules: ContentRules;
+  readonly #shown: ContentText;
+  #waiting: TokenPiece[] = [];
+  #written = "";
+  /** Characters that were shown. */
+  #length = 0;
+  #stopped: ContentStop | undefined;
+
+  constructor(rules: ContentRules) {
+    this.#rules = rules;
+    this.#shown = new ContentText([...rules.stop, ...(rules.callMark === undefined ? [] : [rules.callMark])]);
+  }
+
+  /** All of it, the part behind a stop included. */
+  get text(): string {
+    return this.#written;
+  }
+
+  get stopped(): ContentStop | undefined {
+    return this.#stopped;
+  }
+
+  /** @param text what an event adds @param pieces its tokens; those of a character that is not whole come before its text */
+  *push(text: string, pieces: readonly TokenPiece[]): Generator<Step> {
+    this.#waiting.push(...pieces);
+    if (text === "") return;
+    this.#written += text;
+    for (const piece of this.#piecesOf(text)) {
+      if (this.#stopped) return;
+      const { isStopped, ...shown } = this.#shown.push(piece);
+      this.#length += shown.text.length;
+      if (isStopped) this.#stopped = this.#isAtCall ? "raw call" : "stop string";
+      yield* this.#step(shown);
+    }
+  }
+
+  /** The tokens so far belong to a thought or to a call. */
+  dropPieces(): void {
+    this.#waiting = [];
+  }
+
+  /** There is no more: what was held back is text after all. */
+  *flush(): Generator<Step> {
+    if (!this.#stopped) yield* this.#step(this.#shown.flush());
+  }
+
+  /** @throws {EngineError} `protocol` where the tokens do not spell the text */
+  #piecesOf(text: string): readonly TokenPiece[] {
+    if (!this.#rules.hasLogprobs) return [{ token: text, bytes: utf8(text) }];
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    // Tokens that end a thought come in the same event as the first of the content.
+    for (let start = 0; start < waiting.length; start += 1) {
+      const pieces = waiting.slice(start);
+      if (spell(pieces) === text) return pieces;
+    }
+    throw new EngineError("protocol", "the engine gave log-probabilities of other tokens than those of the text");
+  }
+
+  *#step({ text, tokens }: { readonly text: string; readonly tokens: readonly TokenPiece[] }): Generator<Step> {
+    const told = this.#rules.hasLogprobs ? tokens : [];
+    if (text !== "" || told.length > 0) yield { kind: "text", text, tokens: told };
+  }
+
+  get #isAtCall(): boolean {
+    const { callMark } = this.#rules;
+    return callMark !== undefined && this.#written.startsWith(callMark, this.#length);
+  }
+}
+
+const spell = (pieces: readonly TokenPiece[]): string =>
+  new TextDecoder("utf-8", { ignoreBOM: true }).decode(Uint8Array.from(pieces.flatMap(({ bytes }) => [...bytes])));

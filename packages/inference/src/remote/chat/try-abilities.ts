@@ -1,0 +1,41 @@
+import { probeRequest } from "../../child/probe.ts";
+import { EngineError } from "../../engine.ts";
+import type { EngineEvent, EngineRequest } from "../../engine.ts";
+import type { Abilities } from "../../prompt/marks.ts";
+
+type Ask = (request: EngineRequest) => AsyncIterable<EngineEvent>;
+
+/** Enough for the form of a thought and its first word. */
+const thoughtTokens = 16;
+
+/**
+ * What the other side really does of what the model's files say. vLLM reads calls and thoughts only where it was started with
+ * parsers for them, and nothing but trying tells.
+ * @throws {EngineError} where it does not answer at all
+ */
+export async function tryAbilities(named: Abilities, isVllm: boolean, ask: Ask): Promise<Abilities> {
+  return {
+    // Of others nobody knows how they are told to think, or not to.
+    canThink: named.canThink && isVllm && (await thinks(ask)),
+    canCallTools: named.canCallTools && (await takesTools(ask)),
+  };
+}
+
+async function thinks(ask: Ask): Promise<boolean> {
+  for await (const event of ask({ ...probeRequest, isThinking: true, max_tokens: thoughtTokens })) {
+    if (event.kind === "reasoning") return true;
+  }
+  return false;
+}
+
+const tool = { name: "probe", description: "Does nothing", parameters: { type: "object", properties: {} } };
+
+async function takesTools(ask: Ask): Promise<boolean> {
+  try {
+    for await (const _event of ask({ ...probeRequest, tools: [tool], tool_choice: "auto" })) break;
+    return true;
+  } catch (error) {
+    if (error instanceof EngineError && error.kind === "rejected") return false;
+    throw error;
+  }
+}
