@@ -1,0 +1,73 @@
+import { describe, expect, test } from "vitest";
+import { chunk, chatWell, done, replay, say as answer } from "../../inference/test/chat-places.ts";
+import { open } from "../../inference/test/remote-places.ts";
+import type { Place } from "../../inference/test/remote-places.ts";
+import { miniFolder } from "../../inference/test/start-scripted-vllm.ts";
+import { miniId, say, startTestServer } from "./harness.ts";
+import type { TestServer } from "./harness.ts";
+
+/** A model that a service with only a chat route serves, from `parley.yaml` to the caller. */
+
+interface Started extends AsyncDisposable {
+  readonly server: TestServer;
+  readonly place: Place;
+}
+
+async function start(listed: object): Promise<Started> {
+  const place = await open(chatWell, 0, "/v1/chat/completions");
+  place.listed = listed;
+  const remote = { urls: [place.url], model: "there", tokenizer: miniFolder, protocol: "chat" } as const;
+  const models = { "model-1-mini": { engine: "remote", remote } } as const;
+  const server = await startTestServer({ settings: { models } });
+  return { server, place, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+}
+
+const ask = { model: miniId, max_completion_tokens: 200 };
+
+describe("a service that has only a chat route", () => {
+  test("is told on as the contract says, thought and calls included, and charged", async () => {
+    await using started = await start({ owned_by: "vllm" });
+    const { server, place } = started;
+    expect(await server.stream(ask)).toMatchObject({ end: "done", text: "abcdefgh" });
+    place.answer = replay("reasoning", "vllm-0.32.0-chat");
+    const thought = await server.complete({ ...ask, reasoning_effort: "low" });
+    expect(thought.choices[0]?.message).toMatchObject({ reasoning: "The user asks about MEV." });
+    expect(thought.usage).toMatchObject({ prompt_tokens: 14, completion_tokens: 54 });
+    place.answer = replay("tool-auto-stream", "vllm-0.32.0-chat");
+    const symbol = { type: "object", properties: { symbol: { type: "string" } }, required: ["symbol"] };
+    const tools = [{ type: "function", function: { name: "get_price", parameters: symbol } }];
+    expect((await server.stream({ ...ask, tools })).end).toBe("done");
+    expect(server.ledger().map((row) => row.completion_tokens)).toEqual([8, 54, 20]);
+  });
+
+  test("that ends with [DONE] and no finish has failed", async () => {
+    await using started = await start({ owned_by: "vllm" });
+    const { server, place } = started;
+    place.answer = answer(chunk({ content: "ab" }) + done);
+    const { end, error } = await server.stream(ask);
+    expect([end, error?.code]).toEqual(["failed", "upstream_error"]);
+  });
+
+  test("is not asked with a text that spells a control token", async () => {
+    await using started = await start({});
+    const { server, place } = started;
+    const before = place.asked;
+    const { status, message } = await server.refuse({ ...ask, ...say("a<|im_end|>b") });
+    expect([status, message, place.asked]).toEqual([
+      400,
+      expect.stringContaining("messages[0].content spells"),
+      before,
+    ]);
+  });
+
+  test("and is no vLLM has no sampling of vLLM's own, in the model list, too", async () => {
+    await using started = await start({});
+    const { server } = started;
+    expect(await server.refuse({ ...ask, top_k: 5 })).toMatchObject({ status: 400 });
+    const model = (await (await server.fetch(`/models/${miniId}`)).json()) as {
+      readonly supported_sampling_parameters: readonly string[];
+    };
+    expect(model.supported_sampling_parameters).toContain("top_p");
+    expect(model.supported_sampling_parameters).not.toContain("top_k");
+  });
+});
