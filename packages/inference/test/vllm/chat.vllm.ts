@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { EngineError, startRemoteEngine } from "../../src/index.ts";
+import type { Engine } from "../../src/index.ts";
+import { readMetrics } from "../../src/vllm/metrics.ts";
+import { Connection } from "../../src/wire/connection.ts";
+import { shortSchema, weather } from "../engine-contract/given.ts";
+import { ask, askOne, neutral, requestFor, spell } from "../requests.ts";
+import { until } from "../until.ts";
+import { pidOf } from "./processes.ts";
+import { forward, miniFolder, neverEnding, startVllm, testTimings } from "./start-vllm.ts";
+import type { StartedVllm } from "./start-vllm.ts";
+
+/** A real vLLM, asked by messages over its chat route. */
+
+let started: StartedVllm;
+let engine: Engine;
+let connection: Connection;
+const closing: (() => unknown)[] = [];
+
+beforeAll(async () => {
+  const parsers = ["--reasoning-parser", "qwen3", "--enable-auto-tool-choice", "--tool-call-parser", "hermes"];
+  started = startVllm({ extraArguments: parsers });
+  await started.vllm.engine.whenReady();
+  connection = new Connection({ baseUrl: "http://engine", socketPath: started.vllm.socketPath, silenceMs: 0 });
+  const { url, server } = await forward(started.vllm.socketPath);
+  engine = startRemoteEngine({
+    name: started.options.name,
+    servedName: started.options.name,
+    baseUrls: [url],
+    tokenizerFolder: miniFolder,
+    protocol: "chat",
+    headers: {},
+    bearer: undefined,
+    caFile: undefined,
+    proxyUrl: undefined,
+    slots: 8,
+    sampling: neutral,
+    timings: testTimings,
+    report: () => undefined,
+  });
+  closing.push(
+    () => engine.close(0),
+    () => server.close(),
+  );
+  await engine.whenReady();
+});
+afterAll(async () => {
+  for (const close of closing) await close();
+  await connection.close();
+  await started[Symbol.asyncDispose]();
+});
+
+const soon = (): AbortSignal => AbortSignal.timeout(60_000);
+
+test("it was tried: it thinks and calls", () => {
+  expect(engine.facts).toMatchObject({ canThink: true, canCallTools: true, context_length: 32_768 });
+});
+
+test("a greedy answer is the engine's own, and so is its usage", async () => {
+  const say = "What is MEV?";
+  const body = {
+    model: started.options.name,
+    messages: [{ role: "user", content: say }],
+    temperature: 0,
+    max_tokens: 120,
+  };
+  const own = JSON.parse(
+    await connection.read(
+      "/v1/chat/completions",
+      soon(),
+      JSON.stringify({ ...body, chat_template_kwargs: { enable_thinking: false } }),
+    ),
+  ) as { readonly choices: readonly [{ readonly message: { readonly content: string } }]; readonly usage: object }; // as documented by vLLM
+  const { text, finish, usage } = await askOne(engine, { say, max_tokens: 120 });
+  expect([text, finish]).toEqual([own.choices[0].message.content, "stop"]);
+  const { prompt_tokens, completion_tokens } = usage;
+  expect(own.usage).toMatchObject({ prompt_tokens, completion_tokens });
+  expect(await engine.countTokens(requestFor({ say }), soon())).toBe(prompt_tokens);
+});
+
+test("it is the answer that token ids give", async () => {
+  const members = { say: "What is staking?", max_tokens: 40 };
+  const [chat, ids] = [await askOne(engine, members), await askOne(started.vllm.engine, members)];
+  expect([chat.text, chat.finish, chat.usage.completion_tokens]).toEqual([
+    ids.text,
+    ids.finish,
+    ids.usage.completion_tokens,
+  ]);
+});
+
+test("a stop string ends it, and is not in it", async () => {
+  const { text } = await askOne(engine, { max_tokens: 30 });
+  const stop = [text.slice(11, 15)];
+  const cut = await askOne(engine, { max_tokens: 30, stop });
+  expect([cut.text, cut.finish]).toEqual([text.slice(0, text.indexOf(stop[0] ?? "")), "stop"]);
+});
+
+test("two choices, each as if it were alone with its seed", async () => {
+  const members = { sampling: { temperature: 1 }, max_tokens: 12 };
+  const { choices, usage } = await ask(engine, { ...members, n: 2, seed: "7" });
+  const [first, second] = [
+    await askOne(engine, { ...members, seed: "7" }),
+    await askOne(engine, { ...members, seed: "8" }),
+  ];
+  expect(choices.map(({ text }) => text)).toEqual([first.text, second.text]);
+  expect(usage.completion_tokens).toBe(first.usage.completion_tokens + second.usage.completion_tokens);
+});
+
+test("log-probabilities: the tokens spell the content, after a thought, too", async () => {
+  for (const isThinking of [false, true]) {
+    const { text, tokens } = await askOne(engine, { isThinking, top_logprobs: 2, max_tokens: 120 });
+    expect(spell(tokens)).toContain(text);
+    expect(tokens.every(({ logprob = 1, top = [] }) => logprob <= 0 && top.length === 2)).toBe(true);
+  }
+});
+
+test("JSON is valid against its schema", async () => {
+  const format = { type: "json_schema", schema: shortSchema } as const;
+  const { text, finish } = await askOne(engine, { format, max_tokens: 60 });
+  expect(finish).toBe("stop");
+  expect(JSON.parse(text)).toEqual({ kind: expect.stringMatching(/^(swap|stake)$/), isFinal: expect.any(Boolean) });
+});
+
+describe("calls", () => {
+  const symbol = { type: "object", properties: { symbol: { enum: ["ETH", "BTC"] } }, required: ["symbol"] };
+  const price = { name: "get_price", description: "The price of a token", parameters: symbol };
+
+  test("one of the model's own accord, and its result", async () => {
+    const question = { role: "user" as const, content: "What is the price of ETH?" };
+    const members = { tools: [price], tool_choice: "auto" as const, max_tokens: 120 };
+    const { calls, finish, text } = await askOne(engine, { ...members, messages: [question] });
+    expect([calls.map(({ name }) => name), finish, text]).toEqual([["get_price"], "tool_calls", ""]);
+    const given = calls[0]?.arguments ?? "";
+    const call = { id: "call_1", type: "function" as const, function: { name: "get_price", arguments: given } };
+    const [asked, told] = [
+      { role: "assistant" as const, content: null, tool_calls: [call] },
+      { role: "tool" as const, tool_call_id: "call_1", content: '{"usd": 3000}' },
+    ];
+    const request = { ...members, messages: [question, asked, told] };
+    const { usage } = await askOne(engine, request);
+    expect(await engine.countTokens(requestFor(request), soon())).toBe(usage.prompt_tokens);
+  });
+
+  test("a forced one is complete and valid", async () => {
+    const members = { tools: [weather], tool_choice: { oneOf: [weather.name] }, parallel_tool_calls: false };
+    const { calls, finish, text } = await askOne(engine, { ...members, max_tokens: 200 });
+    expect([calls.map(({ name }) => name), finish, text]).toEqual([[weather.name], "tool_calls", ""]);
+    expect(JSON.parse(calls[0]?.arguments ?? "")).toEqual({ celsius: expect.any(Boolean) });
+  });
+
+  test("one that is cut leaves nothing in the text", async () => {
+    for (const max_tokens of [2, 8, 14]) {
+      const members = { say: "What is the price of ETH?", tools: [price], tool_choice: "auto" as const };
+      const { finish, text } = await askOne(engine, { ...members, max_tokens });
+      expect([finish, text]).toEqual(["length", ""]);
+    }
+  });
+});
+
+test("a thought is told apart from the answer", async () => {
+  const { reasoning, text, finish, usage } = await askOne(engine, { isThinking: true, max_tokens: 200 });
+  expect([reasoning === "", text.includes("think>"), reasoning.includes("think>"), finish]).toEqual([
+    false,
+    false,
+    false,
+    "stop",
+  ]);
+  expect(usage.reasoning_tokens).toBeGreaterThan(0);
+  expect(usage.completion_tokens).toBeGreaterThan(usage.reasoning_tokens);
+});
+
+async function tokensMade(): Promise<number> {
+  const text = await connection.read("/metrics", soon());
+  const counters = [...text.matchAll(/^vllm:generation_tokens_total\{[^}]*\} (\S+)/gm)];
+  return counters.reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
+const endless = { max_tokens: 3000, sampling: { logit_bias: neverEnding } };
+
+test("a hang-up stops the engine", async () => {
+  const before = await tokensMade();
+  let charged = 0;
+  for await (const event of engine.stream(requestFor(endless), soon())) {
+    charged = event.usage.completion_tokens;
+    if (charged >= 30) break;
+  }
+  const isStill = async (): Promise<boolean> => readMetrics(await connection.read("/metrics", soon())).running === 0;
+  // With nothing to do vLLM tells its gauges every ten seconds.
+  await until("it stands still", isStill, 30_000);
+  const made = (await tokensMade()) - before;
+  expect(made).toBeGreaterThanOrEqual(charged);
+  // A tiny model writes a thousand tokens a second, and this process may have to wait for its turn.
+  expect(made - charged).toBeLessThan(1000);
+  expect(engine.gauges().running).toBe(0);
+});
+
+test("SIGKILL is an error, never a clean end", async () => {
+  const kinds = Array.from({ length: 3 }, async () => {
+    try {
+      const { finish } = await askOne(engine, endless, soon());
+      return finish;
+    } catch (error) {
+      return error instanceof EngineError ? error.kind : error;
+    }
+  });
+  await until("they run", async () => readMetrics(await connection.read("/metrics", soon())).running === 3);
+  process.kill(pidOf(started.vllm.pid ?? 0, "core"), "SIGKILL");
+  expect(await Promise.all(kinds)).toEqual(["crashed", "crashed", "crashed"]);
+});
