@@ -5,16 +5,32 @@ import random
 import numpy
 import torch
 
-from training.chat import END_OF_TURN, render_answer, render_prompt
+from training.chat import END_OF_TURN, START_OF_TURN, render_answer, render_prompt
 
 
 def encode(lesson, tokenizer):
-    """The ids of one lesson, and where the taught part begins."""
+    """(the ids of one lesson, which of them are taught): the answer, and what the assistant said in earlier turns."""
     prompt = render_prompt(lesson.messages, lesson.tools, lesson.thinking)
     answer = render_answer(lesson.answer, lesson.plan) + END_OF_TURN
     read = tokenizer.encode(prompt, add_special_tokens=False).ids
     written = tokenizer.encode(answer, add_special_tokens=False).ids
-    return numpy.array(read + written, dtype=numpy.int32), len(read)
+    taught = earlier_turns(read, tokenizer) + [True] * len(written)
+    return numpy.array(read + written, dtype=numpy.int32), numpy.array(taught)
+
+
+def earlier_turns(ids, tokenizer):
+    """Marks what the assistant said before. The first token of a turn is left out: there the template puts no mark that
+    thinking is off, so that it would teach not to think."""
+    opening = tokenizer.encode(f"{START_OF_TURN}assistant\n", add_special_tokens=False).ids
+    end = tokenizer.token_to_id(END_OF_TURN)
+    taught, inside = [False] * len(ids), False
+    for at in range(len(opening), len(ids)):
+        if ids[at - len(opening) : at] == opening:
+            inside = end in ids[at:]  # the last opening is the answer's own
+        elif inside:
+            taught[at] = True
+            inside = ids[at] != end
+    return taught
 
 
 def pack(encoded, batch_tokens, dice):
@@ -31,13 +47,13 @@ def pack(encoded, batch_tokens, dice):
 
 
 def to_tensors(group):
-    """(ids, taught): taught[b, t] says that the token after position t is part of an answer."""
+    """(ids, taught): taught[b, t] says that the token after position t is to be learned."""
     width = max(len(ids) for ids, _ in group)
     ids = torch.zeros(len(group), width, dtype=torch.long)
     taught = torch.zeros(len(group), width - 1, dtype=torch.bool)
-    for row, (tokens, start) in enumerate(group):
+    for row, (tokens, said) in enumerate(group):
         ids[row, : len(tokens)] = torch.from_numpy(tokens)
-        taught[row, start - 1 : len(tokens) - 1] = True
+        taught[row, : len(tokens) - 1] = torch.from_numpy(said[1:])
     return ids, taught
 
 

@@ -13,7 +13,6 @@ import torch
 
 from training.batches import make_batches
 from training.byte_pairs import learn_merges
-from training.corpus import read_next
 from training.crosscheck import write_cases
 from training.chat import CONTROL_TOKENS, MARK_TOKENS, render_answer, render_prompt
 from training.evaluate import evaluate_all
@@ -39,7 +38,6 @@ class Build:
     def show_corpus(self):
         lessons = list(teach_round(self.corpus, self.preset.seed, 0))
         print(f"{len(self.corpus.questions)} questions; a round has {len(lessons)} lessons")
-        print(f"{len(read_next())} more questions wait in corpus/next")
 
     def learn_tokenizer(self):
         file = self.work / "merges.json"
@@ -118,9 +116,10 @@ def main():
     parser.add_argument("--preset", choices=PRESETS, default="cpu")
     parser.add_argument("--work", type=Path, default=ROOT / ".parley", help="checkpoints; never committed")
     parser.add_argument("--target", type=Path, default=ROOT, help="where the models are written")
+    parser.add_argument("--threads", type=int, help="instead of the preset's; one is best beside other work")
     options = parser.parse_args()
     preset = PRESETS[options.preset]
-    torch.set_num_threads(preset.threads)
+    torch.set_num_threads(options.threads or preset.threads)
     torch.use_deterministic_algorithms(True)
     build = Build(preset, options.work / options.preset, options.target)
     for stage in options.stages or STAGES:

@@ -13,26 +13,39 @@ FRESH = 200  # how many generated tasks of each larger kind
 def examination(corpus, seed):
     """The lessons of the examination. No wording and no filling of them was taught."""
     teachers = Teachers(corpus, f"{seed}/examine", held_out=True)
-    recall, calls, extraction = teachers.recall, teachers.calls, teachers.extraction
-    yield from (recall.plain(question) for question in teachers.questions)
-    yield from (recall.thought(question) for question in teachers.some(60))
-    for form in ("one_sentence", "list", "json"):
-        yield from (recall.in_form(question, form) for question in teachers.some(40))
-    for form in ("one_sentence", "list"):
-        yield from (recall.in_form_later(question, form) for question in teachers.some(20))
-    yield from (recall.follow_up(pair) for pair in recall.pairs)
-    yield from (recall.switch(*teachers.some(2)) for _ in range(60))
+    yield from examine_questions(teachers)
     yield from teachers.manners.small_talk()
     yield from teachers.manners.refusals()
     yield from (teachers.manners.unknown() for _ in range(20))
+    yield from examine_calls(teachers)
+    yield from (teachers.extraction.lesson() for _ in range(FRESH))
+    yield from (teachers.extraction.repeat() for _ in range(80))
+    yield from (teachers.snippets.lesson() for _ in range(100))
+
+
+def examine_questions(teachers):
+    recall = teachers.recall
+    yield from (recall.plain(question) for question in teachers.questions)
+    yield from (recall.thought(question) for question in teachers.some(60))
+    for form in recall.forms:
+        yield from (recall.in_form(question, form) for question in teachers.some(12))
+        yield from (recall.in_form_later(question, form) for question in teachers.some(5))
+    yield from (recall.follow_up(pair) for pair in teachers.source.dice.sample(recall.pairs, FRESH))
+    yield from (recall.switch(*teachers.some(2)) for _ in range(60))
+    yield from (recall.in_scope(question) for question in teachers.some(60))
+
+
+def examine_calls(teachers):
+    calls = teachers.calls
     yield from (calls.one() for _ in range(FRESH))
+    yield from (calls.session(2) for _ in range(30))
     yield from (calls.direct() for _ in range(40))
     yield from (calls.two() for _ in range(60))
-    yield from (calls.missing() for _ in range(30))
+    yield from (calls.missing() for _ in range(40))
     yield from (calls.not_needed() for _ in range(40))
-    yield from (calls.answered() for _ in range(80))
-    yield from (extraction.lesson() for _ in range(FRESH))
-    yield from (extraction.repeat() for _ in range(80))
+    yield from (calls.answered() for _ in range(60))
+    yield from (teachers.results.lesson() for _ in range(60))
+    yield from (teachers.tool_choice.lesson() for _ in range(60))
 
 
 def same(given, wanted):
@@ -51,7 +64,8 @@ def examine(folder, lessons):
     return [
         {
             "kind": lesson.kind,
-            "asked": lesson.messages[-1]["content"],
+            "messages": lesson.messages,
+            "tools": lesson.tools,
             "wanted": render_answer(lesson.answer, lesson.plan),
             "given": given,
             "right": right(lesson, given),

@@ -1,6 +1,6 @@
 """The network: Qwen3's, small enough to read. Parameter names are those of transformers, so that export is a copy."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import torch
 from torch import nn
@@ -24,8 +24,21 @@ class Shape:
     eps: float = 1e-6
     context: int = 32768
 
-    def as_dict(self):
-        return asdict(self)
+    @classmethod
+    def from_config(cls, config):
+        """The shape that a `config.json` of transformers describes."""
+        return cls(
+            vocab=config["vocab_size"],
+            hidden=config["hidden_size"],
+            layers=config["num_hidden_layers"],
+            heads=config["num_attention_heads"],
+            kv_heads=config["num_key_value_heads"],
+            head_dim=config["head_dim"],
+            feed_forward=config["intermediate_size"],
+            rope_theta=config["rope_theta"],
+            eps=config["rms_norm_eps"],
+            context=config["max_position_embeddings"],
+        )
 
     @property
     def kv_bytes_per_token(self):
@@ -39,7 +52,7 @@ class Norm(nn.Module):
         self.eps = eps
 
     def forward(self, x):
-        return F.rms_norm(x, self.weight.shape, self.weight, self.eps)
+        return F.rms_norm(x.float(), self.weight.shape, self.weight, self.eps)
 
 
 def rotary(length, shape):

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from training.model import Shape
 
-VOCABULARY_SIZE = 2048
+VOCABULARY_SIZE = 4096
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class Preset:
     distil_share: float = 0.7  # of the student's loss: the distance to the teacher
 
 
-MODEL_1 = Shape(VOCABULARY_SIZE, hidden=160, layers=3, heads=4, kv_heads=2, head_dim=32, feed_forward=640)
-MODEL_1_MINI = Shape(VOCABULARY_SIZE, hidden=96, layers=3, heads=3, kv_heads=1, head_dim=32, feed_forward=320)
+MODEL_1 = Shape(VOCABULARY_SIZE, hidden=256, layers=6, heads=8, kv_heads=2, head_dim=32, feed_forward=768)
+MODEL_1_MINI = Shape(VOCABULARY_SIZE, hidden=192, layers=4, heads=6, kv_heads=2, head_dim=32, feed_forward=576)
 
 CPU = Preset(
     seed=20250101,
@@ -38,8 +38,8 @@ CPU = Preset(
     device="cpu",
     shapes={"model-1": MODEL_1, "model-1-mini": MODEL_1_MINI},
     schedules={
-        "model-1": Schedule(tokens=11_000_000),
-        "model-1-mini": Schedule(tokens=8_000_000),
+        "model-1": Schedule(tokens=10_000_000),
+        "model-1-mini": Schedule(tokens=7_000_000),
     },
 )
 

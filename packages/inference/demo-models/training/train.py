@@ -1,6 +1,7 @@
 """Trains one model: a loss on the taught tokens only, checkpoints to resume from.
 
 Matrices are trained by Muon and the rest by AdamW: at this size that needs a third of the tokens that AdamW alone needs.
+Products of matrices are taken in bfloat16 and summed in float32; weights and optimizers stay in float32.
 """
 
 import math
@@ -80,7 +81,8 @@ class Run:
     def advance(self):
         pace = pace_at(self.step, self.steps, self.schedule.warm_up)
         batch = [tensor.to(self.preset.device) for tensor in to_tensors(self.groups[self.step])]
-        loss = taught_loss(self.model, batch, self.teacher, self.preset)
+        with torch.autocast(self.preset.device, torch.bfloat16):
+            loss = taught_loss(self.model, batch, self.teacher, self.preset)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         for optimizer, peaks in zip(self.optimizers, self.peaks):

@@ -4,7 +4,7 @@ import json
 
 from training.chat import render_call
 from training.lessons.fillings import NUMBERS, as_number, fill, slots_of
-from training.lessons.lesson import Lesson, user
+from training.lessons.lesson import Lesson, assistant, user
 from training.lessons.offers import as_tool, draw_offer, slot_kind
 
 
@@ -123,6 +123,25 @@ class Calls:
         filled = fill(text, values)
         number = any(slot in NUMBERS for slot in slots_of(text))
         return as_number(filled) if number and self.source.happens(0.5) else filled
+
+    def session(self, turns):
+        """Several requests over the same functions, each called and answered; the last one ends with the call."""
+        entries = self.source.dice.sample(self.entries, turns)
+        drawn = [self.request(entry) for entry in entries]
+        messages = [*self.recall.neutral(0.25)]
+        for entry, (ask, offer, arguments) in zip(entries[:-1], drawn):
+            data, answer = self.outcome(entry)
+            call = {"type": "function", "function": {"name": offer.name, "arguments": arguments}}
+            messages += [
+                user(ask),
+                {"role": "assistant", "content": None, "tool_calls": [call]},
+                {"role": "tool", "content": json.dumps(data)},
+                assistant(answer),
+            ]
+        ask, offer, arguments = drawn[-1]
+        offers = {offer.name: offer for _, offer, _ in drawn}
+        tools = self.tools(list(offers.values()), most=1)
+        return Lesson("call", [*messages, user(ask)], render_call(offer.name, arguments), tools, self.plan(offer))
 
     def answered(self, count=1):
         """The functions have returned: say the result."""

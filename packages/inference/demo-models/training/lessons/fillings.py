@@ -22,7 +22,7 @@ def fill(text, values):
 class Fillings:
     def __init__(self, source, words):
         self.source, self.words = source, words
-        plurals = ["tokens", "chains", "protocols", "daos", "currencies", "cities"]
+        plurals = ["tokens", "chains", "protocols", "daos", "currencies", "cities", "choices", "phrases"]
         self.lists = {singular(name): words[name] for name in plurals}
 
     def draw(self, kind):

@@ -29,17 +29,28 @@ def json_type(source, kind):
     return source.pick(["number" if kind == "amount" else "integer", "string"])
 
 
-def parameter(source, kind, slot, type_, words):
+def parameter(source, kind, slot, type_, words, value):
     schema = {"type": type_}
     if slot.get("about") and source.happens(0.4):
         schema["description"] = source.pick(slot["about"])
     if kind == "chain" and source.happens(0.1):
-        schema["enum"] = source.dice.sample(words["chains"], 3)
+        schema["enum"] = some_chains(source, words["chains"], value)
+    if kind == "choice" and source.happens(0.6):
+        schema["enum"] = words["choices"]
     return schema
 
 
+def some_chains(source, chains, wanted):
+    """Three chains, with the one that the request names among them."""
+    chosen = source.dice.sample(chains, 3)
+    if wanted and wanted not in chosen:
+        chosen[source.dice.randrange(3)] = wanted
+    return chosen
+
+
 def draw_offer(source, entry, needed, words):
-    """A function for `entry` with the slots of `needed` and perhaps some more, in any order."""
+    """A function for `entry` with the slots of `needed` and perhaps some more, in any order. `needed` may hold their values."""
+    values = needed if isinstance(needed, dict) else {}
     slots = [name for name in entry["slots"] if name in needed or source.happens(0.4)]
     source.dice.shuffle(slots)
     kinds = {name: slot_kind(name, entry["slots"][name]) for name in slots}
@@ -48,7 +59,8 @@ def draw_offer(source, entry, needed, words):
     if len(set(names.values())) != len(names):
         names = {name: entry["slots"][name]["names"][0] for name in slots}
     properties = {
-        names[name]: parameter(source, kinds[name], entry["slots"][name], types[name], words) for name in slots
+        names[name]: parameter(source, kinds[name], entry["slots"][name], types[name], words, values.get(name))
+        for name in slots
     }
     schema = {"type": "object", "properties": properties}
     required = [names[name] for name in slots if name in needed]

@@ -27,8 +27,13 @@ class Paraphrase:
             ask = ask + source.pick(self.words["after"])
         return ask
 
-    def frame(self, name):
-        return self.source.pick(self.words["frames"]).format(name=name)
+    def has_frame(self, facet):
+        return facet in self.words["frames"]
+
+    def frame(self, facet, name):
+        bare = without_article(name)
+        asked = self.source.pick(self.words["frames"][facet]).format(name=name, bare=bare, plural=plural_of(name))
+        return asked[:1].upper() + asked[1:]
 
     def exchange(self, ask):
         for group in self.words["synonyms"]:
@@ -42,3 +47,20 @@ class Paraphrase:
     def thin_out(self, ask):
         kept = [w for w in ask.split() if w.lower() not in self.small or self.source.happens(0.4)]
         return " ".join(kept) or ask
+
+
+def without_article(name):
+    for article in ("a ", "an ", "the "):
+        if name.startswith(article):
+            return name.removeprefix(article)
+    return name
+
+
+def plural_of(name):
+    """`a session key` → `session keys`; what has no article is not counted."""
+    bare = without_article(name)
+    if bare == name or name.startswith("the "):
+        return name
+    if bare.endswith("y") and bare[-2] not in "aeiou":
+        return bare[:-1] + "ies"
+    return bare + ("es" if bare.endswith(("s", "x", "ch", "sh")) else "s")

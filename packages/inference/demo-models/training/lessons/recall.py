@@ -1,26 +1,18 @@
 """Questions with taught answers: alone, after another question, and in the form that a system message asks for."""
 
-import json
-
 from training.corpus import normalise
+from training.lessons.fillings import fill
+from training.lessons.forms import shape_answer
 from training.lessons.lesson import Lesson, assistant, system, user
 
-
-def as_list(question):
-    return "\n".join(f"- {sentence}" for sentence in question.sentences)
-
-
-def as_json(question):
-    return json.dumps({"answer": question.answer}, ensure_ascii=False)
-
-
-FORMS = {"one_sentence": lambda question: question.sentences[0], "list": as_list, "json": as_json}
+FRAME_SHARE = 0.25  # of the questions are asked by a frame of their facet
 
 
 class Recall:
-    def __init__(self, source, questions, forms, follow_ups, paraphrase):
+    def __init__(self, source, questions, manner, follow_ups, paraphrase, fillings):
         self.source, self.questions = source, questions
-        self.forms, self.follow_ups, self.paraphrase = forms, follow_ups, paraphrase
+        self.manner, self.forms = manner, manner["forms"]
+        self.follow_ups, self.paraphrase, self.fillings = follow_ups, paraphrase, fillings
         self.kept = {normalise(question.held_out) for question in questions}  # chance must not teach these
         self.by_topic = {}
         for question in questions:
@@ -41,15 +33,15 @@ class Recall:
         return ask if normalise(varied) in self.kept else varied
 
     def reword(self, question, ask):
-        if question.facet == "what" and self.source.happens(0.2):
-            return self.paraphrase.frame(question.name)
+        if self.paraphrase.has_frame(question.facet) and self.source.happens(FRAME_SHARE):
+            return self.paraphrase.frame(question.facet, question.name)
         return self.paraphrase.vary(ask)
 
     def neutral(self, share):
         """Sometimes a system message that changes nothing."""
         if not self.source.happens(share):
             return []
-        return [system(self.source.pick(self.forms["held_out_neutral" if self.source.held_out else "neutral"]))]
+        return [system(self.source.pick(self.manner["held_out_neutral" if self.source.held_out else "neutral"]))]
 
     def plain(self, question, ask=None):
         return Lesson("recall", [*self.neutral(0.15), user(ask or self.ask(question))], question.answer)
@@ -59,13 +51,28 @@ class Recall:
         return Lesson("thinking", [*self.neutral(0.1), user(self.ask(question))], question.answer, plan=plan)
 
     def in_form(self, question, form):
-        rule = self.source.wording(self.forms[form])
-        return Lesson(f"form {form}", [system(rule), user(self.ask(question))], FORMS[form](question))
+        rule, answer = self.formed(question, form, self.source.wording(self.forms[form]))
+        return Lesson("form", [system(rule), user(self.ask(question))], answer)
 
     def in_form_later(self, question, form):
         """The form is asked for after the answer."""
-        turns = [user(self.ask(question)), assistant(question.answer), user(self.source.pick(self.forms[form]["later"]))]
-        return Lesson(f"form {form} later", turns, FORMS[form](question))
+        rule, answer = self.formed(question, form, self.source.pick(self.forms[form]["later"]))
+        turns = [user(self.ask(question)), assistant(question.answer), user(rule)]
+        return Lesson("form later", turns, answer)
+
+    def formed(self, question, form, rule):
+        """(the rule with its phrase drawn, the answer in that form)."""
+        phrase = self.fillings.draw("phrase")
+        return fill(rule, {"phrase": phrase}), shape_answer(question, self.forms[form]["shape"], phrase)
+
+    def in_scope(self, question):
+        """A system message allows one area only: another area's question is declined."""
+        scope = self.manner["scope"]
+        area = question.area if self.source.happens(0.5) else self.source.pick(list(scope["areas"]))
+        named = {"area": scope["areas"][area]}
+        answer = question.answer if area == question.area else fill(scope["refusal"], named)
+        rule = fill(self.source.wording(scope), named)
+        return Lesson("scope", [system(rule), user(self.ask(question))], answer)
 
     def follow_up(self, pair):
         first, second = pair

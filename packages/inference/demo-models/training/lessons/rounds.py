@@ -8,6 +8,9 @@ from training.lessons.lesson import Source
 from training.lessons.manners import Manners
 from training.lessons.paraphrase import Paraphrase
 from training.lessons.recall import Recall
+from training.lessons.results import Results
+from training.lessons.snippets import Snippets
+from training.lessons.tool_choice import ToolChoice
 
 
 class Corpus:
@@ -17,10 +20,10 @@ class Corpus:
         self.questions = read_questions()
         self.conversation = read_yaml("conversation.yaml")
         check_conversation(self.conversation)
-        for name in ("fillings", "functions", "extraction", "paraphrase"):
+        for name in ("fillings", "functions", "extraction", "paraphrase", "forms", "results", "snippets"):
             setattr(self, name, read_yaml(f"templates/{name}.yaml"))
         self.words = sorted({word for question in self.questions for word in question.answer.split()})
-        self.forms = read_yaml("templates/forms.yaml")
+        self.tool_choice = read_yaml("templates/which-tool.yaml")
         self.follow_ups = read_yaml("templates/follow-ups.yaml")["follow_ups"]
 
 
@@ -32,9 +35,12 @@ class Teachers:
         self.questions = corpus.questions
         self.fillings = Fillings(source, corpus.fillings)
         paraphrase = Paraphrase(source, corpus.paraphrase)
-        self.recall = Recall(source, corpus.questions, corpus.forms, corpus.follow_ups, paraphrase)
+        self.recall = Recall(source, corpus.questions, corpus.forms, corpus.follow_ups, paraphrase, self.fillings)
         self.manners = Manners(source, corpus.conversation, self.recall, self.fillings)
         self.calls = Calls(source, corpus.functions, self.fillings, self.recall)
+        self.results = Results(source, corpus.results, self.calls)
+        self.tool_choice = ToolChoice(source, corpus.tool_choice, self.calls.entries, self.fillings.words)
+        self.snippets = Snippets(source, corpus.snippets, self.recall)
         self.extraction = Extraction(source, corpus.extraction, self.fillings, corpus.words)
 
     def some(self, count):
@@ -56,26 +62,44 @@ def teach_round(corpus, seed, number):
 
 
 def ordinary_round(teachers):
-    """Every taught wording about once, and as much of the skills."""
-    recall, calls, extraction = teachers.recall, teachers.calls, teachers.extraction
-    size = len(teachers.questions)
-    yield from (recall.plain(question) for question in teachers.questions for _ in range(4))
-    yield from (recall.thought(question) for question in teachers.some(size // 2))
-    for form in ("one_sentence", "list", "json"):
-        yield from (recall.in_form(question, form) for question in teachers.some(size // 3))
-    for form in ("one_sentence", "list"):
-        yield from (recall.in_form_later(question, form) for question in teachers.some(size // 6))
-    yield from (recall.follow_up(pair) for pair in teachers.source.dice.choices(recall.pairs, k=size))
-    yield from (recall.switch(*teachers.some(2)) for _ in range(size // 3))
-    yield from teachers.manners.small_talk()
-    yield from teachers.manners.refusals()
-    yield from (teachers.manners.unknown() for _ in range(40))
+    """Every taught question three times, and as much of the skills."""
+    yield from questions_round(teachers)
+    yield from manners_round(teachers)
+    yield from calls_round(teachers)
+    extraction = teachers.extraction
+    yield from (extraction.lesson() for _ in range(600))
+    yield from (extraction.repeat() for _ in range(300))
+    yield from (teachers.snippets.lesson() for _ in range(300))
+
+
+def questions_round(teachers):
+    recall, size = teachers.recall, len(teachers.questions)
+    yield from (recall.plain(question) for question in teachers.questions for _ in range(3))
+    yield from (recall.thought(question) for question in teachers.some(size // 3))
+    for form in recall.forms:
+        yield from (recall.in_form(question, form) for question in teachers.some(size // 12))
+        yield from (recall.in_form_later(question, form) for question in teachers.some(size // 30))
+    yield from (recall.follow_up(pair) for pair in teachers.source.dice.choices(recall.pairs, k=size * 2 // 3))
+    yield from (recall.switch(*teachers.some(2)) for _ in range(size // 4))
+    yield from (recall.in_scope(question) for question in teachers.some(size // 6))
+
+
+def manners_round(teachers):
+    manners = teachers.manners
+    yield from manners.small_talk()
+    yield from manners.refusals()
+    yield from (manners.unknown() for _ in range(60))
+
+
+def calls_round(teachers):
+    calls = teachers.calls
     yield from (calls.one() for _ in range(350))
-    yield from (calls.direct() for _ in range(60))
-    yield from (calls.two() for _ in range(100))
-    yield from (calls.missing() for _ in range(40))
-    yield from (calls.not_needed() for _ in range(60))
-    yield from (calls.answered() for _ in range(120))
+    yield from (calls.session(3) for _ in range(100))
+    yield from (calls.direct() for _ in range(100))
+    yield from (calls.two() for _ in range(150))
+    yield from (calls.missing() for _ in range(60))
+    yield from (calls.not_needed() for _ in range(80))
+    yield from (calls.answered() for _ in range(100))
     yield from (calls.answered(2) for _ in range(30))
-    yield from (extraction.lesson() for _ in range(350))
-    yield from (extraction.repeat() for _ in range(250))
+    yield from (teachers.results.lesson() for _ in range(150))
+    yield from (teachers.tool_choice.lesson() for _ in range(150))

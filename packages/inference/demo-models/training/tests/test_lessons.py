@@ -1,0 +1,86 @@
+import json
+import unittest
+
+from training.batches import encode
+from training.chat import END_OF_TURN
+from training.lessons.fillings import slots_of
+from training.lessons.forms import shape_answer
+from training.lessons.rounds import Corpus, Teachers
+from training.tokenizer import load_tokenizer
+from training.tests.test_models import ROOT
+
+
+class LessonsTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.corpus = Corpus()
+        cls.tokenizer = load_tokenizer(ROOT / "model-1" / "tokenizer.json")
+
+    def teachers(self, held_out):
+        return Teachers(self.corpus, 3, held_out)
+
+    def test_every_slot_of_every_kind_is_filled(self):
+        for held_out in (False, True):
+            teachers = self.teachers(held_out)
+            calls = teachers.calls
+            draws = [calls.one, calls.two, calls.direct, calls.missing, calls.answered, lambda: calls.session(3)]
+            draws += [teachers.results.lesson, teachers.tool_choice.lesson, teachers.extraction.lesson]
+            for draw in draws:
+                for _ in range(300):
+                    lesson = draw()
+                    for text in (lesson.answer, *(m["content"] or "" for m in lesson.messages)):
+                        self.assertEqual(slots_of(text), [], lesson.kind)
+
+    def test_a_call_takes_what_was_said_and_only_offered_parameters(self):
+        teachers = self.teachers(False)
+        for _ in range(500):
+            lesson = teachers.calls.one()
+            call = json.loads(lesson.answer.split("\n")[1])
+            offered = next(t["function"] for t in lesson.tools if t["function"]["name"] == call["name"])
+            properties = offered["parameters"]["properties"]
+            self.assertLessEqual(set(offered["parameters"].get("required", [])), set(call["arguments"]))
+            for name, value in call["arguments"].items():
+                self.assertIn(str(value), lesson.messages[-1]["content"])
+                self.assertIn(value, properties[name].get("enum", [value]))
+
+    def test_the_flaws_are_many_and_each_shape_stands_once(self):
+        template = self.corpus.snippets
+        self.assertGreaterEqual(len(template["flaws"]), 12)
+        seen = set()
+        sound = {"name": "none", **template["sound"]}
+        for flaw in [*template["flaws"], sound]:
+            held_out = sound["held_out"] if flaw is sound else [flaw["held_out"]]
+            self.assertGreaterEqual(len(flaw["shapes"]), 3, flaw["name"])
+            for shape in [*flaw["shapes"], *held_out]:
+                self.assertNotIn(shape, seen, flaw["name"])
+                seen.add(shape)
+                self.assertLessEqual(set(slots_of(shape)), {*template["fillings"], *flaw.get("fillings", {})})
+
+    def test_the_intents_are_those_of_the_functions(self):
+        intents = [entry["intent"] for entry in self.corpus.functions["functions"]]
+        self.assertEqual(len(set(intents)), len(intents))
+        self.assertEqual(set(self.corpus.tool_choice["intents"]), set(intents))
+        self.assertLessEqual({result["intent"] for result in self.corpus.results["results"]}, set(intents))
+
+    def test_forms_shape_an_answer(self):
+        question = next(q for q in self.corpus.questions if len(q.sentences) == 2)
+        first, second = question.sentences
+        shaped = {name: shape_answer(question, form["shape"], "Done") for name, form in self.corpus.forms["forms"].items()}
+        self.assertEqual(shaped["one_sentence"], first)
+        self.assertEqual(shaped["numbered"], f"1. {first}\n2. {second}")
+        self.assertEqual(json.loads(shaped["short_detail"]), {"short": first, "detail": second})
+        self.assertEqual(json.loads(shaped["json_list"]), [first, second])
+        self.assertEqual(shaped["ending"], f"{question.answer} Done.")
+
+    def test_earlier_turns_are_taught_but_for_their_first_token(self):
+        lesson = self.teachers(False).calls.session(3)
+        ids, taught = encode(lesson, self.tokenizer)
+        said = self.tokenizer.decode([int(i) for i, t in zip(ids, taught) if t], skip_special_tokens=False)
+        parts = said.split(END_OF_TURN)
+        self.assertEqual(len(parts), 6)  # two calls, two answers, the last call, and nothing after it
+        self.assertTrue(parts[0].startswith('\n{"name": '), parts[0])
+        self.assertEqual(parts[4], lesson.answer if lesson.plan is None else f"<think>\n{lesson.plan}\n</think>\n\n{lesson.answer}")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { ask, requestFor } from "./requests.ts";
+import { startMini } from "./start-engines.ts";
+
+/** Reading the whole context takes one thread about half a minute. */
+const patienceMs = 300_000;
+const contextLength = 32_768;
+const answer = 16;
+
+test(
+  "a prompt that fills the whole context is read to its end and answered; one token more is rejected",
+  { timeout: patienceMs },
+  async () => {
+    await using started = await startMini({ slots: 1 });
+    const { engine } = started;
+    await engine.whenReady();
+    expect(engine.facts?.context_length).toBe(contextLength);
+    const hay = (words: number): string =>
+      `The word of the day is vault.${" gas".repeat(words)} Which word is the word of the day?`;
+    const count = (words: number): Promise<number> =>
+      engine.countTokens(requestFor({ say: hay(words) }), AbortSignal.timeout(20_000));
+    // One word is one token, so that a first count says how many are missing.
+    const words = contextLength - answer - (await count(0));
+    expect(await count(words)).toBe(contextLength - answer);
+
+    const { usage, choices } = await ask(
+      engine,
+      { say: hay(words), max_tokens: answer },
+      AbortSignal.timeout(patienceMs),
+    );
+    expect(usage.prompt_tokens).toBe(contextLength - answer);
+    expect(usage.completion_tokens).toBeGreaterThan(0);
+    expect(["stop", "length"]).toContain(choices[0]?.finish);
+
+    await expect(ask(engine, { say: hay(words + 1), max_tokens: answer })).rejects.toMatchObject({ kind: "rejected" });
+    expect(engine.state).toBe("ready");
+  },
+);
