@@ -51,6 +51,8 @@ export async function installVllm({ folder, python = `python${pythonVersion}`, s
     "install",
     "--no-deps",
     "--compile-bytecode",
+    // As pip does: a proxy or a mirror may have a certificate that only this machine knows.
+    "--system-certs",
     "--python",
     own,
     "-r",
