@@ -9,6 +9,7 @@ export interface Seen {
   readonly fingerprints: ReadonlySet<string>;
   /** Tokens that arrived, by their log-probabilities. */
   readonly tokens: number;
+  /** For `refused`: the status and the body. */
   readonly text: string;
   /** `silence`: the bytes ended without `[DONE]`, an error event or a broken connection. That must never be. */
   readonly end: "whole" | "error" | "reset" | "silence" | "refused";
@@ -37,7 +38,8 @@ async function read(
   const response = await server.chat({ ...members, stream: true });
   const id = response.headers.get("x-request-id") ?? "";
   const nothing = { id, models: new Set<string>(), fingerprints: new Set<string>(), tokens: 0, text: "" };
-  if (response.status !== 200 || !response.body) return { ...nothing, end: "refused" };
+  if (response.status !== 200 || !response.body)
+    return { ...nothing, text: `${response.status} ${await response.text()}`, end: "refused" };
   const decoder = new TextDecoder();
   let transcript = "";
   let isReset = false;
