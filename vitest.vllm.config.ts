@@ -1,11 +1,8 @@
 import { defineConfig } from "vitest/config";
 
-/**
- * Everything, or what shows in a few minutes that a real vLLM is served as it should be. The faults are in the whole only:
- * before the first of them one of six streams now and then gets no token for half a minute, and why is not known yet.
- */
+/** Everything, or what shows in a few minutes that a real vLLM is served as it should be. */
 const isWhole = process.env["PARLEY_TEST_VLLM_ALL"] !== undefined;
-const files = isWhole ? "*" : "{contract,truth,chat}";
+const files = isWhole ? "*" : "{contract,truth,chat,faults}";
 
 /** Tests against a real vLLM. One file after another: every engine takes a core and two gigabytes. */
 export default defineConfig({

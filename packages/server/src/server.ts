@@ -51,7 +51,7 @@ export interface RunningServer {
 }
 
 const nowMs = Date.now;
-const noteEveryMs = 1000;
+const noteEveryMs = 100;
 
 /**
  * Everything a process needs to serve. @throws {StateError} {ListenError} {ConfigError} with a sentence for the operator

@@ -48,7 +48,7 @@ describe("a server that is killed", () => {
     const streams = await Promise.all(
       Array.from({ length: 20 }, () => fetch(url, chatInit({ ...play("endless"), stream: true }, { headers }))),
     );
-    // What was used is written down every second.
+    // What was used is written down ten times a second.
     await until(
       () => ledgerOf(dataDir).filter((row) => row.outcome === "open" && row.completion_tokens > 0).length,
       (noted) => noted === 20,

@@ -33,6 +33,9 @@ interface Closing {
   readonly endedMs: number;
 }
 
+/** Of the time of the event loop: many streams are noted less often than few. */
+const largestShare = 0.05;
+
 /**
  * Keeps the ledger in step with the requests under way, also while the disk is full: a row that cannot be opened refuses
  * the request, one that cannot be closed is tried again until it can, and meanwhile the service says that it is not ready.
@@ -41,7 +44,8 @@ export class Bookkeeper implements Disposable {
   readonly #ledger: UsageLedger;
   readonly #log: Log;
   readonly #nowMs: () => number;
-  readonly #timer: NodeJS.Timeout;
+  readonly #everyMs: number;
+  #timer: NodeJS.Timeout;
   readonly #running = new Set<Entry>();
   #unwritten: Closing[] = [];
   #isHealthy = true;
@@ -50,7 +54,8 @@ export class Bookkeeper implements Disposable {
     this.#ledger = ledger;
     this.#log = log;
     this.#nowMs = nowMs;
-    this.#timer = setInterval(() => this.#tick(), everyMs).unref();
+    this.#everyMs = everyMs;
+    this.#timer = this.#later(everyMs);
   }
 
   get isHealthy(): boolean {
@@ -104,6 +109,14 @@ export class Bookkeeper implements Disposable {
     this.#ledger.close(opening, usage, outcome, errorCode, endedMs);
   }
 
+  #later(ms: number): NodeJS.Timeout {
+    return setTimeout(() => {
+      const began = performance.now();
+      this.#tick();
+      this.#timer = this.#later(Math.max(this.#everyMs, (performance.now() - began) / largestShare));
+    }, ms).unref();
+  }
+
   #tick(): void {
     try {
       for (let next = this.#unwritten[0]; next; next = this.#unwritten[0]) {
@@ -134,7 +147,7 @@ export class Bookkeeper implements Disposable {
 
   /** Writes what is left. */
   [Symbol.dispose](): void {
-    clearInterval(this.#timer);
+    clearTimeout(this.#timer);
     this.#tick();
   }
 }

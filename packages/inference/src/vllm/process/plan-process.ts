@@ -41,6 +41,8 @@ export interface ProcessPlan {
   readonly socketPath: string;
   /** Its sockets and temporary files. */
   readonly folder: string;
+  /** It computes on the processors, which the server needs too. */
+  readonly isCpu: boolean;
 }
 
 /** As long as a request may take at all is too long to hold up a restart; running streams have been waited for before. */
@@ -76,5 +78,6 @@ export function planProcess(
     variables: engineVariables({ isCpu, temporaryFolder: folder, gpus: settings.gpus, cores: settings.cores }),
     socketPath,
     folder,
+    isCpu,
   };
 }

@@ -7,6 +7,7 @@ import { VllmSidecar } from "../sidecar.ts";
 import type { SidecarOptions, VllmHost } from "../sidecar.ts";
 import { withoutOurs } from "./environment.ts";
 import { findVllm } from "./find-vllm.ts";
+import { giveWay } from "./give-way.ts";
 import { RunRecords, kill } from "./leftovers.ts";
 import { planProcess } from "./plan-process.ts";
 import type { ProcessPlan, ProcessSettings } from "./plan-process.ts";
@@ -38,12 +39,13 @@ class ProcessHost implements VllmHost {
 
   launch(hear: (line: string) => void): EngineProcess {
     if (!this.#plan) throw new Error("a start was not prepared");
-    const { command, args, variables, folder } = this.#plan;
+    const { command, args, variables, folder, isCpu } = this.#plan;
     // Only its API process: the others are ended in their order when what a run has left is cleared.
     const env = { ...withoutOurs(process.env), ...variables };
     const started = new EngineProcess({ command, args, env, endsBy: "SIGTERM", kill }, hear);
     try {
       if (started.pid !== undefined) this.#records.write(started.pid, folder);
+      if (started.pid !== undefined && isCpu) giveWay(started.pid);
     } catch (error) {
       started.kill(); // nobody could find it again
       throw error;
