@@ -30,6 +30,11 @@ test("speaks to the other side as it wants: bearer, headers, name, with or witho
   expect(engine.facts).toMatchObject({ context_length: 512, slots: 8 });
 });
 
+test("an operator may want a shorter context than the other side has", async () => {
+  const engine = await start([await open()], { contextLength: 256 });
+  expect(engine.facts?.context_length).toBe(256);
+});
+
 describe("another place is asked", () => {
   test.each<[string, Answer]>([
     ["when one is busy", refuse(429, '{"error": "Too many"}')],

@@ -29,6 +29,8 @@ export interface RemoteOptions {
   readonly bearer: string | undefined;
   readonly caFile: string | undefined;
   readonly proxyUrl: string | undefined;
+  /** Tokens; absent: what it declares. */
+  readonly contextLength?: number | undefined;
   /** Choices that may be asked of it at the same time. */
   readonly slots: number;
   /** Absent: `completions`. */

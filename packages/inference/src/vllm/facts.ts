@@ -7,6 +7,8 @@ export interface FactsOptions {
   readonly model: OpenModel;
   readonly servedName: string;
   readonly slots: number;
+  /** Tokens, where the operator wants fewer than the engine can, or knows what nobody else says. */
+  readonly contextLength?: number | undefined;
   readonly sampling: Omit<Sampling, "logit_bias">;
 }
 
@@ -27,13 +29,13 @@ export interface Listed {
 
 /** What the engine says of itself and what the model's files say. @throws {ModelNotListed} and what a connection dies of */
 export async function readFacts(upstream: Upstream, options: FactsOptions, signal: AbortSignal): Promise<EngineFacts> {
-  const { model, servedName, slots, sampling } = options;
+  const { model, servedName, slots, contextLength, sampling } = options;
   const entry = await readListed(upstream, servedName, signal);
   const version = await versionOf(upstream, signal);
   const { folder } = model;
-  const declared = [entry.max_model_len, folder.declaredContext].filter((length) => length !== undefined);
+  const declared = [entry.max_model_len, folder.declaredContext, contextLength].filter((length) => length !== undefined);
   if (declared.length === 0)
-    throw new Error(`neither the engine nor the files of ${servedName} say how long its context is`);
+    throw new Error(`neither the engine nor the files of ${servedName} say how long its context is: set its context_length`);
   return {
     context_length: Math.min(...declared),
     quantization: folder.quantization,

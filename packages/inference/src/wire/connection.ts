@@ -111,8 +111,10 @@ function dispatcherFor({ socketPath, caFile, proxyUrl, silenceMs }: ConnectionOp
 /** Whether nothing was sent at all: nobody listens there, or the connection did not come about. */
 export function isUnconnected(error: unknown): boolean {
   if (error instanceof errors.ConnectTimeoutError) return true;
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return (
-    typeof code === "string" && ["ECONNREFUSED", "ENOENT", "ENOTFOUND", "EHOSTUNREACH", "EAI_AGAIN"].includes(code)
-  );
+  return ["ECONNREFUSED", "ENOENT", "ENOTFOUND", "EHOSTUNREACH", "EAI_AGAIN"].includes(codeOf(error) ?? "");
+}
+
+/** Whatever a connection dies of has one: of the system, or of undici. */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }

@@ -155,6 +155,7 @@ function startRemote(options: EngineOptions): Engine {
     bearer: config.upstreamApiKey,
     caFile: remote.ca_file,
     proxyUrl: remote.proxy,
+    contextLength: settings.context_length,
     slots: settings.slots ?? config.engineSlots,
     protocol: remote.protocol,
     sampling: samplingOf(options),

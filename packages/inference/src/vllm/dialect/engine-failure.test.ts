@@ -27,7 +27,7 @@ test.each<[string, unknown, string, string]>([
   ["nobody there", coded("ECONNREFUSED"), "unavailable", "hung up"],
   ["a broken connection", coded("UND_ERR_SOCKET"), "crashed", "hung up"],
 ])("%s: our own words, its words as the cause", (_title, error, kind, cause) => {
-  const failure = asEngineError(error);
+  const failure = asEngineError(error) as EngineError; // looked at below
   expect(failure.kind).toBe(kind);
   expect(failure.message).not.toContain(cause);
   expect(String(failure.cause)).toContain(cause);
@@ -37,6 +37,11 @@ test("what is fit for a caller stays what it is", () => {
   expect(asEngineError(new RequestRefused("Too long."))).toMatchObject({ kind: "rejected", message: "Too long." });
   const own = new EngineError("protocol", "odd");
   expect(asEngineError(own)).toBe(own);
+});
+
+test("a fault of ours is not told as the engine's", () => {
+  const ours = new TypeError("undefined is not a function");
+  expect(asEngineError(ours)).toBe(ours);
 });
 
 test.each([

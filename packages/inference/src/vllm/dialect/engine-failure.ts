@@ -1,17 +1,21 @@
 import { EngineError } from "../../engine.ts";
 import { RequestRefused } from "../../request-refused.ts";
-import { isUnconnected } from "../../wire/connection.ts";
+import { codeOf, isUnconnected } from "../../wire/connection.ts";
 import { RefusedAnswer } from "../../wire/refused-answer.ts";
 
 /** Fit for a caller: the engine's own words name its own members. */
 export const refusal = "The model's engine cannot work on this request.";
 
-/** What went wrong on the way to the engine or inside it, in our words; its own are the cause, for the log. */
-export function asEngineError(error: unknown): EngineError {
+/**
+ * What went wrong on the way to the engine or inside it, in our words; its own are the cause, for the log. What is neither is a
+ * fault of ours and stays as it is.
+ */
+export function asEngineError(error: unknown): unknown {
   if (error instanceof EngineError) return error;
   if (error instanceof RequestRefused) return new EngineError("rejected", error.message, { cause: error });
   if (error instanceof RefusedAnswer) return readRefusal(error);
   if (isUnconnected(error)) return new EngineError("unavailable", "the engine is not running", { cause: error });
+  if (codeOf(error) === undefined) return error;
   return new EngineError("crashed", "the engine broke the connection", { cause: error });
 }
 
