@@ -33,9 +33,13 @@ export async function readFacts(upstream: Upstream, options: FactsOptions, signa
   const entry = await readListed(upstream, servedName, signal);
   const version = await versionOf(upstream, signal);
   const { folder } = model;
-  const declared = [entry.max_model_len, folder.declaredContext, contextLength].filter((length) => length !== undefined);
+  const declared = [entry.max_model_len, folder.declaredContext, contextLength].filter(
+    (length) => length !== undefined,
+  );
   if (declared.length === 0)
-    throw new Error(`neither the engine nor the files of ${servedName} say how long its context is: set its context_length`);
+    throw new Error(
+      `neither the engine nor the files of ${servedName} say how long its context is: set its context_length`,
+    );
   return {
     context_length: Math.min(...declared),
     quantization: folder.quantization,
