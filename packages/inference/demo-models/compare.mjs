@@ -1,7 +1,8 @@
-// Holds llama.cpp and Node's template engine against transformers: the same text, the same tokens, the same answers.
+// Holds llama.cpp and Node's template engine against transformers: the same text, the same tokens, the same answers. Writes how
+// fast llama.cpp was on one thread beside the cases: `speed.json`, model → tokens per second, prompts left out.
 //   python -m training.build crosscheck      writes the cases
 //   node compare.mjs CASES.json              (node-llama-cpp and @huggingface/jinja must be installed)
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { createRequire } from "node:module";
@@ -28,13 +29,19 @@ function report(title, results) {
 const render = (template, { messages, tools, thinking }) =>
   template.render({ messages, tools, add_generation_prompt: true, enable_thinking: thinking });
 
+const clock = { tokens: 0, ms: 0 };
+
 async function answer(model, sequence, prompt) {
   await sequence.clearHistory();
   const written = [];
+  let began;
   for await (const token of sequence.evaluate(model.tokenize(prompt, true), { temperature: 0 })) {
+    began ??= performance.now();
     if (model.isEogToken(token) || written.length === 320) break;
     written.push(token);
   }
+  clock.tokens += written.length;
+  clock.ms += performance.now() - began;
   return model.detokenize(written, true);
 }
 
@@ -66,6 +73,13 @@ async function compare(name, { templates, tokens, greedy }) {
 }
 
 let failed = 0;
-for (const [name, part] of Object.entries(cases)) failed += await compare(name, part);
+const speed = {};
+for (const [name, part] of Object.entries(cases)) {
+  Object.assign(clock, { tokens: 0, ms: 0 });
+  failed += await compare(name, part);
+  speed[name] = Math.round((clock.tokens / clock.ms) * 1000);
+  console.log(`${name}: ${speed[name]} tokens/s on one thread`);
+}
+writeFileSync(join(dirname(process.argv[2]), "speed.json"), JSON.stringify(speed));
 await llama.dispose();
 process.exitCode = failed > 0 ? 1 : 0;

@@ -6,6 +6,7 @@ import numpy
 import torch
 
 from training.chat import END_OF_TURN, START_OF_TURN, render_answer, render_prompt
+from training.model import LONGEST_LESSON
 
 
 def encode(lesson, tokenizer):
@@ -58,10 +59,13 @@ def to_tensors(group):
 
 
 def make_batches(make_round, tokenizer, schedule, seed):
-    """Rounds of lessons, one after the other, until the schedule's tokens are reached."""
+    """Rounds of lessons, one after the other, until the schedule's tokens are reached. Raises ValueError for one too long."""
     groups, tokens, number = [], 0, 0
     while tokens < schedule.tokens:
         encoded = [encode(lesson, tokenizer) for lesson in make_round(number)]
+        longest = max(len(ids) for ids, _ in encoded)
+        if longest > LONGEST_LESSON:
+            raise ValueError(f"round {number} has a lesson of {longest} tokens, and the network reads {LONGEST_LESSON} at once")
         for group in pack(encoded, schedule.batch_tokens, random.Random(f"{seed}/{number}")):
             groups.append(group)
             tokens += sum(len(ids) for ids, _ in group)

@@ -20,13 +20,14 @@ from training.export import export_model
 from training.hashes import write_hashes
 from training.lessons.rounds import Corpus, teach_round
 from training.presets import PRESETS, VOCABULARY_SIZE
+from training.report import write_report
 from training.tokenizer import load_tokenizer, tokenizer_json, write_json
 from training.train import Run
 
 ROOT = Path(__file__).resolve().parent.parent
 TEACHER, STUDENT, ALONE = "model-1", "model-1-mini", "model-1-mini-alone"
 STAGES = ["corpus", "tokenizer", "teacher", "distil", "alone", "export", "evaluate"]
-EXTRA = ["crosscheck"]  # only when named
+EXTRA = ["crosscheck", "report"]  # only when named
 
 
 class Build:
@@ -99,6 +100,8 @@ class Build:
         if stage == "evaluate":
             folders = [self.target / TEACHER, self.target / STUDENT, self.work / ALONE]
             evaluate_all([f for f in folders if f.exists()], self.corpus, self.preset, self.work, self.target)
+        if stage == "report":
+            write_report(json.loads((self.work / "results.json").read_text(encoding="utf-8")), self.work, self.target)
         if stage == "crosscheck":
             write_cases([self.target / TEACHER, self.target / STUDENT], self.corpus, self.preset, self.work / "cases.json")
 
@@ -112,7 +115,7 @@ def text_only(text, marks):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("stages", nargs="*", choices=[*STAGES, *EXTRA, []], help="all but crosscheck when none is named")
+    parser.add_argument("stages", nargs="*", choices=[*STAGES, *EXTRA, []], help="all but crosscheck and report when none is named")
     parser.add_argument("--preset", choices=PRESETS, default="cpu")
     parser.add_argument("--work", type=Path, default=ROOT / ".parley", help="checkpoints; never committed")
     parser.add_argument("--target", type=Path, default=ROOT, help="where the models are written")

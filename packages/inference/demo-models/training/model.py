@@ -6,7 +6,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-LONGEST_LESSON = 1024  # tokens; the exported model goes on to its whole context
+LONGEST_LESSON = 2048  # tokens; the exported model goes on to its whole context
 
 
 @dataclass(frozen=True)

@@ -81,6 +81,14 @@ def training_table(facts_of):
     return "\n".join(lines)
 
 
+def speed_line(work):
+    """What `compare.mjs` has measured, if it has."""
+    file = work / "speed.json"
+    speeds = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    told = ", ".join(f"{name} {speed:,} tokens/s" for name, speed in speeds.items())
+    return [f"Speed of generation in llama.cpp on one thread: {told}."] if told else []
+
+
 def one_line(text):
     flat = text.replace("\n", " ⏎ ").replace("|", "¦").replace("`", "'")
     return f"`{flat}`" if len(flat) <= LONGEST else f"`{flat[:LONGEST]}…`"
@@ -108,6 +116,7 @@ def write_report(results, work, target):
         *([ALONE] if len(shipped) < len(results) else []),
         "## Training",
         training_table(facts_of),
+        *speed_line(work),
         *([f"![Loss per taught token over the training]({CURVES_FILE})"] if curves else []),
         "## Ten transcripts of model-1, good and bad",
         show_transcripts(results[shipped[0]]),

@@ -9,9 +9,37 @@ import { neutral } from "../requests.ts";
 import { until } from "../until.ts";
 import { forward, miniFolder, neverEnding, startVllm, testTimings } from "./start-vllm.ts";
 
-/** The program of vllm-router (0.1.17, from PyPI). */
-const program = process.env["PARLEY_TEST_ROUTER"];
-if (program === undefined) console.warn("vllm-router was not tried: PARLEY_TEST_ROUTER does not name its program.");
+interface Router {
+  readonly title: string;
+  /** Its program, named by a variable of the environment: none of them is installed by us. */
+  readonly program: string | undefined;
+  /** Where it is to listen, and the worker that it stands before. */
+  args(port: string, metricsPort: string, worker: string): readonly string[];
+}
+
+const { PARLEY_TEST_ROUTER, PARLEY_TEST_PRODUCTION_STACK } = process.env;
+const model = "vendor/model-1-mini";
+const routers: readonly Router[] = [
+  {
+    title: "vllm-router",
+    program: PARLEY_TEST_ROUTER,
+    args: (port, metricsPort, worker) => [
+      ...["--host", "127.0.0.1", "--port", port, "--prometheus-port", metricsPort],
+      ...["--worker-urls", worker, "--policy", "round_robin"],
+    ],
+  },
+  {
+    title: "the router of production-stack",
+    program: PARLEY_TEST_PRODUCTION_STACK,
+    args: (port, _metricsPort, worker) => [
+      ...["--host", "127.0.0.1", "--port", port, "--routing-logic", "roundrobin"],
+      ...["--service-discovery", "static", "--static-backends", worker, "--static-models", model],
+    ],
+  },
+];
+for (const { title, program } of routers) {
+  if (program === undefined) console.warn(`${title} was not tried: no variable names its program.`);
+}
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
@@ -22,17 +50,15 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-describe.runIf(program !== undefined)("behind a router", () => {
+describe.each(routers.filter(({ program }) => program !== undefined))("behind $title", ({ title, program, args }) => {
   testEngineContract({
-    title: "vLLM behind vllm-router",
+    title: `vLLM behind ${title}`,
     start: async () => {
       const started = startVllm();
       await started.vllm.engine.whenReady();
       const { url, server } = await forward(started.vllm.socketPath);
       const [port, metrics] = [await freePort(), await freePort()];
-      const workers = ["--worker-urls", url, "--policy", "round_robin"];
-      const listen = ["--host", "127.0.0.1", "--port", String(port), "--prometheus-port", String(metrics)];
-      const router = spawn(program ?? "", [...listen, ...workers], { stdio: "ignore" });
+      const router = spawn(program ?? "", args(String(port), String(metrics), url), { stdio: "ignore" });
       const baseUrl = `http://127.0.0.1:${port}`;
       const answers = (): Promise<boolean> =>
         fetch(`${baseUrl}/v1/models`).then(
@@ -41,8 +67,8 @@ describe.runIf(program !== undefined)("behind a router", () => {
         );
       await until("the router answers", answers, 60_000);
       const engine = startRemoteEngine({
-        name: started.options.name,
-        servedName: started.options.name,
+        name: model,
+        servedName: model,
         baseUrls: [baseUrl],
         tokenizerFolder: miniFolder,
         headers: {},
