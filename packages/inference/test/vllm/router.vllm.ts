@@ -14,7 +14,7 @@ interface Router {
   /** Its program, named by a variable of the environment: none of them is installed by us. */
   readonly program: string | undefined;
   /** Where it is to listen, and the worker that it stands before. */
-  args(port: string, metricsPort: string, worker: string): readonly string[];
+  readonly args: (port: string, metricsPort: string, worker: string) => string;
 }
 
 const { PARLEY_TEST_ROUTER, PARLEY_TEST_PRODUCTION_STACK } = process.env;
@@ -23,18 +23,14 @@ const routers: readonly Router[] = [
   {
     title: "vllm-router",
     program: PARLEY_TEST_ROUTER,
-    args: (port, metricsPort, worker) => [
-      ...["--host", "127.0.0.1", "--port", port, "--prometheus-port", metricsPort],
-      ...["--worker-urls", worker, "--policy", "round_robin"],
-    ],
+    args: (port, metricsPort, worker) =>
+      `--host 127.0.0.1 --port ${port} --prometheus-port ${metricsPort} --worker-urls ${worker} --policy round_robin`,
   },
   {
     title: "the router of production-stack",
     program: PARLEY_TEST_PRODUCTION_STACK,
-    args: (port, _metricsPort, worker) => [
-      ...["--host", "127.0.0.1", "--port", port, "--routing-logic", "roundrobin"],
-      ...["--service-discovery", "static", "--static-backends", worker, "--static-models", model],
-    ],
+    args: (port, _metricsPort, worker) =>
+      `--host 127.0.0.1 --port ${port} --routing-logic roundrobin --service-discovery static --static-backends ${worker} --static-models ${model}`,
   },
 ];
 for (const { title, program } of routers) {
@@ -58,7 +54,7 @@ describe.each(routers.filter(({ program }) => program !== undefined))("behind $t
       await started.vllm.engine.whenReady();
       const { url, server } = await forward(started.vllm.socketPath);
       const [port, metrics] = [await freePort(), await freePort()];
-      const router = spawn(program ?? "", args(String(port), String(metrics), url), { stdio: "ignore" });
+      const router = spawn(program ?? "", args(String(port), String(metrics), url).split(" "), { stdio: "ignore" });
       const baseUrl = `http://127.0.0.1:${port}`;
       const answers = (): Promise<boolean> =>
         fetch(`${baseUrl}/v1/models`).then(
