@@ -28,12 +28,23 @@ GROUPS = {
     "declining live data, advice, other languages": ["refusal live", "refusal advice", "refusal language"],
     "declining what was not taught": ["refusal unknown"],
     "small talk": ["small talk"],
+    # The same skills where not only the values but also the words around them are new.
+    "function call, new wording": ["call, new wording"],
+    "two calls in one turn, new wording": ["two calls, new wording"],
+    "asking for a missing argument, new wording": ["missing argument, new wording"],
+    "no call where none is needed, new wording": ["call not needed, new wording"],
+    "answer from a function's result, new wording": ["tool result, new wording"],
+    "the asked field of a larger result, new wording": ["field of a result, new wording"],
+    "naming the function that fits, new wording": ["which function, new wording"],
+    "fields into JSON, new wording": ["extraction, new wording"],
+    "copying, new wording": ["repeat, new wording"],
 }
 HEAD = """# Evaluation
 
 Written by `python -m training.build evaluate`; do not edit. Greedy answers of the exported bf16 weights, computed in float32 by
-transformers. Every wording here was held out and every address, amount and name was drawn anew. An answer counts only when it equals the
-taught one: to the letter for calls, JSON and copies; letter case and spacing apart for the others.
+transformers. No wording of a question here was taught, and every address, amount and name was drawn anew; what templates ask stands in
+their taught wordings, and once more in new ones. An answer counts only when it equals the taught one: to the letter for calls, JSON and
+copies; letter case and spacing apart for the others.
 """
 ALONE = "`model-1-mini-alone` is the same size, data and number of steps as `model-1-mini`, trained without a teacher. It is not shipped."
 LONGEST = 240

@@ -32,8 +32,8 @@ class Extraction:
     def choose_fields(self, present):
         source = self.source
         fields = source.dice.sample(present, source.dice.randint(1, len(present)))
-        if source.happens(0.12):
-            absent = [field for field in self.templates["fields"] if field not in present]
+        absent = [field for field in self.templates["fields"] if field not in present]
+        if absent and source.happens(0.12):
             fields.insert(source.dice.randrange(len(fields) + 1), source.pick(absent))
         return fields
 
