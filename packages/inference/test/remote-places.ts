@@ -4,10 +4,11 @@ import type { AddressInfo } from "node:net";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { afterEach } from "vitest";
-import { EngineError, startRemoteEngine } from "../src/index.ts";
+import { EngineError } from "../src/index.ts";
 import type { Engine, RemoteOptions } from "../src/index.ts";
-import { neutral, requestFor } from "./requests.ts";
-import { miniFolder, quickTimings } from "./start-scripted-vllm.ts";
+import { requestFor } from "./requests.ts";
+import { quickTimings } from "./start-scripted-vllm.ts";
+import { startElsewhere } from "./vllm/start-vllm.ts";
 
 /** Places where a model is served, that answer in every way that was seen; closed after every test. */
 
@@ -75,21 +76,10 @@ export async function open(answer: Answer = answerWell, port = 0, route = "/v1/c
 }
 
 export async function start(places: readonly Place[], changes: Partial<RemoteOptions> = {}): Promise<Engine> {
-  const engine = startRemoteEngine({
-    name: "vendor/model-1-mini",
-    servedName: "there",
-    baseUrls: places.map(({ url }) => url),
-    tokenizerFolder: miniFolder,
-    headers: {},
-    bearer: undefined,
-    caFile: undefined,
-    proxyUrl: undefined,
-    slots: 8,
-    sampling: neutral,
-    timings: { ...quickTimings, stallMs: 500 },
-    report: () => undefined,
-    ...changes,
-  });
+  const engine = startElsewhere(
+    places.map(({ url }) => url),
+    { servedName: "there", timings: { ...quickTimings, stallMs: 500 }, ...changes },
+  );
   closing.push(() => engine.close(0));
   await engine.whenReady();
   return engine;

@@ -98,6 +98,7 @@ describe("a container", () => {
     await start({ extraArguments: ["--seed", "1"] }).engine.whenReady();
     const call = runCall();
     expect(call).toContain(`--volume ${miniFolder}:/weights:ro`);
+    expect(call).toContain("--cpu-shares 102");
     expect(call).toContain("--network none --restart no --cap-drop ALL --security-opt no-new-privileges --read-only");
     expect(call).toMatch(
       /--label parley\.owner=\w+ --label parley\.model=vendor\/model-1-mini --label parley\.config=\w{16}/,

@@ -8,7 +8,7 @@ from training.chat import render_answer
 from training.lessons.rounds import Teachers
 from training.report import write_report
 
-FRESH = 120  # how many generated tasks of each larger kind
+FRESH = 200  # how many generated tasks of each larger kind
 NEW_WORDING = ", new wording"
 EXACT = ("call", "two calls", "extraction", "repeat")
 
@@ -39,7 +39,7 @@ def examine_questions(teachers):
     for form in recall.forms:
         yield from (recall.in_form(question, form) for question in teachers.some(12))
         yield from (recall.in_form_later(question, form) for question in teachers.some(5))
-    yield from (recall.follow_up(pair) for pair in teachers.source.dice.sample(recall.pairs, 200))
+    yield from (recall.follow_up(pair) for pair in teachers.source.dice.sample(recall.pairs, FRESH))
     yield from (recall.switch(*teachers.some(2)) for _ in range(60))
     yield from (recall.in_scope(question) for question in teachers.some(60))
 

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { EngineError, startRemoteEngine } from "../../src/index.ts";
+import { EngineError } from "../../src/index.ts";
 import type { Engine } from "../../src/index.ts";
 import { readMetrics } from "../../src/vllm/metrics.ts";
 import { Connection } from "../../src/wire/connection.ts";
 import { shortSchema, weather } from "../engine-contract/given.ts";
-import { ask, askOne, neutral, requestFor, spell } from "../requests.ts";
+import { ask, askOne, requestFor, spell } from "../requests.ts";
 import { until } from "../until.ts";
 import { pidOf } from "./processes.ts";
-import { forward, miniFolder, neverEnding, startVllm, testTimings } from "./start-vllm.ts";
+import { forward, neverEnding, startElsewhere, startVllm } from "./start-vllm.ts";
 import type { StartedVllm } from "./start-vllm.ts";
 
 /** A real vLLM, asked by messages over its chat route. */
@@ -23,21 +23,7 @@ beforeAll(async () => {
   await started.vllm.engine.whenReady();
   connection = new Connection({ baseUrl: "http://engine", socketPath: started.vllm.socketPath, silenceMs: 0 });
   const { url, server } = await forward(started.vllm.socketPath);
-  engine = startRemoteEngine({
-    name: started.options.name,
-    servedName: started.options.name,
-    baseUrls: [url],
-    tokenizerFolder: miniFolder,
-    protocol: "chat",
-    headers: {},
-    bearer: undefined,
-    caFile: undefined,
-    proxyUrl: undefined,
-    slots: 8,
-    sampling: neutral,
-    timings: testTimings,
-    report: () => undefined,
-  });
+  engine = startElsewhere([url], { protocol: "chat" });
   closing.push(
     () => engine.close(0),
     () => server.close(),

@@ -1,9 +1,7 @@
 import { describe } from "vitest";
-import { startRemoteEngine } from "../../src/index.ts";
 import { testEngineContract } from "../engine-contract.ts";
 import type { EngineUnderTest } from "../engine-contract.ts";
-import { neutral } from "../requests.ts";
-import { forward, isWhole, miniFolder, neverEnding, startVllm, testTimings } from "./start-vllm.ts";
+import { forward, isWhole, neverEnding, startElsewhere, startVllm } from "./start-vllm.ts";
 
 const talkative: EngineUnderTest["talkative"] = ({ sampling, ...members }) => ({
   ...members,
@@ -29,20 +27,7 @@ describe.runIf(isWhole)("elsewhere", () => {
       const started = startVllm();
       await started.vllm.engine.whenReady();
       const { url, server } = await forward(started.vllm.socketPath);
-      const engine = startRemoteEngine({
-        name: started.options.name,
-        servedName: started.options.name,
-        baseUrls: [`${url}/v1`],
-        tokenizerFolder: miniFolder,
-        headers: {},
-        bearer: undefined,
-        caFile: undefined,
-        proxyUrl: undefined,
-        slots: 8,
-        sampling: neutral,
-        timings: testTimings,
-        report: () => undefined,
-      });
+      const engine = startElsewhere([`${url}/v1`]);
       const dispose = async (): Promise<void> => {
         await engine.close(0);
         server.close();

@@ -3,11 +3,9 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { describe } from "vitest";
-import { startRemoteEngine } from "../../src/index.ts";
 import { testEngineContract } from "../engine-contract.ts";
-import { neutral } from "../requests.ts";
 import { until } from "../until.ts";
-import { forward, miniFolder, neverEnding, startVllm, testTimings } from "./start-vllm.ts";
+import { forward, modelName, neverEnding, startElsewhere, startVllm } from "./start-vllm.ts";
 
 interface Router {
   readonly title: string;
@@ -18,7 +16,6 @@ interface Router {
 }
 
 const { PARLEY_TEST_ROUTER, PARLEY_TEST_PRODUCTION_STACK } = process.env;
-const model = "vendor/model-1-mini";
 const routers: readonly Router[] = [
   {
     title: "vllm-router",
@@ -30,7 +27,7 @@ const routers: readonly Router[] = [
     title: "the router of production-stack",
     program: PARLEY_TEST_PRODUCTION_STACK,
     args: (port, _metricsPort, worker) =>
-      `--host 127.0.0.1 --port ${port} --routing-logic roundrobin --service-discovery static --static-backends ${worker} --static-models ${model}`,
+      `--host 127.0.0.1 --port ${port} --routing-logic roundrobin --service-discovery static --static-backends ${worker} --static-models ${modelName}`,
   },
 ];
 for (const { title, program } of routers) {
@@ -62,20 +59,7 @@ describe.each(routers.filter(({ program }) => program !== undefined))("behind $t
           () => false,
         );
       await until("the router answers", answers, 60_000);
-      const engine = startRemoteEngine({
-        name: model,
-        servedName: model,
-        baseUrls: [baseUrl],
-        tokenizerFolder: miniFolder,
-        headers: {},
-        bearer: undefined,
-        caFile: undefined,
-        proxyUrl: undefined,
-        slots: 8,
-        sampling: neutral,
-        timings: testTimings,
-        report: () => undefined,
-      });
+      const engine = startElsewhere([baseUrl]);
       const dispose = async (): Promise<void> => {
         await engine.close(0);
         router.kill();

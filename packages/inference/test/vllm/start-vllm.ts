@@ -5,11 +5,12 @@ import { once } from "node:events";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { patientTimings, startVllmProcess } from "../../src/index.ts";
-import type { SupervisorReport, Timings, VllmSidecar, VllmProcessOptions } from "../../src/index.ts";
+import { patientTimings, startRemoteEngine, startVllmProcess } from "../../src/index.ts";
+import type { RemoteOptions, SupervisorReport, Timings, VllmSidecar, VllmProcessOptions } from "../../src/index.ts";
 import { readModelFolder } from "../../src/vllm/model/model-folder.ts";
 import { neutral } from "../requests.ts";
 
+export const modelName = "vendor/model-1-mini";
 export const miniFolder = fileURLToPath(new URL("../../demo-models/model-1-mini", import.meta.url));
 
 /** Where the environment of these tests is kept between runs: five gigabytes do not belong into a checkout. */
@@ -30,6 +31,28 @@ export const neverEnding: Readonly<Record<string, number>> = Object.fromEntries(
   readModelFolder(miniFolder).endOfTurn.map((id) => [String(id), -100]),
 );
 
+/** The model that `startVllm` serves, as one that others serve at these addresses; every member may be replaced. */
+export function startElsewhere(
+  baseUrls: readonly string[],
+  changes: Partial<RemoteOptions> = {},
+): ReturnType<typeof startRemoteEngine> {
+  return startRemoteEngine({
+    name: modelName,
+    servedName: modelName,
+    baseUrls,
+    tokenizerFolder: miniFolder,
+    headers: {},
+    bearer: undefined,
+    caFile: undefined,
+    proxyUrl: undefined,
+    slots: 8,
+    sampling: neutral,
+    timings: testTimings,
+    report: () => undefined,
+    ...changes,
+  });
+}
+
 export interface StartedVllm extends AsyncDisposable {
   readonly vllm: VllmSidecar;
   readonly reports: readonly SupervisorReport[];
@@ -41,7 +64,7 @@ export function startVllm(changes: Partial<VllmProcessOptions> = {}): StartedVll
   const reports: SupervisorReport[] = [];
   const folder = mkdtempSync(join(tmpdir(), "parley-"));
   const options: VllmProcessOptions = {
-    name: "vendor/model-1-mini",
+    name: modelName,
     weights: miniFolder,
     vllm: undefined,
     installFolder,
