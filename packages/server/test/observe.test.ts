@@ -3,9 +3,7 @@ import { parse } from "yaml";
 import { miniId, modelId, play, say, testKey, until } from "./harness.ts";
 import { useServer } from "./use-server.ts";
 
-const server = useServer({
-  scenarios: { dies: [{ text: "a" }, { die: true }], stall: [{ text: "a" }, { stall: true }] },
-});
+const server = useServer({ scenarios: { stall: [{ text: "a" }, { stall: true }] } });
 
 describe("metrics", () => {
   test("count requests by their end, and tokens, and time", async () => {
@@ -80,17 +78,6 @@ describe("health", () => {
     const models = { [modelId]: "ready", [miniId]: "ready" };
     expect(await ready()).toEqual({ status: 200, body: { status: "ready", models, ledger: "ok" } });
     expect(await ready("?model=nobody")).toMatchObject({ status: 404 });
-  });
-
-  test("a model that has died is not ready, and the other one is", async () => {
-    expect((await server().chat(play("dies"))).status).toBe(502);
-    expect(await ready(`?model=${modelId}`)).toMatchObject({ status: 503, body: { status: "not_ready" } });
-    expect(await ready()).toMatchObject({ status: 200 });
-    await until(
-      () => ready(`?model=${modelId}`),
-      (answer) => JSON.stringify(answer).includes('"ready"'),
-      15_000,
-    );
   });
 });
 

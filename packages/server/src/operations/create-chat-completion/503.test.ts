@@ -5,13 +5,24 @@ import { useServer } from "../../../test/use-server.ts";
 
 const server = useServer({ scenarios: { die: [{ die: true }] } });
 
+interface Readiness {
+  readonly http: number;
+  readonly status: string;
+}
+
 interface Look {
   readonly refusal: Refusal;
   readonly streamed: Refusal;
   readonly isReady: readonly (readonly [id: string, isReady: boolean])[];
   readonly otherModel: string;
-  readonly ready: number;
-  readonly modelReady: number;
+  readonly ready: Readiness;
+  readonly modelReady: Readiness;
+}
+
+async function readiness(query = ""): Promise<Readiness> {
+  const response = await fetch(`${server().origin}/ready${query}`);
+  const { status } = (await response.json()) as { status: string };
+  return { http: response.status, status };
 }
 
 /** What callers see from outside just now. */
@@ -19,14 +30,13 @@ async function look(): Promise<Look> {
   const refusal = await server().refuse(play("die"));
   const streamed = await server().refuse({ stream: true, ...play("die") });
   const { data } = (await (await server().fetch("/models")).json()) as { data: { id: string; is_ready: boolean }[] };
-  const statusOf = async (path: string): Promise<number> => (await fetch(server().origin + path)).status;
   return {
     refusal,
     streamed,
     isReady: data.map(({ id, is_ready }) => [id, is_ready]),
     otherModel: (await server().complete({ model: miniId })).model,
-    ready: await statusOf("/ready"),
-    modelReady: await statusOf(`/ready?model=${modelId}`),
+    ready: await readiness(),
+    modelReady: await readiness(`?model=${modelId}`),
   };
 }
 
@@ -58,11 +68,12 @@ test("OPS-01 OPS-05 OPS-06 OPS-08 an engine that is down", async () => {
       [miniId, true],
     ],
     otherModel: miniId,
-    ready: 200,
-    modelReady: 503,
+    ready: { http: 200, status: "ready" },
+    modelReady: { http: 503, status: "not_ready" },
   });
   await until(
-    async () => (await server().chat()).status,
-    (status) => status === 200,
+    () => readiness(`?model=${modelId}`),
+    ({ status }) => status === "ready",
   );
+  expect((await server().chat()).status).toBe(200);
 });
