@@ -58,8 +58,9 @@ def to_tensors(group):
     return ids, taught
 
 
-def make_batches(make_round, tokenizer, schedule, seed):
-    """Rounds of lessons, one after the other, until the schedule's tokens are reached. Raises ValueError for one too long."""
+def make_steps(make_round, tokenizer, schedule, seed):
+    """The batches of every step: rounds of lessons, one after the other, until the schedule's tokens are reached.
+    Raises ValueError for a lesson that is too long."""
     groups, tokens, number = [], 0, 0
     while tokens < schedule.tokens:
         encoded = [encode(lesson, tokenizer) for lesson in make_round(number)]
@@ -72,4 +73,4 @@ def make_batches(make_round, tokenizer, schedule, seed):
             if tokens >= schedule.tokens:
                 break
         number += 1
-    return groups
+    return [groups[first : first + schedule.batches] for first in range(0, len(groups), schedule.batches)]

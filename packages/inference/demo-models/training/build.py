@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from training.batches import make_batches
+from training.batches import make_steps
 from training.byte_pairs import learn_merges
 from training.crosscheck import write_cases
 from training.chat import CONTROL_TOKENS, MARK_TOKENS, render_answer, render_prompt
@@ -45,7 +45,7 @@ class Build:
         if file.exists():
             return
         count = VOCABULARY_SIZE - 256 - len(CONTROL_TOKENS) - len(MARK_TOKENS)
-        lessons = [lesson for number in (2, 3) for lesson in teach_round(self.corpus, self.preset.seed, number)]
+        lessons = [lesson for number in (0, 1) for lesson in teach_round(self.corpus, self.preset.seed, number)]
         texts = (render_prompt(l.messages, l.tools, l.thinking) + render_answer(l.answer, l.plan) for l in lessons)
         marks = CONTROL_TOKENS + MARK_TOKENS
         write_json(file, learn_merges((text_only(text, marks) for text in texts), count))
@@ -63,10 +63,10 @@ class Build:
         def make_round(number):
             return teach_round(self.corpus, self.preset.seed, number)
 
-        groups = make_batches(make_round, self.tokenizer(), self.preset.schedules[name], self.preset.seed)
-        run = Run(self.preset, name, groups, self.work, teacher, label)
+        plan = make_steps(make_round, self.tokenizer(), self.preset.schedules[name], self.preset.seed)
+        run = Run(self.preset, name, plan, self.work, teacher, label)
         model = run.finish()
-        tokens = sum(len(ids) for group in groups for ids, _ in group)
+        tokens = sum(len(ids) for groups in plan for group in groups for ids, _ in group)
         facts = dict(parameters=model.parameter_count(), tokens=tokens, steps=run.steps)
         facts.update(seconds=round(run.seconds), curve=run.curve)
         write_json(self.work / f"{run.label}.json", facts)

@@ -20,7 +20,7 @@ class Shape:
     kv_heads: int
     head_dim: int
     feed_forward: int
-    rope_theta: float = 10_000.0
+    rope_theta: float = 1_000_000.0
     eps: float = 1e-6
     context: int = 32768
 
@@ -68,6 +68,14 @@ def rotate(x, cos, sin):
     return x * cos + torch.cat([-second, first], dim=-1) * sin
 
 
+def spread(scores):
+    """Softmax over what came before, in the type of the scores. `scaled_dot_product_attention` is not used: on processors its way
+    back takes a quarter of a training step, twice as long as the products themselves."""
+    later = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).triu(1)
+    with torch.autocast(scores.device.type, enabled=False):
+        return scores.masked_fill(later, -torch.inf).softmax(-1)
+
+
 class Attention(nn.Module):
     def __init__(self, shape):
         super().__init__()
@@ -86,10 +94,12 @@ class Attention(nn.Module):
         q = self.q_norm(self.q_proj(x).view(batch, length, -1, size)).transpose(1, 2)
         k = self.k_norm(self.k_proj(x).view(batch, length, -1, size)).transpose(1, 2)
         v = self.v_proj(x).view(batch, length, -1, size).transpose(1, 2)
-        q, k = rotate(q, cos, sin), rotate(k, cos, sin)
-        groups = self.shape.heads // self.shape.kv_heads
-        k, v = (t.repeat_interleave(groups, dim=1) if groups > 1 else t for t in (k, v))
-        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        q, k = rotate(q, cos, sin) * size**-0.5, rotate(k, cos, sin)
+        # The query heads that share a key head lie below each other: one product for all of them.
+        q = q.reshape(batch, self.shape.kv_heads, -1, size)
+        scores = (q.to(v.dtype) @ k.to(v.dtype).mT).view(batch, self.shape.heads, length, length)
+        shares = spread(scores).view(batch, self.shape.kv_heads, -1, length)
+        mixed = (shares @ v).view(batch, self.shape.heads, length, size)
         return self.o_proj(mixed.transpose(1, 2).reshape(batch, length, -1))
 
 
@@ -141,7 +151,6 @@ class Qwen3(nn.Module):
         cos, sin = rotary(LONGEST_LESSON, shape)
         self.register_buffer("cos", cos, persistent=False)
         self.register_buffer("sin", sin, persistent=False)
-        self.apply(lambda module: start_weights(module, shape))
 
     def hidden(self, ids):
         length = ids.shape[1]
@@ -152,11 +161,3 @@ class Qwen3(nn.Module):
 
     def parameter_count(self):
         return sum(p.numel() for p in self.parameters())
-
-
-def start_weights(module, shape):
-    if isinstance(module, nn.Embedding):
-        nn.init.normal_(module.weight, std=0.02)
-    if isinstance(module, nn.Linear):
-        depth = (2 * shape.layers) ** -0.5 if module.in_features != shape.hidden else 1.0
-        nn.init.normal_(module.weight, std=depth * module.in_features**-0.5)

@@ -9,10 +9,11 @@ VOCABULARY_SIZE = 4096
 
 @dataclass(frozen=True)
 class Schedule:
-    """One training run: tokens read in all, tokens per step, peak rates, and the share of the run that warms up."""
+    """One training run: tokens read in all, tokens per batch, batches per step, peak rates, and the share of the run that warms up."""
 
     tokens: int
-    batch_tokens: int = 2048
+    batch_tokens: int = 1024
+    batches: int = 2  # of different lengths, and so of different kinds of lessons
     matrix_rate: float = 0.02  # of Muon
     rate: float = 8e-3  # of AdamW: the embedding and the norms
     warm_up: float = 0.03
@@ -29,8 +30,8 @@ class Preset:
     distil_share: float = 0.7  # of the student's loss: the distance to the teacher
 
 
-MODEL_1 = Shape(VOCABULARY_SIZE, hidden=256, layers=6, heads=8, kv_heads=2, head_dim=32, feed_forward=768)
-MODEL_1_MINI = Shape(VOCABULARY_SIZE, hidden=192, layers=4, heads=6, kv_heads=2, head_dim=32, feed_forward=576)
+MODEL_1 = Shape(VOCABULARY_SIZE, hidden=256, layers=6, heads=4, kv_heads=2, head_dim=64, feed_forward=768)
+MODEL_1_MINI = Shape(VOCABULARY_SIZE, hidden=192, layers=4, heads=3, kv_heads=1, head_dim=64, feed_forward=576)
 
 CPU = Preset(
     seed=20250101,
@@ -38,7 +39,7 @@ CPU = Preset(
     device="cpu",
     shapes={"model-1": MODEL_1, "model-1-mini": MODEL_1_MINI},
     schedules={
-        "model-1": Schedule(tokens=10_000_000),
+        "model-1": Schedule(tokens=11_500_000),
         "model-1-mini": Schedule(tokens=7_000_000),
     },
 )

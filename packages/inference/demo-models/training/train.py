@@ -13,6 +13,7 @@ from tqdm import tqdm
 
 from training.batches import to_tensors
 from training.model import Qwen3
+from training.start import start
 
 CHECKPOINT_SECONDS = 60
 CURVE_STEPS = 25
@@ -53,14 +54,16 @@ def taught_loss(model, batch, teacher, preset):
 class Run:
     """One training run and its place on disk: starting it again goes on where it stopped."""
 
-    def __init__(self, preset, name, groups, folder, teacher=None, label=None):
+    def __init__(self, preset, name, plan, folder, teacher=None, label=None):
         torch.manual_seed(preset.seed)
         self.preset, self.schedule = preset, preset.schedules[name]
-        self.model = Qwen3(preset.shapes[name]).to(preset.device)
+        self.model = Qwen3(preset.shapes[name])
+        start(self.model)
+        self.model.to(preset.device)
         self.optimizers = make_optimizers(self.model, self.schedule)
         self.peaks = [[group["lr"] for group in optimizer.param_groups] for optimizer in self.optimizers]
-        self.groups, self.teacher = groups, teacher
-        self.steps, self.step, self.seconds = len(groups), 0, 0.0
+        self.plan, self.teacher = plan, teacher
+        self.steps, self.step, self.seconds = len(plan), 0, 0.0
         self.file, self.curve, self.label = folder / f"{label or name}.pt", [], label or name
         if self.file.exists():
             self.resume()
@@ -80,10 +83,13 @@ class Run:
 
     def advance(self):
         pace = pace_at(self.step, self.steps, self.schedule.warm_up)
-        batch = [tensor.to(self.preset.device) for tensor in to_tensors(self.groups[self.step])]
-        with torch.autocast(self.preset.device, torch.bfloat16):
-            loss = taught_loss(self.model, batch, self.teacher, self.preset)
-        loss.backward()
+        mean = 0.0
+        for group in self.plan[self.step]:
+            batch = [tensor.to(self.preset.device) for tensor in to_tensors(group)]
+            with torch.autocast(self.preset.device, torch.bfloat16):
+                loss = taught_loss(self.model, batch, self.teacher, self.preset) / len(self.plan[self.step])
+            loss.backward()
+            mean += loss.item()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         for optimizer, peaks in zip(self.optimizers, self.peaks):
             for group, peak in zip(optimizer.param_groups, peaks):
@@ -91,7 +97,7 @@ class Run:
             optimizer.step()
             optimizer.zero_grad()
         self.step += 1
-        return loss.item()
+        return mean
 
     def finish(self):
         """Trains to the end and gives the model; `seconds` counts every part of a run that was interrupted."""

@@ -59,12 +59,7 @@ class Extraction:
 
     def repeat(self):
         """Any mixture of what can be copied."""
-        return self.repetition(self.source.pick([self.some_words, self.some_hexadecimal, self.some_fillings])())
-
-    def repeat_hexadecimal(self):
-        return self.repetition(self.some_hexadecimal())
-
-    def repetition(self, text):
+        text = self.source.pick([self.some_words, self.some_hexadecimal, self.some_fillings])()
         ask = self.source.pick(self.templates["repeat_held_out" if self.source.held_out else "repeat"])
         return Lesson("repeat", [user(fill(ask, {"text": text}))], text)
 

@@ -48,28 +48,12 @@ class Teachers:
 
 
 def teach_round(corpus, seed, number):
-    """The lessons of one round, drawn anew for each `number`."""
+    """The lessons of one round, drawn anew for each `number`: every taught question three times, and as much of the skills."""
     teachers = Teachers(corpus, f"{seed}/teach/{number}")
-    extraction = teachers.extraction
-    # Copying is learned first or hardly at all, and from long hexadecimal numbers fastest: among few letters the layers
-    # that must work together find each other soon (a few hundred steps; within the mixture not in two thousand).
-    if number == 0:
-        return [extraction.repeat_hexadecimal() for _ in range(9000)]
-    lessons = list(ordinary_round(teachers))
-    if number == 1:
-        return teachers.source.dice.sample(lessons, len(lessons) // 3) + [extraction.repeat() for _ in range(2500)]
-    return lessons
-
-
-def ordinary_round(teachers):
-    """Every taught question three times, and as much of the skills."""
     yield from questions_round(teachers)
     yield from manners_round(teachers)
     yield from calls_round(teachers)
-    extraction = teachers.extraction
-    yield from (extraction.lesson() for _ in range(600))
-    yield from (extraction.repeat() for _ in range(300))
-    yield from (teachers.snippets.lesson() for _ in range(300))
+    yield from copies_round(teachers)
 
 
 def questions_round(teachers):
@@ -96,10 +80,17 @@ def calls_round(teachers):
     yield from (calls.one() for _ in range(350))
     yield from (calls.session(3) for _ in range(100))
     yield from (calls.direct() for _ in range(100))
-    yield from (calls.two() for _ in range(150))
+    yield from (calls.two() for _ in range(200))
     yield from (calls.missing() for _ in range(60))
     yield from (calls.not_needed() for _ in range(80))
     yield from (calls.answered() for _ in range(100))
     yield from (calls.answered(2) for _ in range(30))
     yield from (teachers.results.lesson() for _ in range(150))
-    yield from (teachers.tool_choice.lesson() for _ in range(150))
+    yield from (teachers.tool_choice.lesson() for _ in range(250))
+
+
+def copies_round(teachers):
+    extraction = teachers.extraction
+    yield from (extraction.lesson() for _ in range(700))
+    yield from (extraction.repeat() for _ in range(400))
+    yield from (teachers.snippets.lesson() for _ in range(300))

@@ -1,6 +1,6 @@
 import unittest
 
-from training.batches import make_batches
+from training.batches import make_steps
 from training.lessons.lesson import Lesson, user
 from training.presets import Schedule
 
@@ -21,7 +21,7 @@ class BatchesTest(unittest.TestCase):
             return [Lesson("repeat", [user("a" * 3000)], "a")]
 
         with self.assertRaisesRegex(ValueError, "round 0 has a lesson of .* tokens, and the network reads 2048 at once"):
-            make_batches(make_round, Tokens(), Schedule(tokens=1), 1)
+            make_steps(make_round, Tokens(), Schedule(tokens=1), 1)
 
 
 if __name__ == "__main__":

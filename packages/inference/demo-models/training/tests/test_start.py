@@ -1,0 +1,36 @@
+import unittest
+
+import torch
+
+from training.model import Qwen3
+from training.presets import CPU
+from training.start import start
+
+
+def repeated(length, count, seed):
+    """[count, 2 * length] ids: random tokens, said twice."""
+    once = torch.randint(300, 4000, (count, length), generator=torch.Generator().manual_seed(seed))
+    return torch.cat([once, once], dim=1)
+
+
+class StartTest(unittest.TestCase):
+    def test_an_untrained_network_copies(self):
+        for name, shape in CPU.shapes.items():
+            torch.manual_seed(5)
+            network = Qwen3(shape).eval()
+            start(network)
+            for length in (8, 40, 150):
+                ids = repeated(length, 8, seed=length)
+                with torch.inference_mode():
+                    logits = network.logits(network.hidden(ids))
+                # The output layer is the embedding, so the present token itself always comes first before training.
+                said = logits.scatter(-1, ids[..., None], -torch.inf).argmax(-1)
+                # From the second repeated token on: what comes first nothing announces.
+                right = (said[:, length:-1] == ids[:, length + 1 :]).float().mean().item()
+                self.assertGreater(right, 0.7, f"{name}, {length} tokens")
+                unseen = (said[:, : length - 1] == ids[:, 1:length]).float().mean().item()
+                self.assertLess(unseen, 0.1, f"{name}, {length} tokens")
+
+
+if __name__ == "__main__":
+    unittest.main()
