@@ -14,8 +14,8 @@ class Schedule:
     tokens: int
     batch_tokens: int = 1024
     batches: int = 2  # of different lengths, and so of different kinds of lessons
-    matrix_rate: float = 0.02  # of Muon
-    rate: float = 8e-3  # of AdamW: the embedding and the norms
+    matrix_rate: float = 0.01  # of Muon
+    rate: float = 2e-2  # of AdamW: the embedding and the norms
     warm_up: float = 0.03
     weight_decay: float = 0.01
 
