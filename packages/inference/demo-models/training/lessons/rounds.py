@@ -77,10 +77,10 @@ def manners_round(teachers):
 
 def calls_round(teachers):
     calls = teachers.calls
-    yield from (calls.one() for _ in range(350))
-    yield from (calls.session(3) for _ in range(100))
+    yield from (calls.one() for _ in range(300))
+    yield from (calls.session(4) for _ in range(150))
     yield from (calls.direct() for _ in range(100))
-    yield from (calls.two() for _ in range(200))
+    yield from (calls.two() for _ in range(250))
     yield from (calls.missing() for _ in range(60))
     yield from (calls.not_needed() for _ in range(80))
     yield from (calls.answered() for _ in range(100))
