@@ -70,7 +70,7 @@ def rotate(x, cos, sin):
 
 def spread(scores):
     """Softmax over what came before, in the type of the scores. `scaled_dot_product_attention` is not used: on processors its way
-    back takes a quarter of a training step, twice as long as the products themselves."""
+    back took a quarter of a training step."""
     later = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).triu(1)
     with torch.autocast(scores.device.type, enabled=False):
         return scores.masked_fill(later, -torch.inf).softmax(-1)

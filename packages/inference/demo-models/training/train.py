@@ -83,11 +83,11 @@ class Run:
 
     def advance(self):
         pace = pace_at(self.step, self.steps, self.schedule.warm_up)
-        mean = 0.0
-        for group in self.plan[self.step]:
+        groups, mean = self.plan[self.step], 0.0
+        for group in groups:
             batch = [tensor.to(self.preset.device) for tensor in to_tensors(group)]
             with torch.autocast(self.preset.device, torch.bfloat16):
-                loss = taught_loss(self.model, batch, self.teacher, self.preset) / len(self.plan[self.step])
+                loss = taught_loss(self.model, batch, self.teacher, self.preset) / len(groups)
             loss.backward()
             mean += loss.item()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)

@@ -53,7 +53,7 @@ def teach_round(corpus, seed, number):
     yield from questions_round(teachers)
     yield from manners_round(teachers)
     yield from calls_round(teachers)
-    yield from copies_round(teachers)
+    yield from texts_round(teachers)
 
 
 def questions_round(teachers):
@@ -89,7 +89,7 @@ def calls_round(teachers):
     yield from (teachers.tool_choice.lesson() for _ in range(250))
 
 
-def copies_round(teachers):
+def texts_round(teachers):
     extraction = teachers.extraction
     yield from (extraction.lesson() for _ in range(700))
     yield from (extraction.repeat() for _ in range(400))

@@ -1,6 +1,6 @@
 import unittest
 
-from training.batches import make_steps
+from training.batches import encode, make_steps
 from training.lessons.lesson import Lesson, user
 from training.presets import Schedule
 
@@ -22,6 +22,21 @@ class BatchesTest(unittest.TestCase):
 
         with self.assertRaisesRegex(ValueError, "round 0 has a lesson of .* tokens, and the network reads 2048 at once"):
             make_steps(make_round, Tokens(), Schedule(tokens=1), 1)
+
+    def test_every_lesson_of_a_round_is_in_one_batch_of_one_step(self):
+        lengths = range(100, 160)
+
+        def make_round(_):
+            return [Lesson("repeat", [user("a" * length)], "a") for length in lengths]
+
+        wanted = sorted(len(encode(lesson, Tokens())[0]) for lesson in make_round(0))
+        schedule = Schedule(tokens=sum(wanted), batch_tokens=1024, batches=2)
+        steps = make_steps(make_round, Tokens(), schedule, 1)
+        self.assertEqual({len(step) for step in steps[:-1]}, {schedule.batches})
+        groups = [group for step in steps for group in step]
+        self.assertEqual(sorted(len(ids) for group in groups for ids, _ in group), wanted)
+        for group in groups:
+            self.assertLessEqual(len(group) * max(len(ids) for ids, _ in group), schedule.batch_tokens)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 import unittest
+from dataclasses import replace
 
 import torch
 
@@ -13,9 +14,16 @@ def repeated(length, count, seed):
     return torch.cat([once, once], dim=1)
 
 
+# Whoever changes a shape in the presets gets the same start.
+OTHERS = {
+    "a key head for every head": replace(CPU.shapes["model-1"], kv_heads=4),
+    "wider": replace(CPU.shapes["model-1"], hidden=384, heads=6, kv_heads=2),
+}
+
+
 class StartTest(unittest.TestCase):
     def test_an_untrained_network_copies(self):
-        for name, shape in CPU.shapes.items():
+        for name, shape in {**CPU.shapes, **OTHERS}.items():
             torch.manual_seed(5)
             network = Qwen3(shape).eval()
             start(network)
@@ -30,6 +38,12 @@ class StartTest(unittest.TestCase):
                 self.assertGreater(right, 0.7, f"{name}, {length} tokens")
                 unseen = (said[:, : length - 1] == ids[:, 1:length]).float().mean().item()
                 self.assertLess(unseen, 0.1, f"{name}, {length} tokens")
+
+    def test_a_narrow_network_starts_too(self):
+        network = Qwen3(replace(CPU.shapes["model-1-mini"], hidden=64)).eval()
+        start(network)
+        with torch.inference_mode():
+            self.assertTrue(network.hidden(repeated(8, 1, seed=1)).isfinite().all())
 
 
 if __name__ == "__main__":
