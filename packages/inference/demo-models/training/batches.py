@@ -8,6 +8,8 @@ import torch
 from training.chat import END_OF_TURN, START_OF_TURN, render_answer, render_prompt
 from training.model import LONGEST_LESSON
 
+OPENING_TOKENS = 8  # of an answer: which one it is shows in them
+
 
 def encode(lesson, tokenizer):
     """(the ids of one lesson, which of them are taught): the answer, and what the assistant said in earlier turns."""
@@ -15,6 +17,8 @@ def encode(lesson, tokenizer):
     answer = render_answer(lesson.answer, lesson.plan) + END_OF_TURN
     read = tokenizer.encode(prompt, add_special_tokens=False).ids
     written = tokenizer.encode(answer, add_special_tokens=False).ids
+    if lesson.opening:
+        written = written[:OPENING_TOKENS]
     taught = earlier_turns(read, tokenizer) + [True] * len(written)
     return numpy.array(read + written, dtype=numpy.int32), numpy.array(taught)
 

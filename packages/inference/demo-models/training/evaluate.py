@@ -28,7 +28,9 @@ def examination(corpus, seed):
 
 def examine_skills(teachers):
     yield from examine_calls(teachers)
+    yield from examine_own_calls(teachers.own_calls)
     yield from (teachers.extraction.lesson() for _ in range(FRESH))
+    yield from (teachers.extraction.lesson(own=True) for _ in range(80))
     yield from (teachers.extraction.repeat() for _ in range(80))
 
 
@@ -48,13 +50,18 @@ def examine_calls(teachers):
     calls = teachers.calls
     yield from (calls.one() for _ in range(FRESH))
     yield from (calls.session(2) for _ in range(30))
-    yield from (calls.direct() for _ in range(40))
     yield from (calls.two() for _ in range(60))
     yield from (calls.missing() for _ in range(40))
     yield from (calls.not_needed() for _ in range(40))
     yield from (calls.answered() for _ in range(60))
     yield from (teachers.results.lesson() for _ in range(60))
     yield from (teachers.tool_choice.lesson() for _ in range(60))
+
+
+def examine_own_calls(calls):
+    yield from (calls.one() for _ in range(60))
+    yield from (calls.direct() for _ in range(40))
+    yield from (calls.two() for _ in range(20))
 
 
 def same(given, wanted):
@@ -64,7 +71,7 @@ def same(given, wanted):
 def right(lesson, given):
     """Calls and JSON must be exact to the letter; in other answers case and spacing do not count."""
     wanted = render_answer(lesson.answer, lesson.plan)
-    exact = lesson.kind.removesuffix(NEW_WORDING) in EXACT
+    exact = lesson.kind.split(",")[0] in EXACT
     return given.strip() == wanted if exact else same(given, wanted)
 
 

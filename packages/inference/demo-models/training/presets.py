@@ -13,7 +13,7 @@ class Schedule:
 
     tokens: int
     batch_tokens: int = 1024
-    batches: int = 2  # of different lengths, and so of different kinds of lessons
+    batches: int = 3  # of different lengths, and so of different kinds of lessons
     matrix_rate: float = 0.01  # of Muon
     rate: float = 2e-2  # of AdamW: the embedding and the norms
     warm_up: float = 0.03
@@ -40,7 +40,7 @@ CPU = Preset(
     shapes={"model-1": MODEL_1, "model-1-mini": MODEL_1_MINI},
     schedules={
         "model-1": Schedule(tokens=8_500_000),
-        "model-1-mini": Schedule(tokens=7_000_000),
+        "model-1-mini": Schedule(tokens=6_000_000),
     },
 )
 

@@ -28,6 +28,9 @@ GROUPS = {
     "declining live data, advice, other languages": ["refusal live", "refusal advice", "refusal language"],
     "declining what was not taught": ["refusal unknown"],
     "small talk": ["small talk"],
+    "function call, functions of a caller's own": ["call, own functions"],
+    "two calls in one turn, functions of a caller's own": ["two calls, own functions"],
+    "fields into JSON, keys of a caller's own": ["extraction, own keys"],
     # The same skills where not only the values but also the words around them are new.
     "function call, new wording": ["call, new wording"],
     "two calls in one turn, new wording": ["two calls, new wording"],
@@ -38,6 +41,9 @@ GROUPS = {
     "naming the function that fits, new wording": ["which function, new wording"],
     "fields into JSON, new wording": ["extraction, new wording"],
     "copying, new wording": ["repeat, new wording"],
+    "function call, functions of a caller's own, new wording": ["call, own functions, new wording"],
+    "two calls in one turn, functions of a caller's own, new wording": ["two calls, own functions, new wording"],
+    "fields into JSON, keys of a caller's own, new wording": ["extraction, own keys, new wording"],
 }
 HEAD = """# Evaluation
 

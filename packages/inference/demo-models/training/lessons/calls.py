@@ -5,15 +5,25 @@ import json
 from training.chat import render_call
 from training.lessons.fillings import NUMBERS, as_number, fill, slots_of
 from training.lessons.lesson import Lesson, assistant, user
-from training.lessons.offers import as_tool, draw_offer, slot_kind
+from training.lessons.offers import as_tool, catalogue_offer, own_offer, slot_kind
+
+OWN_FUNCTIONS = ", own functions"
 
 
 class Calls:
-    def __init__(self, source, templates, fillings, recall):
-        self.source, self.templates = source, templates
+    """`own`: the functions carry names of a caller's own, and not those of the catalogue."""
+
+    def __init__(self, source, templates, fillings, recall, own=False):
+        self.source, self.templates, self.own = source, templates, own
         self.fillings, self.recall = fillings, recall
         self.entries = templates["functions"]
         self.words = fillings.words
+
+    def offer(self, entry, needed=()):
+        return own_offer(self.source, entry, needed, self.words) if self.own else catalogue_offer(entry)
+
+    def kind(self, name):
+        return name + OWN_FUNCTIONS if self.own else name
 
     def request(self, entry):
         """(what the user says, the offered function, the arguments that belong into the call)."""
@@ -21,7 +31,7 @@ class Calls:
         values = {name: self.fillings.draw(slot_kind(name, entry["slots"][name])) for name in slots_of(ask)}
         if "from" in values and values["from"] == values.get("to"):
             return self.request(entry)
-        offer = draw_offer(self.source, entry, values, self.words)
+        offer = self.offer(entry, values)
         return fill(ask, values), offer, self.arguments(offer, entry, values)
 
     def arguments(self, offer, entry, values):
@@ -38,7 +48,7 @@ class Calls:
         """Functions that are offered but not wanted."""
         rest = [entry for entry in self.entries if entry["intent"] not in taken]
         chosen = self.source.dice.sample(rest, self.source.dice.randint(0, most))
-        return [draw_offer(self.source, entry, (), self.words) for entry in chosen]
+        return [self.offer(entry) for entry in chosen]
 
     def tools(self, wanted, most=3):
         offers = list(wanted) + self.others({offer.intent for offer in wanted}, most)
@@ -53,7 +63,7 @@ class Calls:
     def one(self):
         ask, offer, arguments = self.request(self.source.pick(self.entries))
         messages = [*self.recall.neutral(0.25), user(ask)]
-        return Lesson("call", messages, render_call(offer.name, arguments), self.tools([offer]), self.plan(offer))
+        return Lesson(self.kind("call"), messages, render_call(offer.name, arguments), self.tools([offer], most=2), self.plan(offer))
 
     def two(self):
         """Two requests in one message: two calls in one turn."""
@@ -66,7 +76,7 @@ class Calls:
         tools = self.tools([offer_1] if first is second else [offer_1, offer_2], most=1)
         parts = {"first": ask_1, "second": ask_2, "second_lower": ask_2[0].lower() + ask_2[1:]}
         joint = self.source.pick(self.templates["both_held_out" if self.source.held_out else "both"])
-        return Lesson("two calls", [user(fill(joint, parts))], "\n".join(calls), tools, self.plan(offer_1, offer_2))
+        return Lesson(self.kind("two calls"), [user(fill(joint, parts))], "\n".join(calls), tools, self.plan(offer_1, offer_2))
 
     def again(self, entry, offer):
         """The same function once more, as far as its parameters allow."""
@@ -85,17 +95,17 @@ class Calls:
         slots = {kind: {"names": [kind, f"{self.fillings.invented()}_{kind}", self.fillings.invented(2, 3)]} for kind in kinds}
         name = f"{self.fillings.invented()}_{self.fillings.invented()}"
         entry = {"intent": "direct", "names": [name], "slots": slots}
-        offer = draw_offer(self.source, entry, kinds, self.words)
+        offer = own_offer(self.source, entry, kinds, self.words)
         values = {kind: self.fillings.draw(kind) for kind in kinds}
         listed = self.source.pick([" and ", ", "]).join(f"{offer.names[kind]} {values[kind]}" for kind in kinds)
         ask = fill(self.source.wording(template, "asks"), {"function": offer.name, "arguments": listed})
         call = render_call(offer.name, self.arguments(offer, entry, values))
-        return Lesson("call", [user(ask)], call, self.tools([offer], most=2), self.plan(offer))
+        return Lesson(self.kind("call"), [user(ask)], call, self.tools([offer], most=2), self.plan(offer))
 
     def missing(self):
         """The request lacks what the function needs: ask for it."""
         entry = self.source.pick(self.entries)
-        offer = draw_offer(self.source, entry, entry["slots"], self.words)
+        offer = self.offer(entry, entry["slots"])
         ask = self.source.wording(entry["missing"])
         return Lesson("missing argument", [user(ask)], entry["missing"]["answer"], self.tools([offer], most=2))
 
@@ -141,7 +151,7 @@ class Calls:
         ask, offer, arguments = drawn[-1]
         offers = {offer.name: offer for _, offer, _ in drawn}
         tools = self.tools(list(offers.values()), most=1)
-        return Lesson("call", [*messages, user(ask)], render_call(offer.name, arguments), tools, self.plan(offer))
+        return Lesson(self.kind("call"), [*messages, user(ask)], render_call(offer.name, arguments), tools, self.plan(offer))
 
     def answered(self, count=1):
         """The functions have returned: say the result."""

@@ -16,24 +16,26 @@ class Extraction:
     def lines(self, key):
         return self.templates[f"held_out_{key}" if self.source.held_out else key]
 
-    def lesson(self):
+    def lesson(self, own=False):
+        """`own`: keys of a caller's own, and now and then one that the text does not name."""
         source = self.source
         text = source.pick(self.lines("texts"))
         values = {slot: self.fillings.draw(slot) for slot in slots_of(text)}
-        fields = self.choose_fields(list(values))
-        keys = {field: source.pick(self.templates["fields"][field]) for field in fields}
+        fields = self.choose_fields(list(values), own)
+        names = self.templates["fields"]
+        keys = {field: source.pick(names[field]) if own else names[field][0] for field in fields}
         answer = {keys[field]: self.value(field, values) for field in fields}
         plan = None
         if source.happens(0.1):
             plan = fill(self.templates["plan"], {"keys": join_keys(list(keys.values()))})
         messages = self.request(fill(text, values), keys)
-        return Lesson("extraction", messages, json.dumps(answer, ensure_ascii=False), plan=plan)
+        return Lesson("extraction, own keys" if own else "extraction", messages, json.dumps(answer, ensure_ascii=False), plan=plan)
 
-    def choose_fields(self, present):
+    def choose_fields(self, present, own):
         source = self.source
         fields = source.dice.sample(present, source.dice.randint(1, len(present)))
         absent = [field for field in self.templates["fields"] if field not in present]
-        if absent and source.happens(0.12):
+        if own and absent and source.happens(0.25):
             fields.insert(source.dice.randrange(len(fields) + 1), source.pick(absent))
         return fields
 

@@ -12,6 +12,7 @@ class Lesson:
     answer: str
     tools: list | None = None
     plan: str | None = None  # what the model thinks first; None: thinking is off
+    opening: bool = False  # only the answer's first tokens are taught
 
     @property
     def thinking(self):

@@ -1,8 +1,10 @@
-"""Draws the functions that a caller offers: names, parameters and descriptions anew each time."""
+"""The functions that a caller offers: those of the catalogue, always the same, or a caller's own, drawn anew each time."""
 
 from dataclasses import dataclass
 
-from training.lessons.fillings import NUMBERS
+from training.lessons.fillings import NUMBERS, slots_of
+
+CATALOGUE_TYPES = {"amount": "number", "block": "integer", "count": "integer"}
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,18 @@ class Offer:
 
 def slot_kind(name, slot):
     return slot.get("kind", name)
+
+
+def catalogue_offer(entry):
+    """The function of `entry` by its first names, with every parameter; what no request leaves out is required."""
+    kinds = {name: slot_kind(name, slot) for name, slot in entry["slots"].items()}
+    names = {name: slot["names"][0] for name, slot in entry["slots"].items()}
+    types = {name: CATALOGUE_TYPES.get(kind, "string") for name, kind in kinds.items()}
+    always = set.intersection(*(set(slots_of(ask)) for ask in (*entry["asks"], *entry["held_out"])))
+    schema = {"type": "object", "properties": {names[name]: {"type": types[name]} for name in names}}
+    schema["required"] = [names[name] for name in names if name in always]
+    function = {"name": entry["names"][0], "description": entry["about"][0], "parameters": schema}
+    return Offer(entry["intent"], function, names, types)
 
 
 def json_type(source, kind):
@@ -48,8 +62,8 @@ def some_chains(source, chains, wanted):
     return chosen
 
 
-def draw_offer(source, entry, needed, words):
-    """A function for `entry` with the slots of `needed` and perhaps some more, in any order. `needed` may hold their values."""
+def own_offer(source, entry, needed, words):
+    """A caller's own function for `entry`: names and descriptions as they are drawn, with the slots of `needed` and perhaps some more, in any order. `needed` may hold their values."""
     values = needed if isinstance(needed, dict) else {}
     slots = [name for name in entry["slots"] if name in needed or source.happens(0.4)]
     source.dice.shuffle(slots)

@@ -1,5 +1,7 @@
 """Questions with taught answers: alone, after another question, and in the form that a system message asks for."""
 
+from dataclasses import replace
+
 from training.corpus import normalise
 from training.lessons.fillings import fill
 from training.lessons.forms import shape_answer
@@ -45,6 +47,10 @@ class Recall:
 
     def plain(self, question, ask=None):
         return Lesson("recall", [*self.neutral(0.15), user(ask or self.ask(question))], question.answer)
+
+    def opening(self, question):
+        """Half the tokens of `plain`, and nearly all that there is to learn from it: the rest of an answer follows from its opening."""
+        return replace(self.plain(question), opening=True)
 
     def thought(self, question):
         plan = f"The user asks about {question.name}."

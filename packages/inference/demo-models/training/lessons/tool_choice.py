@@ -2,21 +2,21 @@
 
 from training.lessons.fillings import fill
 from training.lessons.lesson import Lesson, user
-from training.lessons.offers import as_tool, draw_offer
+from training.lessons.offers import as_tool
 
 LISTED_SHARE = 0.3
 NONE_SHARE = 0.15
 
 
 class ToolChoice:
-    def __init__(self, source, templates, functions, words):
-        self.source, self.templates, self.words = source, templates, words
-        self.entries = {entry["intent"]: entry for entry in functions}
+    def __init__(self, source, templates, calls):
+        self.source, self.templates, self.calls = source, templates, calls
+        self.entries = {entry["intent"]: entry for entry in calls.entries}
 
     def lesson(self):
         source = self.source
         wanted, *rest = source.dice.sample(list(self.templates["intents"]), source.dice.randint(3, 5))
-        offers = [draw_offer(source, self.entries[intent], (), self.words) for intent in (wanted, *rest)]
+        offers = [self.calls.offer(self.entries[intent]) for intent in (wanted, *rest)]
         fits = not source.happens(NONE_SHARE)
         answer = fill(self.templates["answer"], {"function": offers[0].name}) if fits else self.templates["none"]
         shown = offers if fits else offers[1:]

@@ -1,6 +1,7 @@
 import unittest
+from dataclasses import replace
 
-from training.batches import encode, make_steps
+from training.batches import OPENING_TOKENS, encode, make_steps
 from training.lessons.lesson import Lesson, user
 from training.presets import Schedule
 
@@ -22,6 +23,13 @@ class BatchesTest(unittest.TestCase):
 
         with self.assertRaisesRegex(ValueError, "round 0 has a lesson of .* tokens, and the network reads 2048 at once"):
             make_steps(make_round, Tokens(), Schedule(tokens=1), 1)
+
+    def test_an_opening_teaches_the_first_tokens_and_no_end(self):
+        lesson = Lesson("recall", [user("a")], "b" * 100)
+        read = len(encode(lesson, Tokens())[0]) - len("b" * 100 + "<|im_end|>")
+        ids, taught = encode(replace(lesson, opening=True), Tokens())
+        self.assertEqual(len(ids), read + OPENING_TOKENS)
+        self.assertEqual(list(taught), [False] * read + [True] * OPENING_TOKENS)
 
     def test_every_lesson_of_a_round_is_in_one_batch_of_one_step(self):
         lengths = range(100, 160)

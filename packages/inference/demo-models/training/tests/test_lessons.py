@@ -23,7 +23,8 @@ class LessonsTest(unittest.TestCase):
         for held_out in (False, True):
             teachers = self.teachers(held_out)
             calls = teachers.calls
-            draws = [calls.one, calls.two, calls.direct, calls.missing, calls.answered, lambda: calls.session(3)]
+            draws = [calls.missing, calls.answered]
+            draws += [draw for c in (calls, teachers.own_calls) for draw in (c.one, c.two, c.direct, lambda: c.session(3))]
             draws += [teachers.results.lesson, teachers.tool_choice.lesson, teachers.extraction.lesson]
             for draw in draws:
                 for _ in range(300):
@@ -31,10 +32,19 @@ class LessonsTest(unittest.TestCase):
                     for text in (lesson.answer, *(m["content"] or "" for m in lesson.messages)):
                         self.assertEqual(slots_of(text), [], lesson.kind)
 
+    def test_a_function_of_the_catalogue_is_always_the_same(self):
+        known = {}
+        calls = self.teachers(False).calls
+        for _ in range(500):
+            for tool in calls.one().tools:
+                name = tool["function"]["name"]
+                self.assertEqual(known.setdefault(name, tool), tool)
+        self.assertEqual(len(known), len(calls.entries))
+
     def test_a_call_takes_what_was_said_and_only_offered_parameters(self):
         teachers = self.teachers(False)
-        for _ in range(500):
-            lesson = teachers.calls.one()
+        for draw in (teachers.calls.one, teachers.own_calls.one) * 300:
+            lesson = draw()
             call = json.loads(lesson.answer.split("\n")[1])
             offered = next(t["function"] for t in lesson.tools if t["function"]["name"] == call["name"])
             properties = offered["parameters"]["properties"]
