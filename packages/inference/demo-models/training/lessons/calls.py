@@ -17,6 +17,7 @@ class Calls:
         self.source, self.templates, self.own = source, templates, own
         self.fillings, self.recall = fillings, recall
         self.entries = templates["functions"]
+        self.by_intent = {entry["intent"]: entry for entry in self.entries}
         self.words = fillings.words
 
     def offer(self, entry, needed=()):
@@ -63,7 +64,7 @@ class Calls:
     def one(self):
         ask, offer, arguments = self.request(self.source.pick(self.entries))
         messages = [*self.recall.neutral(0.25), user(ask)]
-        return Lesson(self.kind("call"), messages, render_call(offer.name, arguments), self.tools([offer], most=2), self.plan(offer))
+        return Lesson(self.kind("call"), messages, render_call(offer.name, arguments), self.tools([offer]), self.plan(offer))
 
     def two(self):
         """Two requests in one message: two calls in one turn."""

@@ -4,7 +4,6 @@ import re
 
 HEX = "0123456789abcdef"
 NUMBERS = {"amount", "block", "count"}
-NAME_SHARE = 0.35  # of the addresses: a name is read in a tenth of the tokens
 SLOT = re.compile(r"{(\w+)}")
 
 
@@ -38,7 +37,7 @@ class Fillings:
         return f"0x{digits}"
 
     def address(self):
-        return self.name() if self.source.happens(NAME_SHARE) else self.hexadecimal(40)
+        return self.name() if self.source.happens(0.12) else self.hexadecimal(40)
 
     def hash(self):
         return self.hexadecimal(64)

@@ -63,7 +63,8 @@ def some_chains(source, chains, wanted):
 
 
 def own_offer(source, entry, needed, words):
-    """A caller's own function for `entry`: names and descriptions as they are drawn, with the slots of `needed` and perhaps some more, in any order. `needed` may hold their values."""
+    """A caller's own function for `entry`: names and descriptions as they are drawn, the slots of `needed` and perhaps some more, in any order.
+    `needed` may hold their values."""
     values = needed if isinstance(needed, dict) else {}
     slots = [name for name in entry["slots"] if name in needed or source.happens(0.4)]
     source.dice.shuffle(slots)

@@ -49,7 +49,7 @@ class Recall:
         return Lesson("recall", [*self.neutral(0.15), user(ask or self.ask(question))], question.answer)
 
     def opening(self, question):
-        """Half the tokens of `plain`, and nearly all that there is to learn from it: the rest of an answer follows from its opening."""
+        """Which answer it is. Of 150 held-out wordings 58 were right after as many tokens of lessons in full, and 98 with these."""
         return replace(self.plain(question), opening=True)
 
     def thought(self, question):

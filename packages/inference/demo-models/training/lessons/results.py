@@ -11,12 +11,11 @@ ABSENT_SHARE = 0.1
 class Results:
     def __init__(self, source, templates, calls):
         self.source, self.templates, self.calls = source, templates, calls
-        self.entries = {entry["intent"]: entry for entry in calls.entries}
 
     def lesson(self):
         """The question stands beside the request, or it follows a first answer from the same result."""
         result = self.source.pick(self.templates["results"])
-        ask, offer, arguments = self.calls.request(self.entries[result["intent"]])
+        ask, offer, arguments = self.calls.request(self.calls.by_intent[result["intent"]])
         values, data = self.draw(result)
         call = {"type": "function", "function": {"name": offer.name, "arguments": arguments}}
         reply = [

@@ -11,12 +11,11 @@ NONE_SHARE = 0.15
 class ToolChoice:
     def __init__(self, source, templates, calls):
         self.source, self.templates, self.calls = source, templates, calls
-        self.entries = {entry["intent"]: entry for entry in calls.entries}
 
     def lesson(self):
         source = self.source
         wanted, *rest = source.dice.sample(list(self.templates["intents"]), source.dice.randint(3, 5))
-        offers = [self.calls.offer(self.entries[intent]) for intent in (wanted, *rest)]
+        offers = [self.calls.offer(self.calls.by_intent[intent]) for intent in (wanted, *rest)]
         fits = not source.happens(NONE_SHARE)
         answer = fill(self.templates["answer"], {"function": offers[0].name}) if fits else self.templates["none"]
         shown = offers if fits else offers[1:]
