@@ -8,6 +8,7 @@ from training.chat import END_OF_TURN, render_prompt
 
 MOST_TOKENS = 320
 AT_ONCE = 48
+ALIKE = 100  # characters of the wanted answers
 
 
 class Speaker:
@@ -16,9 +17,9 @@ class Speaker:
         self.model = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype).eval()
 
     def answer_all(self, lessons, label):
-        """One text per lesson, in their order. Prompts of like length are answered together."""
+        """One text per lesson, in their order. What takes about as long to answer and to read is answered together."""
         prompts = [render_prompt(lesson.messages, lesson.tools, lesson.thinking) for lesson in lessons]
-        order = sorted(range(len(prompts)), key=lambda index: len(prompts[index]))
+        order = sorted(range(len(prompts)), key=lambda at: (len(lessons[at].answer) // ALIKE, len(prompts[at])))
         answers = [""] * len(prompts)
         for start in tqdm(range(0, len(order), AT_ONCE), desc=label, mininterval=5):
             group = order[start : start + AT_ONCE]

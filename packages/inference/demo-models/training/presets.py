@@ -39,8 +39,8 @@ CPU = Preset(
     device="cpu",
     shapes={"model-1": MODEL_1, "model-1-mini": MODEL_1_MINI},
     schedules={
-        "model-1": Schedule(tokens=8_500_000),
-        "model-1-mini": Schedule(tokens=6_000_000),
+        "model-1": Schedule(tokens=21_000_000),
+        "model-1-mini": Schedule(tokens=16_000_000),
     },
 )
 

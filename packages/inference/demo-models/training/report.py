@@ -1,9 +1,11 @@
-"""Writes `evaluation.md` from the results: shares per kind for every model, transcripts, and every miss of the models that ship."""
+"""Writes two pages from the results: `evaluation.md`, shares per kind for every model and ten transcripts, and `misses.md`, every
+miss of the models that ship."""
 
 import json
 from collections import Counter
 
 from training.curves import CURVES_FILE, draw_curves
+from training.parts import count_parts, count_readable
 from training.transcripts import show_transcripts
 
 GROUPS = {
@@ -45,12 +47,28 @@ GROUPS = {
     "two calls in one turn, functions of a caller's own, new wording": ["two calls, own functions, new wording"],
     "fields into JSON, keys of a caller's own, new wording": ["extraction, own keys, new wording"],
 }
+CALLS, OWN_CALLS = ["call", "two calls"], ["call, own functions", "two calls, own functions"]
+TEXTS, OWN_TEXTS = ["extraction"], ["extraction, own keys"]
+# What is counted, of which kinds, and the aim in percent.
+PARTS = {
+    "arguments of calls": (count_parts, CALLS, 95),
+    "arguments of calls, functions of a caller's own": (count_parts, OWN_CALLS, 95),
+    "JSON that parses": (count_readable, TEXTS, None),
+    "fields of JSON": (count_parts, TEXTS, 95),
+    "fields of JSON, keys of a caller's own": (count_parts, OWN_TEXTS, 95),
+}
 HEAD = """# Evaluation
 
 Written by `python -m training.build evaluate`; do not edit. Greedy answers of the exported bf16 weights, computed in float32 by
 transformers. No wording of a question here was taught, and every address, amount and name was drawn anew; what templates ask stands in
 their taught wordings, and once more in new ones. An answer counts only when it equals the taught one: to the letter for calls, JSON and
-copies; letter case and spacing apart for the others.
+copies; letter case and spacing apart for the others. Every miss is in [misses.md](misses.md).
+"""
+PARTS_HEAD = """The same calls and JSON, part by part. A part is right when it has the wanted value in the wanted call or field; what nobody wanted
+counts as a wrong one."""
+MISSES_HEAD = """# Every miss
+
+Written by `python -m training.build evaluate`; do not edit. What each model of [the evaluation](evaluation.md) got wrong.
 """
 ALONE = "`model-1-mini-alone` is the same size, data and number of steps as `model-1-mini`, trained without a teacher. It is not shipped."
 LONGEST = 240
@@ -75,21 +93,40 @@ AIMS = {
 }
 
 
-def share(rows, kinds):
-    rows = [row for row in rows if row["kind"] in kinds]
-    good = sum(row["right"] for row in rows)
-    return f"{100 * good / len(rows):.1f} % ({good}/{len(rows)})" if rows else "–"
+def count_right(rows):
+    return sum(row["right"] for row in rows), len(rows)
+
+
+def share(count, rows, kinds):
+    good, every = count([row for row in rows if row["kind"] in kinds])
+    return f"{100 * good / every:.1f} % ({good}/{every})" if every else "–"
+
+
+def table(results, entries):
+    """`entries`: (title, how to count, kinds, aim in percent or None)."""
+    lines = ["| what | aim | " + " | ".join(results) + " |", "|---" * (len(results) + 2) + "|"]
+    for title, count, kinds, aim in entries:
+        cells = (share(count, rows, kinds) for rows in results.values())
+        lines.append(f"| {title} | {f'{aim} %' if aim else ''} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
 
 
 def score_table(results):
-    names = list(results)
-    lines = ["| what | aim | " + " | ".join(names) + " |", "|---" * (len(names) + 2) + "|"]
-    for title, kinds in GROUPS.items():
-        aim = f"{AIMS[title]} %" if title in AIMS else ""
-        lines.append(f"| {title} | {aim} | " + " | ".join(share(results[name], kinds) for name in names) + " |")
     every = {row["kind"] for rows in results.values() for row in rows}
-    lines.append("| **all tasks** | | " + " | ".join(share(results[name], every) for name in names) + " |")
-    return "\n".join(lines)
+    entries = [(title, count_right, kinds, AIMS.get(title)) for title, kinds in GROUPS.items()]
+    return table(results, [*entries, ("**all tasks**", count_right, every, None)])
+
+
+def parts_table(results):
+    """Every row twice: in taught wordings, and in new ones."""
+    return table(
+        results,
+        [
+            (title + ending, count, [kind + ending for kind in kinds], aim)
+            for title, (count, kinds, aim) in PARTS.items()
+            for ending in ("", ", new wording")
+        ],
+    )
 
 
 def training_facts(names, work):
@@ -131,6 +168,10 @@ def miss_list(name, rows):
     return "\n".join(lines)
 
 
+def write_page(file, parts):
+    file.write_text("\n\n".join(part.rstrip() for part in parts) + "\n", encoding="utf-8")
+
+
 def write_report(results, work, target):
     shipped = [name for name in results if not name.endswith("-alone")]
     facts_of = training_facts(results, work)
@@ -139,6 +180,8 @@ def write_report(results, work, target):
     parts = [
         HEAD,
         score_table(results),
+        PARTS_HEAD,
+        parts_table(results),
         *([ALONE] if len(shipped) < len(results) else []),
         "## Training",
         training_table(facts_of),
@@ -146,7 +189,8 @@ def write_report(results, work, target):
         *([f"![Loss per taught token over the training]({CURVES_FILE})"] if curves else []),
         "## Ten transcripts of model-1, good and bad",
         show_transcripts(results[shipped[0]]),
-        *[miss_list(name, results[name]) for name in shipped],
     ]
-    (target / "evaluation.md").write_text("\n\n".join(parts).rstrip() + "\n", encoding="utf-8")
+    write_page(target / "evaluation.md", parts)
+    write_page(target / "misses.md", [MISSES_HEAD, *[miss_list(name, results[name]) for name in shipped]])
     print(score_table(results))
+    print(parts_table(results))

@@ -49,8 +49,8 @@ class Teachers:
 
 
 def teach_round(corpus, seed, number):
-    """The lessons of one round, drawn anew for each `number`: every taught question once in full and eight times by its opening, and as
-    much of the skills."""
+    """The lessons of one round, drawn anew for each `number`: every taught question once in full and four times by its opening, and
+    twice as much of the skills."""
     teachers = Teachers(corpus, f"{seed}/teach/{number}")
     yield from questions_round(teachers)
     yield from manners_round(teachers)
@@ -62,12 +62,12 @@ def teach_round(corpus, seed, number):
 def questions_round(teachers):
     recall, size = teachers.recall, len(teachers.questions)
     yield from (recall.plain(question) for question in teachers.questions)
-    yield from (recall.opening(question) for question in teachers.questions for _ in range(8))
+    yield from (recall.opening(question) for question in teachers.questions for _ in range(4))
     yield from (recall.thought(question) for question in teachers.some(size // 3))
     for form in recall.forms:
         yield from (recall.in_form(question, form) for question in teachers.some(size // 20))
         yield from (recall.in_form_later(question, form) for question in teachers.some(size // 50))
-    yield from (recall.follow_up(pair) for pair in teachers.source.dice.choices(recall.pairs, k=size // 2))
+    yield from (recall.follow_up(pair) for pair in teachers.source.dice.choices(recall.pairs, k=2 * size // 3))
     yield from (recall.switch(*teachers.some(2)) for _ in range(size // 4))
     yield from (recall.in_scope(question) for question in teachers.some(size // 6))
 
@@ -81,7 +81,7 @@ def manners_round(teachers):
 
 def calls_round(teachers):
     calls = teachers.calls
-    yield from (calls.one() for _ in range(300))
+    yield from (calls.one() for _ in range(400))
     yield from (calls.session(4) for _ in range(100))
     yield from (calls.two() for _ in range(250))
     yield from (calls.missing() for _ in range(60))
@@ -89,20 +89,20 @@ def calls_round(teachers):
     yield from (calls.answered() for _ in range(80))
     yield from (calls.answered(2) for _ in range(20))
     yield from (teachers.results.lesson() for _ in range(120))
-    yield from (teachers.tool_choice.lesson() for _ in range(150))
+    yield from (teachers.tool_choice.lesson() for _ in range(200))
 
 
 def own_calls_round(teachers):
     calls = teachers.own_calls
-    yield from (calls.one() for _ in range(60))
+    yield from (calls.one() for _ in range(100))
     yield from (calls.session(4) for _ in range(20))
-    yield from (calls.direct() for _ in range(40))
-    yield from (calls.two() for _ in range(30))
+    yield from (calls.direct() for _ in range(60))
+    yield from (calls.two() for _ in range(60))
 
 
 def texts_round(teachers):
     extraction = teachers.extraction
-    yield from (extraction.lesson() for _ in range(600))
-    yield from (extraction.lesson(own=True) for _ in range(100))
+    yield from (extraction.lesson() for _ in range(900))
+    yield from (extraction.lesson(own=True) for _ in range(200))
     yield from (extraction.repeat() for _ in range(300))
     yield from (teachers.snippets.lesson() for _ in range(200))

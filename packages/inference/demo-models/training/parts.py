@@ -1,0 +1,36 @@
+"""How much of a call or of a JSON answer is right where the whole is not: argument by argument, field by field."""
+
+import json
+import re
+
+CALL = re.compile(r"<tool_call>\n(.*?)\n</tool_call>", re.DOTALL)
+
+
+def parts_of(answer):
+    """Place → value as JSON, for every argument of every call or every field; None for what cannot be read."""
+    said = answer.split("</think>")[-1]
+    try:
+        calls = [json.loads(call) for call in CALL.findall(said)]
+        if not calls:
+            return written(json.loads(said))
+        return {(at, call["name"], key): value for at, call in enumerate(calls) for key, value in written(call["arguments"]).items()}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def written(fields):
+    return {key: json.dumps(value) for key, value in fields.items()}
+
+
+def count_parts(rows):
+    """(right ones, all): a part that nobody wanted counts as a wrong one."""
+    right = every = 0
+    for row in rows:
+        wanted, given = parts_of(row["wanted"]), parts_of(row["given"]) or {}
+        right += sum(given.get(place) == value for place, value in wanted.items())
+        every += len(wanted.keys() | given.keys())
+    return right, every
+
+
+def count_readable(rows):
+    return sum(parts_of(row["given"]) is not None for row in rows), len(rows)
