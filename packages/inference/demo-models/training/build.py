@@ -124,7 +124,6 @@ def main():
     preset = PRESETS[options.preset]
     torch.set_num_threads(options.threads or preset.threads)
     torch.use_deterministic_algorithms(True)
-    torch.utils.deterministic.fill_uninitialized_memory = False  # nothing reads it, and filling it takes a twentieth of a step
     build = Build(preset, options.work / options.preset, options.target)
     for stage in options.stages or STAGES:
         started = time.monotonic()
