@@ -7,7 +7,7 @@ import { shortSchema, weather } from "../engine-contract/given.ts";
 import { ask, askOne, requestFor, spell } from "../requests.ts";
 import { until } from "../until.ts";
 import { pidOf } from "./processes.ts";
-import { forward, neverEnding, startElsewhere, startVllm } from "./start-vllm.ts";
+import { forward, neverEnding, noBlanks, startElsewhere, startVllm } from "./start-vllm.ts";
 import type { StartedVllm } from "./start-vllm.ts";
 
 /** A real vLLM, asked by messages over its chat route. */
@@ -102,7 +102,7 @@ test("log-probabilities: the tokens spell the content, after a thought, too", as
 
 test("JSON is valid against its schema", async () => {
   const format = { type: "json_schema", schema: shortSchema } as const;
-  const { text, finish } = await askOne(engine, { format, max_tokens: 60 });
+  const { text, finish } = await askOne(engine, { format, max_tokens: 60, sampling: { logit_bias: noBlanks } });
   expect(finish).toBe("stop");
   expect(JSON.parse(text)).toEqual({ kind: expect.stringMatching(/^(swap|stake)$/), isFinal: expect.any(Boolean) });
 });
@@ -129,7 +129,11 @@ describe("calls", () => {
 
   test("a forced one is complete and valid", async () => {
     const members = { tools: [weather], tool_choice: { oneOf: [weather.name] }, parallel_tool_calls: false };
-    const { calls, finish, text } = await askOne(engine, { ...members, max_tokens: 200 });
+    const { calls, finish, text } = await askOne(engine, {
+      ...members,
+      max_tokens: 200,
+      sampling: { logit_bias: noBlanks },
+    });
     expect([calls.map(({ name }) => name), finish, text]).toEqual([[weather.name], "tool_calls", ""]);
     expect(JSON.parse(calls[0]?.arguments ?? "")).toEqual({ celsius: expect.any(Boolean) });
   });

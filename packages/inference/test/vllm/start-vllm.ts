@@ -26,9 +26,19 @@ export const testTimings: Timings = {
   restartFirstMs: 500,
 };
 
+const { endOfTurn, vocabulary } = readModelFolder(miniFolder);
+
+const against = (ids: readonly number[]): Readonly<Record<string, number>> =>
+  Object.fromEntries(ids.map((id) => [String(id), -100]));
+
 /** With this bias a model cannot end its turn, and talks on. */
-export const neverEnding: Readonly<Record<string, number>> = Object.fromEntries(
-  readModelFolder(miniFolder).endOfTurn.map((id) => [String(id), -100]),
+export const neverEnding = against(endOfTurn);
+
+/** With this bias a model that does not know what belongs into JSON cannot fill it with blanks, as vLLM's chat route allows. */
+export const noBlanks = against(
+  Array.from({ length: vocabulary.size }, (_, id) => id).filter((id) =>
+    /^\s+$/.test(Buffer.from(vocabulary.bytesOf(id)).toString()),
+  ),
 );
 
 /** The model that `startVllm` serves, as one that others serve at these addresses; every member may be replaced. */
