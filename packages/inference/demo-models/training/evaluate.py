@@ -91,7 +91,7 @@ def examine(folder, lessons):
 
 
 def evaluate_all(folders, corpus, preset, work, target):
-    lessons = list(examination(corpus, preset.seed))
+    lessons = list(examination(corpus, preset.seed))[:: preset.examine_every]
     results = {folder.name: examine(folder, lessons) for folder in folders}
     (work / "results.json").write_text(json.dumps(results, ensure_ascii=False), encoding="utf-8")
     write_report(results, work, target)

@@ -50,7 +50,7 @@ class Teachers:
 
 def teach_round(corpus, seed, number):
     """The lessons of one round, drawn anew for each `number`: every taught question once in full and four times by its opening, and
-    twice as much of the skills."""
+    about twice as much of the skills."""
     teachers = Teachers(corpus, f"{seed}/teach/{number}")
     yield from questions_round(teachers)
     yield from manners_round(teachers)
