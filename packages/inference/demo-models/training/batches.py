@@ -5,7 +5,7 @@ import random
 import numpy
 import torch
 
-from training.chat import END_OF_TURN, START_OF_TURN, render_answer, render_prompt
+from training.chat import END_OF_TURN, NO_THOUGHT, START_OF_TURN, render_answer, render_prompt
 from training.model import LONGEST_LESSON
 
 OPENING_TOKENS = 8  # of an answer: which one it is shows in them
@@ -24,15 +24,14 @@ def encode(lesson, tokenizer):
 
 
 def earlier_turns(ids, tokenizer):
-    """Marks what the assistant said before. The first token of a turn is left out: there the template puts no mark that
-    thinking is off, so that it would teach not to think."""
-    opening = tokenizer.encode(f"{START_OF_TURN}assistant\n", add_special_tokens=False).ids
+    """Marks what the assistant said before. The template puts the mark of no thinking before it, as before an answer without thinking."""
+    opening = tokenizer.encode(f"{START_OF_TURN}assistant\n{NO_THOUGHT}", add_special_tokens=False).ids
     end = tokenizer.token_to_id(END_OF_TURN)
     taught, inside = [False] * len(ids), False
     for at in range(len(opening), len(ids)):
         if ids[at - len(opening) : at] == opening:
-            inside = end in ids[at:]  # the last opening is the answer's own
-        elif inside:
+            inside = True  # the last one is the answer's own, and nothing stands behind it
+        if inside:
             taught[at] = True
             inside = ids[at] != end
     return taught

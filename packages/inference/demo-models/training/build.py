@@ -7,10 +7,12 @@ run again, and an interrupted training goes on where it stopped.
 import argparse
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import torch
 
+from training.again import WITHIN, compare
 from training.batches import make_steps
 from training.byte_pairs import learn_merges
 from training.crosscheck import write_cases
@@ -27,7 +29,7 @@ from training.train import Run
 ROOT = Path(__file__).resolve().parent.parent
 TEACHER, STUDENT, ALONE = "model-1", "model-1-mini", "model-1-mini-alone"
 STAGES = ["corpus", "tokenizer", "teacher", "distil", "alone", "export", "evaluate"]
-EXTRA = ["crosscheck", "report"]  # only when named
+EXTRA = ["crosscheck", "report", "again"]  # only when named
 
 
 class Build:
@@ -63,7 +65,7 @@ class Build:
         def make_round(number):
             return teach_round(self.corpus, self.preset.seed, number)
 
-        plan = make_steps(make_round, self.tokenizer(), self.preset.schedules[name], self.preset.seed)
+        plan = make_steps(make_round, self.tokenizer(), self.preset.schedules[label or name], self.preset.seed)
         run = Run(self.preset, name, plan, self.work, teacher, label)
         model = run.finish()
         tokens = sum(len(ids) for groups in plan for group in groups for ids, _ in group)
@@ -82,6 +84,14 @@ class Build:
         """The student without a teacher is only measured, so it stays in the work folder."""
         state = torch.load(self.work / f"{ALONE}.pt", weights_only=False)["model"]
         export_model(self.work / ALONE, ALONE, self.preset.shapes[STUDENT], state, self.merges)
+
+    def compare_evaluations(self):
+        if self.target.resolve() == ROOT:
+            raise SystemExit("again compares another training with this folder: name its place by --target")
+        lines, far = compare(*((folder / "evaluation.md").read_text(encoding="utf-8") for folder in (ROOT, self.target)))
+        print("\n".join(lines))
+        if far:
+            raise SystemExit(f"{len(far)} of {len(lines)} differ by more than {WITHIN:.0f} points")
 
     def run(self, stage):
         if stage == "corpus":
@@ -102,6 +112,8 @@ class Build:
             evaluate_all([f for f in folders if f.exists()], self.corpus, self.preset, self.work, self.target)
         if stage == "report":
             write_report(json.loads((self.work / "results.json").read_text(encoding="utf-8")), self.work, self.target)
+        if stage == "again":
+            self.compare_evaluations()
         if stage == "crosscheck":
             write_cases([self.target / TEACHER, self.target / STUDENT], self.corpus, self.preset, self.work / "cases.json")
 
@@ -115,14 +127,16 @@ def text_only(text, marks):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("stages", nargs="*", choices=[*STAGES, *EXTRA, []], help="all but crosscheck and report when none is named")
+    parser.add_argument("stages", nargs="*", choices=[*STAGES, *EXTRA, []], help="all up to evaluate when none is named")
     parser.add_argument("--preset", choices=PRESETS, default="cpu")
     parser.add_argument("--work", type=Path, default=ROOT / ".parley", help="checkpoints; never committed")
     parser.add_argument("--target", type=Path, default=ROOT, help="where the models are written")
     parser.add_argument("--threads", type=int, help="instead of the preset's; one is best beside other work")
     options = parser.parse_args()
     preset = PRESETS[options.preset]
-    torch.set_num_threads(options.threads or preset.threads)
+    if options.threads:
+        preset = replace(preset, threads=options.threads)
+    torch.set_num_threads(preset.threads)
     torch.use_deterministic_algorithms(True)
     build = Build(preset, options.work / options.preset, options.target)
     for stage in options.stages or STAGES:

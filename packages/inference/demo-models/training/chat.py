@@ -9,6 +9,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 TEMPLATE_FILE = Path(__file__).with_name("chat_template.jinja")
 CONTROL_TOKENS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 MARK_TOKENS = ["<think>", "</think>", "<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>"]
+NO_THOUGHT = "<think>\n\n</think>\n\n"
 START_OF_TURN, END_OF_TURN = "<|im_start|>", "<|im_end|>"
 
 

@@ -13,7 +13,7 @@ class Schedule:
 
     tokens: int
     batch_tokens: int = 1024
-    batches: int = 3  # of different lengths, and so of different kinds of lessons
+    batches: int = 4  # of different lengths, and so of different kinds of lessons
     matrix_rate: float = 0.01  # of Muon
     rate: float = 2e-2  # of AdamW: the embedding and the norms
     warm_up: float = 0.03
@@ -29,10 +29,11 @@ class Preset:
     schedules: dict
     examine_every: int = 1  # of the examination's tasks: 2 is every other one
     distil_share: float = 0.7  # of the student's loss: the distance to the teacher
+    kept_layers: tuple = (0, 1, 5)  # of the teacher: the student starts from them
 
 
 MODEL_1 = Shape(VOCABULARY_SIZE, hidden=256, layers=6, heads=4, kv_heads=2, head_dim=64, feed_forward=768)
-MODEL_1_MINI = Shape(VOCABULARY_SIZE, hidden=192, layers=4, heads=3, kv_heads=1, head_dim=64, feed_forward=576)
+MODEL_1_MINI = replace(MODEL_1, layers=3)
 
 CPU = Preset(
     seed=20250101,
@@ -40,8 +41,9 @@ CPU = Preset(
     device="cpu",
     shapes={"model-1": MODEL_1, "model-1-mini": MODEL_1_MINI},
     schedules={
-        "model-1": Schedule(tokens=21_000_000),
-        "model-1-mini": Schedule(tokens=16_000_000),
+        "model-1": Schedule(tokens=27_000_000),
+        "model-1-mini": Schedule(tokens=10_000_000, matrix_rate=0.005, rate=1e-2),  # wider steps undo what it starts from
+        "model-1-mini-alone": Schedule(tokens=10_000_000),
     },
 )
 

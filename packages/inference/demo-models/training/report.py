@@ -70,7 +70,8 @@ MISSES_HEAD = """# Every miss
 
 Written by `python -m training.build evaluate`; do not edit. What each model of [the evaluation](evaluation.md) got wrong.
 """
-ALONE = "`model-1-mini-alone` is the same size, data and number of steps as `model-1-mini`, trained without a teacher. It is not shipped."
+ALONE = """`model-1-mini-alone` has the size, the data and the number of steps of `model-1-mini`, and no teacher: it starts as `model-1` did and
+learns from the right answers only. It is not shipped."""
 LONGEST = 240
 # What model-1 is to reach, in percent; model-1-mini is to stay within 10 points of it.
 AIMS = {

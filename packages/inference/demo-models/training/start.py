@@ -33,6 +33,14 @@ def start(model):
     look_up(second.self_attn, model.shape, parts)
 
 
+def start_from(model, teacher, layers):
+    """The student's first weights: the teacher's, with the `layers` that it keeps."""
+    for part in ("embed_tokens", "norm"):
+        getattr(model.model, part).load_state_dict(getattr(teacher.model, part).state_dict())
+    for layer, number in zip(model.model.layers, layers, strict=True):
+        layer.load_state_dict(teacher.model.layers[number].state_dict())
+
+
 def orthogonal_parts(shape):
     """Four orthonormal bases, [size, hidden] each, beside the first dimension: two read a token's code, and into the other two
     the codes of the last token and of the one before it are written."""

@@ -49,8 +49,16 @@ class Extraction:
         shown = names if self.source.happens(0.7) else [f'"{name}"' for name in names]
         parts = {"keys": join_keys(shown), "text": text, "schema": self.schema(keys)}
         if self.source.happens(0.5):
-            return [user(fill(self.source.pick(self.lines("asks")), parts))]
-        return [system(fill(self.source.pick(self.lines("systems")), parts)), user(text)]
+            return [user(fill(self.wording("asks"), parts))]
+        return [system(fill(self.wording("systems"), parts)), user(text)]
+
+    def wording(self, key):
+        """A line as it was written, or one put together from parts, so that no single one is learned by heart."""
+        if self.source.held_out or self.source.happens(0.4):
+            return self.source.pick(self.lines(key))
+        parts = {name: self.source.pick(lines) for name, lines in self.templates["made_parts"].items()}
+        made = fill(self.source.pick(self.templates[f"made_{key}"]), parts)
+        return made if made.startswith("{") else made[0].upper() + made[1:]
 
     def schema(self, keys):
         properties = {name: NUMBER_SCHEMA if field in NUMBERS else TEXT_SCHEMA for field, name in keys.items()}

@@ -69,7 +69,7 @@ def questions_round(teachers):
         yield from (recall.in_form_later(question, form) for question in teachers.some(size // 50))
     yield from (recall.follow_up(pair) for pair in teachers.source.dice.choices(recall.pairs, k=2 * size // 3))
     yield from (recall.switch(*teachers.some(2)) for _ in range(size // 4))
-    yield from (recall.in_scope(question) for question in teachers.some(size // 6))
+    yield from (recall.in_scope(question) for question in teachers.some(size // 4))
 
 
 def manners_round(teachers):
@@ -88,14 +88,14 @@ def calls_round(teachers):
     yield from (calls.not_needed() for _ in range(80))
     yield from (calls.answered() for _ in range(80))
     yield from (calls.answered(2) for _ in range(20))
-    yield from (teachers.results.lesson() for _ in range(120))
+    yield from (teachers.results.lesson() for _ in range(160))
     yield from (teachers.tool_choice.lesson() for _ in range(200))
 
 
 def own_calls_round(teachers):
     calls = teachers.own_calls
-    yield from (calls.one() for _ in range(100))
-    yield from (calls.session(4) for _ in range(20))
+    yield from (calls.one() for _ in range(120))
+    yield from (calls.session(4) for _ in range(40))
     yield from (calls.direct() for _ in range(60))
     yield from (calls.two() for _ in range(60))
 

@@ -82,13 +82,13 @@ class LessonsTest(unittest.TestCase):
         self.assertEqual(json.loads(shaped["json_list"]), [first, second])
         self.assertEqual(shaped["ending"], f"{question.answer} Done.")
 
-    def test_earlier_turns_are_taught_but_for_their_first_token(self):
+    def test_earlier_turns_are_taught_like_an_answer(self):
         lesson = self.teachers(False).calls.session(3)
         ids, taught = encode(lesson, self.tokenizer)
         said = self.tokenizer.decode([int(i) for i, t in zip(ids, taught) if t], skip_special_tokens=False)
         parts = said.split(END_OF_TURN)
         self.assertEqual(len(parts), 6)  # two calls, two answers, the last call, and nothing after it
-        self.assertTrue(parts[0].startswith('\n{"name": '), parts[0])
+        self.assertTrue(parts[0].startswith('<tool_call>\n{"name": '), parts[0])
         self.assertEqual(parts[4], lesson.answer if lesson.plan is None else f"<think>\n{lesson.plan}\n</think>\n\n{lesson.answer}")
 
 

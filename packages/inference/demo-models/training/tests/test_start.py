@@ -5,7 +5,7 @@ import torch
 
 from training.model import Qwen3
 from training.presets import CPU
-from training.start import start
+from training.start import start, start_from
 
 
 def repeated(length, count, seed):
@@ -38,6 +38,16 @@ class StartTest(unittest.TestCase):
                 self.assertGreater(right, 0.7, f"{name}, {length} tokens")
                 unseen = (said[:, : length - 1] == ids[:, 1:length]).float().mean().item()
                 self.assertLess(unseen, 0.1, f"{name}, {length} tokens")
+
+    def test_a_student_starts_from_the_layers_that_it_keeps(self):
+        torch.manual_seed(5)
+        teacher = Qwen3(replace(CPU.shapes["model-1"], layers=4)).eval()
+        student = Qwen3(replace(teacher.shape, layers=2)).eval()
+        start_from(student, teacher, (0, 3))
+        teacher.model.layers = torch.nn.ModuleList([teacher.model.layers[0], teacher.model.layers[3]])
+        ids = repeated(8, 1, seed=1)
+        with torch.inference_mode():
+            torch.testing.assert_close(student.hidden(ids), teacher.hidden(ids))
 
     def test_a_narrow_network_starts_too(self):
         network = Qwen3(replace(CPU.shapes["model-1-mini"], hidden=64)).eval()

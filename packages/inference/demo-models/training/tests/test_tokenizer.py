@@ -3,6 +3,7 @@ import re
 import unittest
 from pathlib import Path
 
+from training.byte_pairs import BLANK
 from training.chat import CONTROL_TOKENS, MARK_TOKENS
 from training.tokenizer import load_tokenizer
 
@@ -29,6 +30,13 @@ class TokenizerTest(unittest.TestCase):
             tokens = self.tokens(text)
             start = tokens.index("x") - 1
             self.assertEqual(tokens[start : start + 2 + len(digits)], ["0", "x", *digits], text)
+
+    def test_a_name_has_the_same_tokens_after_a_blank_and_after_a_quote(self):
+        for name in ["romerti.eth", "pevapa.base.eth", "USDC", "Rocket Pool", "zu.xyz"]:
+            quote, *quoted = self.tokens(f'"{name}')
+            first, *rest = self.tokens(f" {name}")
+            self.assertEqual(quote, '"')
+            self.assertEqual([first.removeprefix(BLANK), *rest] if first != BLANK else rest, quoted, name)
 
     def test_no_token_joins_hexadecimal_letters(self):
         joined = [t for t in self.tokenizer.get_vocab() if re.fullmatch(r"x?[0-9a-fA-F]{2,}|x[0-9a-fA-F]", t)]

@@ -1,0 +1,37 @@
+"""Holds the evaluation of another training against the committed one: `python -m training.build again --target FOLDER`."""
+
+import re
+
+WITHIN = 3.0  # points
+ENOUGH = 500  # tasks; a share of fewer moves further by chance alone
+CELL = re.compile(r"([\d.]+) % \((\d+)/(\d+)\)")
+
+
+def read_shares(page):
+    """{(what was examined, model): (percent, tasks)} of an `evaluation.md`."""
+    shares, models = {}, []
+    for line in page.splitlines():
+        what, *cells = (cell.strip() for cell in line.strip("|").split("|"))
+        if what == "what":
+            models = cells[1:]
+            continue
+        for model, cell in zip(models, cells[1:]):
+            if found := CELL.fullmatch(cell):
+                shares[what, model] = (float(found[1]), int(found[3]))
+    return shares
+
+
+def compare(committed, again):
+    """(every difference as a line, those of them that are too large). Raises ValueError where nothing can be compared."""
+    before, after = read_shares(committed), read_shares(again)
+    lines, far = [], []
+    for (what, model), (percent, tasks) in before.items():
+        if tasks < ENOUGH or (what, model) not in after:
+            continue
+        now = after[what, model][0]
+        lines.append(f"{model}, {what.strip('*')}: {percent} %, again {now} % ({now - percent:+.1f})")
+        if abs(now - percent) > WITHIN:
+            far.append(lines[-1])
+    if not lines:
+        raise ValueError("the two evaluations have no row in common that is large enough; run the stage evaluate of the same preset first")
+    return lines, far
