@@ -107,6 +107,19 @@ describe("whatever a wild model would rather write", () => {
   const ping: FunctionTool = { name: "ping", description: undefined, parameters: undefined };
   const pong: FunctionTool = { ...ping, name: "pong" };
 
+  test("a call ends as the model was taught to end it", async () => {
+    // One token of this model holds the last quote, both braces and the line break.
+    const text = { type: "string" };
+    const parameters = { type: "object", properties: { address: text, chain: text }, required: ["address"] };
+    const tools: FunctionTool[] = [{ name: "get_balance", description: "Get the balance of an address.", parameters }];
+    const say = "How much does vitalik.eth hold on Base?";
+    const { calls, finish } = await askOne(started.engine, { say, tools, tool_choice: "auto", max_tokens: 200 });
+    expect(finish).toBe("tool_calls");
+    expect(calls.map(({ name, arguments: written }) => [name, JSON.parse(written)])).toEqual([
+      ["get_balance", { address: "vitalik.eth", chain: "Base" }],
+    ]);
+  });
+
   test("only the named function is called", async () => {
     const choices = await forcedCalls([ping, pong], ["pong"], true);
     expect(new Set(choices.flatMap((choice) => choice.calls.map((call) => call.name)))).toEqual(new Set(["pong"]));

@@ -90,6 +90,12 @@ describe("an answer, token by token", () => {
       { forced: "<tool_call>\n\n</tool_call>", calls: ['f{"a": 1}'], finish: "tool_calls" },
     ],
     [
+      "a call that ends in one token with its line break",
+      auto,
+      ["<tool_call>", '{"name": "f", "arguments": {"a": "1', '"}}\n'],
+      { forced: "\n</tool_call>", calls: ['f{"a": "1"}'], finish: "tool_calls" },
+    ],
+    [
       "a forced call after a thought",
       { ...required, isThinking: true },
       ["Hm", "</think>", ...call],

@@ -139,7 +139,8 @@ export class Answer {
     if (!delta.isComplete) return { steps };
     this.#calls += 1;
     this.#mode = "between calls";
-    return this.#plan.isParallel ? { steps, force: ["\n", mark.callEnd] } : { steps, finish: "tool_calls" };
+    if (!this.#plan.isParallel) return { steps, finish: "tool_calls" };
+    return { steps, force: piece.bytes.at(-1) === 0x0a ? [mark.callEnd] : ["\n", mark.callEnd] };
   }
 
   /** After a call only another call may follow. */

@@ -235,8 +235,9 @@ describe("the body of a call", () => {
     ["no object although the schema would allow it", '{"name": "maybe", "arguments": null}', false],
     ["a name that was not offered", '{"name": "pin", "arguments": {}}', false],
     ["another form", '{"name":"ping","arguments":{}}', false],
-    ["something after it", '{"name": "ping", "arguments": {}} ', false],
+    ["a blank before the line break", '{"name": "ping", "arguments": {}} ', false],
+    ["a second line break", '{"name": "ping", "arguments": {}}\n', false],
   ])("%s", (_title, text, want) => {
-    expect(grammarOf()(text)).toBe(want);
+    expect(grammarOf()(`${text}\n`)).toBe(want);
   });
 });

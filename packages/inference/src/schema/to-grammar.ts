@@ -39,7 +39,10 @@ export interface CallableTool {
   readonly parameters: { readonly rules: string } | "any" | undefined;
 }
 
-/** GBNF for the body of one tool call, `{"name": …, "arguments": …}`, of any of the given functions. */
+/**
+ * GBNF for the body of one tool call, `{"name": …, "arguments": …}`, of any of the given functions. The line break behind it is
+ * part of it: models have tokens that hold the last braces and the break, and shut out of them some never close the last string.
+ */
 export function toolCallGrammar(tools: readonly CallableTool[]): string {
   const calls = tools.map(({ name, parameters }, index) => {
     const start = String.raw`"${name}\", \"arguments\": "`;
@@ -47,7 +50,7 @@ export function toolCallGrammar(tools: readonly CallableTool[]): string {
     return parameters === "any" ? `${start} any-object` : `${start} tool-${index}-0`;
   });
   const bodies = tools.flatMap(({ parameters }) => (typeof parameters === "object" ? [parameters.rules] : []));
-  return [String.raw`root ::= "{\"name\": \"" (${calls.join(" | ")}) "}"`, ...bodies, commonRules, ""].join("\n");
+  return [String.raw`root ::= "{\"name\": \"" (${calls.join(" | ")}) "}\n"`, ...bodies, commonRules, ""].join("\n");
 }
 
 /** Beyond this a grammar takes llama.cpp longer to read than an answer takes to write. */

@@ -112,7 +112,7 @@ function callTag({ vocabulary, grammars }: Guided): Tag {
     type: "tag",
     // A model that was not taught to call has no tokens for it; a forced call is spelled out then.
     begin: begin === undefined ? text(mark.callStart) : token(begin),
-    content: sequence(text("\n"), { type: "grammar", grammar: grammars.toolGrammar ?? "" }, text("\n")),
+    content: sequence(text("\n"), { type: "grammar", grammar: grammars.toolGrammar ?? "" }),
     end: end === undefined ? text(mark.callEnd) : token(end),
   };
 }
