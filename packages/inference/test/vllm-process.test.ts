@@ -5,7 +5,7 @@ import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { EngineError, EngineFiles } from "../src/index.ts";
 import { requestFor } from "./requests.ts";
-import { startScriptedVllm } from "./start-scripted-vllm.ts";
+import { quickTimings, startScriptedVllm } from "./start-scripted-vllm.ts";
 import type { StartedScriptedVllm } from "./start-scripted-vllm.ts";
 import { isAlive, until } from "./until.ts";
 
@@ -74,7 +74,9 @@ describe("what starting again would not mend is told at once, in a sentence", ()
 
 describe("what an earlier run has left", () => {
   test("is killed and cleared before a new start", async () => {
-    await using started = startScriptedVllm({});
+    // The one that is thought dead must not start its engine again: both have one place for the socket.
+    const timings = { ...quickTimings, restartFirstMs: 60_000, restartMostMs: 60_000 };
+    await using started = startScriptedVllm({}, { timings });
     await started.vllm.engine.whenReady();
     const { record } = new EngineFiles(`${started.folder}/state`, "vendor/model-1-mini");
     const orphan = started.vllm.pid ?? 0;
