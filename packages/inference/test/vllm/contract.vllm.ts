@@ -20,11 +20,19 @@ describe("here", () => {
   });
 });
 
-describe.runIf(isWhole)("elsewhere", () => {
+const elsewhere = [
+  { title: "vLLM elsewhere", changes: {} },
+  {
+    title: "two replicas in one vLLM elsewhere",
+    changes: { cores: "0|1", extraArguments: ["--data-parallel-size", "2"] },
+  },
+];
+
+describe.runIf(isWhole).each(elsewhere)("$title", ({ title, changes }) => {
   testEngineContract({
-    title: "vLLM elsewhere",
+    title,
     start: async () => {
-      const started = startVllm();
+      const started = startVllm(changes);
       await started.vllm.engine.whenReady();
       const { url, server } = await forward(started.vllm.socketPath);
       const engine = startElsewhere([`${url}/v1`]);
