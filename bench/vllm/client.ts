@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { installFolder } from "../../packages/inference/test/vllm/start-vllm.ts";
-import { key, pinnedTo, servedName } from "./subjects.ts";
+import { key, pinTo, servedName } from "./subjects.ts";
 
 const run = promisify(execFile);
 
@@ -53,7 +53,7 @@ export async function measure(url: string, shape: Shape, { model, extraBody }: L
     "result-filename": "result.json",
   };
   const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  const [program, ...rest] = pinnedTo(1, join(installFolder, "bin/vllm"));
+  const [program, ...rest] = [...pinTo(1), join(installFolder, "bin/vllm")];
   await run(program, [...rest, "bench", "serve", ...args, "--save-result", "--disable-tqdm"], {
     env: { ...process.env, OPENAI_API_KEY: key, OMP_NUM_THREADS: "1" },
     maxBuffer: 2 ** 26,

@@ -1,85 +1,133 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { neverEnding } from "../../packages/inference/test/vllm/start-vllm.ts";
 import { MeasuredTable } from "../../packages/inference/test/vllm/report.ts";
 import type { Row } from "../../packages/inference/test/vllm/report.ts";
+import { miniFolder, neverEnding } from "../../packages/inference/test/vllm/start-vllm.ts";
 import { measure } from "./client.ts";
 import type { Measured, Shape } from "./client.ts";
-import { layouts, startEngine, startParley } from "./subjects.ts";
+import { startCopier, startEngine, startParley, startVllmRouter } from "./subjects.ts";
 import { writeHeavyModel } from "./weights.ts";
 
 /**
  * Tokens per second and time to first token of chat completions, through Parley ÷ straight to the engine, by vLLM's own
- * load generator, in turns in one run. `WEIGHTS` names a folder to serve instead of the made-up weights.
+ * load generator, in turns in one run. Beside them, for one request at a time, two that only pass bytes on: the least
+ * that any program of Node costs there, and `vllm-router` where `PARLEY_TEST_ROUTER` names it. `WEIGHTS` names a folder
+ * to serve instead, `ROUNDS` how often each is measured.
  */
 
 const rounds = Number(process.env["ROUNDS"] ?? 3);
-const weights = process.env["WEIGHTS"];
+const ownWeights = process.env["WEIGHTS"];
 /** Many at a time for the throughput; one at a time for the first token, which would wait for others' steps otherwise. */
 const shapes = [
-  { name: "8 at a time", concurrency: 8, prompts: 32, inputTokens: 60, outputTokens: 64 },
-  { name: "1 at a time", concurrency: 1, prompts: 30, inputTokens: 60, outputTokens: 8 },
+  { name: "8 at a time", concurrency: 8, prompts: 32, inputTokens: 60, outputTokens: 64, hasOthers: false },
+  { name: "1 at a time", concurrency: 1, prompts: 30, inputTokens: 60, outputTokens: 8, hasOthers: true },
 ] as const;
+type NamedShape = (typeof shapes)[number];
+
+interface Model {
+  readonly name: string;
+  readonly weights: string;
+  readonly isMadeUp: boolean;
+}
+
+const folder = mkdtempSync(join(tmpdir(), "parley-bench-"));
+const models: readonly Model[] =
+  ownWeights === undefined
+    ? [
+        // So many weights that a step takes a processor what a large model takes a GPU.
+        { name: "heavy", weights: writeHeavyModel(join(folder, "model")), isMadeUp: true },
+        // Its first token comes so early that a millisecond can be seen.
+        { name: "light", weights: miniFolder, isMadeUp: false },
+      ]
+    : [{ name: ownWeights, weights: ownWeights, isMadeUp: false }];
+const table = new MeasuredTable("bench");
+for (const model of models) await measureModel(model);
+table.print();
+rmSync(folder, { recursive: true, force: true });
+
+/** The first is the engine itself. */
+interface Way {
+  readonly name: string;
+  readonly url: string;
+}
+
+async function measureModel({ name, weights, isMadeUp }: Model): Promise<void> {
+  await using engine = await startEngine({ weights, isMadeUp, folder });
+  await using parley = await startParley({ url: engine.url, tokenizer: weights, folder });
+  await using copier = await startCopier(engine.url);
+  await using router = await startVllmRouter(engine.url);
+  const main = [
+    { name: "direct", url: engine.url },
+    { name: "Parley", url: parley.url },
+  ];
+  const others = [
+    { name: "a copier of bytes in Node", url: copier.url },
+    ...(router ? [{ name: "vllm-router", url: router.url }] : []),
+  ];
+  const load = { model: weights, extraBody: { logit_bias: neverEnding } };
+  for (const shape of shapes) {
+    const ways = shape.hasOthers ? [...main, ...others] : main;
+    const seen = await measureInTurns(ways, (url) => measure(url, shape, load));
+    const [direct = [], ...through] = ways.map((way) => seen.get(way) ?? []);
+    for (const [place, measured] of through.entries()) {
+      table.add(rowOf(name, shape, ways[place + 1]?.name ?? "", direct, measured));
+    }
+  }
+}
+
+async function measureInTurns(
+  ways: readonly Way[],
+  measureOne: (url: string) => Promise<Measured>,
+): Promise<Map<Way, Measured[]>> {
+  const seen = new Map<Way, Measured[]>(ways.map((way) => [way, []]));
+  for (let round = 0; round < rounds; round += 1) {
+    // What comes first in a round changes, in case the machine does.
+    const first = round % ways.length;
+    for (const way of [...ways.slice(first), ...ways.slice(0, first)]) {
+      const measured = await measureOne(way.url);
+      console.log(JSON.stringify({ round, way: way.name, ...measured }));
+      seen.get(way)?.push(measured);
+    }
+  }
+  return seen;
+}
 
 const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 const spread = (values: readonly number[], digits: number): string =>
   `${median(values).toFixed(digits)} (${Math.min(...values).toFixed(digits)} to ${Math.max(...values).toFixed(digits)})`;
 
-const folder = mkdtempSync(join(tmpdir(), "parley-bench-"));
-const model = weights ?? writeHeavyModel(join(folder, "model"));
-const table = new MeasuredTable("bench");
-for (const layout of layouts) await measureAll(layout);
-table.print();
-rmSync(folder, { recursive: true, force: true });
-
-async function measureAll(layout: (typeof layouts)[number]): Promise<void> {
-  await using engine = await startEngine({ weights: model, isMadeUp: weights === undefined, layout, folder });
-  await using parley = await startParley({ url: engine.url, tokenizer: model, folder });
-  for (const shape of shapes) {
-    const pairs: Pair[] = [];
-    for (let round = 0; round < rounds; round += 1) {
-      // What comes first in a round changes, in case the machine does.
-      const pair = await measurePair(engine.url, parley.url, shape, round % 2 === 0);
-      console.log(JSON.stringify({ layout, shape: shape.name, round, ...pair }));
-      pairs.push(pair);
-    }
-    table.add(rowOf(layout, shape, pairs));
-  }
-}
-
-interface Pair {
-  readonly direct: Measured;
-  readonly through: Measured;
-}
-
-async function measurePair(engine: string, parley: string, shape: Shape, isDirectFirst: boolean): Promise<Pair> {
-  const load = { model, extraBody: { logit_bias: neverEnding } };
-  const first = await measure(isDirectFirst ? engine : parley, shape, load);
-  const second = await measure(isDirectFirst ? parley : engine, shape, load);
-  return isDirectFirst ? { direct: first, through: second } : { direct: second, through: first };
-}
-
-function rowOf(layout: string, shape: Shape & { readonly name: string }, pairs: readonly Pair[]): Row {
-  const { name, inputTokens, outputTokens, prompts } = shape;
-  const ratios = pairs.map(({ direct, through }) => through.output_throughput / direct.output_throughput);
-  const more = pairs.map(({ direct, through }) => through.median_ttft_ms - direct.median_ttft_ms);
-  const answered = pairs.reduce((sum, { direct, through }) => sum + direct.completed + through.completed, 0);
+/** Each round's ratio and difference is between measurements of that round. */
+function rowOf(
+  model: string,
+  { name, inputTokens, outputTokens }: NamedShape & Shape,
+  way: string,
+  direct: readonly Measured[],
+  through: readonly Measured[],
+): Row {
+  const compare = (measure: (one: Measured, other: Measured) => number): number[] =>
+    through.flatMap((one, round) => (direct[round] ? [measure(one, direct[round])] : []));
   return {
-    processors: layout,
+    model,
     requests: `${name}, ${inputTokens} tokens in, ${outputTokens} out`,
     rounds,
+    through: way,
     "direct, tokens/s": spread(
-      pairs.map(({ direct }) => direct.output_throughput),
+      direct.map((one) => one.output_throughput),
       1,
     ),
-    "through ÷ direct": spread(ratios, 3),
+    "through ÷ direct": spread(
+      compare((one, other) => one.output_throughput / other.output_throughput),
+      3,
+    ),
     "direct, ms to first token": spread(
-      pairs.map(({ direct }) => direct.median_ttft_ms),
+      direct.map((one) => one.median_ttft_ms),
       1,
     ),
-    "through, ms more": spread(more, 2),
-    failed: 2 * prompts * rounds - answered,
+    "through, ms more": spread(
+      compare((one, other) => one.median_ttft_ms - other.median_ttft_ms),
+      2,
+    ),
   };
 }

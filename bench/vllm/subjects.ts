@@ -1,10 +1,9 @@
 import { spawn, spawnSync } from "node:child_process";
 import { createWriteStream, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { once } from "node:events";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { freePort, routers, startRouter } from "../../packages/inference/test/vllm/routers.ts";
 import { until } from "../../packages/inference/test/until.ts";
 import { installFolder } from "../../packages/inference/test/vllm/start-vllm.ts";
 import { engineVariables } from "../../packages/inference/src/vllm/process/environment.ts";
@@ -22,38 +21,21 @@ export interface Subject extends AsyncDisposable {
 const isPinned = availableParallelism() === 2 && spawnSync("taskset", ["--version"]).status === 0;
 
 /**
- * What has the first of two processors, everything else having the other one: all of vLLM, or the process that computes
- * alone, as a GPU would, so that vLLM's own API, Parley and the load generator share a processor.
+ * The command in front of a program: of two processors the first one is all of vLLM's, as a GPU machine computes apart,
+ * and what else takes part shares the second. With any other number nothing is pinned.
  */
-export type Layout = "vLLM apart" | "vLLM's worker apart";
-export const layouts: readonly (Layout | "not pinned")[] = isPinned
-  ? ["vLLM apart", "vLLM's worker apart"]
-  : ["not pinned"];
-
-/** The command, with `taskset` in front of it where there are two processors to be shared out. */
-export function pinnedTo(processor: 0 | 1, program: string): [string, ...string[]] {
-  return isPinned ? ["taskset", "--cpu-list", String(processor), program] : [program];
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  // A server that listens on a port has an address.
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
-}
+export const pinTo = (processor: 0 | 1): readonly string[] =>
+  isPinned ? ["taskset", "--cpu-list", String(processor)] : [];
 
 interface EngineOptions {
   readonly weights: string;
   readonly isMadeUp: boolean;
-  readonly layout: (typeof layouts)[number];
   /** For its log. */
   readonly folder: string;
 }
 
-/** vLLM with the flags that Parley starts it with, on a port of its own: both ways lead to it. */
-export async function startEngine({ weights, isMadeUp, layout, folder }: EngineOptions): Promise<Subject> {
+/** vLLM with the flags that Parley starts it with, on a port of its own: all ways lead to it. */
+export async function startEngine({ weights, isMadeUp, folder }: EngineOptions): Promise<Subject> {
   const found = await findVllm(undefined, installFolder);
   const port = await freePort();
   const plan = {
@@ -73,9 +55,7 @@ export async function startEngine({ weights, isMadeUp, layout, folder }: EngineO
     extra: ["--no-enable-prefix-caching", ...(isMadeUp ? ["--load-format", "dummy"] : [])],
   };
   const variables = engineVariables({ isCpu: found.isCpu, temporaryFolder: folder, gpus: undefined, cores: "0" });
-  // The worker goes to the first one by itself, as its variables say.
-  const pinned = pinnedTo(layout === "vLLM apart" ? 0 : 1, found.program);
-  const [program, ...args] = [...pinned, ...serveArguments(plan, found.version)];
+  const [program, ...args] = [...pinTo(0), found.program, ...serveArguments(plan, found.version)];
   const child = spawn(program, args, { env: { ...process.env, ...variables }, stdio: ["ignore", "pipe", "pipe"] });
   const log = createWriteStream(join(folder, "engine.log"));
   child.stdout.pipe(log);
@@ -112,10 +92,28 @@ export async function startParley({ url, tokenizer, folder }: ParleyOptions): Pr
     PARLEY_METRICS_PORT: "off",
     PORT: "0",
   };
-  const wrapper = pinnedTo(1, "").slice(0, -1);
-  const program = new CliProcess(["start"], { cwd: folder, env, wrapper });
+  const program = new CliProcess(["start"], { cwd: folder, env, wrapper: pinTo(1) });
   const [, baseUrl = ""] = await program.says(/Base URL\s+(\S+)/);
   const isReady = async (): Promise<boolean> => (await fetch(new URL(`/ready?model=${servedName}`, baseUrl))).ok;
   await until("the model is ready", isReady, 60_000);
   return { url: baseUrl.replace(/\/v1$/, ""), [Symbol.asyncDispose]: () => program[Symbol.asyncDispose]() };
+}
+
+/** The least that a program of Node between caller and engine costs. */
+export async function startCopier(url: string): Promise<Subject> {
+  const [program, ...args] = [...pinTo(1), process.execPath, join(import.meta.dirname, "copier.ts"), url];
+  const child = spawn(program, args, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  const [own] = (await once(child, "message")) as [string]; // what it says when it listens
+  const ended = once(child, "exit");
+  const stop = async (): Promise<void> => {
+    child.kill();
+    await ended;
+  };
+  return { url: own, [Symbol.asyncDispose]: stop };
+}
+
+/** The same for a router written in Rust, where `PARLEY_TEST_ROUTER` names it. */
+export async function startVllmRouter(url: string): Promise<Subject | undefined> {
+  const router = routers.find(({ title }) => title === "vllm-router");
+  return router && startRouter(router, url, pinTo(1));
 }
