@@ -99,6 +99,7 @@ describe("a container", () => {
     const call = runCall();
     expect(call).toContain(`--volume ${miniFolder}:/weights:ro`);
     expect(call).toContain("--cpu-shares 102");
+    expect(call).not.toContain("--cgroup-parent");
     expect(call).toContain("--network none --restart no --cap-drop ALL --security-opt no-new-privileges --read-only");
     expect(call).toMatch(
       /--label parley\.owner=\w+ --label parley\.model=vendor\/model-1-mini --label parley\.config=\w{16}/,
@@ -107,6 +108,17 @@ describe("a container", () => {
       /--entrypoint vllm parley\/vllm-cpu:0\.32\.0 serve \/weights --uds \/run\/parley\/api .*--seed 1$/,
     );
     expect(call).not.toContain("--gpus");
+  });
+
+  test.each([
+    ["cgroupfs", [], "--cgroup-parent / --cpu-shares 102"],
+    ["cgroupfs", ["name=rootless"], "--cpu-shares 102"],
+    ["systemd", [], "--cpu-shares 102"],
+  ])("stands behind all others on processors, of docker with %s %j", async (driver, options, wanted) => {
+    installDocker({ ...cpuImage, cgroups: `${driver} [${options.join(" ")}]` });
+    await start().engine.whenReady();
+    const [, given] = /:\/tmp\/\.cache (.*) --env TMPDIR/.exec(runCall()) ?? [];
+    expect(given).toBe(wanted);
   });
 
   test("that an earlier run has left is removed before a new start", async () => {

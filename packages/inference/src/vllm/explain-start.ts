@@ -1,5 +1,6 @@
 import { inspectImage, userOf } from "./container/container-host.ts";
 import { findContainerEngine } from "./container/container-engine.ts";
+import { giveWayArguments } from "./container/give-way.ts";
 import { planContainer } from "./container/plan-container.ts";
 import type { ContainerSettings } from "./container/plan-container.ts";
 import { readModelFolder } from "./model/model-folder.ts";
@@ -19,7 +20,8 @@ export async function explainProcess(settings: ProcessSettings, runFolder: strin
 export async function explainContainer(settings: ContainerSettings, runFolder: string): Promise<string> {
   const engine = await findContainerEngine();
   const image = await inspectImage(engine, settings.image);
-  const place = { program: engine.program, runFolder, owner: "parley", user: userOf(process) };
+  const giveWay = image.isCpu ? await giveWayArguments(engine) : [];
+  const place = { program: engine.program, giveWay, runFolder, owner: "parley", user: userOf(process) };
   const { args } = planContainer(settings, readModelFolder(settings.weights), image, place);
   return [engine.program, ...args.map(quote)].join(" ");
 }

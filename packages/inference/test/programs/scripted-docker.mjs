@@ -16,7 +16,8 @@ const container = join(folder, "container");
 const verbs = {
   version: () => facts.version ?? fail("Cannot connect to the Docker daemon"),
   image: () => (facts.labels ? JSON.stringify(facts.labels) : fail("No such image")),
-  info: () => JSON.stringify({ Runtimes: facts.runtimes ?? {} }),
+  info: () =>
+    after("--format").includes("Cgroup") ? (facts.cgroups ?? "") : JSON.stringify({ Runtimes: facts.runtimes ?? {} }),
   ps: () => (existsSync(container) ? "c0ffee" : ""),
   rm: remove,
   run,

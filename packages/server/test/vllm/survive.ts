@@ -48,7 +48,12 @@ export async function survive(service: Service, fault: Fault, reference: Referen
   const members = { ...longAnswer, max_completion_tokens: fault.tokens ?? longAnswer.max_completion_tokens };
   const open = Array.from({ length: fault.streams ?? 6 }, () => watchStream(server, members));
   const tokensCome = until("tokens come on every stream", () => open.every(({ tokens }) => tokens > 8), 60_000);
-  await Promise.race([tokensCome, ...open.map(({ seen }) => seen.then(complainOfEnd))]);
+  // Nothing has happened to the engine yet.
+  const complain = ({ end, text }: Seen): never => {
+    const tokens = open.map((stream) => stream.tokens).join(", ");
+    throw new Error(`a stream ended too early: ${end}, with ${tokens} tokens on the streams: ${text.slice(0, 80)} …`);
+  };
+  await Promise.race([tokensCome, ...open.map(({ seen }) => seen.then(complain))]);
   const actedAt = performance.now();
   await fault.act(service);
   await until("it is noticed", () => engineOf(service).state !== "ready", patienceMs);
@@ -66,11 +71,6 @@ export async function survive(service: Service, fault: Fault, reference: Referen
   await assertCounted(service, reference);
   expect(noticedMs).toBeLessThan(fault.noticedWithinMs ?? patienceMs);
   return seen;
-}
-
-/** Nothing has happened to the engine yet. */
-function complainOfEnd({ end, tokens, text }: Seen): never {
-  throw new Error(`a stream ended too early: ${end} after ${tokens} tokens: ${text}`);
 }
 
 /** The other model has nothing to do with it. */

@@ -6,6 +6,7 @@ import { VllmSidecar } from "../sidecar.ts";
 import type { SidecarOptions, VllmHost } from "../sidecar.ts";
 import { ContainerError, findContainerEngine } from "./container-engine.ts";
 import type { ContainerEngine } from "./container-engine.ts";
+import { giveWayArguments } from "./give-way.ts";
 import { assertGpus } from "./gpus.ts";
 import { labels, planContainer } from "./plan-container.ts";
 import type { ContainerPlan, ContainerSettings, ImageFacts } from "./plan-container.ts";
@@ -34,6 +35,7 @@ class ContainerHost implements VllmHost {
     const user = userOf(process);
     this.#plan = planContainer(this.#options, model, image, {
       program: engine.program,
+      giveWay: image.isCpu ? await giveWayArguments(engine) : [],
       runFolder: this.#options.runFolder,
       owner: this.#owner,
       user,

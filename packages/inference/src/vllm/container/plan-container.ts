@@ -48,13 +48,13 @@ const inside = { weights: "/weights", run: "/run/parley" } as const;
 
 /** Tensors that processes hand to each other. */
 const sharedMemory = "2g";
-/** Of the processors: about a tenth of what a busy neighbour gets. The server needs them too. */
-const behindOthers = ["--cpu-shares", "102"];
 
 /** What is decided by the machine. */
 interface Place {
   readonly program: ContainerEngine["program"];
   readonly runFolder: string;
+  /** How it shares the processors, where it computes on them: the arguments that `giveWayArguments` gives. */
+  readonly giveWay: readonly string[];
   /** Stands for this installation: another one's containers are left alone. */
   readonly owner: string;
   /** `uid:gid` that the socket must belong to. */
@@ -94,7 +94,7 @@ export function planContainer(
     ["--read-only", "--tmpfs", "/tmp:exec", "--shm-size", sharedMemory, "--user", place.user],
     ["--volume", `${settings.weights}:${inside.weights}:ro`, "--volume", `${folder}:${inside.run}`],
     ["--volume", "parley-vllm-cache:/tmp/.cache"],
-    image.isCpu ? behindOthers : gpuArguments(place.program, settings.gpus),
+    image.isCpu ? place.giveWay : gpuArguments(place.program, settings.gpus),
     Object.entries(variables).flatMap(([name, value]) => ["--env", `${name}=${value}`]),
     ["--entrypoint", "vllm", settings.image, ...serve],
   ];
