@@ -25,16 +25,20 @@ export class EventSink implements Disposable {
   readonly #signal: AbortSignal;
   readonly #keepAliveTimer: NodeJS.Timeout;
 
-  /** Sends the status line. The signal ends a wait for the reader. */
+  /** The status line goes with the first event, or with `sendHead`. The signal ends a wait for the reader. */
   constructor(response: ServerResponse, { keepAliveMs, slowReaderMs }: SinkTimings, signal: AbortSignal) {
     this.#response = response;
     this.#slowReaderMs = slowReaderMs;
     this.#signal = signal;
     response.writeHead(200, head);
-    response.flushHeaders();
     // The socket measures it: whatever the reader takes, however little, starts the time anew.
     response.on("timeout", () => response.socket?.resetAndDestroy());
     this.#keepAliveTimer = setTimeout(() => this.#comment(), keepAliveMs);
+  }
+
+  /** Sends the status line alone, where an event is not there yet. */
+  sendHead(): void {
+    this.#response.flushHeaders();
   }
 
   /**

@@ -30,8 +30,9 @@ export async function writeEvents(
   { timings, requestId, signal, onBroken }: StreamOptions,
 ): Promise<void> {
   const first = chunks.next();
-  await settledWithin(timings.firstEventMs, first);
+  const isThere = await settlesWithin(timings.firstEventMs, first);
   using sink = new EventSink(response, timings, signal);
+  if (!isThere) sink.sendHead();
   try {
     for (let result = await first; !result.done; result = await chunks.next())
       await sink.write(JSON.stringify(result.value));
@@ -49,12 +50,12 @@ export async function writeEvents(
 const asStreamError = (error: unknown): ApiError =>
   error instanceof ApiError && catalog[error.code].in_stream ? error : internalError(error);
 
-/** Resolves when the promise has settled or the time is over. @throws what the promise throws within it */
-async function settledWithin(milliseconds: number, promise: Promise<unknown>): Promise<void> {
-  const timeIsOver = Promise.withResolvers<void>();
-  const timer = setTimeout(timeIsOver.resolve, milliseconds);
+/** Resolves when the promise has settled or the time is over: with whether it was in time. @throws what the promise throws within it */
+async function settlesWithin(milliseconds: number, promise: Promise<unknown>): Promise<boolean> {
+  const timeIsOver = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => timeIsOver.resolve(false), milliseconds);
   try {
-    await Promise.race([promise, timeIsOver.promise]);
+    return await Promise.race([promise.then(() => true), timeIsOver.promise]);
   } finally {
     clearTimeout(timer);
   }
