@@ -14,6 +14,8 @@ export interface Program {
   readonly args: readonly string[];
   /** Undefined: ours. */
   readonly env?: NodeJS.ProcessEnv;
+  /** Where it runs; undefined: where we do. */
+  readonly folder?: string;
   /** How it is asked to end: by the end of its standard input, which it reads for nothing else, or by a signal. */
   readonly endsBy: "input" | "SIGTERM";
   /** Kills what it has started along with it; undefined: the whole process group, at once. */
@@ -29,9 +31,10 @@ export class EngineProcess {
   /** Resolves with how it ended, once its last lines have been heard. */
   readonly ended: Promise<string>;
 
-  constructor({ command, args, env, endsBy, kill = killGroup }: Program, hear: (line: string) => void) {
+  constructor({ command, args, env, folder, endsBy, kill = killGroup }: Program, hear: (line: string) => void) {
+    const place = { ...(env && { env }), ...(folder !== undefined && { cwd: folder }) };
     // Ctrl-C stays with the server, and a kill of the group reaches whatever the engine has started.
-    const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"], detached: true, ...(env && { env }) });
+    const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"], detached: true, ...place });
     this.#child = child;
     this.#endsBy = endsBy;
     this.#kill = kill;

@@ -47,9 +47,10 @@ class ContainerHost implements VllmHost {
   launch(hear: (line: string) => void): EngineProcess {
     if (!this.#plan || !this.#engine) throw new Error("a start was not prepared");
     // The client passes SIGTERM on to vLLM; killing the client would leave the container alone.
-    const { args } = this.#plan;
+    const { args, folder } = this.#plan;
     return new EngineProcess(
-      { command: this.#engine.program, args, endsBy: "SIGTERM", kill: () => void this.#remove() },
+      // Podman's monitor writes a file where it runs when memory is out; that folder goes with the container.
+      { command: this.#engine.program, args, folder, endsBy: "SIGTERM", kill: () => void this.#remove() },
       hear,
     );
   }
