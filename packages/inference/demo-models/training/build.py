@@ -17,7 +17,7 @@ from training.batches import make_steps
 from training.byte_pairs import learn_merges
 from training.crosscheck import write_cases
 from training.chat import CONTROL_TOKENS, MARK_TOKENS, render_answer, render_prompt
-from training.evaluate import evaluate_all
+from training.evaluate import evaluate_all, examine
 from training.export import export_model
 from training.hashes import write_hashes
 from training.lessons.rounds import Corpus, teach_round
@@ -25,11 +25,12 @@ from training.presets import PRESETS, VOCABULARY_SIZE
 from training.report import write_report
 from training.tokenizer import load_tokenizer, tokenizer_json, write_json
 from training.train import Run
+from training.untouched import Untouched, write_untouched
 
 ROOT = Path(__file__).resolve().parent.parent
 TEACHER, STUDENT, ALONE = "model-1", "model-1-mini", "model-1-mini-alone"
 STAGES = ["corpus", "tokenizer", "teacher", "distil", "alone", "export", "evaluate"]
-EXTRA = ["crosscheck", "report", "again"]  # only when named
+EXTRA = ["crosscheck", "report", "again", "untouched"]  # only when named
 
 
 class Build:
@@ -114,6 +115,10 @@ class Build:
             write_report(json.loads((self.work / "results.json").read_text(encoding="utf-8")), self.work, self.target)
         if stage == "again":
             self.compare_evaluations()
+        if stage == "untouched":
+            untouched = Untouched(self.corpus, self.preset.seed)
+            lessons = list(untouched.lessons())
+            write_untouched(untouched, {name: examine(self.target / name, lessons) for name in (TEACHER, STUDENT)}, self.target)
         if stage == "crosscheck":
             write_cases([self.target / TEACHER, self.target / STUDENT], self.corpus, self.preset, self.work / "cases.json")
 
