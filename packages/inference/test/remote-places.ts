@@ -18,7 +18,11 @@ export interface Place {
   readonly url: string;
   /** Completions that were asked of it, probes included. */
   asked: number;
-  readonly requests: { readonly headers: IncomingMessage["headers"]; readonly body: string }[];
+  readonly requests: {
+    readonly path: string | undefined;
+    readonly headers: IncomingMessage["headers"];
+    readonly body: string;
+  }[];
   answer: Answer;
   /** What it lists of the model beside its name. */
   listed: object;
@@ -49,16 +53,18 @@ export const refuse =
 
 export async function open(answer: Answer = answerWell, port = 0, route = "/v1/completions"): Promise<Place> {
   const server = createServer((request, response) => {
-    if (request.url === "/v1/models") {
+    // A gateway may have the same routes behind a path.
+    const path = request.url?.replace(/^\/openai/, "");
+    if (path === "/v1/models") {
       return void response.end(JSON.stringify({ data: [{ id: "there", max_model_len: 512, ...place.listed }] }));
     }
-    if (request.url !== route) return void response.writeHead(404).end('{"detail": "Not Found"}');
+    if (path !== route) return void response.writeHead(404).end('{"detail": "Not Found"}');
     void complete(request, response);
   });
   const complete = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     place.asked += 1;
     const body = await text(request);
-    place.requests.push({ headers: request.headers, body });
+    place.requests.push({ path: request.url, headers: request.headers, body });
     place.answer(response, body, request);
   };
   server.listen(port, "127.0.0.1");

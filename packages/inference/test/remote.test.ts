@@ -30,6 +30,13 @@ test("speaks to the other side as it wants: bearer, headers, name, with or witho
   expect(engine.facts).toMatchObject({ context_length: 512, slots: 8 });
 });
 
+test("the routes may stand behind a path, as KServe has them", async () => {
+  const place = await open();
+  const engine = await start([{ ...place, url: `${place.url}/openai` }]);
+  expect(await ask(engine)).toBe("abcdefgh");
+  expect(place.requests.at(-1)?.path).toBe("/openai/v1/completions");
+});
+
 test("an operator may want a shorter context than the other side has", async () => {
   const engine = await start([await open()], { contextLength: 256 });
   expect(engine.facts?.context_length).toBe(256);
