@@ -5,7 +5,7 @@ import { MeasuredTable } from "../../packages/inference/test/vllm/report.ts";
 import type { Row } from "../../packages/inference/test/vllm/report.ts";
 import { miniFolder, neverEnding } from "../../packages/inference/test/vllm/start-vllm.ts";
 import { measure } from "./client.ts";
-import type { Measured, Shape } from "./client.ts";
+import type { Measured } from "./client.ts";
 import { startCopier, startEngine, startParley, startVllmRouter } from "./subjects.ts";
 import { writeHeavyModel } from "./weights.ts";
 
@@ -23,7 +23,7 @@ const shapes = [
   { name: "8 at a time", concurrency: 8, prompts: 32, inputTokens: 60, outputTokens: 64, hasOthers: false },
   { name: "1 at a time", concurrency: 1, prompts: 30, inputTokens: 60, outputTokens: 8, hasOthers: true },
 ] as const;
-/** A server runs for long, and a program of Node is three times as slow in its first hundred requests as after six hundred. */
+/** A server runs for long; what a program of Node adds is about twice as much in its first 200 requests as after 600. */
 const warmUp = { concurrency: 4, prompts: 600, inputTokens: 60, outputTokens: 2 };
 type NamedShape = (typeof shapes)[number];
 
@@ -77,10 +77,8 @@ async function measureModel({ name, weights, isMadeUp }: Model): Promise<void> {
   for (const shape of shapes) {
     const ways = shape.hasOthers ? [...main, ...others] : main;
     const seen = await measureInTurns(ways, (url) => measure(url, shape, load));
-    const [direct = [], ...through] = ways.map((way) => seen.get(way) ?? []);
-    for (const [place, measured] of through.entries()) {
-      table.add(rowOf(name, shape, ways[place + 1]?.name ?? "", direct, measured));
-    }
+    const [[, direct] = [], ...through] = seen;
+    for (const [way, measured] of through) table.add(rowOf(name, shape, way.name, direct ?? [], measured));
   }
 }
 
@@ -104,7 +102,7 @@ async function measureInTurns(
 /** Each round's ratio and difference is between measurements of that round. */
 function rowOf(
   model: string,
-  { name, inputTokens, outputTokens }: NamedShape & Shape,
+  { name, inputTokens, outputTokens }: NamedShape,
   way: string,
   direct: readonly Measured[],
   through: readonly Measured[],

@@ -20,7 +20,7 @@ export async function explainProcess(settings: ProcessSettings, runFolder: strin
 export async function explainContainer(settings: ContainerSettings, runFolder: string): Promise<string> {
   const engine = await findContainerEngine();
   const image = await inspectImage(engine, settings.image);
-  const giveWay = image.isCpu ? await giveWayArguments(engine) : [];
+  const giveWay = await giveWayArguments(engine);
   const place = { program: engine.program, giveWay, runFolder, owner: "parley", user: userOf(process) };
   const { args } = planContainer(settings, readModelFolder(settings.weights), image, place);
   return [engine.program, ...args.map(quote)].join(" ");

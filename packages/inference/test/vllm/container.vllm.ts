@@ -86,7 +86,7 @@ describe.runIf(containerProgram !== undefined)("the container driver", () => {
         const answers = await Promise.all(Array.from({ length: 6 }, () => askOne(started.vllm.engine, request)));
         expect(answers.map(({ finish }) => finish)).toEqual(Array(6).fill("length"));
       }
-      // It was 9 to 30 s in two rounds of four while the share of the container counted for nothing.
+      // It was 7 to 30 s in each of eight rounds while the share of the container counted for nothing.
       expect(delay.max / 1e6).toBeLessThan(2000);
     });
 

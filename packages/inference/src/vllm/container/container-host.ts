@@ -35,7 +35,7 @@ class ContainerHost implements VllmHost {
     const user = userOf(process);
     this.#plan = planContainer(this.#options, model, image, {
       program: engine.program,
-      giveWay: image.isCpu ? await giveWayArguments(engine) : [],
+      giveWay: await giveWayArguments(engine),
       runFolder: this.#options.runFolder,
       owner: this.#owner,
       user,

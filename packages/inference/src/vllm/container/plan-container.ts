@@ -53,7 +53,7 @@ const sharedMemory = "2g";
 interface Place {
   readonly program: ContainerEngine["program"];
   readonly runFolder: string;
-  /** How it shares the processors, where it computes on them: the arguments that `giveWayArguments` gives. */
+  /** The arguments of `giveWayArguments`, for a container that computes on processors. */
   readonly giveWay: readonly string[];
   /** Stands for this installation: another one's containers are left alone. */
   readonly owner: string;
