@@ -62,8 +62,9 @@ class Run:
         torch.manual_seed(preset.seed)
         self.preset, self.schedule = preset, preset.schedules[label or name]
         self.model = Qwen3(preset.shapes[name])
-        start(self.model)
-        if teacher is not None:
+        if teacher is None:
+            start(self.model)
+        else:
             start_from(self.model, teacher, preset.kept_layers)
         self.model.to(preset.device)
         self.weights = list(self.model.parameters())
