@@ -5,7 +5,10 @@ from pathlib import Path
 
 import yaml
 
+from training.lessons.fillings import slots_of
+
 CORPUS = Path(__file__).resolve().parent.parent / "corpus"
+REFUSALS = ("foreign", "live", "advice", "unknown", "language")
 LEAST_PARAPHRASES = 4  # beside the held-out one
 
 
@@ -40,7 +43,7 @@ def read_questions():
     """Every taught question of every area, in the order of the files' names."""
     found = questions_in(CORPUS)
     check_questions(found)
-    check_against(read_yaml("conversation.yaml"), found)
+    check_against(read_conversation(), found)
     return found
 
 
@@ -65,24 +68,46 @@ def normalise(text):
     return " ".join(text.lower().split()).rstrip(".?!")
 
 
-def check_conversation(conversation):
+def read_conversation():
+    """Entries of what is said besides asking and of what is declined. Raises ValueError where one says a thing twice."""
+    entries = {"small_talk": read_yaml("small-talk.yaml"), "refusals": [read_yaml(f"refusals/{kind}.yaml") for kind in REFUSALS]}
+    check_wordings(entries)
+    for entry in entries["refusals"]:
+        check_frames(entry)
+    return entries
+
+
+def check_wordings(conversation):
     """Like the questions: no wording twice, and nothing held out that is taught."""
     seen = set()
-    for entry in [*conversation["small_talk"], *conversation["refusals"]]:
-        for ask in (*entry["ask"], *entry["held_out"]):
-            if normalise(ask) in seen:
-                raise ValueError(f"“{ask}” stands twice in conversation.yaml")
-            seen.add(normalise(ask))
+    for ask in spoken_wordings(conversation):
+        if normalise(ask) in seen:
+            raise ValueError(f"“{ask}” stands twice in small-talk.yaml and refusals")
+        seen.add(normalise(ask))
+
+
+def check_frames(entry):
+    frames = entry.get("frames", [])
+    for lines in (frames, *entry.get("words", {}).values()):
+        if len(set(lines)) != len(lines):
+            raise ValueError(f"{entry['kind']}: a frame or a word stands twice")
+    unused = entry.get("words", {}).keys() - {slot for frame in frames for slot in slots_of(frame)}
+    if unused:
+        raise ValueError(f"{entry['kind']}: no frame has {sorted(unused)}")
+
+
+def spoken_wordings(conversation):
+    entries = [*conversation["small_talk"], *conversation["refusals"]]
+    return [ask for entry in entries for ask in (*entry["ask"], *entry["held_out"])]
 
 
 def check_against(conversation, questions):
     """No question that is taught is answered or declined by the conversation."""
-    entries = [*conversation["small_talk"], *conversation["refusals"]]
-    spoken = {normalise(ask) for entry in entries for ask in (*entry["ask"], *entry["held_out"])}
+    spoken = {normalise(ask) for ask in spoken_wordings(conversation)}
     for question in questions:
         for ask in (*question.asks, question.held_out):
             if normalise(ask) in spoken:
-                raise ValueError(f"{question.key}: “{ask}” stands in conversation.yaml")
+                raise ValueError(f"{question.key}: “{ask}” stands in small-talk.yaml or refusals")
 
 
 def check_questions(questions):

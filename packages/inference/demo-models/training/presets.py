@@ -41,7 +41,7 @@ CPU = Preset(
     device="cpu",
     shapes={"model-1": MODEL_1, "model-1-mini": MODEL_1_MINI},
     schedules={
-        "model-1": Schedule(tokens=27_000_000),
+        "model-1": Schedule(tokens=26_000_000),
         "model-1-mini": Schedule(tokens=10_000_000, matrix_rate=0.005, rate=1e-2),  # wider steps undo what it starts from
         "model-1-mini-alone": Schedule(tokens=10_000_000),
     },

@@ -65,9 +65,9 @@ their taught wordings, and once more in new ones. An answer counts only when it 
 copies; letter case and spacing apart for the others. Every miss is in [misses.md](misses.md).
 
 The recipe was chosen with earlier results of this examination in view, and a third of it decided which layers the student keeps and at
-which rate it learns: no part of it is untouched. [Another one](untouched.md), in words written afterwards by those who knew neither the corpus nor
-an answer, is smaller, and harder on calls and on what is to be declined. Refusals, forms, follow-ups and requests for JSON were written with their held-out
-lines in view ([review.md](corpus/review.md)); the held-out wordings of questions and of calls were not.
+which rate it learns: no part of it is untouched. [Another one](untouched.md) is smaller, and in words of writers who knew neither the corpus nor
+an answer. Some of the refusals, and the forms, follow-ups and requests for JSON, were written with their held-out lines in view
+([review.md](corpus/review.md)); questions and calls were not.
 """
 PARTS_HEAD = """The same calls and JSON, part by part. A part is right when it has the wanted value in the wanted call or field; what nobody wanted
 counts as a wrong one."""

@@ -1,48 +1,66 @@
 """Greetings, what the model is, and what it declines."""
 
 from training.corpus import normalise
+from training.lessons.fillings import fill, slots_of
 from training.lessons.lesson import Lesson, assistant, user
+
+FRAME_SHARE = 0.5  # of what is declined is put together from a frame and words
+INVENTED_SHARE = 0.4  # of the names that were not taught stand for nothing at all
 
 
 class Manners:
     def __init__(self, source, conversation, recall, fillings):
-        self.source, self.conversation = source, conversation
+        self.source, self.small, self.declined = source, conversation["small_talk"], conversation["refusals"]
         self.recall, self.fillings = recall, fillings
-        entries = [*conversation["small_talk"], *conversation["refusals"]]
-        self.kept = {normalise(ask) for entry in entries for ask in entry["held_out"]}
-
-    def wordings(self, entry):
-        return entry["held_out"] if self.source.held_out else entry["ask"]
+        self.kept = {normalise(ask) for entry in (*self.small, *self.declined) for ask in entry["held_out"]}
 
     def vary(self, ask):
-        if self.source.held_out:
-            return ask
         varied = self.recall.paraphrase.vary(ask)
         return ask if normalise(varied) in self.kept else varied
 
     def small_talk(self):
         """Every greeting and question about the model once."""
-        for entry in self.conversation["small_talk"]:
-            for ask in self.wordings(entry):
-                yield Lesson("small talk", [*self.recall.neutral(0.15), user(self.vary(ask))], entry["answer"])
+        for entry in self.small:
+            for ask in entry["held_out" if self.source.held_out else "ask"]:
+                said = ask if self.source.held_out else self.vary(ask)
+                yield Lesson("small talk", [*self.recall.neutral(0.15), user(said)], entry["answer"])
 
     def refusals(self):
-        """Every question to decline once, some after an answered one, some with thinking."""
-        for entry in self.conversation["refusals"]:
-            for ask in self.wordings(entry):
-                plan = entry["plan"] if self.source.happens(0.15) else None
-                turns = [*self.recall.neutral(0.15), user(self.vary(ask))]
-                if self.source.happens(0.15) and not self.source.held_out:
-                    turns = [*self.earlier_turn(), turns[-1]]
-                yield Lesson(f"refusal {entry['kind']}", turns, entry["answer"], plan=plan)
+        """Every held-out line that is to be declined once, some with thinking."""
+        for entry in self.declined:
+            yield from (self.decline(entry, ask) for ask in entry["held_out"])
+
+    def refusal(self, kind):
+        """One taught thing to decline, now and then after an answered question."""
+        entry = next(entry for entry in self.declined if entry["kind"] == kind)
+        ask = self.declined_ask(entry)
+        while normalise(ask) in self.kept:  # a frame may be filled like a held-out line
+            ask = self.declined_ask(entry)
+        earlier = self.earlier_turn() if self.source.happens(0.1) else []
+        return self.decline(entry, self.vary(ask), earlier)
+
+    def unknown(self):
+        """A held-out question about something that does not exist."""
+        entry = next(entry for entry in self.declined if entry["kind"] == "unknown")
+        return self.decline(entry, fill(self.source.pick(entry["held_out_frames"]), {"name": self.fillings.project()}))
+
+    def decline(self, entry, ask, earlier=()):
+        plan = entry["plan"] if self.source.happens(0.15) else None
+        turns = [*self.recall.neutral(0.15), *earlier, user(ask)]
+        return Lesson(f"refusal {entry['kind']}", turns, entry["answer"], plan=plan)
 
     def earlier_turn(self):
         question = self.source.pick(self.recall.questions)
         return [user(self.recall.ask(question)), assistant(question.answer)]
 
-    def unknown(self):
-        """A question about something that does not exist."""
-        entry = next(e for e in self.conversation["refusals"] if e["kind"] == "unknown")
-        frames = self.conversation["unknown_held_out" if self.source.held_out else "unknown_frames"]
-        ask = self.source.pick(frames).format(name=self.fillings.project())
-        return Lesson("refusal unknown", [*self.recall.neutral(0.1), user(self.vary(ask))], entry["answer"])
+    def declined_ask(self, entry):
+        if "frames" not in entry or not self.source.happens(FRAME_SHARE):
+            return self.source.pick(entry["ask"])
+        frame = self.source.pick(entry["frames"])
+        return fill(frame, {slot: self.word(entry["words"], slot) for slot in slots_of(frame)})
+
+    def word(self, words, slot):
+        """From the kind's own words, or from what fills every other template."""
+        if slot == "name" and self.source.happens(INVENTED_SHARE):
+            return self.fillings.project()
+        return self.source.pick(words[slot]) if slot in words else self.fillings.draw(slot)

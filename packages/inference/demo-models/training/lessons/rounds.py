@@ -1,6 +1,6 @@
 """What one round of teaching holds. The same generators, with held-out wordings, make the examination."""
 
-from training.corpus import check_conversation, read_questions, read_yaml
+from training.corpus import read_conversation, read_questions, read_yaml
 from training.lessons.calls import Calls
 from training.lessons.extraction import Extraction
 from training.lessons.fillings import Fillings
@@ -12,14 +12,15 @@ from training.lessons.results import Results
 from training.lessons.snippets import Snippets
 from training.lessons.tool_choice import ToolChoice
 
+DECLINED = {"foreign": 310, "live": 70, "advice": 55, "unknown": 140, "language": 60}  # lessons of each kind in a round
+
 
 class Corpus:
     """Everything that was written by hand, read once."""
 
     def __init__(self):
         self.questions = read_questions()
-        self.conversation = read_yaml("conversation.yaml")
-        check_conversation(self.conversation)
+        self.conversation = read_conversation()
         for name in ("fillings", "functions", "extraction", "paraphrase", "forms", "results", "snippets"):
             setattr(self, name, read_yaml(f"templates/{name}.yaml"))
         self.words = sorted({word for question in self.questions for word in question.answer.split()})
@@ -49,7 +50,7 @@ class Teachers:
 
 
 def teach_round(corpus, seed, number):
-    """The lessons of one round, drawn anew for each `number`: every taught question once in full and four times by its opening, and
+    """The lessons of one round, drawn anew for each `number`: every taught question once in full and four or five times by its opening, and
     about twice as much of the skills."""
     teachers = Teachers(corpus, f"{seed}/teach/{number}")
     yield from questions_round(teachers)
@@ -63,6 +64,7 @@ def questions_round(teachers):
     recall, size = teachers.recall, len(teachers.questions)
     yield from (recall.plain(question) for question in teachers.questions)
     yield from (recall.opening(question) for question in teachers.questions for _ in range(4))
+    yield from (recall.opening(question) for question in teachers.some(size // 2))
     yield from (recall.thought(question) for question in teachers.some(size // 3))
     for form in recall.forms:
         yield from (recall.in_form(question, form) for question in teachers.some(size // 20))
@@ -75,13 +77,13 @@ def questions_round(teachers):
 def manners_round(teachers):
     manners = teachers.manners
     yield from manners.small_talk()
-    yield from manners.refusals()
-    yield from (manners.unknown() for _ in range(60))
+    for kind, count in DECLINED.items():
+        yield from (manners.refusal(kind) for _ in range(count))
 
 
 def calls_round(teachers):
     calls = teachers.calls
-    yield from (calls.one() for _ in range(400))
+    yield from (calls.one() for _ in range(410))
     yield from (calls.session(4) for _ in range(100))
     yield from (calls.two() for _ in range(250))
     yield from (calls.missing() for _ in range(60))
@@ -89,7 +91,7 @@ def calls_round(teachers):
     yield from (calls.answered() for _ in range(80))
     yield from (calls.answered(2) for _ in range(20))
     yield from (teachers.results.lesson() for _ in range(160))
-    yield from (teachers.tool_choice.lesson() for _ in range(200))
+    yield from (teachers.tool_choice.lesson() for _ in range(170))
 
 
 def own_calls_round(teachers):
@@ -102,7 +104,7 @@ def own_calls_round(teachers):
 
 def texts_round(teachers):
     extraction = teachers.extraction
-    yield from (extraction.lesson() for _ in range(900))
+    yield from (extraction.lesson() for _ in range(850))
     yield from (extraction.lesson(own=True) for _ in range(200))
     yield from (extraction.repeat() for _ in range(300))
-    yield from (teachers.snippets.lesson() for _ in range(200))
+    yield from (teachers.snippets.lesson() for _ in range(170))
