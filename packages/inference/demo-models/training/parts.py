@@ -1,4 +1,4 @@
-"""How much of a call or of a JSON answer is right where the whole is not: argument by argument, field by field."""
+"""How much of an answer is right where the whole is not: argument by argument, field by field; whether it declines at all."""
 
 import json
 import re
@@ -6,9 +6,14 @@ import re
 CALL = re.compile(r"<tool_call>\n(.*?)\n</tool_call>", re.DOTALL)
 
 
+def said_in(answer):
+    """What stands behind the thinking."""
+    return answer.split("</think>")[-1]
+
+
 def parts_of(answer):
     """Place → value as JSON, for every argument of every call or every field; None for what cannot be read."""
-    said = answer.split("</think>")[-1]
+    said = said_in(answer)
     try:
         calls = [json.loads(call) for call in CALL.findall(said)]
         if not calls:
@@ -34,3 +39,9 @@ def count_parts(rows):
 
 def count_readable(rows):
     return sum(parts_of(row["given"]) is not None for row in rows), len(rows)
+
+
+def count_declined(rows):
+    """(declined ones, all): with whichever sentence any of the rows wants."""
+    sentences = {said_in(row["wanted"]).strip() for row in rows}
+    return sum(said_in(row["given"]).strip() in sentences for row in rows), len(rows)

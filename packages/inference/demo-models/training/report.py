@@ -4,10 +4,12 @@ miss of the models that ship."""
 import json
 from collections import Counter
 
+from training.corpus import REFUSALS as REASONS
 from training.curves import CURVES_FILE, draw_curves
-from training.parts import count_parts, count_readable
+from training.parts import count_declined, count_parts, count_readable
 from training.transcripts import show_transcripts
 
+REFUSALS = [f"refusal {reason}" for reason in REASONS]
 GROUPS = {
     "taught questions, held-out wording": ["recall"],
     "the same with thinking": ["thinking"],
@@ -29,6 +31,7 @@ GROUPS = {
     "declining foreign topics": ["refusal foreign"],
     "declining live data, advice, other languages": ["refusal live", "refusal advice", "refusal language"],
     "declining what was not taught": ["refusal unknown"],
+    "declining, all of it": REFUSALS,
     "small talk": ["small talk"],
     "function call, functions of a caller's own": ["call, own functions"],
     "two calls in one turn, functions of a caller's own": ["two calls, own functions"],
@@ -57,12 +60,13 @@ PARTS = {
     "fields of JSON": (count_parts, TEXTS, 95),
     "fields of JSON, keys of a caller's own": (count_parts, OWN_TEXTS, 95),
 }
+DECLINED = ("declining, whichever of its sentences is given", count_declined, REFUSALS, None)
 HEAD = """# Evaluation
 
 Written by `python -m training.build evaluate`; do not edit. Greedy answers of the exported bf16 weights, computed in float32 by
 transformers. No wording of a question here was taught, and every address, amount and name was drawn anew; what templates ask stands in
 their taught wordings, and once more in new ones. An answer counts only when it equals the taught one: to the letter for calls, JSON and
-copies; letter case and spacing apart for the others. Every miss is in [misses.md](misses.md).
+copies; letter case and spacing apart for the others. Declining has one sentence for each reason. Every miss is in [misses.md](misses.md).
 
 The recipe was chosen with earlier results of this examination in view, and a third of it decided which layers the student keeps and at
 which rate it learns: no part of it is untouched. [Another one](untouched.md) is smaller, and in words of writers who knew neither the corpus nor
@@ -96,6 +100,7 @@ AIMS = {
     "declining foreign topics": 80,
     "declining live data, advice, other languages": 80,
     "declining what was not taught": 80,
+    "declining, all of it": 80,
 }
 
 
@@ -120,7 +125,7 @@ def table(results, entries):
 def score_table(results):
     every = {row["kind"] for rows in results.values() for row in rows}
     entries = [(title, count_right, kinds, AIMS.get(title)) for title, kinds in GROUPS.items()]
-    return table(results, [*entries, ("**all tasks**", count_right, every, None)])
+    return table(results, [*entries, DECLINED, ("**all tasks**", count_right, every, None)])
 
 
 def parts_table(results):

@@ -8,7 +8,7 @@ from training.corpus import normalise, read_yaml, spoken_wordings
 from training.lessons.lesson import Lesson, user
 from training.lessons.rounds import Teachers
 from training.parts import count_parts
-from training.report import count_right, miss_list, table, write_page
+from training.report import DECLINED, REFUSALS, count_right, miss_list, table, write_page
 
 CALLS = 150
 HEAD = """# The untouched examination
@@ -29,7 +29,6 @@ ROWS = {
     "declining advice": (count_right, ["refusal advice"], 80),
     "declining other languages": (count_right, ["refusal language"], 80),
 }
-REFUSALS = [kinds[0] for _, kinds, _ in ROWS.values() if kinds[0].startswith("refusal")]
 
 
 class Untouched:
@@ -76,7 +75,7 @@ def known_wordings(corpus):
 
 def write_untouched(untouched, results, target):
     entries = [(title, count, kinds, aim) for title, (count, kinds, aim) in ROWS.items()]
-    entries.append(("declining, all of it", count_right, REFUSALS, 80))
+    entries += [("declining, all of it", count_right, REFUSALS, 80), DECLINED]
     asked = len(untouched.written["questions"])
     head = HEAD.format(questions=asked, all=len(untouched.questions), left_out=untouched.left_out())
     page = table(results, entries)

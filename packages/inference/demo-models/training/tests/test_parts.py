@@ -1,6 +1,6 @@
 import unittest
 
-from training.parts import count_parts, count_readable, parts_of
+from training.parts import count_declined, count_parts, count_readable, parts_of
 
 CALLS = '<tool_call>\n{"name": "f", "arguments": {"a": "0x1", "n": 2}}\n</tool_call>\n<tool_call>\n{"name": "g", "arguments": {}}\n</tool_call>'
 
@@ -30,6 +30,11 @@ class PartsTest(unittest.TestCase):
 
     def test_readable_answers(self):
         self.assertEqual(count_readable([row("{}", "{}"), row("{}", "{")]), (1, 2))
+
+    def test_declining_with_the_sentence_of_another_reason_is_declining(self):
+        foreign, live = "Only Web3.", "<think>\nLive data.\n</think>\n\nNo live data."
+        rows = [row(foreign, foreign), row(foreign, "No live data."), row(live, "Only Web3."), row(live, "It is 3000 dollars.")]
+        self.assertEqual(count_declined(rows), (3, 4))
 
 
 if __name__ == "__main__":
