@@ -1,6 +1,6 @@
 """A second examination, in words of people who had seen neither the corpus nor an answer of a model: `python -m training.build untouched`.
 
-It was written while the models were trained, and nothing has been chosen by it. Whoever changes the recipe with its results in view has to
+The models were asked it once they had been chosen, and nothing has been chosen by it. Whoever changes the recipe with its results in view has to
 write another one.
 """
 
@@ -14,10 +14,10 @@ CALLS = 150
 HEAD = """# The untouched examination
 
 Written by `python -m training.build untouched`; do not edit. [The evaluation](evaluation.md) has been looked at again and again while the
-recipe was made. These wordings ([untouched.yaml](corpus/untouched.yaml)) were written when the recipe and the corpus stood, by writers who
-had seen neither the corpus nor any answer: for {questions} questions drawn by chance from the {all} the topic, the side of it and the answer;
-of the functions names, descriptions and slots; of what is to be declined nothing but the names of the taught topics. Answers are judged as in
-the evaluation. Two such examinations before it, whose shares were in view when the recipe was chosen, are no longer used.
+recipe was made. These wordings ([untouched.yaml](corpus/untouched.yaml)) were put to the models once they had been chosen, and to none before.
+Their writers had seen neither the corpus nor any answer: for {questions} questions drawn by chance from the {all} the topic, the side of it and
+the answer; of the functions names, descriptions and slots; of what is to be declined nothing but the names of the taught topics. Answers are
+judged as in the evaluation. Two such examinations before it, whose shares were in view when the recipe was chosen, are no longer used.
 {left_out} wordings that turned out to stand in the corpus already are left out. Nothing was chosen by this page."""
 ROWS = {
     "taught questions": (count_right, ["recall"], 90),
