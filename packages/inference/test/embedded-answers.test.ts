@@ -112,7 +112,7 @@ describe("whatever a wild model would rather write", () => {
     const text = { type: "string" };
     const parameters = { type: "object", properties: { address: text, chain: text }, required: ["address"] };
     const tools: FunctionTool[] = [{ name: "get_balance", description: "Get the balance of an address.", parameters }];
-    const say = "How much does vitalik.eth hold on Base?";
+    const say = "What is the balance of vitalik.eth on Base?";
     const { calls, finish } = await askOne(started.engine, { say, tools, tool_choice: "auto", max_tokens: 200 });
     expect(finish).toBe("tool_calls");
     expect(calls.map(({ name, arguments: written }) => [name, JSON.parse(written)])).toEqual([
