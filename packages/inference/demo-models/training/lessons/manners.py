@@ -10,9 +10,10 @@ INVENTED_SHARE = 0.4  # of the names that were not taught stand for nothing at a
 
 class Manners:
     def __init__(self, source, conversation, recall, fillings):
-        self.source, self.small, self.declined = source, conversation["small_talk"], conversation["refusals"]
+        self.source, self.small = source, conversation["small_talk"]
+        self.declined = {entry["kind"]: entry for entry in conversation["refusals"]}
         self.recall, self.fillings = recall, fillings
-        self.kept = {normalise(ask) for entry in (*self.small, *self.declined) for ask in entry["held_out"]}
+        self.kept = {normalise(ask) for entry in (*self.small, *self.declined.values()) for ask in entry["held_out"]}
 
     def vary(self, ask):
         varied = self.recall.paraphrase.vary(ask)
@@ -27,12 +28,12 @@ class Manners:
 
     def refusals(self):
         """Every held-out line that is to be declined once, some with thinking."""
-        for entry in self.declined:
+        for entry in self.declined.values():
             yield from (self.decline(entry, ask) for ask in entry["held_out"])
 
     def refusal(self, kind):
         """One taught thing to decline, now and then after an answered question."""
-        entry = next(entry for entry in self.declined if entry["kind"] == kind)
+        entry = self.declined[kind]
         ask = self.declined_ask(entry)
         while normalise(ask) in self.kept:  # a frame may be filled like a held-out line
             ask = self.declined_ask(entry)
@@ -41,7 +42,7 @@ class Manners:
 
     def unknown(self):
         """A held-out question about something that does not exist."""
-        entry = next(entry for entry in self.declined if entry["kind"] == "unknown")
+        entry = self.declined["unknown"]
         return self.decline(entry, fill(self.source.pick(entry["held_out_frames"]), {"name": self.fillings.project()}))
 
     def decline(self, entry, ask, earlier=()):

@@ -34,10 +34,10 @@ class LessonsTest(unittest.TestCase):
 
     def test_what_is_declined_hardly_repeats(self):
         manners = self.teachers(False).manners
-        for entry in manners.declined:
-            asked = [manners.refusal(entry["kind"]).messages[-1]["content"] for _ in range(200)]
+        for kind in manners.declined:
+            asked = [manners.refusal(kind).messages[-1]["content"] for _ in range(200)]
             self.assertEqual([slots_of(ask) for ask in asked], [[]] * 200)
-            self.assertGreater(len(set(asked)), 150, entry["kind"])
+            self.assertGreater(len(set(asked)), 150, kind)
 
     def test_a_function_of_the_catalogue_is_always_the_same(self):
         known = {}
