@@ -5,8 +5,13 @@ Products of matrices are taken in bfloat16 and summed in float32; weights and op
 Each core works on a batch of its own: at this size that is faster than all of them on one.
 """
 
+import hashlib
+import io
+import signal
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import torch
 from torch.nn import functional as F
@@ -55,8 +60,35 @@ def taught_loss(model, batch, teacher, preset):
     return preset.distil_share * distance + (1 - preset.distil_share) * loss
 
 
+def digest_of(plan, schedule):
+    """Tells one training from another: its schedule, and everything that it reads, in order."""
+    digest = hashlib.sha256(repr(schedule).encode())
+    for ids, taught in (lesson for groups in plan for group in groups for lesson in group):
+        digest.update(ids)
+        digest.update(taught)
+    return digest.hexdigest()
+
+
+@contextmanager
+def kept_signals():
+    """The numbers of the signals to stop that have come so far; the second one of a kind does what it always did."""
+    came, before = [], {}
+
+    def keep(number, _):
+        came.append(number)
+        signal.signal(number, before[number])
+
+    before.update({number: signal.signal(number, keep) for number in (signal.SIGINT, signal.SIGTERM)})
+    try:
+        yield came
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 class Run:
-    """One training run and its place on disk: starting it again goes on where it stopped."""
+    """One training run and its place on disk: starting it again goes on where it stopped.
+    Raises SystemExit for a checkpoint of another training."""
 
     def __init__(self, preset, name, plan, folder, teacher=None, label=None):
         torch.manual_seed(preset.seed)
@@ -72,22 +104,38 @@ class Run:
         self.optimizers = make_optimizers(self.model, self.schedule)
         self.peaks = [[group["lr"] for group in optimizer.param_groups] for optimizer in self.optimizers]
         self.plan, self.teacher = plan, teacher
+        self.digest = digest_of(plan, self.schedule)
         self.steps, self.step, self.seconds = len(plan), 0, 0.0
-        self.file, self.curve, self.label = folder / f"{label or name}.pt", [], label or name
+        self.curve, self.losses = [], []  # means of `CURVE_STEPS` steps; the steps since the last of them
+        self.file, self.label = folder / f"{label or name}.pt", label or name
         if self.file.exists():
             self.resume()
 
     def resume(self):
         saved = torch.load(self.file, weights_only=False)
+        if saved.get("digest") != self.digest:
+            raise SystemExit(
+                f"{self.file} is the checkpoint of another training: the corpus, the tokenizer or the schedule has changed since. "
+                "Delete the folder to begin anew, or name another one by --work."
+            )
         self.model.load_state_dict(saved["model"])
         for optimizer, state in zip(self.optimizers, saved["optimizers"]):
             optimizer.load_state_dict(state)
-        self.step, self.seconds, self.curve = saved["step"], saved["seconds"], saved["curve"]
+        self.step, self.seconds = saved["step"], saved["seconds"]
+        self.curve, self.losses = saved["curve"], saved["losses"]
 
     def save(self):
+        """Raises SystemExit where the disk is full, and leaves the checkpoint before."""
         state = dict(model=self.model.state_dict(), optimizers=[o.state_dict() for o in self.optimizers])
+        place = dict(step=self.step, seconds=self.seconds, curve=self.curve, losses=self.losses, digest=self.digest)
+        written = io.BytesIO()  # torch's own writer does not say what went wrong
+        torch.save({**state, **place}, written)
         partial = self.file.with_suffix(".partial")
-        torch.save({**state, "step": self.step, "seconds": self.seconds, "curve": self.curve}, partial)
+        try:
+            partial.write_bytes(written.getbuffer())
+        except OSError as failure:
+            partial.unlink(missing_ok=True)
+            raise SystemExit(f"{self.file}: {failure.strerror}. The checkpoint before stays: the same command goes on from there.") from failure
         partial.replace(self.file)
 
     def slopes(self, group):
@@ -112,22 +160,27 @@ class Run:
         return sum(losses) / len(groups)
 
     def finish(self):
-        """Trains to the end and gives the model; `seconds` counts every part of a run that was interrupted."""
+        """Trains to the end and gives the model; `seconds` counts every part of a run that was interrupted.
+        Ctrl-C ends it behind the step that is being made, with a checkpoint and SystemExit."""
         bar = tqdm(total=self.steps, initial=self.step, desc=self.label, mininterval=10)
-        saved, losses = time.monotonic(), []
-        while self.step < self.steps:
-            started = time.monotonic()
-            losses.append(self.advance())
-            self.seconds += time.monotonic() - started
-            bar.update()
-            if len(losses) == CURVE_STEPS:
-                mean = sum(losses) / len(losses)
-                self.curve.append((self.step, round(mean, 4)))
-                bar.set_postfix(loss=f"{mean:.3f}", refresh=False)
-                losses = []
-            if time.monotonic() - saved > CHECKPOINT_SECONDS:
-                self.save()
-                saved = time.monotonic()
-        bar.close()
-        self.save()
+        saved = time.monotonic()
+        with kept_signals() as signals:
+            while self.step < self.steps and not signals:
+                started = time.monotonic()
+                self.losses.append(self.advance())
+                self.seconds += time.monotonic() - started
+                bar.update()
+                if len(self.losses) == CURVE_STEPS:
+                    mean = sum(self.losses) / CURVE_STEPS
+                    self.curve.append((self.step, round(mean, 4)))
+                    bar.set_postfix(loss=f"{mean:.3f}", refresh=False)
+                    self.losses = []
+                if time.monotonic() - saved > CHECKPOINT_SECONDS:
+                    self.save()
+                    saved = time.monotonic()
+            bar.close()
+            self.save()
+        if signals:
+            print(f"{self.label}: stopped at step {self.step} of {self.steps}, and kept: the same command goes on from here", file=sys.stderr)
+            raise SystemExit(128 + signals[0])
         return self.model.eval()

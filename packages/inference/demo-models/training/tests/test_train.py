@@ -1,0 +1,91 @@
+import os
+import resource
+import signal
+import tempfile
+import unittest
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import numpy
+import torch
+
+from training.presets import CPU, Schedule
+from training.train import CURVE_STEPS, Run
+
+SHAPE = replace(CPU.shapes["model-1-mini"], hidden=64, layers=2)
+PRESET = replace(CPU, threads=1, shapes={"tiny": SHAPE}, schedules={"tiny": Schedule(tokens=1)})
+STEPS = 2 * CURVE_STEPS
+INTERRUPTED_AT = CURVE_STEPS + 5  # between two points of the curve, so that those five count, too
+
+
+def plan_of(seed, steps=STEPS):
+    dice = numpy.random.default_rng(seed)
+    return [[[(dice.integers(0, 512, 12, dtype=numpy.int32), numpy.ones(12, dtype=bool))]] for _ in range(steps)]
+
+
+class Interrupted(Run):
+    """Gets a signal while it makes a step, as a terminal's Ctrl-C would come."""
+
+    def advance(self):
+        if self.step == INTERRUPTED_AT - 1:
+            os.kill(os.getpid(), signal.SIGINT)
+        return super().advance()
+
+
+@contextmanager
+def full_disk():
+    """No file grows beyond a page."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+class TrainTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def interrupt(self):
+        with self.assertRaises(SystemExit) as stopped:
+            Interrupted(PRESET, "tiny", plan_of(1), self.folder).finish()
+        self.assertEqual(stopped.exception.code, 128 + signal.SIGINT)
+
+    def test_an_interrupted_training_ends_as_one_that_was_not(self):
+        with tempfile.TemporaryDirectory() as other:
+            whole = Run(PRESET, "tiny", plan_of(1), Path(other))
+            whole.finish()
+        self.interrupt()
+        handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+        self.assertEqual(handlers, [signal.default_int_handler, signal.SIG_DFL])
+        resumed = Run(PRESET, "tiny", plan_of(1), self.folder)
+        self.assertEqual(resumed.step, INTERRUPTED_AT)
+        resumed.finish()
+        self.assertEqual([step for step, _ in whole.curve], [CURVE_STEPS, STEPS])
+        self.assertEqual(resumed.curve, whole.curve)
+        for name, weight in whole.model.state_dict().items():
+            self.assertTrue(torch.equal(resumed.model.state_dict()[name], weight), name)
+
+    def test_a_checkpoint_of_another_training_is_not_gone_on_with(self):
+        self.interrupt()
+        slower = replace(PRESET, schedules={"tiny": Schedule(tokens=1, rate=1e-3)})
+        for preset, plan in ((PRESET, plan_of(2)), (slower, plan_of(1))):
+            with self.assertRaisesRegex(SystemExit, "tiny.pt is the checkpoint of another training: .* --work"):
+                Run(preset, "tiny", plan, self.folder)
+
+    def test_a_full_disk_leaves_the_last_checkpoint_whole(self):
+        self.interrupt()
+        run = Run(PRESET, "tiny", plan_of(1), self.folder)
+        run.advance()
+        with full_disk(), self.assertRaisesRegex(SystemExit, "tiny.pt: File too large. The checkpoint before stays"):
+            run.save()
+        self.assertEqual([file.name for file in self.folder.iterdir()], ["tiny.pt"])
+        self.assertEqual(Run(PRESET, "tiny", plan_of(1), self.folder).step, INTERRUPTED_AT)
+
+
+if __name__ == "__main__":
+    unittest.main()
