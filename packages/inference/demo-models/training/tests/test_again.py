@@ -24,6 +24,13 @@ class AgainTest(unittest.TestCase):
         for now, count in (("87.0 % (870/1000)", 0), ("86.9 % (869/1000)", 1), ("93.1 % (931/1000)", 1)):
             self.assertEqual(len(compare(same, page.format(now))[1]), count, now)
 
+    def test_a_model_that_is_not_shipped_is_shown_and_not_judged(self):
+        page = "| what | aim | model-1 | model-1-mini-alone |\n|---|---|---|---|\n| recall | | {} | {} |"
+        right, less = "90.0 % (900/1000)", "80.0 % (800/1000)"
+        lines, far = compare(page.format(right, right), page.format(less, less))
+        self.assertEqual([line.split(",")[0] for line in lines], ["model-1", "model-1-mini-alone"])
+        self.assertEqual(far, lines[:1])
+
     def test_nothing_in_common_is_an_error(self):
         with self.assertRaisesRegex(ValueError, "no row in common"):
             compare(PAGE, "| what | aim | model-2 |\n|---|---|---|\n")
