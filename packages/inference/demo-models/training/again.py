@@ -2,6 +2,8 @@
 
 import re
 
+from training.presets import is_shipped
+
 WITHIN = 3.0  # points
 ENOUGH = 500  # tasks; a share of fewer moves further by chance alone
 CELL = re.compile(r"([\d.]+) % \((\d+)/(\d+)\)")
@@ -31,7 +33,7 @@ def compare(committed, again):
             continue
         now = after[what, model][0]
         lines.append(f"{model}, {what.strip('*')}: {percent} %, again {now} % ({now - percent:+.1f})")
-        if abs(now - percent) > WITHIN and not model.endswith("-alone"):
+        if abs(now - percent) > WITHIN and is_shipped(model):
             far.append(lines[-1])
     if not lines:
         raise ValueError("the two evaluations have no row in common that is large enough; run the stage evaluate of the same preset first")

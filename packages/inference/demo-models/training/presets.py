@@ -32,6 +32,11 @@ class Preset:
     kept_layers: tuple = (0, 1, 5)  # of the teacher: the student starts from them
 
 
+def is_shipped(name):
+    """A model that is trained for comparison alone stays in the work folder."""
+    return not name.endswith("-alone")
+
+
 MODEL_1 = Shape(VOCABULARY_SIZE, hidden=256, layers=6, heads=4, kv_heads=2, head_dim=64, feed_forward=768)
 MODEL_1_MINI = replace(MODEL_1, layers=3)
 

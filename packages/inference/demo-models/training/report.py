@@ -7,6 +7,7 @@ from collections import Counter
 from training.corpus import REFUSALS as REASONS
 from training.curves import CURVES_FILE, draw_curves
 from training.parts import count_declined, count_parts, count_readable
+from training.presets import is_shipped
 from training.transcripts import show_transcripts
 
 REFUSALS = [f"refusal {reason}" for reason in REASONS]
@@ -184,7 +185,7 @@ def write_page(file, parts):
 
 
 def write_report(results, work, target):
-    shipped = [name for name in results if not name.endswith("-alone")]
+    shipped = [name for name in results if is_shipped(name)]
     facts_of = training_facts(results, work)
     curves = {name: facts["curve"] for name, facts in facts_of.items() if facts["curve"]}
     (target / CURVES_FILE).write_text(draw_curves(curves), encoding="utf-8")
