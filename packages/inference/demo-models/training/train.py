@@ -60,9 +60,11 @@ def taught_loss(model, batch, teacher, preset):
     return preset.distil_share * distance + (1 - preset.distil_share) * loss
 
 
-def digest_of(plan, schedule):
-    """Tells one training from another: its schedule, and everything that it reads, in order."""
-    digest = hashlib.sha256(repr(schedule).encode())
+def digest_of(plan, recipe, teacher):
+    """Tells one training from another: its recipe, whom it learns from, and everything that it reads, in order."""
+    digest = hashlib.sha256(repr(recipe).encode())
+    for weight in teacher.parameters() if teacher is not None else ():
+        digest.update(weight.numpy(force=True))
     for ids, taught in (lesson for groups in plan for group in groups for lesson in group):
         digest.update(ids)
         digest.update(taught)
@@ -104,7 +106,8 @@ class Run:
         self.optimizers = make_optimizers(self.model, self.schedule)
         self.peaks = [[group["lr"] for group in optimizer.param_groups] for optimizer in self.optimizers]
         self.plan, self.teacher = plan, teacher
-        self.digest = digest_of(plan, self.schedule)
+        recipe = (preset.seed, preset.shapes[name], self.schedule, preset.distil_share, preset.kept_layers)
+        self.digest = digest_of(plan, recipe, teacher)
         self.steps, self.step, self.seconds = len(plan), 0, 0.0
         self.curve, self.losses = [], []  # means of `CURVE_STEPS` steps; the steps since the last of them
         self.file, self.label = folder / f"{label or name}.pt", label or name
@@ -115,7 +118,7 @@ class Run:
         saved = torch.load(self.file, weights_only=False)
         if saved.get("digest") != self.digest:
             raise SystemExit(
-                f"{self.file} is the checkpoint of another training: the corpus, the tokenizer or the schedule has changed since. "
+                f"{self.file} is the checkpoint of another training: the corpus, the tokenizer, the preset or the teacher has changed since. "
                 "Delete the folder to begin anew, or name another one by --work."
             )
         self.model.load_state_dict(saved["model"])
@@ -125,7 +128,7 @@ class Run:
         self.curve, self.losses = saved["curve"], saved["losses"]
 
     def save(self):
-        """Raises SystemExit where the disk is full, and leaves the checkpoint before."""
+        """Raises SystemExit where the disk is full, and leaves the last checkpoint."""
         state = dict(model=self.model.state_dict(), optimizers=[o.state_dict() for o in self.optimizers])
         place = dict(step=self.step, seconds=self.seconds, curve=self.curve, losses=self.losses, digest=self.digest)
         written = io.BytesIO()  # torch's own writer does not say what went wrong
@@ -135,7 +138,7 @@ class Run:
             partial.write_bytes(written.getbuffer())
         except OSError as failure:
             partial.unlink(missing_ok=True)
-            raise SystemExit(f"{self.file}: {failure.strerror}. The checkpoint before stays: the same command goes on from there.") from failure
+            raise SystemExit(f"{self.file}: {failure.strerror}. Make room: the same command goes on from the last checkpoint.") from failure
         partial.replace(self.file)
 
     def slopes(self, group):

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy
 import torch
 
+from training.model import Qwen3
 from training.presets import CPU, Schedule
 from training.train import CURVE_STEPS, Run
 
@@ -73,15 +74,24 @@ class TrainTest(unittest.TestCase):
     def test_a_checkpoint_of_another_training_is_not_gone_on_with(self):
         self.interrupt()
         slower = replace(PRESET, schedules={"tiny": Schedule(tokens=1, rate=1e-3)})
-        for preset, plan in ((PRESET, plan_of(2)), (slower, plan_of(1))):
+        wider = replace(PRESET, shapes={"tiny": replace(SHAPE, hidden=128)})
+        for preset, plan in ((PRESET, plan_of(2)), (slower, plan_of(1)), (wider, plan_of(1))):
             with self.assertRaisesRegex(SystemExit, "tiny.pt is the checkpoint of another training: .* --work"):
                 Run(preset, "tiny", plan, self.folder)
+
+    def test_nor_is_one_of_another_teacher(self):
+        preset = replace(PRESET, kept_layers=(0, 1))
+        first, second = Qwen3(SHAPE), Qwen3(SHAPE)
+        Run(preset, "tiny", plan_of(1), self.folder, teacher=first).save()
+        self.assertEqual(Run(preset, "tiny", plan_of(1), self.folder, teacher=first).step, 0)
+        with self.assertRaisesRegex(SystemExit, "tiny.pt is the checkpoint of another training"):
+            Run(preset, "tiny", plan_of(1), self.folder, teacher=second)
 
     def test_a_full_disk_leaves_the_last_checkpoint_whole(self):
         self.interrupt()
         run = Run(PRESET, "tiny", plan_of(1), self.folder)
         run.advance()
-        with full_disk(), self.assertRaisesRegex(SystemExit, "tiny.pt: File too large. The checkpoint before stays"):
+        with full_disk(), self.assertRaisesRegex(SystemExit, "tiny.pt: File too large. Make room"):
             run.save()
         self.assertEqual([file.name for file in self.folder.iterdir()], ["tiny.pt"])
         self.assertEqual(Run(PRESET, "tiny", plan_of(1), self.folder).step, INTERRUPTED_AT)
