@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } f
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const demo = fileURLToPath(new URL("../../packages/inference/demo-models/model-1", import.meta.url));
+const demo = fileURLToPath(new URL("../../demo-models/model-1", import.meta.url));
 
 /** About 160 million parameters: a step takes a processor as long as one of a large model takes a GPU. */
 const size = {

@@ -13,7 +13,7 @@ import { neutral } from "./requests.ts";
 
 /** The smaller demonstration model: real weights, and quick. */
 export const miniModelFile = fileURLToPath(
-  new URL("../demo-models/model-1-mini/model-1-mini.bf16.gguf", import.meta.url),
+  new URL("../../../demo-models/model-1-mini/model-1-mini.bf16.gguf", import.meta.url),
 );
 
 /** An engine for a test; `await using` stops it and takes its folder away. */

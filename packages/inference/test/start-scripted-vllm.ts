@@ -6,7 +6,7 @@ import { patientTimings, startVllmProcess } from "../src/index.ts";
 import type { SupervisorReport, Timings, VllmSidecar, VllmProcessOptions } from "../src/index.ts";
 import { neutral } from "./requests.ts";
 
-export const miniFolder = fileURLToPath(new URL("../demo-models/model-1-mini", import.meta.url));
+export const miniFolder = fileURLToPath(new URL("../../../demo-models/model-1-mini", import.meta.url));
 const program = fileURLToPath(new URL("./programs/scripted-vllm.ts", import.meta.url));
 
 export const quickTimings: Timings = {

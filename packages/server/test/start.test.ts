@@ -12,7 +12,7 @@ import { options, settingNames } from "../src/config/options.ts";
 import { CliProcess, parley } from "./cli.ts";
 import { chatInit, play, until } from "./harness.ts";
 
-const models = fileURLToPath(new URL("../../inference/demo-models", import.meta.url));
+const models = fileURLToPath(new URL("../../../demo-models", import.meta.url));
 const modelFile = join(models, "model-1-mini", "model-1-mini.bf16.gguf");
 
 let folder = "";

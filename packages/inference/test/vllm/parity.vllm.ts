@@ -132,7 +132,7 @@ function rowOf(
 }
 
 function hundredPrompts(): string[] {
-  const topics = new URL("../../demo-models/corpus/topics/", import.meta.url);
+  const topics = new URL("../../../../demo-models/corpus/topics/", import.meta.url);
   const found = readdirSync(topics).flatMap((name) => questionsIn(parse(readFileSync(new URL(name, topics), "utf8"))));
   const step = Math.floor(found.length / 100);
   return Array.from({ length: 100 }, (_, index) => found[index * step] ?? "");

@@ -11,7 +11,7 @@ import { readModelFolder } from "../../src/vllm/model/model-folder.ts";
 import { neutral } from "../requests.ts";
 
 export const modelName = "vendor/model-1-mini";
-export const miniFolder = fileURLToPath(new URL("../../demo-models/model-1-mini", import.meta.url));
+export const miniFolder = fileURLToPath(new URL("../../../../demo-models/model-1-mini", import.meta.url));
 
 /** Where the environment of these tests is kept between runs: five gigabytes do not belong into a checkout. */
 export const installFolder = process.env["PARLEY_TEST_VLLM"] ?? join(homedir(), ".cache/parley/vllm");

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ModelName } from "../config/model-settings.ts";
 import { ConfigError } from "../config/read-config.ts";
 
-const folder = join(dirname(fileURLToPath(import.meta.resolve("@parley/inference"))), "../demo-models");
+const folder = fileURLToPath(new URL("../../../../demo-models", import.meta.url));
 
 /** A model file in the repository with what is recorded of it. */
 export interface DemoModel {

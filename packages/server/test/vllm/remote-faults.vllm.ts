@@ -54,7 +54,7 @@ async function openGate(): Promise<Gate> {
   return { url: `http://127.0.0.1:${port}`, leadTo, close: () => server.close() };
 }
 
-const otherFolder = fileURLToPath(new URL("../../../inference/demo-models/model-1", import.meta.url));
+const otherFolder = fileURLToPath(new URL("../../../../demo-models/model-1", import.meta.url));
 let upstream: StartedVllm;
 /** A vLLM with another model, that comes to listen at the address. */
 let stranger: StartedVllm;
