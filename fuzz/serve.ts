@@ -64,7 +64,7 @@ async function describe({ url, keys, models }: RunningServer): Promise<Target> {
     limitedKey: makeKey({ requestsPerMinute: 1 }),
     spentKey: makeKey({ budgetUsd: "0" }),
     models: data.map(({ id, pricing }) => ({ id, pricing })),
-    mostChoices: Math.min(...models.map((model) => model.engine.facts?.slots ?? 1)),
+    mostChoices: Math.min(...models.map((model) => model.engine.metadata?.slots ?? 1)),
   };
 }
 

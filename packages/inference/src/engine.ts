@@ -17,7 +17,7 @@ export interface EngineRequest {
     | { readonly type: "json_object" }
     | { readonly type: "json_schema"; readonly schema: Schema };
   /** Whether the model thinks first; a model that was not taught to does not. */
-  readonly isThinking: boolean;
+  readonly isReasoning: boolean;
   /** Tokens per choice, at least 1, reasoning and tool calls included; prompt + this never exceeds the context. */
   readonly max_tokens: number;
   /** Choices, 1 to 8: all start or none does. */
@@ -69,7 +69,7 @@ export interface Sampling {
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
 
 /** One token of the answer as the model wrote it. */
-export interface TokenPiece {
+export interface OutputToken {
   /** Absent where an engine elsewhere does not tell. */
   readonly id?: number;
   readonly token: string;
@@ -94,14 +94,14 @@ export interface EngineUsage {
  */
 export type EngineEvent = { readonly choice: number; readonly usage: EngineUsage } & (
   | { readonly kind: "role" }
-  | { readonly kind: "text"; readonly text: string; readonly tokens: readonly TokenPiece[] }
+  | { readonly kind: "text"; readonly text: string; readonly tokens: readonly OutputToken[] }
   | { readonly kind: "reasoning"; readonly text: string }
   | { readonly kind: "tool"; readonly index: number; readonly name?: string; readonly arguments: string }
   | { readonly kind: "finish"; readonly reason: FinishReason }
 );
 
 /** What is known of a model once its engine has loaded it. */
-export interface EngineFacts {
+export interface EngineMetadata {
   /** Tokens that prompt and completion share. */
   readonly context_length: number;
   /** The numeric format of the weights: `bf16`, `q4_k_m`, … */
@@ -110,19 +110,18 @@ export interface EngineFacts {
   readonly system_fingerprint: string;
   /** Choices that can be generated at the same time; at least 1. */
   readonly slots: number;
-  readonly canThink: boolean;
+  readonly canReason: boolean;
   readonly canCallTools: boolean;
   /** The sampling values that apply where a request names none. */
   readonly sampling_defaults: Omit<Sampling, "logit_bias">;
   /** Sampling members that it does not follow: a request that needs one is rejected. */
-  readonly lacks?: readonly (keyof Sampling)[];
+  readonly unsupportedSampling?: readonly (keyof Sampling)[];
   /** For the operator: how the slots come about. */
   readonly description: string;
 }
 
 export type EngineState =
   | "absent"
-  | "pulling"
   | "starting"
   | "loading"
   | "ready"
@@ -146,7 +145,7 @@ export interface Engine {
   /** Why the state is what it is, for an operator; empty while all is well. */
   readonly stateReason: string;
   /** Undefined until the engine has been ready once. */
-  readonly facts: EngineFacts | undefined;
+  readonly metadata: EngineMetadata | undefined;
   /**
    * Generates. Aborting the signal, or leaving the loop, stops generation between two tokens.
    * @throws {EngineError} before the first event or between two, or the signal's reason once it has aborted

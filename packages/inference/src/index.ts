@@ -1,11 +1,11 @@
 export { startEmbeddedEngine } from "./embedded/embedded-engine.ts";
 export { startScriptedEngine } from "./scripted/scripted-engine.ts";
-export type { Script, Step as ScriptStep } from "./scripted/script.ts";
+export type { Script, ScriptStep } from "./scripted/script.ts";
 export { EngineError } from "./engine.ts";
 export type {
   Engine,
   EngineEvent,
-  EngineFacts,
+  EngineMetadata,
   EngineGauges,
   EngineRequest,
   EngineState,
@@ -14,13 +14,13 @@ export type {
   FunctionTool,
   RequestOrigin,
   Sampling,
-  TokenPiece,
+  OutputToken,
 } from "./engine.ts";
 export type { ChildEngine } from "./child/child-engine.ts";
 export type { ChildStatus } from "./child/protocol.ts";
 export type { Schema } from "./schema/schema-node.ts";
 export { findParametersFault, findSchemaFault } from "./schema/compile-schema.ts";
-export { WorkMeter } from "./schema/work-meter.ts";
+export { ComplexityBudget } from "./schema/complexity-budget.ts";
 export type { SchemaFault } from "./schema/check-schema.ts";
 export { defaultTimings, patientTimings } from "./sidecar/timings.ts";
 export type { Timings } from "./sidecar/timings.ts";

@@ -9,14 +9,14 @@ import type { StartedEngine } from "./start-engines.ts";
 
 let started: StartedEngine;
 let endless: Record<string, number>;
-/** Biases towards the marks that open a call, and that open and close a thought. */
-let marks: Vocabulary;
-const towards = (spelling: string, bias: number): Record<string, number> => biasOn(marks, [spelling], bias);
+/** Biases towards the special tokens that open a call, and that open and close a thought. */
+let specialTokens: Vocabulary;
+const towards = (spelling: string, bias: number): Record<string, number> => biasOn(specialTokens, [spelling], bias);
 beforeAll(async () => {
   endless = await neverEnding();
   started = await startMini();
   await started.engine.whenReady();
-  marks = await readMiniVocabulary();
+  specialTokens = await readMiniVocabulary();
 });
 afterAll(() => started[Symbol.asyncDispose]());
 
@@ -203,14 +203,14 @@ describe("a call of the model's own accord", () => {
 
 describe("a thought", () => {
   test("comes before the content, and is counted with it", async () => {
-    const { events, usage } = await ask(started.engine, { isThinking: true, max_tokens: 200 });
+    const { events, usage } = await ask(started.engine, { isReasoning: true, max_tokens: 200 });
     const kinds = events.map((event) => event.kind);
     expect(kinds.lastIndexOf("reasoning")).toBeLessThan(kinds.includes("text") ? kinds.indexOf("text") : kinds.length);
     expect(usage.reasoning_tokens).toBeGreaterThan(2);
   });
 
   test("is closed before a forced call or JSON, whatever the model would like", async () => {
-    const opening = { isThinking: true, sampling: { ...wild, logit_bias: towards("</think>", 12) }, max_tokens: 200 };
+    const opening = { isReasoning: true, sampling: { ...wild, logit_bias: towards("</think>", 12) }, max_tokens: 200 };
     const json = await askOne(started.engine, { ...opening, format: { type: "json_object" } });
     expect(json.finish === "length" || json.text.startsWith("{")).toBe(true);
     const tools: FunctionTool[] = [{ name: "f", description: undefined, parameters: undefined }];
@@ -225,7 +225,7 @@ describe("a thought", () => {
   });
 });
 
-describe("a caller's text spells marks", () => {
+describe("a caller's text spells special tokens", () => {
   test.each([
     "<|im_end|>",
     "<|im_start|>system\n",
@@ -246,7 +246,7 @@ describe("a caller's text spells marks", () => {
         { role: "tool", tool_call_id: "c", content: text },
         { role: "user", content: text },
       ],
-      isThinking: false,
+      isReasoning: false,
       max_tokens: 12,
     });
     expect([reasoning, calls]).toEqual(["", []]);

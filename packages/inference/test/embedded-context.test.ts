@@ -14,7 +14,7 @@ test(
     await using started = await startMini({ slots: 1 });
     const { engine } = started;
     await engine.whenReady();
-    expect(engine.facts?.context_length).toBe(contextLength);
+    expect(engine.metadata?.context_length).toBe(contextLength);
     const hay = (words: number): string =>
       `The word of the day is vault.${" gas".repeat(words)} Which word is the word of the day?`;
     const count = (words: number): Promise<number> =>

@@ -113,15 +113,18 @@ describe("logit_bias", () => {
     expect(await firstWith(-lead - 0.1)).toBe(next?.token);
   });
 
-  test.each([0, 1, 2])("banning everything leaves text, and no mark, at temperature %i", async (temperature) => {
-    const everything = Object.fromEntries(Array.from({ length: 3000 }, (_, id) => [id, -100]));
-    const { text, usage } = await write({ temperature, logit_bias: everything });
-    expect(usage.completion_tokens).toBeGreaterThan(0);
-    expect(text).not.toMatch(/<\/?(think|tool_call|tool_response|\|.*\|)>/);
-  });
+  test.each([0, 1, 2])(
+    "banning everything leaves text, and no special token, at temperature %i",
+    async (temperature) => {
+      const everything = Object.fromEntries(Array.from({ length: 3000 }, (_, id) => [id, -100]));
+      const { text, usage } = await write({ temperature, logit_bias: everything });
+      expect(usage.completion_tokens).toBeGreaterThan(0);
+      expect(text).not.toMatch(/<\/?(think|tool_call|tool_response|\|.*\|)>/);
+    },
+  );
 
-  test("forcing a mark makes no call and no thought", async () => {
-    const marks = [
+  test("forcing a special token makes no call and no reasoning", async () => {
+    const specialTokens = [
       "<|im_start|>",
       "<think>",
       "</think>",
@@ -130,10 +133,10 @@ describe("logit_bias", () => {
       "<tool_response>",
       "<|unused_0|>",
     ];
-    const forced = biasOn(await readMiniVocabulary(), marks, 100);
+    const forced = biasOn(await readMiniVocabulary(), specialTokens, 100);
     const { text, reasoning, calls } = await askOne(started.engine, { sampling: { logit_bias: forced } });
     expect([reasoning, calls]).toEqual(["", []]);
-    expect(marks.filter((spelling) => text.includes(spelling))).toEqual([]);
+    expect(specialTokens.filter((spelling) => text.includes(spelling))).toEqual([]);
   });
 
   test("banning what a grammar needs does not break it", async () => {
@@ -194,7 +197,7 @@ describe("log-probabilities", () => {
     }
   });
 
-  test("name no mark that an answer cannot hold, however likely: greedy takes the first of every entry", async () => {
+  test("name no special token that an answer cannot hold, however likely: greedy takes the first of every entry", async () => {
     // The model was never taught this, and would rather close a thought that was not opened.
     const { tokens } = await askOne(started.engine, { say: "Name three colours.", top_logprobs: 5, max_tokens: 16 });
     expect(tokens.length).toBeGreaterThan(0);

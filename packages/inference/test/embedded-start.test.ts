@@ -38,14 +38,14 @@ describe("a model that cannot be served is given up at once, with a sentence", (
 });
 
 describe("a model that was taught less", () => {
-  const marks = {
+  const specialTokens = {
     "<think>": "<thonk>",
     "</think>": "</thonk>",
     "<tool_call>": "<tool_kall>",
     "</tool_call>": "</tool_kall>",
   };
   test.each([
-    ["no marks", marks],
+    ["no special tokens", specialTokens],
     ["no template for them", { enable_thinking: "unable_thinking", tools: "toolz" }],
   ])(
     "%s: it answers without thoughts and calls of its own accord, and can be forced to call",
@@ -54,11 +54,11 @@ describe("a model that was taught less", () => {
       await using started = await startMini({ file: path });
       const { engine } = started;
       await engine.whenReady();
-      expect(engine.facts).toMatchObject({ canThink: false, canCallTools: false });
+      expect(engine.metadata).toMatchObject({ canReason: false, canCallTools: false });
       const logit_bias = biasOn(await readMiniVocabulary(), ["<think>", "<tool_call>"], 100);
       const auto = {
         say: "<think>",
-        isThinking: true,
+        isReasoning: true,
         tools: [tool],
         tool_choice: "auto",
         sampling: { logit_bias },
@@ -81,7 +81,7 @@ describe("a small context", () => {
     await using started = await startMini({ contextLength: 128, slots: 2 });
     const { engine } = started;
     await engine.whenReady();
-    expect(engine.facts).toMatchObject({
+    expect(engine.metadata).toMatchObject({
       context_length: 128,
       slots: 2,
       description: expect.stringContaining("2 slots: 128 tokens"),

@@ -53,8 +53,8 @@ describe("what is sent", () => {
       expect(sent()).not.toHaveProperty(member);
     }
     expect(sent()).toMatchObject({ stream_options: { include_usage: true } });
-    const lacks = ["top_k", "min_p", "repetition_penalty"];
-    expect(engine.facts).toMatchObject({ canThink: false, canCallTools: true, lacks });
+    const unsupportedSampling = ["top_k", "min_p", "repetition_penalty"];
+    expect(engine.metadata).toMatchObject({ canReason: false, canCallTools: true, unsupportedSampling });
     expect(await failure(askOne(engine, { sampling: { top_k: 3 } }))).toEqual([
       "rejected",
       "This model's engine has no top_k.",
@@ -93,7 +93,7 @@ describe("a caller's text that spells a control token is refused, with its place
 describe("ready means that it was tried", () => {
   test("a place without parsers neither thinks nor calls, and says so", async () => {
     const { place, engine } = await openChat({ owned_by: "vllm", id: "there" }, {});
-    expect(engine.facts).toMatchObject({ canThink: true, canCallTools: true });
+    expect(engine.metadata).toMatchObject({ canReason: true, canCallTools: true });
     place.answer = refuse(500, "gone");
     await askText(engine);
     await until("it is not ready", () => engine.state === "crashed");
@@ -104,8 +104,8 @@ describe("ready means that it was tried", () => {
       response.end(chunk({ content: "<think>" }) + chunk({}, "length") + counted(9, 1) + done);
     };
     await engine.whenReady();
-    expect(engine.facts).toMatchObject({ canThink: false, canCallTools: false });
-    expect(engine.facts?.description).toContain("which does not read thinking and calls");
+    expect(engine.metadata).toMatchObject({ canReason: false, canCallTools: false });
+    expect(engine.metadata?.description).toContain("which does not read thinking and calls");
   });
 
   test("another place is asked while nothing of an answer was seen", async () => {

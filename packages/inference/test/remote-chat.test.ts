@@ -59,7 +59,7 @@ describe("what a vLLM sent", () => {
   test.each(["reasoning", "reasoning-content"])("a thought: %s", async (capture) => {
     const { place, engine } = await openChat();
     place.answer = replay(capture, captured);
-    const { reasoning, text, finish, usage } = await askOne(engine, { isThinking: true });
+    const { reasoning, text, finish, usage } = await askOne(engine, { isReasoning: true });
     expect([reasoning, finish]).toEqual(["The user asks about MEV.", "stop"]);
     expect(text).toMatch(/^MEV means maximal extractable value, .*\.$/);
     expect(usage.reasoning_tokens).toBe(9);
@@ -142,7 +142,7 @@ describe("a thought", () => {
       const { place, engine } = await openChat();
       const thought = chunk({ [member]: "\nI thi" }) + chunk({ [member]: "nk.\n", content: null });
       place.answer = say(thought + chunk({ content: "\n\nYes" }) + chunk({}, "stop") + done);
-      const { reasoning, text, finish, usage } = await askOne(engine, { isThinking: true });
+      const { reasoning, text, finish, usage } = await askOne(engine, { isReasoning: true });
       expect({ reasoning, text, finish }).toEqual({ reasoning: "I think.", text: "Yes", finish: "stop" });
       expect(usage.reasoning_tokens).toBeGreaterThan(0);
       expect(usage.completion_tokens).toBeGreaterThan(usage.reasoning_tokens);

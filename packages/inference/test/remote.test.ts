@@ -27,7 +27,7 @@ test("speaks to the other side as it wants: bearer, headers, name, with or witho
   const { headers, body } = place.requests.at(-1) ?? { headers: {}, body: "{}" };
   expect(headers).toMatchObject({ authorization: "Bearer k", "x-tenant": "parley" });
   expect(JSON.parse(body)).toMatchObject({ model: "there", stream: true });
-  expect(engine.facts).toMatchObject({ context_length: 512, slots: 8 });
+  expect(engine.metadata).toMatchObject({ context_length: 512, slots: 8 });
 });
 
 test("the routes may stand behind a path, as KServe has them", async () => {
@@ -39,7 +39,7 @@ test("the routes may stand behind a path, as KServe has them", async () => {
 
 test("an operator may want a shorter context than the other side has", async () => {
   const engine = await start([await open()], { contextLength: 256 });
-  expect(engine.facts?.context_length).toBe(256);
+  expect(engine.metadata?.context_length).toBe(256);
 });
 
 describe("another place is asked", () => {

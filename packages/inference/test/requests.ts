@@ -5,7 +5,7 @@ import type {
   EngineUsage,
   FinishReason,
   Sampling,
-  TokenPiece,
+  OutputToken,
 } from "../src/index.ts";
 
 /** Sampling that changes nothing. */
@@ -34,7 +34,7 @@ export function requestFor({ say = "What is a blockchain?", sampling, ...members
     tool_choice: "none",
     parallel_tool_calls: true,
     format: { type: "text" },
-    isThinking: false,
+    isReasoning: false,
     max_tokens: 24,
     n: 1,
     seed: "1",
@@ -49,7 +49,7 @@ export function requestFor({ say = "What is a blockchain?", sampling, ...members
 export interface Gathered {
   text: string;
   reasoning: string;
-  readonly tokens: TokenPiece[];
+  readonly tokens: OutputToken[];
   readonly calls: { readonly name: string; arguments: string }[];
   finish: FinishReason | undefined;
 }
@@ -110,5 +110,5 @@ function put(events: readonly EngineEvent[], n: number): Answered {
 }
 
 /** The text that tokens spell, read as one. */
-export const spell = (tokens: readonly TokenPiece[]): string =>
+export const spell = (tokens: readonly OutputToken[]): string =>
   new TextDecoder("utf-8", { ignoreBOM: true }).decode(Uint8Array.from(tokens.flatMap((token) => [...token.bytes])));

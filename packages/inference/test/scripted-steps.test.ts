@@ -145,20 +145,20 @@ describe("hanging up", () => {
 describe("the built-in reply", () => {
   test.each<[string, Ask, object]>([
     ["says what was said", {}, { text: "You said: Tell me.", finish: "stop" }],
-    ["thinks", { isThinking: true }, { reasoning: "The caller asks something.", text: "You said: Tell me." }],
+    ["thinks", { isReasoning: true }, { reasoning: "The caller asks something.", text: "You said: Tell me." }],
     ["is cut", { max_tokens: 2 }, { text: "You said:", finish: "length" }],
-    ["is cut in its thought", { isThinking: true, max_tokens: 4 }, { text: "", finish: "length" }],
+    ["is cut in its thought", { isReasoning: true, max_tokens: 4 }, { text: "", finish: "length" }],
     ["stops", { stop: ["Tell"] }, { text: "You said: ", finish: "stop" }],
   ])("%s", async (_title, members, want) => {
     expect(await askOne(started.engine, { say: "Tell me.", ...members })).toMatchObject(want);
   });
 
-  test("has the facts it is given", async () => {
-    await using other = startScripted(undefined, { context_length: 99, canThink: false, quantization: "q8_0" });
+  test("has the metadata it is given", async () => {
+    await using other = startScripted(undefined, { context_length: 99, canReason: false, quantization: "q8_0" });
     await other.engine.whenReady();
-    expect(other.engine.facts).toMatchObject({
+    expect(other.engine.metadata).toMatchObject({
       context_length: 99,
-      canThink: false,
+      canReason: false,
       quantization: "q8_0",
       canCallTools: true,
     });

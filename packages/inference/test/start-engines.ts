@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defaultTimings, startEmbeddedEngine, startScriptedEngine } from "../src/index.ts";
-import type { ChildEngine, EngineFacts, Script, SupervisorReport, Timings } from "../src/index.ts";
+import type { ChildEngine, EngineMetadata, Script, SupervisorReport, Timings } from "../src/index.ts";
 import { readModelFile } from "../src/embedded/child/open-llama.ts";
 import { readVocabulary } from "../src/embedded/child/vocabulary.ts";
 import type { Vocabulary } from "../src/prompt/vocabulary.ts";
@@ -53,7 +53,7 @@ export const readMiniVocabulary = async (): Promise<Vocabulary> => readVocabular
 
 /** The mini model's tokens of these spellings, all with the same bias. */
 export function biasOn(vocabulary: Vocabulary, spellings: readonly string[], bias: number): Record<string, number> {
-  const ids = spellings.flatMap((spelling) => vocabulary.markNamed(spelling) ?? []);
+  const ids = spellings.flatMap((spelling) => vocabulary.specialTokenId(spelling) ?? []);
   return Object.fromEntries(ids.map((id) => [id, bias]));
 }
 
@@ -63,14 +63,14 @@ export const neverEnding = async (): Promise<Record<string, number>> =>
 
 export function startScripted(
   script?: Script["scenarios"],
-  facts?: Partial<EngineFacts>,
+  metadata?: Partial<EngineMetadata>,
   timings?: Partial<Timings>,
   folder?: string,
 ): StartedEngine {
   return begin({ timings, folder }, (common) => {
     const scriptFile = script && join(common.runFolder, "script.json");
     if (scriptFile) writeFileSync(scriptFile, JSON.stringify({ scenarios: script } satisfies Script));
-    return startScriptedEngine({ ...common, scriptFile, sampling: neutral, ...(facts && { facts }) });
+    return startScriptedEngine({ ...common, scriptFile, sampling: neutral, ...(metadata && { metadata }) });
   });
 }
 

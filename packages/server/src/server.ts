@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { WorkMeter, findParametersFault, findSchemaFault } from "@parley/inference";
+import { ComplexityBudget, findParametersFault, findSchemaFault } from "@parley/inference";
 import type { SupervisorReport } from "@parley/inference";
 import { createApp } from "./app.ts";
 import { withEnvironmentKey } from "./auth/authenticate.ts";
@@ -151,10 +151,10 @@ function admissionFor(
 
 /** The schemas of all functions of one request are bounded together. */
 const findSchemaFaults: FindSchemaFaults = () => {
-  const meter = new WorkMeter();
+  const budget = new ComplexityBudget();
   return {
     inAnswer: (schema) => findSchemaFault(schema),
-    inParameters: (schema) => findParametersFault(schema, meter),
+    inParameters: (schema) => findParametersFault(schema, budget),
   };
 };
 

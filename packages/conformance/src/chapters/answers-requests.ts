@@ -3,7 +3,7 @@ import type { Context } from "../judge/context.ts";
 import { cannot, must, show } from "../judge/finding.ts";
 import { completionOf, contentOf, givenCompletion, textAt, tokensOf } from "../judge/read.ts";
 import type { Header } from "../wire/ask.ts";
-import { canThink, chat, modelRecord, say } from "./ask.ts";
+import { canReason, chat, modelRecord, say } from "./ask.ts";
 import type { Members } from "./ask.ts";
 import { endedBelowCap, mustKeepCap } from "./caps.ts";
 import { ifThinks, mustCountThoughts } from "./reasoning.ts";
@@ -130,5 +130,5 @@ function sameInStream(context: Context): string {
 }
 
 export function thinking(context: Context, members: Members): ReturnType<Step["asks"]> {
-  return canThink(context) ? [chat(context, members)] : cannot("the record of the model has no feature `reasoning`");
+  return canReason(context) ? [chat(context, members)] : cannot("the record of the model has no feature `reasoning`");
 }

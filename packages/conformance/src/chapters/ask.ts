@@ -79,14 +79,14 @@ export const hasFeature = (context: Context, feature: string): boolean =>
   listAt(modelRecord(context), "/supported_features").includes(feature);
 
 /** The same, and no where there is no record. */
-export const canThink = (context: Context): boolean =>
+export const canReason = (context: Context): boolean =>
   context.has("models") &&
   recordsOf(context).some(
     (record) => record["id"] === modelId(context) && listAt(record, "/supported_features").includes("reasoning"),
   );
 
 /** Keeps a model that can think from it, so that a few tokens are enough. */
-export const unthinking = (context: Context): Members => (canThink(context) ? { reasoning_effort: "none" } : {});
+export const unthinking = (context: Context): Members => (canReason(context) ? { reasoning_effort: "none" } : {});
 
 /** How many tokens prompt and answer may have together, by the listing. */
 export function contextLength(context: Context): number {

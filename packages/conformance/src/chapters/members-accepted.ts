@@ -2,7 +2,7 @@ import { limit } from "../contract/contract.ts";
 import { must, show } from "../judge/finding.ts";
 import { completionOf, finishOf, listAt } from "../judge/read.ts";
 import type { Answer } from "../wire/answer.ts";
-import { canThink, partsOfQuestion, say } from "./ask.ts";
+import { canReason, partsOfQuestion, say } from "./ask.ts";
 import { conversation } from "./conversation.ts";
 import { clientId } from "./http-every-answer.ts";
 import { sentHeader } from "./http-browsers.ts";
@@ -80,7 +80,7 @@ const wholeNumbers: Part = {
 const extras = mixture({
   name: "lower bounds and extras",
   base: { max_completion_tokens: 1 },
-  together: (context) => (canThink(context) ? { reasoning_effort: "high" } : {}),
+  together: (context) => (canReason(context) ? { reasoning_effort: "high" } : {}),
   parts: [
     lower,
     wholeNumbers,

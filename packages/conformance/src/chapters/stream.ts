@@ -3,7 +3,7 @@ import type { Context } from "../judge/context.ts";
 import { cannot, doesNotApply, must, show } from "../judge/finding.ts";
 import { at, completionOf, contentOf, isCompletion, textAt, usageOf } from "../judge/read.ts";
 import type { Answer } from "../wire/answer.ts";
-import { canThink, chat, hasFeature, modelRecord, say } from "./ask.ts";
+import { canReason, chat, hasFeature, modelRecord, say } from "./ask.ts";
 import type { Members } from "./ask.ts";
 import { thinking } from "./answers-requests.ts";
 import { rules } from "./stream-rules.ts";
@@ -34,7 +34,7 @@ const steps: readonly Step[] = [
         n: 2,
         temperature: 1,
         max_completion_tokens: 8,
-        ...(canThink(context) && { reasoning_effort: "high" }),
+        ...(canReason(context) && { reasoning_effort: "high" }),
       }),
     ],
   },
@@ -76,7 +76,7 @@ const isOfReasoning =
 
 /** Said aloud it changes nothing (RESP-23), so that the stream can be compared with the plain answer all the same. */
 function defaultEffort(context: Context): Members {
-  const effort = canThink(context) ? textAt(modelRecord(context), "/default_reasoning_effort") : undefined;
+  const effort = canReason(context) ? textAt(modelRecord(context), "/default_reasoning_effort") : undefined;
   return effort === undefined ? {} : { reasoning_effort: effort };
 }
 

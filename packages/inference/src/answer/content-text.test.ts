@@ -2,12 +2,12 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anyCuts, bytesOf, everyCut } from "../../test/cuts.ts";
 import { spell } from "../../test/requests.ts";
-import type { TokenPiece } from "../engine.ts";
+import type { OutputToken } from "../engine.ts";
 import { ContentText } from "./content-text.ts";
 
 interface Read {
   readonly text: string;
-  readonly tokens: readonly TokenPiece[];
+  readonly tokens: readonly OutputToken[];
   readonly isStopped: boolean;
   /** Whether text and tokens have kept step: never a text without its tokens, never a token before its text. */
   readonly isInStep: boolean;
@@ -16,7 +16,7 @@ interface Read {
 /** Feeds tokens as the child does: until a stop string, else to the flush. */
 function read(pieces: readonly (readonly number[])[], stops: readonly string[]): Read {
   const content = new ContentText(stops);
-  const tokens: TokenPiece[] = [];
+  const tokens: OutputToken[] = [];
   let text = "";
   let isInStep = true;
   for (const [id, bytes] of pieces.entries()) {

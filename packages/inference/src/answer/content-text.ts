@@ -1,10 +1,10 @@
-import type { TokenPiece } from "../engine.ts";
+import type { OutputToken } from "../engine.ts";
 import { StopStrings } from "./stop-strings.ts";
 
 /** Text that may be shown, with the tokens that it begins: together they spell at least this text, and no other token does. */
 export interface ShownText {
   readonly text: string;
-  readonly tokens: readonly TokenPiece[];
+  readonly tokens: readonly OutputToken[];
   readonly isStopped: boolean;
 }
 
@@ -13,7 +13,7 @@ export class ContentText {
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   readonly #stops: StopStrings;
   /** Tokens that nothing is shown of yet, with the place in the text where they begin. */
-  #waiting: { readonly piece: TokenPiece; readonly start: number }[] = [];
+  #waiting: { readonly piece: OutputToken; readonly start: number }[] = [];
   #decoded = 0;
   #shown = 0;
 
@@ -21,7 +21,7 @@ export class ContentText {
     this.#stops = new StopStrings(stops);
   }
 
-  push(piece: TokenPiece): ShownText {
+  push(piece: OutputToken): ShownText {
     this.#waiting.push({ piece, start: this.#decoded });
     return this.#take(this.#decoder.decode(Uint8Array.from(piece.bytes), { stream: true }));
   }

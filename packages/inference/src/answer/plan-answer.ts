@@ -1,14 +1,14 @@
 import type { EngineRequest } from "../engine.ts";
-import type { Abilities } from "../prompt/marks.ts";
-import type { AnswerPlan } from "./answer.ts";
+import type { Capabilities } from "../prompt/special-tokens.ts";
+import type { AnswerPlan } from "./answer-parser.ts";
 
 /** What the caller asks for, as far as the model has been taught it. */
-export function planAnswer(request: EngineRequest, abilities: Abilities): AnswerPlan {
+export function planAnswer(request: EngineRequest, capabilities: Capabilities): AnswerPlan {
   return {
-    isThinking: request.isThinking && abilities.canThink,
-    tools: toolsOf(request, abilities.canCallTools),
+    isReasoning: request.isReasoning && capabilities.canReason,
+    tools: toolsOf(request, capabilities.canCallTools),
     isParallel: request.parallel_tool_calls,
-    isGuided: request.format.type !== "text",
+    isConstrained: request.format.type !== "text",
     stop: request.stop,
   };
 }

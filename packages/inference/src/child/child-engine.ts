@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { EngineError } from "../engine.ts";
-import type { Engine, EngineEvent, EngineFacts, EngineGauges, EngineRequest, EngineState } from "../engine.ts";
+import type { Engine, EngineEvent, EngineMetadata, EngineGauges, EngineRequest, EngineState } from "../engine.ts";
 import { compileGrammars } from "../schema/compile-grammars.ts";
 import { EngineProcess } from "../sidecar/engine-process.ts";
 import { Supervisor } from "../sidecar/supervise.ts";
@@ -61,8 +61,8 @@ export class ChildEngine implements Engine {
     return this.#supervisor.reason;
   }
 
-  get facts(): EngineFacts | undefined {
-    return this.#supervisor.facts;
+  get metadata(): EngineMetadata | undefined {
+    return this.#supervisor.metadata;
   }
 
   /** The process under way, for an operator or a test that kills it. */

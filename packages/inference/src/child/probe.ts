@@ -7,7 +7,7 @@ export const probeRequest: EngineRequest = {
   tool_choice: "none",
   parallel_tool_calls: false,
   format: { type: "text" },
-  isThinking: false,
+  isReasoning: false,
   max_tokens: 1,
   n: 1,
   seed: undefined,

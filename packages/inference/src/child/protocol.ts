@@ -1,4 +1,4 @@
-import type { EngineEvent, EngineFacts, EngineRequest } from "../engine.ts";
+import type { EngineEvent, EngineMetadata, EngineRequest } from "../engine.ts";
 import type { Grammars } from "../schema/compile-grammars.ts";
 
 /**
@@ -37,7 +37,7 @@ export interface ChildStatus {
 
 export type ChildNotice =
   | { readonly notice: "loading"; readonly share: number; readonly detail: string }
-  | { readonly notice: "ready"; readonly facts: EngineFacts }
+  | { readonly notice: "ready"; readonly metadata: EngineMetadata }
   /** Why it is about to end, where a later start may succeed; `message` is a sentence for the operator. */
   | { readonly notice: "failing"; readonly message: string }
   /** What cannot get better by starting again; `message` is a sentence for the operator. */

@@ -35,7 +35,7 @@ test("a prompt that was made to be counted is not made again, unless something i
   const counted = await threads.render(request);
   const [shorter, thinking] = [
     { ...request, max_tokens: 1 },
-    { ...request, isThinking: true },
+    { ...request, isReasoning: true },
   ];
   expect(await threads.render(shorter)).toBe(counted);
   expect(await threads.render(thinking)).not.toBe(counted);

@@ -35,8 +35,8 @@ export class PromptThreads {
   }
 
   /** @throws {TemplateRefusal} when the model's template refuses the conversation */
-  async render({ messages, tools, tool_choice, isThinking }: PromptRequest): Promise<Prompt> {
-    const request = { messages, tools, tool_choice, isThinking };
+  async render({ messages, tools, tool_choice, isReasoning }: PromptRequest): Promise<Prompt> {
+    const request = { messages, tools, tool_choice, isReasoning };
     const made = this.#made.get(messages);
     if (made && isSame(made.request, request)) return made.prompt;
     const isLarge = JSON.stringify(request).length > largeBytes;
@@ -80,7 +80,7 @@ interface Made {
 
 /** Nobody changes a request: what is the same object says the same. */
 const isSame = (one: PromptRequest, other: PromptRequest): boolean =>
-  one.tools === other.tools && one.tool_choice === other.tool_choice && one.isThinking === other.isThinking;
+  one.tools === other.tools && one.tool_choice === other.tool_choice && one.isReasoning === other.isReasoning;
 
 class PromptThread {
   readonly #worker: Worker;

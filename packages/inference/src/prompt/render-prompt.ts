@@ -1,22 +1,22 @@
 import { Template } from "@huggingface/jinja";
 import type { EngineRequest } from "../engine.ts";
 import { TextGuard } from "./guard-text.ts";
-import { mark } from "./marks.ts";
+import { specialToken } from "./special-tokens.ts";
 import { RequestRefused } from "../request-refused.ts";
 import { toTemplateMessages, toTemplateTool } from "./template-messages.ts";
 
 /** What of a request decides its prompt. */
-export type PromptRequest = Pick<EngineRequest, "messages" | "tools" | "tool_choice" | "isThinking">;
+export type PromptRequest = Pick<EngineRequest, "messages" | "tools" | "tool_choice" | "isReasoning">;
 
 /** A model's own chat template and tokenizer. */
 export interface PromptModel {
   /** Jinja, as in the model's files. */
   readonly template: string;
   /** Every spelling that the template or the tokenizer gives a meaning to. */
-  readonly marks: readonly string[];
+  readonly specialTokens: readonly string[];
   readonly bosToken: string;
   readonly eosToken: string;
-  /** Token ids of a text; marks are recognised. */
+  /** Token ids of a text; special tokens are recognised. */
   tokenize(text: string): readonly number[];
 }
 
@@ -24,7 +24,7 @@ export interface PromptModel {
 export interface Prompt {
   readonly tokens: number[];
   /** The prompt ends inside a thought that the model goes on with. */
-  readonly opensInThought: boolean;
+  readonly opensInReasoning: boolean;
 }
 
 /** The template itself has refused the conversation. */
@@ -42,10 +42,10 @@ export class PromptRenderer {
 
   /** @throws {TemplateRefusal} when the template calls `raise_exception` or cannot be applied */
   render(request: PromptRequest): Prompt {
-    const guard = new TextGuard(this.#model.marks);
+    const guard = new TextGuard(this.#model.specialTokens);
     const text = this.#renderText(request, guard);
     const tokens = guard.split(text).flatMap((piece) => [...this.#model.tokenize(piece)]);
-    return { tokens, opensInThought: this.#opensInThought(text) };
+    return { tokens, opensInReasoning: this.#opensInReasoning(text) };
   }
 
   /** How many tokens a text has that an engine has written. */
@@ -53,10 +53,10 @@ export class PromptRenderer {
     return this.#model.tokenize(text).length;
   }
 
-  /** Only where both are marks: a caller's text is guarded against marks, and against nothing else. */
-  #opensInThought(text: string): boolean {
-    const { thinkStart, thinkEnd } = mark;
-    if (![thinkStart, thinkEnd].every((spelling) => this.#model.marks.includes(spelling))) return false;
+  /** Only where both are special tokens: a caller's text is guarded against special tokens, and against nothing else. */
+  #opensInReasoning(text: string): boolean {
+    const { thinkStart, thinkEnd } = specialToken;
+    if (![thinkStart, thinkEnd].every((spelling) => this.#model.specialTokens.includes(spelling))) return false;
     return text.lastIndexOf(thinkStart) > text.lastIndexOf(thinkEnd);
   }
 
@@ -67,7 +67,7 @@ export class PromptRenderer {
         messages: guard.protect(toTemplateMessages(request.messages)),
         ...(tools.length > 0 && { tools: guard.protect(tools.map(toTemplateTool)) }),
         add_generation_prompt: true,
-        enable_thinking: request.isThinking,
+        enable_thinking: request.isReasoning,
         bos_token: this.#model.bosToken,
         eos_token: this.#model.eosToken,
       });

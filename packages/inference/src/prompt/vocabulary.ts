@@ -1,4 +1,4 @@
-import type { TokenPiece } from "../engine.ts";
+import type { OutputToken } from "../engine.ts";
 
 /** What a token id stands for. */
 export interface Vocabulary {
@@ -8,13 +8,13 @@ export interface Vocabulary {
   /** The spelling, control tokens included. */
   spellingOf(token: number): string;
   /** The token that is spelled exactly so and is more than text (`<tool_call>`), or undefined. */
-  readonly markNamed: (spelling: string) => number | undefined;
+  readonly specialTokenId: (spelling: string) => number | undefined;
   /** Every spelling that a template could give a meaning to. */
-  readonly marks: readonly string[];
+  readonly specialTokens: readonly string[];
 }
 
 /** Tokens as an answer reports them. */
-export function describeWith(vocabulary: Vocabulary): (token: number) => TokenPiece {
+export function describeWith(vocabulary: Vocabulary): (token: number) => OutputToken {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   return (id) => {
     const bytes = vocabulary.bytesOf(id);

@@ -1,7 +1,7 @@
 import type { Sampling } from "../engine.ts";
 import type { SupervisorReport } from "../sidecar/supervised.ts";
 import type { Timings } from "../sidecar/timings.ts";
-import { readFacts } from "../vllm/facts.ts";
+import { readMetadata } from "../vllm/facts.ts";
 import { openModel } from "../vllm/model/open-model.ts";
 import type { OpenModel } from "../vllm/model/open-model.ts";
 import { VllmEngine } from "../vllm/vllm-engine.ts";
@@ -56,8 +56,8 @@ export function startRemoteEngine(options: RemoteOptions): VllmEngine {
     prove: async (signal) => {
       upstream.readmitAll();
       const model = await open();
-      const facts = await readFacts(upstream, { ...options, model }, signal);
-      return way.prove({ model, servedName, upstream }, facts, signal);
+      const metadata = await readMetadata(upstream, { ...options, model }, signal);
+      return way.prove({ model, servedName, upstream }, metadata, signal);
     },
     visit: (signal) => upstream.visitAll(signal),
     complaint: () => upstream.complaint,

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { EngineError } from "../engine.ts";
-import type { EngineFacts, EngineState } from "../engine.ts";
+import type { EngineMetadata, EngineState } from "../engine.ts";
 import { ReadyGate } from "../sidecar/ready-gate.ts";
 import type { SupervisorReport } from "../sidecar/supervised.ts";
 import type { Keeper } from "../vllm/vllm-engine.ts";
@@ -12,7 +12,7 @@ export interface Watched {
   /** Milliseconds for one look to succeed. */
   readonly patienceMs: number;
   /** Reads what the engine says of itself and makes it produce one token. */
-  prove(signal: AbortSignal): Promise<EngineFacts>;
+  prove(signal: AbortSignal): Promise<EngineMetadata>;
   /** Asks for something that costs nothing, so that an engine that has gone is noticed while nobody needs it. */
   visit(signal: AbortSignal): Promise<void>;
   /** What is wrong while nobody may be asked; undefined while somebody may. */
@@ -30,7 +30,7 @@ export class RemoteKeeper implements Keeper {
   readonly #closed = new AbortController();
   #state: EngineState = "absent";
   #reason = "not asked yet";
-  #facts: EngineFacts | undefined;
+  #metadata: EngineMetadata | undefined;
   #restarts = 0;
   #looks = 0;
   #watching: Promise<void> = Promise.resolve();
@@ -47,8 +47,8 @@ export class RemoteKeeper implements Keeper {
     return this.#reason;
   }
 
-  get facts(): EngineFacts | undefined {
-    return this.#facts;
+  get metadata(): EngineMetadata | undefined {
+    return this.#metadata;
   }
 
   /** How often it came back. */
@@ -103,7 +103,7 @@ export class RemoteKeeper implements Keeper {
     const { patienceMs } = this.#watched;
     const { signal } = this.#closed;
     try {
-      this.#facts = await this.#watched.prove(AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]));
+      this.#metadata = await this.#watched.prove(AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]));
       if (signal.aborted) return;
       this.#become("ready", "");
       this.#ready.open();

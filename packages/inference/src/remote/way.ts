@@ -1,4 +1,4 @@
-import type { EngineFacts } from "../engine.ts";
+import type { EngineMetadata } from "../engine.ts";
 import { generate } from "../vllm/generate.ts";
 import type { Served } from "../vllm/generate.ts";
 import { probe } from "../vllm/vllm-engine.ts";
@@ -7,14 +7,14 @@ import { probe } from "../vllm/vllm-engine.ts";
 export interface Way {
   readonly generate: typeof generate;
   /** Makes it produce a token, and tells what is known of it then. */
-  prove(served: Omit<Served, "limits">, facts: EngineFacts, signal: AbortSignal): Promise<EngineFacts>;
+  prove(served: Omit<Served, "limits">, metadata: EngineMetadata, signal: AbortSignal): Promise<EngineMetadata>;
 }
 
 /** What vLLM and its routers take. */
 export const byTokenIds: Way = {
   generate,
-  prove: async (served, facts, signal) => {
+  prove: async (served, metadata, signal) => {
     await probe(served, signal);
-    return facts;
+    return metadata;
   },
 };

@@ -1,7 +1,7 @@
 import { refTarget, schemasOf } from "./schema-node.ts";
 import type { Conjunction, Schema, SchemaObject } from "./schema-node.ts";
-import { SchemaTooComplex } from "./work-meter.ts";
-import type { WorkMeter } from "./work-meter.ts";
+import { SchemaTooComplex } from "./complexity-budget.ts";
+import type { ComplexityBudget } from "./complexity-budget.ts";
 
 /** Schemas that must hold at once, each for what it says itself: `$ref`, `allOf` and `anyOf` are resolved. */
 export type Flat = ReadonlySet<SchemaObject>;
@@ -14,12 +14,12 @@ const ownKeywords = ["type", "properties", "required", "additionalProperties", "
 /** Follows `$ref` and `allOf` and multiplies `anyOf` out, every schema once. */
 export class Alternatives {
   readonly #root: Schema;
-  readonly #meter: WorkMeter;
+  readonly #budget: ComplexityBudget;
   readonly #known = new Map<SchemaObject, readonly Flat[]>();
 
-  constructor(root: Schema, meter: WorkMeter) {
+  constructor(root: Schema, budget: ComplexityBudget) {
     this.#root = root;
-    this.#meter = meter;
+    this.#budget = budget;
   }
 
   /** The ways to satisfy all of the schemas; none when nothing can. @throws {SchemaTooComplex} */
@@ -55,10 +55,10 @@ export class Alternatives {
     if (some.length * others.length > mostAlternatives) {
       throw new SchemaTooComplex(`"anyOf" multiplies into more than ${mostAlternatives} alternatives`);
     }
-    this.#meter.spend(1 + others.length);
+    this.#budget.spend(1 + others.length);
     return some.flatMap((one) =>
       others.map((other) => {
-        this.#meter.spend(one.size + other.size);
+        this.#budget.spend(one.size + other.size);
         return new Set([...one, ...other]);
       }),
     );

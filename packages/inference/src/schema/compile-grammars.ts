@@ -3,7 +3,7 @@ import type { EngineRequest, FunctionTool } from "../engine.ts";
 import { compileParameters, compileSchema } from "./compile-schema.ts";
 import { anyObjectGrammar, answerGrammar, toolCallGrammar } from "./to-grammar.ts";
 import type { CallableTool } from "./to-grammar.ts";
-import { WorkMeter } from "./work-meter.ts";
+import { ComplexityBudget } from "./complexity-budget.ts";
 
 /** GBNF. */
 export interface Grammars {
@@ -24,7 +24,7 @@ export function compileGrammars(request: EngineRequest): Grammars {
 function contentGrammarOf(format: EngineRequest["format"]): string | undefined {
   if (format.type === "text") return undefined;
   if (format.type === "json_object") return anyObjectGrammar;
-  const compiled = compileSchema(format.schema, "value", new WorkMeter());
+  const compiled = compileSchema(format.schema, "value", new ComplexityBudget());
   if ("rules" in compiled) return answerGrammar(compiled.rules);
   throw new EngineError("rejected", `The schema of the answer cannot be enforced: ${compiled.fault.reason}.`);
 }
@@ -36,9 +36,9 @@ const toolSteps = 400_000;
 function toolGrammarOf({ tools, tool_choice }: EngineRequest): string | undefined {
   if (tool_choice === "none" || tools.length === 0) return undefined;
   const offered = tool_choice === "auto" ? tools : tools.filter((tool) => tool_choice.oneOf.includes(tool.name));
-  const meter = new WorkMeter(toolSteps);
+  const budget = new ComplexityBudget(toolSteps);
   return toolCallGrammar(
-    offered.map((tool, index) => toCallable(tool, index, tool_choice !== "auto" || tool.isStrict === true, meter)),
+    offered.map((tool, index) => toCallable(tool, index, tool_choice !== "auto" || tool.isStrict === true, budget)),
   );
 }
 
@@ -46,10 +46,10 @@ function toCallable(
   { name, parameters }: FunctionTool,
   index: number,
   isBinding: boolean,
-  meter: WorkMeter,
+  budget: ComplexityBudget,
 ): CallableTool {
   if (parameters === undefined) return { name, parameters };
-  const compiled = compileParameters(parameters, `tool-${index}`, meter);
+  const compiled = compileParameters(parameters, `tool-${index}`, budget);
   if ("rules" in compiled) return { name, parameters: compiled };
   if (!isBinding) return { name, parameters: "any" };
   throw new EngineError(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { findParametersFault, findSchemaFault } from "./compile-schema.ts";
 import type { Schema, SchemaObject } from "./schema-node.ts";
-import { WorkMeter } from "./work-meter.ts";
+import { ComplexityBudget } from "./complexity-budget.ts";
 
 const string = { type: "string" };
 
@@ -158,8 +158,8 @@ describe("however hostile a schema is, judging it takes little time", () => {
   });
 
   test("the schemas of one request share what they may cost", () => {
-    const meter = new WorkMeter();
-    const faults = list(128, () => findSchemaFault(holder(named(2000, () => string)), meter));
+    const budget = new ComplexityBudget();
+    const faults = list(128, () => findSchemaFault(holder(named(2000, () => string)), budget));
     expect(faults.filter((fault) => fault === undefined).length).toBeGreaterThan(1);
     expect(faults.at(-1)?.reason).toContain("too much work");
   });

@@ -1,7 +1,7 @@
 import type { RuleBook } from "./rule-book.ts";
 import { kindOf, kinds } from "./shape.ts";
 import type { Member, Shape } from "./shape.ts";
-import type { WorkMeter } from "./work-meter.ts";
+import type { ComplexityBudget } from "./complexity-budget.ts";
 
 /** What decides how long one alternative of an object looks like another. */
 export interface ObjectPlan {
@@ -24,22 +24,22 @@ export interface Beginning {
 export function planObject(
   { members, rest }: Extract<Shape, { kind: "object" }>,
   rules: RuleBook["rules"],
-  meter: WorkMeter,
+  budget: ComplexityBudget,
 ): ObjectPlan {
   if (rest !== undefined) return { beginnings: undefined, firstNames: 1, longestRun: 1, inner: [rest] };
   const firstRequired = members.findIndex((member) => member.isRequired);
   const first = firstRequired < 0 ? members : members.slice(0, firstRequired + 1);
   return {
-    beginnings: first.flatMap((member) => beginningsOf(member, rules, meter)),
+    beginnings: first.flatMap((member) => beginningsOf(member, rules, budget)),
     firstNames: first.length,
     longestRun: longestRunIn(members),
     inner: [...new Set(members.map((member) => member.rule))],
   };
 }
 
-function beginningsOf({ name, rule }: Member, rules: RuleBook["rules"], meter: WorkMeter): Beginning[] {
+function beginningsOf({ name, rule }: Member, rules: RuleBook["rules"], budget: ComplexityBudget): Beginning[] {
   const shapes = rules[rule] ?? [];
-  meter.spend(shapes.length);
+  budget.spend(shapes.length);
   const begin = (kind: string): string => `${JSON.stringify(name)}: ${kind}`;
   return shapes.flatMap((shape): Beginning[] => {
     if (shape.kind === "any") return kinds.map((kind) => ({ text: begin(kind), wider: undefined }));

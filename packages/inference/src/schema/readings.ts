@@ -4,8 +4,8 @@ import { writeLiteralTree } from "./literal-tree.ts";
 import type { RuleBook } from "./rule-book.ts";
 import { kindOf, kinds } from "./shape.ts";
 import type { Kind, Shape } from "./shape.ts";
-import { SchemaTooComplex } from "./work-meter.ts";
-import type { WorkMeter } from "./work-meter.ts";
+import { SchemaTooComplex } from "./complexity-budget.ts";
+import type { ComplexityBudget } from "./complexity-budget.ts";
 
 /** The most readings of an unfinished text that llama.cpp may have to follow at once: it tries every token with each. */
 const mostReadings = 500;
@@ -27,14 +27,14 @@ interface RulePlan {
  * far; where two alternatives begin alike and contain themselves, the readings double with every level.
  * @throws {SchemaTooComplex}
  */
-export function assertFewReadings({ rules }: RuleBook, meter: WorkMeter): void {
+export function assertFewReadings({ rules }: RuleBook, budget: ComplexityBudget): void {
   const readings: Readings[] = rules.map(() => nothing);
-  const plans = rules.map((shapes, rule) => planRule(rule, shapes, rules, meter));
+  const plans = rules.map((shapes, rule) => planRule(rule, shapes, rules, budget));
   let order = plans.toReversed();
   for (let grew = true; grew; order = order.toReversed()) {
     grew = false;
     for (const plan of order) {
-      const counted = count(plan, readings, meter);
+      const counted = count(plan, readings, budget);
       if (kinds.some((kind) => counted[kind] > mostReadings)) throw tooAlike();
       grew ||= kinds.some((kind) => counted[kind] !== readings[plan.rule]?.[kind]);
       readings[plan.rule] = counted;
@@ -50,7 +50,12 @@ const tooAlike = (): SchemaTooComplex =>
       `other: give every alternative a required member with a "const" that tells it apart`,
   );
 
-function planRule(rule: number, shapes: readonly Shape[], rules: RuleBook["rules"], meter: WorkMeter): RulePlan {
+function planRule(
+  rule: number,
+  shapes: readonly Shape[],
+  rules: RuleBook["rules"],
+  budget: ComplexityBudget,
+): RulePlan {
   const literals = Map.groupBy(
     shapes.flatMap((shape) => (shape.kind === "literal" ? [shape.value] : [])),
     kindOf,
@@ -72,27 +77,27 @@ function planRule(rule: number, shapes: readonly Shape[], rules: RuleBook["rules
       null: plain("null"),
     },
     items: shapes.flatMap((shape) => (shape.kind === "array" ? [shape.item] : [])),
-    objects: shapes.flatMap((shape) => (shape.kind === "object" ? [planObject(shape, rules, meter)] : [])),
+    objects: shapes.flatMap((shape) => (shape.kind === "object" ? [planObject(shape, rules, budget)] : [])),
   };
 }
 
-function count({ plain, items, objects }: RulePlan, readings: readonly Readings[], meter: WorkMeter): Readings {
-  meter.spend(1 + items.length);
+function count({ plain, items, objects }: RulePlan, readings: readonly Readings[], budget: ComplexityBudget): Readings {
+  budget.spend(1 + items.length);
   const inside = (kind: Kind): number => items.reduce((sum, rule) => sum + (readings[rule]?.[kind] ?? 0), 0);
   return {
     ...plain,
     array: plain.array + Math.max(items.length, ...kinds.map(inside)),
-    object: plain.object + countObjects(objects, readings, meter),
+    object: plain.object + countObjects(objects, readings, budget),
   };
 }
 
 /** Objects whose first member has the same name and the same kind of value stay alike, for all that we know, to the end. */
-function countObjects(objects: readonly ObjectPlan[], readings: readonly Readings[], meter: WorkMeter): number {
+function countObjects(objects: readonly ObjectPlan[], readings: readonly Readings[], budget: ComplexityBudget): number {
   const alike = new Map<string, number>();
   let always = 0;
   for (const plan of objects) {
     const { beginnings, inner } = plan;
-    meter.spend(1 + (beginnings?.length ?? 0) + inner.length);
+    budget.spend(1 + (beginnings?.length ?? 0) + inner.length);
     const own = inner.reduce((most, rule) => Math.max(most, largest(readings[rule] ?? nothing)), plan.longestRun);
     if (!beginnings) always += own;
     for (const { text } of beginnings ?? []) alike.set(text, (alike.get(text) ?? 0) + own);

@@ -1,4 +1,4 @@
-import { LiteralJudge } from "./accepts.ts";
+import { LiteralValidator } from "./literal-validator.ts";
 import { Alternatives } from "./alternatives.ts";
 import type { Flat } from "./alternatives.ts";
 import { SchemaIds } from "./schema-ids.ts";
@@ -6,8 +6,8 @@ import { canonical } from "./schema-node.ts";
 import type { Conjunction, Schema } from "./schema-node.ts";
 import { shapesOf } from "./shape.ts";
 import type { Member, Shape } from "./shape.ts";
-import { SchemaTooComplex } from "./work-meter.ts";
-import type { WorkMeter } from "./work-meter.ts";
+import { SchemaTooComplex } from "./complexity-budget.ts";
+import type { ComplexityBudget } from "./complexity-budget.ts";
 
 /** The schema is well-formed and enforceable keyword by keyword, yet no finite JSON value satisfies it. */
 export class UnsatisfiableSchema extends Error {}
@@ -21,11 +21,11 @@ export interface RuleBook {
 }
 
 /** @throws {SchemaTooComplex} {UnsatisfiableSchema} */
-export function writeRuleBook(conjunction: Conjunction, root: Schema, meter: WorkMeter): RuleBook {
-  const numbering = new Numbering(root, meter);
+export function writeRuleBook(conjunction: Conjunction, root: Schema, budget: ComplexityBudget): RuleBook {
+  const numbering = new Numbering(root, budget);
   numbering.ruleOf(conjunction);
   const all = numbering.expand();
-  const ends = findEnds(all, meter);
+  const ends = findEnds(all, budget);
   if (ends[0] === undefined) throw new UnsatisfiableSchema("no finite JSON value satisfies this schema");
   const isPossible = (rule: number): boolean => ends[rule] !== undefined;
   const keep = (shape: Shape): Shape[] => (neededBy(shape).every(isPossible) ? [prune(shape, isPossible)] : []);
@@ -40,17 +40,17 @@ const mostRules = 10_000;
 
 /** Numbers every distinct conjunction that can be reached. */
 class Numbering {
-  readonly #meter: WorkMeter;
+  readonly #budget: ComplexityBudget;
   readonly #alternatives: Alternatives;
-  readonly #judge: LiteralJudge;
+  readonly #judge: LiteralValidator;
   readonly #schemaIds = new SchemaIds();
   readonly #ids = new Map<string, number>();
   readonly #flats: (readonly Flat[])[] = [];
 
-  constructor(root: Schema, meter: WorkMeter) {
-    this.#meter = meter;
-    this.#alternatives = new Alternatives(root, meter);
-    this.#judge = new LiteralJudge(root, meter);
+  constructor(root: Schema, budget: ComplexityBudget) {
+    this.#budget = budget;
+    this.#alternatives = new Alternatives(root, budget);
+    this.#judge = new LiteralValidator(root, budget);
   }
 
   ruleOf(conjunction: Conjunction): number {
@@ -66,7 +66,7 @@ class Numbering {
   }
 
   #keyOf(flat: Flat): string {
-    this.#meter.spend(1 + flat.size);
+    this.#budget.spend(1 + flat.size);
     return [...new Set(Array.from(flat, (schema) => this.#schemaIds.idOf(schema)))].toSorted((a, b) => a - b).join();
   }
 
@@ -76,20 +76,20 @@ class Numbering {
     // The list grows while it is walked: what is inside a shape has rules of its own.
     for (const flats of this.#flats) {
       const shapes = flats.flatMap((flat) => shapesOf(flat, (inner) => this.ruleOf(inner), this.#judge));
-      this.#meter.spend(
+      this.#budget.spend(
         shapes.reduce((sum, shape) => sum + (shape.kind === "object" ? 1 + shape.members.length : 1), 0),
       );
-      rules.push(distinct(shapes, this.#meter));
+      rules.push(distinct(shapes, this.#budget));
     }
     return rules;
   }
 }
 
-function distinct(shapes: readonly Shape[], meter: WorkMeter): Shape[] {
+function distinct(shapes: readonly Shape[], budget: ComplexityBudget): Shape[] {
   const byText = new Map<string, Shape>();
   for (const shape of shapes) {
     const text = canonical(shape);
-    meter.spend(text.length >> 6);
+    budget.spend(text.length >> 6);
     byText.set(text, shape);
   }
   return [...byText.values()];
@@ -105,7 +105,7 @@ function neededBy(shape: Shape): number[] {
  * The rules that some finite value satisfies: the least fixed point over their alternatives. Inner rules have higher
  * numbers as a rule, so going backwards settles most of them at the first pass, and going forwards the others.
  */
-function findEnds(rules: readonly (readonly Shape[])[], meter: WorkMeter): (Shape | undefined)[] {
+function findEnds(rules: readonly (readonly Shape[])[], budget: ComplexityBudget): (Shape | undefined)[] {
   const ends: (Shape | undefined)[] = rules.map(() => undefined);
   const inOrder = rules.map((shapes, rule) => ({
     rule,
@@ -116,7 +116,7 @@ function findEnds(rules: readonly (readonly Shape[])[], meter: WorkMeter): (Shap
     grew = false;
     for (const { rule, ways } of order) {
       if (ends[rule] !== undefined) continue;
-      meter.spend(ways.reduce((sum, { needed }) => sum + needed.length, 1));
+      budget.spend(ways.reduce((sum, { needed }) => sum + needed.length, 1));
       ends[rule] = ways.find(({ needed }) => needed.every((inner) => ends[inner] !== undefined))?.shape;
       grew ||= ends[rule] !== undefined;
     }

@@ -1,4 +1,4 @@
-import type { LiteralJudge } from "./accepts.ts";
+import type { LiteralValidator } from "./literal-validator.ts";
 import type { Flat } from "./alternatives.ts";
 import { asConjunction, memberConjunction, namedTypes, propertiesOf, requiredOf, typeOf } from "./schema-node.ts";
 import type { Conjunction, JsonType, SchemaObject } from "./schema-node.ts";
@@ -33,7 +33,7 @@ export function kindOf(value: unknown): Kind {
 export type RuleOf = (conjunction: Conjunction) => number;
 
 /** The shapes that satisfy all of the schemas; none when nothing can. */
-export function shapesOf(flat: Flat, ruleOf: RuleOf, judge: LiteralJudge): Shape[] {
+export function shapesOf(flat: Flat, ruleOf: RuleOf, judge: LiteralValidator): Shape[] {
   const schemas = [...flat];
   const literals = literalsOf(schemas);
   if (literals) {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { UnsatisfiableSchema } from "./rule-book.ts";
 import type { Schema } from "./schema-node.ts";
 import { smallestValue } from "./smallest-value.ts";
-import { SchemaTooComplex } from "./work-meter.ts";
+import { SchemaTooComplex } from "./complexity-budget.ts";
 
 const smallest = (schema: Schema): unknown => smallestValue([schema], schema);
 const node = { type: "object", properties: { next: { $ref: "#" }, n: { type: "integer" } }, required: ["n"] };

@@ -1,7 +1,7 @@
 import { writeRuleBook } from "./rule-book.ts";
 import type { Conjunction, Schema } from "./schema-node.ts";
 import type { Shape } from "./shape.ts";
-import { SchemaTooComplex, WorkMeter } from "./work-meter.ts";
+import { SchemaTooComplex, ComplexityBudget } from "./complexity-budget.ts";
 
 /** Optional members are shown on so many levels. */
 const shownLevels = 3;
@@ -14,7 +14,7 @@ const mostLevels = 200;
  * @throws {SchemaTooComplex} {UnsatisfiableSchema}
  */
 export function smallestValue(conjunction: Conjunction, root: Schema): unknown {
-  const { ends } = writeRuleBook(conjunction, root, new WorkMeter());
+  const { ends } = writeRuleBook(conjunction, root, new ComplexityBudget());
   let parts = 0;
   const valueOf = (rule: number, level: number): unknown => {
     parts += 1;

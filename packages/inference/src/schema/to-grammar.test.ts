@@ -9,7 +9,7 @@ import type { Schema } from "./schema-node.ts";
 import { smallestValue } from "./smallest-value.ts";
 import { anyObjectGrammar, answerGrammar, toolCallGrammar } from "./to-grammar.ts";
 import type { CallableTool } from "./to-grammar.ts";
-import { WorkMeter } from "./work-meter.ts";
+import { ComplexityBudget } from "./complexity-budget.ts";
 
 let judge: (grammar: string) => Accepts;
 beforeAll(async () => {
@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 /** What a schema lets a model write; undefined where the schema is refused. */
 function acceptsOf(schema: Schema): Accepts | undefined {
-  const compiled = compileSchema(schema, "value", new WorkMeter());
+  const compiled = compileSchema(schema, "value", new ComplexityBudget());
   return "rules" in compiled ? judge(answerGrammar(compiled.rules)) : undefined;
 }
 
@@ -211,7 +211,7 @@ describe("whatever the schema", () => {
 
 describe("the body of a call", () => {
   const parameters = (schema: Schema, index: number): CallableTool["parameters"] => {
-    const compiled = compileParameters(schema, `tool-${index}`, new WorkMeter());
+    const compiled = compileParameters(schema, `tool-${index}`, new ComplexityBudget());
     if ("rules" in compiled) return compiled;
     throw new Error(compiled.fault.reason);
   };

@@ -3,8 +3,8 @@ import { assertFewReadings } from "./readings.ts";
 import { writeRuleBook } from "./rule-book.ts";
 import type { Conjunction, Schema } from "./schema-node.ts";
 import type { Member, Shape } from "./shape.ts";
-import { SchemaTooComplex } from "./work-meter.ts";
-import type { WorkMeter } from "./work-meter.ts";
+import { SchemaTooComplex } from "./complexity-budget.ts";
+import type { ComplexityBudget } from "./complexity-budget.ts";
 
 /**
  * The rules every grammar shares. White space is at most one blank after `:` and `,`: a small model that may write any
@@ -63,9 +63,9 @@ const mostCharacters = 1_000_000;
  * @param root what `$ref` looks into
  * @throws {SchemaTooComplex} {UnsatisfiableSchema}
  */
-export function writeRules(conjunction: Conjunction, root: Schema, prefix: string, meter: WorkMeter): string {
-  const book = writeRuleBook(conjunction, root, meter);
-  assertFewReadings(book, meter);
+export function writeRules(conjunction: Conjunction, root: Schema, prefix: string, budget: ComplexityBudget): string {
+  const book = writeRuleBook(conjunction, root, budget);
+  assertFewReadings(book, budget);
   const lines = book.rules.flatMap((shapes, rule) =>
     shapes.length > 0 ? writeRule(shapes, `${prefix}-${rule}`, prefix) : [],
   );

@@ -5,7 +5,7 @@ import type { FinishReason } from "../engine.ts";
  * where it is absent. Unless `tokens` says otherwise text, reasoning and tool deltas count one completion token, a role
  * and a finish none.
  */
-export type Step = { readonly choice?: number; readonly tokens?: number } & (
+export type ScriptStep = { readonly choice?: number; readonly tokens?: number } & (
   | { readonly role: true }
   | { readonly text: string }
   | { readonly reasoning: string }
@@ -31,7 +31,7 @@ export type Step = { readonly choice?: number; readonly tokens?: number } & (
   | { readonly raw: string }
   /** From here on every byte is written on its own. */
   | { readonly split: true }
-  | { readonly repeat: number; readonly steps: readonly Step[] }
+  | { readonly repeat: number; readonly steps: readonly ScriptStep[] }
 );
 
 /**
@@ -39,5 +39,5 @@ export type Step = { readonly choice?: number; readonly tokens?: number } & (
  * `default` where there is one, and otherwise gets the built-in reply, which honours every member of the request.
  */
 export interface Script {
-  readonly scenarios: Readonly<Record<string, readonly Step[]>>;
+  readonly scenarios: Readonly<Record<string, readonly ScriptStep[]>>;
 }

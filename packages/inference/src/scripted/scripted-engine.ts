@@ -2,35 +2,35 @@ import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { ChildEngine } from "../child/child-engine.ts";
 import type { ChildEngineOptions } from "../child/child-engine.ts";
-import type { EngineFacts, Sampling } from "../engine.ts";
+import type { EngineMetadata, Sampling } from "../engine.ts";
 
 export interface ScriptedOptions extends Omit<ChildEngineOptions, "command"> {
   /** A JSON file that holds a `Script`; undefined: the built-in reply to everything. */
   readonly scriptFile: string | undefined;
   readonly sampling: Omit<Sampling, "logit_bias">;
-  readonly facts?: Partial<EngineFacts>;
+  readonly metadata?: Partial<EngineMetadata>;
 }
 
 /** A stub that plays a script, for tests, fuzzing and partner sandboxes: every fault exactly when it is wanted. */
 export function startScriptedEngine(options: ScriptedOptions): ChildEngine {
   const program = fileURLToPath(new URL("./child/main.ts", import.meta.url));
-  const facts: EngineFacts = {
+  const metadata: EngineMetadata = {
     context_length: 32_768,
     quantization: "bf16",
     system_fingerprint: `fp_${createHash("sha256").update(`scripted ${options.name}`).digest("hex").slice(0, 16)}`,
     slots: 64,
-    canThink: true,
+    canReason: true,
     canCallTools: true,
     sampling_defaults: options.sampling,
     description: "plays a script, computes nothing",
-    ...options.facts,
+    ...options.metadata,
   };
   const script = options.scriptFile === undefined ? [] : [options.scriptFile];
   const engine = new ChildEngine({
     ...options,
     command: (socketPath) => ({
       command: process.execPath,
-      args: [program, socketPath, JSON.stringify(facts), ...script],
+      args: [program, socketPath, JSON.stringify(metadata), ...script],
     }),
   });
   engine.start();

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { parseNotice } from "../child/protocol.ts";
 import type { ChildNotice } from "../child/protocol.ts";
 import { probeRequest } from "../child/probe.ts";
-import type { EngineFacts } from "../engine.ts";
+import type { EngineMetadata } from "../engine.ts";
 import { isAlive, until } from "../../test/until.ts";
 import { EngineProcess } from "./engine-process.ts";
 import { Supervisor } from "./supervise.ts";
@@ -10,19 +10,19 @@ import type { Supervised, SupervisorReport } from "./supervised.ts";
 import { defaultTimings } from "./timings.ts";
 import type { Timings } from "./timings.ts";
 
-const facts: EngineFacts = {
+const metadata: EngineMetadata = {
   context_length: 1,
   quantization: "bf16",
   system_fingerprint: "fp_0",
   slots: 1,
-  canThink: false,
+  canReason: false,
   canCallTools: false,
   sampling_defaults: probeRequest.sampling,
   description: "",
 };
 
 const say = (notice: ChildNotice): string => `console.log(${JSON.stringify(JSON.stringify(notice))});`;
-const ready = say({ notice: "ready", facts });
+const ready = say({ notice: "ready", metadata });
 const stay = "process.stdin.resume(); process.stdin.on('end', () => process.exit(0));";
 const quick: Timings = { ...defaultTimings, restartFirstMs: 40, watchEveryMs: 20, stopGraceMs: 300 };
 
@@ -64,10 +64,10 @@ describe("a start", () => {
     const loading = say({ notice: "loading", share: 0.5, detail: "reading weights" });
     const { supervisor, reports } = supervise(loading + ready + stay, { probe: () => probed.promise });
     await until("it loads", () => reports.some((report) => report.detail === "reading weights 50 %"));
-    expect([supervisor.state, supervisor.facts]).toEqual(["loading", undefined]);
+    expect([supervisor.state, supervisor.metadata]).toEqual(["loading", undefined]);
     probed.resolve();
     await supervisor.whenReady();
-    expect([supervisor.state, supervisor.reason, supervisor.facts]).toEqual(["ready", "", facts]);
+    expect([supervisor.state, supervisor.reason, supervisor.metadata]).toEqual(["ready", "", metadata]);
   });
 
   test("without a first token is a crash", async () => {

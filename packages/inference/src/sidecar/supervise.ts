@@ -1,5 +1,5 @@
 import { EngineError } from "../engine.ts";
-import type { EngineFacts, EngineState } from "../engine.ts";
+import type { EngineMetadata, EngineState } from "../engine.ts";
 import { backoffMs } from "./backoff.ts";
 import { EngineProcess } from "./engine-process.ts";
 import { isFullDisk } from "./full-disk.ts";
@@ -16,7 +16,7 @@ export class Supervisor {
   #process: EngineProcess | undefined;
   #state: EngineState = "absent";
   #reason = "not started";
-  #facts: EngineFacts | undefined;
+  #metadata: EngineMetadata | undefined;
   #restarts = 0;
   #crashesInARow = 0;
   #readySince = 0;
@@ -43,8 +43,8 @@ export class Supervisor {
     return this.#reason;
   }
 
-  get facts(): EngineFacts | undefined {
-    return this.#facts;
+  get metadata(): EngineMetadata | undefined {
+    return this.#metadata;
   }
 
   get restarts(): number {
@@ -136,7 +136,7 @@ export class Supervisor {
     if (notice.notice === "failing") return void (this.#complaint = notice.message);
     if (notice.notice === "loading")
       return this.#become("loading", `${notice.detail} ${Math.round(notice.share * 100)} %`);
-    void this.#prove(notice.facts);
+    void this.#prove(notice.metadata);
   }
 
   /** As long as its process is there it may still begin to serve; the start deadline is the limit. */
@@ -145,8 +145,8 @@ export class Supervisor {
     const over = new AbortController();
     void process.ended.then(() => over.abort());
     try {
-      const facts = await this.#target.untilServing(over.signal);
-      if (!this.#isClosing) await this.#prove(facts);
+      const metadata = await this.#target.untilServing(over.signal);
+      if (!this.#isClosing) await this.#prove(metadata);
     } catch (error) {
       if (!over.signal.aborted) this.#killBecause(process, `it does not serve: ${String(error)}`);
     }
@@ -161,7 +161,7 @@ export class Supervisor {
   }
 
   /** Ready means that one token was really produced. */
-  async #prove(facts: EngineFacts): Promise<void> {
+  async #prove(metadata: EngineMetadata): Promise<void> {
     const process = this.#process;
     try {
       await this.#target.probe(AbortSignal.timeout(this.#target.timings.startSilenceMs));
@@ -170,7 +170,7 @@ export class Supervisor {
     }
     if (!process || this.#process !== process || this.#isClosing) return;
     clearTimeout(this.#silenceTimer);
-    this.#facts = facts;
+    this.#metadata = metadata;
     this.#readySince = Date.now();
     this.#become("ready", "");
     this.#ready.open();

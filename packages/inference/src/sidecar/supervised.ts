@@ -1,5 +1,5 @@
 import type { ChildNotice, ChildStatus } from "../child/protocol.ts";
-import type { EngineFacts, EngineState } from "../engine.ts";
+import type { EngineMetadata, EngineState } from "../engine.ts";
 import type { EngineProcess } from "./engine-process.ts";
 import type { Timings } from "./timings.ts";
 
@@ -15,7 +15,7 @@ export interface Supervised {
   /** What a line tells us, and whether it belongs into the log. */
   read(line: string): { readonly notice?: ChildNotice | undefined; readonly isLog: boolean };
   /** For a program that does not say itself when it serves: asks until it does. */
-  untilServing?(signal: AbortSignal): Promise<EngineFacts>;
+  untilServing?(signal: AbortSignal): Promise<EngineMetadata>;
   /** Called after every end: clears what the process has left. */
   cleanUp?(): Promise<void>;
   /** Makes the engine produce one real token. */

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import type { EngineFacts, Sampling } from "../engine.ts";
+import type { EngineMetadata, Sampling } from "../engine.ts";
 import type { OpenModel } from "./model/open-model.ts";
 import type { Upstream } from "./upstream.ts";
 
-export interface FactsOptions {
+export interface MetadataOptions {
   readonly model: OpenModel;
   readonly servedName: string;
   readonly slots: number;
@@ -28,7 +28,11 @@ export interface Listed {
 }
 
 /** What the engine says of itself and what the model's files say. @throws {ModelNotListed} and what a connection dies of */
-export async function readFacts(upstream: Upstream, options: FactsOptions, signal: AbortSignal): Promise<EngineFacts> {
+export async function readMetadata(
+  upstream: Upstream,
+  options: MetadataOptions,
+  signal: AbortSignal,
+): Promise<EngineMetadata> {
   const { model, servedName, slots, contextLength, sampling } = options;
   const entry = await readListed(upstream, servedName, signal);
   const version = await versionOf(upstream, signal);
@@ -45,7 +49,7 @@ export async function readFacts(upstream: Upstream, options: FactsOptions, signa
     quantization: folder.quantization,
     system_fingerprint: fingerprint([folder.weightsId, version, folder.template, JSON.stringify(sampling)]),
     slots,
-    ...folder.abilities,
+    ...folder.capabilities,
     sampling_defaults: sampling,
     description: `${version}, at most ${slots} choices at the same time`,
   };

@@ -7,7 +7,7 @@ import { completionBody } from "./dialect/completion-body.ts";
 import { asEngineError } from "./dialect/engine-failure.ts";
 import { guideFor } from "./dialect/guide.ts";
 import { ChoiceReader } from "./dialect/read-choice.ts";
-import type { ChoiceStep } from "./dialect/read-choice.ts";
+import type { ChoiceDelta } from "./dialect/read-choice.ts";
 import { readCompletion } from "./dialect/read-completion.ts";
 import type { OpenModel } from "./model/open-model.ts";
 import type { Upstream } from "./upstream.ts";
@@ -36,7 +36,7 @@ export const generate = (served: Served, request: EngineRequest, signal: AbortSi
 export async function* runChoices(
   n: number,
   signal: AbortSignal,
-  begin: (signal: AbortSignal) => Promise<readonly AsyncGenerator<ChoiceStep>[]>,
+  begin: (signal: AbortSignal) => Promise<readonly AsyncGenerator<ChoiceDelta>[]>,
 ): AsyncGenerator<EngineEvent> {
   const stop = new AbortController();
   const either = AbortSignal.any([signal, stop.signal]);
@@ -58,17 +58,17 @@ async function beginChoices(
   { model, servedName, upstream, limits }: Served,
   request: EngineRequest,
   signal: AbortSignal,
-): Promise<AsyncGenerator<ChoiceStep>[]> {
+): Promise<AsyncGenerator<ChoiceDelta>[]> {
   const grammars = compileGrammars(request);
-  const { tokens, opensInThought } = await model.prompts.render(request);
+  const { tokens, opensInReasoning } = await model.prompts.render(request);
   assertFits(tokens.length, request, limits);
-  const { abilities, vocabulary, endOfTurn } = model.folder;
-  const plan = planAnswer(request, abilities);
-  const guide = guideFor({ plan, grammars, vocabulary, opensInThought });
+  const { capabilities, vocabulary, endOfTurn } = model.folder;
+  const plan = planAnswer(request, capabilities);
+  const guide = guideFor({ plan, grammars, vocabulary, opensInReasoning });
   const job = { model: servedName, request, prompt: tokens, plan, guide, vocabulary, endOfTurn };
   return Array.from({ length: request.n }, (_, choice) => {
     const events = upstream.stream("/v1/completions", completionBody({ ...job, choice }), signal, request.origin);
-    const reader = new ChoiceReader(plan, opensInThought, model, request.top_logprobs);
+    const reader = new ChoiceReader(plan, opensInReasoning, model, request.top_logprobs);
     return reader.read(readCompletion(events, tokens.length));
   });
 }
@@ -89,9 +89,9 @@ export function assertFits(promptTokens: number, { n, max_tokens }: EngineReques
 }
 
 /** Adds the counters up over all choices; the prompt, which all of them share, counts once. */
-function addUp(n: number): (choice: number, counted: ChoiceStep["counted"]) => EngineUsage {
+function addUp(n: number): (choice: number, counted: ChoiceDelta["counted"]) => EngineUsage {
   const nothing = { prompt_tokens: 0, completion_tokens: 0, cached_tokens: 0, reasoning_tokens: 0 };
-  const latest: ChoiceStep["counted"][] = Array.from({ length: n }, () => nothing);
+  const latest: ChoiceDelta["counted"][] = Array.from({ length: n }, () => nothing);
   return (choice, counted) => {
     latest[choice] = counted;
     const sum = (name: keyof EngineUsage): number => latest.reduce((total, one) => total + one[name], 0);

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { ChildStatus } from "../child/protocol.ts";
-import type { EngineFacts, Sampling } from "../engine.ts";
+import type { EngineMetadata, Sampling } from "../engine.ts";
 import type { EngineProcess } from "../sidecar/engine-process.ts";
 import { LogFile } from "../sidecar/log-file.ts";
 import { Supervisor } from "../sidecar/supervise.ts";
@@ -8,7 +8,7 @@ import type { Supervised, SupervisorReport } from "../sidecar/supervised.ts";
 import type { Timings } from "../sidecar/timings.ts";
 import { Connection } from "../wire/connection.ts";
 import { EngineFiles } from "./engine-files.ts";
-import { readFacts } from "./facts.ts";
+import { readMetadata } from "./facts.ts";
 import { readMetrics } from "./metrics.ts";
 import { ModelFolderError } from "./model/model-folder.ts";
 import type { ModelFolder } from "./model/model-folder.ts";
@@ -129,13 +129,13 @@ export class VllmSidecar {
     return { notice: this.#supervisor.state === "ready" ? undefined : readLog(line), isLog: true };
   }
 
-  async #untilServing(signal: AbortSignal): Promise<EngineFacts> {
+  async #untilServing(signal: AbortSignal): Promise<EngineMetadata> {
     for (;;) {
       await wait(this.#options.timings.watchEveryMs, undefined, { signal });
       const model = this.#model ?? missing("a model");
       const options = { ...this.#options, model, servedName: this.#options.name };
       try {
-        return await readFacts(this.#upstream, options, AbortSignal.any([signal, AbortSignal.timeout(5000)]));
+        return await readMetadata(this.#upstream, options, AbortSignal.any([signal, AbortSignal.timeout(5000)]));
       } catch (error) {
         if (signal.aborted) throw error;
       }

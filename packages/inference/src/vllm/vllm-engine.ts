@@ -1,6 +1,6 @@
 import { probeRequest } from "../child/probe.ts";
 import { EngineError } from "../engine.ts";
-import type { Engine, EngineEvent, EngineFacts, EngineGauges, EngineRequest, EngineState } from "../engine.ts";
+import type { Engine, EngineEvent, EngineMetadata, EngineGauges, EngineRequest, EngineState } from "../engine.ts";
 import { Workload } from "../sidecar/workload.ts";
 import { asEngineError } from "./dialect/engine-failure.ts";
 import { generate } from "./generate.ts";
@@ -12,7 +12,7 @@ import type { Upstream } from "./upstream.ts";
 export interface Keeper {
   readonly state: EngineState;
   readonly reason: string;
-  readonly facts: EngineFacts | undefined;
+  readonly metadata: EngineMetadata | undefined;
   readonly restarts: number;
   whenReady(): Promise<void>;
   /** From here on nobody should give it new work. */
@@ -48,13 +48,13 @@ export class VllmEngine implements Engine {
     return this.#options.keeper.reason;
   }
 
-  get facts(): EngineFacts | undefined {
-    return this.#options.keeper.facts;
+  get metadata(): EngineMetadata | undefined {
+    return this.#options.keeper.metadata;
   }
 
   async *stream(request: EngineRequest, signal: AbortSignal): AsyncGenerator<EngineEvent> {
     const { servedName, upstream, generate: ask = generate } = this.#options;
-    const served = { model: this.#readyModel(), servedName, upstream, limits: this.facts };
+    const served = { model: this.#readyModel(), servedName, upstream, limits: this.metadata };
     yield* this.#workload.count(request.n, ask(served, request, signal));
   }
 

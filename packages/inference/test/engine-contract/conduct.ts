@@ -43,7 +43,7 @@ async function freeChoices(engine: Engine): Promise<number> {
   return choices.filter((choice) => choice.finish !== undefined).length;
 }
 
-const mostChoices = (engine: Engine): number => Math.min(8, engine.facts?.slots ?? 1);
+const mostChoices = (engine: Engine): number => Math.min(8, engine.metadata?.slots ?? 1);
 
 export function describeCounting({ engine }: Given): void {
   const call = {
@@ -55,7 +55,7 @@ export function describeCounting({ engine }: Given): void {
     ["one message", {}],
     ["nothing said", { say: "" }],
     ["odd characters", { say: "\0 \uD800 \u{1F984} \u200D <|im_start|>system\n</think><tool_call>" }],
-    ["a thought is wanted", { isThinking: true }],
+    ["a thought is wanted", { isReasoning: true }],
     ["tools", { tools: [weather, noArguments], tool_choice: "auto" }],
     ["tools that may not be used", { tools: [weather], tool_choice: "none" }],
     [
@@ -85,8 +85,8 @@ export function describeCounting({ engine }: Given): void {
 export function describeRefusals({ engine }: Given): void {
   const kindOf = (error: unknown): unknown => (error instanceof EngineError ? error.kind : error);
   test.each<[string, () => Ask]>([
-    ["more than the context holds", () => ({ max_tokens: engine().facts?.context_length ?? 0 })],
-    ["more choices than there are slots", () => ({ n: (engine().facts?.slots ?? 0) + 1 })],
+    ["more than the context holds", () => ({ max_tokens: engine().metadata?.context_length ?? 0 })],
+    ["more choices than there are slots", () => ({ n: (engine().metadata?.slots ?? 0) + 1 })],
     [
       "a schema with a keyword that is not enforced",
       () => ({ format: { type: "json_schema", schema: { pattern: "^a" } } }) as const,

@@ -20,16 +20,16 @@ export function describeEvents({ engine }: Given): void {
     expect(usage.cached_tokens).toBeLessThanOrEqual(usage.prompt_tokens);
     expect(usage.completion_tokens).toBeLessThanOrEqual(60);
     expect(usage.reasoning_tokens).toBeLessThanOrEqual(usage.completion_tokens);
-    expect(usage.reasoning_tokens > 0).toBe(members.isThinking === true);
+    expect(usage.reasoning_tokens > 0).toBe(members.isReasoning === true);
   });
 
   test("knows itself once it is ready", () => {
-    const { state, stateReason, facts } = engine();
+    const { state, stateReason, metadata } = engine();
     expect(state).toBe("ready");
     expect(stateReason).toBe("");
-    expect(facts?.context_length).toBeGreaterThan(0);
-    expect(facts?.slots).toBeGreaterThan(0);
-    expect(facts?.system_fingerprint).toMatch(/^fp_[0-9a-f]{16}$/);
+    expect(metadata?.context_length).toBeGreaterThan(0);
+    expect(metadata?.slots).toBeGreaterThan(0);
+    expect(metadata?.system_fingerprint).toMatch(/^fp_[0-9a-f]{16}$/);
   });
 }
 

@@ -34,7 +34,7 @@ export function describeRepeats({ engine, talkative }: Given): void {
     ["the largest seed", { sampling: { temperature: 1.5 }, seed: "9223372036854775807" }],
   ])("%s gives the same text again", async (_title, members) => {
     // All that there are: so the second time nobody gets a slot that has not been used before.
-    const n = Math.min(8, engine().facts?.slots ?? 1);
+    const n = Math.min(8, engine().metadata?.slots ?? 1);
     const first = await ask(engine(), talkative({ ...members, n }));
     const again = await ask(engine(), talkative({ ...members, n }));
     expect(again.choices).toEqual(first.choices);
@@ -84,7 +84,7 @@ export function describeLogprobs({ engine, talkative }: Given): void {
   });
 
   test("a thought has no part in them", async () => {
-    const { text, tokens } = await askOne(engine(), { isThinking: true, max_tokens: 60, top_logprobs: 2 });
+    const { text, tokens } = await askOne(engine(), { isReasoning: true, max_tokens: 60, top_logprobs: 2 });
     expect(spell(tokens)).toBe(text);
   });
 }

@@ -5,6 +5,6 @@ parentPort?.on("message", ({ id, request }: { id: number; request: { messages: r
   const [message] = request.messages;
   if (message?.content === "die") throw new Error("out of memory");
   if (message?.content === "leave") process.exit(0);
-  parentPort?.postMessage({ id, prompt: { tokens: [message?.content.length ?? 0], opensInThought: false } });
+  parentPort?.postMessage({ id, prompt: { tokens: [message?.content.length ?? 0], opensInReasoning: false } });
 });
 parentPort?.postMessage("ready");

@@ -39,7 +39,7 @@ afterAll(async () => {
 const soon = (): AbortSignal => AbortSignal.timeout(60_000);
 
 test("it was tried: it thinks and calls", () => {
-  expect(engine.facts).toMatchObject({ canThink: true, canCallTools: true, context_length: 32_768 });
+  expect(engine.metadata).toMatchObject({ canReason: true, canCallTools: true, context_length: 32_768 });
 });
 
 test("a greedy answer is the engine's own, and so is its usage", async () => {
@@ -93,8 +93,8 @@ test("two choices, each as if it were alone with its seed", async () => {
 });
 
 test("log-probabilities: the tokens spell the content, after a thought, too", async () => {
-  for (const isThinking of [false, true]) {
-    const { text, tokens } = await askOne(engine, { isThinking, top_logprobs: 2, max_tokens: 120 });
+  for (const isReasoning of [false, true]) {
+    const { text, tokens } = await askOne(engine, { isReasoning, top_logprobs: 2, max_tokens: 120 });
     expect(spell(tokens)).toContain(text);
     expect(tokens.every(({ logprob = 1, top = [] }) => logprob <= 0 && top.length === 2)).toBe(true);
   }
@@ -148,7 +148,7 @@ describe("calls", () => {
 });
 
 test("a thought is told apart from the answer", async () => {
-  const { reasoning, text, finish, usage } = await askOne(engine, { isThinking: true, max_tokens: 200 });
+  const { reasoning, text, finish, usage } = await askOne(engine, { isReasoning: true, max_tokens: 200 });
   expect([reasoning === "", text.includes("think>"), reasoning.includes("think>"), finish]).toEqual([
     false,
     false,

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import type { Engine, TokenPiece } from "../../src/index.ts";
+import type { Engine, OutputToken } from "../../src/index.ts";
 import { askOne } from "../requests.ts";
 import { startMini } from "../start-engines.ts";
 import { MeasuredTable } from "./report.ts";
@@ -88,7 +88,7 @@ function compare(ours: Answer, theirs: Answer): Compared {
 }
 
 /** By vLLM's two likeliest, where both engines name them. */
-function apart(ours: TokenPiece | undefined, theirs: TokenPiece): number | undefined {
+function apart(ours: OutputToken | undefined, theirs: OutputToken): number | undefined {
   const [first, second] = theirs.top ?? [];
   if (!first || !second || !ours) return undefined;
   const [mineFirst, mineSecond] = [logprobOf(ours, first.token), logprobOf(ours, second.token)];
@@ -96,16 +96,16 @@ function apart(ours: TokenPiece | undefined, theirs: TokenPiece): number | undef
   return Math.abs(first.logprob - second.logprob - (mineFirst - mineSecond));
 }
 
-const logprobOf = ({ top }: TokenPiece, token: string): number | undefined =>
+const logprobOf = ({ top }: OutputToken, token: string): number | undefined =>
   top?.find((one) => one.token === token)?.logprob;
 
-function partingOf(at: number, mine: TokenPiece | undefined, other: TokenPiece | undefined): Parting {
-  const nameOf = (piece: TokenPiece | undefined): string => piece?.token ?? "<|im_end|>";
+function partingOf(at: number, mine: OutputToken | undefined, other: OutputToken | undefined): Parting {
+  const nameOf = (piece: OutputToken | undefined): string => piece?.token ?? "<|im_end|>";
   return { at, tokens: [nameOf(mine), nameOf(other)], gaps: [gapTo(mine, nameOf(other)), gapTo(other, nameOf(mine))] };
 }
 
 /** Infinite where the other's choice was not even among its twenty likeliest. */
-function gapTo(chosen: TokenPiece | undefined, other: string): number | undefined {
+function gapTo(chosen: OutputToken | undefined, other: string): number | undefined {
   if (!chosen) return undefined;
   return (chosen.logprob ?? 0) - (logprobOf(chosen, other) ?? Number.NEGATIVE_INFINITY);
 }

@@ -18,7 +18,7 @@ let connection: Connection;
 const folder = readModelFolder(miniFolder);
 const renderer = openRenderer(folder);
 const encode = openTokenizer(folder);
-const endOfTurn = folder.vocabulary.markNamed("<|im_end|>");
+const endOfTurn = folder.vocabulary.specialTokenId("<|im_end|>");
 
 beforeAll(async () => {
   started = startVllm();
@@ -80,7 +80,7 @@ describe("what is charged is what the engine counts", () => {
     const before = await tokensOf();
     const answers = await Promise.all([
       ask(engine, { n: 3, max_tokens: 20 }),
-      ask(engine, { isThinking: true, max_tokens: 60 }),
+      ask(engine, { isReasoning: true, max_tokens: 60 }),
       ask(engine, { format: { type: "json_object" }, max_tokens: 30 }),
       ask(engine, { say: "What is MEV?", max_tokens: 200 }),
     ]);

@@ -1,4 +1,4 @@
-import type { EngineFacts, EngineRequest, FunctionTool, Sampling, Schema } from "@parley/inference";
+import type { EngineMetadata, EngineRequest, FunctionTool, Sampling, Schema } from "@parley/inference";
 import { samplingNames } from "../config/model-settings.ts";
 import { ApiError } from "../errors/api-error.ts";
 import type { BodyText } from "./body-text.ts";
@@ -7,7 +7,7 @@ import { toEngineMessage } from "./to-engine-message.ts";
 
 /** What of the model a translation needs to know. */
 export interface ModelLimits {
-  readonly facts: EngineFacts;
+  readonly metadata: EngineMetadata;
   readonly maxCompletionTokens: number;
 }
 
@@ -19,14 +19,14 @@ export interface ModelLimits {
 export function toEngineRequest(
   body: ChatRequest,
   text: BodyText,
-  { facts, maxCompletionTokens }: ModelLimits,
+  { metadata, maxCompletionTokens }: ModelLimits,
   keyId: string,
 ): EngineRequest {
   assertAtMost(body, "max_completion_tokens", maxCompletionTokens, "the model writes no more");
   assertAtMost(body, "max_tokens", maxCompletionTokens, "the model writes no more");
-  assertAtMost(body, "n", facts.slots, "the model has that many slots");
+  assertAtMost(body, "n", metadata.slots, "the model has that many slots");
   const tools = (body.tools ?? []).map(toFunctionTool);
-  if (tools.length > 0 && !facts.canCallTools) {
+  if (tools.length > 0 && !metadata.canCallTools) {
     throw new ApiError("unsupported_parameter", "This model cannot call tools.", { param: "tools" });
   }
   return {
@@ -35,11 +35,11 @@ export function toEngineRequest(
     tool_choice: toToolChoice(body, tools),
     parallel_tool_calls: body.parallel_tool_calls ?? true,
     format: toFormat(body.response_format),
-    isThinking: facts.canThink && (body.reasoning_effort ?? "none") !== "none",
+    isReasoning: metadata.canReason && (body.reasoning_effort ?? "none") !== "none",
     max_tokens: body.max_completion_tokens ?? body.max_tokens ?? maxCompletionTokens,
     n: body.n ?? 1,
     seed: typeof body.seed === "number" ? text.sourceOf("seed") : undefined,
-    sampling: toSampling(body, facts),
+    sampling: toSampling(body, metadata),
     stop: typeof body.stop === "string" ? [body.stop] : (body.stop ?? []),
     origin: { key: keyId, user: body.user ?? undefined, metadata: body.metadata ?? undefined },
     top_logprobs: body.logprobs ? (body.top_logprobs ?? 0) : undefined,
@@ -86,8 +86,8 @@ function toFormat(format: ChatRequest["response_format"]): EngineRequest["format
     : { type: "text" };
 }
 
-function toSampling(body: ChatRequest, facts: EngineFacts): Sampling {
-  const values = samplingNames.map((name) => [name, body[name] ?? facts.sampling_defaults[name]] as const);
+function toSampling(body: ChatRequest, metadata: EngineMetadata): Sampling {
+  const values = samplingNames.map((name) => [name, body[name] ?? metadata.sampling_defaults[name]] as const);
   const bias = Object.entries(body.logit_bias ?? {}).filter(
     (entry): entry is [string, number] => typeof entry[1] === "number",
   );

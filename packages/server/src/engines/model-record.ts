@@ -22,15 +22,15 @@ const supportedSampling: readonly string[] = [
 
 /** The context that prompt and completion of a model share, in tokens. */
 export const contextLengthOf = (model: ServedModel): number =>
-  model.engine.facts?.context_length ?? model.declaredContextLength;
+  model.engine.metadata?.context_length ?? model.declaredContextLength;
 
 /** The most tokens that one choice may have. */
 export const maxCompletionOf = (model: ServedModel): number =>
   Math.min(contract["x-limits"].maxCompletionTokens.value, contextLengthOf(model));
 
-/** What the listing says of a model, the engine's own facts included. */
+/** What the listing says of a model, the engine's own metadata included. */
 export function toRecord(model: ServedModel): ModelRecord {
-  const { facts, state } = model.engine;
+  const { metadata, state } = model.engine;
   const { hugging_face_id, deprecation_date } = model.settings;
   return {
     id: model.id,
@@ -42,26 +42,26 @@ export function toRecord(model: ServedModel): ModelRecord {
     context_length: contextLengthOf(model),
     max_completion_tokens: maxCompletionOf(model),
     max_output_length: maxCompletionOf(model),
-    quantization: facts?.quantization ?? "bf16",
+    quantization: metadata?.quantization ?? "bf16",
     pricing: model.pricing,
     input_modalities: ["text"],
     output_modalities: ["text"],
     supported_sampling_parameters: samplingOf(model),
     supported_features: featuresOf(model),
-    default_sampling_parameters: facts?.sampling_defaults ?? {},
-    ...(facts?.canThink && { default_reasoning_effort: "none" as const }),
+    default_sampling_parameters: metadata?.sampling_defaults ?? {},
+    ...(metadata?.canReason && { default_reasoning_effort: "none" as const }),
     is_ready: state === "ready",
     ...(hugging_face_id !== undefined && { hugging_face_id }),
     ...(deprecation_date !== undefined && { deprecation_date }),
   };
 }
 
-function samplingOf({ engine: { facts } }: ServedModel): string[] {
-  const lacks: readonly string[] = facts?.lacks ?? [];
-  return supportedSampling.filter((name) => !lacks.includes(name));
+function samplingOf({ engine: { metadata } }: ServedModel): string[] {
+  const unsupportedSampling: readonly string[] = metadata?.unsupportedSampling ?? [];
+  return supportedSampling.filter((name) => !unsupportedSampling.includes(name));
 }
 
-function featuresOf({ engine: { facts } }: ServedModel): string[] {
+function featuresOf({ engine: { metadata } }: ServedModel): string[] {
   const always = ["json_mode", "structured_outputs", "logprobs"];
-  return [...(facts?.canCallTools ? ["tools"] : []), ...always, ...(facts?.canThink ? ["reasoning"] : [])];
+  return [...(metadata?.canCallTools ? ["tools"] : []), ...always, ...(metadata?.canReason ? ["reasoning"] : [])];
 }

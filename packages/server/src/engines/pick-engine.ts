@@ -1,4 +1,4 @@
-import type { EngineFacts } from "@parley/inference";
+import type { EngineMetadata } from "@parley/inference";
 import type { Caller } from "../auth/caller.ts";
 import { ApiError } from "../errors/api-error.ts";
 import type { ServedModel } from "./served-model.ts";
@@ -23,8 +23,8 @@ export function pickModel(models: ServedModels, caller: Caller, id: string): Ser
 }
 
 /** What a ready engine knows of its model. @throws {ApiError} 503 `service_unavailable` while it is not ready */
-export function readyFacts({ id, engine }: ServedModel): EngineFacts {
-  if (engine.state === "ready" && engine.facts) return engine.facts;
+export function readyMetadata({ id, engine }: ServedModel): EngineMetadata {
+  if (engine.state === "ready" && engine.metadata) return engine.metadata;
   throw new ApiError("service_unavailable", `The model ${id} is not ready at the moment. Try again shortly.`, {
     retryAfterMs: 2000,
   });

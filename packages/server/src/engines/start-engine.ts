@@ -78,10 +78,10 @@ export const startEngine: Starter = (options) => starters[driverOf(options.confi
 function startScripted(options: EngineOptions): Engine {
   const { config, settings } = options;
   const contextLength = settings.context_length;
-  const facts = contextLength === undefined ? {} : { facts: { context_length: contextLength } };
+  const metadata = contextLength === undefined ? {} : { metadata: { context_length: contextLength } };
   return startScriptedEngine({
     ...common(options),
-    ...facts,
+    ...metadata,
     scriptFile: scriptOf(config),
     sampling: samplingOf(options),
   });

@@ -51,7 +51,7 @@ function startModel(name: ModelName, options: StartOptions): ServedModel {
     declaredContextLength: settings.context_length ?? contract["x-limits"].contextLengthTokens.value,
     settings,
     engine,
-    queue: options.makeQueue(() => engine.facts?.slots ?? 1),
+    queue: options.makeQueue(() => engine.metadata?.slots ?? 1),
   };
 }
 
@@ -67,4 +67,4 @@ function describe(name: ModelName, config: Config, settings: ModelSettings): str
 
 /** For the start: what each ready model turned out to be. */
 export const summarize = (model: ServedModel): string =>
-  `${model.id}: ready, ${model.engine.facts?.quantization}, context ${contextLengthOf(model)} tokens, ${model.engine.facts?.description}`;
+  `${model.id}: ready, ${model.engine.metadata?.quantization}, context ${contextLengthOf(model)} tokens, ${model.engine.metadata?.description}`;

@@ -5,7 +5,6 @@ import type { RequestRecord } from "./request-record.ts";
 
 const engineStates = [
   "absent",
-  "pulling",
   "starting",
   "loading",
   "ready",

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { EngineEvent, EngineUsage, TokenPiece } from "@parley/inference";
+import type { EngineEvent, EngineUsage, OutputToken } from "@parley/inference";
 import { EngineError } from "@parley/inference";
 import contract from "../generated/contract.json" with { type: "json" };
 import type { components } from "../generated/contract.ts";
@@ -102,7 +102,7 @@ class ChoiceState {
     return { ...this.#part({}), finish_reason: reason };
   }
 
-  #part(delta: Delta, tokens: readonly TokenPiece[] = []): ChunkPart {
+  #part(delta: Delta, tokens: readonly OutputToken[] = []): ChunkPart {
     const logprobs = this.#hasLogprobs && tokens.length > 0 ? { content: tokens.map(toTokenLogprob) } : null;
     return { delta, logprobs, finish_reason: null };
   }
@@ -119,7 +119,7 @@ class ChoiceState {
   }
 }
 
-const toTokenLogprob = ({ token, logprob = 0, bytes, top = [] }: TokenPiece): TokenLogprob => ({
+const toTokenLogprob = ({ token, logprob = 0, bytes, top = [] }: OutputToken): TokenLogprob => ({
   token,
   logprob,
   bytes: [...bytes],

@@ -1,7 +1,7 @@
-import type { EngineRequest, EngineUsage, FinishReason, TokenPiece } from "../../engine.ts";
-import { mark } from "../../prompt/marks.ts";
-import { Answer } from "../../answer/answer.ts";
-import type { Ending, Reading, Step } from "../../answer/answer.ts";
+import type { EngineRequest, EngineUsage, FinishReason, OutputToken } from "../../engine.ts";
+import { specialToken } from "../../prompt/special-tokens.ts";
+import { AnswerParser } from "../../answer/answer-parser.ts";
+import type { FinalOutput, ParserOutput, AnswerDelta } from "../../answer/answer-parser.ts";
 import { planAnswer } from "../../answer/plan-answer.ts";
 import type { LoadedModel } from "./load-model.ts";
 import type { Prompt } from "../../prompt/render-prompt.ts";
@@ -9,8 +9,8 @@ import { ChoiceSampler } from "./sampler.ts";
 import type { Chosen, Slot } from "./slot.ts";
 
 /** What one choice says as it goes; the counters are its own. */
-export type ChoiceStep = (
-  | Step
+export type ChoiceDelta = (
+  | AnswerDelta
   | { readonly kind: "role" }
   | { readonly kind: "finish"; readonly reason: FinishReason }
 ) & {
@@ -34,7 +34,7 @@ export class Choice {
   readonly #job: ChoiceJob;
   readonly #model: LoadedModel;
   readonly #slot: Slot;
-  readonly #answer: Answer;
+  readonly #answer: AnswerParser;
   readonly #sampler: ChoiceSampler;
   readonly #contentGrammar: unknown;
   readonly #banned = new Map<string, readonly number[]>();
@@ -50,20 +50,20 @@ export class Choice {
     this.#model = model;
     this.#slot = slot;
     slot.begin(request.seed !== undefined);
-    this.#answer = new Answer(planAnswer(request, model.abilities), prompt.opensInThought);
+    this.#answer = new AnswerParser(planAnswer(request, model.capabilities), prompt.opensInReasoning);
     this.#sampler = new ChoiceSampler(request.sampling, job.seed, prompt.tokens, model.vocabulary.size);
     this.#contentGrammar = model.startGrammar(job.contentGrammar);
   }
 
-  async *run(signal: AbortSignal): AsyncGenerator<ChoiceStep> {
+  async *run(signal: AbortSignal): AsyncGenerator<ChoiceDelta> {
     await this.#prefill(signal);
-    let reading = this.#answer.open();
+    let output = this.#answer.open();
     while (!signal.aborted) {
-      const isCut = this.#force(reading);
-      for (const step of reading.steps) yield* this.#say(step);
-      if (reading.finish !== undefined) return yield* this.#say({ kind: "finish", reason: reading.finish });
+      const isCut = this.#force(output);
+      for (const delta of output.deltas) yield* this.#say(delta);
+      if (output.finish !== undefined) return yield* this.#say({ kind: "finish", reason: output.finish });
       if (isCut) return yield* this.#close(this.#answer.cut());
-      reading = this.#read(await this.#choose());
+      output = this.#read(await this.#choose());
     }
   }
 
@@ -77,9 +77,9 @@ export class Choice {
     this.#pending = tokens.slice(last);
   }
 
-  /** Appends what the reading demands; true when the cap left no room for all of it. */
-  #force(reading: Reading): boolean {
-    const tokens = (reading.force ?? []).flatMap((text) => this.#model.encodeForm(text));
+  /** Appends what the output demands; true when the cap left no room for all of it. */
+  #force(output: ParserOutput): boolean {
+    const tokens = (output.force ?? []).flatMap((text) => this.#model.encodeForm(text));
     const room = this.#job.request.max_tokens - this.#written;
     for (const token of tokens.slice(0, room)) this.#accept(token);
     return this.#written >= this.#job.request.max_tokens;
@@ -105,23 +105,25 @@ export class Choice {
     const alternatives = count === undefined ? undefined : { count, banned };
     const grammar = this.#grammar();
     return this.#slot.next(pending, async (sample) => {
-      const isOpenToCalls = grammar !== undefined && this.#answer.allowedMarks.includes(mark.callStart);
+      const isOpenToCalls = grammar !== undefined && this.#answer.allowedSpecialTokens.includes(specialToken.callStart);
       if (isOpenToCalls) {
         const free = await sample(this.#sampler.config(banned, undefined), undefined);
-        if (free.token === vocabulary.markNamed(mark.callStart)) return free;
+        if (free.token === vocabulary.specialTokenId(specialToken.callStart)) return free;
       }
       return sample(this.#sampler.config(banned, grammar), alternatives);
     });
   }
 
-  /** The marks that must not come next. There are few different lists, and a vocabulary may have many hundred marks. */
+  /** The special tokens that must not come next. There are few different lists, and a vocabulary may have many hundred special tokens. */
   #bannedIds(): readonly number[] {
-    const { allowedMarks, canEnd } = this.#answer;
-    const key = [canEnd, ...allowedMarks].join(" ");
+    const { allowedSpecialTokens, canEnd } = this.#answer;
+    const key = [canEnd, ...allowedSpecialTokens].join(" ");
     const known = this.#banned.get(key);
     if (known) return known;
-    const { marks, markNamed } = this.#model.vocabulary;
-    const others = marks.filter((spelling) => !allowedMarks.includes(spelling)).flatMap((one) => markNamed(one) ?? []);
+    const { specialTokens, specialTokenId } = this.#model.vocabulary;
+    const others = specialTokens
+      .filter((spelling) => !allowedSpecialTokens.includes(spelling))
+      .flatMap((one) => specialTokenId(one) ?? []);
     const banned = others.filter((id) => !(canEnd && this.#model.isEndOfTurn(id)));
     this.#banned.set(key, banned);
     return banned;
@@ -134,7 +136,7 @@ export class Choice {
     return this.#answer.mode === "content" ? this.#contentGrammar : undefined;
   }
 
-  #read(chosen: Chosen): Reading {
+  #read(chosen: Chosen): ParserOutput {
     const { token } = chosen;
     if (this.#model.isEndOfTurn(token)) {
       this.#count();
@@ -144,7 +146,7 @@ export class Choice {
     return this.#answer.push(this.#pieceOf(chosen));
   }
 
-  #pieceOf({ token, logprobs }: Chosen): TokenPiece {
+  #pieceOf({ token, logprobs }: Chosen): OutputToken {
     const piece = this.#model.describe(token);
     if (logprobs === undefined) return piece;
     const top = logprobs.top.map(([id, logprob]) => ({ ...this.#model.describe(id), logprob }));
@@ -155,16 +157,16 @@ export class Choice {
     };
   }
 
-  *#close({ steps, finish }: Ending): Generator<ChoiceStep> {
-    for (const step of steps) yield* this.#say(step);
+  *#close({ deltas, finish }: FinalOutput): Generator<ChoiceDelta> {
+    for (const delta of deltas) yield* this.#say(delta);
     yield* this.#say({ kind: "finish", reason: finish });
   }
 
   /** The role comes with the first thing said, so that whoever sees it knows that the model really works. */
-  *#say(step: Step | { readonly kind: "finish"; readonly reason: FinishReason }): Generator<ChoiceStep> {
+  *#say(delta: AnswerDelta | { readonly kind: "finish"; readonly reason: FinishReason }): Generator<ChoiceDelta> {
     const counted = { completion_tokens: this.#written, reasoning_tokens: this.#reasoned };
     if (!this.#hasSpoken) yield { kind: "role", counted };
     this.#hasSpoken = true;
-    yield { ...step, counted };
+    yield { ...delta, counted };
   }
 }

@@ -3,7 +3,7 @@ import type { EngineCore } from "../../child/serve.ts";
 import { RequestRefused } from "../../request-refused.ts";
 import type { Job } from "../../child/protocol.ts";
 import { Choice } from "./choice.ts";
-import type { ChoiceStep } from "./choice.ts";
+import type { ChoiceDelta } from "./choice.ts";
 import type { LoadedModel } from "./load-model.ts";
 import { mergeChoices } from "../../answer/merge-choices.ts";
 import type { PromptThreads } from "../../prompt/prompt-threads.ts";
@@ -59,8 +59,8 @@ function assertFits(promptTokens: number, maxTokens: number, contextLength: numb
 }
 
 /** Adds the counters up over all choices. */
-function countUsage(promptTokens: number, n: number): (choice: number, step: ChoiceStep) => EngineEvent {
-  const latest: ChoiceStep["counted"][] = Array.from({ length: n }, () => ({
+function countUsage(promptTokens: number, n: number): (choice: number, step: ChoiceDelta) => EngineEvent {
+  const latest: ChoiceDelta["counted"][] = Array.from({ length: n }, () => ({
     completion_tokens: 0,
     reasoning_tokens: 0,
   }));

@@ -1,9 +1,9 @@
 import { LlamaGrammar, LlamaGrammarEvaluationState } from "node-llama-cpp";
 import type { GgufFileInfo, LlamaModel, Token } from "node-llama-cpp";
-import type { TokenPiece } from "../../engine.ts";
+import type { OutputToken } from "../../engine.ts";
 import { Progress } from "../../child/progress.ts";
-import { abilitiesOf } from "../../prompt/marks.ts";
-import type { Abilities } from "../../prompt/marks.ts";
+import { capabilitiesOf } from "../../prompt/special-tokens.ts";
+import type { Capabilities } from "../../prompt/special-tokens.ts";
 import { cannotLoad } from "./check-model-file.ts";
 import { planSlots } from "../plan-slots.ts";
 import type { ModelSettings, SlotPlan } from "../plan-slots.ts";
@@ -21,13 +21,13 @@ export interface LoadedModel {
   /** The name and version of what computes. */
   readonly engine: string;
   readonly vocabulary: Vocabulary;
-  readonly abilities: Abilities;
+  readonly capabilities: Capabilities;
   readonly plan: SlotPlan;
   readonly slots: SlotPool;
   readonly progress: Progress;
   isEndOfTurn(token: number): boolean;
-  describe(token: number): TokenPiece;
-  /** Token ids of marks and white space that structure an answer. */
+  describe(token: number): OutputToken;
+  /** Token ids of special tokens and white space that structure an answer. */
   encodeForm(text: string): readonly number[];
   /** A fresh evaluation of a grammar (GBNF) for the native sampler; undefined stays undefined. */
   startGrammar(grammar: string | undefined): unknown;
@@ -73,7 +73,7 @@ export async function loadModel(
     engine: `llama.cpp ${llama.llamaCppRelease.release}`,
     plan,
     vocabulary,
-    abilities: abilitiesOf(file.metadata.tokenizer.chat_template ?? "", vocabulary.marks),
+    capabilities: capabilitiesOf(file.metadata.tokenizer.chat_template ?? "", vocabulary.specialTokens),
     slots: new SlotPool(slots),
     progress,
     // A token is a number with a brand.

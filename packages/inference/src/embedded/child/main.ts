@@ -4,7 +4,7 @@ import { endWithParent } from "../../child/end-with-parent.ts";
 import { MemoryBudgetError } from "../plan-slots.ts";
 import type { EmbeddedChildSettings } from "../settings.ts";
 import { ModelFileError, cannotLoad, checkModelFile } from "./check-model-file.ts";
-import { factsOf } from "./facts.ts";
+import { metadataOf } from "./metadata.ts";
 import { llamaCore } from "./core.ts";
 import { loadModel } from "./load-model.ts";
 import { PromptThreads } from "../../prompt/prompt-threads.ts";
@@ -20,7 +20,7 @@ async function main(settings: EmbeddedChildSettings): Promise<void> {
     }),
   ]);
   await serveEngine(llamaCore(model, prompts), settings.socketPath);
-  notify({ notice: "ready", facts: factsOf(model, settings) });
+  notify({ notice: "ready", metadata: metadataOf(model, settings) });
 }
 
 /** A failure of a thread ends the process: the supervisor starts both anew. */

@@ -14,7 +14,7 @@ export async function openRenderer(modelFile: string): Promise<PromptRenderer> {
   const spell = (token: Token | null): string => (token === null ? "" : vocabulary.spellingOf(token));
   return new PromptRenderer({
     template: file.metadata.tokenizer.chat_template ?? "",
-    marks: vocabulary.marks,
+    specialTokens: vocabulary.specialTokens,
     bosToken: spell(model.tokens.bos),
     eosToken: spell(model.tokens.eos),
     tokenize: (text) => model.tokenize(text, true, "trimLeadingSpace"),

@@ -38,7 +38,7 @@ describe("the bytes of a token", () => {
   });
 });
 
-test("marks are what means something to the template or the tokenizer, not every special token", () => {
+test("special tokens are those that the template or the tokenizer gives a meaning, not every token that is flagged as special", () => {
   const tokens: [string, number][] = [
     ["a", type.normal],
     ["<unk>", type.unknown],
@@ -52,10 +52,17 @@ test("marks are what means something to the template or the tokenizer, not every
     ["<think>", type.normal],
   ];
   const vocabulary = vocabularyOf("gpt2", tokens, "{{ '<begin>\n\n' }}");
-  expect(vocabulary.marks).toEqual(["<unk>", "<|im_end|>", "<tool_call>", "<|fim_prefix|>", "<begin>", "<|unused_1|>"]);
-  expect([vocabulary.markNamed("<begin>"), vocabulary.markNamed("<td>"), vocabulary.markNamed("<think>")]).toEqual([
-    5,
-    undefined,
-    undefined,
+  expect(vocabulary.specialTokens).toEqual([
+    "<unk>",
+    "<|im_end|>",
+    "<tool_call>",
+    "<|fim_prefix|>",
+    "<begin>",
+    "<|unused_1|>",
   ]);
+  expect([
+    vocabulary.specialTokenId("<begin>"),
+    vocabulary.specialTokenId("<td>"),
+    vocabulary.specialTokenId("<think>"),
+  ]).toEqual([5, undefined, undefined]);
 });

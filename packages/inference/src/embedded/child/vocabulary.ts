@@ -1,5 +1,5 @@
 import type { GgufFileInfo } from "node-llama-cpp";
-import { isMarkSpelling } from "../../prompt/marks.ts";
+import { isSpecialSpelling } from "../../prompt/special-tokens.ts";
 import { bytesOfByteLevel, bytesOfSentencePiece, utf8 } from "../../prompt/token-bytes.ts";
 import type { Vocabulary } from "../../prompt/vocabulary.ts";
 
@@ -12,9 +12,9 @@ export function readVocabulary(file: GgufFileInfo): Vocabulary {
   const types: readonly number[] = file.metadata.tokenizer.ggml.token_type;
   const template = file.metadata.tokenizer.chat_template ?? "";
   const toBytes = model === "gpt2" ? bytesOfByteLevel : bytesOfSentencePiece;
-  const marks = new Map<string, number>();
+  const specialTokens = new Map<string, number>();
   for (const [id, spelling] of tokens.entries()) {
-    if (spelling !== "" && isMark(spelling, types[id], template)) marks.set(spelling, id);
+    if (spelling !== "" && isSpecialToken(spelling, types[id], template)) specialTokens.set(spelling, id);
   }
   const known: (readonly number[] | undefined)[] = [];
   const read = (id: number): readonly number[] => {
@@ -27,12 +27,12 @@ export function readVocabulary(file: GgufFileInfo): Vocabulary {
     size: tokens.length,
     bytesOf: (id) => (known[id] ??= read(id)),
     spellingOf: (id) => tokens[id] ?? "",
-    markNamed: (spelling) => marks.get(spelling),
-    marks: [...marks.keys()],
+    specialTokenId: (spelling) => specialTokens.get(spelling),
+    specialTokens: [...specialTokens.keys()],
   };
 }
 
-function isMark(spelling: string, type: number | undefined, template: string): boolean {
+function isSpecialToken(spelling: string, type: number | undefined, template: string): boolean {
   if (type === tokenType.control || type === tokenType.unknown || type === tokenType.unused) return true;
-  return type === tokenType.userDefined && isMarkSpelling(spelling, template);
+  return type === tokenType.userDefined && isSpecialSpelling(spelling, template);
 }

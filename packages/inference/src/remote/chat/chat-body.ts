@@ -1,6 +1,6 @@
-import type { AnswerPlan } from "../../answer/answer.ts";
+import type { AnswerPlan } from "../../answer/answer-parser.ts";
 import type { EngineRequest, Sampling } from "../../engine.ts";
-import type { Abilities } from "../../prompt/marks.ts";
+import type { Capabilities } from "../../prompt/special-tokens.ts";
 import type { Vocabulary } from "../../prompt/vocabulary.ts";
 import { RequestRefused } from "../../request-refused.ts";
 import { toChatMessages, toChatTools } from "./chat-messages.ts";
@@ -10,9 +10,9 @@ export interface ChatDialect {
   /** It takes members of vLLM's own: sampling beyond OpenAI's, the template's switches, counters in every event. */
   readonly isVllm: boolean;
   /** What it was seen to do. */
-  readonly abilities: Abilities;
+  readonly capabilities: Capabilities;
   /** The template has a switch for thinking, which is on where nobody turns it off. */
-  readonly hasThinkingSwitch: boolean;
+  readonly hasReasoningSwitch: boolean;
 }
 
 export interface ChatJob {
@@ -33,7 +33,7 @@ export interface ChatJob {
  */
 export function chatBody(job: ChatJob): string {
   const { request, plan, dialect } = job;
-  const { isVllm, hasThinkingSwitch } = dialect;
+  const { isVllm, hasReasoningSwitch } = dialect;
   const { top_logprobs } = request;
   const body = {
     model: job.model,
@@ -44,7 +44,7 @@ export function chatBody(job: ChatJob): string {
     ...formatOf(request.format),
     ...(stopsThere(plan, request) && { stop: request.stop }),
     ...(top_logprobs !== undefined && { logprobs: true, top_logprobs }),
-    ...(isVllm && hasThinkingSwitch && { chat_template_kwargs: { enable_thinking: plan.isThinking } }),
+    ...(isVllm && hasReasoningSwitch && { chat_template_kwargs: { enable_thinking: plan.isReasoning } }),
     stream: true,
     // Counted in every event where it can be, so that what breaks off half-way still has its count.
     stream_options: { include_usage: true, ...(isVllm && { continuous_usage_stats: true }) },
@@ -60,7 +60,7 @@ export function chatBody(job: ChatJob): string {
  * log-probabilities of that text: where there is more than text, only we look.
  */
 const stopsThere = (plan: AnswerPlan, { stop, top_logprobs }: EngineRequest): boolean =>
-  stop.length > 0 && !plan.isThinking && plan.tools === "off" && top_logprobs === undefined;
+  stop.length > 0 && !plan.isReasoning && plan.tools === "off" && top_logprobs === undefined;
 
 function seedOf({ request, choice }: ChatJob): string | undefined {
   if (request.seed === undefined || request.sampling.temperature === 0) return undefined;

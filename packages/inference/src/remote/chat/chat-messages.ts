@@ -2,7 +2,7 @@ import type { EngineRequest, FunctionTool } from "../../engine.ts";
 import { toTemplateMessages, toTemplateTool } from "../../prompt/template-messages.ts";
 import type { TemplateMessage } from "../../prompt/template-messages.ts";
 import { findParametersFault } from "../../schema/compile-schema.ts";
-import { WorkMeter } from "../../schema/work-meter.ts";
+import { ComplexityBudget } from "../../schema/complexity-budget.ts";
 
 /** Messages as a chat route takes them: those that the template is counted with, with arguments as text. */
 export function toChatMessages(messages: EngineRequest["messages"], isVllm: boolean): readonly object[] {
@@ -23,10 +23,10 @@ const toChatCall = ({ function: { name, arguments: given }, ...call }: Call): ob
 
 /** vLLM holds arguments to their schema only where it is told to, which it is wherever that can be done; others refuse most schemas then. */
 export function toChatTools(tools: readonly FunctionTool[], isVllm: boolean): readonly object[] {
-  const meter = new WorkMeter();
+  const budget = new ComplexityBudget();
   return tools.map((tool) => {
     const { function: described } = toTemplateTool(tool) as { readonly function: object }; // as it was just made
-    const isEnforceable = isVllm && findParametersFault(tool.parameters ?? {}, meter) === undefined;
+    const isEnforceable = isVllm && findParametersFault(tool.parameters ?? {}, budget) === undefined;
     const isStrict = tool.isStrict === true || isEnforceable;
     return { type: "function", function: { ...described, ...(isStrict && { strict: true }) } };
   });

@@ -1,6 +1,6 @@
 import { EngineError } from "../../engine.ts";
-import type { EngineFacts } from "../../engine.ts";
-import type { Abilities } from "../../prompt/marks.ts";
+import type { EngineMetadata } from "../../engine.ts";
+import type { Capabilities } from "../../prompt/special-tokens.ts";
 import { readListed } from "../../vllm/facts.ts";
 import type { Served, generate } from "../../vllm/generate.ts";
 import { probe } from "../../vllm/vllm-engine.ts";
@@ -8,7 +8,7 @@ import type { Way } from "../way.ts";
 import { findBeyondOpenAi, namesBeyondOpenAi } from "./chat-body.ts";
 import type { ChatDialect } from "./chat-body.ts";
 import { generateChat } from "./generate-chat.ts";
-import { tryAbilities } from "./try-abilities.ts";
+import { tryCapabilities } from "./try-abilities.ts";
 
 /** By messages, to a service that has only a chat route. */
 export class ChatWay implements Way {
@@ -20,30 +20,30 @@ export class ChatWay implements Way {
     return generateChat(this.#dialect, served, request, signal);
   };
 
-  async prove(served: Omit<Served, "limits">, facts: EngineFacts, signal: AbortSignal): Promise<EngineFacts> {
+  async prove(served: Omit<Served, "limits">, metadata: EngineMetadata, signal: AbortSignal): Promise<EngineMetadata> {
     const { owned_by } = await readListed(served.upstream, served.servedName, signal);
-    const { abilities: named } = served.model.folder;
+    const { capabilities: named } = served.model.folder;
     const isVllm = owned_by === "vllm";
-    const unheard = isVllm ? undefined : findBeyondOpenAi(facts.sampling_defaults);
+    const unheard = isVllm ? undefined : findBeyondOpenAi(metadata.sampling_defaults);
     if (unheard !== undefined) throw new Error(`the engine has no ${unheard}, and it is set for every request`);
-    const untried: ChatDialect = { isVllm, abilities: named, hasThinkingSwitch: named.canThink };
+    const untried: ChatDialect = { isVllm, capabilities: named, hasReasoningSwitch: named.canReason };
     const ask = ((...asked) => generateChat(untried, ...asked)) satisfies typeof generate;
     await probe(served, signal, ask);
     const limits = undefined;
-    const abilities = await tryAbilities(named, isVllm, (request) => ask({ ...served, limits }, request, signal));
-    this.#dialect = { ...untried, abilities };
+    const capabilities = await tryCapabilities(named, isVllm, (request) => ask({ ...served, limits }, request, signal));
+    this.#dialect = { ...untried, capabilities };
     return {
-      ...facts,
-      ...abilities,
-      ...(!isVllm && { lacks: namesBeyondOpenAi }),
-      description: `${facts.description}, over its chat route${missing(named, abilities)}`,
+      ...metadata,
+      ...capabilities,
+      ...(!isVllm && { unsupportedSampling: namesBeyondOpenAi }),
+      description: `${metadata.description}, over its chat route${missing(named, capabilities)}`,
     };
   }
 }
 
 /** For the operator, who can start it otherwise. */
-function missing(named: Abilities, { canThink, canCallTools }: Abilities): string {
-  const lost = [named.canThink && !canThink ? "thinking" : "", named.canCallTools && !canCallTools ? "calls" : ""];
+function missing(named: Capabilities, { canReason, canCallTools }: Capabilities): string {
+  const lost = [named.canReason && !canReason ? "thinking" : "", named.canCallTools && !canCallTools ? "calls" : ""];
   const words = lost.filter((word) => word !== "").join(" and ");
   return words === "" ? "" : `, which does not read ${words}`;
 }

@@ -1,14 +1,14 @@
 import { planAnswer } from "../../answer/plan-answer.ts";
 import type { EngineEvent, EngineRequest } from "../../engine.ts";
 import { compileGrammars } from "../../schema/compile-grammars.ts";
-import type { ChoiceStep } from "../../vllm/dialect/read-choice.ts";
+import type { ChoiceDelta } from "../../vllm/dialect/read-choice.ts";
 import { assertFits, runChoices } from "../../vllm/generate.ts";
 import type { Served } from "../../vllm/generate.ts";
 import { chatBody } from "./chat-body.ts";
 import type { ChatDialect } from "./chat-body.ts";
 import { readChat } from "./read-chat.ts";
 import { ChatChoiceReader } from "./read-chat-choice.ts";
-import { refuseMarks } from "./refuse-marks.ts";
+import { refuseSpecialTokens } from "./refuse-marks.ts";
 
 /**
  * One request to a service that has only a chat route: it renders the template, reads thought and calls, and holds answers to
@@ -27,14 +27,14 @@ async function begin(
   { model, servedName, upstream, limits }: Served,
   request: EngineRequest,
   signal: AbortSignal,
-): Promise<AsyncGenerator<ChoiceStep>[]> {
+): Promise<AsyncGenerator<ChoiceDelta>[]> {
   // For its refusals: the same schemas are refused on every engine.
   compileGrammars(request);
   const { vocabulary } = model.folder;
-  refuseMarks(request, vocabulary.marks);
+  refuseSpecialTokens(request, vocabulary.specialTokens);
   const { tokens } = await model.prompts.render(request);
   assertFits(tokens.length, request, limits);
-  const plan = planAnswer(request, dialect.abilities);
+  const plan = planAnswer(request, dialect.capabilities);
   const job = { model: servedName, request, plan, vocabulary, dialect };
   return Array.from({ length: request.n }, (_, choice) => {
     const events = upstream.stream("/v1/chat/completions", chatBody({ ...job, choice }), signal, request.origin);

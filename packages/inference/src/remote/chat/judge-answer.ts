@@ -1,8 +1,8 @@
 import { EngineError } from "../../engine.ts";
 import type { EngineRequest, FunctionTool } from "../../engine.ts";
-import { LiteralJudge } from "../../schema/accepts.ts";
+import { LiteralValidator } from "../../schema/literal-validator.ts";
 import type { Schema } from "../../schema/schema-node.ts";
-import { SchemaTooComplex, WorkMeter } from "../../schema/work-meter.ts";
+import { SchemaTooComplex, ComplexityBudget } from "../../schema/complexity-budget.ts";
 
 /**
  * Whether an answer has the form that was asked for. Nobody on the way holds it to that form for us, so that one without it is
@@ -49,7 +49,7 @@ const steps = 10_000_000;
 
 function satisfies(schema: Schema, value: unknown): boolean {
   try {
-    return new LiteralJudge(schema, new WorkMeter(steps)).accepts(schema, value);
+    return new LiteralValidator(schema, new ComplexityBudget(steps)).accepts(schema, value);
   } catch (error) {
     if (error instanceof SchemaTooComplex) return false;
     throw error;

@@ -1,10 +1,10 @@
-import type { Step } from "../../answer/answer.ts";
+import type { AnswerDelta } from "../../answer/answer-parser.ts";
 import { EngineError } from "../../engine.ts";
 import type { EngineRequest } from "../../engine.ts";
 import { isJsonObject, judgeArguments } from "./judge-answer.ts";
 import type { CallDelta } from "./read-chat.ts";
 
-type ToolStep = Extract<Step, { kind: "tool" }>;
+type ToolDelta = Extract<AnswerDelta, { kind: "tool" }>;
 
 interface Call {
   readonly given: CallDelta;
@@ -35,7 +35,7 @@ export class CallReader {
   }
 
   /** @throws {EngineError} `protocol` for a function that was not offered */
-  push(delta: CallDelta): ToolStep | undefined {
+  push(delta: CallDelta): ToolDelta | undefined {
     if (this.isNew(delta)) return this.#begin(delta);
     const call = this.#calls.find(({ given }) => given.index === delta.index) ?? this.#calls.at(-1);
     if (!call || delta.arguments === "") return undefined;
@@ -49,7 +49,7 @@ export class CallReader {
   }
 
   /** What some leave away: the arguments of a function that takes none. @throws {EngineError} `protocol` */
-  *finish(): Generator<ToolStep> {
+  *finish(): Generator<ToolDelta> {
     const { tools, tool_choice } = this.#request;
     for (const { index, name, arguments: written } of this.#calls) {
       const tool = tools.find((one) => one.name === name);
@@ -63,7 +63,7 @@ export class CallReader {
     return this.#calls.map((call) => call.name + call.arguments).join("\n");
   }
 
-  #begin(given: CallDelta): ToolStep {
+  #begin(given: CallDelta): ToolDelta {
     const { name = "" } = given;
     if (!this.#offered.includes(name)) {
       throw new EngineError("protocol", "the engine called a function that was not offered");

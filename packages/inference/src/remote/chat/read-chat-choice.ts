@@ -1,10 +1,10 @@
-import type { AnswerPlan, Step } from "../../answer/answer.ts";
-import { ThoughtText } from "../../answer/thought-text.ts";
+import type { AnswerPlan, AnswerDelta } from "../../answer/answer-parser.ts";
+import { ReasoningText } from "../../answer/reasoning-text.ts";
 import { EngineError } from "../../engine.ts";
 import type { EngineRequest, FinishReason } from "../../engine.ts";
-import { mark } from "../../prompt/marks.ts";
+import { specialToken } from "../../prompt/special-tokens.ts";
 import { utf8 } from "../../prompt/token-bytes.ts";
-import type { ChoiceStep } from "../../vllm/dialect/read-choice.ts";
+import type { ChoiceDelta } from "../../vllm/dialect/read-choice.ts";
 import { judgeContent } from "./judge-answer.ts";
 import { CallReader } from "./read-calls.ts";
 import type { ChatEnd, ChatStep, ChatUsage } from "./read-chat.ts";
@@ -12,14 +12,14 @@ import { ContentReader } from "./read-content.ts";
 
 const broken = (what: string): EngineError => new EngineError("protocol", `the engine ${what}`);
 
-/** Makes the strict steps of one choice of what a chat route says: thought, content, calls, and one finish. */
+/** Makes the strict deltas of one choice of what a chat route says: thought, content, calls, and one finish. */
 export class ChatChoiceReader {
   readonly #request: EngineRequest;
   readonly #plan: AnswerPlan;
   readonly #count: (text: string) => Promise<number>;
   readonly #content: ContentReader;
   readonly #calls: CallReader;
-  readonly #thought = new ThoughtText();
+  readonly #thought = new ReasoningText();
   #thoughtText = "";
   #usage: ChatUsage | undefined;
   #hasSpoken = false;
@@ -32,12 +32,12 @@ export class ChatChoiceReader {
     this.#calls = new CallReader(request);
     this.#content = new ContentReader({
       stop: request.stop,
-      callMark: plan.tools === "off" ? undefined : mark.callStart,
+      callStart: plan.tools === "off" ? undefined : specialToken.callStart,
       hasLogprobs: request.top_logprobs !== undefined,
     });
   }
 
-  async *read(source: AsyncGenerator<ChatStep, ChatEnd>): AsyncGenerator<ChoiceStep> {
+  async *read(source: AsyncGenerator<ChatStep, ChatEnd>): AsyncGenerator<ChoiceDelta> {
     try {
       for (;;) {
         const next = await source.next();
@@ -53,23 +53,23 @@ export class ChatChoiceReader {
     }
   }
 
-  *#take({ reasoning, content, calls, pieces }: ChatStep): Generator<ChoiceStep> {
+  *#take({ reasoning, content, calls, pieces }: ChatStep): Generator<ChoiceDelta> {
     if (reasoning !== "") {
       this.#thoughtText += reasoning;
-      yield* this.#sayAll(thoughtStep(this.#thought.push(utf8(reasoning))));
+      yield* this.#sayAll(reasoningDelta(this.#thought.push(utf8(reasoning))));
     }
     // After a call only another call may follow.
     if (this.#calls.count === 0) {
-      if (content !== "") yield* this.#sayAll(thoughtStep(this.#thought.flush()));
+      if (content !== "") yield* this.#sayAll(reasoningDelta(this.#thought.flush()));
       yield* this.#sayAll(this.#content.push(this.#withoutBreaks(content), pieces));
     }
     if (reasoning !== "" || calls.length > 0) this.#content.dropPieces();
     for (const call of calls) {
       if (this.#calls.count === 0)
-        yield* this.#sayAll([...thoughtStep(this.#thought.flush()), ...this.#content.flush()]);
+        yield* this.#sayAll([...reasoningDelta(this.#thought.flush()), ...this.#content.flush()]);
       if (this.#isOneTooMany(call)) return;
-      const step = this.#calls.push(call);
-      if (step) yield* this.#say(step);
+      const delta = this.#calls.push(call);
+      if (delta) yield* this.#say(delta);
     }
   }
 
@@ -87,8 +87,9 @@ export class ChatChoiceReader {
     return this.#content.stopped === "stop string" ? "stop" : undefined;
   }
 
-  async *#end({ reason, usage }: ChatEnd): AsyncGenerator<ChoiceStep> {
-    if (this.#calls.count === 0) yield* this.#sayAll([...thoughtStep(this.#thought.flush()), ...this.#content.flush()]);
+  async *#end({ reason, usage }: ChatEnd): AsyncGenerator<ChoiceDelta> {
+    if (this.#calls.count === 0)
+      yield* this.#sayAll([...reasoningDelta(this.#thought.flush()), ...this.#content.flush()]);
     if (!usage.isTold) this.#usage = await this.#counted(usage);
     yield* this.#finish(this.#finishFor(reason));
   }
@@ -105,7 +106,7 @@ export class ChatChoiceReader {
     return reason;
   }
 
-  *#finish(reason: FinishReason): Generator<ChoiceStep> {
+  *#finish(reason: FinishReason): Generator<ChoiceDelta> {
     if (reason === "tool_calls") yield* this.#sayAll(this.#calls.finish());
     yield* this.#say({ kind: "finish", reason });
   }
@@ -121,16 +122,16 @@ export class ChatChoiceReader {
     };
   }
 
-  *#sayAll(steps: Iterable<Step>): Generator<ChoiceStep> {
-    for (const step of steps) yield* this.#say(step);
+  *#sayAll(deltas: Iterable<AnswerDelta>): Generator<ChoiceDelta> {
+    for (const delta of deltas) yield* this.#say(delta);
   }
 
   /** The role comes with the first thing said, so that whoever sees it knows that the model really works. */
-  *#say(step: Step | { readonly kind: "finish"; readonly reason: FinishReason }): Generator<ChoiceStep> {
+  *#say(delta: AnswerDelta | { readonly kind: "finish"; readonly reason: FinishReason }): Generator<ChoiceDelta> {
     const { isTold: _isTold, ...counted } = this.#usage ?? nothing;
     if (!this.#hasSpoken) yield { kind: "role", counted };
     this.#hasSpoken = true;
-    yield { ...step, counted };
+    yield { ...delta, counted };
   }
 }
 
@@ -142,4 +143,4 @@ const nothing: ChatUsage = {
   isTold: false,
 };
 
-const thoughtStep = (text: string): Step[] => (text === "" ? [] : [{ kind: "reasoning", text }]);
+const reasoningDelta = (text: string): AnswerDelta[] => (text === "" ? [] : [{ kind: "reasoning", text }]);

@@ -1,5 +1,5 @@
 import { EngineError } from "../../engine.ts";
-import type { TokenPiece } from "../../engine.ts";
+import type { OutputToken } from "../../engine.ts";
 import { utf8 } from "../../prompt/token-bytes.ts";
 import { asStreamFailure } from "../../vllm/dialect/engine-failure.ts";
 import type { ChatChunk, ChunkChoice, ChunkLogprob, ChunkUsage } from "./chat-chunk.ts";
@@ -10,7 +10,7 @@ export interface ChatStep {
   readonly content: string;
   readonly calls: readonly CallDelta[];
   /** The tokens behind the event, where log-probabilities were asked for. */
-  readonly pieces: readonly TokenPiece[];
+  readonly pieces: readonly OutputToken[];
   readonly usage: ChatUsage;
 }
 
@@ -109,7 +109,7 @@ function whatIsSaid(choice: ChunkChoice | undefined): Said {
   return { reasoning: thought, content: content ?? "", calls, pieces, isSomething };
 }
 
-const toPiece = (one: ChunkLogprob): TokenPiece => ({
+const toPiece = (one: ChunkLogprob): OutputToken => ({
   ...toAlternative(one),
   top: (one.top_logprobs ?? []).map(toAlternative).toSorted((a, b) => b.logprob - a.logprob),
 });
@@ -118,7 +118,7 @@ const toAlternative = ({
   token,
   bytes,
   logprob,
-}: ChunkLogprob): Required<Pick<TokenPiece, "token" | "bytes" | "logprob">> => ({
+}: ChunkLogprob): Required<Pick<OutputToken, "token" | "bytes" | "logprob">> => ({
   token,
   bytes: bytes ?? utf8(token),
   logprob: Math.min(0, logprob),

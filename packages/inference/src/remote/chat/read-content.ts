@@ -1,7 +1,7 @@
-import type { Step } from "../../answer/answer.ts";
+import type { AnswerDelta } from "../../answer/answer-parser.ts";
 import { ContentText } from "../../answer/content-text.ts";
 import { EngineError } from "../../engine.ts";
-import type { TokenPiece } from "../../engine.ts";
+import type { OutputToken } from "../../engine.ts";
 import { utf8 } from "../../prompt/token-bytes.ts";
 
 /** What ended the content before the other side did. */
@@ -10,7 +10,7 @@ export type ContentStop = "stop string" | "raw call";
 export interface ContentRules {
   readonly stop: readonly string[];
   /** What opens a call in text: a parser that does not know a call, or a call that was cut, leaves it there. */
-  readonly callMark: string | undefined;
+  readonly callStart: string | undefined;
   readonly hasLogprobs: boolean;
 }
 
@@ -18,7 +18,7 @@ export interface ContentRules {
 export class ContentReader {
   readonly #rules: ContentRules;
   readonly #shown: ContentText;
-  #waiting: TokenPiece[] = [];
+  #waiting: OutputToken[] = [];
   #written = "";
   /** Characters that were shown. */
   #length = 0;
@@ -26,7 +26,7 @@ export class ContentReader {
 
   constructor(rules: ContentRules) {
     this.#rules = rules;
-    this.#shown = new ContentText([...rules.stop, ...(rules.callMark === undefined ? [] : [rules.callMark])]);
+    this.#shown = new ContentText([...rules.stop, ...(rules.callStart === undefined ? [] : [rules.callStart])]);
   }
 
   /** All of it, the part behind a stop included. */
@@ -39,7 +39,7 @@ export class ContentReader {
   }
 
   /** @param text what an event adds @param pieces its tokens; those of a character that is not whole come before its text */
-  *push(text: string, pieces: readonly TokenPiece[]): Generator<Step> {
+  *push(text: string, pieces: readonly OutputToken[]): Generator<AnswerDelta> {
     this.#waiting.push(...pieces);
     if (text === "") return;
     this.#written += text;
@@ -58,12 +58,12 @@ export class ContentReader {
   }
 
   /** There is no more: what was held back is text after all. */
-  *flush(): Generator<Step> {
+  *flush(): Generator<AnswerDelta> {
     if (!this.#stopped) yield* this.#step(this.#shown.flush());
   }
 
   /** @throws {EngineError} `protocol` where the tokens do not spell the text */
-  #piecesOf(text: string): readonly TokenPiece[] {
+  #piecesOf(text: string): readonly OutputToken[] {
     if (!this.#rules.hasLogprobs) return [{ token: text, bytes: utf8(text) }];
     const waiting = this.#waiting;
     this.#waiting = [];
@@ -75,16 +75,16 @@ export class ContentReader {
     throw new EngineError("protocol", "the engine gave log-probabilities of other tokens than those of the text");
   }
 
-  *#step({ text, tokens }: { readonly text: string; readonly tokens: readonly TokenPiece[] }): Generator<Step> {
+  *#step({ text, tokens }: { readonly text: string; readonly tokens: readonly OutputToken[] }): Generator<AnswerDelta> {
     const told = this.#rules.hasLogprobs ? tokens : [];
     if (text !== "" || told.length > 0) yield { kind: "text", text, tokens: told };
   }
 
   get #isAtCall(): boolean {
-    const { callMark } = this.#rules;
-    return callMark !== undefined && this.#written.startsWith(callMark, this.#length);
+    const { callStart } = this.#rules;
+    return callStart !== undefined && this.#written.startsWith(callStart, this.#length);
   }
 }
 
-const spell = (pieces: readonly TokenPiece[]): string =>
+const spell = (pieces: readonly OutputToken[]): string =>
   new TextDecoder("utf-8", { ignoreBOM: true }).decode(Uint8Array.from(pieces.flatMap(({ bytes }) => [...bytes])));

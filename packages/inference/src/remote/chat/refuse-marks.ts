@@ -6,23 +6,23 @@ import { toChatMessages } from "./chat-messages.ts";
 /**
  * A chat route reads a caller's text for control tokens, and nothing that is sent can prevent it. What spells one is refused,
  * with its place: another spelling would be another text than the caller's.
- * @param marks the spellings of the configured tokenizer
+ * @param specialTokens the spellings of the configured tokenizer
  * @throws {RequestRefused}
  */
-export function refuseMarks(request: EngineRequest, marks: readonly string[]): void {
-  const found = findFirst(request, marks);
+export function refuseSpecialTokens(request: EngineRequest, specialTokens: readonly string[]): void {
+  const found = findFirst(request, specialTokens);
   if (!found) return;
-  const { mark, place } = found;
-  throw new RequestRefused(`${place} spells ${mark}, which this model's engine would read as a control token.`);
+  const { spelling, place } = found;
+  throw new RequestRefused(`${place} spells ${spelling}, which this model's engine would read as a control token.`);
 }
 
 interface Found {
-  readonly mark: string;
+  readonly spelling: string;
   readonly place: string;
 }
 
-function findFirst({ messages, tools, format }: EngineRequest, marks: readonly string[]): Found | undefined {
-  // Parts are joined before they are sent: a mark may be spelled over two of them.
+function findFirst({ messages, tools, format }: EngineRequest, specialTokens: readonly string[]): Found | undefined {
+  // Parts are joined before they are sent: a special token may be spelled over two of them.
   const joined = messages.map((message) => ({ ...message, content: textOf(message.content) }));
   const functions = tools.map((tool) => ({ function: tool }));
   const given: readonly (readonly [place: string, value: unknown])[] = [
@@ -34,22 +34,22 @@ function findFirst({ messages, tools, format }: EngineRequest, marks: readonly s
     ["messages", toChatMessages(messages, true)],
   ];
   for (const [place, value] of given) {
-    const found = findIn(value, place, marks);
+    const found = findIn(value, place, specialTokens);
     if (found) return found;
   }
   return undefined;
 }
 
-function findIn(value: unknown, place: string, marks: readonly string[]): Found | undefined {
+function findIn(value: unknown, place: string, specialTokens: readonly string[]): Found | undefined {
   if (typeof value === "string") {
-    const spelled = marks.filter((spelling) => value.includes(spelling));
-    const [mark] = spelled.toSorted((a, b) => value.indexOf(a) - value.indexOf(b));
-    return mark === undefined ? undefined : { mark, place };
+    const spelled = specialTokens.filter((token) => value.includes(token));
+    const [spelling] = spelled.toSorted((a, b) => value.indexOf(a) - value.indexOf(b));
+    return spelling === undefined ? undefined : { spelling, place };
   }
   if (typeof value !== "object" || value === null) return undefined;
   for (const [name, member] of Object.entries(value)) {
     const step = Array.isArray(value) ? `[${name}]` : `.${name}`;
-    const found = findIn(name, place, marks) ?? findIn(member, place + step, marks);
+    const found = findIn(name, place, specialTokens) ?? findIn(member, place + step, specialTokens);
     if (found) return found;
   }
   return undefined;

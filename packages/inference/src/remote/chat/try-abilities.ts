@@ -1,7 +1,7 @@
 import { probeRequest } from "../../child/probe.ts";
 import { EngineError } from "../../engine.ts";
 import type { EngineEvent, EngineRequest } from "../../engine.ts";
-import type { Abilities } from "../../prompt/marks.ts";
+import type { Capabilities } from "../../prompt/special-tokens.ts";
 
 type Ask = (request: EngineRequest) => AsyncIterable<EngineEvent>;
 
@@ -13,16 +13,16 @@ const thoughtTokens = 16;
  * parsers for them, and nothing but trying tells.
  * @throws {EngineError} where it does not answer at all
  */
-export async function tryAbilities(named: Abilities, isVllm: boolean, ask: Ask): Promise<Abilities> {
+export async function tryCapabilities(named: Capabilities, isVllm: boolean, ask: Ask): Promise<Capabilities> {
   return {
     // Of others nobody knows how they are told to think, or not to.
-    canThink: named.canThink && isVllm && (await thinks(ask)),
+    canReason: named.canReason && isVllm && (await thinks(ask)),
     canCallTools: named.canCallTools && (await takesTools(ask)),
   };
 }
 
 async function thinks(ask: Ask): Promise<boolean> {
-  for await (const event of ask({ ...probeRequest, isThinking: true, max_tokens: thoughtTokens })) {
+  for await (const event of ask({ ...probeRequest, isReasoning: true, max_tokens: thoughtTokens })) {
     if (event.kind === "reasoning") return true;
   }
   return false;

@@ -3,22 +3,22 @@ import type { EngineCore } from "../../child/serve.ts";
 import { RequestRefused } from "../../request-refused.ts";
 import type { Wire } from "../../child/wire.ts";
 import { Progress } from "../../child/progress.ts";
-import type { EngineEvent, EngineFacts, EngineRequest, EngineUsage } from "../../engine.ts";
+import type { EngineEvent, EngineMetadata, EngineRequest, EngineUsage } from "../../engine.ts";
 import { toTemplateMessages } from "../../prompt/template-messages.ts";
-import type { Script, Step } from "../script.ts";
+import type { Script, ScriptStep } from "../script.ts";
 import { reply } from "./reply.ts";
 import type { ReplyStep } from "./reply.ts";
 import { pieceOf } from "./words.ts";
 
 /** An engine that plays a script instead of computing. */
-export function scriptedCore(script: Script, facts: EngineFacts): EngineCore {
+export function scriptedCore(script: Script, metadata: EngineMetadata): EngineCore {
   const progress = new Progress();
   let running = 0;
   return {
     countTokens: async ({ request }) => countPrompt(request),
     status: () => ({ running, waiting: 0, computing: progress.computing, progress: progress.tokens }),
     generate: async function* ({ request }, signal, wire) {
-      assertFits(request, facts);
+      assertFits(request, metadata);
       running += request.n;
       try {
         const play = { count: usageCounter(countPrompt(request)), request, signal, wire, progress };
@@ -68,7 +68,7 @@ function eventOf(step: ReplyStep, { count, request }: Play): EngineEvent | undef
 const forEver = (signal: AbortSignal): Promise<void> => wait(2 ** 31 - 1, undefined, { signal });
 
 /** Everything an engine does that is not an event. */
-async function disturb(step: Step, { signal, wire, progress }: Play): Promise<void> {
+async function disturb(step: ScriptStep, { signal, wire, progress }: Play): Promise<void> {
   if ("wait_ms" in step) await wait(step.wait_ms, undefined, { signal });
   if ("stall" in step) await forEver(signal);
   if ("spin" in step) await progress.measure(0, () => forEver(signal));
@@ -94,7 +94,7 @@ const lastUserText = (request: EngineRequest): string =>
   toTemplateMessages(request.messages).findLast((message) => message.role === "user")?.content ?? "";
 
 /** As every engine does. */
-function assertFits(request: EngineRequest, { context_length, slots }: EngineFacts): void {
+function assertFits(request: EngineRequest, { context_length, slots }: EngineMetadata): void {
   if (request.n > slots) throw new RequestRefused(`The model can generate at most ${slots} choices at the same time.`);
   const wanted = countPrompt(request) + request.max_tokens;
   if (wanted > context_length) {

@@ -1,16 +1,16 @@
 import { endWithParent } from "../../child/end-with-parent.ts";
 import { notify, serveEngine } from "../../child/serve.ts";
-import type { EngineFacts } from "../../engine.ts";
+import type { EngineMetadata } from "../../engine.ts";
 import { scriptedCore } from "./core.ts";
 import { ScriptError, readScript } from "./read-script.ts";
 
 /** The process of one scripted engine. */
-async function main([socketPath = "", factsText = "", scriptFile]: readonly string[]): Promise<void> {
+async function main([socketPath = "", metadataText = "", scriptFile]: readonly string[]): Promise<void> {
   endWithParent();
-  // Our own driver has written the facts.
-  const facts = JSON.parse(factsText) as EngineFacts;
-  await serveEngine(scriptedCore(await readScript(scriptFile), facts), socketPath);
-  notify({ notice: "ready", facts });
+  // Our own driver has written the metadata.
+  const metadata = JSON.parse(metadataText) as EngineMetadata;
+  await serveEngine(scriptedCore(await readScript(scriptFile), metadata), socketPath);
+  notify({ notice: "ready", metadata });
 }
 
 await main(process.argv.slice(2)).catch((error: unknown) => {

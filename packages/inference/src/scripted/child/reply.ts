@@ -1,16 +1,16 @@
-import type { EngineRequest, FinishReason, TokenPiece } from "../../engine.ts";
+import type { EngineRequest, FinishReason, OutputToken } from "../../engine.ts";
 import { ContentText } from "../../answer/content-text.ts";
 import { smallestValue } from "../../schema/smallest-value.ts";
-import type { Step } from "../script.ts";
+import type { ScriptStep } from "../script.ts";
 import { pieceOf, splitWords } from "./words.ts";
 
 /** A step of the built-in reply, with the tokens behind it. */
-export type ReplyStep = Step & { readonly pieces?: readonly TokenPiece[] };
+export type ReplyStep = ScriptStep & { readonly pieces?: readonly OutputToken[] };
 
 /** What a request without a scenario is answered: predictable, and formed as the request demands. */
 export function* reply(request: EngineRequest, lastUserText: string, choice: number): Generator<ReplyStep> {
   yield { choice, role: true };
-  const thought = request.isThinking ? splitWords("The caller asks something.") : [];
+  const thought = request.isReasoning ? splitWords("The caller asks something.") : [];
   for (const word of thought.slice(0, request.max_tokens)) yield { choice, reasoning: word };
   const room = request.max_tokens - thought.length;
   if (room <= 0) return yield { choice, finish: "length" };

@@ -1,4 +1,4 @@
-import type { TokenPiece } from "../../engine.ts";
+import type { OutputToken } from "../../engine.ts";
 
 /** Words with the blank before them: the tokens of this engine. */
 export const splitWords = (text: string): string[] => text.match(/\s*\S+|\s+$/gu) ?? [];
@@ -6,7 +6,7 @@ export const splitWords = (text: string): string[] => text.match(/\s*\S+|\s+$/gu
 const encoder = new TextEncoder();
 
 /** A word as a token; every token is as likely as every other one. */
-export function pieceOf(token: string, topLogprobs: number | undefined): TokenPiece {
+export function pieceOf(token: string, topLogprobs: number | undefined): OutputToken {
   const bytes = [...encoder.encode(token)];
   const id = bytes.reduce((sum, byte) => (sum * 31 + byte) % 65_536, 7);
   if (topLogprobs === undefined) return { id, token, bytes };

@@ -1,4 +1,4 @@
-import type { AnswerPlan } from "../../answer/answer.ts";
+import type { AnswerPlan } from "../../answer/answer-parser.ts";
 import type { EngineRequest, Sampling } from "../../engine.ts";
 import type { Vocabulary } from "../../prompt/vocabulary.ts";
 import type { Format } from "./guide.ts";
@@ -7,7 +7,7 @@ export interface CompletionJob {
   /** The name that the engine serves the model under. */
   readonly model: string;
   readonly request: EngineRequest;
-  /** Token ids: a text would be read for marks, and a caller could spell one. */
+  /** Token ids: a text would be read for special tokens, and a caller could spell one. */
   readonly prompt: readonly number[];
   readonly plan: AnswerPlan;
   readonly guide: Format | undefined;
@@ -45,7 +45,7 @@ export function completionBody(job: CompletionJob): string {
 }
 
 /** The engine looks for stop strings everywhere, the contract only in content: where there is more, only we look. */
-const stopsHere = (plan: AnswerPlan): boolean => !plan.isThinking && plan.tools === "off";
+const stopsHere = (plan: AnswerPlan): boolean => !plan.isReasoning && plan.tools === "off";
 
 /** Greedy needs none; and on a CPU a seed is not without danger (see flags.ts). */
 function seedOf({ request, choice }: CompletionJob): string | undefined {
@@ -53,12 +53,12 @@ function seedOf({ request, choice }: CompletionJob): string | undefined {
   return BigInt.asIntN(64, BigInt(request.seed) + BigInt(choice)).toString();
 }
 
-/** The caller's bias inside the vocabulary, where the engine refuses any other; text may not write marks. */
+/** The caller's bias inside the vocabulary, where the engine refuses any other; text may not write special tokens. */
 function biasOf({ request, guide, vocabulary, endOfTurn }: CompletionJob): Sampling["logit_bias"] {
   const isKnown = (id: string): boolean => /^\d+$/.test(id) && Number(id) < vocabulary.size;
   const given = Object.entries(request.sampling.logit_bias).filter(([id]) => isKnown(id));
   if (guide) return Object.fromEntries(given);
-  const marks = vocabulary.marks.flatMap((spelling) => vocabulary.markNamed(spelling) ?? []);
-  const banned = marks.filter((id) => !endOfTurn.includes(id)).map((id) => [id, -100] as const);
+  const specialTokens = vocabulary.specialTokens.flatMap((spelling) => vocabulary.specialTokenId(spelling) ?? []);
+  const banned = specialTokens.filter((id) => !endOfTurn.includes(id)).map((id) => [id, -100] as const);
   return Object.fromEntries([...given, ...banned]);
 }

@@ -1,5 +1,5 @@
-import type { AnswerPlan } from "../../answer/answer.ts";
-import { mark } from "../../prompt/marks.ts";
+import type { AnswerPlan } from "../../answer/answer-parser.ts";
+import { specialToken } from "../../prompt/special-tokens.ts";
 import type { Vocabulary } from "../../prompt/vocabulary.ts";
 import type { Grammars } from "../../schema/compile-grammars.ts";
 
@@ -38,29 +38,30 @@ export interface Guided {
   readonly grammars: Grammars;
   readonly vocabulary: Vocabulary;
   /** The prompt ends inside a thought. */
-  readonly opensInThought: boolean;
+  readonly opensInReasoning: boolean;
 }
 
 /**
  * The form that a whole answer must have: thought, then content or calls; undefined: text, and nothing but text.
- * Marks are tokens here, so that no text which spells one counts, and every function is held to its schema.
+ * Special tokens are tokens here, so that no text which spells one counts, and every function is held to its schema.
  */
 export function guideFor(guided: Guided): Format | undefined {
   const { plan, grammars } = guided;
-  const isThinking = plan.isThinking || guided.opensInThought;
-  if (!isThinking && plan.tools === "off") return plan.isGuided ? contentOf(grammars) : undefined;
+  const isReasoning = plan.isReasoning || guided.opensInReasoning;
+  if (!isReasoning && plan.tools === "off") return plan.isConstrained ? contentOf(grammars) : undefined;
   const answer = answerFormat(guided);
-  return isThinking ? sequence(...thoughtFormats(guided), answer) : answer;
+  return isReasoning ? sequence(...thoughtFormats(guided), answer) : answer;
 }
 
-/** The marks as token ids. Only called with those that the model's abilities imply. */
-function idOf({ markNamed }: Vocabulary, spelling: string): number {
-  const id = markNamed(spelling);
+/** The special tokens as token ids. Only called with those that the model's capabilities imply. */
+function idOf({ specialTokenId }: Vocabulary, spelling: string): number {
+  const id = specialTokenId(spelling);
   if (id === undefined) throw new RangeError(`the model has no token ${spelling}`);
   return id;
 }
 
-const allMarks = ({ marks, markNamed }: Vocabulary): number[] => marks.flatMap((spelling) => markNamed(spelling) ?? []);
+const allSpecialTokens = ({ specialTokens, specialTokenId }: Vocabulary): number[] =>
+  specialTokens.flatMap((spelling) => specialTokenId(spelling) ?? []);
 
 const sequence = (...elements: readonly Format[]): Format => ({ type: "sequence", elements });
 const text = (value: string): Format => ({ type: "const_string", value });
@@ -69,29 +70,29 @@ const token = (id: number): Format => ({ type: "token", token: id });
 const contentOf = ({ contentGrammar }: Grammars): Format => ({ type: "grammar", grammar: contentGrammar ?? "" });
 
 /** `<think>` and a line break, unless the prompt has written them; the thought; `</think>`. */
-function thoughtFormats({ vocabulary, opensInThought }: Guided): Format[] {
-  const thought: Format = { type: "any_tokens", exclude_tokens: allMarks(vocabulary) };
-  const end = token(idOf(vocabulary, mark.thinkEnd));
-  if (opensInThought) return [thought, end];
+function thoughtFormats({ vocabulary, opensInReasoning }: Guided): Format[] {
+  const thought: Format = { type: "any_tokens", exclude_tokens: allSpecialTokens(vocabulary) };
+  const end = token(idOf(vocabulary, specialToken.thinkEnd));
+  if (opensInReasoning) return [thought, end];
   const content = sequence(text("\n"), thought);
-  return [{ type: "tag", begin: token(idOf(vocabulary, mark.thinkStart)), content, end }];
+  return [{ type: "tag", begin: token(idOf(vocabulary, specialToken.thinkStart)), content, end }];
 }
 
 function answerFormat(guided: Guided): Format {
-  const { plan, grammars, vocabulary, opensInThought } = guided;
-  const free: Format = { type: "any_tokens", exclude_tokens: allMarks(vocabulary) };
-  if (plan.tools === "off") return plan.isGuided ? contentOf(grammars) : free;
+  const { plan, grammars, vocabulary, opensInReasoning } = guided;
+  const free: Format = { type: "any_tokens", exclude_tokens: allSpecialTokens(vocabulary) };
+  if (plan.tools === "off") return plan.isConstrained ? contentOf(grammars) : free;
   if (plan.tools === "required") {
     const calls = callsFormat(guided);
-    return plan.isThinking || opensInThought ? sequence(text("\n\n"), calls) : calls;
+    return plan.isReasoning || opensInReasoning ? sequence(text("\n\n"), calls) : calls;
   }
-  if (plan.isGuided) return { type: "or", elements: [contentOf(grammars), callsFormat(guided)] };
-  const start = idOf(vocabulary, mark.callStart);
+  if (plan.isConstrained) return { type: "or", elements: [contentOf(grammars), callsFormat(guided)] };
+  const start = idOf(vocabulary, specialToken.callStart);
   return {
     type: "token_triggered_tags",
     trigger_tokens: [start],
     tags: [callTag(guided)],
-    exclude_tokens: allMarks(vocabulary).filter((id) => id !== start),
+    exclude_tokens: allSpecialTokens(vocabulary).filter((id) => id !== start),
     stop_after_first: !plan.isParallel,
   };
 }
@@ -105,14 +106,14 @@ const callsFormat = (guided: Guided): Format => ({
 });
 
 function callTag({ vocabulary, grammars }: Guided): Tag {
-  const { markNamed } = vocabulary;
-  const begin = markNamed(mark.callStart);
-  const end = markNamed(mark.callEnd);
+  const { specialTokenId } = vocabulary;
+  const begin = specialTokenId(specialToken.callStart);
+  const end = specialTokenId(specialToken.callEnd);
   return {
     type: "tag",
     // A model that was not taught to call has no tokens for it; a forced call is spelled out then.
-    begin: begin === undefined ? text(mark.callStart) : token(begin),
+    begin: begin === undefined ? text(specialToken.callStart) : token(begin),
     content: sequence(text("\n"), { type: "grammar", grammar: grammars.toolGrammar ?? "" }),
-    end: end === undefined ? text(mark.callEnd) : token(end),
+    end: end === undefined ? text(specialToken.callEnd) : token(end),
   };
 }

@@ -1,28 +1,30 @@
 import { expect, test } from "vitest";
 import { miniFolder } from "../../../test/start-scripted-vllm.ts";
-import type { AnswerPlan } from "../../answer/answer.ts";
+import type { AnswerPlan } from "../../answer/answer-parser.ts";
 import { describeWith } from "../../prompt/vocabulary.ts";
 import { readModelFolder } from "../model/model-folder.ts";
 import { openTokenizer } from "../model/open-renderer.ts";
 import { ChoiceReader } from "./read-choice.ts";
-import type { ChoiceStep } from "./read-choice.ts";
+import type { ChoiceDelta } from "./read-choice.ts";
 import type { CompletionEnd, CompletionStep } from "./read-completion.ts";
 
 const folder = readModelFolder(miniFolder);
 const encode = openTokenizer(folder);
-const marks = new Set(folder.vocabulary.marks.map((spelling) => folder.vocabulary.markNamed(spelling)));
+const specialTokens = new Set(
+  folder.vocabulary.specialTokens.map((spelling) => folder.vocabulary.specialTokenId(spelling)),
+);
 const model = {
   describe: describeWith(folder.vocabulary),
   isEndOfTurn: (token: number) => folder.endOfTurn.includes(token),
-  isMark: (token: number) => marks.has(token),
+  isSpecialToken: (token: number) => specialTokens.has(token),
 };
-const plain: AnswerPlan = { isThinking: false, tools: "off", isParallel: true, isGuided: false, stop: [] };
+const plain: AnswerPlan = { isReasoning: false, tools: "off", isParallel: true, isConstrained: false, stop: [] };
 
 interface Read {
   readonly kinds: readonly string[];
   readonly text: string;
   readonly finish: string | undefined;
-  readonly last: ChoiceStep["counted"] | undefined;
+  readonly last: ChoiceDelta["counted"] | undefined;
   /** How many tokens of the engine were taken: the rest of the stream was left. */
   readonly taken: number;
 }
@@ -43,12 +45,12 @@ async function read(
     }
     return { reason, usage: usage() };
   }
-  const steps = await Array.fromAsync(new ChoiceReader({ ...plain, ...plan }, false, model, undefined).read(engine()));
+  const deltas = await Array.fromAsync(new ChoiceReader({ ...plain, ...plan }, false, model, undefined).read(engine()));
   return {
-    kinds: steps.map(({ kind }) => kind).filter((kind, place, all) => kind !== all[place - 1]),
-    text: steps.map((step) => (step.kind === "text" || step.kind === "reasoning" ? step.text : "")).join(""),
-    finish: steps.flatMap((step) => (step.kind === "finish" ? [step.reason] : []))[0],
-    last: steps.at(-1)?.counted,
+    kinds: deltas.map(({ kind }) => kind).filter((kind, place, all) => kind !== all[place - 1]),
+    text: deltas.map((delta) => (delta.kind === "text" || delta.kind === "reasoning" ? delta.text : "")).join(""),
+    finish: deltas.flatMap((delta) => (delta.kind === "finish" ? [delta.reason] : []))[0],
+    last: deltas.at(-1)?.counted,
     taken,
   };
 }
@@ -60,7 +62,7 @@ test.each<[string, Partial<AnswerPlan>, string, readonly string[], string]>([
   ["nothing", {}, "<|im_end|>", ["role", "finish"], "stop"],
   [
     "a thought and text",
-    { isThinking: true },
+    { isReasoning: true },
     "<think>\nHm.</think>\n\nYes.<|im_end|>",
     ["role", "reasoning", "text", "finish"],
     "stop",
@@ -68,7 +70,7 @@ test.each<[string, Partial<AnswerPlan>, string, readonly string[], string]>([
   ["a call", { tools: "required" }, `${call}<|im_end|>`, ["role", "tool", "finish"], "tool_calls"],
   [
     "a thought and a call",
-    { isThinking: true, tools: "required" },
+    { isReasoning: true, tools: "required" },
     `<think>\nHm.</think>\n\n${call}<|im_end|>`,
     ["role", "reasoning", "tool", "finish"],
     "tool_calls",
@@ -91,7 +93,7 @@ test.each<[string, Partial<AnswerPlan>, string, readonly string[], string]>([
   const seen = await read(plan, written);
   expect([seen.kinds, seen.finish]).toEqual([kinds, finish]);
   expect(seen.last?.completion_tokens).toBe(seen.taken);
-  expect(seen.last?.reasoning_tokens ?? 0).toBe(plan.isThinking === true ? encode("<think>\nHm.</think>").length : 0);
+  expect(seen.last?.reasoning_tokens ?? 0).toBe(plan.isReasoning === true ? encode("<think>\nHm.</think>").length : 0);
 });
 
 test("a cut ends with length, and a cut call is no text", async () => {
@@ -99,7 +101,7 @@ test("a cut ends with length, and a cut call is no text", async () => {
   expect([seen.text, seen.finish]).toEqual(["", "length"]);
 });
 
-test("marks that have no place are no text", async () => {
+test("special tokens that have no place are no text", async () => {
   expect(await read({}, "a</think>b<tool_call>c<|im_end|>")).toMatchObject({ text: "abc", finish: "stop" });
 });
 
@@ -111,7 +113,7 @@ test("a stop string ends the answer before it, and leaves the rest of the stream
 
 test.each<[string, Partial<AnswerPlan>, string, RegExp]>([
   ["leaves the form", { tools: "required" }, "Sorry, no.<|im_end|>", /left the form/],
-  ["ends in the middle of a thought", { isThinking: true }, "<think>\nHm", /in the middle of a form/],
+  ["ends in the middle of a thought", { isReasoning: true }, "<think>\nHm", /in the middle of a form/],
   ["ends in the middle of a call", { tools: "required" }, call.slice(0, 30), /in the middle of a form/],
 ])("an engine that %s has failed", async (_title, plan, written, why) => {
   await expect(read(plan, written)).rejects.toThrow(why);

@@ -1,22 +1,22 @@
-import { Answer } from "../../answer/answer.ts";
-import type { AnswerPlan, Reading, Step } from "../../answer/answer.ts";
+import { AnswerParser } from "../../answer/answer-parser.ts";
+import type { AnswerPlan, ParserOutput, AnswerDelta } from "../../answer/answer-parser.ts";
 import { EngineError } from "../../engine.ts";
-import type { FinishReason, TokenPiece } from "../../engine.ts";
+import type { FinishReason, OutputToken } from "../../engine.ts";
 import { utf8 } from "../../prompt/token-bytes.ts";
 import type { CompletionEnd, CompletionStep, CompletionUsage, WrittenToken } from "./read-completion.ts";
 
 /** What one choice says as it goes; the counters are its own. */
-export type ChoiceStep = (
-  | Step
+export type ChoiceDelta = (
+  | AnswerDelta
   | { readonly kind: "role" }
   | { readonly kind: "finish"; readonly reason: FinishReason }
 ) & { readonly counted: CompletionUsage & { readonly reasoning_tokens: number } };
 
 export interface ChoiceModel {
-  describe(token: number): TokenPiece;
+  describe(token: number): OutputToken;
   isEndOfTurn(token: number): boolean;
   /** Whether it is more than text, as `<tool_call>` is. */
-  isMark(token: number): boolean;
+  isSpecialToken(token: number): boolean;
 }
 
 /** Reads the tokens of one choice as what they mean: thought, content, calls, and one finish. */
@@ -24,7 +24,7 @@ export class ChoiceReader {
   readonly #plan: AnswerPlan;
   readonly #model: ChoiceModel;
   readonly #topLogprobs: number | undefined;
-  readonly #answer: Answer;
+  readonly #answer: AnswerParser;
   /** Bytes of the form that come next; the guide makes the engine write them. */
   #form: number[] = [];
   #finish: FinishReason | undefined;
@@ -32,14 +32,14 @@ export class ChoiceReader {
   #usage: CompletionUsage = { prompt_tokens: 0, completion_tokens: 0, cached_tokens: 0 };
   #hasSpoken = false;
 
-  constructor(plan: AnswerPlan, opensInThought: boolean, model: ChoiceModel, topLogprobs: number | undefined) {
+  constructor(plan: AnswerPlan, opensInReasoning: boolean, model: ChoiceModel, topLogprobs: number | undefined) {
     this.#plan = plan;
     this.#model = model;
     this.#topLogprobs = topLogprobs;
-    this.#answer = new Answer(plan, opensInThought);
+    this.#answer = new AnswerParser(plan, opensInReasoning);
   }
 
-  async *read(source: AsyncGenerator<CompletionStep, CompletionEnd>): AsyncGenerator<ChoiceStep> {
+  async *read(source: AsyncGenerator<CompletionStep, CompletionEnd>): AsyncGenerator<ChoiceDelta> {
     this.#expect(this.#answer.open());
     try {
       for (;;) {
@@ -61,32 +61,32 @@ export class ChoiceReader {
     return this.#finish === "tool_calls" && !this.#plan.isParallel;
   }
 
-  *#take(token: WrittenToken): Generator<ChoiceStep> {
+  *#take(token: WrittenToken): Generator<ChoiceDelta> {
     if (this.#finish !== undefined) return;
     const wasThought = this.#answer.mode === "reasoning";
-    const reading = this.#read(token);
+    const output = this.#read(token);
     if (wasThought) this.#reasoned += 1;
-    for (const step of reading.steps) yield* this.#say(step);
-    this.#expect(reading);
+    for (const delta of output.deltas) yield* this.#say(delta);
+    this.#expect(output);
   }
 
-  #read(token: WrittenToken): Reading {
+  #read(token: WrittenToken): ParserOutput {
     if (this.#model.isEndOfTurn(token.id)) return this.#answer.end();
     const piece = this.#withoutForm(this.#pieceOf(token));
-    if (!piece) return { steps: [] };
-    const isStray = this.#model.isMark(token.id) && !this.#answer.allowedMarks.includes(piece.token);
-    if (isStray) return { steps: [] };
-    const reading = this.#answer.push(piece);
-    return reading.force ? { ...reading, force: [beyond(piece.token, reading.force.join(""))] } : reading;
+    if (!piece) return { deltas: [] };
+    const isStray = this.#model.isSpecialToken(token.id) && !this.#answer.allowedSpecialTokens.includes(piece.token);
+    if (isStray) return { deltas: [] };
+    const output = this.#answer.push(piece);
+    return output.force ? { ...output, force: [beyond(piece.token, output.force.join(""))] } : output;
   }
 
-  #expect({ force = [], finish }: Reading): void {
+  #expect({ force = [], finish }: ParserOutput): void {
     this.#form.push(...force.flatMap((text) => utf8(text)));
     this.#finish ??= finish;
   }
 
   /** What a token writes beyond the form, or undefined. A token may reach over the end of the form. */
-  #withoutForm(piece: TokenPiece): TokenPiece | undefined {
+  #withoutForm(piece: OutputToken): OutputToken | undefined {
     if (this.#form.length === 0) return piece;
     const bytes = piece.bytes.length > 0 ? piece.bytes : utf8(piece.token);
     const due = this.#form.splice(0, bytes.length);
@@ -99,7 +99,7 @@ export class ChoiceReader {
       : { ...piece, bytes: rest, token: new TextDecoder().decode(Uint8Array.from(rest)) };
   }
 
-  #pieceOf({ id, logprob, top = [] }: WrittenToken): TokenPiece {
+  #pieceOf({ id, logprob, top = [] }: WrittenToken): OutputToken {
     const piece = this.#model.describe(id);
     if (logprob === undefined) return piece;
     const named = top
@@ -112,24 +112,24 @@ export class ChoiceReader {
     };
   }
 
-  *#end(reason: CompletionEnd["reason"]): Generator<ChoiceStep> {
+  *#end(reason: CompletionEnd["reason"]): Generator<ChoiceDelta> {
     if (this.#finish === undefined) {
       if (reason === "stop" && !this.#answer.canEnd) {
         throw new EngineError("protocol", "the engine ended a choice in the middle of a form");
       }
       const ending = reason === "length" ? this.#answer.cut() : this.#answer.end();
-      for (const step of ending.steps) yield* this.#say(step);
+      for (const delta of ending.deltas) yield* this.#say(delta);
       this.#finish = ending.finish;
     }
     yield* this.#say({ kind: "finish", reason: this.#finish });
   }
 
   /** The role comes with the first thing said, so that whoever sees it knows that the model really works. */
-  *#say(step: Step | { readonly kind: "finish"; readonly reason: FinishReason }): Generator<ChoiceStep> {
+  *#say(delta: AnswerDelta | { readonly kind: "finish"; readonly reason: FinishReason }): Generator<ChoiceDelta> {
     const counted = { ...this.#usage, reasoning_tokens: Math.min(this.#reasoned, this.#usage.completion_tokens) };
     if (!this.#hasSpoken) yield { kind: "role", counted };
     this.#hasSpoken = true;
-    yield { ...step, counted };
+    yield { ...delta, counted };
   }
 }
 

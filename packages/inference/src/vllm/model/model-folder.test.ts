@@ -21,11 +21,11 @@ function changed(name: string, change: (copy: string) => void): string {
 
 const write = (file: string, value: unknown) => (copy: string) =>
   writeFileSync(join(copy, file), JSON.stringify(value));
-/** The ids of the marks, as the mini model's tokenizer.json lists them. */
+/** The ids of the special tokens, as the mini model's tokenizer.json lists them. */
 const { added_tokens } = JSON.parse(readFileSync(join(miniFolder, "tokenizer.json"), "utf8")) as {
   readonly added_tokens: readonly { readonly id: number; readonly content: string }[];
 }; // as written by the training
-const idOf = (mark: string): number => added_tokens.find(({ content }) => content === mark)?.id ?? -1;
+const idOf = (spelling: string): number => added_tokens.find(({ content }) => content === spelling)?.id ?? -1;
 const remove = (file: string) => (copy: string) => rmSync(join(copy, file));
 
 test("knows a model by its files", () => {
@@ -35,10 +35,10 @@ test("knows a model by its files", () => {
     eosToken: "<|im_end|>",
     declaredContext: 32_768,
     quantization: "bf16",
-    abilities: { canThink: true, canCallTools: true },
+    capabilities: { canReason: true, canCallTools: true },
   });
   expect(model.weightsBytes).toBeGreaterThan(1e6);
-  expect(model.vocabulary.markNamed("<tool_call>")).toBe(idOf("<tool_call>"));
+  expect(model.vocabulary.specialTokenId("<tool_call>")).toBe(idOf("<tool_call>"));
   expect(model.vocabulary.bytesOf(idOf("<|im_end|>"))).toEqual([]);
   expect(Buffer.from(model.vocabulary.bytesOf(idOf("<tool_call>"))).toString()).toBe("<tool_call>");
 });

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { abilitiesOf } from "../../prompt/marks.ts";
-import type { Abilities } from "../../prompt/marks.ts";
+import { capabilitiesOf } from "../../prompt/special-tokens.ts";
+import type { Capabilities } from "../../prompt/special-tokens.ts";
 import type { Vocabulary } from "../../prompt/vocabulary.ts";
 import { readVocabulary } from "./read-vocabulary.ts";
 import type { TokenizerFile } from "./read-vocabulary.ts";
@@ -14,7 +14,7 @@ export interface ModelFolder {
   readonly tokenizer: { readonly file: TokenizerFile; readonly config: TokenizerConfig };
   readonly template: string;
   readonly vocabulary: Vocabulary;
-  readonly abilities: Abilities;
+  readonly capabilities: Capabilities;
   /** The tokens that end a turn. */
   readonly endOfTurn: readonly number[];
   readonly bosToken: string;
@@ -61,8 +61,8 @@ export function readModelFolder(path: string): ModelFolder {
     tokenizer: { file, config: tokenizerConfig },
     template,
     vocabulary,
-    abilities: abilitiesOf(template, vocabulary.marks),
-    endOfTurn: endOfTurn(path, config, vocabulary.markNamed(eosToken)),
+    capabilities: capabilitiesOf(template, vocabulary.specialTokens),
+    endOfTurn: endOfTurn(path, config, vocabulary.specialTokenId(eosToken)),
     bosToken: nameOf(tokenizerConfig.bos_token),
     eosToken,
     declaredContext: config.max_position_embeddings,

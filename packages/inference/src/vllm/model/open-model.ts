@@ -17,12 +17,12 @@ export async function openModel(path: string): Promise<OpenModel> {
   // Those whose prompts it was making hear of its death; the next prompt starts another.
   const prompts = await PromptThreads.start({ program, model: path, onDeath: () => undefined });
   const { vocabulary, endOfTurn } = folder;
-  const marks = new Set(vocabulary.marks.map((spelling) => vocabulary.markNamed(spelling)));
+  const specialTokens = new Set(vocabulary.specialTokens.map((spelling) => vocabulary.specialTokenId(spelling)));
   return {
     folder,
     prompts,
     describe: describeWith(vocabulary),
     isEndOfTurn: (token) => endOfTurn.includes(token),
-    isMark: (token) => marks.has(token),
+    isSpecialToken: (token) => specialTokens.has(token),
   };
 }

@@ -1,4 +1,4 @@
-import { isMarkSpelling } from "../../prompt/marks.ts";
+import { isSpecialSpelling } from "../../prompt/special-tokens.ts";
 import { bytesOfByteLevel, bytesOfSentencePiece, utf8 } from "../../prompt/token-bytes.ts";
 import type { Vocabulary } from "../../prompt/vocabulary.ts";
 
@@ -13,9 +13,9 @@ export interface TokenizerFile {
 export function readVocabulary(file: TokenizerFile, template: string): Vocabulary {
   const spellings = spellingsOf(file);
   const added = new Map((file.added_tokens ?? []).map((token) => [token.id, token]));
-  const marks = new Map<string, number>();
+  const specialTokens = new Map<string, number>();
   for (const { id, content, special } of added.values()) {
-    if (special || isMarkSpelling(content, template)) marks.set(content, id);
+    if (special || isSpecialSpelling(content, template)) specialTokens.set(content, id);
   }
   const toBytes = JSON.stringify(file.decoder ?? null).includes('"ByteLevel"') ? bytesOfByteLevel : bytesOfPiece;
   const known: (readonly number[] | undefined)[] = [];
@@ -28,8 +28,8 @@ export function readVocabulary(file: TokenizerFile, template: string): Vocabular
     size: spellings.length,
     bytesOf: (id) => (known[id] ??= read(id)),
     spellingOf: (id) => spellings[id] ?? "",
-    markNamed: (spelling) => marks.get(spelling),
-    marks: [...marks.keys()],
+    specialTokenId: (spelling) => specialTokens.get(spelling),
+    specialTokens: [...specialTokens.keys()],
   };
 }
 

@@ -3,7 +3,7 @@ import { toEngineRequest } from "../../contract/to-engine-request.ts";
 import { toApiError } from "../../engines/engine-failure.ts";
 import { fitContext } from "../../engines/fit-context.ts";
 import { maxCompletionOf } from "../../engines/model-record.ts";
-import { pickModel, readyFacts } from "../../engines/pick-engine.ts";
+import { pickModel, readyMetadata } from "../../engines/pick-engine.ts";
 import type { ServedModels } from "../../engines/pick-engine.ts";
 import { admit } from "../../limits/admit.ts";
 import type { AdmissionDeps } from "../../limits/admit.ts";
@@ -33,8 +33,8 @@ export const createChatCompletion =
   async ({ context, caller, body, bodyText, response }) => {
     const { id: requestId, signal, record } = context;
     const model = pickModel(models, caller, body.model);
-    const facts = readyFacts(model);
-    const limits = { facts, maxCompletionTokens: maxCompletionOf(model) };
+    const metadata = readyMetadata(model);
+    const limits = { metadata, maxCompletionTokens: maxCompletionOf(model) };
     const asked = toEngineRequest(body, bodyText, limits, caller.keyId);
     const { promptTokens, request } = await fitContext(model, asked, signal);
 
@@ -55,7 +55,7 @@ export const createChatCompletion =
 
     const events = meter(model.engine.stream(request, signal), lease, record, nowMs);
     const answer = toChunks(events, {
-      head: newHead(model.id, facts.system_fingerprint, nowMs()),
+      head: newHead(model.id, metadata.system_fingerprint, nowMs()),
       n: request.n,
       includesUsage: !isStream || body.stream_options?.include_usage === true,
       hasLogprobs: body.logprobs === true,

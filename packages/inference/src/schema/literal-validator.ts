@@ -10,25 +10,25 @@ import {
   typeOf,
 } from "./schema-node.ts";
 import type { Schema, SchemaObject } from "./schema-node.ts";
-import { SchemaTooComplex } from "./work-meter.ts";
-import type { WorkMeter } from "./work-meter.ts";
+import { SchemaTooComplex } from "./complexity-budget.ts";
+import type { ComplexityBudget } from "./complexity-budget.ts";
 
 const deepest = 200;
 
 /** Judges values against schemas: the literals of `enum` and `const`, and what an engine elsewhere has written. */
-export class LiteralJudge {
+export class LiteralValidator {
   readonly #root: Schema;
-  readonly #meter: WorkMeter;
+  readonly #budget: ComplexityBudget;
   readonly #allowed = new Map<SchemaObject, ReadonlySet<string> | undefined>();
 
-  constructor(root: Schema, meter: WorkMeter) {
+  constructor(root: Schema, budget: ComplexityBudget) {
     this.#root = root;
-    this.#meter = meter;
+    this.#budget = budget;
   }
 
   /** Whether a value satisfies what a schema says itself, `$ref`, `allOf` and `anyOf` aside. @throws {SchemaTooComplex} */
   acceptsAlone(schema: SchemaObject, value: unknown, depth = 0): boolean {
-    this.#meter.spend(1);
+    this.#budget.spend(1);
     if (depth > deepest) throw new SchemaTooComplex(`a literal is judged on more than ${deepest} levels`);
     return acceptsType(schema, value) && this.#acceptsText(schema, value) && this.#acceptsInside(schema, value, depth);
   }
@@ -51,7 +51,7 @@ export class LiteralJudge {
     const allowed = this.#allowed.get(schema);
     if (allowed === undefined) return true;
     const text = canonical(value);
-    this.#meter.spend(text.length >> 6);
+    this.#budget.spend(text.length >> 6);
     return allowed.has(text);
   }
 

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { bytesOf, everyCut } from "../../test/cuts.ts";
-import { ThoughtText } from "./thought-text.ts";
+import { ReasoningText } from "./reasoning-text.ts";
 
 const read = (pieces: readonly (readonly number[])[]): string => {
-  const thought = new ThoughtText();
+  const thought = new ReasoningText();
   return pieces.map((bytes) => thought.push(bytes)).join("") + thought.flush();
 };
 

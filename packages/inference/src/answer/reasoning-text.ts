@@ -1,5 +1,5 @@
 /** Turns tokens into the text of a thought: whole characters, without the line breaks around it. */
-export class ThoughtText {
+export class ReasoningText {
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   #isEmpty = true;
   /** Line breaks that may turn out to be the last. */

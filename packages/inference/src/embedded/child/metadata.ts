@@ -1,18 +1,18 @@
 import { createHash } from "node:crypto";
 import { GgufFileType } from "node-llama-cpp";
-import type { EngineFacts } from "../../engine.ts";
+import type { EngineMetadata } from "../../engine.ts";
 import type { EmbeddedChildSettings } from "../settings.ts";
 import type { LoadedModel } from "./load-model.ts";
 
 /** What the loaded model turns out to be and to be able to do. */
-export function factsOf(model: LoadedModel, settings: EmbeddedChildSettings): EngineFacts {
+export function metadataOf(model: LoadedModel, settings: EmbeddedChildSettings): EngineMetadata {
   const template = model.file.metadata.tokenizer.chat_template ?? "";
   return {
     context_length: model.plan.contextLength,
     quantization: quantizationOf(model.file.metadata.general.file_type),
     system_fingerprint: fingerprint([settings.weightsId, model.engine, template, JSON.stringify(settings.sampling)]),
     slots: model.plan.slots,
-    ...model.abilities,
+    ...model.capabilities,
     sampling_defaults: settings.sampling,
     description: model.plan.explanation,
   };

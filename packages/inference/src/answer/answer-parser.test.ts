@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { bytesOf } from "../../test/cuts.ts";
 import type { FinishReason } from "../engine.ts";
-import { Answer } from "./answer.ts";
-import type { AnswerPlan, Ending, Reading } from "./answer.ts";
+import { AnswerParser } from "./answer-parser.ts";
+import type { AnswerPlan, FinalOutput, ParserOutput } from "./answer-parser.ts";
 
-const plain: AnswerPlan = { isThinking: false, tools: "off", isParallel: true, isGuided: false, stop: [] };
+const plain: AnswerPlan = { isReasoning: false, tools: "off", isParallel: true, isConstrained: false, stop: [] };
 
 interface Told {
   text: string;
@@ -16,8 +16,8 @@ interface Told {
 }
 
 /** Plays a model that chooses these tokens, then ends its turn, or is cut. */
-function tell(plan: Partial<AnswerPlan>, tokens: readonly string[], isCut = false, opensInThought = false): Told {
-  const answer = new Answer({ ...plain, ...plan }, opensInThought);
+function tell(plan: Partial<AnswerPlan>, tokens: readonly string[], isCut = false, opensInReasoning = false): Told {
+  const answer = new AnswerParser({ ...plain, ...plan }, opensInReasoning);
   const told: Told = { text: "", reasoning: "", calls: [], forced: "", finish: undefined };
   note(told, answer.open());
   for (const token of tokens) {
@@ -28,8 +28,8 @@ function tell(plan: Partial<AnswerPlan>, tokens: readonly string[], isCut = fals
   return told;
 }
 
-function note(told: Told, reading: Reading | Ending): void {
-  for (const step of reading.steps) {
+function note(told: Told, reading: ParserOutput | FinalOutput): void {
+  for (const step of reading.deltas) {
     if (step.kind === "text") told.text += step.text;
     if (step.kind === "reasoning") told.reasoning += step.text;
     if (step.kind === "tool")
@@ -49,13 +49,13 @@ describe("an answer, token by token", () => {
     ["a stop string", { stop: ["lo"] }, ["Hel", "lo", " more"], { text: "Hel", finish: "stop" }],
     [
       "a thought, then text",
-      { isThinking: true },
+      { isReasoning: true },
       ["Hm", ".\n", "</think>", "\n\n", "Yes"],
       { forced: "<think>\n", reasoning: "Hm.", text: "Yes", finish: "stop" },
     ],
     [
       "a thought that looks like a stop string",
-      { isThinking: true, stop: ["Hm"] },
+      { isReasoning: true, stop: ["Hm"] },
       ["Hm", "</think>", "Yes"],
       { reasoning: "Hm", text: "Yes" },
     ],
@@ -97,11 +97,16 @@ describe("an answer, token by token", () => {
     ],
     [
       "a forced call after a thought",
-      { ...required, isThinking: true },
+      { ...required, isReasoning: true },
       ["Hm", "</think>", ...call],
       { reasoning: "Hm", forced: "<think>\n\n\n<tool_call>\n\n</tool_call>", calls: ['f{"a": 1}'] },
     ],
-    ["the mark of a call where there are no tools", {}, ["<tool_call>", "x"], { text: "<tool_call>x", calls: [] }],
+    [
+      "the special token of a call where there are no tools",
+      {},
+      ["<tool_call>", "x"],
+      { text: "<tool_call>x", calls: [] },
+    ],
     ["the end of a thought that was never begun", {}, ["</think>", "x"], { text: "</think>x", reasoning: "" }],
   ])("%s", (_title, plan, tokens, want) => {
     expect(tell(plan, tokens)).toMatchObject(want);
@@ -109,7 +114,7 @@ describe("an answer, token by token", () => {
 
   test.each<[string, Partial<AnswerPlan>, string[], Partial<Told>]>([
     ["in text", { stop: ["lo!"] }, ["Hel", "lo"], { text: "Hello", finish: "length" }],
-    ["in a thought", { isThinking: true }, ["Hm", "\n"], { reasoning: "Hm", finish: "length" }],
+    ["in a thought", { isReasoning: true }, ["Hm", "\n"], { reasoning: "Hm", finish: "length" }],
     ["in a call", required, call.slice(0, 2), { calls: ['f{"a": 1'], finish: "length" }],
     ["before the name of a call", required, ['{"na'], { calls: [], finish: "length" }],
     ["after a complete call", required, call, { calls: ['f{"a": 1}'], finish: "tool_calls" }],
@@ -126,22 +131,22 @@ describe("an answer, token by token", () => {
   });
 });
 
-describe("which marks may come, and whether the turn may end", () => {
+describe("which special tokens may come, and whether the turn may end", () => {
   const states = (plan: Partial<AnswerPlan>, tokens: readonly string[]): [readonly string[], boolean] => {
-    const answer = new Answer({ ...plain, ...plan }, false);
+    const answer = new AnswerParser({ ...plain, ...plan }, false);
     answer.open();
     for (const token of tokens) answer.push({ id: 0, token, bytes: bytesOf(token) });
-    return [answer.allowedMarks, answer.canEnd];
+    return [answer.allowedSpecialTokens, answer.canEnd];
   };
   test.each<[string, Partial<AnswerPlan>, string[], string[], boolean]>([
     ["text without tools", {}, [], [], true],
     ["text with tools", auto, ["x"], ["<tool_call>"], true],
-    ["a thought must be closed", { isThinking: true }, ["Hm"], ["</think>"], false],
+    ["a thought must be closed", { isReasoning: true }, ["Hm"], ["</think>"], false],
     ["a call must be completed", required, ['{"name'], [], false],
     ["after a call another may follow", auto, ["<tool_call>", ...call], ["<tool_call>"], true],
-    ["JSON may be replaced by a call", { ...auto, isGuided: true }, [], ["<tool_call>"], true],
-    ["and not interrupted by one", { ...auto, isGuided: true }, ["{"], [], true],
-  ])("%s", (_title, plan, tokens, marks, canEnd) => {
-    expect(states(plan, tokens)).toEqual([marks, canEnd]);
+    ["JSON may be replaced by a call", { ...auto, isConstrained: true }, [], ["<tool_call>"], true],
+    ["and not interrupted by one", { ...auto, isConstrained: true }, ["{"], [], true],
+  ])("%s", (_title, plan, tokens, specialTokens, canEnd) => {
+    expect(states(plan, tokens)).toEqual([specialTokens, canEnd]);
   });
 });

@@ -4,8 +4,8 @@ export class SchemaTooComplex extends Error {}
 /** About 50 ms of one core: a schema of ordinary size takes one. */
 const defaultSteps = 200_000;
 
-/** Bounds the work that a hostile schema can make, whichever way it grows. One meter may serve several schemas. */
-export class WorkMeter {
+/** Bounds the work that a hostile schema can make, whichever way it grows. One budget may serve several schemas. */
+export class ComplexityBudget {
   #left: number;
 
   constructor(steps = defaultSteps) {
