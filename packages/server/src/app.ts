@@ -21,12 +21,12 @@ export function createApp(deps: Deps): Express {
   app.disable("x-powered-by").disable("etag").enable("case sensitive routing").enable("strict routing");
   app.set("trust proxy", [...config.trustedProxies]);
 
-  app.use(openRequest(config.requestTimeoutMs, deps.shutdown, deps.nowMs)); // names it, starts its clock, hears the hang-up
+  app.use(openRequest(config.requestTimeoutMs, deps.shutdown, deps.nowMs)); // names it, starts its clock, watches for the hang-up
   app.use(logAccess(deps.log, deps.metrics, deps.nowMs));
   app.use(refuseHugeHeads);
   app.use(allowOrigins(config.corsOrigins)); // browsers ask before they send a key
   app.use(serveHealth(deps), serveDocs(deps.contract)); // outside the contract, no key
-  app.use("/v1", requireKey(deps.findCaller, deps.admission.limits)); // headers only: a stranger never makes us read a body
+  app.use("/v1", requireKey(deps.findCaller, deps.admission.limits)); // headers only: an unauthenticated client never makes us read a body
   app.use(encodeModelPath);
   app.use(deps.stages.matchOperation); // 404, 405
   app.use(readBody(config.bodyTimeoutMs)); // 415, 413, 408, 400

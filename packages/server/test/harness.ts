@@ -8,7 +8,7 @@ import type { KeyRules } from "../src/auth/key-store.ts";
 import { options, settingNames } from "../src/config/options.ts";
 import type { Config } from "../src/config/read-config.ts";
 import type { LedgerRow } from "../src/metering/usage-ledger.ts";
-import type { Completion } from "../src/relay/gather.ts";
+import type { Completion } from "../src/relay/collect.ts";
 import { startServer } from "../src/server.ts";
 import type { RunningServer } from "../src/server.ts";
 import { assertLawful } from "./judge.ts";

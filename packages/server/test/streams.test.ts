@@ -166,7 +166,7 @@ describe("a caller that hangs up", () => {
 
   test.each([
     ["STRM-32 in mid-stream", { ...play("endless"), stream: true }, 1],
-    ["STRM-42 while its answer is gathered", play("endless"), 1],
+    ["STRM-42 while its answer is collected", play("endless"), 1],
     ["STRM-32 before the first event", { ...play("stall"), stream: true }, 0],
     ["STRM-42 before the first event, not streamed", play("stall"), 0],
   ])("%s stops the generation within a second, and is charged", async (_title, members, leastTokens) => {

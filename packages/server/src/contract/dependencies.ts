@@ -3,7 +3,7 @@ import type { Schema as JsonSchema, SchemaFault } from "@parley/inference";
 import { ApiError } from "../errors/api-error.ts";
 import contract from "../generated/contract.json" with { type: "json" };
 import type { BodyText } from "./body-text.ts";
-import type { Place, Rules } from "./explain-violation.ts";
+import type { Field, Rules } from "./explain-violation.ts";
 import { isRecord } from "./schema.ts";
 
 /** Finds what guided decoding cannot hold a model to, in the schema of an answer or of a function's parameters. */
@@ -43,11 +43,11 @@ export function dependenciesOf(body: unknown, text: BodyText, findSchemaFaults: 
 
 const invalid = (path: string, message: string): ApiError => new ApiError("invalid_value", message, { param: path });
 
-function needs({ value, path }: Place, other: string): ApiError | undefined {
+function needs({ value, path }: Field, other: string): ApiError | undefined {
   return value === undefined || value === null ? undefined : invalid(path, `${path} needs ${other} to be true.`);
 }
 
-function checkContent({ value, owner, path }: Place): ApiError | undefined {
+function checkContent({ value, owner, path }: Field): ApiError | undefined {
   const { role, tool_calls: calls } = owner;
   const hasCalls = Array.isArray(calls) && calls.length > 0;
   if (role !== "assistant" || hasCalls || (value !== undefined && value !== null)) return undefined;

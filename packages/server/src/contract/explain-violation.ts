@@ -1,12 +1,12 @@
 import { ApiError } from "../errors/api-error.ts";
-import { itemPath, memberPath } from "./member-path.ts";
-import type { Path } from "./member-path.ts";
+import { itemPath, fieldPath } from "./field-path.ts";
+import type { Path } from "./field-path.ts";
 import { allowsType, branchFor, isRecord, resolve, tagOf } from "./schema.ts";
 import type { Schema } from "./schema.ts";
 import { boundFault, describeTypes } from "./value-bounds.ts";
 
 /** A member of the body, given or not, that has passed its own schema. */
-export interface Place {
+export interface Field {
   readonly path: Path;
   readonly value: unknown;
   /** The object that the member belongs to. What follows the member in it may still be wrong. */
@@ -14,7 +14,7 @@ export interface Place {
 }
 
 /** What a schema cannot say of a member, by its path without indexes: `tools[].function.name`. */
-export type Rules = Readonly<Partial<Record<string, (place: Place) => ApiError | undefined>>>;
+export type Rules = Readonly<Partial<Record<string, (place: Field) => ApiError | undefined>>>;
 
 /**
  * The first violation in the contract's own order: members as they stand in the schema, each to its depth, each with the
@@ -43,7 +43,7 @@ function findInUnion(rules: Rules, schema: Schema, value: unknown, path: Path): 
 }
 
 function explainTag(schema: Schema, name: string, value: unknown, path: Path): ApiError {
-  const at = memberPath(path, name);
+  const at = fieldPath(path, name);
   const tag = tagOf(schema, value);
   if (tag === undefined) return missing(at);
   if (typeof tag !== "string") return new ApiError("invalid_type", `${at} must be a string.`, { param: at });
@@ -60,7 +60,7 @@ function findInPlain(rules: Rules, schema: Schema, value: unknown, path: Path): 
   const fault = boundFault(schema, value);
   if (fault !== undefined) return new ApiError("invalid_value", `${path} ${fault}.`, { param: path });
   if (Array.isArray(value)) return findInItems(rules, schema, value, path);
-  return isRecord(value) ? findInMembers(rules, schema, value, path) : undefined;
+  return isRecord(value) ? findInFields(rules, schema, value, path) : undefined;
 }
 
 function findInItems(rules: Rules, schema: Schema, items: readonly unknown[], path: Path): ApiError | undefined {
@@ -72,9 +72,9 @@ function findInItems(rules: Rules, schema: Schema, items: readonly unknown[], pa
   return undefined;
 }
 
-function findInMembers(rules: Rules, schema: Schema, owner: Record<string, unknown>, path: Path): ApiError | undefined {
+function findInFields(rules: Rules, schema: Schema, owner: Record<string, unknown>, path: Path): ApiError | undefined {
   for (const [name, member] of Object.entries(schema.properties ?? {})) {
-    const at = memberPath(path, name);
+    const at = fieldPath(path, name);
     const isGiven = Object.hasOwn(owner, name);
     if (!isGiven && schema.required?.includes(name)) return missing(at);
     const value = isGiven ? owner[name] : undefined;
@@ -83,11 +83,11 @@ function findInMembers(rules: Rules, schema: Schema, owner: Record<string, unkno
     const broken = rules[at.replaceAll(/\[\d+\]/g, "[]")]?.({ path: at, value, owner });
     if (broken) return broken;
   }
-  return findInFreeMembers(rules, schema, owner, path);
+  return findInFreeFields(rules, schema, owner, path);
 }
 
 /** Objects whose names the caller chooses. */
-function findInFreeMembers(
+function findInFreeFields(
   rules: Rules,
   { additionalProperties: free, propertyNames, properties = {} }: Schema,
   owner: Record<string, unknown>,
@@ -98,7 +98,7 @@ function findInFreeMembers(
     if (fault !== undefined)
       return new ApiError("invalid_value", `${path} has a name that breaks a rule: it ${fault}.`, { param: path });
     const isFree = typeof free === "object" && !Object.hasOwn(properties, name);
-    const violation = isFree ? find(rules, free, item, memberPath(path, name)) : undefined;
+    const violation = isFree ? find(rules, free, item, fieldPath(path, name)) : undefined;
     if (violation) return violation;
   }
   return undefined;

@@ -8,7 +8,7 @@ import { dependenciesOf } from "./dependencies.ts";
 import type { FindSchemaFaults } from "./dependencies.ts";
 import { explainUrl } from "./explain-url.ts";
 import { explainViolation } from "./explain-violation.ts";
-import { findIgnoredMembers, formatIgnored } from "./ignored-members.ts";
+import { findIgnoredFields, formatIgnored } from "./ignored-fields.ts";
 import { validatorCopy } from "./load-contract.ts";
 import type { Contract } from "./load-contract.ts";
 import { namesInOrder } from "./member-order.ts";
@@ -112,9 +112,9 @@ async function isAccepted(validator: OpenApiRequestHandler, req: Request, res: R
 }
 
 function nameIgnored(req: Request, res: Response): void {
-  if (findIgnoredMembers(requestSchema(), req.body).length === 0) return;
+  if (findIgnoredFields(requestSchema(), req.body).length === 0) return;
   const namesOf = namesInOrder(bodyTextOf(req).text, req.body);
-  const ignored = findIgnoredMembers(requestSchema(), req.body, namesOf);
+  const ignored = findIgnoredFields(requestSchema(), req.body, namesOf);
   const [first] = ignored;
   if (first !== undefined && req.get("x-strict-params")?.toLowerCase() === "true") {
     throw new ApiError("unknown_parameter", `${first} would have no effect, and x-strict-params was asked for.`, {

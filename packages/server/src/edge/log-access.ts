@@ -4,8 +4,8 @@ import type { Metrics } from "../observe/metrics.ts";
 import type { RequestRecord } from "../observe/request-record.ts";
 import { contextOf } from "./request-context.ts";
 
-/** What stands for the status of an answer that nobody waited for. */
-const hungUp = { status: 499, code: "client_closed_request" } as const;
+/** The logged status and code of a request whose client disconnected before the answer. */
+const disconnected = { status: 499, code: "client_closed_request" } as const;
 
 /** One line and one count per request, when its connection is done with it. Never a prompt, an answer or a key. */
 export function logAccess(log: Log, metrics: Metrics, nowMs: () => number): RequestHandler {
@@ -14,13 +14,13 @@ export function logAccess(log: Log, metrics: Metrics, nowMs: () => number): Requ
     const { record } = context;
     res.on("close", () => {
       const durationMs = Math.round(nowMs() - record.startedAtMs);
-      const status = res.headersSent ? res.statusCode : hungUp.status;
-      if (!res.writableFinished) record.errorCode ??= hungUp.code;
+      const status = res.headersSent ? res.statusCode : disconnected.status;
+      if (!res.writableFinished) record.errorCode ??= disconnected.code;
       const write = (): void => {
         metrics.countRequest(record, status, durationMs);
         log.info(lineOf(record, status, durationMs), "request");
       };
-      // Whoever hangs up does not wait for what is known of its request in the end.
+      // The operation may go on after the client disconnected: its outcome belongs in this line.
       context.work.then(write, write);
     });
     next();

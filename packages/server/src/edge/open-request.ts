@@ -7,8 +7,8 @@ import { attachContext, newRequestId } from "./request-context.ts";
 const clientIdPattern = new RegExp(`^[ -~]{1,${contract["x-limits"].clientRequestIdCharacters.value}}$`);
 
 /**
- * The first stage: names the request, and starts the clock that ends it. The caller's hang-up, the end of its time and
- * that of the server's patience abort one signal, which every later stage listens to.
+ * The first stage: names the request and starts its time-out. One signal aborts when the caller hangs up, when the
+ * request times out, or when the server shuts down. Every later stage listens to it.
  */
 export function openRequest(requestTimeoutMs: number, shutdown: AbortSignal, nowMs: () => number): RequestHandler {
   return function openRequest(req, res, next) {

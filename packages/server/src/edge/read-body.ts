@@ -57,7 +57,7 @@ async function receive(req: IncomingMessage, res: ServerResponse, timeoutMs: num
     clearTimeout(timer);
     stopListening();
     for (const [event, listener] of Object.entries(listeners)) req.removeListener(event, listener);
-    req.on("error", () => undefined); // whoever waited for the body has heard of it
+    req.on("error", () => undefined); // whoever waited for the body has received it already
   }
 }
 

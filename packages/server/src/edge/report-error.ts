@@ -7,7 +7,7 @@ import { answerEarly, hasUnreadBody } from "./unread-body.ts";
 
 /** The only writer of error bodies that follow a request head. */
 export function reportError(log: Log): ErrorRequestHandler {
-  // Express tells an error handler by its four arguments.
+  // Express recognises an error handler by its four parameters.
   return function reportError(thrown: unknown, req, res, _next) {
     const { id, record } = contextOf(res);
     const error = thrown instanceof ApiError ? thrown : internalError(thrown);

@@ -2,15 +2,15 @@ import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { RequestRecord } from "../observe/request-record.ts";
 
-/** What every stage knows of the request under way. */
+/** What every stage knows about the request. */
 export interface RequestContext {
   /** The server's own name of the request, unique. */
   readonly id: string;
   /** Aborts when the caller hangs up or the request's time is over; the reason says which. */
   readonly signal: AbortSignal;
-  /** What the access log will say, filled in on the way. */
+  /** The fields of the access log, filled in by the stages. */
   readonly record: RequestRecord;
-  /** The operation under way: it may end after its connection has. */
+  /** The operation. It may end after its connection has. */
   work: Promise<unknown>;
 }
 

@@ -17,7 +17,7 @@ export function callerOf(response: ServerResponse): Caller {
   return caller;
 }
 
-/** Headers only: a stranger never makes us read a body, and learns nothing of what is served. */
+/** Reads headers only. An unauthenticated client cannot make the server read a body, and learns nothing of what is served. */
 export function requireKey(findCaller: FindCaller, limits: RateLimits): RequestHandler {
   return function requireKey(req, res, next) {
     const caller = authenticate(req.rawHeaders, findCaller);

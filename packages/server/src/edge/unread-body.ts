@@ -17,7 +17,7 @@ export function onUnreadable(req: IncomingMessage, listener: (fault: ApiError) =
   return () => req.removeListener("unreadable", listener);
 }
 
-/** How long the rest of a body is thrown away after its answer. */
+/** How long the rest of a body is discarded after its answer. */
 const lingerMs = 2000;
 
 /** Whether bytes of the request's body are still to come, or may be. */
@@ -27,8 +27,8 @@ export function hasUnreadBody(req: IncomingMessage): boolean {
 }
 
 /**
- * The whole answer to a request of whose body nobody will read the rest. Closing at once would reset the connection while
- * the caller still sends, and with it the answer: so what comes is thrown away for a while, and then it is closed.
+ * Answers a request whose body is not read to its end. Closing at once would reset the connection while the caller still
+ * sends, and the answer would be lost. So the rest is discarded for a while before the connection is closed.
  */
 export function answerEarly(req: IncomingMessage, res: ServerResponse, body: Buffer): void {
   res.setHeader("connection", "close");

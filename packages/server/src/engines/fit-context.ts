@@ -4,14 +4,18 @@ import { toApiError } from "./engine-failure.ts";
 import { contextLengthOf } from "./model-record.ts";
 import type { ServedModel } from "./served-model.ts";
 
-/** A request that fits: its prompt is counted, its maximum lowered to what the context leaves. */
-export interface Room {
+/** A request that fits the context window: its prompt is counted, its maximum lowered to what the prompt leaves. */
+export interface ContextBudget {
   readonly promptTokens: number;
   readonly request: EngineRequest;
 }
 
 /** Counts the prompt with the model's own tokenizer. @throws {ApiError} 400 `context_length_exceeded` */
-export async function fitContext(model: ServedModel, request: EngineRequest, signal: AbortSignal): Promise<Room> {
+export async function fitContext(
+  model: ServedModel,
+  request: EngineRequest,
+  signal: AbortSignal,
+): Promise<ContextBudget> {
   const promptTokens = await model.engine.countTokens(request, signal).catch((error: unknown) => {
     throw toApiError(error);
   });
@@ -21,7 +25,7 @@ export async function fitContext(model: ServedModel, request: EngineRequest, sig
   return { promptTokens, request: { ...request, max_tokens: Math.min(request.max_tokens, left) } };
 }
 
-/** Two libraries of callers match on words of this message: "maximum context length is …" and "prompt is too long". */
+/** Client libraries match on words of this message: "maximum context length is …" and "prompt is too long". */
 function overflow(contextLength: number, promptTokens: number, maxTokens: number): ApiError {
   const message =
     `This model's maximum context length is ${contextLength} tokens, and the messages have ${promptTokens}: the prompt is too long. ` +

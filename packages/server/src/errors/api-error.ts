@@ -7,7 +7,7 @@ export type ErrorDetails = components["schemas"]["ErrorDetails"];
 export type ErrorBody = components["schemas"]["ErrorResponse"];
 
 export interface ApiErrorOptions {
-  /** The member at fault, written `messages[2].content[0].text`. */
+  /** The path of the field at fault, written `messages[2].content[0].text`. */
   readonly param?: string | null;
   readonly details?: ErrorDetails;
   /** How long to wait before another attempt. */
@@ -29,11 +29,11 @@ export class ApiError extends Error {
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(code: ErrorCode, message: string, options: ApiErrorOptions = {}) {
-    super(cut(message), { cause: options.cause });
+    super(truncate(message), { cause: options.cause });
     this.name = "ApiError";
     this.code = code;
     this.status = options.status ?? catalog[code].status;
-    this.param = typeof options.param === "string" ? cut(options.param) : null;
+    this.param = typeof options.param === "string" ? truncate(options.param) : null;
     this.details = options.details;
     this.headers = headersOf(code, options);
   }
@@ -48,8 +48,8 @@ export class ApiError extends Error {
 
 const maxCharacters = 2000;
 
-/** Both hold names that the caller chose: a long one must not come back at full length. */
-const cut = (text: string): string => (text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text);
+/** Message and param hold names that the caller chose. A long one is not sent back at full length. */
+const truncate = (text: string): string => (text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text);
 
 const noRetryAboveMs = contract["x-limits"].noRetryAboveSeconds.value * 1000;
 const waitingStatuses = new Set([429, 503]);
@@ -66,7 +66,7 @@ function headersOf(code: ErrorCode, options: ApiErrorOptions): Record<string, st
   return headers;
 }
 
-/** What the caller hears of a failure that was not foreseen: nothing of it. */
+/** The error of an unforeseen failure. It reveals nothing of the cause, which only the log receives. */
 export const internalError = (cause: unknown): ApiError =>
   new ApiError(
     "internal_error",

@@ -13,7 +13,7 @@ type BodyOf<Id extends OperationId> = operations[Id] extends {
   : undefined;
 type PathOf<Id extends OperationId> = operations[Id] extends { parameters: { path: infer Path } } ? Path : undefined;
 
-/** What reaches an operation: everything in it has passed the stages before. */
+/** The input of an operation. Everything in it has passed the earlier stages. */
 export interface Call<Id extends OperationId> {
   readonly context: RequestContext;
   readonly caller: Caller;

@@ -14,24 +14,24 @@ const head = {
 export interface SinkTimings {
   /** Milliseconds of silence after which a comment keeps the connection open. */
   readonly keepAliveMs: number;
-  /** Milliseconds for which a reader may take nothing while something waits for it. */
+  /** Milliseconds for which a reader may read nothing while data waits for it. */
   readonly slowReaderMs: number;
 }
 
-/** The one place that writes a stream to a socket: no faster than its reader takes it, and never silent for long. */
+/** The only writer of event streams. It writes no faster than the reader reads, and sends keep-alive comments in silence. */
 export class EventSink implements Disposable {
   readonly #response: ServerResponse;
   readonly #slowReaderMs: number;
   readonly #signal: AbortSignal;
   readonly #keepAliveTimer: NodeJS.Timeout;
 
-  /** The status line goes with the first event, or with `sendHead`. The signal ends a wait for the reader. */
+  /** The status line is sent with the first event, or by `sendHead`. The signal ends a wait for the reader. */
   constructor(response: ServerResponse, { keepAliveMs, slowReaderMs }: SinkTimings, signal: AbortSignal) {
     this.#response = response;
     this.#slowReaderMs = slowReaderMs;
     this.#signal = signal;
     response.writeHead(200, head);
-    // The socket measures it: whatever the reader takes, however little, starts the time anew.
+    // The socket's own time-out: it restarts whenever the reader takes a byte.
     response.on("timeout", () => response.socket?.resetAndDestroy());
     this.#keepAliveTimer = setTimeout(() => this.#comment(), keepAliveMs);
   }
@@ -42,15 +42,15 @@ export class EventSink implements Disposable {
   }
 
   /**
-   * One event. Resolves at once while the buffer has room, else when the reader has taken what waits.
-   * @throws {HangUp} when the reader is gone, or has taken nothing for too long; the signal's reason when it aborts
+   * Writes one event. Resolves at once while the buffer has space, else when the reader has emptied it.
+   * @throws {HangUp} when the reader has disconnected or read nothing for too long; the signal's reason when it aborts
    */
   async write(data: string): Promise<void> {
     this.#send(data);
     if (this.#response.writableLength > maxBufferedBytes) await this.#drained();
   }
 
-  /** The last event, and the end. A reader that does not take it is cut off in time. */
+  /** Writes the last event and ends. A reader that does not read it is disconnected after `slowReaderMs`. */
   end(data: string): void {
     this.#send(data);
     this.#response.end();
@@ -71,7 +71,7 @@ export class EventSink implements Disposable {
   async #drained(): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const onClose = (): void => reject(new HangUp());
-    // Whoever aborts gives an error as the reason.
+    // Every abort in the server has an error as its reason.
     const onAbort = (): void => reject(this.#signal.reason as Error);
     this.#signal.throwIfAborted();
     this.#response.once("drain", resolve).once("close", onClose);

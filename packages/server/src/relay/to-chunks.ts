@@ -9,7 +9,7 @@ export type Usage = components["schemas"]["Usage"];
 type Delta = components["schemas"]["Delta"];
 type TokenLogprob = components["schemas"]["TokenLogprob"];
 
-/** What is the same in every chunk of an answer. */
+/** The fields that every chunk of an answer repeats. */
 export interface ChunkHead {
   readonly id: string;
   readonly created: number;
@@ -28,8 +28,8 @@ export interface ChunkOptions {
 }
 
 /**
- * The contract's stream out of an engine's events, and nothing that breaks it: per choice one role, then deltas, then one
- * finish; usage last. @throws {EngineError} `protocol` when the engine's events are no legal answer
+ * Turns an engine's events into the contract's stream, and enforces its order: per choice one role, then deltas, then one
+ * finish; usage last. @throws {EngineError} `protocol` when the engine's events break that order
  */
 export async function* toChunks(events: AsyncIterable<EngineEvent>, options: ChunkOptions): AsyncGenerator<Chunk> {
   const choices = Array.from({ length: options.n }, () => new ChoiceState(options.hasLogprobs));
@@ -62,7 +62,7 @@ const legalReasons: ReadonlySet<unknown> = new Set(contract.components.schemas.F
 
 const illegal = (what: string): EngineError => new EngineError("protocol", `the engine ${what}`);
 
-/** Where one choice stands. */
+/** The state of one choice. */
 class ChoiceState {
   readonly #hasLogprobs: boolean;
   #stage: "new" | "open" | "finished" = "new";
@@ -77,11 +77,11 @@ class ChoiceState {
   }
 
   *accept(event: EngineEvent): Generator<ChunkPart> {
-    if (this.#stage === "finished") throw illegal(`said ${event.kind} after the finish`);
-    if (this.#stage === "open" && event.kind === "role") throw illegal("said the role twice");
+    if (this.#stage === "finished") throw illegal(`sent ${event.kind} after the finish`);
+    if (this.#stage === "open" && event.kind === "role") throw illegal("sent the role twice");
     const isFirst = this.#stage === "new";
     this.#stage = "open";
-    // Before the role is sent: what cannot be told on is still an HTTP error then.
+    // Before the role is sent: an illegal event is still an HTTP error then.
     const part = event.kind === "role" ? undefined : this.#partOf(event);
     if (isFirst) yield this.#part({ role: "assistant", content: "" });
     if (part) yield part;
@@ -96,8 +96,8 @@ class ChoiceState {
 
   #finish({ kind, reason }: Extract<EngineEvent, { kind: "finish" }>): ChunkPart {
     if (!legalReasons.has(reason)) throw illegal(`ended with ${kind} ${reason}`);
-    const isMistold = reason === "stop" ? this.#calls > 0 : reason === "tool_calls" && this.#calls === 0;
-    if (isMistold) throw illegal(`ended with ${reason} after ${this.#calls} calls`);
+    const isContradicted = reason === "stop" ? this.#calls > 0 : reason === "tool_calls" && this.#calls === 0;
+    if (isContradicted) throw illegal(`ended with ${reason} after ${this.#calls} calls`);
     this.#stage = "finished";
     return { ...this.#part({}), finish_reason: reason };
   }

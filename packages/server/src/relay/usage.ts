@@ -1,7 +1,7 @@
 import type { EngineUsage } from "@parley/inference";
 import type { Usage } from "./to-chunks.ts";
 
-/** The counts of a whole answer, and what they cost in US dollars. */
+/** The usage of a whole answer, with its cost in US dollars. */
 export const toUsage = (usage: EngineUsage, costUsd: string): Usage => ({
   prompt_tokens: usage.prompt_tokens,
   completion_tokens: usage.completion_tokens,

@@ -13,15 +13,15 @@ export interface StreamTimings extends SinkTimings {
 export interface StreamOptions {
   readonly timings: StreamTimings;
   readonly requestId: string;
-  /** Aborts when the caller is gone or the request's time is over. */
+  /** Aborts when the caller hangs up or the request times out. */
   readonly signal: AbortSignal;
-  /** Hears of a failure that can no longer become an HTTP error. */
+  /** Called with a failure that can no longer become an HTTP error. */
   readonly onBroken: (error: unknown) => void;
 }
 
 /**
- * Writes a stream as the contract's state machine wants it. What fails before the first event is thrown, and is still an
- * HTTP error; what fails later becomes the last event, or, where even that cannot be written, a reset.
+ * Writes a stream as the contract's state machine demands. A failure before the first event is thrown and becomes an HTTP
+ * error. A later failure becomes the last event or, where that cannot be written, a connection reset.
  * @throws what the chunks throw before the status line
  */
 export async function writeEvents(
@@ -46,11 +46,11 @@ export async function writeEvents(
   }
 }
 
-/** Not every code can end a stream: what the caller did wrong was to be said before it began. */
+/** Only some codes can end a stream: a fault of the caller is reported before it begins. */
 const asStreamError = (error: unknown): ApiError =>
   error instanceof ApiError && catalog[error.code].in_stream ? error : internalError(error);
 
-/** Resolves when the promise has settled or the time is over: with whether it was in time. @throws what the promise throws within it */
+/** Resolves to whether the promise settled within the time. @throws what the promise throws within it */
 async function settlesWithin(milliseconds: number, promise: Promise<unknown>): Promise<boolean> {
   const timeIsOver = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => timeIsOver.resolve(false), milliseconds);

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { addFault, outcomeOf } from "../../../inference/test/vllm/report.ts";
 import { until } from "../../../inference/test/until.ts";
 import type { LedgerRow } from "../../src/metering/usage-ledger.ts";
-import type { Completion } from "../../src/relay/gather.ts";
+import type { Completion } from "../../src/relay/collect.ts";
 import type { TestServer } from "../harness.ts";
 import { miniId } from "../harness.ts";
 import { engineOf, longAnswer, otherAnswer, shortAnswer } from "./service.ts";

@@ -10,7 +10,7 @@ import type { AdmissionDeps } from "../../limits/admit.ts";
 import { setLimitHeaders } from "../../limits/limit-headers.ts";
 import { meter, settle } from "../../metering/meter.ts";
 import { priceOf } from "../../metering/price.ts";
-import { gather } from "../../relay/gather.ts";
+import { collect } from "../../relay/collect.ts";
 import { newHead } from "../../relay/head.ts";
 import { toChunks } from "../../relay/to-chunks.ts";
 import { toUsage } from "../../relay/usage.ts";
@@ -22,12 +22,12 @@ export interface ChatDeps {
   readonly models: ServedModels;
   readonly admission: AdmissionDeps;
   readonly timings: StreamTimings;
-  /** Hears of a failure that ended a stream in the middle. */
+  /** Called with a failure that ended a stream in the middle. */
   readonly onBroken: (context: RequestContext, error: unknown) => void;
   readonly nowMs: () => number;
 }
 
-/** Picks the engine, fits the context, admits, and relays the answer: streamed as it comes, or gathered. */
+/** Picks the engine, fits the context, admits, and relays the answer: streamed as it comes, or collected. */
 export const createChatCompletion =
   ({ models, admission, timings, onBroken, nowMs }: ChatDeps): Operation<"createChatCompletion"> =>
   async ({ context, caller, body, bodyText, response }) => {
@@ -63,7 +63,7 @@ export const createChatCompletion =
     });
     const chunks = settle(answer, lease, toApiError);
     // Awaited here: leaving the block gives the lease back.
-    if (!isStream) return await gather(chunks, body.logprobs === true);
+    if (!isStream) return await collect(chunks, body.logprobs === true);
     const noteBroken = (error: unknown): void => {
       lease.fail(error);
       onBroken(context, error);

@@ -1,6 +1,6 @@
 /** Paths as `error.param` writes them: `messages[2].content[0].text`. */
 export type Path = string;
 
-export const memberPath = (parent: Path, name: string): Path => (parent === "" ? name : `${parent}.${name}`);
+export const fieldPath = (parent: Path, name: string): Path => (parent === "" ? name : `${parent}.${name}`);
 
 export const itemPath = (parent: Path, index: number): Path => `${parent}[${index}]`;

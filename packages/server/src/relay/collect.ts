@@ -5,7 +5,7 @@ export type Completion = components["schemas"]["ChatCompletion"];
 type Choice = Completion["choices"][number];
 type ToolCall = NonNullable<Choice["message"]["tool_calls"]>[number];
 
-/** A choice while its deltas are put together. */
+/** A choice while its deltas are collected. */
 interface Draft {
   text: string;
   reasoning: string;
@@ -14,8 +14,8 @@ interface Draft {
   finish: Choice["finish_reason"] | undefined;
 }
 
-/** The whole answer out of its stream, whose last chunk carries the usage. */
-export async function gather(chunks: AsyncIterable<Chunk>, hasLogprobs: boolean): Promise<Completion> {
+/** Collects a stream into one completion. The last chunk carries the usage. */
+export async function collect(chunks: AsyncIterable<Chunk>, hasLogprobs: boolean): Promise<Completion> {
   const drafts: Draft[] = [];
   let last: Chunk | undefined;
   for await (const chunk of chunks) {

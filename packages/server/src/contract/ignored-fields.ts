@@ -1,7 +1,7 @@
 import contract from "../generated/contract.json" with { type: "json" };
-import { itemPath, memberPath } from "./member-path.ts";
+import { itemPath, fieldPath } from "./field-path.ts";
 import type { NamesOf } from "./member-order.ts";
-import type { Path } from "./member-path.ts";
+import type { Path } from "./field-path.ts";
 import { branchFor, isRecord, resolve } from "./schema.ts";
 import type { Schema } from "./schema.ts";
 
@@ -11,7 +11,7 @@ const { ignoredParamsShown, ignoredParamNameBytes } = contract["x-limits"];
  * Members of a valid body that have no effect: unknown ones anywhere, and those that the contract marks so. A null member
  * is absent, so it is never among them. In the order of the request, at most as many as the header shows.
  */
-export function findIgnoredMembers(schema: Schema, body: unknown, namesOf: NamesOf = Object.keys): readonly Path[] {
+export function findIgnoredFields(schema: Schema, body: unknown, namesOf: NamesOf = Object.keys): readonly Path[] {
   const search = { found: [], namesOf };
   collect(search, schema, body, "");
   return search.found;
@@ -29,7 +29,7 @@ function collect(search: Search, unresolved: Schema, value: unknown, path: Path)
     const branch = branchFor(schema, value);
     if (branch) collect(search, branch, value, path);
   } else if (Array.isArray(value)) collectItems(search, schema, value, path);
-  else if (isRecord(value) && schema.properties) collectMembers(search, schema.properties, value, path);
+  else if (isRecord(value) && schema.properties) collectFields(search, schema.properties, value, path);
 }
 
 function collectItems(search: Search, schema: Schema, items: readonly unknown[], path: Path): void {
@@ -38,7 +38,7 @@ function collectItems(search: Search, schema: Schema, items: readonly unknown[],
   for (const [index, item] of items.entries()) collect(search, inner, item, itemPath(path, index));
 }
 
-function collectMembers(
+function collectFields(
   search: Search,
   properties: Readonly<Record<string, Schema>>,
   value: Record<string, unknown>,
@@ -48,7 +48,7 @@ function collectMembers(
     const item = value[name];
     if (item === null || search.found.length >= ignoredParamsShown.value) continue;
     const member = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    const at = memberPath(path, name);
+    const at = fieldPath(path, name);
     if (!member || member["x-ignored"]) search.found.push(at);
     else collect(search, member, item, at);
   }
