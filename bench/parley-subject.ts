@@ -1,4 +1,4 @@
-import { startTestServer } from "../packages/server/test/harness.ts";
+import { startTestServer } from "@parley/server/testing";
 
 /** Parley with the scripted engine, as a process that tells its own CPU time. */
 const thousand = [

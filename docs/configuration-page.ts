@@ -1,4 +1,4 @@
-import { flagOf, options, settingNames } from "../packages/server/src/config/options.ts";
+import { flagOf, options, settingNames } from "@parley/server";
 
 /** The guide to every setting, from the table that the server reads them by. */
 export function configurationPage(): string {

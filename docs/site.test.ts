@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { chromium } from "playwright-core";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestServer } from "../packages/server/test/harness.ts";
-import type { TestServer } from "../packages/server/test/harness.ts";
+import { startTestServer } from "@parley/server/testing";
+import type { TestServer } from "@parley/server/testing";
 
 /** The pages as a reader's browser shows them, from the running server. */
 

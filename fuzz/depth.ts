@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
-import contract from "../packages/server/src/generated/contract.json" with { type: "json" };
+import contract from "@parley/server/contract.json" with { type: "json" };
 import type { Tally } from "./record.ts";
 
 /** The least that a run must have reached, from `floors.yaml`. */

@@ -30,7 +30,7 @@ export interface Run {
 export type FuzzTarget = Target & { readonly engine: EngineName };
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
-export const contract = path("../packages/server/src/generated/contract.json");
+export const contract = fileURLToPath(import.meta.resolve("@parley/server/contract.json"));
 
 const argsOf: Readonly<Record<Source, readonly string[]>> = {
   grammar: ["--phases", "fuzzing", "--mode", "positive", "--include-operation-id", "createChatCompletion"],

@@ -3,11 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { options, settingNames } from "../packages/server/src/config/options.ts";
-import type { Config } from "../packages/server/src/config/read-config.ts";
-import { createLog } from "../packages/server/src/observe/log.ts";
-import { startServer } from "../packages/server/src/server.ts";
-import type { RunningServer } from "../packages/server/src/server.ts";
+import { createLog, startServer } from "@parley/server";
+import type { Config, RunningServer } from "@parley/server";
+import { defaultConfig } from "@parley/server/testing";
 import type { EngineName, Target } from "./target.ts";
 
 // The process of one server under test: with keys that die with it, limits that nobody reaches, and a deadline that a
@@ -26,9 +24,8 @@ process.stdin.resume().once("end", () => void stop());
 process.on("SIGINT", () => undefined); // a Ctrl-C is the launcher's to answer
 
 function configFor(engine: EngineName, dataDir: string): Config {
-  const defaults = Object.fromEntries(settingNames.map((name) => [name, options[name].fallback]));
   return {
-    ...(defaults as unknown as Config), // a value for every row of the table
+    ...defaultConfig(),
     engine,
     dataDir,
     script: fileURLToPath(new URL("script.json", import.meta.url)),
@@ -37,7 +34,6 @@ function configFor(engine: EngineName, dataDir: string): Config {
     requestsPerMinute: 1_000_000_000,
     tokensPerMinute: 1_000_000_000_000,
     requestTimeoutMs: engine === "scripted" ? 5000 : 60_000,
-    models: {},
   };
 }
 

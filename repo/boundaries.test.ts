@@ -1,5 +1,6 @@
-import { dirname, join, normalize } from "node:path/posix";
 import { expect, test } from "vitest";
+import { findCycles } from "./cycles.ts";
+import { importsOf, valueImports } from "./imports.ts";
 import { files, read } from "./tree.ts";
 
 /** The arrows between the packages, and the words that belong to one place. Tests may reach further than the code. */
@@ -8,11 +9,6 @@ const isCode = (path: string): boolean =>
   /\.(ts|mjs)$/.test(path) && !path.endsWith(".test.ts") && !path.includes("/generated/");
 const sourcesIn = (folder: string): string[] => files.filter((path) => path.startsWith(folder) && isCode(path));
 
-const importsOf = (path: string): string[] =>
-  [...read(path).matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map(([, target = ""]) =>
-    target.startsWith(".") ? normalize(join(dirname(path), target)) : target,
-  );
-
 /** Own packages and folders that a file leans on. */
 const ownTargets = (path: string): string[] =>
   importsOf(path).filter((target) => /^(@parley\/|packages\/|openapi\/|docs\/|repo\/|ci\/)/.test(target));
@@ -20,6 +16,7 @@ const ownTargets = (path: string): string[] =>
 const arrows: readonly (readonly [folder: string, allowed: readonly RegExp[]])[] = [
   ["packages/inference/src/", [/^packages\/inference\/src\//]],
   ["packages/server/src/", [/^packages\/server\/src\//, /^@parley\/inference$/]],
+  ["packages/server/testing/", [/^packages\/server\/(testing|src)\//, /^@parley\/inference$/, /^openapi\/checks\//]],
   ["packages/client/src/", [/^packages\/client\/src\//]],
   ["packages/conformance/src/", [/^packages\/conformance\/src\//]],
   ["packages/conformance/mutants/", [/^packages\/conformance\//]],
@@ -32,6 +29,40 @@ test.each(arrows)("%s imports only what its arrows allow", (folder, allowed) => 
       .map((target) => `${path} → ${target}`),
   );
   expect(foreign).toEqual([]);
+});
+
+test("nothing outside packages/server imports a file of it: it has exports for its service, its contract and tests", () => {
+  const strays = files
+    .filter((path) => /\.(ts|mjs)$/.test(path) && !path.startsWith("packages/server/"))
+    .flatMap((path) => importsOf(path).map((target) => [path, target] as const))
+    .filter(([, target]) => target.startsWith("packages/server/"));
+  expect(strays.map(([path, target]) => `${path} → ${target}`)).toEqual([]);
+});
+
+/** Folders whose entries, their files and folders of the first level, import each other in one direction only. */
+const layered = [
+  ...new Set(files.flatMap((path) => /^packages\/[^/]+\/src\//.exec(path) ?? [])),
+  "bench/",
+  "ci/",
+  "demo-models/",
+  "docs/",
+  "fuzz/",
+  "repo/",
+];
+
+/** Cycles that are being broken: whoever breaks one deletes its line. */
+const knownCycles: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  "fuzz/": [["python.ts", "run.ts"]],
+  "packages/conformance/src/": [["chapters", "judge", "run", "scenarios.ts"]],
+  "packages/inference/src/": [
+    ["child", "sidecar"],
+    ["engine.ts", "schema"],
+  ],
+  "packages/server/src/": [["engines", "limits", "metering", "observe"]],
+};
+
+test.each(layered)("the entries of %s import each other in one direction only", (root) => {
+  expect(findCycles(root, sourcesIn(root))).toEqual(knownCycles[root] ?? []);
 });
 
 const words: readonly (readonly [word: string, library: RegExp, homes: RegExp])[] = [
@@ -80,9 +111,3 @@ test("a stage of the server calls no other stage: only app.ts, deps.ts, server.t
 
 /** What one stage uses of another although it is no noun: named here, so that the list grows only on purpose. */
 const sharedPieces: readonly string[] = [];
-
-/** Imports of values; those of types vanish. */
-const valueImports = (path: string): string[] =>
-  [...read(path).matchAll(/^import (?!type )[^;]*?from "([^"]+)"/gm)].map(([, target = ""]) =>
-    target.startsWith(".") ? normalize(join(dirname(path), target)) : target,
-  );

@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestServer, testKey } from "../packages/server/test/harness.ts";
-import type { TestServer } from "../packages/server/test/harness.ts";
+import { startTestServer, testKey } from "@parley/server/testing";
+import type { TestServer } from "@parley/server/testing";
 import { files, read, root } from "./tree.ts";
 
 const pages = files.filter((path) => path.endsWith(".md") && !path.startsWith("demo-models/"));

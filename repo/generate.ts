@@ -9,7 +9,7 @@ import openapiTypescript, { astToString } from "openapi-typescript";
 import { parse } from "yaml";
 import { configurationPage } from "../docs/configuration-page.ts";
 import { buildSite } from "../docs/build-site.ts";
-import { configSchema } from "../packages/server/src/config/config-schema.ts";
+import { configSchema } from "@parley/server";
 
 /** Everything in the tree that is made from something else in it. `pnpm generate` writes it; a test compares. */
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import contract from "../packages/server/src/generated/contract.json" with { type: "json" };
+import contract from "@parley/server/contract.json" with { type: "json" };
 import { files } from "./tree.ts";
 
 interface DescribedOperation {

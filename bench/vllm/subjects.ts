@@ -9,7 +9,7 @@ import { installFolder } from "../../packages/inference/test/vllm/start-vllm.ts"
 import { engineVariables } from "../../packages/inference/src/vllm/process/environment.ts";
 import { findVllm } from "../../packages/inference/src/vllm/process/find-vllm.ts";
 import { serveArguments } from "../../packages/inference/src/vllm/process/flags.ts";
-import { CliProcess } from "../../packages/server/test/cli.ts";
+import { CliProcess } from "@parley/server/testing";
 
 export const key = "bench-key-0123456789";
 export const servedName = "vendor/model-1-mini";

@@ -3,8 +3,8 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startTestServer, testKey } from "../../server/test/harness.ts";
-import type { TestServer } from "../../server/test/harness.ts";
+import { startTestServer, testKey } from "@parley/server/testing";
+import type { TestServer } from "@parley/server/testing";
 import { buildDist, packageDir, root } from "./build-dist.ts";
 
 const run = promisify(execFile);

@@ -1,5 +1,5 @@
-import { play } from "../../server/test/harness.ts";
-import type { TestOptions } from "../../server/test/harness.ts";
+import { play } from "@parley/server/testing";
+import type { TestOptions } from "@parley/server/testing";
 import type { ChatMessage, CreateRequest } from "../src/index.ts";
 import { hello } from "./ask.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { modelId, startTestServer, until } from "../../server/test/harness.ts";
-import type { TestServer } from "../../server/test/harness.ts";
+import { modelId, startTestServer, until } from "@parley/server/testing";
+import type { TestServer } from "@parley/server/testing";
 import { APIError, IncompleteStreamError, gather } from "../src/index.ts";
 import type { Parley, ParleyOptions, StreamRequest } from "../src/index.ts";
 import { connect as connectTo, errorOf, hello, textOf } from "./ask.ts";

@@ -4,3 +4,4 @@ export { readConfig } from "./config/read-config.ts";
 export type { Config } from "./config/read-config.ts";
 export { createLog } from "./observe/log.ts";
 export { configSchema } from "./config/config-schema.ts";
+export { flagOf, options, settingNames } from "./config/options.ts";

@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
-import type { TestServer } from "./harness.ts";
+import type { TestServer } from "@parley/server/testing";
 
 /** Takes a table away under a running server, from another connection. @returns what puts it back */
 function hideTable({ dataDir }: TestServer, table: string): () => void {

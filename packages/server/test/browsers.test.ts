@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { testKey } from "./harness.ts";
+import { testKey } from "@parley/server/testing";
 import { useServer } from "./use-server.ts";
 
 const anyOrigin = useServer();

@@ -5,8 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { LedgerRow } from "../src/metering/usage-ledger.ts";
-import { CliProcess } from "./cli.ts";
-import { chatInit, miniId, modelId, play, startTestServer, until } from "./harness.ts";
+import { CliProcess, chatInit, miniId, modelId, play, startTestServer, until } from "@parley/server/testing";
 
 const key = "environment-key-0123456789";
 const headers = { authorization: `Bearer ${key}` };

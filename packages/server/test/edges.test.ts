@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { modelId, play, testKey, until } from "./harness.ts";
+import { modelId, play, testKey, until } from "@parley/server/testing";
 import { RawConnection, exchange, requestText } from "./raw.ts";
 import type { RawAnswer } from "./raw.ts";
 import { useServer } from "./use-server.ts";

@@ -1,9 +1,8 @@
 import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { parley } from "./cli.ts";
-import type { CliResult } from "./cli.ts";
-import { miniId, modelId, toRefusal, withKey } from "./harness.ts";
+import { miniId, modelId, parley, toRefusal, withKey } from "@parley/server/testing";
+import type { CliResult } from "@parley/server/testing";
 import { useServer } from "./use-server.ts";
 
 /** Every command runs in a process of its own, beside a running server. */

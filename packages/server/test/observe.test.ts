@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { miniId, modelId, play, say, testKey, until } from "./harness.ts";
+import { miniId, modelId, play, say, testKey, until } from "@parley/server/testing";
 import { useServer } from "./use-server.ts";
 
 const server = useServer({ scenarios: { stall: [{ text: "a" }, { stall: true }] } });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { play, say } from "./harness.ts";
+import { play, say } from "@parley/server/testing";
 import { useServer } from "./use-server.ts";
 
 // HTTP-21: of several faults the first in the order of the contract is reported. Each fault below is a change to one

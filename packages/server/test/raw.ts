@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import type { Socket } from "node:net";
-import { assertLawful } from "./judge.ts";
+import { assertLawful } from "@parley/server/testing";
 
 /** An answer as it came over the wire. */
 export interface RawAnswer {

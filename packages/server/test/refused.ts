@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { TestInit, TestServer } from "./harness.ts";
+import type { TestInit, TestServer } from "@parley/server/testing";
 
 export interface Want {
   readonly status?: number;

@@ -3,8 +3,8 @@ import { chunk, chatWell, done, replay, say as answer } from "../../inference/te
 import { open } from "../../inference/test/remote-places.ts";
 import type { Place } from "../../inference/test/remote-places.ts";
 import { miniFolder } from "../../inference/test/start-scripted-vllm.ts";
-import { miniId, say, startTestServer } from "./harness.ts";
-import type { TestServer } from "./harness.ts";
+import { miniId, say, startTestServer } from "@parley/server/testing";
+import type { TestServer } from "@parley/server/testing";
 
 /** A model that a service with only a chat route serves, from `parley.yaml` to the caller. */
 

@@ -3,8 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import { Big } from "big.js";
 import { describe, expect, test } from "vitest";
-import { parley } from "./cli.ts";
-import { miniId, modelId, play, withKey } from "./harness.ts";
+import { miniId, modelId, parley, play, withKey } from "@parley/server/testing";
 import { useServer } from "./use-server.ts";
 
 const server = useServer({

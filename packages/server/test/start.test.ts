@@ -9,8 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { options, settingNames } from "../src/config/options.ts";
-import { CliProcess, parley } from "./cli.ts";
-import { chatInit, play, until } from "./harness.ts";
+import { CliProcess, chatInit, parley, play, until } from "@parley/server/testing";
 
 const models = fileURLToPath(new URL("../../../demo-models", import.meta.url));
 const modelFile = join(models, "model-1-mini", "model-1-mini.bf16.gguf");

@@ -1,9 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ScriptStep } from "@parley/inference";
-import { judgeStream } from "./judge-stream.ts";
-import type { StreamReport } from "./judge-stream.ts";
-import { miniId, modelId, play, say, testKey, until } from "./harness.ts";
-import type { TestServer } from "./harness.ts";
+import { judgeStream, miniId, modelId, play, say, testKey, until } from "@parley/server/testing";
+import type { StreamReport, TestServer } from "@parley/server/testing";
 import { RawConnection, requestText } from "./raw.ts";
 import { useServer } from "./use-server.ts";
 

@@ -3,9 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { writeScriptedVllm } from "../../inference/test/start-scripted-vllm.ts";
-import { judgeStream } from "./judge-stream.ts";
-import { miniId, modelId, startTestServer, until } from "./harness.ts";
-import type { TestServer } from "./harness.ts";
+import { judgeStream, miniId, modelId, startTestServer, until } from "@parley/server/testing";
+import type { TestServer } from "@parley/server/testing";
 
 // Two models behind engines that are programs of their own: the trouble of one is not the other's.
 

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import { testKey } from "./harness.ts";
-import type { TestServer } from "./harness.ts";
+import { testKey } from "@parley/server/testing";
+import type { TestServer } from "@parley/server/testing";
 import { exchange } from "./raw.ts";
 
 /** What may stand where a good key should: title and header lines. KEY is a key of the server's own store. */

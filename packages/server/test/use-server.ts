@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
-import { startTestServer } from "./harness.ts";
-import type { TestOptions, TestServer } from "./harness.ts";
+import { startTestServer } from "@parley/server/testing";
+import type { TestOptions, TestServer } from "@parley/server/testing";
 
 /** One server for the tests of a file or a block. */
 export function useServer(options: TestOptions = {}): () => TestServer {

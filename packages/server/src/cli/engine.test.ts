@@ -6,8 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { writeScriptedVllm } from "../../../inference/test/start-scripted-vllm.ts";
-import { CliProcess } from "../../test/cli.ts";
-import { until } from "../../test/harness.ts";
+import { CliProcess, until } from "@parley/server/testing";
 
 /** The commands about engines, with a stand-in for vLLM where one is needed. */
 

@@ -3,8 +3,8 @@ import type { OpenAICompatibleProvider } from "@ai-sdk/openai-compatible";
 import { APICallError, Output, generateText, jsonSchema, streamText, tool } from "ai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { modelId, startTestServer, testKey, until } from "../harness.ts";
-import type { TestServer } from "../harness.ts";
+import { modelId, startTestServer, testKey, until } from "@parley/server/testing";
+import type { TestServer } from "@parley/server/testing";
 import { faultScenarios, readAborted } from "./faults.ts";
 
 /** The Vercel AI SDK with its provider for compatible services, unmodified. */

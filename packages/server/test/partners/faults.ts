@@ -1,5 +1,5 @@
 import type { ScriptStep } from "@parley/inference";
-import type { TestServer } from "../harness.ts";
+import type { TestServer } from "@parley/server/testing";
 
 /** Scenarios that every SDK is tried against. */
 export const faultScenarios: Readonly<Record<string, readonly ScriptStep[]>> = {

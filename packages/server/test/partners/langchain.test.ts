@@ -3,8 +3,8 @@ import type { ChatOpenAIFields } from "@langchain/openai";
 import { tool } from "@langchain/core/tools";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { modelId, startTestServer, testKey, until } from "../harness.ts";
-import type { TestServer } from "../harness.ts";
+import { modelId, startTestServer, testKey, until } from "@parley/server/testing";
+import type { TestServer } from "@parley/server/testing";
 import { faultScenarios, readAborted } from "./faults.ts";
 
 /** LangChain's OpenAI integration, unmodified. */

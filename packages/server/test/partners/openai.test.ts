@@ -10,8 +10,8 @@ import {
 import { zodResponseFormat } from "openai/helpers/zod";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { modelId, startTestServer, testKey, until } from "../harness.ts";
-import type { TestServer } from "../harness.ts";
+import { modelId, startTestServer, testKey, until } from "@parley/server/testing";
+import type { TestServer } from "@parley/server/testing";
 import { faultScenarios, readAborted } from "./faults.ts";
 
 /** The OpenAI SDK, unmodified: a base URL and a key are all that changes. */

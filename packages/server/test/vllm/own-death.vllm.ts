@@ -9,9 +9,8 @@ import { addFault, faultTable, outcomeOf } from "../../../inference/test/vllm/re
 import { installFolder } from "../../../inference/test/vllm/start-vllm.ts";
 import { isAlive, until } from "../../../inference/test/until.ts";
 import type { LedgerRow } from "../../src/metering/usage-ledger.ts";
-import { CliProcess } from "../cli.ts";
-import { chatInit, miniId } from "../harness.ts";
-import type { TestServer } from "../harness.ts";
+import { CliProcess, chatInit, miniId } from "@parley/server/testing";
+import type { TestServer } from "@parley/server/testing";
 import { longAnswer, readCounters, recordOf, shortAnswer } from "./service.ts";
 import { assertHonest } from "./survive.ts";
 import { watchStream } from "./watch-stream.ts";

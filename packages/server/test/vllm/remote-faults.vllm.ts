@@ -7,7 +7,7 @@ import { faultTable } from "../../../inference/test/vllm/report.ts";
 import { pidOf } from "../../../inference/test/vllm/processes.ts";
 import { miniFolder, startVllm } from "../../../inference/test/vllm/start-vllm.ts";
 import type { StartedVllm } from "../../../inference/test/vllm/start-vllm.ts";
-import { modelId } from "../harness.ts";
+import { modelId } from "@parley/server/testing";
 import { engineOf, startService } from "./service.ts";
 import type { Service } from "./service.ts";
 import { survive, takeReference } from "./survive.ts";

@@ -4,8 +4,8 @@ import { installFolder, neverEnding } from "../../../inference/test/vllm/start-v
 import { Connection } from "../../../inference/src/wire/connection.ts";
 import type { ModelSettings } from "../../src/config/model-settings.ts";
 import type { Config } from "../../src/config/read-config.ts";
-import { miniId, modelId, startTestServer } from "../harness.ts";
-import type { TestServer } from "../harness.ts";
+import { miniId, modelId, startTestServer } from "@parley/server/testing";
+import type { TestServer } from "@parley/server/testing";
 
 /** A whole service whose smaller model is served by a real vLLM; the other one, on llama.cpp, tells them apart. */
 export interface Service extends AsyncDisposable {

@@ -1,5 +1,5 @@
-import { judgeStream } from "../judge-stream.ts";
-import type { TestServer } from "../harness.ts";
+import { judgeStream } from "@parley/server/testing";
+import type { TestServer } from "@parley/server/testing";
 
 /** What a caller saw of one stream. */
 export interface Seen {

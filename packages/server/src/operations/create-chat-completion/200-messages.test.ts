@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { say } from "../../../test/harness.ts";
+import { say } from "@parley/server/testing";
 import { useServer } from "../../../test/use-server.ts";
 
 const server = useServer();

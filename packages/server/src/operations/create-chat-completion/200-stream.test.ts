@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { textOf } from "../../../test/judge-stream.ts";
-import { say } from "../../../test/harness.ts";
+import { say, textOf } from "@parley/server/testing";
 import { useServer } from "../../../test/use-server.ts";
 
 // The harness judges every stream by the machine of the contract, which is most of the chapter STRM:

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { decimalProduct, decimalSum } from "../../../../../openapi/checks/decimal.ts";
-import { miniId, modelId, say } from "../../../test/harness.ts";
+import { miniId, modelId, say } from "@parley/server/testing";
 import { useServer } from "../../../test/use-server.ts";
 
 // The engine's built-in reply is "You said: …", a token a word; RESP-02 and RESP-19 are judged by the harness.

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { modelId } from "../../../test/harness.ts";
+import { modelId } from "@parley/server/testing";
 import { useServer } from "../../../test/use-server.ts";
 
 const server = useServer();

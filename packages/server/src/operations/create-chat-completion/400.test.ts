@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { modelId, say } from "../../../test/harness.ts";
+import { modelId, say } from "@parley/server/testing";
 import { assertRefused } from "../../../test/refused.ts";
 import { useServer } from "../../../test/use-server.ts";
 

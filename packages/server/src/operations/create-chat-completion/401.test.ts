@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { modelId, testKey, withKey } from "../../../test/harness.ts";
+import { modelId, testKey, withKey } from "@parley/server/testing";
 import { RawConnection, exchange, requestText } from "../../../test/raw.ts";
 import { assertUnauthorized, badAuthorizations } from "../../../test/unauthorized.ts";
 import { useServer } from "../../../test/use-server.ts";

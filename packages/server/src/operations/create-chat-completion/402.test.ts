@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { say, until, withKey } from "../../../test/harness.ts";
+import { say, until, withKey } from "@parley/server/testing";
 import { useServer } from "../../../test/use-server.ts";
 
 const server = useServer();

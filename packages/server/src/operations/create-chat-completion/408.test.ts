@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { testKey } from "../../../test/harness.ts";
+import { testKey } from "@parley/server/testing";
 import { RawConnection, requestText } from "../../../test/raw.ts";
 import { useServer } from "../../../test/use-server.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { modelId, testKey } from "../../../test/harness.ts";
+import { modelId, testKey } from "@parley/server/testing";
 import { RawConnection, requestText } from "../../../test/raw.ts";
 import { useServer } from "../../../test/use-server.ts";
 

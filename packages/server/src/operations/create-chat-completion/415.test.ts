@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { modelId, testKey } from "../../../test/harness.ts";
+import { modelId, testKey } from "@parley/server/testing";
 import { exchange, requestText } from "../../../test/raw.ts";
 import { useServer } from "../../../test/use-server.ts";
 

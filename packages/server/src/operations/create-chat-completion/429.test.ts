@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { play, say, toRefusal, until, withKey } from "../../../test/harness.ts";
-import type { Refusal } from "../../../test/harness.ts";
+import { play, say, toRefusal, until, withKey } from "@parley/server/testing";
+import type { Refusal } from "@parley/server/testing";
 import { useServer } from "../../../test/use-server.ts";
 
 const scenarios = {

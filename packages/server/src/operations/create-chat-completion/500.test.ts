@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withKey } from "../../../test/harness.ts";
+import { withKey } from "@parley/server/testing";
 import { breakKeys, breakSpending } from "../../../test/break-state.ts";
 import { useServer } from "../../../test/use-server.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ScriptStep } from "@parley/inference";
-import { miniId, play, until } from "../../../test/harness.ts";
+import { miniId, play, until } from "@parley/server/testing";
 import { useServer } from "../../../test/use-server.ts";
 
 const usage = { prompt_tokens: 5, cached_tokens: 0, completion_tokens: 1, reasoning_tokens: 0 };

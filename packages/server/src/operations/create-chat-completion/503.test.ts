@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { miniId, modelId, play, until } from "../../../test/harness.ts";
-import type { Refusal } from "../../../test/harness.ts";
+import { miniId, modelId, play, until } from "@parley/server/testing";
+import type { Refusal } from "@parley/server/testing";
 import { useServer } from "../../../test/use-server.ts";
 
 const server = useServer({ scenarios: { die: [{ die: true }] } });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { play, until } from "../../../test/harness.ts";
+import { play, until } from "@parley/server/testing";
 import { useServer } from "../../../test/use-server.ts";
 
 const server = useServer({

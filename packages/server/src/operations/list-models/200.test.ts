@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ModelRecord } from "../../engines/model-record.ts";
-import { miniId, modelId, withKey } from "../../../test/harness.ts";
+import { miniId, modelId, withKey } from "@parley/server/testing";
 import { useServer } from "../../../test/use-server.ts";
 
 // MODL-02 and MODL-03 are judged by the harness, member by member.

@@ -1,5 +1,5 @@
 import { describe, test } from "vitest";
-import { testKey } from "../../../test/harness.ts";
+import { testKey } from "@parley/server/testing";
 import { assertUnauthorized, badAuthorizations } from "../../../test/unauthorized.ts";
 import { useServer } from "../../../test/use-server.ts";
 

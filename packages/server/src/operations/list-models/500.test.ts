@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { breakKeys } from "../../../test/break-state.ts";
-import { withKey } from "../../../test/harness.ts";
+import { withKey } from "@parley/server/testing";
 import { useServer } from "../../../test/use-server.ts";
 
 const server = useServer();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { miniId, modelId } from "../../../test/harness.ts";
+import { miniId, modelId } from "@parley/server/testing";
 import { useServer } from "../../../test/use-server.ts";
 
 const server = useServer();

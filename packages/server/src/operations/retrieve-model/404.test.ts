@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { miniId, modelId, toRefusal, withKey } from "../../../test/harness.ts";
+import { miniId, modelId, toRefusal, withKey } from "@parley/server/testing";
 import { useServer } from "../../../test/use-server.ts";
 
 const server = useServer();

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { until } from "./harness.ts";
+import { until } from "./until.ts";
 
 const program = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
 

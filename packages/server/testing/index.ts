@@ -1,0 +1,13 @@
+export { CliProcess, parley } from "./cli-process.ts";
+export type { CliOptions, CliResult } from "./cli-process.ts";
+export { defaultConfig } from "./default-config.ts";
+export { assertLawful } from "./judge.ts";
+export { judgeStream, textOf } from "./judge-stream.ts";
+export type { StreamReport } from "./judge-stream.ts";
+export { toRefusal } from "./refusal.ts";
+export type { Refusal } from "./refusal.ts";
+export { chatInit, miniId, modelId, play, say, testKey, withKey } from "./requests.ts";
+export type { TestInit } from "./requests.ts";
+export { startTestServer } from "./test-server.ts";
+export type { TestOptions, TestServer } from "./test-server.ts";
+export { until } from "./until.ts";

@@ -1,0 +1,66 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ScriptStep } from "@parley/inference";
+import { pino } from "pino";
+import type { Config } from "../src/config/read-config.ts";
+import type { LedgerRow } from "../src/metering/usage-ledger.ts";
+import { startServer } from "../src/server.ts";
+import type { RunningServer } from "../src/server.ts";
+import { callsOf } from "./calls.ts";
+import type { Calls } from "./calls.ts";
+import { defaultConfig } from "./default-config.ts";
+import { testKey } from "./requests.ts";
+
+/** A running server, what a test asks of it, and what it left behind. Disposing stops it and removes its folder. */
+export interface TestServer extends Calls, AsyncDisposable {
+  readonly dataDir: string;
+  readonly running: RunningServer;
+  /** Every line that was logged, as text. */
+  readonly logLines: readonly string[];
+  /** The rows of the ledger, read from beside the server. */
+  ledger(): LedgerRow[];
+}
+
+export interface TestOptions {
+  readonly settings?: Partial<Config> | undefined;
+  /** Scenarios of the scripted engine, played for the user text `script:NAME`. */
+  readonly scenarios?: Readonly<Record<string, readonly ScriptStep[]>> | undefined;
+}
+
+/**
+ * Starts a real server on a free port with a data folder of its own, and waits until its engines are ready. The engines
+ * play scripts unless the settings say otherwise.
+ */
+export async function startTestServer({ settings = {}, scenarios = {} }: TestOptions = {}): Promise<TestServer> {
+  const ownFolder = mkdtempSync(join(tmpdir(), "parley-test-"));
+  const script = join(ownFolder, "script.json");
+  writeFileSync(script, JSON.stringify({ scenarios }));
+  const logLines: string[] = [];
+  const log = pino(
+    { level: settings.logLevel ?? "debug", base: null },
+    { write: (line: string) => void logLines.push(line) },
+  );
+  const given = { engine: "scripted", script, dataDir: ownFolder, port: 0, metricsPort: 0, apiKey: testKey } as const;
+  const config: Config = { ...defaultConfig(), ...given, ...settings };
+  const running = await startServer({ config, log, report: (event) => void logLines.push(JSON.stringify(event)) });
+  await Promise.all(running.models.map((model) => model.engine.whenReady()));
+  return {
+    ...callsOf(running),
+    dataDir: config.dataDir,
+    running,
+    logLines,
+    ledger: () => readLedger(config.dataDir),
+    async [Symbol.asyncDispose]() {
+      await running.close();
+      rmSync(ownFolder, { recursive: true, force: true });
+    },
+  };
+}
+
+function readLedger(dataDir: string): LedgerRow[] {
+  using database = new DatabaseSync(join(dataDir, "parley.db"), { readOnly: true, timeout: 5000 });
+  // The columns of the table.
+  return database.prepare("SELECT * FROM requests ORDER BY started_ms, id").all() as unknown as LedgerRow[];
+}
