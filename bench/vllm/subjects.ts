@@ -55,7 +55,7 @@ export async function startEngine({ weights, isMadeUp, folder }: EngineOptions):
     extra: ["--no-enable-prefix-caching", ...(isMadeUp ? ["--load-format", "dummy"] : [])],
   };
   const variables = engineVariables({ isCpu: found.isCpu, temporaryFolder: folder, gpus: undefined, cores: "0" });
-  const [program, ...args] = [...pinTo(0), found.program, ...serveArguments(plan, found.version)];
+  const [program = found.program, ...args] = [...pinTo(0), found.program, ...serveArguments(plan, found.version)];
   const child = spawn(program, args, { env: { ...process.env, ...variables }, stdio: ["ignore", "pipe", "pipe"] });
   const log = createWriteStream(join(folder, "engine.log"));
   child.stdout.pipe(log);
