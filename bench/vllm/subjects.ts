@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { freePort, routers, startRouter } from "../../packages/inference/test/vllm/routers.ts";
 import { until } from "../../packages/inference/test/until.ts";
 import { installFolder } from "../../packages/inference/test/vllm/start-vllm.ts";
-import { engineVariables } from "../../packages/inference/src/vllm/process/environment.ts";
+import { engineVariables } from "../../packages/inference/src/vllm/serve/environment.ts";
 import { findVllm } from "../../packages/inference/src/vllm/process/find-vllm.ts";
-import { serveArguments } from "../../packages/inference/src/vllm/process/flags.ts";
+import { serveArguments } from "../../packages/inference/src/vllm/serve/serve-arguments.ts";
 import { CliProcess } from "@parley/server/testing";
 
 export const key = "bench-key-0123456789";

@@ -17,7 +17,7 @@ export type {
   OutputToken,
 } from "./engine.ts";
 export type { ChildEngine } from "./child/child-engine.ts";
-export type { ChildStatus } from "./child/protocol.ts";
+export type { EngineStatus } from "./sidecar/status.ts";
 export type { Schema } from "./schema/schema-node.ts";
 export { findParametersFault, findSchemaFault } from "./schema/compile-schema.ts";
 export { ComplexityBudget } from "./schema/complexity-budget.ts";
@@ -29,10 +29,10 @@ export { startRemoteEngine } from "./remote/remote-engine.ts";
 export type { RemoteOptions, RemoteProtocol } from "./remote/remote-engine.ts";
 export { startVllmProcess } from "./vllm/process/process-host.ts";
 export type { VllmProcessOptions } from "./vllm/process/process-host.ts";
-export type { VllmSidecar } from "./vllm/sidecar.ts";
-export { coresFor } from "./vllm/process/environment.ts";
+export type { VllmSidecar } from "./vllm/sidecar/vllm-sidecar.ts";
+export { coresFor } from "./vllm/serve/environment.ts";
 export { explainContainer, explainProcess } from "./vllm/explain-start.ts";
-export { EngineFiles } from "./vllm/engine-files.ts";
+export { EngineFiles } from "./vllm/sidecar/engine-files.ts";
 export { examineVllm } from "./vllm/doctor/examine-vllm.ts";
 export { examinePort } from "./vllm/doctor/examine-machine.ts";
 export type { Finding } from "./vllm/doctor/finding.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EngineError } from "../src/index.ts";
-import type { ChildStatus } from "../src/child/protocol.ts";
+import type { EngineStatus } from "../src/sidecar/status.ts";
 import { ask, askOne, requestFor } from "./requests.ts";
 import type { Ask } from "./requests.ts";
 import { neverEnding, readMiniVocabulary, startMini } from "./start-engines.ts";
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => started[Symbol.asyncDispose]());
 
-const status = (): Promise<ChildStatus> => started.engine.status(AbortSignal.timeout(5000));
+const status = (): Promise<EngineStatus> => started.engine.status(AbortSignal.timeout(5000));
 
 describe("hanging up", () => {
   const idle = async (): Promise<boolean> => {

@@ -3,16 +3,16 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { EngineError } from "../engine.ts";
 import type { Engine, EngineEvent, EngineMetadata, EngineGauges, EngineRequest, EngineState } from "../engine.ts";
+import { expectToken, probeRequest } from "../probe.ts";
 import { compileGrammars } from "../schema/compile-grammars.ts";
 import { EngineProcess } from "../sidecar/engine-process.ts";
+import type { EngineStatus, StatusMessage } from "../sidecar/status.ts";
 import { Supervisor } from "../sidecar/supervise.ts";
 import type { SupervisorReport } from "../sidecar/supervised.ts";
 import { Workload } from "../sidecar/workload.ts";
 import type { Timings } from "../sidecar/timings.ts";
 import { ChildConnection } from "./connect.ts";
-import { probeRequest } from "./probe.ts";
 import { parseNotice } from "./protocol.ts";
-import type { ChildNotice, ChildStatus } from "./protocol.ts";
 
 export interface ChildEngineOptions {
   /** The model id, for messages. */
@@ -91,7 +91,7 @@ export class ChildEngine implements Engine {
   }
 
   /** What the process says of itself. @throws {EngineError} */
-  status(signal: AbortSignal): Promise<ChildStatus> {
+  status(signal: AbortSignal): Promise<EngineStatus> {
     return this.#connection.status(signal);
   }
 
@@ -114,14 +114,11 @@ export class ChildEngine implements Engine {
 
   async #probe(signal: AbortSignal): Promise<void> {
     const job = { request: probeRequest, contentGrammar: undefined, toolGrammar: undefined };
-    for await (const event of this.#connection.generate(job, signal)) {
-      if (event.usage.completion_tokens > 0) return;
-    }
-    throw new EngineError("protocol", "the probe produced no token");
+    await expectToken(this.#connection.generate(job, signal));
   }
 }
 
-function readLine(line: string): { notice: ChildNotice | undefined; isLog: boolean } {
+function readLine(line: string): { notice: StatusMessage | undefined; isLog: boolean } {
   const notice = parseNotice(line);
   return { notice, isLog: notice === undefined };
 }

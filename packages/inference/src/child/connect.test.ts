@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EngineError } from "../engine.ts";
 import { bytesOf } from "../../test/cuts.ts";
 import { ChildConnection } from "./connect.ts";
-import { probeRequest } from "./probe.ts";
+import { probeRequest } from "../probe.ts";
 import type { Job } from "./protocol.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "parley-"));

@@ -3,8 +3,9 @@ import type { IncomingMessage } from "node:http";
 import { json } from "node:stream/consumers";
 import { EngineError } from "../engine.ts";
 import type { EngineEvent } from "../engine.ts";
-import type { ChildEvent, ChildRefusal, ChildStatus, Job } from "./protocol.ts";
-import { readLines } from "./read-lines.ts";
+import type { EngineStatus } from "../sidecar/status.ts";
+import { readLines } from "../wire/read-lines.ts";
+import type { ChildEvent, ChildRefusal, Job } from "./protocol.ts";
 
 /** The driver's end of the socket. */
 export class ChildConnection {
@@ -36,9 +37,9 @@ export class ChildConnection {
   }
 
   /** @throws {EngineError}, or the signal's reason once it has aborted */
-  async status(signal: AbortSignal): Promise<ChildStatus> {
+  async status(signal: AbortSignal): Promise<EngineStatus> {
     // Likewise.
-    return (await this.#askJson("GET", "/status", undefined, signal)) as ChildStatus;
+    return (await this.#askJson("GET", "/status", undefined, signal)) as EngineStatus;
   }
 
   close(): void {

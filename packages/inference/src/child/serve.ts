@@ -3,19 +3,20 @@ import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { EngineEvent } from "../engine.ts";
-import type { ChildEvent, ChildNotice, ChildRefusal, ChildStatus, Job } from "./protocol.ts";
 import { RequestRefused } from "../request-refused.ts";
-import { Wire } from "./wire.ts";
+import type { StatusMessage, EngineStatus } from "../sidecar/status.ts";
+import type { ChildEvent, ChildRefusal, Job } from "./protocol.ts";
+import { Wire } from "./response-writer.ts";
 
 /** What the process of an engine can do; `embedded` and `scripted` each bring one. */
 export interface EngineCore {
   generate(job: Job, signal: AbortSignal, wire: Wire): AsyncIterable<EngineEvent>;
   countTokens(job: Job): Promise<number>;
-  status(): Omit<ChildStatus, "aborted">;
+  status(): Omit<EngineStatus, "aborted">;
 }
 
 /** Tells the supervisor something, on standard output. */
-export function notify(notice: ChildNotice): void {
+export function notify(notice: StatusMessage): void {
   process.stdout.write(`${JSON.stringify(notice)}\n`);
 }
 
@@ -24,7 +25,7 @@ export async function serveEngine(core: EngineCore, socketPath: string): Promise
   let aborted = 0;
   const server = createServer((request, response) => {
     const hangUp = whenReaderLeaves(response);
-    const status = (): ChildStatus => ({ ...core.status(), aborted });
+    const status = (): EngineStatus => ({ ...core.status(), aborted });
     const onAbort = (): void => {
       aborted += 1;
     };
@@ -42,7 +43,7 @@ interface Exchange {
   /** Aborts when the reader has gone away before the end. */
   readonly hangUp: AbortSignal;
   readonly onAbort: () => void;
-  readonly status: () => ChildStatus;
+  readonly status: () => EngineStatus;
 }
 
 /** From the first moment on: a reader may leave while its request is still being read. */

@@ -1,6 +1,6 @@
 import { EngineError } from "../engine.ts";
 import type { RequestOrigin } from "../engine.ts";
-import type { Upstream } from "../vllm/upstream.ts";
+import type { Upstream } from "../openai/upstream.ts";
 import { isWorthAnother } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 

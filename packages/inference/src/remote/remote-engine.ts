@@ -1,16 +1,16 @@
 import type { Sampling } from "../engine.ts";
+import { openModel } from "../model-folder/open-model.ts";
+import type { OpenModel } from "../model-folder/open-model.ts";
+import { ChatAdapter } from "../openai/chat/chat-adapter.ts";
+import { completionsAdapter } from "../openai/completions/completions-adapter.ts";
+import { OpenAiEngine } from "../openai/openai-engine.ts";
+import { readMetadata } from "../openai/read-metadata.ts";
 import type { SupervisorReport } from "../sidecar/supervised.ts";
 import type { Timings } from "../sidecar/timings.ts";
-import { readMetadata } from "../vllm/facts.ts";
-import { openModel } from "../vllm/model/open-model.ts";
-import type { OpenModel } from "../vllm/model/open-model.ts";
-import { VllmEngine } from "../vllm/vllm-engine.ts";
 import { Connection } from "../wire/connection.ts";
-import { ChatWay } from "./chat/chat-way.ts";
 import { Endpoint } from "./endpoint.ts";
 import { EndpointPool } from "./endpoint-pool.ts";
-import { RemoteKeeper } from "./remote-keeper.ts";
-import { byTokenIds } from "./way.ts";
+import { HealthMonitor } from "./health-monitor.ts";
 
 /** By token ids to `/v1/completions`, as vLLM takes them; or by messages, where there is only a chat route. */
 export type RemoteProtocol = "completions" | "chat";
@@ -41,15 +41,15 @@ export interface RemoteOptions {
 }
 
 /** A model that others serve: one machine or, behind a router, many. */
-export function startRemoteEngine(options: RemoteOptions): VllmEngine {
+export function startRemoteEngine(options: RemoteOptions): OpenAiEngine {
   const { name, servedName, timings } = options;
   const upstream = new EndpointPool(
     options.baseUrls.map((baseUrl) => new Endpoint(connect(baseUrl, options), options.headers)),
   );
   let opened: OpenModel | undefined;
   const open = async (): Promise<OpenModel> => (opened ??= await openModel(options.tokenizerFolder));
-  const way = options.protocol === "chat" ? new ChatWay() : byTokenIds;
-  const keeper = new RemoteKeeper({
+  const adapter = options.protocol === "chat" ? new ChatAdapter() : completionsAdapter;
+  const monitor = new HealthMonitor({
     name,
     everyMs: timings.watchEveryMs,
     patienceMs: timings.startSilenceMs,
@@ -57,14 +57,14 @@ export function startRemoteEngine(options: RemoteOptions): VllmEngine {
       upstream.readmitAll();
       const model = await open();
       const metadata = await readMetadata(upstream, { ...options, model }, signal);
-      return way.prove({ model, servedName, upstream }, metadata, signal);
+      return adapter.probeReadiness({ model, servedName, upstream }, metadata, signal);
     },
     visit: (signal) => upstream.visitAll(signal),
     complaint: () => upstream.complaint,
     report: options.report,
   });
-  keeper.start();
-  return new VllmEngine({ servedName, upstream, model: () => opened, keeper, generate: way.generate });
+  monitor.start();
+  return new OpenAiEngine({ servedName, upstream, adapter, model: () => opened, lifecycle: monitor });
 }
 
 function connect(baseUrl: string, { bearer, caFile, proxyUrl, timings }: RemoteOptions): Connection {

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { Socket } from "node:net";
 import type { Readable } from "node:stream";
-import { readLines } from "../child/read-lines.ts";
+import { readLines } from "../wire/read-lines.ts";
 
 /** A line is cut here: an engine that prints noise must not fill our memory. */
 const longestLine = 8192;

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { parseNotice } from "../child/protocol.ts";
-import type { ChildNotice } from "../child/protocol.ts";
-import { probeRequest } from "../child/probe.ts";
+import type { StatusMessage } from "./status.ts";
+import { probeRequest } from "../probe.ts";
 import type { EngineMetadata } from "../engine.ts";
 import { isAlive, until } from "../../test/until.ts";
 import { EngineProcess } from "./engine-process.ts";
@@ -21,7 +21,7 @@ const metadata: EngineMetadata = {
   description: "",
 };
 
-const say = (notice: ChildNotice): string => `console.log(${JSON.stringify(JSON.stringify(notice))});`;
+const say = (notice: StatusMessage): string => `console.log(${JSON.stringify(JSON.stringify(notice))});`;
 const ready = say({ notice: "ready", metadata });
 const stay = "process.stdin.resume(); process.stdin.on('end', () => process.exit(0));";
 const quick: Timings = { ...defaultTimings, restartFirstMs: 40, watchEveryMs: 20, stopGraceMs: 300 };

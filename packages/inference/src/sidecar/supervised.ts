@@ -1,6 +1,6 @@
-import type { ChildNotice, ChildStatus } from "../child/protocol.ts";
 import type { EngineMetadata, EngineState } from "../engine.ts";
 import type { EngineProcess } from "./engine-process.ts";
+import type { EngineStatus, StatusMessage } from "./status.ts";
 import type { Timings } from "./timings.ts";
 
 /** What is supervised, and how it is spoken to. */
@@ -13,14 +13,14 @@ export interface Supervised {
   /** Starts the program; `hear` is given every line that it writes. */
   launch(hear: (line: string) => void): EngineProcess;
   /** What a line tells us, and whether it belongs into the log. */
-  read(line: string): { readonly notice?: ChildNotice | undefined; readonly isLog: boolean };
+  read(line: string): { readonly notice?: StatusMessage | undefined; readonly isLog: boolean };
   /** For a program that does not say itself when it serves: asks until it does. */
   untilServing?(signal: AbortSignal): Promise<EngineMetadata>;
   /** Called after every end: clears what the process has left. */
   cleanUp?(): Promise<void>;
   /** Makes the engine produce one real token. */
   probe(signal: AbortSignal): Promise<void>;
-  status(signal: AbortSignal): Promise<ChildStatus>;
+  status(signal: AbortSignal): Promise<EngineStatus>;
   /** For the operator: a state change, progress of loading, a restart. */
   report(event: SupervisorReport): void;
   /** 0 to below 1. */

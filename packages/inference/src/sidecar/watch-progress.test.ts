@@ -1,25 +1,25 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import type { ChildStatus } from "../child/protocol.ts";
+import type { EngineStatus } from "./status.ts";
 import { defaultTimings } from "./timings.ts";
 import { watchProgress } from "./watch-progress.ts";
 
 const timings = { ...defaultTimings, watchEveryMs: 5, unansweredMs: 60, stallMs: 60 };
-const idle: ChildStatus = { running: 0, waiting: 0, computing: 0, progress: 7, aborted: 0 };
-const busy: ChildStatus = { ...idle, running: 2, computing: 1 };
+const idle: EngineStatus = { running: 0, waiting: 0, computing: 0, progress: 7, aborted: 0 };
+const busy: EngineStatus = { ...idle, running: 2, computing: 1 };
 
 /** Long enough on a busy machine for what has to be noticed. */
 const patienceMs = 10_000;
 
 /** Watches until it complains, or for so long. */
-async function watch(ask: (signal: AbortSignal) => Promise<ChildStatus>, forMs = 250): Promise<string | undefined> {
+async function watch(ask: (signal: AbortSignal) => Promise<EngineStatus>, forMs = 250): Promise<string | undefined> {
   const end = Date.now() + forMs;
   return watchProgress(ask, timings, () => Date.now() < end);
 }
 
 describe("an engine is frozen when", () => {
   test("it does not answer in time", async () => {
-    const silent = (signal: AbortSignal): Promise<ChildStatus> => wait(60_000, idle, { signal });
+    const silent = (signal: AbortSignal): Promise<EngineStatus> => wait(60_000, idle, { signal });
     await expect(watch(silent, patienceMs)).resolves.toContain("no answer within 60 ms");
   });
 
@@ -43,7 +43,7 @@ describe("it is not when", () => {
 
   test("it computed at every look, and something else each time", async () => {
     let looks = 0;
-    const alternating = async (): Promise<ChildStatus> => ({ ...busy, computing: (looks += 1) % 2 });
+    const alternating = async (): Promise<EngineStatus> => ({ ...busy, computing: (looks += 1) % 2 });
     await expect(watch(alternating)).resolves.toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { ChildStatus } from "../child/protocol.ts";
+import type { EngineStatus } from "./status.ts";
 import type { Timings } from "./timings.ts";
 
 /**
@@ -7,7 +7,7 @@ import type { Timings } from "./timings.ts";
  * it evaluates something and no token comes of it. Resolves with how that was seen.
  */
 export async function watchProgress(
-  ask: (signal: AbortSignal) => Promise<ChildStatus>,
+  ask: (signal: AbortSignal) => Promise<EngineStatus>,
   { watchEveryMs, unansweredMs, stallMs }: Timings,
   isWatched: () => boolean,
 ): Promise<string | undefined> {

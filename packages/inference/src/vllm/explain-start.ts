@@ -1,9 +1,9 @@
 import { inspectImage, userOf } from "./container/container-host.ts";
 import { findContainerEngine } from "./container/container-engine.ts";
-import { giveWayArguments } from "./container/give-way.ts";
+import { giveWayArguments } from "./container/cpu-priority.ts";
 import { planContainer } from "./container/plan-container.ts";
 import type { ContainerSettings } from "./container/plan-container.ts";
-import { readModelFolder } from "./model/model-folder.ts";
+import { readModelFolder } from "../model-folder/model-folder.ts";
 import { findVllm } from "./process/find-vllm.ts";
 import { planProcess } from "./process/plan-process.ts";
 import type { ProcessSettings } from "./process/plan-process.ts";

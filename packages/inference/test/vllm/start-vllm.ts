@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { patientTimings, startRemoteEngine, startVllmProcess } from "../../src/index.ts";
 import type { RemoteOptions, SupervisorReport, Timings, VllmSidecar, VllmProcessOptions } from "../../src/index.ts";
-import { readModelFolder } from "../../src/vllm/model/model-folder.ts";
+import { readModelFolder } from "../../src/model-folder/model-folder.ts";
 import { neutral } from "../requests.ts";
 
 export const modelName = "vendor/model-1-mini";

@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EngineError } from "../../src/index.ts";
-import { readModelFolder } from "../../src/vllm/model/model-folder.ts";
-import { openRenderer, openTokenizer } from "../../src/vllm/model/open-renderer.ts";
-import { readMetrics } from "../../src/vllm/metrics.ts";
+import { readModelFolder } from "../../src/model-folder/model-folder.ts";
+import { openRenderer, openTokenizer } from "../../src/model-folder/open-renderer.ts";
+import { readMetrics } from "../../src/vllm/sidecar/read-metrics.ts";
 import { Connection } from "../../src/wire/connection.ts";
 import { ask, askOne, requestFor } from "../requests.ts";
 import { until } from "../until.ts";

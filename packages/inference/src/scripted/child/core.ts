@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { EngineCore } from "../../child/serve.ts";
 import { RequestRefused } from "../../request-refused.ts";
-import type { Wire } from "../../child/wire.ts";
+import type { Wire } from "../../child/response-writer.ts";
 import { Progress } from "../../child/progress.ts";
 import type { EngineEvent, EngineMetadata, EngineRequest, EngineUsage } from "../../engine.ts";
 import { toTemplateMessages } from "../../prompt/template-messages.ts";

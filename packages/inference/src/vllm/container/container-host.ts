@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, rmSync } from "node:fs";
 import { EngineProcess } from "../../sidecar/engine-process.ts";
-import type { ModelFolder } from "../model/model-folder.ts";
-import { VllmSidecar } from "../sidecar.ts";
-import type { SidecarOptions, VllmHost } from "../sidecar.ts";
+import type { ModelFolder } from "../../model-folder/model-folder.ts";
+import { VllmSidecar } from "../sidecar/vllm-sidecar.ts";
+import type { SidecarOptions, VllmHost } from "../sidecar/vllm-sidecar.ts";
 import { ContainerError, findContainerEngine } from "./container-engine.ts";
 import type { ContainerEngine } from "./container-engine.ts";
-import { giveWayArguments } from "./give-way.ts";
+import { giveWayArguments } from "./cpu-priority.ts";
 import { assertGpus } from "./gpus.ts";
 import { labels, planContainer } from "./plan-container.ts";
 import type { ContainerPlan, ContainerSettings, ImageFacts } from "./plan-container.ts";

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { ModelFolder } from "../model/model-folder.ts";
+import type { ModelFolder } from "../../model-folder/model-folder.ts";
 import type { ContainerEngine } from "./container-engine.ts";
 import { gpuArguments } from "./gpus.ts";
-import { engineVariables } from "../process/environment.ts";
-import { oldestVersion, parseVersion, serveArguments } from "../process/flags.ts";
+import { engineVariables } from "../serve/environment.ts";
+import { oldestVersion, parseVersion, serveArguments } from "../serve/serve-arguments.ts";
 
 /** What an operator decides about one model that vLLM serves in a container. */
 export interface ContainerSettings {

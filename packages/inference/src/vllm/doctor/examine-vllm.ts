@@ -4,7 +4,7 @@ import { findContainerEngine } from "../container/container-engine.ts";
 import { inspectImage } from "../container/container-host.ts";
 import { assertGpus } from "../container/gpus.ts";
 import type { ContainerSettings } from "../container/plan-container.ts";
-import { readModelFolder } from "../model/model-folder.ts";
+import { readModelFolder } from "../../model-folder/model-folder.ts";
 import { findVllm } from "../process/find-vllm.ts";
 import type { FoundVllm } from "../process/find-vllm.ts";
 import type { ProcessSettings } from "../process/plan-process.ts";

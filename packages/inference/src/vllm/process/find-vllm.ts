@@ -2,8 +2,8 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { isAtLeast, oldestVersion, parseVersion } from "./flags.ts";
-import type { Version } from "./flags.ts";
+import { isAtLeast, oldestVersion, parseVersion } from "../serve/serve-arguments.ts";
+import type { Version } from "../serve/serve-arguments.ts";
 
 /** A vLLM on this machine. */
 export interface FoundVllm {

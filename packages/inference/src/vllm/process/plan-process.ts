@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { ModelFolder } from "../model/model-folder.ts";
-import { engineVariables } from "./environment.ts";
+import type { ModelFolder } from "../../model-folder/model-folder.ts";
+import { engineVariables } from "../serve/environment.ts";
 import type { FoundVllm } from "./find-vllm.ts";
-import { serveArguments } from "./flags.ts";
+import { serveArguments } from "../serve/serve-arguments.ts";
 
 /** What an operator decides about one model that vLLM serves here. */
 export interface ProcessSettings {

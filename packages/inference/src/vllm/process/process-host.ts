@@ -1,14 +1,14 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { EngineProcess } from "../../sidecar/engine-process.ts";
 import { isFullDisk } from "../../sidecar/full-disk.ts";
-import { EngineFiles } from "../engine-files.ts";
-import type { ModelFolder } from "../model/model-folder.ts";
-import { VllmSidecar } from "../sidecar.ts";
-import type { SidecarOptions, VllmHost } from "../sidecar.ts";
-import { withoutOurs } from "./environment.ts";
+import { EngineFiles } from "../sidecar/engine-files.ts";
+import type { ModelFolder } from "../../model-folder/model-folder.ts";
+import { VllmSidecar } from "../sidecar/vllm-sidecar.ts";
+import type { SidecarOptions, VllmHost } from "../sidecar/vllm-sidecar.ts";
+import { withoutOurs } from "../serve/environment.ts";
 import { findVllm } from "./find-vllm.ts";
-import { giveWay } from "./give-way.ts";
-import { RunRecords, kill } from "./leftovers.ts";
+import { giveWay } from "./cpu-priority.ts";
+import { RunRecords, kill } from "./run-state.ts";
 import { planProcess } from "./plan-process.ts";
 import type { ProcessPlan, ProcessSettings } from "./plan-process.ts";
 

@@ -1,0 +1,36 @@
+import type { OutputToken } from "../engine.ts";
+import { PromptThreads } from "../prompt/prompt-threads.ts";
+import { describeWith } from "../prompt/vocabulary.ts";
+import { readModelFolder } from "./model-folder.ts";
+import type { ModelFolder } from "./model-folder.ts";
+
+/** What a token of a model means. */
+export interface TokenReader {
+  describe(token: number): OutputToken;
+  isEndOfTurn(token: number): boolean;
+  /** Whether it is more than text, as `<tool_call>` is. */
+  isSpecialToken(token: number): boolean;
+}
+
+/** A model as far as we know it ourselves: its files, its prompts, its tokens. */
+export interface OpenModel extends TokenReader {
+  readonly folder: ModelFolder;
+  readonly prompts: PromptThreads;
+}
+
+/** @throws {ModelFolderError} */
+export async function openModel(path: string): Promise<OpenModel> {
+  const folder = readModelFolder(path);
+  const program = new URL("./prompt-worker.ts", import.meta.url);
+  // Those whose prompts it was making hear of its death; the next prompt starts another.
+  const prompts = await PromptThreads.start({ program, model: path, onDeath: () => undefined });
+  const { vocabulary, endOfTurn } = folder;
+  const specialTokens = new Set(vocabulary.specialTokens.map((spelling) => vocabulary.specialTokenId(spelling)));
+  return {
+    folder,
+    prompts,
+    describe: describeWith(vocabulary),
+    isEndOfTurn: (token) => endOfTurn.includes(token),
+    isSpecialToken: (token) => specialTokens.has(token),
+  };
+}

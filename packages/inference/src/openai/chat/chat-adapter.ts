@@ -1,0 +1,53 @@
+import { EngineError } from "../../engine.ts";
+import type { EngineEvent, EngineMetadata, EngineRequest } from "../../engine.ts";
+import { expectToken, probeRequest } from "../../probe.ts";
+import type { Capabilities } from "../../prompt/special-tokens.ts";
+import type { Limits, ProtocolAdapter, ServedModel } from "../protocol-adapter.ts";
+import { readListed } from "../read-metadata.ts";
+import { findBeyondOpenAi, namesBeyondOpenAi } from "./chat-body.ts";
+import type { ChatDialect } from "./chat-body.ts";
+import { generateChat } from "./generate-chat.ts";
+import { probeCapabilities } from "./probe-capabilities.ts";
+
+/** By messages, to a service that has only a chat route. */
+export class ChatAdapter implements ProtocolAdapter {
+  /** Undefined until it was asked what it is. */
+  #dialect: ChatDialect | undefined;
+
+  generate(
+    served: ServedModel,
+    limits: Limits,
+    request: EngineRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<EngineEvent> {
+    if (!this.#dialect) throw new EngineError("unavailable", "the engine was not asked yet");
+    return generateChat({ ...served, dialect: this.#dialect, limits }, request, signal);
+  }
+
+  async probeReadiness(served: ServedModel, metadata: EngineMetadata, signal: AbortSignal): Promise<EngineMetadata> {
+    const { owned_by } = await readListed(served.upstream, served.servedName, signal);
+    const { capabilities: named } = served.model.folder;
+    const isVllm = owned_by === "vllm";
+    const unheard = isVllm ? undefined : findBeyondOpenAi(metadata.sampling_defaults);
+    if (unheard !== undefined) throw new Error(`the engine has no ${unheard}, and it is set for every request`);
+    const untried: ChatDialect = { isVllm, capabilities: named, hasReasoningSwitch: named.canReason };
+    const ask = (request: EngineRequest): AsyncIterable<EngineEvent> =>
+      generateChat({ ...served, dialect: untried, limits: undefined }, request, signal);
+    await expectToken(ask(probeRequest));
+    const capabilities = await probeCapabilities(named, isVllm, ask);
+    this.#dialect = { ...untried, capabilities };
+    return {
+      ...metadata,
+      ...capabilities,
+      ...(!isVllm && { unsupportedSampling: namesBeyondOpenAi }),
+      description: `${metadata.description}, over its chat route${missing(named, capabilities)}`,
+    };
+  }
+}
+
+/** For the operator, who can start it otherwise. */
+function missing(named: Capabilities, { canReason, canCallTools }: Capabilities): string {
+  const lost = [named.canReason && !canReason ? "thinking" : "", named.canCallTools && !canCallTools ? "calls" : ""];
+  const words = lost.filter((word) => word !== "").join(" and ");
+  return words === "" ? "" : `, which does not read ${words}`;
+}

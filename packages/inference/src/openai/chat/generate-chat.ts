@@ -1,0 +1,47 @@
+import { planAnswer } from "../../answer/plan-answer.ts";
+import type { EngineEvent, EngineRequest } from "../../engine.ts";
+import { compileGrammars } from "../../schema/compile-grammars.ts";
+import type { ChoiceDelta } from "../choice-delta.ts";
+import type { Limits, ServedModel } from "../protocol-adapter.ts";
+import { assertFits, runChoices } from "../run-choices.ts";
+import { chatBody } from "./chat-body.ts";
+import type { ChatDialect } from "./chat-body.ts";
+import { readChat } from "./read-chat.ts";
+import { ChatChoiceReader } from "./read-chat-choice.ts";
+import { refuseSpecialTokens } from "./refuse-special-tokens.ts";
+
+export interface ChatModel extends ServedModel {
+  readonly dialect: ChatDialect;
+  readonly limits: Limits;
+}
+
+/**
+ * One request to a service that has only a chat route: it renders the template, reads thought and calls, and holds answers to
+ * their form; what it lets through all the same is refused here, before it is sent or when the answer ends.
+ * @throws {EngineError}, or the signal's reason once it has aborted
+ */
+export const generateChat = (
+  served: ChatModel,
+  request: EngineRequest,
+  signal: AbortSignal,
+): AsyncGenerator<EngineEvent> => runChoices(request.n, signal, (either) => begin(served, request, either));
+
+async function begin(
+  { model, servedName, upstream, dialect, limits }: ChatModel,
+  request: EngineRequest,
+  signal: AbortSignal,
+): Promise<AsyncGenerator<ChoiceDelta>[]> {
+  // For its refusals: the same schemas are refused on every engine.
+  compileGrammars(request);
+  const { vocabulary } = model.folder;
+  refuseSpecialTokens(request, vocabulary.specialTokens);
+  const { tokens } = await model.prompts.render(request);
+  assertFits(tokens.length, request, limits);
+  const plan = planAnswer(request, dialect.capabilities);
+  const job = { model: servedName, request, plan, vocabulary, dialect };
+  return Array.from({ length: request.n }, (_, choice) => {
+    const events = upstream.stream("/v1/chat/completions", chatBody({ ...job, choice }), signal, request.origin);
+    const reader = new ChatChoiceReader(request, plan, (text) => model.prompts.countText(text));
+    return reader.read(readChat(events, tokens.length));
+  });
+}

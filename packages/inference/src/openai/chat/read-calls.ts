@@ -1,0 +1,81 @@
+import type { AnswerDelta } from "../../answer/answer-parser.ts";
+import { EngineError } from "../../engine.ts";
+import type { EngineRequest } from "../../engine.ts";
+import { isJsonObject, judgeArguments } from "./validate-answer.ts";
+import type { CallDelta } from "./read-chat.ts";
+
+type ToolDelta = Extract<AnswerDelta, { kind: "tool" }>;
+
+interface Call {
+  readonly given: CallDelta;
+  readonly index: number;
+  readonly name: string;
+  arguments: string;
+}
+
+/** The calls of one choice, put together from their parts: named once, numbered from 0, and judged when they are finished. */
+export class CallReader {
+  readonly #request: EngineRequest;
+  readonly #calls: Call[] = [];
+
+  constructor(request: EngineRequest) {
+    this.#request = request;
+  }
+
+  get count(): number {
+    return this.#calls.length;
+  }
+
+  /** Whether this part begins one more call. */
+  isNew({ index, id, name }: CallDelta): boolean {
+    const last = this.#calls.at(-1);
+    if (!last) return true;
+    if (index !== undefined) return this.#calls.every(({ given }) => given.index !== index);
+    return name !== undefined && id !== last.given.id;
+  }
+
+  /** @throws {EngineError} `protocol` for a function that was not offered */
+  push(delta: CallDelta): ToolDelta | undefined {
+    if (this.isNew(delta)) return this.#begin(delta);
+    const call = this.#calls.find(({ given }) => given.index === delta.index) ?? this.#calls.at(-1);
+    if (!call || delta.arguments === "") return undefined;
+    call.arguments += delta.arguments;
+    return { kind: "tool", index: call.index, arguments: delta.arguments };
+  }
+
+  /** Whether nothing is missing from any of them, although the answer was cut. */
+  get isComplete(): boolean {
+    return this.#calls.every((call) => isJsonObject(call.arguments));
+  }
+
+  /** What some leave away: the arguments of a function that takes none. @throws {EngineError} `protocol` */
+  *finish(): Generator<ToolDelta> {
+    const { tools, tool_choice } = this.#request;
+    for (const { index, name, arguments: written } of this.#calls) {
+      const tool = tools.find((one) => one.name === name);
+      judgeArguments(written || "{}", tool, tool_choice !== "auto");
+      if (written === "") yield { kind: "tool", index, arguments: "{}" };
+    }
+  }
+
+  /** Everything that was written for them. */
+  get text(): string {
+    return this.#calls.map((call) => call.name + call.arguments).join("\n");
+  }
+
+  #begin(given: CallDelta): ToolDelta {
+    const { name = "" } = given;
+    if (!this.#offered.includes(name)) {
+      throw new EngineError("protocol", "the engine called a function that was not offered");
+    }
+    const index = this.#calls.length;
+    this.#calls.push({ given, index, name, arguments: given.arguments });
+    return { kind: "tool", index, name, arguments: given.arguments };
+  }
+
+  get #offered(): readonly string[] {
+    const { tools, tool_choice } = this.#request;
+    if (tool_choice === "none") return [];
+    return tool_choice === "auto" ? tools.map(({ name }) => name) : tool_choice.oneOf;
+  }
+}

@@ -1,0 +1,146 @@
+import type { AnswerPlan, AnswerDelta } from "../../answer/answer-parser.ts";
+import { ReasoningText } from "../../answer/reasoning-text.ts";
+import { EngineError } from "../../engine.ts";
+import type { EngineRequest, FinishReason } from "../../engine.ts";
+import { specialToken } from "../../prompt/special-tokens.ts";
+import { utf8 } from "../../prompt/token-bytes.ts";
+import type { ChoiceDelta } from "../choice-delta.ts";
+import { judgeContent } from "./validate-answer.ts";
+import { CallReader } from "./read-calls.ts";
+import type { ChatEnd, ChatStep, ChatUsage } from "./read-chat.ts";
+import { ContentReader } from "./read-content.ts";
+
+const broken = (what: string): EngineError => new EngineError("protocol", `the engine ${what}`);
+
+/** Makes the strict deltas of one choice of what a chat route says: thought, content, calls, and one finish. */
+export class ChatChoiceReader {
+  readonly #request: EngineRequest;
+  readonly #plan: AnswerPlan;
+  readonly #count: (text: string) => Promise<number>;
+  readonly #content: ContentReader;
+  readonly #calls: CallReader;
+  readonly #thought = new ReasoningText();
+  #thoughtText = "";
+  #usage: ChatUsage | undefined;
+  #hasSpoken = false;
+
+  /** @param count tokens of a text, for a service that does not count */
+  constructor(request: EngineRequest, plan: AnswerPlan, count: (text: string) => Promise<number>) {
+    this.#request = request;
+    this.#plan = plan;
+    this.#count = count;
+    this.#calls = new CallReader(request);
+    this.#content = new ContentReader({
+      stop: request.stop,
+      callStart: plan.tools === "off" ? undefined : specialToken.callStart,
+      hasLogprobs: request.top_logprobs !== undefined,
+    });
+  }
+
+  async *read(source: AsyncGenerator<ChatStep, ChatEnd>): AsyncGenerator<ChoiceDelta> {
+    try {
+      for (;;) {
+        const next = await source.next();
+        this.#usage = next.value.usage;
+        if (next.done === true) return yield* this.#end(next.value);
+        yield* this.#take(next.value);
+        const finish = this.#finishBefore(next.value);
+        // What follows was not asked for: leaving the stream stops the engine.
+        if (finish !== undefined) return yield* this.#finish(finish);
+      }
+    } finally {
+      await source.return(undefined as never); // its value is never looked at
+    }
+  }
+
+  *#take({ reasoning, content, calls, pieces }: ChatStep): Generator<ChoiceDelta> {
+    if (reasoning !== "") {
+      this.#thoughtText += reasoning;
+      yield* this.#sayAll(reasoningDelta(this.#thought.push(utf8(reasoning))));
+    }
+    // After a call only another call may follow.
+    if (this.#calls.count === 0) {
+      if (content !== "") yield* this.#sayAll(reasoningDelta(this.#thought.flush()));
+      yield* this.#sayAll(this.#content.push(this.#withoutBreaks(content), pieces));
+    }
+    if (reasoning !== "" || calls.length > 0) this.#content.dropPieces();
+    for (const call of calls) {
+      if (this.#calls.count === 0)
+        yield* this.#sayAll([...reasoningDelta(this.#thought.flush()), ...this.#content.flush()]);
+      if (this.#isOneTooMany(call)) return;
+      const delta = this.#calls.push(call);
+      if (delta) yield* this.#say(delta);
+    }
+  }
+
+  /** Line breaks right after a thought belong to the form, not to the content. */
+  #withoutBreaks(content: string): string {
+    return this.#thoughtText !== "" && this.#content.text === "" ? content.replace(/^\n+/, "") : content;
+  }
+
+  #isOneTooMany(call: ChatStep["calls"][number]): boolean {
+    return !this.#plan.isParallel && this.#calls.count === 1 && this.#calls.isNew(call);
+  }
+
+  #finishBefore({ calls }: ChatStep): FinishReason | undefined {
+    if (calls.some((call) => this.#isOneTooMany(call))) return "tool_calls";
+    return this.#content.stopped === "stop string" ? "stop" : undefined;
+  }
+
+  async *#end({ reason, usage }: ChatEnd): AsyncGenerator<ChoiceDelta> {
+    if (this.#calls.count === 0)
+      yield* this.#sayAll([...reasoningDelta(this.#thought.flush()), ...this.#content.flush()]);
+    if (!usage.isTold) this.#usage = await this.#counted(usage);
+    yield* this.#finish(this.#finishFor(reason));
+  }
+
+  /** Some end a forced call with `stop`, and a call that was cut behind its last brace is a call. */
+  #finishFor(reason: ChatEnd["reason"]): FinishReason {
+    if (reason === "content_filter") return reason;
+    if (this.#calls.count > 0) return reason !== "length" || this.#calls.isComplete ? "tool_calls" : "length";
+    if (reason === "length") return reason;
+    if (this.#content.stopped === "raw call") throw broken("wrote a call as text");
+    if (reason === "tool_calls") throw broken("ended with a call and made none");
+    if (this.#plan.tools === "required") throw broken("made no call where one was required");
+    judgeContent(this.#content.text, this.#request.format);
+    return reason;
+  }
+
+  *#finish(reason: FinishReason): Generator<ChoiceDelta> {
+    if (reason === "tool_calls") yield* this.#sayAll(this.#calls.finish());
+    yield* this.#say({ kind: "finish", reason });
+  }
+
+  async #counted(usage: ChatUsage): Promise<ChatUsage> {
+    const { max_tokens } = this.#request;
+    const reasoned = await this.#count(this.#thoughtText);
+    const rest = await this.#count(this.#content.text + this.#calls.text);
+    return {
+      ...usage,
+      completion_tokens: Math.min(max_tokens, Math.max(usage.completion_tokens, reasoned + rest)),
+      reasoning_tokens: Math.min(max_tokens, Math.max(usage.reasoning_tokens, reasoned)),
+    };
+  }
+
+  *#sayAll(deltas: Iterable<AnswerDelta>): Generator<ChoiceDelta> {
+    for (const delta of deltas) yield* this.#say(delta);
+  }
+
+  /** The role comes with the first thing said, so that whoever sees it knows that the model really works. */
+  *#say(delta: AnswerDelta | { readonly kind: "finish"; readonly reason: FinishReason }): Generator<ChoiceDelta> {
+    const { isTold: _isTold, ...counted } = this.#usage ?? nothing;
+    if (!this.#hasSpoken) yield { kind: "role", counted };
+    this.#hasSpoken = true;
+    yield { ...delta, counted };
+  }
+}
+
+const nothing: ChatUsage = {
+  prompt_tokens: 0,
+  completion_tokens: 0,
+  cached_tokens: 0,
+  reasoning_tokens: 0,
+  isTold: false,
+};
+
+const reasoningDelta = (text: string): AnswerDelta[] => (text === "" ? [] : [{ kind: "reasoning", text }]);

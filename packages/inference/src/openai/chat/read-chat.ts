@@ -1,0 +1,139 @@
+import { EngineError } from "../../engine.ts";
+import type { OutputToken } from "../../engine.ts";
+import { utf8 } from "../../prompt/token-bytes.ts";
+import { asStreamFailure } from "../engine-failure.ts";
+import type { ChatChunk, ChunkChoice, ChunkLogprob, ChunkUsage } from "./chat-chunk.ts";
+
+/** What one event of the other side's stream adds to a choice. */
+export interface ChatStep {
+  readonly reasoning: string;
+  readonly content: string;
+  readonly calls: readonly CallDelta[];
+  /** The tokens behind the event, where log-probabilities were asked for. */
+  readonly pieces: readonly OutputToken[];
+  readonly usage: ChatUsage;
+}
+
+export interface CallDelta {
+  /** Its place among the calls as the other side counts them; some do not. */
+  readonly index: number | undefined;
+  readonly id: string | undefined;
+  readonly name: string | undefined;
+  readonly arguments: string;
+}
+
+export interface ChatUsage {
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly cached_tokens: number;
+  readonly reasoning_tokens: number;
+  /** The other side has counted; otherwise every event with something in it stands for a token. */
+  readonly isTold: boolean;
+}
+
+export type ChatFinish = "stop" | "length" | "tool_calls" | "content_filter";
+
+/** How a stream came to a legal end. */
+export interface ChatEnd {
+  readonly reason: ChatFinish;
+  readonly usage: ChatUsage;
+}
+
+/**
+ * Reads the data of the events of one choice. `[DONE]` is no proof of an end: one is legal only after a finish reason that the
+ * contract knows; `abort`, `error`, an error frame and silence are failures.
+ * @param promptTokens stands until the other side counts itself
+ * @throws {EngineError} `crashed` where it broke off, `protocol` for what no such service says
+ */
+export async function* readChat(
+  source: AsyncIterable<string>,
+  promptTokens: number,
+): AsyncGenerator<ChatStep, ChatEnd> {
+  let usage: ChatUsage = {
+    prompt_tokens: promptTokens,
+    completion_tokens: 0,
+    cached_tokens: 0,
+    reasoning_tokens: 0,
+    isTold: false,
+  };
+  let reason: string | undefined;
+  for await (const data of source) {
+    if (data === "[DONE]") break;
+    const chunk = parseChunk(data);
+    const error = chunk.error ?? (chunk.object === "error" ? chunk : undefined);
+    if (error !== undefined) throw asStreamFailure(error, usage.completion_tokens === 0);
+    const choice = chunk.choices?.[0];
+    const said = whatIsSaid(choice);
+    usage = usageOf(chunk.usage ?? undefined, usage, said);
+    if (!choice) continue;
+    if (reason !== undefined && said.isSomething) {
+      throw new EngineError("protocol", "the engine went on after the end of a choice");
+    }
+    reason = choice.finish_reason ?? reason;
+    yield { ...said, usage };
+  }
+  if (isLegal(reason)) return { reason, usage };
+  const how = reason === undefined ? "in the middle" : `with "${reason}"`;
+  throw new EngineError("crashed", `the engine ended a stream ${how}`);
+}
+
+const isLegal = (reason: string | undefined): reason is ChatFinish =>
+  reason === "stop" || reason === "length" || reason === "tool_calls" || reason === "content_filter";
+
+function parseChunk(data: string): ChatChunk {
+  try {
+    const value: unknown = JSON.parse(data);
+    // Its members are looked at one by one.
+    if (typeof value === "object" && value !== null) return value;
+  } catch {
+    // Said below.
+  }
+  throw new EngineError("protocol", "the engine wrote an event that is no JSON object");
+}
+
+type Said = Omit<ChatStep, "usage"> & { readonly isSomething: boolean };
+
+function whatIsSaid(choice: ChunkChoice | undefined): Said {
+  const { reasoning, reasoning_content, content, tool_calls } = choice?.delta ?? {};
+  // vLLM says `reasoning`, as others do; `reasoning_content` was its word before, and is that of many others.
+  const thought = reasoning ?? reasoning_content ?? "";
+  const calls = (tool_calls ?? []).map((call) => ({
+    index: call.index ?? undefined,
+    id: call.id ?? undefined,
+    // Some repeat it, empty.
+    name: call.function?.name || undefined,
+    arguments: call.function?.arguments ?? "",
+  }));
+  const pieces = (choice?.logprobs?.content ?? []).map(toPiece);
+  const isSomething = thought !== "" || (content ?? "") !== "" || calls.length > 0;
+  return { reasoning: thought, content: content ?? "", calls, pieces, isSomething };
+}
+
+const toPiece = (one: ChunkLogprob): OutputToken => ({
+  ...toAlternative(one),
+  top: (one.top_logprobs ?? []).map(toAlternative).toSorted((a, b) => b.logprob - a.logprob),
+});
+
+const toAlternative = ({
+  token,
+  bytes,
+  logprob,
+}: ChunkLogprob): Required<Pick<OutputToken, "token" | "bytes" | "logprob">> => ({
+  token,
+  bytes: bytes ?? utf8(token),
+  logprob: Math.min(0, logprob),
+});
+
+function usageOf(told: ChunkUsage | undefined, before: ChatUsage, said: Said): ChatUsage {
+  const seen = before.completion_tokens + (said.isSomething && !before.isTold ? 1 : 0);
+  const completion_tokens = Math.max(before.completion_tokens, told?.completion_tokens ?? seen);
+  const thought = said.reasoning === "" ? 0 : Math.max(1, completion_tokens - before.completion_tokens);
+  const reasoned = told?.completion_tokens_details?.reasoning_tokens ?? before.reasoning_tokens + thought;
+  return {
+    prompt_tokens: told?.prompt_tokens ?? before.prompt_tokens,
+    completion_tokens,
+    cached_tokens: told?.prompt_tokens_details?.cached_tokens ?? before.cached_tokens,
+    reasoning_tokens: Math.min(completion_tokens, Math.max(before.reasoning_tokens, reasoned)),
+    isTold: before.isTold || told !== undefined,
+  };
+}

@@ -1,0 +1,41 @@
+import { planAnswer } from "../../answer/plan-answer.ts";
+import type { EngineRequest } from "../../engine.ts";
+import { expectToken, probeRequest } from "../../probe.ts";
+import { compileGrammars } from "../../schema/compile-grammars.ts";
+import type { ChoiceDelta } from "../choice-delta.ts";
+import type { Limits, ProtocolAdapter, ServedModel } from "../protocol-adapter.ts";
+import { assertFits, runChoices } from "../run-choices.ts";
+import { completionBody } from "./completion-body.ts";
+import { guideFor } from "./constrain-output.ts";
+import { ChoiceReader } from "./read-choice.ts";
+import { readCompletion } from "./read-completion.ts";
+
+/** By token ids to `/v1/completions`, as vLLM and its routers take them: a completion of its own for every choice. */
+export const completionsAdapter: ProtocolAdapter = {
+  generate: (served, limits, request, signal) =>
+    runChoices(request.n, signal, (either) => beginChoices(served, limits, request, either)),
+  probeReadiness: async (served, metadata, signal) => {
+    await expectToken(completionsAdapter.generate(served, undefined, probeRequest, signal));
+    return metadata;
+  },
+};
+
+async function beginChoices(
+  { model, servedName, upstream }: ServedModel,
+  limits: Limits,
+  request: EngineRequest,
+  signal: AbortSignal,
+): Promise<AsyncGenerator<ChoiceDelta>[]> {
+  const grammars = compileGrammars(request);
+  const { tokens, opensInReasoning } = await model.prompts.render(request);
+  assertFits(tokens.length, request, limits);
+  const { capabilities, vocabulary, endOfTurn } = model.folder;
+  const plan = planAnswer(request, capabilities);
+  const guide = guideFor({ plan, grammars, vocabulary, opensInReasoning });
+  const job = { model: servedName, request, prompt: tokens, plan, guide, vocabulary, endOfTurn };
+  return Array.from({ length: request.n }, (_, choice) => {
+    const events = upstream.stream("/v1/completions", completionBody({ ...job, choice }), signal, request.origin);
+    const reader = new ChoiceReader(plan, opensInReasoning, model, request.top_logprobs);
+    return reader.read(readCompletion(events, tokens.length));
+  });
+}

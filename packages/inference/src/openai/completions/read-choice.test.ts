@@ -1,0 +1,120 @@
+import { expect, test } from "vitest";
+import { miniFolder } from "../../../test/start-scripted-vllm.ts";
+import type { AnswerPlan } from "../../answer/answer-parser.ts";
+import { describeWith } from "../../prompt/vocabulary.ts";
+import { readModelFolder } from "../../model-folder/model-folder.ts";
+import { openTokenizer } from "../../model-folder/open-renderer.ts";
+import { ChoiceReader } from "./read-choice.ts";
+import type { ChoiceDelta } from "../choice-delta.ts";
+import type { CompletionEnd, CompletionStep } from "./read-completion.ts";
+
+const folder = readModelFolder(miniFolder);
+const encode = openTokenizer(folder);
+const specialTokens = new Set(
+  folder.vocabulary.specialTokens.map((spelling) => folder.vocabulary.specialTokenId(spelling)),
+);
+const model = {
+  describe: describeWith(folder.vocabulary),
+  isEndOfTurn: (token: number) => folder.endOfTurn.includes(token),
+  isSpecialToken: (token: number) => specialTokens.has(token),
+};
+const plain: AnswerPlan = { isReasoning: false, tools: "off", isParallel: true, isConstrained: false, stop: [] };
+
+interface Read {
+  readonly kinds: readonly string[];
+  readonly text: string;
+  readonly finish: string | undefined;
+  readonly last: ChoiceDelta["counted"] | undefined;
+  /** How many tokens of the engine were taken: the rest of the stream was left. */
+  readonly taken: number;
+}
+
+/** Reads what an engine writes, a token in every event, until it ends for the given reason. */
+async function read(
+  plan: Partial<AnswerPlan>,
+  written: string,
+  reason: CompletionEnd["reason"] = "stop",
+): Promise<Read> {
+  const tokens = encode(written);
+  let taken = 0;
+  const usage = (): CompletionStep["usage"] => ({ prompt_tokens: 5, completion_tokens: taken, cached_tokens: 0 });
+  async function* engine(): AsyncGenerator<CompletionStep, CompletionEnd> {
+    for (const id of tokens) {
+      taken += 1;
+      yield { tokens: [{ id }], usage: usage() };
+    }
+    return { reason, usage: usage() };
+  }
+  const deltas = await Array.fromAsync(new ChoiceReader({ ...plain, ...plan }, false, model, undefined).read(engine()));
+  return {
+    kinds: deltas.map(({ kind }) => kind).filter((kind, place, all) => kind !== all[place - 1]),
+    text: deltas.map((delta) => (delta.kind === "text" || delta.kind === "reasoning" ? delta.text : "")).join(""),
+    finish: deltas.flatMap((delta) => (delta.kind === "finish" ? [delta.reason] : []))[0],
+    last: deltas.at(-1)?.counted,
+    taken,
+  };
+}
+
+const call = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>';
+
+test.each<[string, Partial<AnswerPlan>, string, readonly string[], string]>([
+  ["text", {}, "Yes.<|im_end|>", ["role", "text", "finish"], "stop"],
+  ["nothing", {}, "<|im_end|>", ["role", "finish"], "stop"],
+  [
+    "a thought and text",
+    { isReasoning: true },
+    "<think>\nHm.</think>\n\nYes.<|im_end|>",
+    ["role", "reasoning", "text", "finish"],
+    "stop",
+  ],
+  ["a call", { tools: "required" }, `${call}<|im_end|>`, ["role", "tool", "finish"], "tool_calls"],
+  [
+    "a thought and a call",
+    { isReasoning: true, tools: "required" },
+    `<think>\nHm.</think>\n\n${call}<|im_end|>`,
+    ["role", "reasoning", "tool", "finish"],
+    "tool_calls",
+  ],
+  [
+    "text and two calls",
+    { tools: "auto" },
+    `Wait.${call}\n${call}<|im_end|>`,
+    ["role", "text", "tool", "finish"],
+    "tool_calls",
+  ],
+  [
+    "the only call that may be",
+    { tools: "required", isParallel: false },
+    `${call}<|im_end|>`,
+    ["role", "tool", "finish"],
+    "tool_calls",
+  ],
+])("%s", async (_title, plan, written, kinds, finish) => {
+  const seen = await read(plan, written);
+  expect([seen.kinds, seen.finish]).toEqual([kinds, finish]);
+  expect(seen.last?.completion_tokens).toBe(seen.taken);
+  expect(seen.last?.reasoning_tokens ?? 0).toBe(plan.isReasoning === true ? encode("<think>\nHm.</think>").length : 0);
+});
+
+test("a cut ends with length, and a cut call is no text", async () => {
+  const seen = await read({ tools: "required" }, call.slice(0, 30), "length");
+  expect([seen.text, seen.finish]).toEqual(["", "length"]);
+});
+
+test("special tokens that have no place are no text", async () => {
+  expect(await read({}, "a</think>b<tool_call>c<|im_end|>")).toMatchObject({ text: "abc", finish: "stop" });
+});
+
+test("a stop string ends the answer before it, and leaves the rest of the stream", async () => {
+  const seen = await read({ tools: "auto", stop: ["two"] }, "one two three four five six<|im_end|>");
+  expect([seen.text, seen.finish]).toEqual(["one ", "stop"]);
+  expect(seen.taken).toBeLessThan(encode("one two three four").length);
+});
+
+test.each<[string, Partial<AnswerPlan>, string, RegExp]>([
+  ["leaves the form", { tools: "required" }, "Sorry, no.<|im_end|>", /left the form/],
+  ["ends in the middle of a thought", { isReasoning: true }, "<think>\nHm", /in the middle of a form/],
+  ["ends in the middle of a call", { tools: "required" }, call.slice(0, 30), /in the middle of a form/],
+])("an engine that %s has failed", async (_title, plan, written, why) => {
+  await expect(read(plan, written)).rejects.toThrow(why);
+});

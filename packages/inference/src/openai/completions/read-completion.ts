@@ -1,0 +1,117 @@
+import { EngineError } from "../../engine.ts";
+import { asStreamFailure } from "../engine-failure.ts";
+
+/** What one event of the engine's stream adds to a choice. */
+export interface CompletionStep {
+  readonly tokens: readonly WrittenToken[];
+  /** Counters so far; the cached part of the prompt is told only at the end. */
+  readonly usage: CompletionUsage;
+}
+
+export interface WrittenToken {
+  readonly id: number;
+  /** Where it was asked for: the token's own, and the likeliest, highest first. */
+  readonly logprob?: number;
+  readonly top?: readonly { readonly id: number; readonly logprob: number }[];
+}
+
+export interface CompletionUsage {
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly cached_tokens: number;
+}
+
+/** How a stream came to a legal end. */
+export interface CompletionEnd {
+  readonly reason: "stop" | "length";
+  readonly usage: CompletionUsage;
+}
+
+interface Chunk {
+  readonly error?: unknown;
+  readonly choices?: readonly {
+    readonly token_ids?: readonly number[] | null;
+    readonly finish_reason?: string | null;
+    readonly logprobs?: ChunkLogprobs | null;
+  }[];
+  readonly usage?: {
+    readonly prompt_tokens: number;
+    readonly completion_tokens?: number;
+    readonly prompt_tokens_details?: { readonly cached_tokens?: number | null } | null;
+  } | null;
+}
+
+interface ChunkLogprobs {
+  readonly token_logprobs: readonly (number | null)[];
+  readonly top_logprobs?: readonly (Readonly<Record<string, number>> | null)[] | null;
+}
+
+/**
+ * Reads the data of the events of one choice. What vLLM ends with `[DONE]` may have failed all the same: an end is legal
+ * only after a finish reason of `stop` or `length`; `abort`, `error`, an error frame and silence are failures.
+ * @param promptTokens stands until the engine counts itself: a router between may drop the wish for counters in every event (vllm-router 0.1.17 does)
+ * @throws {EngineError} `crashed` where it broke off, `protocol` for what no vLLM says
+ */
+export async function* readCompletion(
+  source: AsyncIterable<string>,
+  promptTokens: number,
+): AsyncGenerator<CompletionStep, CompletionEnd> {
+  let usage: CompletionUsage = { prompt_tokens: promptTokens, completion_tokens: 0, cached_tokens: 0 };
+  let written = 0;
+  let reason: string | undefined;
+  for await (const data of source) {
+    if (data === "[DONE]") break;
+    const chunk = parseChunk(data);
+    if (chunk.error !== undefined) throw asStreamFailure(chunk.error, usage.completion_tokens === 0);
+    const [choice] = chunk.choices ?? [];
+    written += choice?.token_ids?.length ?? 0;
+    usage = usageOf(chunk, usage, written);
+    if (!choice) continue;
+    if (reason !== undefined) throw new EngineError("protocol", "the engine went on after the end of a choice");
+    reason = choice.finish_reason ?? undefined;
+    yield { tokens: tokensOf(choice), usage };
+  }
+  if (reason === "stop" || reason === "length") return { reason, usage };
+  throw new EngineError(
+    "crashed",
+    `the engine ended a stream ${reason === undefined ? "in the middle" : `with "${reason}"`}`,
+  );
+}
+
+function parseChunk(data: string): Chunk {
+  const chunk = parse(data);
+  if (chunk === undefined) throw new EngineError("protocol", "the engine wrote an event that is no JSON object");
+  return chunk;
+}
+
+function parse(data: string): Chunk | undefined {
+  try {
+    const value: unknown = JSON.parse(data);
+    // Its members are looked at one by one.
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function usageOf({ usage }: Chunk, before: CompletionUsage, written: number): CompletionUsage {
+  return {
+    prompt_tokens: usage?.prompt_tokens ?? before.prompt_tokens,
+    completion_tokens: Math.max(usage?.completion_tokens ?? 0, before.completion_tokens, written),
+    cached_tokens: usage?.prompt_tokens_details?.cached_tokens ?? before.cached_tokens,
+  };
+}
+
+function tokensOf({ token_ids, logprobs }: NonNullable<Chunk["choices"]>[number]): WrittenToken[] {
+  return (token_ids ?? []).map((id, place) => {
+    const logprob = logprobs?.token_logprobs[place];
+    if (logprob === undefined || logprob === null) return { id };
+    return { id, logprob: Math.min(0, logprob), top: topOf(logprobs?.top_logprobs?.[place]) };
+  });
+}
+
+/** Named `token_id:17`, because a token may be half a character. */
+const topOf = (top: Readonly<Record<string, number>> | null | undefined): NonNullable<WrittenToken["top"]> =>
+  Object.entries(top ?? {})
+    .map(([name, logprob]) => ({ id: Number(name.slice("token_id:".length)), logprob: Math.min(0, logprob) }))
+    .toSorted((a, b) => b.logprob - a.logprob);

@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import { readCapture } from "../../test/captures.ts";
+import { EngineError } from "../engine.ts";
+import { RequestRefused } from "../request-refused.ts";
+import { RefusedAnswer, findMessage } from "../wire/refused-answer.ts";
+import { asEngineError } from "./engine-failure.ts";
+
+const refused = (name: string): RefusedAnswer => {
+  const { status, body } = readCapture(name);
+  return new RefusedAnswer(status, findMessage(body));
+};
+const coded = (code: string): Error => Object.assign(new Error("hung up"), { code });
+
+test.each<[string, unknown, string, string]>([
+  ["a grammar that it cannot read", refused("completion-bad-guide"), "rejected", "Invalid structured_outputs"],
+  ["another model's name", refused("completion-other-model"), "unavailable", "does not exist"],
+  ["an unknown path: another form of body", refused("err-404"), "unavailable", "Not Found"],
+  ["a wrong key: a string for an error", refused("err-wrong-key"), "unavailable", "HTTP 401: Unauthorized"],
+  ["a full queue", refused("err-queue-full"), "unavailable", "currently busy"],
+  ["a full queue, streamed", refused("err-queue-full-stream"), "unavailable", "currently busy"],
+  [
+    "a page of HTML",
+    new RefusedAnswer(502, findMessage("<html><style>a{}</style><h1>Bad\nGateway</h1>")),
+    "crashed",
+    "HTTP 502: Bad Gateway",
+  ],
+  ["nobody there", coded("ECONNREFUSED"), "unavailable", "hung up"],
+  ["a broken connection", coded("UND_ERR_SOCKET"), "crashed", "hung up"],
+])("%s: our own words, its words as the cause", (_title, error, kind, cause) => {
+  const failure = asEngineError(error) as EngineError; // looked at below
+  expect(failure.kind).toBe(kind);
+  expect(failure.message).not.toContain(cause);
+  expect(String(failure.cause)).toContain(cause);
+});
+
+test("what is fit for a caller stays what it is", () => {
+  expect(asEngineError(new RequestRefused("Too long."))).toMatchObject({ kind: "rejected", message: "Too long." });
+  const own = new EngineError("protocol", "odd");
+  expect(asEngineError(own)).toBe(own);
+});
+
+test("a fault of ours is not told as the engine's", () => {
+  const ours = new TypeError("undefined is not a function");
+  expect(asEngineError(ours)).toBe(ours);
+});
+
+test.each([
+  ["a member of a member", '{"error": {"message": "a"}}', "a"],
+  ["a string for an error", '{"error": "b"}', "b"],
+  ["a detail", '{"detail": "c"}', "c"],
+  ["a list of details", '{"detail": [{"loc": ["body"]}]}', '{"loc":["body"]}'],
+  ["plain text", "d\n", "d"],
+  ["nothing", "", ""],
+  ["null", "null", "null"],
+])("finds the message in %s", (_title, body, want) => {
+  expect(findMessage(body)).toContain(want);
+});

@@ -1,0 +1,40 @@
+import { EngineError } from "../engine.ts";
+import { RequestRefused } from "../request-refused.ts";
+import { codeOf, isUnconnected } from "../wire/connection.ts";
+import { RefusedAnswer } from "../wire/refused-answer.ts";
+
+/** Fit for a caller: the engine's own words name its own members. */
+export const refusal = "The model's engine cannot work on this request.";
+
+/**
+ * What went wrong on the way to the engine or inside it, in our words; its own are the cause, for the log. What is neither is a
+ * fault of ours and stays as it is.
+ */
+export function asEngineError(error: unknown): unknown {
+  if (error instanceof EngineError) return error;
+  if (error instanceof RequestRefused) return new EngineError("rejected", error.message, { cause: error });
+  if (error instanceof RefusedAnswer) return readRefusal(error);
+  if (isUnconnected(error)) return new EngineError("unavailable", "the engine is not running", { cause: error });
+  if (codeOf(error) === undefined) return error;
+  return new EngineError("crashed", "the engine broke the connection", { cause: error });
+}
+
+/** Its statuses, as measured: 503 when the queue is full, 500 while it shuts down, 404 for another model's name. */
+function readRefusal(cause: RefusedAnswer): EngineError {
+  const { status } = cause;
+  if (status === 400 || status === 422) {
+    return new EngineError("rejected", refusal, { cause });
+  }
+  if (status === 429 || status === 503) return new EngineError("unavailable", "the engine is busy", { cause });
+  if (status < 500) return new EngineError("unavailable", "the engine does not serve us", { cause });
+  return new EngineError("crashed", "the engine failed", { cause });
+}
+
+/** A request that is refused once the status line has been sent comes as an event whose code is the status. */
+export function asStreamFailure(error: unknown, isFirst: boolean): EngineError {
+  const cause = new Error(JSON.stringify(error).slice(0, 500));
+  const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
+  if (isFirst && code === 400) return new EngineError("rejected", refusal, { cause });
+  if (isFirst && code === 503) return new EngineError("unavailable", "the engine is busy", { cause });
+  return new EngineError("crashed", "the engine failed in the middle of a stream", { cause });
+}

@@ -1,0 +1,98 @@
+import { EngineError } from "../engine.ts";
+import type { Engine, EngineEvent, EngineMetadata, EngineGauges, EngineRequest, EngineState } from "../engine.ts";
+import type { OpenModel } from "../model-folder/open-model.ts";
+import { Workload } from "../sidecar/workload.ts";
+import { asEngineError } from "./engine-failure.ts";
+import type { ProtocolAdapter } from "./protocol-adapter.ts";
+import type { Upstream } from "./upstream.ts";
+
+/** Who sees to it that the upstream runs, or watches one that others run. */
+export interface EngineLifecycle {
+  readonly state: EngineState;
+  readonly reason: string;
+  readonly metadata: EngineMetadata | undefined;
+  readonly restarts: number;
+  whenReady(): Promise<void>;
+  /** From here on nobody should give it new work. */
+  drain(): void;
+  close(graceMs: number): Promise<void>;
+}
+
+export interface OpenAiEngineOptions {
+  /** The name that the upstream serves the model under. */
+  readonly servedName: string;
+  readonly upstream: Upstream;
+  readonly adapter: ProtocolAdapter;
+  /** Undefined until its files have been read. */
+  readonly model: () => OpenModel | undefined;
+  readonly lifecycle: EngineLifecycle;
+}
+
+/** A model behind an OpenAI-compatible API, wherever that runs and whoever runs it. */
+export class OpenAiEngine implements Engine {
+  readonly #options: OpenAiEngineOptions;
+  readonly #workload = new Workload();
+
+  constructor(options: OpenAiEngineOptions) {
+    this.#options = options;
+  }
+
+  get state(): EngineState {
+    return this.#options.lifecycle.state;
+  }
+
+  get stateReason(): string {
+    return this.#options.lifecycle.reason;
+  }
+
+  get metadata(): EngineMetadata | undefined {
+    return this.#options.lifecycle.metadata;
+  }
+
+  async *stream(request: EngineRequest, signal: AbortSignal): AsyncGenerator<EngineEvent> {
+    const { servedName, upstream, adapter } = this.#options;
+    const served = { model: this.#readyModel(), servedName, upstream };
+    yield* this.#workload.count(request.n, adapter.generate(served, this.metadata, request, signal));
+  }
+
+  async countTokens(request: EngineRequest, signal: AbortSignal): Promise<number> {
+    signal.throwIfAborted();
+    try {
+      return (await this.#readyModel().prompts.render(request)).tokens.length;
+    } catch (error) {
+      throw asEngineError(error);
+    }
+  }
+
+  gauges(): EngineGauges {
+    return {
+      running: this.#workload.running,
+      restarts: this.#options.lifecycle.restarts,
+      aborted: this.#workload.aborted,
+    };
+  }
+
+  whenReady(): Promise<void> {
+    return this.#options.lifecycle.whenReady();
+  }
+
+  /** Resolves when nothing is under way, or after so long. */
+  untilIdle(patienceMs: number): Promise<void> {
+    return this.#workload.untilIdle(patienceMs);
+  }
+
+  async close(graceMs: number): Promise<void> {
+    const { lifecycle, upstream, model } = this.#options;
+    lifecycle.drain();
+    await this.#workload.untilIdle(graceMs);
+    await lifecycle.close(graceMs);
+    await upstream.close();
+    await model()?.prompts.close();
+  }
+
+  #readyModel(): OpenModel {
+    const model = this.#options.model();
+    if (this.state === "ready" && model) return model;
+    throw new EngineError("unavailable", `the engine is ${this.state}`);
+  }
+}

@@ -1,0 +1,30 @@
+import type { EngineEvent, EngineMetadata, EngineRequest } from "../engine.ts";
+import type { OpenModel } from "../model-folder/open-model.ts";
+import type { Upstream } from "./upstream.ts";
+
+/** A model as an upstream serves it. */
+export interface ServedModel {
+  readonly model: OpenModel;
+  /** The name that the upstream serves it under. */
+  readonly servedName: string;
+  readonly upstream: Upstream;
+}
+
+/** Undefined before the upstream has said how much it can do. */
+export type Limits = { readonly context_length: number; readonly slots: number } | undefined;
+
+/** How requests are put to an upstream: by token ids (`completions/`) or by messages (`chat/`). */
+export interface ProtocolAdapter {
+  /** @throws {EngineError}, or the signal's reason once it has aborted */
+  generate(
+    served: ServedModel,
+    limits: Limits,
+    request: EngineRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<EngineEvent>;
+  /**
+   * Makes the upstream produce one token. Resolves with the metadata, corrected by what was seen.
+   * @throws {EngineError}
+   */
+  probeReadiness(served: ServedModel, metadata: EngineMetadata, signal: AbortSignal): Promise<EngineMetadata>;
+}

@@ -1,0 +1,35 @@
+import { EngineError } from "./engine.ts";
+import type { EngineEvent, EngineRequest } from "./engine.ts";
+
+/** One greedy token: proof that an engine really generates. Nobody is charged for it. */
+export const probeRequest: EngineRequest = {
+  messages: [{ role: "user", content: "Hello" }],
+  tools: [],
+  tool_choice: "none",
+  parallel_tool_calls: false,
+  format: { type: "text" },
+  isReasoning: false,
+  max_tokens: 1,
+  n: 1,
+  seed: undefined,
+  sampling: {
+    temperature: 0,
+    top_p: 1,
+    top_k: 0,
+    min_p: 0,
+    frequency_penalty: 0,
+    presence_penalty: 0,
+    repetition_penalty: 1,
+    logit_bias: {},
+  },
+  stop: [],
+  top_logprobs: undefined,
+};
+
+/** Reads the answer to a `probeRequest` until its first token. @throws {EngineError} */
+export async function expectToken(answer: AsyncIterable<EngineEvent>): Promise<void> {
+  for await (const event of answer) {
+    if (event.usage.completion_tokens > 0) return;
+  }
+  throw new EngineError("protocol", "the probe produced no token");
+}

@@ -1,0 +1,182 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { EngineMetadata, Sampling } from "../../engine.ts";
+import { ModelFolderError } from "../../model-folder/model-folder.ts";
+import type { ModelFolder } from "../../model-folder/model-folder.ts";
+import { openModel } from "../../model-folder/open-model.ts";
+import type { OpenModel } from "../../model-folder/open-model.ts";
+import { completionsAdapter } from "../../openai/completions/completions-adapter.ts";
+import { OpenAiEngine } from "../../openai/openai-engine.ts";
+import { readMetadata } from "../../openai/read-metadata.ts";
+import type { Upstream } from "../../openai/upstream.ts";
+import { expectToken, probeRequest } from "../../probe.ts";
+import type { EngineProcess } from "../../sidecar/engine-process.ts";
+import { LogFile } from "../../sidecar/log-file.ts";
+import type { EngineStatus } from "../../sidecar/status.ts";
+import { Supervisor } from "../../sidecar/supervise.ts";
+import type { Supervised, SupervisorReport } from "../../sidecar/supervised.ts";
+import type { Timings } from "../../sidecar/timings.ts";
+import { Connection } from "../../wire/connection.ts";
+import { EngineFiles } from "./engine-files.ts";
+import { readLog } from "./read-log.ts";
+import { readMetrics } from "./read-metrics.ts";
+
+/** What runs `vllm serve` for us: the machine itself, or a container engine. */
+export interface VllmHost {
+  /** Looks whether a start can succeed and decides on it; the result is where its API will listen. */
+  prepare(model: ModelFolder): Promise<{ readonly socketPath: string }>;
+  launch(hear: (line: string) => void): EngineProcess;
+  /** It has just produced a token: the moment to note what belongs to it. */
+  noteReady(): void;
+  /** Ends and clears whatever a run has left; the result is what was found, in words. */
+  cleanUp(): Promise<readonly string[]>;
+}
+
+export interface SidecarOptions {
+  /** The model id, which it is served under as well. */
+  readonly name: string;
+  /** Folder of weights in the Hugging Face form. */
+  readonly weights: string;
+  /** Choices at the same time. */
+  readonly slots: number;
+  readonly sampling: Omit<Sampling, "logit_bias">;
+  /** A folder that outlives us: here we find what an earlier run of ours has left. */
+  readonly stateFolder: string;
+  readonly timings: Timings;
+  readonly report: (event: SupervisorReport) => void;
+}
+
+/** A restart that was asked for waits so long for streams under way. */
+const longestStreamMs = 600_000;
+
+/** A vLLM of our own, spoken to over a unix socket: started, watched, restarted and stopped by us. */
+export class VllmSidecar {
+  readonly #options: SidecarOptions;
+  readonly #host: VllmHost;
+  readonly #files: EngineFiles;
+  readonly #log: LogFile;
+  readonly #supervisor: Supervisor;
+  readonly engine: OpenAiEngine;
+  /** Another connection after every start. */
+  readonly #upstream: Upstream = {
+    stream: (path, body, signal) => this.#connected().stream(path, body, signal),
+    read: (path, signal, body) => this.#connected().read(path, signal, body),
+    close: async () => this.#connection?.close(),
+  };
+  #model: OpenModel | undefined;
+  #connection: Connection | undefined;
+  #socketPath = "";
+
+  constructor(options: SidecarOptions, host: VllmHost) {
+    this.#options = options;
+    this.#host = host;
+    this.#files = new EngineFiles(options.stateFolder, options.name);
+    this.#log = new LogFile(this.#files.log);
+    this.#supervisor = new Supervisor({
+      name: options.name,
+      timings: options.timings,
+      prepare: () => this.#prepare(),
+      launch: (hear) => host.launch(hear),
+      read: (line) => this.#read(line),
+      untilServing: (signal) => this.#untilServing(signal),
+      probe: (signal) => this.#probe(signal),
+      status: (signal) => this.#status(signal),
+      cleanUp: () => this.#cleanUp(),
+      report: options.report,
+      random: Math.random,
+    });
+    this.engine = new OpenAiEngine({
+      servedName: options.name,
+      upstream: this.#upstream,
+      adapter: completionsAdapter,
+      model: () => this.#model,
+      lifecycle: this.#supervisor,
+    });
+  }
+
+  start(): void {
+    this.#supervisor.start();
+  }
+
+  /** The API process under way, for an operator or a test that kills it. */
+  get pid(): number | undefined {
+    return this.#supervisor.pid;
+  }
+
+  /** Where its API listens. */
+  get socketPath(): string {
+    return this.#socketPath;
+  }
+
+  /** The last 200 lines of its log. */
+  get logLines(): readonly string[] {
+    return this.#supervisor.logLines;
+  }
+
+  /** Everything is looked at before vLLM is: it takes half a minute to find out. */
+  async #prepare(): Promise<void> {
+    const { weights } = this.#options;
+    await this.#cleanUp();
+    this.#model ??= await openModel(weights);
+    if (this.#model.folder.weightsBytes === 0) {
+      throw new ModelFolderError(`${weights} holds no weights (*.safetensors).`);
+    }
+    const { socketPath } = await this.#host.prepare(this.#model.folder);
+    this.#socketPath = socketPath;
+    await this.#connection?.close();
+    // Whether it still works is found out by its progress.
+    this.#connection = new Connection({ baseUrl: "http://engine", socketPath, silenceMs: 0 });
+  }
+
+  #read(line: string): ReturnType<Supervised["read"]> {
+    this.#log.append(line);
+    return { notice: this.#supervisor.state === "ready" ? undefined : readLog(line), isLog: true };
+  }
+
+  async #untilServing(signal: AbortSignal): Promise<EngineMetadata> {
+    for (;;) {
+      await wait(this.#options.timings.watchEveryMs, undefined, { signal });
+      const model = this.#model ?? missing("a model");
+      const options = { ...this.#options, model, servedName: this.#options.name };
+      try {
+        return await readMetadata(this.#upstream, options, AbortSignal.any([signal, AbortSignal.timeout(5000)]));
+      } catch (error) {
+        if (signal.aborted) throw error;
+      }
+    }
+  }
+
+  async #probe(signal: AbortSignal): Promise<void> {
+    const model = this.#model ?? missing("a model");
+    const served = { model, servedName: this.#options.name, upstream: this.#upstream };
+    await expectToken(completionsAdapter.generate(served, undefined, probeRequest, signal));
+    this.#host.noteReady();
+  }
+
+  /** A frozen engine core answers everything but tokens: what we wait for says whether it should be at work. */
+  async #status(signal: AbortSignal): Promise<EngineStatus> {
+    if (this.#files.takeRestartWish()) this.#restart();
+    const awaited = this.#connected().awaited;
+    const { running, waiting, tokens } = readMetrics(await this.#connected().read("/metrics", signal));
+    return { running, waiting, computing: awaited, progress: tokens, aborted: 0 };
+  }
+
+  /** In its own time: whoever looks at the engine must not wait for its end. */
+  #restart(): void {
+    this.#log.append("asked to restart");
+    void this.#supervisor.recycle(() => this.engine.untilIdle(longestStreamMs));
+  }
+
+  async #cleanUp(): Promise<void> {
+    const found = await this.#host.cleanUp();
+    if (found.length > 0) this.#log.append(`cleared what an earlier run had left: ${found.join(", ")}`);
+  }
+
+  #connected(): Connection {
+    return this.#connection ?? missing("a connection");
+  }
+}
+
+/** A step of the start was left out: a fault of ours. */
+function missing(what: string): never {
+  throw new Error(`the engine has no ${what} yet`);
+}
