@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { EngineError } from "../engine.ts";
 import type { Engine, EngineEvent, EngineMetadata, EngineGauges, EngineRequest, EngineState } from "../engine.ts";
 import { expectToken, probeRequest } from "../probe.ts";
-import { compileGrammars } from "../schema/compile-grammars.ts";
+import { compileGrammars } from "../answer/compile-grammars.ts";
 import { EngineProcess } from "../sidecar/engine-process.ts";
 import type { EngineStatus, StatusMessage } from "../sidecar/status.ts";
 import { Supervisor } from "../sidecar/supervise.ts";

@@ -1,5 +1,5 @@
 import type { EngineEvent, EngineRequest } from "../engine.ts";
-import type { Grammars } from "../schema/compile-grammars.ts";
+import type { Grammars } from "../answer/compile-grammars.ts";
 import type { StatusMessage } from "../sidecar/status.ts";
 
 /**

@@ -1,17 +1,17 @@
 import { childrenOf, isAnnotation, isJsonType, isSchema, isSchemaObject, refTarget } from "./schema-node.ts";
 import type { Schema, SchemaObject } from "./schema-node.ts";
 
-/** Why a schema cannot be enforced. `path` is relative to the schema: `properties.a.pattern`, empty for its root. */
+/** Why a schema cannot be enforced. `path` is relative to the schema, such as `properties.a.pattern`; empty for the root. */
 export interface SchemaFault {
   readonly path: string;
   readonly keyword: string | null;
   readonly reason: string;
 }
 
-/** The most subschemas, characters of names and literals, and levels that one schema may have. */
+/** The largest number of subschemas, of characters in names and literals, and of levels in one schema. */
 export const schemaBounds = { subschemas: 5000, characters: 120_000, levels: 128 } as const;
 
-const enforced: Record<string, (value: unknown) => boolean> = {
+const isWellFormed: Record<string, (value: unknown) => boolean> = {
   type: (value) =>
     Array.isArray(value) ? value.length > 0 && value.length <= 7 && value.every(isJsonType) : isJsonType(value),
   properties: (value) => isSchemaObject(value) && Object.values(value).every(isSchema),
@@ -26,7 +26,7 @@ const enforced: Record<string, (value: unknown) => boolean> = {
   $ref: (value) => typeof value === "string",
 };
 
-/** A number like 1e400 is read as infinity, which JSON cannot write. */
+/** JavaScript parses a number like 1e400 as infinity, which JSON cannot represent. */
 function isWritable(value: unknown): boolean {
   if (typeof value === "number") return Number.isFinite(value);
   return typeof value !== "object" || value === null || Object.values(value).every(isWritable);
@@ -39,10 +39,10 @@ interface Walk {
   characters: number;
 }
 
-/** The first keyword in document order that the grammar cannot hold a model to, or undefined. */
+/** The first keyword, in document order, that a grammar cannot enforce, or undefined. */
 export function findUnenforceable(root: Schema): SchemaFault | undefined {
   const walk: Walk = { root, visited: new Map(), subschemas: 0, characters: 0 };
-  return visit(root, "", 0, walk) ?? findStrayRef(walk) ?? findEndlessRef(walk);
+  return visit(root, "", 0, walk) ?? findStrayRef(walk) ?? findCircularRef(walk);
 }
 
 function visit(schema: Schema, path: string, level: number, walk: Walk): SchemaFault | undefined {
@@ -53,9 +53,9 @@ function visit(schema: Schema, path: string, level: number, walk: Walk): SchemaF
   for (const [keyword, value] of Object.entries(schema)) {
     if (isAnnotation(keyword)) continue;
     const at = join(path, keyword);
-    const fault = judge(keyword, value, at, walk.root);
+    const fault = checkKeyword(keyword, value, at, walk.root);
     if (fault) return fault;
-    walk.characters += weigh(keyword, value);
+    walk.characters += charactersOf(keyword, value);
     if (walk.subschemas > schemaBounds.subschemas || walk.characters > schemaBounds.characters) return tooLarge(at);
     for (const [step, child] of childrenOf(keyword, value)) {
       const inner = visit(child, at + step, level + 1, walk);
@@ -65,15 +65,15 @@ function visit(schema: Schema, path: string, level: number, walk: Walk): SchemaF
   return undefined;
 }
 
-function judge(keyword: string, value: unknown, path: string, root: Schema): SchemaFault | undefined {
-  const isWellFormed = Object.hasOwn(enforced, keyword) ? enforced[keyword] : undefined;
-  if (!isWellFormed) return { path, keyword, reason: `the keyword "${keyword}" cannot be enforced` };
-  if (!isWellFormed(value)) return { path, keyword, reason: `the value of "${keyword}" is not valid JSON Schema` };
+function checkKeyword(keyword: string, value: unknown, path: string, root: Schema): SchemaFault | undefined {
+  const isValid = Object.hasOwn(isWellFormed, keyword) ? isWellFormed[keyword] : undefined;
+  if (!isValid) return { path, keyword, reason: `the keyword "${keyword}" cannot be enforced` };
+  if (!isValid(value)) return { path, keyword, reason: `the value of "${keyword}" is not valid JSON Schema` };
   if (keyword !== "$ref" || refTarget({ $ref: value }, root) !== undefined) return undefined;
   return { path, keyword, reason: `"$ref" points at nothing inside this schema` };
 }
 
-/** A `$ref` must mean what it seems to mean: a subschema that was looked at, found from the root of this schema. */
+/** Every `$ref` must point at a subschema that has been checked, and be resolved from the root of this schema. */
 function findStrayRef({ root, visited }: Walk): SchemaFault | undefined {
   let hasRef = false;
   for (const [schema, path] of visited) {
@@ -91,18 +91,18 @@ function findStrayRef({ root, visited }: Walk): SchemaFault | undefined {
 
 const mostReferences = 200;
 
-/** A `$ref` that leads back to itself without a member or an item in between describes no value at all. */
-function findEndlessRef({ root, visited }: Walk): SchemaFault | undefined {
+/** A `$ref` that leads back to itself without a member or an item in between describes no value. */
+function findCircularRef({ root, visited }: Walk): SchemaFault | undefined {
   const done = new Set<Schema>();
   const open = new Set<Schema>();
   const search = (schema: Schema): boolean => {
     if (typeof schema === "boolean" || done.has(schema)) return false;
     if (open.has(schema) || open.size > mostReferences) return true;
     open.add(schema);
-    const isEndless = sameValue(schema, root).some(search);
+    const isCircular = schemasOfSameValue(schema, root).some(search);
     open.delete(schema);
     done.add(schema);
-    return isEndless;
+    return isCircular;
   };
   for (const [schema, path] of visited) {
     if (!search(schema)) continue;
@@ -112,8 +112,8 @@ function findEndlessRef({ root, visited }: Walk): SchemaFault | undefined {
   return undefined;
 }
 
-/** The schemas that judge the same value as this one does. */
-function sameValue(schema: SchemaObject, root: Schema): Schema[] {
+/** The schemas that apply to the same value as this one. */
+function schemasOfSameValue(schema: SchemaObject, root: Schema): Schema[] {
   const target = refTarget(schema, root);
   const branches = ["anyOf", "allOf"].flatMap((keyword) =>
     childrenOf(keyword, schema[keyword]).map(([, child]) => child),
@@ -121,7 +121,7 @@ function sameValue(schema: SchemaObject, root: Schema): Schema[] {
   return target === undefined ? branches : [target, ...branches];
 }
 
-function weigh(keyword: string, value: unknown): number {
+function charactersOf(keyword: string, value: unknown): number {
   if (keyword === "enum" || keyword === "const") return JSON.stringify(value).length;
   if (keyword === "required" && Array.isArray(value)) return value.join().length;
   return keyword === "properties" && isSchemaObject(value) ? Object.keys(value).join("").length : 0;

@@ -83,10 +83,10 @@ const holder = (members: object): SchemaObject => ({
 const nested = (levels: number): SchemaObject =>
   list(levels, () => 0).reduce<SchemaObject>((inner) => holder({ a: inner }), string);
 
-/** On the event loop of a server, so that even a slow machine with other work answers others in between. */
+/** The check runs on the event loop of the server, so it must be short even on a slow and busy machine. */
 const mostCpuMs = 400;
 
-describe("however hostile a schema is, judging it takes little time", () => {
+describe("however hostile a schema is, checking it takes little time", () => {
   test.each<[string, Schema, boolean]>([
     ["as many required members as there may be", holder(named(4900, () => string)), true],
     ["more", holder(named(5001, () => string)), false],
@@ -118,7 +118,7 @@ describe("however hostile a schema is, judging it takes little time", () => {
     ],
     ["conjunctions of alternatives", { allOf: list(300, (index) => ({ anyOf: [{ const: index }, string] })) }, false],
     [
-      "literals judged over alternatives that double",
+      "literals validated over alternatives that double",
       { ...chain(60, twice("anyOf"), { type: "integer" }), enum: list(300, (index) => index) },
       false,
     ],
@@ -145,7 +145,7 @@ describe("however hostile a schema is, judging it takes little time", () => {
       true,
     ],
     [
-      "levels that double the readings",
+      "levels that double the parses",
       chain(60, (next) => ({ anyOf: [holder({ a: next }), holder({ a: next, b: string })] }), string),
       false,
     ],

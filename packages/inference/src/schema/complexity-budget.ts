@@ -1,10 +1,13 @@
-/** The schema asks for more work than a request is worth; the message is fit for a caller. */
+/** Compiling the schema would take more work than one request may cause. The message may be shown to the caller. */
 export class SchemaTooComplex extends Error {}
 
-/** About 50 ms of one core: a schema of ordinary size takes one. */
+/** About 50 ms on one core. A schema of ordinary size needs about 1 ms. */
 const defaultSteps = 200_000;
 
-/** Bounds the work that a hostile schema can make, whichever way it grows. One budget may serve several schemas. */
+/**
+ * Bounds the work that compiling a schema may cause, so that a hostile schema cannot occupy the server. Several schemas
+ * can share one budget.
+ */
 export class ComplexityBudget {
   #left: number;
 
@@ -12,7 +15,7 @@ export class ComplexityBudget {
     this.#left = steps;
   }
 
-  /** @throws {SchemaTooComplex} when nothing is left */
+  /** @throws {SchemaTooComplex} once the budget is spent */
   spend(steps: number): void {
     this.#left -= steps;
     if (this.#left < 0) throw new SchemaTooComplex("the schema takes too much work to enforce");

@@ -15,10 +15,11 @@ import type { ComplexityBudget } from "./complexity-budget.ts";
 
 const deepest = 200;
 
-/** Judges values against schemas: the literals of `enum` and `const`, and what an engine elsewhere has written. */
+/** Validates values against schemas: the literals of `enum` and `const`, and the answers of upstream engines. */
 export class LiteralValidator {
   readonly #root: Schema;
   readonly #budget: ComplexityBudget;
+  /** What `enum` and `const` of each schema allow, once it has been asked. */
   readonly #allowed = new Map<SchemaObject, ReadonlySet<string> | undefined>();
 
   constructor(root: Schema, budget: ComplexityBudget) {
@@ -26,17 +27,17 @@ export class LiteralValidator {
     this.#budget = budget;
   }
 
-  /** Whether a value satisfies what a schema says itself, `$ref`, `allOf` and `anyOf` aside. @throws {SchemaTooComplex} */
-  acceptsAlone(schema: SchemaObject, value: unknown, depth = 0): boolean {
+  /** Whether a value satisfies the schema's own keywords, without `$ref`, `allOf` and `anyOf`. @throws {SchemaTooComplex} */
+  acceptsOwnKeywords(schema: SchemaObject, value: unknown, depth = 0): boolean {
     this.#budget.spend(1);
-    if (depth > deepest) throw new SchemaTooComplex(`a literal is judged on more than ${deepest} levels`);
+    if (depth > deepest) throw new SchemaTooComplex(`a literal is validated on more than ${deepest} levels`);
     return acceptsType(schema, value) && this.#acceptsText(schema, value) && this.#acceptsInside(schema, value, depth);
   }
 
-  /** Whether a value satisfies a schema, as far as its keywords can be enforced. @throws {SchemaTooComplex} */
+  /** Whether a value satisfies the schema, judged by the keywords that can be enforced. @throws {SchemaTooComplex} */
   accepts(schema: Schema, value: unknown, depth = 0): boolean {
     if (typeof schema === "boolean") return schema;
-    if (!this.acceptsAlone(schema, value, depth)) return false;
+    if (!this.acceptsOwnKeywords(schema, value, depth)) return false;
     const target = refTarget(schema, this.#root);
     const all = [...(target === undefined ? [] : [target]), ...(schemasOf(schema, "allOf") ?? [])];
     const any = schemasOf(schema, "anyOf");
@@ -75,7 +76,7 @@ function acceptsType(schema: SchemaObject, value: unknown): boolean {
   return named.includes(type) || (type === "integer" && named.includes("number"));
 }
 
-/** The values that `enum` and `const` leave, as canonical JSON, or undefined when neither is there. */
+/** The values that `enum` and `const` allow, as canonical JSON, or undefined when the schema has neither. */
 function literalTexts(schema: SchemaObject): ReadonlySet<string> | undefined {
   const options = Array.isArray(schema["enum"]) ? new Set(schema["enum"].map(canonical)) : undefined;
   if (!Object.hasOwn(schema, "const")) return options;

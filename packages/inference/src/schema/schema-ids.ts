@@ -2,8 +2,8 @@ import { childrenOf, isAnnotation, propertiesOf } from "./schema-node.ts";
 import type { Schema } from "./schema-node.ts";
 
 /**
- * Numbers the schemas of one document so that equal ones, annotations aside, share a number: a schema that is written
- * out twice needs no second rule.
+ * Numbers the schemas of one document. Schemas that are equal apart from annotations get the same number, so that a schema
+ * which is written out twice needs only one rule.
  */
 export class SchemaIds {
   readonly #bySchema = new Map<Schema, number>();
@@ -19,7 +19,7 @@ export class SchemaIds {
     return id;
   }
 
-  /** JSON of the schema with its subschemas as numbers. */
+  /** The schema as JSON, with its subschemas replaced by their numbers. */
   #textOf(schema: Schema): string {
     if (typeof schema === "boolean") return String(schema);
     const keywords = Object.keys(schema)

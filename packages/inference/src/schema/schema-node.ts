@@ -1,13 +1,13 @@
 /**
- * The part of JSON Schema (2020-12) that guided decoding enforces, and how a schema is walked.
- * The list is the contract's: every other keyword is refused by name, never ignored.
+ * The part of JSON Schema (2020-12) that constrained decoding enforces, and functions that walk a schema. The contract
+ * lists the keywords: a schema with any other keyword is refused, and the error names the keyword.
  */
 
 export type Schema = boolean | SchemaObject;
 export type SchemaObject = { readonly [keyword: string]: unknown };
 export type JsonType = "object" | "array" | "string" | "integer" | "number" | "boolean" | "null";
 
-/** Schemas that must all hold. Empty: anything. */
+/** Schemas that must all hold. An empty list allows any value. */
 export type Conjunction = readonly Schema[];
 
 const jsonTypes = new Set<unknown>(["object", "array", "string", "number", "boolean", "null", "integer"]);
@@ -23,7 +23,7 @@ const annotations = new Set([
   "deprecated",
 ]);
 
-/** True for a keyword that changes nothing in which values are valid. */
+/** True for a keyword that has no influence on which values are valid. */
 export const isAnnotation = (keyword: string): boolean => annotations.has(keyword);
 
 export const isJsonType = (value: unknown): value is JsonType => jsonTypes.has(value);
@@ -42,18 +42,18 @@ export function typeOf(value: unknown): JsonType {
   return typeof value === "boolean" ? "boolean" : "object";
 }
 
-/** JSON with sorted names: equal texts mean equal JSON values. */
+/** JSON with sorted member names, so that equal values have equal texts. */
 export function canonical(value: unknown): string {
   return JSON.stringify(value, (_name, item: unknown) =>
     isSchemaObject(item) ? Object.fromEntries(Object.entries(item).toSorted(([a], [b]) => (a < b ? -1 : 1))) : item,
   );
 }
 
-/** The members of a `properties` object; none where it is absent. */
+/** The value of `properties`; empty where the keyword is absent. */
 export const propertiesOf = (schema: SchemaObject): SchemaObject =>
   isSchemaObject(schema["properties"]) ? schema["properties"] : {};
 
-/** The value of a keyword whose value is one schema. */
+/** The value of a keyword that takes one schema; empty where the keyword is absent. */
 export const asConjunction = (value: unknown): Conjunction => (isSchema(value) ? [value] : []);
 
 /** The schemas of `anyOf` or `allOf`; undefined where the keyword is absent. */
@@ -62,17 +62,17 @@ export function schemasOf(schema: SchemaObject, keyword: "anyOf" | "allOf"): rea
   return Array.isArray(value) ? value.filter(isSchema) : undefined;
 }
 
-/** The names of `required`; none where it is absent. */
+/** The names in `required`; empty where the keyword is absent. */
 export function requiredOf({ required }: SchemaObject): readonly string[] {
   return Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
 }
 
-/** The types of `type`; undefined where it is absent. */
+/** The types in `type`; undefined where the keyword is absent. */
 export function namedTypes({ type }: SchemaObject): readonly JsonType[] | undefined {
   return type === undefined ? undefined : (Array.isArray(type) ? type : [type]).filter(isJsonType);
 }
 
-/** What a schema demands of one member of an object: its own entry, else what it says of all others. */
+/** The schema of one member of an object: its entry in `properties`, otherwise `additionalProperties`. */
 export function memberConjunction(schema: SchemaObject, name: string): Conjunction {
   const properties = propertiesOf(schema);
   return asConjunction(Object.hasOwn(properties, name) ? properties[name] : schema["additionalProperties"]);
@@ -88,12 +88,12 @@ export function childrenOf(keyword: string, value: unknown): (readonly [step: st
   return Object.entries(value).flatMap(([name, child]) => (isSchema(child) ? [[`.${name}`, child] as const] : []));
 }
 
-/** The target of a schema's `$ref`, or undefined where it has none or one that points at nothing. */
+/** The target of a schema's `$ref`, or undefined where it has none or the target does not exist. */
 export function refTarget(schema: SchemaObject, root: Schema): Schema | undefined {
   return typeof schema["$ref"] === "string" ? resolveRef(root, schema["$ref"]) : undefined;
 }
 
-/** What a `$ref` points at inside its own document (`#`, or `#/` and a JSON Pointer), or undefined. */
+/** The target of a `$ref` inside its own document (`#`, or `#/` and a JSON Pointer), or undefined. */
 export function resolveRef(root: Schema, ref: string): Schema | undefined {
   if (ref === "#") return root;
   if (!ref.startsWith("#/")) return undefined;
@@ -111,6 +111,6 @@ function decodePointerToken(token: string): string | undefined {
   try {
     return decodeURIComponent(token).replaceAll("~1", "/").replaceAll("~0", "~");
   } catch {
-    return undefined; // a stray percent sign points nowhere
+    return undefined; // an invalid percent escape
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { UnsatisfiableSchema } from "./rule-book.ts";
+import { UnsatisfiableSchema } from "./compile-grammar.ts";
 import type { Schema } from "./schema-node.ts";
 import { smallestValue } from "./smallest-value.ts";
 import { SchemaTooComplex } from "./complexity-budget.ts";

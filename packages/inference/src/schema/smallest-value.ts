@@ -1,36 +1,35 @@
-import { writeRuleBook } from "./rule-book.ts";
+import { compileGrammar } from "./compile-grammar.ts";
 import type { Conjunction, Schema } from "./schema-node.ts";
-import type { Shape } from "./shape.ts";
+import type { GrammarNode } from "./grammar-node.ts";
 import { SchemaTooComplex, ComplexityBudget } from "./complexity-budget.ts";
 
-/** Optional members are shown on so many levels. */
-const shownLevels = 3;
-const mostParts = 10_000;
+/** Optional members are written on the first three levels only. */
+const optionalLevels = 3;
+const mostValues = 10_000;
 const mostLevels = 200;
 
 /**
- * A small JSON value that satisfies the schemas.
- * @param root what `$ref` looks into
+ * A small JSON value that satisfies all of the schemas.
+ * @param root the document that `$ref` points into
  * @throws {SchemaTooComplex} {UnsatisfiableSchema}
  */
 export function smallestValue(conjunction: Conjunction, root: Schema): unknown {
-  const { ends } = writeRuleBook(conjunction, root, new ComplexityBudget());
-  let parts = 0;
+  const { finite } = compileGrammar(conjunction, root, new ComplexityBudget());
+  let values = 0;
   const valueOf = (rule: number, level: number): unknown => {
-    parts += 1;
-    if (parts > mostParts || level > mostLevels) throw new SchemaTooComplex("the smallest value is too large");
-    // Every shape in a rule book leads to rules that have an end.
-    return valueOfShape(ends[rule] as Shape, level, valueOf);
+    values += 1;
+    if (values > mostValues || level > mostLevels) throw new SchemaTooComplex("the smallest value is too large");
+    // Every node of a compiled grammar refers only to rules with a finite value.
+    return valueOfNode(finite[rule] as GrammarNode, level, valueOf);
   };
   return valueOf(0, 0);
 }
 
-function valueOfShape(shape: Shape, level: number, valueOf: (rule: number, level: number) => unknown): unknown {
-  if (shape.kind === "literal") return shape.value;
-  if (shape.kind === "any") return null;
-  if (shape.kind === "array") return [];
-  if (shape.kind === "scalar")
-    return { string: "text", number: 1.5, integer: 1, boolean: true, null: null }[shape.type];
-  const shown = shape.members.filter((member) => member.isRequired || level < shownLevels);
-  return Object.fromEntries(shown.map(({ name, rule }) => [name, valueOf(rule, level + 1)]));
+function valueOfNode(node: GrammarNode, level: number, valueOf: (rule: number, level: number) => unknown): unknown {
+  if (node.kind === "literal") return node.value;
+  if (node.kind === "any") return null;
+  if (node.kind === "array") return [];
+  if (node.kind === "scalar") return { string: "text", number: 1.5, integer: 1, boolean: true, null: null }[node.type];
+  const written = node.members.filter((member) => member.isRequired || level < optionalLevels);
+  return Object.fromEntries(written.map(({ name, rule }) => [name, valueOf(rule, level + 1)]));
 }

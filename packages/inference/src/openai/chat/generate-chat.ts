@@ -1,6 +1,6 @@
 import { planAnswer } from "../../answer/plan-answer.ts";
 import type { EngineEvent, EngineRequest } from "../../engine.ts";
-import { compileGrammars } from "../../schema/compile-grammars.ts";
+import { compileGrammars } from "../../answer/compile-grammars.ts";
 import type { ChoiceDelta } from "../choice-delta.ts";
 import type { Limits, ServedModel } from "../protocol-adapter.ts";
 import { assertFits, runChoices } from "../run-choices.ts";

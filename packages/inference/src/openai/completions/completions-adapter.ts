@@ -1,7 +1,7 @@
 import { planAnswer } from "../../answer/plan-answer.ts";
 import type { EngineRequest } from "../../engine.ts";
 import { expectToken, probeRequest } from "../../probe.ts";
-import { compileGrammars } from "../../schema/compile-grammars.ts";
+import { compileGrammars } from "../../answer/compile-grammars.ts";
 import type { ChoiceDelta } from "../choice-delta.ts";
 import type { Limits, ProtocolAdapter, ServedModel } from "../protocol-adapter.ts";
 import { assertFits, runChoices } from "../run-choices.ts";

@@ -1,11 +1,11 @@
 import { EngineError } from "../engine.ts";
 import type { EngineRequest, FunctionTool } from "../engine.ts";
-import { compileParameters, compileSchema } from "./compile-schema.ts";
-import { anyObjectGrammar, answerGrammar, toolCallGrammar } from "./to-grammar.ts";
-import type { CallableTool } from "./to-grammar.ts";
-import { ComplexityBudget } from "./complexity-budget.ts";
+import { compileParameters, compileSchema } from "../schema/compile-schema.ts";
+import { anyObjectGrammar, answerGrammar, toolCallGrammar } from "../schema/to-gbnf.ts";
+import type { CallableTool } from "../schema/to-gbnf.ts";
+import { ComplexityBudget } from "../schema/complexity-budget.ts";
 
-/** GBNF. */
+/** The structured-output constraints of one request, as GBNF. */
 export interface Grammars {
   /** For the content, where the caller asked for JSON. */
   readonly contentGrammar: string | undefined;
@@ -14,8 +14,8 @@ export interface Grammars {
 }
 
 /**
- * The grammars that hold a request's content and tool calls to their schemas.
- * @throws {EngineError} `rejected` where a schema that must be enforced cannot be
+ * The grammars that enforce the schemas of a request's content and tool calls.
+ * @throws {EngineError} `rejected` where a schema cannot be enforced although it must be
  */
 export function compileGrammars(request: EngineRequest): Grammars {
   return { contentGrammar: contentGrammarOf(request.format), toolGrammar: toolGrammarOf(request) };
@@ -29,10 +29,10 @@ function contentGrammarOf(format: EngineRequest["format"]): string | undefined {
   throw new EngineError("rejected", `The schema of the answer cannot be enforced: ${compiled.fault.reason}.`);
 }
 
-/** The schemas of all tools together may take so many steps: 128 tools, each at its own bound, would take seconds. */
+/** The budget for the schemas of all tools together: 128 tools with a budget each would take seconds. */
 const toolSteps = 400_000;
 
-/** Every call is guided, strict or not: a name that was offered, and arguments that are at least a JSON object. */
+/** Every call is constrained, strict or not: the name is one that was offered, and the arguments are at least a JSON object. */
 function toolGrammarOf({ tools, tool_choice }: EngineRequest): string | undefined {
   if (tool_choice === "none" || tools.length === 0) return undefined;
   const offered = tool_choice === "auto" ? tools : tools.filter((tool) => tool_choice.oneOf.includes(tool.name));

@@ -1,25 +1,25 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
-import { openJudge } from "../../test/judge-grammar.ts";
-import type { Accepts } from "../../test/judge-grammar.ts";
+import { openGrammarMatcher } from "../../test/match-grammar.ts";
+import type { Accepts } from "../../test/match-grammar.ts";
 import { mutated, samples, wildSchemas } from "../../test/schemas.ts";
 import { compileParameters, compileSchema } from "./compile-schema.ts";
 import type { Schema } from "./schema-node.ts";
 import { smallestValue } from "./smallest-value.ts";
-import { anyObjectGrammar, answerGrammar, toolCallGrammar } from "./to-grammar.ts";
-import type { CallableTool } from "./to-grammar.ts";
+import { anyObjectGrammar, answerGrammar, toolCallGrammar } from "./to-gbnf.ts";
+import type { CallableTool } from "./to-gbnf.ts";
 import { ComplexityBudget } from "./complexity-budget.ts";
 
-let judge: (grammar: string) => Accepts;
+let matchWith: (grammar: string) => Accepts;
 beforeAll(async () => {
-  judge = await openJudge();
+  matchWith = await openGrammarMatcher();
 });
 
 /** What a schema lets a model write; undefined where the schema is refused. */
 function acceptsOf(schema: Schema): Accepts | undefined {
   const compiled = compileSchema(schema, "value", new ComplexityBudget());
-  return "rules" in compiled ? judge(answerGrammar(compiled.rules)) : undefined;
+  return "rules" in compiled ? matchWith(answerGrammar(compiled.rules)) : undefined;
 }
 
 const node = { type: "object", properties: { value: { type: "integer" }, next: { $ref: "#" } }, required: ["value"] };
@@ -166,7 +166,7 @@ describe("a model can write exactly what satisfies the schema", () => {
   });
 
   test("any JSON object", () => {
-    const accepts = judge(anyObjectGrammar);
+    const accepts = matchWith(anyObjectGrammar);
     expect(['{"a":[{"b":1e-7},"\\u0000"],"":null}', "{}"].every(accepts)).toBe(true);
     expect(["[]", "null", "{} ", '{"a"}', "{'a':1}"].some(accepts)).toBe(false);
   });
@@ -216,7 +216,7 @@ describe("the body of a call", () => {
     throw new Error(compiled.fault.reason);
   };
   const grammarOf = (): Accepts =>
-    judge(
+    matchWith(
       toolCallGrammar([
         { name: "ping", parameters: undefined },
         { name: "anything", parameters: "any" },

@@ -1,11 +1,11 @@
 /**
- * Texts of which one is written, as a tree over their common beginnings. llama.cpp follows every text that is still
- * possible on its own: without the tree an enumeration of a thousand values costs a thousand times one.
+ * A prefix tree over the literals of which one is written. llama.cpp follows every literal that is still possible
+ * separately. Without the tree, an enumeration of a thousand values would cost a thousand times as much as one value.
  */
-export interface LiteralTree {
+export interface LiteralTrie {
   /** GBNF. */
   readonly grammar: string;
-  /** The most ways to go on at one place. */
+  /** The largest number of branches at one node. */
   readonly width: number;
 }
 
@@ -14,7 +14,7 @@ interface Node {
   isEnd: boolean;
 }
 
-export function writeLiteralTree(texts: readonly string[]): LiteralTree {
+export function writeLiteralTrie(texts: readonly string[]): LiteralTrie {
   const root: Node = { next: new Map(), isEnd: false };
   for (const text of texts) {
     let node = root;
@@ -28,7 +28,7 @@ export function writeLiteralTree(texts: readonly string[]): LiteralTree {
   return writeNode(root);
 }
 
-function writeNode(root: Node): LiteralTree {
+function writeNode(root: Node): LiteralTrie {
   let node = root;
   let text = "";
   while (node.next.size === 1 && !node.isEnd) {
@@ -48,5 +48,5 @@ function writeNode(root: Node): LiteralTree {
   return { grammar: [...literal, `(${options.join(" | ")})`].join(" "), width };
 }
 
-/** A GBNF literal. Control characters cannot occur: JSON has escaped them. */
+/** A GBNF literal. It contains no control characters, because JSON escapes them. */
 export const quote = (text: string): string => `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;

@@ -1,18 +1,18 @@
 import type { LiteralValidator } from "./literal-validator.ts";
-import type { Flat } from "./alternatives.ts";
+import type { ResolvedSchemas } from "./resolve-schemas.ts";
 import { asConjunction, memberConjunction, namedTypes, propertiesOf, requiredOf, typeOf } from "./schema-node.ts";
 import type { Conjunction, JsonType, SchemaObject } from "./schema-node.ts";
 
 /**
- * What a grammar can write down directly: one alternative of a value, with the rules of what is inside it.
- * A rule is a number, so that a recursive schema becomes recursive rules.
+ * One alternative of a value, in a form that a grammar can express. Values inside it are named by the numbers of their
+ * rules, so that a recursive schema becomes recursive rules.
  */
-export type Shape =
+export type GrammarNode =
   | { readonly kind: "any" }
   | { readonly kind: "literal"; readonly value: unknown }
   | { readonly kind: "scalar"; readonly type: "string" | "number" | "integer" | "boolean" | "null" }
   | { readonly kind: "array"; readonly item: number }
-  /** `rest`: the rule of members with any name; only where no name is declared. */
+  /** `rest`: the rule for members of any name. It is set only where the schema declares no names. */
   | { readonly kind: "object"; readonly members: readonly Member[]; readonly rest: number | undefined };
 
 export interface Member {
@@ -21,7 +21,7 @@ export interface Member {
   readonly isRequired: boolean;
 }
 
-/** What the first character of a JSON text tells about its value. */
+/** The kinds of JSON values that differ in their first character. */
 export const kinds = ["object", "array", "string", "number", "boolean", "null"] as const;
 export type Kind = (typeof kinds)[number];
 
@@ -32,30 +32,30 @@ export function kindOf(value: unknown): Kind {
 
 export type RuleOf = (conjunction: Conjunction) => number;
 
-/** The shapes that satisfy all of the schemas; none when nothing can. */
-export function shapesOf(flat: Flat, ruleOf: RuleOf, judge: LiteralValidator): Shape[] {
-  const schemas = [...flat];
+/** The nodes that satisfy all of the schemas; empty when no value can. */
+export function nodesOf(resolved: ResolvedSchemas, ruleOf: RuleOf, validator: LiteralValidator): GrammarNode[] {
+  const schemas = [...resolved];
   const literals = literalsOf(schemas);
   if (literals) {
     return literals
-      .filter((value) => schemas.every((schema) => judge.acceptsAlone(schema, value)))
+      .filter((value) => schemas.every((schema) => validator.acceptsOwnKeywords(schema, value)))
       .map((value) => ({ kind: "literal", value }));
   }
   const types = typesOf(schemas);
   if (types === undefined && !schemas.some(constrainsInside)) return [{ kind: "any" }];
-  return [...(types ?? kinds)].map((type) => shapeOfType(type, schemas, ruleOf));
+  return [...(types ?? kinds)].map((type) => nodeOfType(type, schemas, ruleOf));
 }
 
 const constrainsInside = (schema: SchemaObject): boolean =>
   ["properties", "required", "additionalProperties", "items"].some((keyword) => Object.hasOwn(schema, keyword));
 
-function shapeOfType(type: JsonType, schemas: SchemaObject[], ruleOf: RuleOf): Shape {
-  if (type === "object") return objectShape(schemas, ruleOf);
+function nodeOfType(type: JsonType, schemas: SchemaObject[], ruleOf: RuleOf): GrammarNode {
+  if (type === "object") return objectNode(schemas, ruleOf);
   if (type !== "array") return { kind: "scalar", type };
   return { kind: "array", item: ruleOf(schemas.flatMap((schema) => asConjunction(schema["items"]))) };
 }
 
-function objectShape(schemas: SchemaObject[], ruleOf: RuleOf): Shape {
+function objectNode(schemas: SchemaObject[], ruleOf: RuleOf): GrammarNode {
   const required = new Set(schemas.flatMap(requiredOf));
   const declared = schemas.flatMap((schema) => Object.keys(propertiesOf(schema)));
   const members = [...new Set([...declared, ...required])].map((name) => ({
@@ -63,12 +63,12 @@ function objectShape(schemas: SchemaObject[], ruleOf: RuleOf): Shape {
     rule: ruleOf(schemas.flatMap((schema) => memberConjunction(schema, name))),
     isRequired: required.has(name),
   }));
-  // Further names are written only where none is declared: a repeated name would override the declared one.
+  // Undeclared names are allowed only where none is declared: a repeated name would override the declared member.
   const others = (): number => ruleOf(schemas.flatMap((schema) => asConjunction(schema["additionalProperties"])));
   return { kind: "object", members, rest: members.length === 0 ? others() : undefined };
 }
 
-/** The values that `enum` and `const` name, or undefined when neither is there. */
+/** The values of `const` or `enum`, or undefined when the schemas have neither. */
 function literalsOf(schemas: SchemaObject[]): unknown[] | undefined {
   for (const schema of schemas) {
     if (Object.hasOwn(schema, "const")) return [schema["const"]];

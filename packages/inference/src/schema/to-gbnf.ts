@@ -1,15 +1,15 @@
-import { quote, writeLiteralTree } from "./literal-tree.ts";
-import { assertFewReadings } from "./readings.ts";
-import { writeRuleBook } from "./rule-book.ts";
+import { quote, writeLiteralTrie } from "./literal-trie.ts";
+import { assertFewParseAlternatives } from "./parse-alternatives.ts";
+import { compileGrammar } from "./compile-grammar.ts";
 import type { Conjunction, Schema } from "./schema-node.ts";
-import type { Member, Shape } from "./shape.ts";
+import type { Member, GrammarNode } from "./grammar-node.ts";
 import { SchemaTooComplex } from "./complexity-budget.ts";
 import type { ComplexityBudget } from "./complexity-budget.ts";
 
 /**
- * The rules every grammar shares. White space is at most one blank after `:` and `,`: a small model that may write any
- * white space fills its whole answer with it. Digits are bounded for the same reason. An escape never stands for half a
- * character: JSON would allow it, and many readers of JSON would not.
+ * The rules that all grammars share. White space is at most one blank after `:` and `,`: a small model that is allowed any
+ * white space may fill its whole answer with it. The number of digits is limited for the same reason. An escape must not
+ * be half of a surrogate pair: JSON allows that, but many JSON parsers reject it.
  */
 const commonRules = String.raw`
 sp ::= " "?
@@ -30,18 +30,22 @@ any-array ::= "[" (any ("," sp any)*)? "]"
 /** GBNF for any JSON object: `response_format: {type: "json_object"}`. */
 export const anyObjectGrammar = `root ::= any-object\n${commonRules}\n`;
 
-/** GBNF for a JSON text, given the rules of a schema with the prefix "value". */
+/** GBNF for a JSON text. @param rules of a schema, with the prefix `value` */
 export const answerGrammar = (rules: string): string => `root ::= value-0\n${rules}\n${commonRules}\n`;
 
 export interface CallableTool {
   readonly name: string;
-  /** The rules of the parameters with the prefix `tool-` and its place; `any`: some object; undefined: no arguments. */
+  /**
+   * The rules of the parameters, with the prefix `tool-INDEX`. `any`: the arguments are any object. Undefined: the function
+   * takes no arguments.
+   */
   readonly parameters: { readonly rules: string } | "any" | undefined;
 }
 
 /**
- * GBNF for the body of one tool call, `{"name": …, "arguments": …}`, of any of the given functions. The line break behind it is
- * part of it: models have tokens that hold the last braces and the break, and shut out of them some never close the last string.
+ * GBNF for the body of one call, `{"name": …, "arguments": …}`, to any of the given functions. It includes the line break
+ * after the body: some models have a token that holds the last braces and the line break. Without that token some of them
+ * never close the last string.
  */
 export function toolCallGrammar(tools: readonly CallableTool[]): string {
   const calls = tools.map(({ name, parameters }, index) => {
@@ -53,21 +57,21 @@ export function toolCallGrammar(tools: readonly CallableTool[]): string {
   return [String.raw`root ::= "{\"name\": \"" (${calls.join(" | ")}) "}\n"`, ...bodies, commonRules, ""].join("\n");
 }
 
-/** Beyond this a grammar takes llama.cpp longer to read than an answer takes to write. */
+/** llama.cpp needs longer to parse a larger grammar than to generate an answer. */
 const mostCharacters = 1_000_000;
 
 /**
- * The rules whose every text is compact JSON that satisfies the schemas; the first is `PREFIX-0`. Not every such value
- * can be written: members come in the declared order, after those that tell alternatives apart, and undeclared ones
- * only where none is declared.
- * @param root what `$ref` looks into
+ * GBNF rules for compact JSON that satisfies all of the schemas; the first rule is `PREFIX-0`. Every text that they allow
+ * is valid, but they do not allow every valid text: members that tell alternatives apart come first, then the others in
+ * the declared order, and undeclared members are allowed only where none is declared.
+ * @param root the document that `$ref` points into
  * @throws {SchemaTooComplex} {UnsatisfiableSchema}
  */
 export function writeRules(conjunction: Conjunction, root: Schema, prefix: string, budget: ComplexityBudget): string {
-  const book = writeRuleBook(conjunction, root, budget);
-  assertFewReadings(book, budget);
-  const lines = book.rules.flatMap((shapes, rule) =>
-    shapes.length > 0 ? writeRule(shapes, `${prefix}-${rule}`, prefix) : [],
+  const grammar = compileGrammar(conjunction, root, budget);
+  assertFewParseAlternatives(grammar, budget);
+  const lines = grammar.rules.flatMap((nodes, rule) =>
+    nodes.length > 0 ? writeRule(nodes, `${prefix}-${rule}`, prefix) : [],
   );
   const text = lines.join("\n");
   if (text.length > mostCharacters)
@@ -75,27 +79,27 @@ export function writeRules(conjunction: Conjunction, root: Schema, prefix: strin
   return text;
 }
 
-function writeRule(shapes: readonly Shape[], name: string, prefix: string): string[] {
-  const literals = shapes.flatMap((shape) => (shape.kind === "literal" ? [JSON.stringify(shape.value)] : []));
+function writeRule(nodes: readonly GrammarNode[], name: string, prefix: string): string[] {
+  const literals = nodes.flatMap((node) => (node.kind === "literal" ? [JSON.stringify(node.value)] : []));
   const extra: string[] = [];
-  const others = shapes.flatMap((shape, index) => {
-    if (shape.kind === "literal") return [];
-    if (shape.kind === "any") return ["any"];
-    if (shape.kind === "scalar") return [shape.type];
-    if (shape.kind === "array") return [list("[", `${prefix}-${shape.item}`, "]")];
-    if (shape.rest !== undefined) return [list("{", `string ":" sp ${prefix}-${shape.rest}`, "}")];
-    extra.push(...writeMembers(shape.members, `${name}-${index}`, prefix));
+  const options = nodes.flatMap((node, index) => {
+    if (node.kind === "literal") return [];
+    if (node.kind === "any") return ["any"];
+    if (node.kind === "scalar") return [node.type];
+    if (node.kind === "array") return [list("[", `${prefix}-${node.item}`, "]")];
+    if (node.rest !== undefined) return [list("{", `string ":" sp ${prefix}-${node.rest}`, "}")];
+    extra.push(...writeMembers(node.members, `${name}-${index}`, prefix));
     return [`"{" ${name}-${index}-first-0 "}"`];
   });
-  const written = literals.length > 0 ? [writeLiteralTree(literals).grammar, ...others] : others;
+  const written = literals.length > 0 ? [writeLiteralTrie(literals).grammar, ...options] : options;
   return [`${name} ::= ${written.join(" | ")}`, ...extra];
 }
 
 const list = (open: string, item: string, close: string): string => `"${open}" (${item} ("," sp ${item})*)? "${close}"`;
 
 /**
- * Members in order, optional ones left out at will. Two chains of rules, so that the comma is right: `first-i` is what
- * may follow when no member has been written before the i-th, `next-i` when one has.
+ * The members in order; optional ones may be left out. Two chains of rules place the commas: `first-i` is what may follow
+ * when no member has been written before the i-th, `next-i` when at least one has.
  */
 function writeMembers(members: readonly Member[], name: string, prefix: string): string[] {
   const lines: string[] = [];
