@@ -54,7 +54,6 @@ const layered = [
 const knownCycles: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "fuzz/": [["python.ts", "run.ts"]],
   "packages/conformance/src/": [["chapters", "judge", "run", "scenarios.ts"]],
-  "packages/server/src/": [["engines", "limits", "metering", "observe"]],
 };
 
 test.each(layered)("the entries of %s import each other in one direction only", (root) => {

@@ -22,5 +22,5 @@ export const playing = (name: string): CreateRequest => {
 /** Generations that the engine of the first model did not bring to their end. */
 export async function readAborted(server: { metrics(): Promise<string> }): Promise<number> {
   const metrics = await server.metrics();
-  return Number(/^parley_engine_aborted\{model="vendor\/model-1"\} (\d+)$/m.exec(metrics)?.[1]);
+  return Number(/^parley_generations_aborted\{model="vendor\/model-1"\} (\d+)$/m.exec(metrics)?.[1]);
 }

@@ -2,7 +2,7 @@ import type { FindCaller } from "./auth/authenticate.ts";
 import type { Config } from "./config/read-config.ts";
 import type { Contract } from "./contract/load-contract.ts";
 import type { ContractStages } from "./contract/validate.ts";
-import type { Bookkeeper } from "./metering/bookkeeper.ts";
+import type { LedgerRecorder } from "./metering/ledger-recorder.ts";
 import type { Log } from "./observe/log.ts";
 import type { Metrics } from "./observe/metrics.ts";
 import type { ChatDeps } from "./operations/create-chat-completion/create-chat-completion.ts";
@@ -13,7 +13,7 @@ export interface Deps extends ChatDeps {
   readonly contract: Contract;
   readonly stages: ContractStages;
   readonly findCaller: FindCaller;
-  readonly books: Bookkeeper;
+  readonly recorder: LedgerRecorder;
   /** Aborts when the server will wait no longer for running requests. */
   readonly shutdown: AbortSignal;
   readonly isDraining: () => boolean;

@@ -18,10 +18,10 @@ import { ApiError } from "./errors/api-error.ts";
 import { HangUp } from "./errors/hang-up.ts";
 import type { AdmissionDeps } from "./limits/admit.ts";
 import { Concurrency } from "./limits/concurrency.ts";
-import { ModelQueue } from "./limits/model-queue.ts";
+import { ModelQueue } from "./engines/model-queue.ts";
 import { RateLimits } from "./limits/rate-limits.ts";
 import { Listener } from "./listener.ts";
-import { Bookkeeper } from "./metering/bookkeeper.ts";
+import { LedgerRecorder } from "./metering/ledger-recorder.ts";
 import { isAtLeastUsd } from "./metering/price.ts";
 import { UsageLedger } from "./metering/usage-ledger.ts";
 import type { Log } from "./observe/log.ts";
@@ -51,7 +51,7 @@ export interface RunningServer {
 }
 
 const nowMs = Date.now;
-const noteEveryMs = 100;
+const checkpointEveryMs = 100;
 
 /**
  * Everything a process needs to serve. @throws {StateError} {ListenError} {ConfigError} with a sentence for the operator
@@ -77,8 +77,8 @@ async function start({ config, log, report }: ServerOptions, started: AsyncDispo
   const bounds = { maxWaiting: config.queueLength, maxWaitMs: config.queueWaitMs };
   const makeQueue = (slots: () => number): ModelQueue => new ModelQueue(bounds, slots);
   const models = started.adopt(startModels({ config, runFolder, report, makeQueue }), stopModels);
-  const books = started.use(new Bookkeeper(state.ledger, log, nowMs, noteEveryMs));
-  const metrics = createMetrics(models, books);
+  const recorder = started.use(new LedgerRecorder(state.ledger, log, nowMs, checkpointEveryMs));
+  const metrics = createMetrics(models, recorder);
   metricsListener?.serve(metricsHandler(metrics.registry));
   const shutdown = new AbortController();
   listener.serve(
@@ -87,14 +87,14 @@ async function start({ config, log, report }: ServerOptions, started: AsyncDispo
       contract: loadContract(),
       stages,
       models,
-      books,
+      recorder,
       log,
       metrics,
       nowMs,
       shutdown: shutdown.signal,
       isDraining: () => listener.isDraining,
       findCaller: withEnvironmentKey(config.apiKey, (token) => state.keys.find(token, nowMs())),
-      admission: admissionFor(config, state.ledger, books, () => listener.isDraining),
+      admission: admissionFor(config, state.ledger, recorder, () => listener.isDraining),
       timings: {
         firstEventMs: config.firstEventMs,
         keepAliveMs: config.keepAliveMs,
@@ -132,7 +132,7 @@ const makeRunFolder = (started: AsyncDisposableStack): string =>
 function admissionFor(
   { requestsPerMinute: requests, tokensPerMinute: tokens, reservedTokens }: Config,
   ledger: UsageLedger,
-  books: Bookkeeper,
+  recorder: LedgerRecorder,
   isDraining: () => boolean,
 ): AdmissionDeps {
   return {
@@ -141,7 +141,7 @@ function admissionFor(
     },
     limits: new RateLimits({ requests, tokens }, nowMs),
     concurrency: new Concurrency(),
-    books,
+    recorder,
     hasSpentBudget: ({ keyId, budgetUsd }: Caller) =>
       budgetUsd !== undefined && isAtLeastUsd(ledger.spentUsd(keyId), budgetUsd),
     reservedTokens,

@@ -108,7 +108,7 @@ describe.runIf(process.platform === "linux")("a full disk", () => {
       () => ledgerOf(dataDir),
       (all) => all.every(({ outcome }) => outcome !== "open"),
     );
-    expect(rows.filter(({ outcome }) => outcome === "cut")).toHaveLength(1);
+    expect(rows.filter(({ outcome }) => outcome === "cancelled")).toHaveLength(1);
   }, 120_000);
 });
 
@@ -135,13 +135,13 @@ describe("two hundred callers that hang up at random moments", () => {
           (value) => value === 0,
         );
       for (const model of [modelId, miniId])
-        for (const gauge of ["parley_slots_taken", "parley_queue_waiting"])
+        for (const gauge of ["parley_slots_in_use", "parley_queue_waiting"])
           await until(
             () => server.gauge(`${gauge}{model="${model}"}`),
             (value) => value === 0,
           );
       expect(server.ledger().filter(({ outcome }) => outcome === "open")).toEqual([]);
-      expect(server.ledger().some(({ outcome }) => outcome === "cut")).toBe(true);
+      expect(server.ledger().some(({ outcome }) => outcome === "cancelled")).toBe(true);
       expect((await server.chat({ max_tokens: 5 })).status).toBe(200);
       for (const model of server.running.models) expect(model.engine.gauges().restarts).toBe(0);
     },

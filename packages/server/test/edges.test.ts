@@ -183,7 +183,7 @@ describe("a connection", () => {
       .logLines.slice(before)
       .filter((line) => line.includes('"msg":"request"'));
     expect(lines).toHaveLength(12);
-    expect(lines.every((line) => line.includes('"outcome":"cut"') && line.includes('"status":499'))).toBe(true);
+    expect(lines.every((line) => line.includes('"outcome":"cancelled"') && line.includes('"status":499'))).toBe(true);
   });
 
   test("whose next request is noise does not give its answer to the one before", async () => {

@@ -160,7 +160,7 @@ describe("a caller that hangs up", () => {
       stall: [{ stall: true }],
     },
   });
-  const aborted = (): Promise<number> => server().gauge('parley_engine_aborted{model="vendor/model-1"}');
+  const aborted = (): Promise<number> => server().gauge('parley_generations_aborted{model="vendor/model-1"}');
 
   test.each([
     ["STRM-32 in mid-stream", { ...play("endless"), stream: true }, 1],
@@ -191,7 +191,7 @@ describe("a caller that hangs up", () => {
       () => server().ledger()[rows],
       (one) => one?.ended_ms != null,
     );
-    expect(row).toMatchObject({ outcome: "cut", error_code: null });
+    expect(row).toMatchObject({ outcome: "cancelled", error_code: null });
     expect(row?.prompt_tokens).toBeGreaterThan(0);
     expect(row?.completion_tokens).toBeGreaterThanOrEqual(leastTokens);
     expect(Number(row?.cost_usd)).toBeGreaterThan(0);
@@ -231,7 +231,7 @@ describe("a reader that takes nothing", () => {
       () => server().ledger()[rows],
       (one) => one?.ended_ms != null,
     );
-    expect(row?.outcome).toBe("cut");
+    expect(row?.outcome).toBe("cancelled");
     expect(Number(row?.cost_usd)).toBeGreaterThan(0);
     connection.socket.resume();
     await connection.closed;
@@ -275,7 +275,7 @@ describe("a reader that takes nothing while its stream fails", () => {
       () => server().logLines.find((one) => one.includes('"msg":"request"')),
       (one) => one !== undefined,
     );
-    expect(line).toContain('"error":"timeout"');
+    expect(line).toContain('"error_code":"timeout"');
     connection.socket.resume();
     await connection.closed;
     expect(connection.rest).not.toContain("[DONE]");

@@ -5,7 +5,7 @@ import type { Caller } from "./caller.ts";
 /** Finds the caller behind a token; undefined when there is none. */
 export type FindCaller = (token: string) => Caller | undefined;
 
-/** One wording for every reason: a stranger learns nothing from it. LiteLLM's client matches on its first words. */
+/** One wording for every reason: an unauthenticated client learns nothing from it. LiteLLM's client matches on its first words. */
 const message = "Incorrect API key provided. Send a valid key as: Authorization: Bearer <API_KEY>.";
 
 /**

@@ -1,6 +1,6 @@
 import type { Engine } from "@parley/inference";
 import type { ModelSettings } from "../config/model-settings.ts";
-import type { ModelQueue } from "../limits/model-queue.ts";
+import type { ModelQueue } from "./model-queue.ts";
 import type { Pricing } from "../metering/price.ts";
 
 /** A model that is offered: what is said of it, what it costs, what generates, and who waits for it. */

@@ -2,7 +2,7 @@ import type { SupervisorReport } from "@parley/inference";
 import { modelNames } from "../config/model-settings.ts";
 import type { ModelName, ModelSettings } from "../config/model-settings.ts";
 import type { Config } from "../config/read-config.ts";
-import type { ModelQueue } from "../limits/model-queue.ts";
+import type { ModelQueue } from "./model-queue.ts";
 import type { Pricing } from "../metering/price.ts";
 import { contextLengthOf } from "./model-record.ts";
 import { driverOf, isDemo, startEngine } from "./start-engine.ts";

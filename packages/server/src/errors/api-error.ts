@@ -13,7 +13,7 @@ export interface ApiErrorOptions {
   /** How long to wait before another attempt. */
   readonly retryAfterMs?: number;
   /** No attempt will ever succeed, although the code usually passes. */
-  readonly isHopeless?: boolean;
+  readonly isNonRetryable?: boolean;
   /** Only for a request that cannot be read, whose status is more exact than the code's. */
   readonly status?: number;
   readonly allow?: string;
@@ -62,7 +62,7 @@ function headersOf(code: ErrorCode, options: ApiErrorOptions): Record<string, st
   const waitMs = Math.max(1, Math.ceil(options.retryAfterMs ?? 1000));
   headers["retry-after"] = String(Math.max(1, Math.ceil(waitMs / 1000)));
   headers["retry-after-ms"] = String(waitMs);
-  if (waitMs > noRetryAboveMs || options.isHopeless) headers["x-should-retry"] = "false";
+  if (waitMs > noRetryAboveMs || options.isNonRetryable) headers["x-should-retry"] = "false";
   return headers;
 }
 

@@ -1,16 +1,16 @@
 import type { Caller } from "../auth/caller.ts";
 import type { ServedModel } from "../engines/served-model.ts";
 import { ApiError } from "../errors/api-error.ts";
-import type { Bookkeeper } from "../metering/bookkeeper.ts";
-import type { Opening } from "../metering/usage-ledger.ts";
+import type { LedgerRecorder } from "../metering/ledger-recorder.ts";
+import type { OpenRecord } from "../metering/usage-ledger.ts";
 import type { RequestRecord } from "../observe/request-record.ts";
 import type { Concurrency } from "./concurrency.ts";
-import { Lease } from "./lease.ts";
+import { Permit } from "./permit.ts";
 import type { RateLimits } from "./rate-limits.ts";
 
-/** What a request asks for. */
-export interface Ask {
-  /** Hears at the end what was used. */
+/** What a request needs in order to run. */
+export interface AdmissionRequest {
+  /** Receives at the end what was used. */
   readonly record: RequestRecord;
   readonly requestId: string;
   readonly caller: Caller;
@@ -28,7 +28,7 @@ export interface AdmissionDeps {
   readonly assertOpen: () => void;
   readonly limits: RateLimits;
   readonly concurrency: Concurrency;
-  readonly books: Bookkeeper;
+  readonly recorder: LedgerRecorder;
   /** Whether a key has spent what it may. */
   readonly hasSpentBudget: (caller: Caller) => boolean;
   /** The most completion tokens that a running choice reserves of a token limit. */
@@ -38,28 +38,28 @@ export interface AdmissionDeps {
 
 /**
  * Admits a request or refuses it: budget, limits, concurrency, queue, ledger, in this order. What was taken before a
- * refusal is given back.
+ * refusal is released.
  * @throws {ApiError} 402 `insufficient_quota`, 429 `rate_limit_exceeded` or `capacity_exhausted`, 503 `service_unavailable`
  */
-export async function admit(ask: Ask, deps: AdmissionDeps, signal: AbortSignal): Promise<Lease> {
-  const { caller, model, record } = ask;
+export async function admit(request: AdmissionRequest, deps: AdmissionDeps, signal: AbortSignal): Promise<Permit> {
+  const { caller, model, record } = request;
   if (deps.hasSpentBudget(caller)) throw budgetSpent(caller);
-  const reservedTokens = ask.promptTokens + ask.n * Math.min(ask.maxTokens, deps.reservedTokens);
+  const reservedTokens = request.promptTokens + request.n * Math.min(request.maxTokens, deps.reservedTokens);
   const reservation = deps.limits.reserve(caller, reservedTokens);
-  const places = new DisposableStack();
+  const held = new DisposableStack();
   try {
-    places.defer(deps.concurrency.enter(caller));
+    held.defer(deps.concurrency.enter(caller));
     deps.assertOpen();
-    places.defer(await model.queue.enter(ask.n, signal));
-    const account = deps.books.open(openingOf(ask, deps.nowMs()));
-    return new Lease(account, ({ usage, outcome, costUsd }) => {
-      places.dispose();
+    held.defer(await model.queue.enter(request.n, signal));
+    const entry = deps.recorder.open(openRecordOf(request, deps.nowMs()));
+    return new Permit(entry, ({ usage, outcome, costUsd }) => {
+      held.dispose();
       const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = usage;
       reservation.settle(promptTokens + completionTokens);
       Object.assign(record, { promptTokens, completionTokens, outcome, costUsd });
     });
   } catch (error) {
-    places.dispose();
+    held.dispose();
     reservation.cancel();
     throw error;
   }
@@ -71,7 +71,10 @@ const budgetSpent = ({ budgetUsd }: Caller): ApiError =>
     `The budget of this key, ${budgetUsd} US dollars, is spent. Ask for a larger one.`,
   );
 
-const openingOf = ({ requestId, caller, model, isStream, promptTokens }: Ask, startedMs: number): Opening => ({
+const openRecordOf = (
+  { requestId, caller, model, isStream, promptTokens }: AdmissionRequest,
+  startedMs: number,
+): OpenRecord => ({
   id: requestId,
   keyId: caller.keyId,
   model: model.id,

@@ -111,7 +111,7 @@ function exceeded(limit: "requests" | "tokens", amount: number, perMinute: numbe
   const details = { limit };
   if (waitMs === Number.POSITIVE_INFINITY) {
     const message = `This request needs up to ${amount} ${limit} and the limit is ${perMinute} a minute: it can never be admitted. Shorten the prompt or lower max_completion_tokens.`;
-    return new ApiError("rate_limit_exceeded", message, { details, retryAfterMs: 60_000, isHopeless: true });
+    return new ApiError("rate_limit_exceeded", message, { details, retryAfterMs: 60_000, isNonRetryable: true });
   }
   const message = `The limit of ${perMinute} ${limit} a minute is reached. Wait as long as retry-after says.`;
   return new ApiError("rate_limit_exceeded", message, { details, retryAfterMs: waitMs });

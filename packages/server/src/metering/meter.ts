@@ -1,22 +1,31 @@
 import { EngineError } from "@parley/inference";
 import type { EngineEvent, EngineUsage } from "@parley/inference";
-import type { Lease } from "../limits/lease.ts";
 import type { RequestRecord } from "../observe/request-record.ts";
 
+/** A running request that is told what it uses and how it ends. */
+export interface Metered {
+  /** Replaces the counts: `usage` is everything used so far. */
+  count(usage: EngineUsage): void;
+  /** The answer is whole. */
+  complete(): void;
+  /** The request ends with this error. A `HangUp` is the client's doing and no failure. */
+  fail(error: unknown): void;
+}
+
 /**
- * Passes an engine's events on, untouched, and writes down what they say was used.
+ * Passes an engine's events on, untouched, and counts what they report as used.
  * @throws {EngineError} `protocol` for counts that could not be charged
  */
 export async function* meter(
   events: AsyncIterable<EngineEvent>,
-  lease: Lease,
+  running: Metered,
   record: RequestRecord,
   nowMs: () => number,
 ): AsyncGenerator<EngineEvent> {
   for await (const event of events) {
     record.firstEventMs ??= nowMs() - record.startedAtMs;
     assertCounts(event.usage);
-    lease.count(event.usage);
+    running.count(event.usage);
     yield event;
   }
 }
@@ -29,20 +38,20 @@ function assertCounts(usage: EngineUsage): void {
 }
 
 /**
- * Passes an answer on and remembers how it ended: whole, with an error, or, when nobody asks any further, cut.
+ * Passes an answer on and reports how it ended: complete or with an error. Nothing is reported when its reader leaves.
  * @throws what the answer throws, in the words of the service
  */
 export async function* settle<T>(
   answer: AsyncIterable<T>,
-  lease: Lease,
+  running: Metered,
   explain: (error: unknown) => unknown,
 ): AsyncGenerator<T> {
   try {
     yield* answer;
-    lease.complete();
+    running.complete();
   } catch (error) {
     const shown = explain(error);
-    lease.fail(shown);
+    running.fail(shown);
     throw shown;
   }
 }

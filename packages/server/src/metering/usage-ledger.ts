@@ -4,11 +4,11 @@ import { inTransaction } from "../state/database.ts";
 import { addUsd, priceOf } from "./price.ts";
 import type { Pricing } from "./price.ts";
 
-/** How an admitted request ended: completely, cut by its caller, by an error, or with the server. */
-export type Outcome = "complete" | "cut" | "failed" | "abandoned";
+/** How an admitted request ended: completely, cancelled by its client, by an error, or with the server. */
+export type Outcome = "complete" | "cancelled" | "failed" | "abandoned";
 
 /** An admitted request, before its end. */
-export interface Opening {
+export interface OpenRecord {
   readonly id: string;
   readonly keyId: string;
   readonly model: string;
@@ -45,13 +45,13 @@ export class UsageLedger {
   }
 
   /** Throws what SQLite throws when the row cannot be written: then the request must not run. */
-  open(opening: Opening): void {
-    const { id, keyId, model, isStream, startedMs, pricing } = opening;
+  open(record: OpenRecord): void {
+    const { id, keyId, model, isStream, startedMs, pricing } = record;
     this.#insert.run(id, keyId, model, Number(isStream), startedMs, JSON.stringify(pricing));
   }
 
   /** Writes down what running requests have used so far. */
-  note(usages: readonly (readonly [id: string, usage: EngineUsage])[]): void {
+  checkpoint(usages: readonly (readonly [id: string, usage: EngineUsage])[]): void {
     if (usages.length === 0) return;
     inTransaction(this.#database, () => {
       for (const [id, usage] of usages) this.#writeRow(id, null, "open", null, usage, "0");
@@ -59,18 +59,24 @@ export class UsageLedger {
   }
 
   /** The end of a request. A row that is closed already stays as it is. */
-  close(opening: Opening, usage: EngineUsage, outcome: Outcome, errorCode: string | undefined, endedMs: number): void {
-    const cost = this.costOf(opening, usage, outcome);
+  close(
+    record: OpenRecord,
+    usage: EngineUsage,
+    outcome: Outcome,
+    errorCode: string | undefined,
+    endedMs: number,
+  ): void {
+    const cost = this.costOf(record, usage, outcome);
     inTransaction(this.#database, () => {
-      const changes = this.#writeRow(opening.id, endedMs, outcome, errorCode ?? null, usage, cost);
-      if (changes > 0) this.#writeSpending.run(opening.keyId, addUsd(this.spentUsd(opening.keyId), cost));
+      const changes = this.#writeRow(record.id, endedMs, outcome, errorCode ?? null, usage, cost);
+      if (changes > 0) this.#writeSpending.run(record.keyId, addUsd(this.spentUsd(record.keyId), cost));
     });
   }
 
   /** A failure that produced nothing costs nothing. */
-  costOf(opening: Opening, usage: EngineUsage, outcome: Outcome): string {
+  costOf(record: OpenRecord, usage: EngineUsage, outcome: Outcome): string {
     const isFree = usage.completion_tokens === 0 && (outcome === "failed" || outcome === "abandoned");
-    return isFree ? "0" : priceOf(usage, opening.pricing);
+    return isFree ? "0" : priceOf(usage, record.pricing);
   }
 
   /** Throws what SQLite throws when nothing can be written at the moment. */
@@ -118,7 +124,7 @@ export class UsageLedger {
       .prepare("SELECT * FROM requests WHERE ended_ms IS NULL")
       .all() as unknown as LedgerRow[]; // the columns of the table
     for (const row of rows) {
-      const opening = {
+      const record = {
         id: row.id,
         keyId: row.key_id,
         model: row.model,
@@ -127,7 +133,7 @@ export class UsageLedger {
         promptTokens: row.prompt_tokens,
       };
       const pricing = JSON.parse(row.prices) as Pricing; // written by open()
-      this.close({ ...opening, pricing }, row, "abandoned", undefined, endedMs);
+      this.close({ ...record, pricing }, row, "abandoned", undefined, endedMs);
     }
     return rows.length;
   }

@@ -1,6 +1,5 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
-import type { ServedModel } from "../engines/served-model.ts";
-import type { Bookkeeper } from "../metering/bookkeeper.ts";
+import type { Engine, EngineState } from "@parley/inference";
 import type { RequestRecord } from "./request-record.ts";
 
 const engineStates = [
@@ -12,7 +11,20 @@ const engineStates = [
   "stopped",
   "crashed",
   "quarantined",
-] as const;
+] as const satisfies readonly EngineState[];
+
+/** A model, as the gauges read it. */
+export interface ObservedModel {
+  readonly id: string;
+  readonly queue: { readonly waiting: number; readonly taken: number };
+  readonly engine: Pick<Engine, "state" | "gauges">;
+}
+
+/** How many admitted requests run, and how many of them are streamed. */
+export interface RunningCounts {
+  readonly running: number;
+  readonly streams: number;
+}
 
 /** What Prometheus reads on the private port. */
 export interface Metrics {
@@ -20,11 +32,11 @@ export interface Metrics {
   countRequest(record: RequestRecord, status: number, durationMs: number): void;
 }
 
-export function createMetrics(models: readonly ServedModel[], books: Bookkeeper): Metrics {
+export function createMetrics(models: readonly ObservedModel[], requests: RunningCounts): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
-  const requests = new Counter({
+  const total = new Counter({
     name: "parley_requests_total",
     help: "Requests by their end. The outcome is empty for those that were not admitted.",
     labelNames: ["operation", "model", "status", "code", "outcome"],
@@ -50,12 +62,12 @@ export function createMetrics(models: readonly ServedModel[], books: Bookkeeper)
     labelNames: ["model", "kind"],
     registers,
   });
-  addGauges(registers, models, books);
+  addGauges(registers, models, requests);
   return {
     registry,
     countRequest: (record, status, durationMs) => {
       const { operation = "", model = "", outcome = "", errorCode: code = "" } = record;
-      requests.inc({ operation, model, status, code, outcome });
+      total.inc({ operation, model, status, code, outcome });
       duration.observe({ operation }, durationMs / 1000);
       if (record.firstEventMs !== undefined) firstEvent.observe({ model }, record.firstEventMs / 1000);
       if (record.promptTokens !== undefined) tokens.inc({ model, kind: "prompt" }, record.promptTokens);
@@ -66,30 +78,30 @@ export function createMetrics(models: readonly ServedModel[], books: Bookkeeper)
 
 const secondsBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 
-function addGauges(registers: Registry[], models: readonly ServedModel[], books: Bookkeeper): void {
+function addGauges(registers: Registry[], models: readonly ObservedModel[], requests: RunningCounts): void {
   const gauge = (name: string, help: string, labelNames: string[], collect: (this: Gauge) => void): Gauge =>
     new Gauge({ name, help, labelNames, registers, collect });
-  const perModel = (name: string, help: string, read: (model: ServedModel) => number): Gauge =>
+  const perModel = (name: string, help: string, read: (model: ObservedModel) => number): Gauge =>
     gauge(name, help, ["model"], function () {
       for (const model of models) this.set({ model: model.id }, read(model));
     });
   perModel("parley_queue_waiting", "Requests that wait for a slot.", (model) => model.queue.waiting);
-  perModel("parley_slots_taken", "Slots that generate.", (model) => model.queue.taken);
+  perModel("parley_slots_in_use", "Slots that generate.", (model) => model.queue.taken);
   perModel(
     "parley_engine_restarts",
     "Restarts of the engine since the server started.",
     (model) => model.engine.gauges().restarts,
   );
   perModel(
-    "parley_engine_aborted",
+    "parley_generations_aborted",
     "Generations that were stopped before their end.",
     (model) => model.engine.gauges().aborted,
   );
-  gauge("parley_requests_running", "Admitted requests under way.", [], function () {
-    this.set(books.running);
+  gauge("parley_requests_running", "Admitted requests that run.", [], function () {
+    this.set(requests.running);
   });
-  gauge("parley_streams_open", "Admitted requests under way that are streamed.", [], function () {
-    this.set(books.streams);
+  gauge("parley_streams_open", "Admitted requests that run and are streamed.", [], function () {
+    this.set(requests.streams);
   });
   gauge("parley_engine_state", "1 for the state that the engine of a model is in.", ["model", "state"], function () {
     for (const { id, engine } of models) {

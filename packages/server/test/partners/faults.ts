@@ -14,5 +14,5 @@ export const faultScenarios: Readonly<Record<string, readonly ScriptStep[]>> = {
 /** Generations that the engine of the first model was told to stop. */
 export async function readAborted(server: TestServer): Promise<number> {
   const metrics = await server.metrics();
-  return Number(/^parley_engine_aborted\{model="vendor\/model-1"\} (\d+)$/m.exec(metrics)?.[1]);
+  return Number(/^parley_generations_aborted\{model="vendor\/model-1"\} (\d+)$/m.exec(metrics)?.[1]);
 }

@@ -19,7 +19,7 @@ test("OPS-03 STRM-26 a stream of which nothing comes in time", async () => {
 test("OPS-03 LIM-17 the engine is told to stop, and the place is given back", async () => {
   await server().chat(play("stall"));
   await until(
-    () => server().gauge('parley_slots_taken{model="vendor/model-1"}'),
+    () => server().gauge('parley_slots_in_use{model="vendor/model-1"}'),
     (taken) => taken === 0,
   );
   expect(server().ledger().at(-1)).toMatchObject({ outcome: "failed", error_code: "timeout", cost_usd: "0" });

@@ -39,7 +39,7 @@ export const createChatCompletion =
     const { promptTokens, request } = await fitContext(model, asked, signal);
 
     const isStream = body.stream === true;
-    const ask = {
+    const admissionRequest = {
       record,
       requestId,
       caller,
@@ -50,10 +50,10 @@ export const createChatCompletion =
       maxTokens: request.max_tokens,
     };
     Object.assign(record, { model: model.id, isStream });
-    using lease = await admit(ask, admission, signal);
+    using permit = await admit(admissionRequest, admission, signal);
     setLimitHeaders(response, admission.limits, caller);
 
-    const events = meter(model.engine.stream(request, signal), lease, record, nowMs);
+    const events = meter(model.engine.stream(request, signal), permit, record, nowMs);
     const answer = toChunks(events, {
       head: newHead(model.id, metadata.system_fingerprint, nowMs()),
       n: request.n,
@@ -61,11 +61,11 @@ export const createChatCompletion =
       hasLogprobs: body.logprobs === true,
       toUsage: (usage) => toUsage(usage, priceOf(usage, model.pricing)),
     });
-    const chunks = settle(answer, lease, toApiError);
-    // Awaited here: leaving the block gives the lease back.
+    const chunks = settle(answer, permit, toApiError);
+    // Awaited here: leaving the block releases the permit.
     if (!isStream) return await collect(chunks, body.logprobs === true);
     const noteBroken = (error: unknown): void => {
-      lease.fail(error);
+      permit.fail(error);
       onBroken(context, error);
     };
     await writeEvents(response, chunks, { timings, requestId, signal, onBroken: noteBroken });

@@ -2,52 +2,52 @@ import type { EngineUsage } from "@parley/inference";
 import { ApiError } from "../errors/api-error.ts";
 import type { Log } from "../observe/log.ts";
 import { noUsage } from "./usage-ledger.ts";
-import type { Opening, Outcome, UsageLedger } from "./usage-ledger.ts";
+import type { OpenRecord, Outcome, UsageLedger } from "./usage-ledger.ts";
 
-/** The open row of a request under way. */
-export interface Account {
+/** The open ledger entry of a running request. */
+export interface RunningEntry {
   /** The engine's counters so far. */
   count(usage: EngineUsage): void;
   /** Closes the row, once. */
-  close(outcome: Outcome, errorCode: string | undefined): Bill;
+  close(outcome: Outcome, errorCode: string | undefined): FinalUsage;
 }
 
 /** What a request has used in the end, and what it costs in US dollars. */
-export interface Bill {
+export interface FinalUsage {
   readonly usage: EngineUsage;
   readonly costUsd: string;
 }
 
 interface Entry {
-  readonly opening: Opening;
-  /** Undefined until the engine has said something. */
+  readonly record: OpenRecord;
+  /** Undefined until the engine has reported something. */
   usage: EngineUsage | undefined;
-  isNoted: boolean;
+  isWritten: boolean;
 }
 
-interface Closing {
-  readonly opening: Opening;
+interface CloseRecord {
+  readonly record: OpenRecord;
   readonly usage: EngineUsage;
   readonly outcome: Outcome;
   readonly errorCode: string | undefined;
   readonly endedMs: number;
 }
 
-/** Of the time of the event loop: many streams are noted less often than few. */
+/** Of the time of the event loop: many streams are written less often than few. */
 const largestShare = 0.05;
 
 /**
  * Keeps the ledger in step with the requests under way, also while the disk is full: a row that cannot be opened refuses
  * the request, one that cannot be closed is tried again until it can, and meanwhile the service says that it is not ready.
  */
-export class Bookkeeper implements Disposable {
+export class LedgerRecorder implements Disposable {
   readonly #ledger: UsageLedger;
   readonly #log: Log;
   readonly #nowMs: () => number;
   readonly #everyMs: number;
   #timer: NodeJS.Timeout;
   readonly #running = new Set<Entry>();
-  #unwritten: Closing[] = [];
+  #unwritten: CloseRecord[] = [];
   #isHealthy = true;
 
   constructor(ledger: UsageLedger, log: Log, nowMs: () => number, everyMs: number) {
@@ -67,14 +67,14 @@ export class Bookkeeper implements Disposable {
   }
 
   get streams(): number {
-    return [...this.#running].filter(({ opening }) => opening.isStream).length;
+    return [...this.#running].filter(({ record }) => record.isStream).length;
   }
 
   /** @throws {ApiError} 503 `service_unavailable` when the row cannot be written */
-  open(opening: Opening): Account {
+  open(record: OpenRecord): RunningEntry {
     try {
       if (!this.#isHealthy) throw new Error("the ledger could not be written a moment ago");
-      this.#ledger.open(opening);
+      this.#ledger.open(record);
     } catch (error) {
       this.#fail(error);
       throw new ApiError(
@@ -83,30 +83,30 @@ export class Bookkeeper implements Disposable {
         { retryAfterMs: 5000, cause: error },
       );
     }
-    const entry: Entry = { opening, usage: undefined, isNoted: true };
+    const entry: Entry = { record, usage: undefined, isWritten: true };
     this.#running.add(entry);
     return {
-      count: (usage) => void Object.assign(entry, { usage, isNoted: false }),
+      count: (usage) => void Object.assign(entry, { usage, isWritten: false }),
       close: (outcome, errorCode) => this.#close(entry, outcome, errorCode),
     };
   }
 
-  #close(entry: Entry, outcome: Outcome, errorCode: string | undefined): Bill {
-    const { opening } = entry;
+  #close(entry: Entry, outcome: Outcome, errorCode: string | undefined): FinalUsage {
+    const { record } = entry;
     const usage = usageOf(entry, outcome);
     this.#running.delete(entry);
-    const closing: Closing = { opening, usage, outcome, errorCode, endedMs: this.#nowMs() };
+    const closed: CloseRecord = { record, usage, outcome, errorCode, endedMs: this.#nowMs() };
     try {
-      this.#write(closing);
+      this.#write(closed);
     } catch (error) {
-      this.#unwritten.push(closing);
+      this.#unwritten.push(closed);
       this.#fail(error);
     }
-    return { usage, costUsd: this.#ledger.costOf(opening, usage, outcome) };
+    return { usage, costUsd: this.#ledger.costOf(record, usage, outcome) };
   }
 
-  #write({ opening, usage, outcome, errorCode, endedMs }: Closing): void {
-    this.#ledger.close(opening, usage, outcome, errorCode, endedMs);
+  #write({ record, usage, outcome, errorCode, endedMs }: CloseRecord): void {
+    this.#ledger.close(record, usage, outcome, errorCode, endedMs);
   }
 
   #later(ms: number): NodeJS.Timeout {
@@ -124,7 +124,7 @@ export class Bookkeeper implements Disposable {
         this.#unwritten.shift();
       }
       if (!this.#isHealthy) this.#ledger.assertWritable();
-      this.#noteRunning();
+      this.#checkpoint();
       if (!this.#isHealthy) this.#log.info("the ledger can be written again");
       this.#isHealthy = true;
     } catch (error) {
@@ -133,10 +133,10 @@ export class Bookkeeper implements Disposable {
   }
 
   /** What running requests have used so far, in one transaction: a killed server loses at most one interval of it. */
-  #noteRunning(): void {
-    const news = [...this.#running].filter(({ isNoted }) => !isNoted);
-    this.#ledger.note(news.map(({ opening, usage = noUsage }) => [opening.id, usage] as const));
-    for (const entry of news) entry.isNoted = true;
+  #checkpoint(): void {
+    const news = [...this.#running].filter(({ isWritten }) => !isWritten);
+    this.#ledger.checkpoint(news.map(({ record, usage = noUsage }) => [record.id, usage] as const));
+    for (const entry of news) entry.isWritten = true;
   }
 
   #fail(error: unknown): void {
@@ -152,7 +152,7 @@ export class Bookkeeper implements Disposable {
   }
 }
 
-/** Who leaves before the engine has said anything has had the prompt read; who fails has had nothing. */
-function usageOf({ opening, usage }: Entry, outcome: Outcome): EngineUsage {
-  return usage ?? (outcome === "cut" ? { ...noUsage, prompt_tokens: opening.promptTokens } : noUsage);
+/** A client that disconnects before the first token pays for the prompt; a request that fails before it pays nothing. */
+function usageOf({ record, usage }: Entry, outcome: Outcome): EngineUsage {
+  return usage ?? (outcome === "cancelled" ? { ...noUsage, prompt_tokens: record.promptTokens } : noUsage);
 }

@@ -1,0 +1,50 @@
+import type { EngineUsage } from "@parley/inference";
+import { ApiError } from "../errors/api-error.ts";
+import { HangUp } from "../errors/hang-up.ts";
+import type { FinalUsage, RunningEntry } from "../metering/ledger-recorder.ts";
+import type { Metered } from "../metering/meter.ts";
+import type { Outcome } from "../metering/usage-ledger.ts";
+
+/** How an admitted request ended, for the limits, the log and the metrics. */
+export interface PermitEnd extends FinalUsage {
+  readonly outcome: Outcome;
+}
+
+/**
+ * The right to run one request: its share of the limits, its slots, its open entry in the ledger. Leaving the block that
+ * uses it releases everything and closes the entry, once, with what was used and how it ended.
+ */
+export class Permit implements Metered, Disposable {
+  readonly #entry: RunningEntry;
+  readonly #release: (end: PermitEnd) => void;
+  /** Nothing is reported when the client disconnects: the block is just left. */
+  #outcome: Outcome = "cancelled";
+  #errorCode: string | undefined;
+  #isEnded = false;
+
+  constructor(entry: RunningEntry, release: (end: PermitEnd) => void) {
+    this.#entry = entry;
+    this.#release = release;
+  }
+
+  count(usage: EngineUsage): void {
+    this.#entry.count(usage);
+  }
+
+  complete(): void {
+    this.#outcome = "complete";
+  }
+
+  fail(error: unknown): void {
+    if (error instanceof HangUp) return;
+    this.#outcome = "failed";
+    this.#errorCode = error instanceof ApiError ? error.code : "internal_error";
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    const final = this.#entry.close(this.#outcome, this.#errorCode);
+    this.#release({ ...final, outcome: this.#outcome });
+  }
+}
