@@ -3,7 +3,7 @@ import { appendFileSync, existsSync, readFileSync, readdirSync, writeFileSync } 
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { findShallows, readFloors } from "./depth.ts";
-import { workFolder } from "./python.ts";
+import { workFolder } from "./work-folder.ts";
 import { addRecord, newTally } from "./record.ts";
 import type { Failure, Tally } from "./record.ts";
 import { runSchemathesis } from "./run.ts";

@@ -6,7 +6,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { contract, namesForSchemathesis } from "./run.ts";
 import type { Schemathesis } from "./run.ts";
-import { NotThere, workFolder } from "./python.ts";
+import { NotThere } from "./python.ts";
+import { workFolder } from "./work-folder.ts";
 
 const run = promisify(execFile);
 const folder = fileURLToPath(new URL(".", import.meta.url));

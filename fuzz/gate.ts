@@ -1,7 +1,7 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { findShallows, readFloors } from "./depth.ts";
-import { workFolder } from "./python.ts";
+import { workFolder } from "./work-folder.ts";
 import { addRecord, newTally } from "./record.ts";
 import type { Tally } from "./record.ts";
 import { runSchemathesis } from "./run.ts";

@@ -5,11 +5,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { Schemathesis } from "./run.ts";
+import { workFolder } from "./work-folder.ts";
 
 const run = promisify(execFile);
 const folder = fileURLToPath(new URL(".", import.meta.url));
-/** Not in the tree: environments, records and logs. */
-export const workFolder = join(folder, "../.parley/fuzz");
 
 /** The sentence says what is missing; the fuzzer did not run, which is neither a success nor a failure of the server. */
 export class NotThere extends Error {}

@@ -3,7 +3,7 @@ import { createWriteStream } from "node:fs";
 import { once } from "node:events";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { workFolder } from "./python.ts";
+import { workFolder } from "./work-folder.ts";
 import type { EngineName, Target } from "./target.ts";
 
 /**

@@ -1,9 +1,9 @@
 import type { Check } from "../src/judge/check.ts";
 import type { Level } from "../src/contract/contract.ts";
 import { assess } from "../src/run/assess.ts";
-import type { Assessment } from "../src/run/assess.ts";
+import type { Assessment } from "../src/run/verdict.ts";
 import type { Evidence } from "../src/run/collect.ts";
-import type { Claims, KeyRole, Profile } from "../src/run/profile.ts";
+import type { Claims, KeyRole, Profile } from "../src/profile.ts";
 import { gatherEvidence } from "../src/run/run.ts";
 
 /** Something that can be judged over the wire. */

@@ -1,4 +1,4 @@
-import { checks } from "../src/chapters/index.ts";
+import { checks } from "../src/clauses/test-groups.ts";
 import { clauses, levels } from "../src/contract/contract.ts";
 import type { Clause } from "../src/contract/contract.ts";
 import { assess } from "../src/run/assess.ts";

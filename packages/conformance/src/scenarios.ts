@@ -1,5 +1,5 @@
-import type { Claims } from "./run/profile.ts";
-import { deadlineMs } from "./run/profile.ts";
+import type { Claims } from "./profile.ts";
+import { deadlineMs } from "./profile.ts";
 
 /** A step of a scripted engine, in the words of Parley's own one. */
 export type ScriptStep = Readonly<Record<string, unknown>>;

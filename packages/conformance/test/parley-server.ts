@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import type { Claims, KeyRole } from "../src/run/profile.ts";
+import type { Claims, KeyRole } from "../src/profile.ts";
 import { scenariosFor } from "../src/scenarios.ts";
 
 const run = promisify(execFile);

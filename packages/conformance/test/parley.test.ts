@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { checks } from "../src/chapters/index.ts";
+import { checks } from "../src/clauses/test-groups.ts";
 import { clauseOf, levels } from "../src/contract/contract.ts";
 import type { Level } from "../src/contract/contract.ts";
 import { exitCodeOf } from "../src/run/assess.ts";
-import type { Assessment } from "../src/run/assess.ts";
+import type { Assessment } from "../src/run/verdict.ts";
 import { whyNot } from "../src/run/plan.ts";
-import type { Profile } from "../src/run/profile.ts";
+import type { Profile } from "../src/profile.ts";
 import { startParley } from "./parley-server.ts";
 import type { ParleyServer } from "./parley-server.ts";
 import { judge } from "../mutants/judge.ts";

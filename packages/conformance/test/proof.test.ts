@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { unchecked } from "../src/chapters/index.ts";
+import { unchecked } from "../src/clauses/test-groups.ts";
 import { clauses, levels } from "../src/contract/contract.ts";
 import { assess, exitCodeOf } from "../src/run/assess.ts";
 import { judge, gather, profileOf } from "../mutants/judge.ts";

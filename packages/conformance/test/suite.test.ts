@@ -1,14 +1,30 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { book, checks, unchecked } from "../src/chapters/index.ts";
+import { book, checks, testGroups, unchecked } from "../src/clauses/test-groups.ts";
 import { clauseOf, clauses, document, faultsOf } from "../src/contract/contract.ts";
-import { rules } from "../src/chapters/stream-rules.ts";
-import { Transcript } from "../src/chapters/stream-transcript.ts";
+import { rules } from "../src/clauses/strm/rules.ts";
+import { Transcript } from "../src/clauses/strm/transcript.ts";
 import { broken, legal, readExample, write } from "../../../openapi/checks/stream-cases.ts";
-import { explain } from "../src/judge/explain.ts";
+import { explain } from "../src/report/explain.ts";
 import { faultsOfSuite } from "../src/run/plan.ts";
 import { Answer } from "../src/wire/answer.ts";
 
 describe("every clause", () => {
+  test.each(Object.entries(testGroups))("with the prefix %s is judged in the folder of that name", (prefix, group) => {
+    const folder = fileURLToPath(new URL(`../src/clauses/${prefix.toLowerCase()}/`, import.meta.url));
+    const named = readdirSync(folder).flatMap((file) =>
+      [...readFileSync(join(folder, file), "utf8").matchAll(/"([A-Z]+)-\d+"/g)].map(([id]) => `${id} in ${file}`),
+    );
+    expect(named.filter((one) => !one.startsWith(`"${prefix}-`))).toEqual([]);
+    const judged = group.checks.map(({ clause }) => clause);
+    expect(judged.filter((id) => !named.some((one) => one.startsWith(`"${id}"`)))).toEqual([]);
+    const all = clauses.map(({ id }) => id).filter((id) => id.startsWith(`${prefix}-`));
+    const known = new Set([...judged, ...unchecked.map(({ clause }) => clause)]);
+    expect(all.filter((id) => !known.has(id))).toEqual([]);
+  });
+
   test("has a check, or a reason why there can be none", () => {
     const judged = new Set([...checks, ...unchecked].map(({ clause }) => clause));
     expect(clauses.map(({ id }) => id).filter((id) => !judged.has(id))).toEqual([]);

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import type { Command } from "commander";
-import type { Claims } from "../run/profile.ts";
+import type { Claims } from "../profile.ts";
 import { scenariosFor } from "../scenarios.ts";
 
 const claims: Claims = {

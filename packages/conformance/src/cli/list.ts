@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import { clauses } from "../contract/contract.ts";
-import { explain } from "../judge/explain.ts";
-import type { Profile } from "../run/profile.ts";
-import { checks, unchecked } from "../chapters/index.ts";
+import { explain } from "../report/explain.ts";
+import type { Profile } from "../profile.ts";
+import { checks, unchecked } from "../clauses/test-groups.ts";
 
 /** A profile for what is only told, never sent. */
 const example: Profile = {

@@ -3,8 +3,8 @@ import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
 import { abilities, levels } from "../contract/contract.ts";
 import type { Ability, Level } from "../contract/contract.ts";
-import { keyRoles } from "../run/profile.ts";
-import type { Claims, KeyRole, Profile } from "../run/profile.ts";
+import { keyRoles } from "../profile.ts";
+import type { Claims, KeyRole, Profile } from "../profile.ts";
 
 /** Flags that decide what is sent and how it is judged. */
 export interface ProfileFlags {

@@ -1,15 +1,14 @@
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
-import { writeReports } from "../report/write-reports.ts";
+import { withoutSecrets, writeReports } from "../report/write-reports.ts";
 import { buildReport } from "../report/report.ts";
 import { toTerminal } from "../report/terminal.ts";
 import { assess } from "../run/assess.ts";
 import type { Baseline } from "../run/baseline.ts";
 import { checksFor, faultsOfSuite, stepsFor } from "../run/plan.ts";
-import type { Profile } from "../run/profile.ts";
+import type { Profile } from "../profile.ts";
 import { gatherEvidence } from "../run/run.ts";
-import { withoutSecrets } from "../report/write-reports.ts";
 import { addProfileFlags, readProfile, readWhole } from "./profile-flags.ts";
 import type { ProfileFlags } from "./profile-flags.ts";
 

@@ -58,8 +58,8 @@ export interface Unchecked {
   readonly reason: string;
 }
 
-/** One chapter of the contract, as the suite judges it. */
-export interface Chapter {
+/** The requests and checks of the clauses with one prefix, such as STRM. */
+export interface TestGroup {
   readonly steps: readonly Step[];
   readonly checks: readonly Check[];
 }

@@ -1,4 +1,4 @@
-import type { Profile } from "../run/profile.ts";
+import type { Profile } from "../profile.ts";
 import type { Answer } from "../wire/answer.ts";
 import { cannot } from "./finding.ts";
 

@@ -4,9 +4,9 @@ import type { Cases } from "../judge/check.ts";
 import { isProbe } from "../judge/context.ts";
 import { numberAt, usageOf } from "../judge/read.ts";
 import { exitCodeOf } from "../run/assess.ts";
-import type { Assessment, State, Verdict } from "../run/assess.ts";
+import type { Assessment, State, Verdict } from "../run/verdict.ts";
 import type { Evidence } from "../run/collect.ts";
-import type { Profile } from "../run/profile.ts";
+import type { Profile } from "../profile.ts";
 import { Answer } from "../wire/answer.ts";
 import { toCurl } from "../wire/ask.ts";
 

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Evidence } from "../run/collect.ts";
-import type { Profile } from "../run/profile.ts";
+import type { Profile } from "../profile.ts";
 import type { Secrets } from "../wire/ask.ts";
 import { toBadge } from "./badge.ts";
 import { toHtml } from "./html.ts";

@@ -1,50 +1,19 @@
-import { checks, unchecked } from "../chapters/index.ts";
-import { probes } from "../chapters/probes.ts";
+import { checks, unchecked } from "../clauses/test-groups.ts";
+import { probes } from "../requests/level-probes.ts";
 import { clauses, levels } from "../contract/contract.ts";
 import type { Clause, Level } from "../contract/contract.ts";
 import type { Cases, Check } from "../judge/check.ts";
 import { Context, stepOfExchange } from "../judge/context.ts";
 import { find } from "../judge/finding.ts";
-import type { Breach, Finding } from "../judge/finding.ts";
+import type { Finding } from "../judge/finding.ts";
 import { contentOf, isCompletion } from "../judge/read.ts";
 import { Answer } from "../wire/answer.ts";
 import { baselineState } from "./baseline.ts";
 import type { Baseline } from "./baseline.ts";
 import type { Evidence } from "./collect.ts";
 import { whatIsMissing, whyNot } from "./plan.ts";
-import type { Profile } from "./profile.ts";
-
-/** What became of a clause. */
-export type State = "PASS" | "FAIL" | "WARN" | "NOT_APPLICABLE" | "UNTESTABLE" | "ERROR" | "XFAIL" | "XPASS";
-
-export interface Verdict {
-  readonly clause: Clause;
-  readonly state: State;
-  /** What mainstream SDKs find; absent where they need nothing of the clause. */
-  readonly interop?: "PASS" | "FAIL" | "UNTESTABLE";
-  /** What was seen, or why nothing could be. */
-  readonly note: string;
-  readonly breach?: Breach;
-  /** Where the run tried some of the clause's cases only. */
-  readonly cases?: Cases;
-}
-
-/** A level that is not claimed. */
-export interface Probed {
-  readonly level: Level;
-  /** Undefined: nothing was sent that could tell. */
-  readonly isFound?: boolean;
-  readonly note: string;
-}
-
-export interface Assessment {
-  readonly verdicts: readonly Verdict[];
-  /** What a look at the levels that are not claimed has found. */
-  readonly probed: readonly Probed[];
-  readonly unchecked: typeof unchecked;
-  /** Faults of the suite's own requests. */
-  readonly faults: readonly string[];
-}
+import type { Assessment, Probed, State, Verdict } from "./verdict.ts";
+import type { Profile } from "../profile.ts";
 
 /** Judges evidence. It needs no network and always gives the same. */
 export function assess(

@@ -1,4 +1,4 @@
-import type { Verdict } from "./assess.ts";
+import type { Verdict } from "./verdict.ts";
 
 /** Failures that are known, each with its reason and the day until which it is put up with. */
 export interface Baseline {

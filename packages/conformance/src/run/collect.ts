@@ -8,7 +8,7 @@ import type { Ask } from "../wire/ask.ts";
 import { Connection } from "../wire/connection.ts";
 import type { Target } from "../wire/connection.ts";
 import type { Exchange } from "../wire/exchange.ts";
-import type { Profile } from "./profile.ts";
+import type { Profile } from "../profile.ts";
 
 /** Everything that a run brought home; enough to judge it again without the network. */
 export interface Evidence {

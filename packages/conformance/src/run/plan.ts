@@ -1,9 +1,9 @@
-import { book, checks, unchecked } from "../chapters/index.ts";
-import { probes } from "../chapters/probes.ts";
+import { book, checks, unchecked } from "../clauses/test-groups.ts";
+import { probes } from "../requests/level-probes.ts";
 import { clauseOf, clauses, levels } from "../contract/contract.ts";
 import type { Ability, Clause } from "../contract/contract.ts";
 import type { Check, Step } from "../judge/check.ts";
-import type { Profile } from "./profile.ts";
+import type { Profile } from "../profile.ts";
 
 /** Abilities that are taken for granted where nothing is said. */
 const usualAbilities: readonly Ability[] = ["greedy", "guided"];

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { parse } from "../judge/read.ts";
-import type { Claims } from "./profile.ts";
+import type { Claims } from "../profile.ts";
 
 const run = promisify(execFile);
 

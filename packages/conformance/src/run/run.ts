@@ -1,11 +1,11 @@
-import { unknownKey } from "../chapters/auth.ts";
 import type { Check } from "../judge/check.ts";
+import type { Profile } from "../profile.ts";
+import { unknownKey } from "../requests/keys.ts";
 import type { Secrets } from "../wire/ask.ts";
 import type { Exchange } from "../wire/exchange.ts";
 import { collect } from "./collect.ts";
 import type { Evidence } from "./collect.ts";
 import { checksFor, stepsFor } from "./plan.ts";
-import type { Profile } from "./profile.ts";
 import { recordLookup } from "./records.ts";
 
 export interface RunOptions {

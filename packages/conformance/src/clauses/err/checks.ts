@@ -1,0 +1,222 @@
+import { catalog, edgeStatuses, faultsOf } from "../../contract/contract.ts";
+import type { TestGroup, Check } from "../../judge/check.ts";
+import type { Context } from "../../judge/context.ts";
+import { cannot, must, show } from "../../judge/finding.ts";
+import { at, isCompletion, isRecord, textAt } from "../../judge/read.ts";
+import { engineSecrets } from "../../scenarios.ts";
+import type { Answer } from "../../wire/answer.ts";
+
+/** Requests that fail for different reasons; every other failure of the run is judged with them. */
+const uses = [
+  "AUTH-01 no Authorization",
+  "HTTP-05 DELETE of a path that is not there",
+  "REQ-01 messages nothing",
+  "REQ-08 max_completion_tokens 1.5",
+  "MODL-12 an unknown id",
+  "several faults",
+  "plain",
+];
+
+const failures = (context: Context): readonly Answer[] => {
+  const failed = context.all.filter(
+    ({ status, exchange }) => status !== undefined && status >= 400 && exchange.ask.method !== "HEAD",
+  );
+  if (!isCompletion(context.answer("plain"))) cannot("nothing was accepted, so that no failure shows anything");
+  return failed.length > 2 ? failed : cannot("nothing was refused");
+};
+
+const errorOf = (answer: Answer): unknown => at(answer.json, "/error");
+
+const ofFailures = (
+  clause: string,
+  how: string,
+  faultOf: (answer: Answer) => string | undefined,
+  isInterop = false,
+  expected = "an error that is right",
+): Check => {
+  const judge = (context: Context): string => {
+    for (const answer of failures(context)) {
+      const fault = faultOf(answer);
+      must(fault === undefined, answer, expected, fault ?? "");
+    }
+    return `${failures(context).length} errors`;
+  };
+  return { clause, how, uses, judge, ...(isInterop && { interop: judge }) };
+};
+
+const hasParam = (answer: Answer): boolean => typeof at(errorOf(answer), "/param") === "string";
+const path = /^[^.[\]/]+(?:\[\d+\]|\.[^.[\]]+)*$/;
+
+const inner = [
+  "MSG-14 a text part without text",
+  "MSG-12 an image",
+  "MSG-13 an unknown kind of part",
+  "MSG-02 the role critic",
+] as const;
+
+/** Where each of them is, at its deepest. */
+const deepest: Readonly<Record<(typeof inner)[number], string>> = {
+  "MSG-14 a text part without text": "messages[1].content[1].text",
+  "MSG-12 an image": "messages[1].content[1].type",
+  "MSG-13 an unknown kind of part": "messages[1].content[1].type",
+  "MSG-02 the role critic": "messages[1].role",
+};
+
+/** One fault, not streamed and streamed. A short run has one pair: the others were sent as streams only. */
+function pairsOf(context: Context): readonly (readonly Answer[])[] {
+  const both = (...steps: readonly string[]): readonly Answer[] => steps.map((step) => context.answer(step));
+  return [
+    ...(context.wasSent("a bad stream") ? [context.answers("a bad stream")] : []),
+    ...(context.wasSent("too long a prompt") ? [both("too long a prompt", "too long a prompt, streamed")] : []),
+    both("MODL-12 an unknown id", "MODL-12 an unknown id, streamed"),
+  ];
+}
+
+const checks: readonly Check[] = [
+  ofFailures("ERR-01", "Holds the body of every failure to the envelope.", (answer) => {
+    const { json } = answer;
+    const isEnvelope = isRecord(json) && isRecord(at(json, "/error")) && typeof at(json, "/request_id") === "string";
+    return isEnvelope ? undefined : answer.summary;
+  }),
+  {
+    clause: "ERR-01",
+    how: "Looks for an object `error` with a message in every failure.",
+    uses,
+    judge: (context) => `${failures(context).length} errors`,
+    interop: (context) => {
+      for (const answer of failures(context))
+        must(textAt(errorOf(answer), "/message") !== undefined, answer, "error.message", answer.summary);
+      return `${failures(context).length} errors`;
+    },
+  },
+  ofFailures("ERR-02", "Reads the four members of every error.", (answer) => {
+    const error = errorOf(answer);
+    const isText = (name: string): boolean => typeof at(error, `/${name}`) === "string";
+    const isRight =
+      isText("message") &&
+      isText("type") &&
+      ["param", "code"].every((name) => isText(name) || at(error, `/${name}`) === null);
+    return isRight ? undefined : show(error);
+  }),
+  ofFailures("ERR-03", "Compares request_id with the header.", (answer) => {
+    const [id, header] = [at(answer.json, "/request_id"), answer.header("x-request-id")];
+    return typeof id === "string" && id === header ? undefined : `${show(id)}, header ${show(header)}`;
+  }),
+  ofFailures(
+    "ERR-04",
+    "Reads the media type of every failure.",
+    (answer) => (answer.mediaType === "application/json" ? undefined : answer.mediaType || "none"),
+    true,
+  ),
+  ofFailures("ERR-05", "Looks status and type of every error up by its code.", (answer) => {
+    const error = errorOf(answer);
+    const entry = catalog[String(at(error, "/code"))];
+    if (!entry) return isRecord(error) ? `no known code in ${show(error)}` : answer.summary;
+    const isEdge = edgeStatuses[String(answer.status)]?.code === at(error, "/code");
+    const isRight = (entry.status === answer.status || isEdge) && entry.type === at(error, "/type");
+    return isRight ? undefined : `${answer.status} ${show(at(error, "/type"))} with ${show(at(error, "/code"))}`;
+  }),
+  ofFailures("ERR-06", "Looks every code up.", (answer) => {
+    const faults = faultsOf("ErrorCode", at(errorOf(answer), "/code"));
+    return faults.length === 0 ? undefined : show(at(errorOf(answer), "/code"));
+  }),
+  {
+    clause: "ERR-07",
+    how: "Sends the same faults streamed and not.",
+    uses: ["a bad stream", "MODL-12 an unknown id", "MODL-12 an unknown id, streamed", "too long a prompt", "plain"],
+    cases: (context) => ({ tried: pairsOf(context).length, of: 3 }),
+    judge: (context) => {
+      const pairs = pairsOf(context);
+      for (const [whole, streamed] of pairs) {
+        if (!whole || !streamed) cannot("not sent");
+        const trace = (answer: Answer): string =>
+          show([answer.status, ...["type", "code", "param"].map((name) => at(errorOf(answer), `/${name}`))]);
+        if (whole.status === undefined || whole.status < 400) cannot(`"${whole.name}" was not refused`);
+        must(trace(streamed) === trace(whole), streamed, trace(whole), trace(streamed));
+      }
+      return isCompletion(context.answer("plain")) ? `${pairs.length} pairs` : cannot("nothing was accepted");
+    },
+  },
+  ofFailures(
+    "ERR-08",
+    "Searches every failure for a stack, a path of a file, an address, and what the engines of the scenarios say of themselves.",
+    (answer) => {
+      const text = answer.text;
+      const secret = engineSecrets.find((one) => text.includes(one) && !(answer.exchange.ask.body ?? "").includes(one));
+      const stack =
+        /\bat .+ \(?(?:file:\/\/)?\/.+:\d+:\d+|Traceback \(most recent|File ".+", line \d+|node_modules\//.exec(
+          text,
+        )?.[0];
+      const address = /\b(?:\d{1,3}\.){3}\d{1,3}:\d{2,5}\b|\blocalhost:\d+|\bECONNREFUSED\b/.exec(text)?.[0];
+      return secret ?? stack ?? address;
+    },
+    false,
+    "nothing of the inside",
+  ),
+  ofFailures("ERR-09", "Reads the path in every `param`.", (answer) => {
+    const param = textAt(errorOf(answer), "/param");
+    return param === undefined || path.test(param) ? undefined : show(param);
+  }),
+  {
+    clause: "ERR-09",
+    how: "Looks for a path with an index among the errors.",
+    uses: [...inner, "plain"],
+    judge: (context) => {
+      const found = failures(context)
+        .filter(hasParam)
+        .map((answer) => textAt(errorOf(answer), "/param") ?? "");
+      return found.some((param) => /\]\./.test(param))
+        ? `${found.length} paths`
+        : cannot("no error had a path with an index");
+    },
+  },
+  {
+    clause: "ERR-10",
+    how: "Sends faults that lie deep, and expects the deepest member as `param`.",
+    uses: [...inner, "plain"],
+    judge: (context) => {
+      const sent = inner.filter((step) => context.has(step));
+      for (const step of sent) {
+        const answer = context.answer(step);
+        must(
+          at(errorOf(answer), "/param") === deepest[step],
+          answer,
+          deepest[step],
+          show(at(errorOf(answer), "/param")),
+        );
+      }
+      return sent.length > 1 ? `${sent.length} paths` : cannot("too few of them were sent");
+    },
+  },
+  ofFailures("ERR-11", "Reads Link of every failure with a code.", (answer) => {
+    if (!isRecord(errorOf(answer))) return "no envelope";
+    const link = answer.header("link");
+    return link !== undefined &&
+      /<[^>]+>\s*;[^,]*rel="?help"?/.test(link) &&
+      link.includes(String(at(errorOf(answer), "/code")))
+      ? undefined
+      : show(link);
+  }),
+  {
+    clause: "ERR-12",
+    how: "Looks for the name of the member in the message of every error that has a `param`.",
+    uses: [...uses, ...inner],
+    judge: (context) => {
+      const named = failures(context).filter(hasParam);
+      for (const answer of named) {
+        const [param, message] = [textAt(errorOf(answer), "/param") ?? "", textAt(errorOf(answer), "/message") ?? ""];
+        const member =
+          param
+            .split(".")
+            .at(-1)
+            ?.replace(/\[\d+\]$/, "") ?? param;
+        const isNamed =
+          message.toLowerCase().includes(member.toLowerCase()) || (param === "messages" && message.includes("prompt"));
+        must(isNamed, answer, `a message that names ${member}`, show(message));
+      }
+      return named.length > 0 ? `${named.length} messages` : cannot("no error named a member");
+    },
+  },
+];
+
+export const err: TestGroup = { steps: [], checks };

@@ -1,0 +1,130 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { checkOf } from "../../judge/check.ts";
+import type { TestGroup, Check } from "../../judge/check.ts";
+import { cannot, must, show } from "../../judge/finding.ts";
+import {
+  at,
+  completionOf,
+  contentOf,
+  finishOf,
+  givenCompletion,
+  isRecord,
+  listAt,
+  mustRefuse,
+  parse,
+  textAt,
+} from "../../judge/read.ts";
+import type { Answer } from "../../wire/answer.ts";
+import { keywords, listed, plans, schemaPath, steps } from "./requests.ts";
+
+const ajv = new Ajv2020({ strict: false });
+const isListed = ajv.compile(listed);
+
+function mustBeListed(answer: Answer): string {
+  completionOf(answer);
+  if (finishOf(answer) !== "stop") cannot(`"${answer.name}" finished with ${show(finishOf(answer))}`);
+  must(isListed(parse(contentOf(answer))), answer, "content that is valid against the schema", show(contentOf(answer)));
+  return show(contentOf(answer));
+}
+
+const checks: readonly Check[] = [
+  checkOf("FMT-01", "Compares the plain answer with one in the format text.", ["plain", "text format"], (context) => {
+    const [plain, text] = [context.answer("plain"), context.answer("text format")];
+    givenCompletion(plain);
+    completionOf(text);
+    must(contentOf(text) === contentOf(plain), text, show(contentOf(plain)), show(contentOf(text)));
+    return show(contentOf(text));
+  }),
+  checkOf(
+    "FMT-02",
+    "Asks for several JSON objects, and reads those that were not cut.",
+    ["JSON object"],
+    (context) => {
+      const answer = context.answer("JSON object");
+      completionOf(answer);
+      const whole = [...listAt(answer.json, "/choices").keys()].filter((index) => finishOf(answer, index) === "stop");
+      const texts = whole.map((index) => contentOf(answer, index));
+      for (const text of texts) must(isRecord(parse(text)), answer, "one JSON object", show(text));
+      return texts.length > 0 ? texts.join(" ") : cannot("every choice was cut");
+    },
+    true,
+  ),
+  checkOf(
+    "FMT-03",
+    "Asks for JSON by a schema and validates it.",
+    ["JSON by schema"],
+    (context) => mustBeListed(context.answer("JSON by schema")),
+    true,
+  ),
+  checkOf("FMT-04", "The same with strict false.", ["JSON by a loose schema"], (context) =>
+    mustBeListed(context.answer("JSON by a loose schema")),
+  ),
+  checkOf(
+    "FMT-07",
+    "Asks for JSON by schemas of every keyword that is enforced.",
+    ["JSON by schema", "keywords, one by one"],
+    (context) => {
+      mustBeListed(context.answer("JSON by schema"));
+      for (const [index, answer] of context.answers("keywords, one by one").entries()) {
+        const [name, schema] = keywords[index] ?? cannot("an answer too many");
+        completionOf(answer);
+        if (finishOf(answer) !== "stop") cannot(`"${name}" finished with ${show(finishOf(answer))}`);
+        must(
+          ajv.validate(schema, parse(contentOf(answer))),
+          answer,
+          `content that keeps ${name}`,
+          show(contentOf(answer)),
+        );
+      }
+      return "every answer was valid";
+    },
+  ),
+  checkOf("FMT-08", "Sends a schema with every annotation.", ["annotations"], (context) => {
+    completionOf(context.answer("annotations"));
+    return "accepted";
+  }),
+  checkOf(
+    "FMT-11",
+    "Reads `param` of every invalid_schema of the run.",
+    ["a bad schema, streamed and not", "plain"],
+    (context) => {
+      const refused = context.all.filter((answer) => at(answer.json, "/error/code") === "invalid_schema");
+      for (const answer of refused) {
+        const param = textAt(answer.json, "/error/param") ?? "";
+        must(
+          param.startsWith(schemaPath) || /^tools\[\d+\]\.function\.parameters/.test(param),
+          answer,
+          "the path of the schema",
+          show(param),
+        );
+      }
+      return refused.length > 0 ? `${refused.length} answers` : cannot("no schema was refused with invalid_schema");
+    },
+  ),
+  checkOf(
+    "FMT-13",
+    "Sends a bad schema, streamed and not.",
+    ["a bad schema, streamed and not", "JSON by schema"],
+    (context) =>
+      context
+        .answers("a bad schema, streamed and not")
+        .map((answer) => mustRefuse(answer, { status: 400, code: "invalid_schema" }))
+        .join("; "),
+  ),
+  checkOf(
+    "FMT-14",
+    "Joins the pieces of a stream and validates them.",
+    ["JSON by schema, streamed"],
+    (context) => mustBeListed(context.answer("JSON by schema, streamed")),
+    true,
+  ),
+  checkOf("FMT-15", "Asks for JSON by a schema under a cap of three tokens.", ["JSON cut by the cap"], (context) => {
+    const answer = context.answer("JSON cut by the cap");
+    completionOf(answer);
+    must(finishOf(answer) === "length", answer, "finish_reason length", show(finishOf(answer)));
+    must(parse(contentOf(answer)) === undefined, answer, "content that breaks off", show(contentOf(answer)));
+    return show(contentOf(answer));
+  }),
+];
+
+export const fmt: TestGroup = { steps: [...plans.steps, ...steps], checks: [...plans.checks, ...checks] };

@@ -1,0 +1,167 @@
+import type { Step } from "../../judge/check.ts";
+import { chat, say } from "../../requests/chat-request.ts";
+import type { Members } from "../../requests/chat-request.ts";
+import { longText } from "../../requests/long-text.ts";
+import { refusals } from "../../requests/refusals.ts";
+
+/** Every keyword that is enforced, over values so few that a model that says anything ends soon. */
+export const listed = {
+  type: "object",
+  properties: {
+    kind: { const: "report" },
+    level: { enum: ["low", "high"] },
+    count: { $ref: "#/$defs/digit" },
+    other: { anyOf: [{ type: "null" }, { type: "boolean" }] },
+  },
+  required: ["kind", "level", "count", "other"],
+  additionalProperties: false,
+  $defs: { digit: { enum: [1, 2, 3] } },
+};
+const annotated = {
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  $id: "https://conformance.example/report",
+  $comment: "c",
+  title: "t",
+  description: "d",
+  default: {},
+  examples: [{}],
+  deprecated: false,
+  ...listed,
+};
+const patterned = { type: "object", properties: { a: { type: "string", pattern: "^[a-z]+$" } }, required: ["a"] };
+
+export const schemaPath = "response_format.json_schema.schema";
+export const format = (schema: unknown, more: Members = {}): Members => ({
+  response_format: { type: "json_schema", json_schema: { name: "report", schema, ...more } },
+});
+const asked = { ...say("Report."), max_completion_tokens: 160 };
+const wrong = (code: string, param: string) => ({ status: 400, code, param });
+export const bad = (title: string, schema: unknown) => ({ title, members: format(schema) });
+
+export const plans = refusals([
+  {
+    clause: "FMT-05",
+    want: { status: 400, code: "missing_required_parameter" },
+    sample: 2,
+    cases: [
+      {
+        title: "no schema",
+        members: { response_format: { type: "json_schema", json_schema: { name: "report" } } },
+        want: { param: schemaPath },
+      },
+      {
+        title: "no name",
+        members: { response_format: { type: "json_schema", json_schema: { schema: listed } } },
+        want: { param: "response_format.json_schema.name" },
+      },
+    ],
+  },
+  {
+    clause: "FMT-06",
+    want: wrong("invalid_value", "response_format.json_schema.name"),
+    sample: 2,
+    cases: [
+      { title: "a name with a blank", members: format(listed, { name: "a b" }) },
+      { title: "a name of 65 letters", members: format(listed, { name: "x".repeat(65) }) },
+    ],
+  },
+  {
+    clause: "FMT-09",
+    want: { status: 400, code: "invalid_schema", param: schemaPath },
+    sample: 2,
+    cases: [
+      { ...bad("pattern", patterned), want: { says: /pattern/ } },
+      { ...bad("not", { type: "object", properties: { a: { not: { type: "string" } } } }), want: { says: /\bnot\b/ } },
+      {
+        ...bad("minimum", { type: "object", properties: { a: { type: "number", minimum: 5 } } }),
+        want: { says: /minimum/ },
+      },
+      { ...bad("uniqueItems", { type: "array", uniqueItems: true }), want: { says: /uniqueItems/ } },
+      { ...bad("if", { if: { type: "object" } }), want: { says: /\bif\b/ } },
+      {
+        ...bad("a word that is no keyword", { type: "object", conformanceWord: 1 }),
+        want: { says: /conformanceWord/ },
+      },
+    ],
+  },
+  {
+    clause: "FMT-10",
+    want: { status: 400, code: "invalid_schema" },
+    sample: 2,
+    cases: [
+      bad("a type that is none", { type: "colour" }),
+      bad("required that is no list", { type: "object", required: "a" }),
+      bad("a reference to nothing", { $ref: "#/$defs/none" }),
+    ],
+  },
+  {
+    clause: "FMT-12",
+    want: wrong("invalid_value", "response_format.type"),
+    cases: [{ title: "an unknown type", members: { response_format: { type: "yaml" } } }],
+  },
+]);
+
+const structured = (name: string, members: Members): Step => ({
+  name,
+  needs: ["models"],
+  isValid: true,
+  asks: (context) => [chat(context, { ...asked, ...members })],
+});
+
+/** One keyword each, where all together would not show which one is not held. */
+export const keywords: readonly (readonly [name: string, schema: Members])[] = [
+  ["enum", { enum: ["only-this"] }],
+  ["const", { const: { exactly: ["this", 1, null] } }],
+  ["anyOf", { anyOf: [{ const: "one" }, { const: "other" }] }],
+  ["$ref", { $ref: "#/$defs/word", $defs: { word: { enum: ["sun", "moon"] } } }],
+  [
+    "required",
+    { type: "object", properties: { a: { type: "boolean" } }, required: ["a"], additionalProperties: false },
+  ],
+  [
+    "items",
+    {
+      type: "object",
+      properties: { list: { type: "array", items: { enum: [7] } } },
+      required: ["list"],
+      additionalProperties: false,
+    },
+  ],
+];
+
+export const steps: readonly Step[] = [
+  {
+    name: "text format",
+    needs: ["models"],
+    isValid: true,
+    asks: (context) => [chat(context, { response_format: { type: "text" } })],
+  },
+  structured("JSON object", {
+    response_format: { type: "json_object" },
+    ...say("Give me one small JSON object, such as {}."),
+    max_completion_tokens: 48,
+    temperature: 1.5,
+    n: 8,
+  }),
+  structured("JSON by schema", format(listed, { strict: true })),
+  structured("JSON by a loose schema", format(listed, { strict: false })),
+  structured("JSON by schema, streamed", { ...format(listed), stream: true }),
+  structured("JSON cut by the cap", {
+    ...format({ const: longText }),
+    max_completion_tokens: 3,
+  }),
+  structured("annotations", { ...format(annotated), max_completion_tokens: 1 }),
+  {
+    name: "a bad schema, streamed and not",
+    needs: ["models"],
+    asks: (context) => [false, true].map((stream) => chat(context, { ...format(patterned), stream })),
+  },
+  {
+    name: "keywords, one by one",
+    needs: ["models"],
+    asks: (context) =>
+      (context.profile.isThorough ? keywords : keywords.slice(0, 4)).map(([, schema]) =>
+        chat(context, { ...asked, ...format(schema) }),
+      ),
+  },
+];

@@ -1,0 +1,95 @@
+import type { Check, Step } from "../../judge/check.ts";
+import { must, show } from "../../judge/finding.ts";
+import { ask } from "../../requests/chat-request.ts";
+import { originOf, sentHeader } from "../../requests/client-headers.ts";
+import type { Answer } from "../../wire/answer.ts";
+
+const exposed = [
+  "x-request-id",
+  ...["limit", "remaining", "reset"].flatMap((what) => [`x-ratelimit-${what}-requests`, `x-ratelimit-${what}-tokens`]),
+  "retry-after",
+  "retry-after-ms",
+  "x-ignored-params",
+];
+
+export const browserSteps: readonly Step[] = [
+  {
+    name: "preflight",
+    asks: (context) => [
+      ask(context, "OPTIONS", `${context.profile.basePath}/chat/completions`, [
+        ["Origin", originOf(context.profile)],
+        ["Access-Control-Request-Method", "POST"],
+        ["Access-Control-Request-Headers", "authorization,content-type"],
+      ]),
+    ],
+  },
+];
+
+const ofBrowsers = (answers: readonly Answer[]): Answer[] =>
+  answers.filter((answer) => answer.status !== undefined && sentHeader(answer, "origin") !== undefined);
+const corsOf = (answer: Answer): string[] =>
+  answer.allHeaders.map(([name]) => name).filter((name) => name.startsWith("access-control-"));
+
+export const browserChecks: readonly Check[] = [
+  {
+    clause: "HTTP-24",
+    how: "Sends a preflight without a key from an allowed origin.",
+    uses: ["preflight"],
+    judge: (context) => {
+      const answer = context.answer("preflight");
+      const isSuccess = answer.status !== undefined && answer.status >= 200 && answer.status < 300;
+      must(isSuccess, answer, "a status of 2xx", answer.summary);
+      const allowed = answer.header("access-control-allow-origin");
+      const isAllowed = allowed === "*" || allowed === originOf(context.profile);
+      must(isAllowed, answer, "Access-Control-Allow-Origin with the origin or *", show(allowed));
+      const methods = answer.header("access-control-allow-methods") ?? "POST";
+      must(/\bPOST\b|\*/.test(methods), answer, "POST among Access-Control-Allow-Methods", methods);
+      return `${answer.status}, allowed for ${allowed}`;
+    },
+  },
+  {
+    clause: "HTTP-25",
+    how: "Reads Access-Control-Expose-Headers of an answer to a request with an Origin.",
+    uses: ["plain with Origin"],
+    judge: (context) => {
+      const answer = context.answer("plain with Origin");
+      const names = (answer.header("access-control-expose-headers") ?? "")
+        .split(",")
+        .map((name) => name.trim().toLowerCase());
+      const missing = names.includes("*") ? [] : exposed.filter((name) => !names.includes(name));
+      must(missing.length === 0, answer, "all of them exposed", `${missing.join(", ")} missing`);
+      return `${names.length} headers exposed`;
+    },
+  },
+  {
+    clause: "HTTP-26",
+    how: "Searches every answer to a request without an Origin for CORS headers, while one with an Origin has them.",
+    uses: ["models", "plain with Origin"],
+    judge: (context) => {
+      const others = context.all.filter(
+        (answer) => answer.status !== undefined && sentHeader(answer, "origin") === undefined,
+      );
+      const odd = others.find((answer) => corsOf(answer).length > 0);
+      must(odd === undefined, odd, "no CORS header", odd ? corsOf(odd).join(", ") : "");
+      const twin = ofBrowsers(context.all).some((answer) => corsOf(answer).length > 0);
+      return twin && others.length > 0 ? `none in ${others.length} answers` : "";
+    },
+  },
+  {
+    clause: "HTTP-27",
+    how: "Searches every answer to a request with an Origin for Access-Control-Allow-Credentials.",
+    uses: ["plain with Origin", "preflight"],
+    judge: (context) => {
+      const answers = ofBrowsers(context.all);
+      const odd = answers.find((answer) => answer.header("access-control-allow-credentials") !== undefined);
+      must(
+        odd === undefined,
+        odd,
+        "no Access-Control-Allow-Credentials",
+        show(odd?.header("access-control-allow-credentials")),
+      );
+      const twin = answers.filter((answer) => corsOf(answer).length > 0);
+      return twin.length > 0 ? `absent in ${twin.length} answers with CORS headers` : "";
+    },
+  },
+];

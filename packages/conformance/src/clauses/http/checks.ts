@@ -1,0 +1,149 @@
+import { edgeStatuses, limit } from "../../contract/contract.ts";
+import type { TestGroup, Check } from "../../judge/check.ts";
+import { must, show } from "../../judge/finding.ts";
+import { at, mustRefuse } from "../../judge/read.ts";
+import type { Answer } from "../../wire/answer.ts";
+import { acceptedChecks } from "./accepted.ts";
+import { browserChecks, browserSteps } from "./browsers.ts";
+import { slowChecks, slowSteps } from "./deadlines.ts";
+import { everyAnswerChecks } from "./every-answer.ts";
+import { isSent, plans, steps, unreadable, unreadableName, wrongMethod } from "./requests.ts";
+
+const checks: readonly Check[] = [
+  {
+    clause: "HTTP-02",
+    how: "Looks at `Allow` of the answer to a wrong method.",
+    uses: ["HTTP-02 DELETE of createChatCompletion"],
+    judge: (context) => {
+      const answer = context.answers("HTTP-02 DELETE of createChatCompletion")[0];
+      return answer ? mustAllow(answer, "POST") : "";
+    },
+  },
+  {
+    clause: "HTTP-03",
+    how: "Sends HEAD to the listing with a valid key.",
+    uses: ["HEAD", "models"],
+    judge: (context) => {
+      const answer = context.answer("HEAD");
+      must(answer.status === 405, answer, "405", answer.summary);
+      return mustAllow(answer, "GET");
+    },
+  },
+  {
+    clause: "HTTP-04",
+    how: "Sends OPTIONS without the headers of a preflight.",
+    uses: ["OPTIONS", "models"],
+    judge: (context) => {
+      const answer = context.answer("OPTIONS");
+      mustRefuse(answer, wrongMethod);
+      return mustAllow(answer, "GET");
+    },
+  },
+  {
+    clause: "HTTP-08",
+    how: "Sends a body of exactly the largest size, which is no object, and expects another fault than its size.",
+    uses: ["HTTP-16 an array of the largest size", "a short array"],
+    judge: (context) => {
+      const answer = context.answer("HTTP-16 an array of the largest size");
+      // Where an array is answered oddly, a short one tells whether that is for its size.
+      const isOdd = answer.status !== 200 && answer.status !== 400;
+      const wanted = isOdd ? context.answer("a short array").status : answer.status;
+      must(
+        answer.status !== undefined && answer.status === wanted,
+        answer,
+        `${wanted}, as for a short one`,
+        answer.summary,
+      );
+      return `${answer.status} to ${limit("maxBodyBytes")} bytes`;
+    },
+  },
+  {
+    clause: "HTTP-21",
+    how: "Looks at requests with two faults each: the one that comes first in the order has to be reported.",
+    uses: [
+      "several faults",
+      "HTTP-05 DELETE of a path that is not there",
+      "HTTP-02 DELETE of createChatCompletion",
+      "HTTP-09 text/plain",
+      "HTTP-07 a body of one byte too many",
+      "AUTH-11 another method of a path that is not there",
+    ],
+    judge: (context) => {
+      const seen = [
+        mustRefuse(context.answer("several faults"), { status: 400, code: "invalid_value", param: "temperature" }),
+      ];
+      for (const [step, status, code] of orderedFaults) seen.push(mustRefuse(context.answer(step), { status, code }));
+      return seen.join("; ");
+    },
+  },
+  {
+    clause: "HTTP-22",
+    how: "Sends bytes that are no HTTP request and expects the envelope with a code of x-edge-statuses.",
+    uses: unreadable.map(([title]) => unreadableName(title)),
+    cases: (context) => ({
+      tried: unreadable.filter((_, index) => isSent(index, context)).length,
+      of: unreadable.length,
+    }),
+    judge: (context) => {
+      const sent = unreadable.filter((_, index) => isSent(index, context));
+      return sent.map(([title, , statuses]) => mustBeEdge(context.answer(unreadableName(title)), statuses)).join("; ");
+    },
+  },
+  {
+    clause: "HTTP-23",
+    how: "Sends two faulty requests and one for a record on one connection, and the last one alone where it was not answered with 200.",
+    uses: ["after an error", "retrieve, raw"],
+    judge: (context) => {
+      const [broken, unknown, good] = context.answers("after an error");
+      must(
+        broken?.isWhole === true && broken.status !== undefined && broken.status >= 400,
+        broken,
+        "an error",
+        broken?.summary ?? "nothing",
+      );
+      must(
+        unknown?.isWhole === true && unknown.status !== undefined,
+        unknown,
+        "an answer on the same connection",
+        unknown?.summary ?? "nothing",
+      );
+      const alone = context.answer("retrieve, raw");
+      must(
+        good?.isWhole === true && good.status === alone.status,
+        good,
+        `${alone.status} on the same connection, as on another`,
+        good?.summary ?? "nothing",
+      );
+      return "three answers on one connection";
+    },
+  },
+];
+
+const orderedFaults: readonly (readonly [step: string, status: number, code: string])[] = [
+  ["HTTP-05 DELETE of a path that is not there", 404, "unknown_url"],
+  ["HTTP-02 DELETE of createChatCompletion", 405, "method_not_allowed"],
+  ["HTTP-09 text/plain", 415, "unsupported_media_type"],
+  ["HTTP-07 a body of one byte too many", 413, "request_too_large"],
+  ["AUTH-11 another method of a path that is not there", 401, "invalid_api_key"],
+];
+
+function mustAllow(answer: Answer, method: string): string {
+  const methods = (answer.header("allow") ?? "").split(",").map((one) => one.trim());
+  const isList = methods.includes(method) && !methods.includes(answer.exchange.ask.method);
+  must(isList, answer, `Allow: ${method}`, `Allow: ${show(answer.header("allow"))}`);
+  return `405 with Allow: ${methods.join(", ")}`;
+}
+
+function mustBeEdge(answer: Answer, statuses: readonly number[]): string {
+  const wanted = `one of ${statuses.join(", ")} with the envelope`;
+  must(answer.status !== undefined && statuses.includes(answer.status), answer, wanted, answer.summary);
+  const code = edgeStatuses[String(answer.status)]?.code;
+  must(at(answer.json, "/error/code") === code, answer, `the code ${code}`, answer.summary);
+  must(at(answer.json, "/error/param") === null, answer, "param null", answer.summary);
+  return `${answer.name}: ${answer.status} ${code}`;
+}
+
+export const http: TestGroup = {
+  steps: [...plans.steps, ...steps, ...browserSteps, ...slowSteps],
+  checks: [...plans.checks, ...checks, ...browserChecks, ...slowChecks, ...everyAnswerChecks, ...acceptedChecks],
+};

@@ -1,0 +1,197 @@
+import { limit } from "../../contract/contract.ts";
+import type { Step } from "../../judge/check.ts";
+import type { Context } from "../../judge/context.ts";
+import { cannot, must } from "../../judge/finding.ts";
+import { ask, authorized, chat, post } from "../../requests/chat-request.ts";
+import { modelId } from "../../requests/listed-model.ts";
+import { refusals } from "../../requests/refusals.ts";
+import type { Case } from "../../requests/refusals.ts";
+import type { Ask, Header } from "../../wire/ask.ts";
+
+const under =
+  (path: string, method = "GET", headers?: readonly Header[]) =>
+  (context: Context): Ask =>
+    ask(context, method, context.profile.basePath + path, headers);
+
+export const wrongMethod = { status: 405, code: "method_not_allowed", param: null };
+const malformed = '{"model": "x", "messages": [';
+
+/** A body with another media type. It is no JSON either: the media type comes first. */
+const typed = (title: string, headers: readonly Header[]): Case => ({
+  title,
+  ask: (context) => {
+    const request = post(context, malformed);
+    return { ...request, headers: [...request.headers.filter(([name]) => name !== "Content-Type"), ...headers] };
+  },
+});
+
+const gzipped = "H4sIAAAAAAAAA6uuBQBDv6ajAgAAAA=="; // `{}`
+
+const nearMiss = (title: string, path: (base: string) => string, says: RegExp): Case => ({
+  title,
+  ask: (context) => {
+    const { basePath } = context.profile;
+    if (!basePath.endsWith("/v1")) cannot("the base URL does not end in /v1");
+    return { ...post(context, "{}"), target: path(basePath) };
+  },
+  want: { says },
+});
+
+export const plans = refusals([
+  {
+    clause: "HTTP-02",
+    want: wrongMethod,
+    cases: [
+      {
+        title: "DELETE of createChatCompletion",
+        isAlways: true,
+        ask: under("/chat/completions", "DELETE", [authorized, ["Content-Type", "text/plain"]]),
+      },
+      { title: "GET of createChatCompletion", ask: under("/chat/completions") },
+      { title: "PATCH of createChatCompletion", ask: under("/chat/completions", "PATCH") },
+      { title: "PUT to listModels", ask: under("/models", "PUT") },
+      {
+        title: "POST to listModels",
+        ask: (context) => ({ ...post(context, "{}"), target: `${context.profile.basePath}/models` }),
+      },
+    ],
+  },
+  {
+    clause: "HTTP-05",
+    want: { status: 404, code: "unknown_url", param: null },
+    cases: [
+      { title: "DELETE of a path that is not there", ask: under("/conformance-nothing", "DELETE"), isAlways: true },
+      { title: "GET of a path that is not there", ask: under("/conformance/nothing") },
+    ],
+  },
+  {
+    clause: "HTTP-06",
+    want: { status: 404, code: "unknown_url" },
+    cases: [
+      nearMiss("/chat/completions", (base) => `${base.slice(0, -3)}/chat/completions`, /\/v1\b/),
+      nearMiss("/v1/v1/chat/completions", (base) => `${base}/v1/chat/completions`, /(?<!\/v1)\/v1\/chat\/completions/),
+      nearMiss("/v1/completions", (base) => `${base}/completions`, /\/chat\/completions/),
+      nearMiss("/v1/responses", (base) => `${base}/responses`, /\/chat\/completions/),
+    ],
+  },
+  {
+    clause: "HTTP-07",
+    want: { status: 413, code: "request_too_large", param: null },
+    cases: [
+      { title: "a body of one byte too many", ask: (context) => post(context, " ".repeat(limit("maxBodyBytes") + 1)) },
+    ],
+  },
+  {
+    clause: "HTTP-09",
+    want: { status: 415, code: "unsupported_media_type", param: null },
+    cases: [
+      { ...typed("text/plain", [["Content-Type", "text/plain"]]), isAlways: true },
+      typed("a form", [["Content-Type", "application/x-www-form-urlencoded"]]),
+      typed("application/jsonl", [["Content-Type", "application/jsonl"]]),
+    ],
+  },
+  {
+    clause: "HTTP-10",
+    want: { status: 415, code: "unsupported_media_type", param: null },
+    cases: [typed("a body without a Content-Type", [])],
+  },
+  {
+    clause: "HTTP-11",
+    want: { status: 415, code: "unsupported_media_type", param: null },
+    cases: [
+      typed("another charset", [["Content-Type", "application/json; charset=iso-8859-1"]]),
+      {
+        title: "a body in gzip",
+        ask: (context) => {
+          const { body: _, ...request } = post(context, "", { headers: [["Content-Encoding", "gzip"]] });
+          return { ...request, bodyBase64: gzipped };
+        },
+      },
+    ],
+  },
+  {
+    clause: "HTTP-13",
+    want: { status: 400, code: "invalid_json", param: null },
+    cases: [
+      { title: "an empty body", ask: (context) => post(context, "") },
+      { title: "JSON that breaks off", ask: (context) => post(context, malformed), shownBy: "after an error" },
+      { title: "a trailing comma", ask: (context) => post(context, '{"model":"x",}') },
+      { title: "NaN", ask: (context) => post(context, '{"temperature":NaN}') },
+    ],
+  },
+  {
+    clause: "HTTP-14",
+    want: { status: 400, code: "invalid_json", param: null },
+    cases: [{ title: "129 levels", ask: (context) => chat(context, {}, { raw: [nested("deep", 129)] }) }],
+  },
+  {
+    clause: "HTTP-16",
+    want: { status: 400, code: "invalid_type", param: null },
+    cases: [
+      {
+        title: "an array of the largest size",
+        isAlways: true,
+        ask: (context) => post(context, `[${" ".repeat(limit("maxBodyBytes") - 2)}]`),
+      },
+      { title: "a string", ask: (context) => post(context, '"{}"') },
+      { title: "null", ask: (context) => post(context, "null") },
+    ],
+  },
+]);
+
+/** A member whose value makes the body so many levels deep; the body itself is the first. */
+export const nested = (name: string, levels: number): string =>
+  `"${name}":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}`;
+
+/** Bytes that are no HTTP request, and which statuses they may get. */
+export const unreadable: readonly (readonly [title: string, raw: string, statuses: readonly number[]])[] = [
+  ["a word", "hello\r\n\r\n", [400]],
+  ["another version of HTTP", "GET /v1/models HTTP/9.9\r\nHost: x\r\n\r\n", [400, 505]],
+  ["a header of 100 kB", `GET /v1/models HTTP/1.1\r\nHost: x\r\nA: ${"x".repeat(100_000)}\r\n\r\n`, [431]],
+  ["a length that is no number", "POST /v1/models HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n", [400]],
+  [
+    "a URL of 40 kB",
+    `GET /v1/${"x".repeat(40_000)} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\n\r\n`,
+    [414, 431],
+  ],
+];
+export const unreadableName = (title: string): string => `HTTP-22 ${title}`;
+export const isSent = (index: number, { profile }: Context): boolean =>
+  profile.isThorough || index === profile.seed % unreadable.length;
+
+export const steps: readonly Step[] = [
+  {
+    name: "a short array",
+    needs: ["HTTP-16 an array of the largest size"],
+    shownBy: (context) => {
+      const answer = context.answer("HTTP-16 an array of the largest size");
+      must(answer.status === 200 || answer.status === 400, answer, "200 or 400", answer.summary);
+      return answer.name;
+    },
+    asks: (context) => [post(context, "[]")],
+  },
+  { name: "HEAD", asks: (context) => [under("/models", "HEAD")(context)] },
+  { name: "OPTIONS", asks: (context) => [under("/models", "OPTIONS")(context)] },
+  {
+    name: "after an error",
+    needs: ["models"],
+    how: "on one connection",
+    asks: (context) => [
+      post(context, malformed),
+      chat(context, { model: "conformance/none" }),
+      under(`/models/${modelId(context)}`)(context),
+    ],
+  },
+  {
+    name: "several faults",
+    needs: ["models"],
+    asks: (context) => [chat(context, { model: "conformance/none", top_p: 7, temperature: 7, stream: true })],
+  },
+  ...unreadable.map(([title, raw], index): Step => ({
+    name: unreadableName(title),
+    asks: (context) => {
+      if (!isSent(index, context)) cannot("left out of a short run; --thorough sends every case");
+      return [{ method: "GET", target: "", headers: [], raw }];
+    },
+  })),
+];

@@ -1,0 +1,168 @@
+import { checkOf } from "../../judge/check.ts";
+import type { TestGroup, Check } from "../../judge/check.ts";
+import type { Context } from "../../judge/context.ts";
+import { cannot, must, show } from "../../judge/finding.ts";
+import { at, isCompletion, mustRefuse } from "../../judge/read.ts";
+import { needsKey } from "../../requests/keys.ts";
+import type { Answer } from "../../wire/answer.ts";
+import { headerChecks } from "./headers.ts";
+import { steps } from "./requests.ts";
+
+const is429 = ({ status }: Answer): boolean => status === 429;
+
+/** That the last one is beyond a limit, and the others were within it. */
+function mustLimit(answers: readonly Answer[], limit: string): string {
+  const refused = answers.find(is429);
+  must(
+    refused !== undefined,
+    answers.at(-1),
+    "429 to one of the requests",
+    answers.map(({ status }) => status).join(", "),
+  );
+  must(at(refused.json, "/error/code") === "rate_limit_exceeded", refused, "rate_limit_exceeded", refused.summary);
+  must(
+    at(refused.json, "/error/details/limit") === limit,
+    refused,
+    `details.limit ${limit}`,
+    show(at(refused.json, "/error/details/limit")),
+  );
+  if (!answers.some(isCompletion)) cannot("nothing was accepted with this key");
+  return `429 ${limit} beside ${answers.filter(isCompletion).length} answers`;
+}
+
+const waiting = ["beyond the requests", "beyond the tokens"];
+const limited = (context: Context): readonly Answer[] => {
+  const found = context.all.filter(is429);
+  return found.length > 0 ? found : cannot("no request was answered with 429");
+};
+
+const checks: readonly Check[] = [
+  checkOf("LIM-07", "Sends one request more than the key may in a minute.", ["beyond the requests"], (context) => {
+    const answers = context.answers("beyond the requests");
+    const accepted = answers.filter(isCompletion).length;
+    must(
+      accepted <= needsKey(context, "requests", "requestsPerMinute"),
+      answers.at(-1),
+      "no more than the limit accepted",
+      `${accepted} accepted`,
+    );
+    return mustLimit(answers, "requests");
+  }),
+  checkOf("LIM-08", "Sends requests until the tokens of a key are used up.", ["beyond the tokens"], (context) =>
+    mustLimit(context.answers("beyond the tokens").slice(1), "tokens"),
+  ),
+  checkOf(
+    "LIM-09",
+    "Holds as many streams as a key may, and sends one request more.",
+    ["beyond the places"],
+    (context) => mustLimit(context.answers("beyond the places"), "concurrency"),
+  ),
+  checkOf(
+    "LIM-10",
+    "Reads the waits of every 429.",
+    waiting,
+    (context) => {
+      for (const answer of limited(context)) {
+        const [seconds, ms] = [answer.header("retry-after") ?? "", answer.header("retry-after-ms") ?? ""];
+        must(/^[1-9]\d*$/.test(seconds), answer, "Retry-After in whole seconds, at least 1", show(seconds));
+        must(/^\d+$/.test(ms), answer, "retry-after-ms", show(ms));
+      }
+      return `${limited(context).length} answers`;
+    },
+    true,
+  ),
+  checkOf("LIM-11", "Compares both waits of every 429.", waiting, (context) => {
+    for (const answer of limited(context)) {
+      const [seconds, ms] = [Number(answer.header("retry-after")), Number(answer.header("retry-after-ms"))];
+      must(
+        seconds === Math.max(1, Math.ceil(ms / 1000)),
+        answer,
+        `Retry-After ${Math.max(1, Math.ceil(ms / 1000))}`,
+        `${seconds} beside ${ms} ms`,
+      );
+    }
+    return `${limited(context).length} answers`;
+  }),
+  checkOf(
+    "LIM-12",
+    "Brings a key into debt, so that the wait is longer than a minute.",
+    ["a debt of tokens"],
+    (context) => {
+      const long = context.all.filter((answer) => Number(answer.header("retry-after")) > 60);
+      for (const answer of long)
+        must(
+          answer.header("x-should-retry") === "false",
+          answer,
+          "x-should-retry: false",
+          show(answer.header("x-should-retry")),
+        );
+      return long.length > 0 ? `${long.length} answers` : cannot("no wait was longer than 60 seconds");
+    },
+  ),
+  checkOf("LIM-13", "Waits as long as the 429 said and asks again.", ["after the wait"], (context) => {
+    const answer = context.answer("after the wait");
+    must(isCompletion(answer), answer, "200 after the wait", answer.summary);
+    return `accepted after ${answer.exchange.ask.manner?.delayMs} ms`;
+  }),
+  checkOf(
+    "LIM-14",
+    "Fills the places and the queue of a model and sends one request more.",
+    ["a full queue"],
+    (context) => {
+      const answers = context.answers("a full queue");
+      const refused = answers.filter(is429);
+      must(
+        refused.length > 0,
+        answers.at(-1),
+        "429 to one of the requests",
+        answers.map(({ status }) => status).join(", "),
+      );
+      for (const answer of refused) {
+        mustRefuse(answer, { status: 429, code: "capacity_exhausted" });
+        must(
+          (answer.exchange.received[0]?.atMs ?? 0) < 1000,
+          answer,
+          "an answer at once",
+          `after ${answer.exchange.endedMs} ms`,
+        );
+      }
+      return answers.some(isCompletion) ? `${refused.length} refused at once` : cannot("nothing was accepted");
+    },
+  ),
+  checkOf("LIM-15", "Asks with a key whose budget is spent.", ["a spent budget", "plain"], (context) =>
+    mustRefuse(context.answer("a spent budget"), { status: 402, code: "insufficient_quota" }),
+  ),
+  checkOf("LIM-16", "Sends a prompt that alone is above the tokens a minute.", ["beyond the tokens"], (context) => {
+    const answer = context.answer("beyond the tokens");
+    mustRefuse(answer, { status: 429, code: "rate_limit_exceeded" });
+    must(
+      answer.header("x-should-retry") === "false",
+      answer,
+      "x-should-retry: false",
+      show(answer.header("x-should-retry")),
+    );
+    return context.answers("beyond the tokens").some(isCompletion)
+      ? "429 with x-should-retry: false"
+      : cannot("nothing was accepted with this key");
+  }),
+  checkOf(
+    "LIM-17",
+    "Ends, fails and leaves requests of a key with few places, and asks again.",
+    ["places given back", "beyond the places"],
+    (context) => {
+      const answers = context.answers("places given back");
+      const last = answers.at(-1);
+      must(
+        last !== undefined && isCompletion(last),
+        last,
+        "200 once the others have ended",
+        last?.summary ?? "nothing",
+      );
+      const refused = answers.find(is429);
+      must(refused === undefined, refused, "a place for each of them", refused?.summary ?? "");
+      return `${answers.length} requests, one after another`;
+    },
+  ),
+];
+
+export const lim: TestGroup = { steps, checks: [...checks, ...headerChecks] };

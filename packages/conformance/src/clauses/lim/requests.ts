@@ -1,0 +1,157 @@
+import type { Step } from "../../judge/check.ts";
+import { cannot } from "../../judge/finding.ts";
+import { tokensOf } from "../../judge/read.ts";
+import { chat, play } from "../../requests/chat-request.ts";
+import { needsKey } from "../../requests/keys.ts";
+import { needsScript, scripted } from "../../requests/scripted-request.ts";
+
+export const steps: readonly Step[] = [
+  {
+    name: "beyond the requests",
+    needs: ["models"],
+    how: "side by side",
+    when: "aside",
+    asks: (context) =>
+      Array.from({ length: needsKey(context, "requests", "requestsPerMinute") + 1 }, () =>
+        chat(context, { max_completion_tokens: 1 }, { key: "requests" }),
+      ),
+  },
+  {
+    name: "after the wait",
+    needs: ["models", "beyond the requests"],
+    when: "aside",
+    asks: (context) => {
+      const refused = context.answers("beyond the requests").filter(({ status }) => status === 429);
+      const waits = refused.map((answer) =>
+        Number(answer.header("retry-after-ms") ?? Number(answer.header("retry-after")) * 1000),
+      );
+      const delayMs = Math.max(...waits);
+      if (!(delayMs >= 0 && delayMs <= 90_000)) cannot("no 429 named a wait that this run has the time for");
+      return [chat(context, { max_completion_tokens: 1 }, { key: "requests", manner: { delayMs } })];
+    },
+  },
+  {
+    name: "beyond the tokens",
+    needs: ["models", "plain"],
+    when: "aside",
+    asks: (context) => {
+      const limit = needsKey(context, "tokens", "tokensPerMinute");
+      const count = Math.ceil(limit / tokensOf(context.answer("plain"), "prompt_tokens")) + 1;
+      if (count > 60) cannot("the limit of the key `tokens` is too high to be reached here");
+      const content = "tree ".repeat(limit * 2);
+      return [
+        chat(context, { messages: [{ role: "user", content }], max_completion_tokens: 1 }, { key: "tokens" }),
+        ...Array.from({ length: count }, () => chat(context, { max_completion_tokens: 1 }, { key: "tokens" })),
+      ];
+    },
+  },
+  scripted(
+    "a debt of tokens",
+    "long",
+    {},
+    {
+      needs: ["models", "beyond the tokens", "after the tokens"],
+      when: "aside",
+      how: "on one connection",
+      asks: (context) => {
+        needsKey(context, "tokens", "tokensPerMinute");
+        needsScript(context);
+        const debt = chat(
+          context,
+          { ...play("conformance-long"), max_completion_tokens: 1024 },
+          { key: "tokens", manner: { delayMs: 20_000 } },
+        );
+        return [debt, chat(context, { max_completion_tokens: 1 }, { key: "tokens" })];
+      },
+    },
+  ),
+  {
+    name: "after the tokens",
+    needs: ["models", "beyond the tokens"],
+    when: "aside",
+    asks: (context) => {
+      const waits = context
+        .answers("beyond the tokens")
+        .slice(1)
+        .map((answer) => Number(answer.header("retry-after-ms") ?? 0));
+      const delayMs = Math.max(0, ...waits);
+      if (delayMs > 90_000) cannot("the wait is too long for this run");
+      return [chat(context, { max_completion_tokens: 1 }, { key: "tokens", manner: { delayMs } })];
+    },
+  },
+  scripted(
+    "beyond the places",
+    "slow",
+    {},
+    {
+      how: "side by side",
+      when: "aside",
+      asks: (context) => {
+        const places = needsKey(context, "concurrency", "concurrency");
+        needsScript(context);
+        const slow = Array.from({ length: places }, () =>
+          chat(context, { ...play("conformance-slow"), stream: true }, { key: "concurrency" }),
+        );
+        return [
+          ...slow,
+          chat(context, { max_completion_tokens: 1 }, { key: "concurrency", manner: { delayMs: 1000 } }),
+        ];
+      },
+    },
+  ),
+  scripted(
+    "places given back",
+    "slow",
+    {},
+    {
+      needs: ["models", "beyond the places"],
+      when: "aside",
+      asks: (context) => {
+        const places = needsKey(context, "concurrency", "concurrency");
+        needsScript(context);
+        const key = "concurrency";
+        const each = [
+          chat(context, { max_completion_tokens: 1 }, { key }),
+          chat(context, { ...play("conformance-early-failure") }, { key }),
+          chat(context, { ...play("conformance-late-failure"), stream: true }, { key }),
+          chat(
+            context,
+            { ...play("conformance-endless"), stream: true, max_completion_tokens: undefined },
+            { key, manner: { leaveAfterEvents: 3 } },
+          ),
+        ];
+        const all = each.flatMap((one) => Array.from({ length: places }, () => one));
+        return [...all, chat(context, { max_completion_tokens: 1 }, { key, manner: { delayMs: 1200 } })];
+      },
+    },
+  ),
+  scripted(
+    "a full queue",
+    "slow",
+    {},
+    {
+      when: "last",
+      how: "side by side",
+      asks: (context) => {
+        const { slots, queueLength } = context.profile;
+        if (slots === undefined || queueLength === undefined) cannot("name `slots` and `queueLength` in the claims");
+        needsScript(context);
+        const slow = Array.from({ length: slots + queueLength }, () =>
+          chat(context, { ...play("conformance-slow"), stream: true, max_completion_tokens: undefined }),
+        );
+        return [
+          ...slow,
+          ...[800, 850].map((delayMs) => chat(context, { max_completion_tokens: 1 }, { manner: { delayMs } })),
+        ];
+      },
+    },
+  ),
+  {
+    name: "a spent budget",
+    needs: ["models"],
+    asks: (context) => {
+      needsKey(context, "spent");
+      return [chat(context, { max_completion_tokens: 1 }, { key: "spent" })];
+    },
+  },
+];

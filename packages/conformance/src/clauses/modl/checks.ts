@@ -1,0 +1,216 @@
+import { isDeepStrictEqual } from "node:util";
+import { document, faultsOf } from "../../contract/contract.ts";
+import type { TestGroup, Check } from "../../judge/check.ts";
+import { cannot, must, show } from "../../judge/finding.ts";
+import {
+  at,
+  contentOf,
+  givenCompletion,
+  isCompletion,
+  isRecord,
+  listAt,
+  mustRefuse,
+  textAt,
+} from "../../judge/read.ts";
+import { modelId, recordsOf } from "../../requests/listed-model.ts";
+import { plans, readyIds, record, steps } from "./requests.ts";
+
+const shownFirst = new Set([
+  "id",
+  "name",
+  "created",
+  "description",
+  "context_length",
+  "max_completion_tokens",
+  "quantization",
+  "pricing",
+]);
+
+/** A check of every record of the listing. */
+const ofRecords = (
+  clause: string,
+  how: string,
+  faultOf: (one: Record<string, unknown>) => string | undefined,
+): Check => ({
+  clause,
+  how,
+  uses: ["models"],
+  judge: (context) => {
+    const records = recordsOf(context);
+    const answer = context.answer("models");
+    must(records.length > 0, answer, "a listing with records", answer.summary);
+    for (const one of records) {
+      const fault = faultOf(one);
+      must(fault === undefined, answer, "a record that is right", `${show(one["id"])}: ${fault}`);
+    }
+    return `${records.length} records`;
+  },
+});
+
+const schemaFault = (isOf: (member: string) => boolean) => (one: Record<string, unknown>) =>
+  required.filter((name) => isOf(name) && one[name] === undefined).map((name) => `no ${name}`)[0] ??
+  faultsOf("Model", one).find((fault) => fault.startsWith("/") && isOf(fault.split(/[/ ]/)[1] ?? ""));
+
+const required = listAt(document.components.schemas["Model"], "/required").map(String);
+const isDecimal = (price: unknown): boolean => typeof price === "string" && /^[0-9]+(\.[0-9]+)?$/.test(price);
+
+const retrieved = ["retrieve, raw", "retrieve, encoded"];
+
+const checks: readonly Check[] = [
+  {
+    clause: "MODL-01",
+    how: "Reads the listing.",
+    uses: ["models"],
+    judge: (context) => {
+      const answer = context.answer("models");
+      must(
+        answer.status === 200 && at(answer.json, "/object") === "list",
+        answer,
+        '200 with `object: "list"`',
+        answer.summary,
+      );
+      const data = at(answer.json, "/data");
+      must(Array.isArray(data) && data.every(isRecord), answer, "records in `data`", answer.summary);
+      return `${data.length} records`;
+    },
+    interop: (context) => {
+      const answer = context.answer("models");
+      must(
+        answer.status === 200 && listAt(answer.json, "/data").every((one) => textAt(one, "/id") !== undefined),
+        answer,
+        "ids in `data`",
+        answer.summary,
+      );
+      return "ids in data";
+    },
+  },
+  ofRecords(
+    "MODL-02",
+    "Holds the eight members of every record to their schema.",
+    schemaFault((name) => shownFirst.has(name)),
+  ),
+  ofRecords(
+    "MODL-03",
+    "Holds the other members of every record to their schema.",
+    schemaFault((name) => !shownFirst.has(name)),
+  ),
+  ofRecords("MODL-04", "Compares id and owner.", ({ id, owned_by: owner }) =>
+    typeof id === "string" && /^[^/]+\/.+$/.test(id) && owner === id.split("/")[0]
+      ? undefined
+      : `owned by ${show(owner)}`,
+  ),
+  ofRecords("MODL-05", "Compares the two maxima.", (one) =>
+    one["max_output_length"] === one["max_completion_tokens"] && typeof one["max_output_length"] === "number"
+      ? undefined
+      : `${show(one["max_output_length"])} and ${show(one["max_completion_tokens"])}`,
+  ),
+  ofRecords("MODL-06", "Reads every price.", ({ pricing }) => {
+    const prices = isRecord(pricing) ? Object.entries(pricing) : [];
+    const odd = prices.find(([, price]) => !isDecimal(price));
+    return prices.length === 0 ? "no prices" : odd && `${odd[0]} is ${show(odd[1])}`;
+  }),
+  {
+    clause: "MODL-07",
+    how: "Compares `created` of all records.",
+    uses: ["models"],
+    judge: (context) => {
+      const times = recordsOf(context).map((one) => one["created"]);
+      const answer = context.answer("models");
+      must(
+        times.length > 0 && times.every((time) => typeof time === "number" && time === times[0]),
+        answer,
+        "one `created`",
+        show(times),
+      );
+      return `${times.length} records share ${show(times[0])}`;
+    },
+  },
+  {
+    clause: "MODL-08",
+    how: "Asks every model that the listing calls ready for a token.",
+    uses: ["models", "plain", "other models"],
+    judge: (context) => {
+      if (readyIds(context).length === 0) cannot("no record says is_ready");
+      const answers = [
+        context.answer("plain"),
+        ...(context.has("other models") ? context.answers("other models") : []),
+      ];
+      for (const answer of answers) must(isCompletion(answer), answer, "200 with a completion", answer.summary);
+      return `${answers.length} models answered`;
+    },
+  },
+  {
+    clause: "MODL-09",
+    how: "Compares the record that is retrieved with that of the listing.",
+    uses: ["models", ...retrieved],
+    judge: (context) => {
+      const answers = retrieved.map((step) => context.answer(step));
+      const found = answers.filter(({ status }) => status === 200);
+      must(found.length > 0, answers[0], "200", answers[0]?.summary ?? "nothing");
+      for (const answer of found)
+        must(
+          record(context) !== undefined && isDeepStrictEqual(answer.json, record(context)),
+          answer,
+          show(record(context)),
+          show(answer.json),
+        );
+      return "the same record";
+    },
+  },
+  {
+    clause: "MODL-10",
+    how: "Retrieves one model with its slash raw and encoded.",
+    uses: retrieved,
+    judge: (context) => {
+      if (!modelId(context).includes("/")) cannot("the id of the model has no slash");
+      for (const answer of retrieved.map((step) => context.answer(step)))
+        must(
+          answer.status === 200 && at(answer.json, "/id") === modelId(context),
+          answer,
+          `200 with ${modelId(context)}`,
+          answer.summary,
+        );
+      return "both give the model";
+    },
+  },
+  {
+    clause: "MODL-13",
+    how: "Asks one seeded question without sampling members, and with those of the record.",
+    uses: ["sampling defaults"],
+    judge: (context) => {
+      const [without, given] = context.answers("sampling defaults");
+      if (!without || !given) cannot("not answered");
+      givenCompletion(without);
+      givenCompletion(given);
+      must(contentOf(without) === contentOf(given), given, show(contentOf(without)), show(contentOf(given)));
+      return `both: ${show(contentOf(given))}`;
+    },
+  },
+  ofRecords("MODL-14", "Compares default_reasoning_effort with the features.", (one) => {
+    const thinks = listAt(one, "/supported_features").includes("reasoning");
+    return (typeof one["default_reasoning_effort"] === "string") === thinks
+      ? undefined
+      : `${thinks ? "can" : "cannot"} think, and the effort is ${show(one["default_reasoning_effort"])}`;
+  }),
+  {
+    clause: "MODL-15",
+    how: "Asks for a model that a key may not use, and for one that does not exist.",
+    uses: ["a model that this key may not use"],
+    judge: (context) => {
+      const [forbidden, unknown, allowed] = context.answers("a model that this key may not use");
+      if (!forbidden || !unknown || !allowed || !isCompletion(allowed))
+        cannot("the model does not answer the ordinary key");
+      mustRefuse(forbidden, { status: 404, code: "model_not_found", param: "model" });
+      const [one, other] = [forbidden, unknown].map((answer) =>
+        (textAt(answer.json, "/error/message") ?? "").replaceAll(
+          String(answer.exchange.ask.body?.match(/"model":"([^"]*)"/)?.[1]),
+          "ID",
+        ),
+      );
+      must(one === other, forbidden, show(other), show(one));
+      return `both: ${one}`;
+    },
+  },
+];
+
+export const modl: TestGroup = { steps: [...plans.steps, ...steps], checks: [...plans.checks, ...checks] };

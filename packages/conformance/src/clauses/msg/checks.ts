@@ -1,0 +1,84 @@
+import type { TestGroup, Check } from "../../judge/check.ts";
+import { cannot, must, show } from "../../judge/finding.ts";
+import { completionOf, contentOf, givenCompletion, tokensOf } from "../../judge/read.ts";
+import type { Answer } from "../../wire/answer.ts";
+import { contextChecks, contextSteps } from "./context-window.ts";
+import { conversationChecks } from "./conversation.ts";
+import { controls } from "./instructions.ts";
+import { plans, steps } from "./requests.ts";
+
+/** A control token is one token; its spelling as text is several. */
+function mustCountAsText(spelled: Answer | undefined, lookalike: Answer | undefined): string {
+  if (!spelled || !lookalike) cannot("not answered");
+  completionOf(spelled);
+  givenCompletion(lookalike);
+  const [count, wanted] = [tokensOf(spelled, "prompt_tokens"), tokensOf(lookalike, "prompt_tokens")];
+  must(count >= wanted * 0.72, spelled, `about ${wanted} prompt tokens, as for a text that looks alike`, `${count}`);
+  return `${count} prompt tokens, ${wanted} for a text that looks alike`;
+}
+
+const checks: readonly Check[] = [
+  {
+    clause: "MSG-07",
+    how: "Sends the plain question word by word as parts, and compares the count of the prompt, and the text.",
+    uses: ["plain", "parts"],
+    judge: (context) => {
+      const [whole, parts] = [context.answer("plain"), context.answer("parts")];
+      givenCompletion(whole);
+      completionOf(parts);
+      const [count, wanted] = [tokensOf(parts, "prompt_tokens"), tokensOf(whole, "prompt_tokens")];
+      must(count === wanted, parts, `${wanted} prompt tokens`, `${count}`);
+      const isGreedy = context.profile.abilities?.includes("greedy") === true;
+      if (isGreedy && parts.name === "parts")
+        must(contentOf(parts) === contentOf(whole), parts, show(contentOf(whole)), show(contentOf(parts)));
+      return `${count} prompt tokens, both ways`;
+    },
+  },
+  {
+    clause: "MSG-20",
+    how: "Sends one conversation with instructions as developer, as system and as user.",
+    uses: ["developer, system, user"],
+    judge: (context) => {
+      const [developer, system, user] = context.answers("developer, system, user");
+      if (!developer || !system || !user) cannot("not answered");
+      completionOf(developer);
+      givenCompletion(system);
+      const trace = (answer: Answer): string =>
+        `${tokensOf(answer, "prompt_tokens")} prompt tokens and ${show(contentOf(answer))}`;
+      if (trace(system) === trace(user))
+        cannot("this model answers a system message like one of the user, so nothing can be told apart");
+      must(trace(developer) === trace(system), developer, trace(system), trace(developer));
+      return `developer and system: ${trace(system)}; user: ${trace(user)}`;
+    },
+  },
+  {
+    clause: "MSG-21",
+    how: "Spells control tokens in a message, and compares the count of the prompt with that of a text that looks alike.",
+    uses: ["control tokens", "developer, system, user", "each control token"],
+    cases: ({ profile }) => ({ tried: profile.isThorough ? controls.length + 1 : 1, of: controls.length + 1 }),
+    judge: (context) => {
+      const [spelled, lookalike] = [context.answer("control tokens"), context.answers("developer, system, user")[2]];
+      const seen = [mustCountAsText(spelled, lookalike)];
+      if (context.profile.isThorough) {
+        const answers = context.answers("each control token");
+        for (const index of controls.keys())
+          seen.push(mustCountAsText(answers[index], answers[index + controls.length]));
+      }
+      return seen.join("; ");
+    },
+  },
+  {
+    clause: "MSG-22",
+    how: "Does the same in the arguments of an earlier call.",
+    uses: ["control tokens in arguments", "models"],
+    judge: (context) => {
+      const [spelled, lookalike] = context.answers("control tokens in arguments");
+      return mustCountAsText(spelled, lookalike);
+    },
+  },
+];
+
+export const msg: TestGroup = {
+  steps: [...plans.steps, ...steps, ...contextSteps],
+  checks: [...plans.checks, ...checks, ...contextChecks, ...conversationChecks],
+};

@@ -1,0 +1,224 @@
+import { limit } from "../../contract/contract.ts";
+import type { Check, Step } from "../../judge/check.ts";
+import type { Context } from "../../judge/context.ts";
+import { cannot, must, show } from "../../judge/finding.ts";
+import { at, completionOf, finishOf, isCompletion, mustRefuse, numberAt, textAt, tokensOf } from "../../judge/read.ts";
+import { chat } from "../../requests/chat-request.ts";
+import type { Members } from "../../requests/chat-request.ts";
+import { contextLength, hasFeature, modelRecord } from "../../requests/listed-model.ts";
+import { longText } from "../../requests/long-text.ts";
+import { unthinking } from "../../requests/reasoning-request.ts";
+import type { Answer } from "../../wire/answer.ts";
+import { instructed } from "./instructions.ts";
+
+/** The longest conversation that is allowed: instructions, and turns that are all alike, so that its size can be foretold. */
+const mostMessages = 2048;
+
+/** The instruction as a system message: it is sent anyhow. In front of the greeting, where it was refused behind it. */
+const opening = (context: Context): readonly Members[] =>
+  isOpeningSent(context) ? instructed("system") : instructed("system").toReversed();
+
+/** Whether the instruction, without a turn behind it, has been answered already. */
+const isOpeningSent = (context: Context): boolean => {
+  const sent = context.answers("developer, system, user")[1];
+  return sent !== undefined && isCompletion(sent);
+};
+
+function talk(context: Context, turns: number): Members {
+  const content = "tree ".repeat(wordsFor(context)).trim();
+  const pair = [
+    { role: "assistant", content },
+    { role: "user", content },
+  ];
+  return {
+    messages: [...opening(context), ...Array.from({ length: turns }, () => pair).flat()],
+    ...unthinking(context),
+  };
+}
+
+/** So many words that the longest conversation is well beyond the context. */
+function wordsFor(context: Context): number {
+  const words = Math.ceil((contextLength(context) / mostMessages) * 1.5);
+  if (words * 5 * mostMessages > limit("maxBodyBytes") * 0.9)
+    cannot("the context is larger than a body can be, told with plain words");
+  return words;
+}
+
+const longest = (mostMessages - 2) / 2;
+
+/** What a turn and the rest cost, in tokens of the prompt; measured on an instruction without a turn, and with one. */
+function sizesOf(context: Context): { readonly first: number; readonly turn: number } {
+  const [one, before] = context.answers("one turn");
+  const none = before ?? context.answers("developer, system, user")[1];
+  if (!none || !one) cannot("the short conversations were not answered");
+  const first = tokensOf(none, "prompt_tokens");
+  return { first, turn: tokensOf(one, "prompt_tokens") - first };
+}
+
+/** A conversation that leaves between 20 tokens and one turn more. */
+function almostFull(context: Context): Members {
+  const { first, turn } = sizesOf(context);
+  const turns = Math.floor((contextLength(context) - 20 - first) / turn);
+  if (turns < 1 || turns > longest) cannot("no conversation fills this context");
+  return talk(context, turns);
+}
+
+/** Where answers can be held to a form, one that is longer than what is left: otherwise the model may end early. */
+const longForm = (context: Context): Members =>
+  hasFeature(context, "structured_outputs")
+    ? { response_format: { type: "json_schema", json_schema: { name: "long", schema: { const: longText } } } }
+    : {};
+
+const overflow = { status: 400, code: "context_length_exceeded", param: "messages" };
+const tooLong = ["too long a prompt", "too long a prompt, streamed"];
+const overflows = (context: Context): readonly Answer[] => [...new Set(tooLong.map((step) => context.answer(step)))];
+
+export const contextSteps: readonly Step[] = [
+  {
+    name: "one turn",
+    needs: ["models", "developer, system, user"],
+    isValid: true,
+    asks: (context) =>
+      (isOpeningSent(context) ? [1] : [1, 0]).map((turns) =>
+        chat(context, { ...talk(context, turns), max_completion_tokens: 1 }),
+      ),
+  },
+  {
+    name: "too long a prompt, streamed",
+    needs: ["models", "developer, system, user"],
+    isValid: true,
+    asks: (context) => [chat(context, { ...talk(context, longest), stream: true })],
+  },
+  {
+    name: "too long a prompt",
+    needs: ["models", "too long a prompt, streamed"],
+    isValid: true,
+    shownBy: (context) => {
+      const answer = context.answer("too long a prompt, streamed");
+      mustRefuse(answer, overflow);
+      return answer.name;
+    },
+    asks: (context) => [chat(context, talk(context, longest))],
+  },
+  {
+    name: "a maximum beyond the context",
+    needs: ["models", "one turn"],
+    isValid: true,
+    asks: (context) => {
+      const maximum = Math.min(numberAt(modelRecord(context), "/max_completion_tokens"), 16_384);
+      return [
+        chat(context, { ...almostFull(context), max_completion_tokens: maximum }, { manner: { deadlineMs: 300_000 } }),
+      ];
+    },
+  },
+  {
+    name: "no maximum",
+    needs: ["models", "one turn", "a maximum beyond the context"],
+    isValid: true,
+    asks: (context) => [
+      chat(
+        context,
+        { ...almostFull(context), max_completion_tokens: undefined, temperature: 2, ...longForm(context) },
+        { manner: { deadlineMs: 300_000 } },
+      ),
+    ],
+  },
+];
+
+export const contextChecks: readonly Check[] = [
+  {
+    clause: "MSG-05",
+    how: `Sends ${mostMessages} messages and expects no complaint about their number.`,
+    uses: ["too long a prompt"],
+    judge: (context) => {
+      const answer = context.answer("too long a prompt");
+      const isAboutSize = at(answer.json, "/error/code") === overflow.code;
+      must(answer.status === 200 || isAboutSize, answer, `200 or ${overflow.code}`, answer.summary);
+      return `${mostMessages} messages: ${answer.status}`;
+    },
+  },
+  {
+    clause: "MSG-23",
+    how: "Sends a prompt that is longer than the context, streamed and not.",
+    uses: [...tooLong, "plain"],
+    cases: (context) => ({ tried: overflows(context).length, of: tooLong.length }),
+    judge: (context) =>
+      overflows(context)
+        .map((answer) => mustRefuse(answer, overflow))
+        .join("; "),
+    interop: (context) => {
+      const answer = context.answer("too long a prompt");
+      must(answer.status === 400, answer, "400", answer.summary);
+      return "400";
+    },
+  },
+  {
+    clause: "MSG-24",
+    how: "Reads the message of the overflow.",
+    uses: ["too long a prompt"],
+    judge: mustUseTheWords,
+    interop: mustUseTheWords,
+  },
+  {
+    clause: "MSG-25",
+    how: "Compares the details of the overflow with the record, and with the size that a short conversation foretells.",
+    uses: [...tooLong, "one turn"],
+    judge: (context) => {
+      const { first, turn } = sizesOf(context);
+      for (const answer of overflows(context)) {
+        mustRefuse(answer, overflow);
+        const asked = {
+          context_length: contextLength(context),
+          prompt_tokens: first + longest * turn,
+          max_completion_tokens: 16,
+        };
+        for (const [name, wanted] of Object.entries(asked)) {
+          const found = at(answer.json, `/error/details/${name}`);
+          must(found === wanted, answer, `details.${name} ${wanted}`, show(found));
+        }
+      }
+      return `prompt_tokens ${first + longest * turn}, as foretold`;
+    },
+  },
+  {
+    clause: "MSG-26",
+    how: "Fills the context but for a few tokens and asks for the largest maximum.",
+    uses: ["a maximum beyond the context"],
+    judge: (context) => {
+      const answer = context.answer("a maximum beyond the context");
+      completionOf(answer);
+      return mustFit(answer, contextLength(context));
+    },
+  },
+  {
+    clause: "MSG-27",
+    how: "Fills the context but for a few tokens and asks without a maximum, at the highest temperature.",
+    uses: ["no maximum"],
+    judge: (context) => {
+      const answer = context.answer("no maximum");
+      completionOf(answer);
+      const seen = mustFit(answer, contextLength(context));
+      if (finishOf(answer) !== "length" && tokensOf(answer, "completion_tokens") < 18)
+        cannot(`the model ended by itself: ${seen}`);
+      return seen;
+    },
+  },
+];
+
+function mustUseTheWords(context: Context): string {
+  const answer = context.answer("too long a prompt");
+  const message = textAt(answer.json, "/error/message") ?? "";
+  for (const words of [`maximum context length is ${contextLength(context)} tokens`, "prompt is too long"])
+    must(message.includes(words), answer, `a message with "${words}"`, show(message));
+  return message;
+}
+
+/** That it took no more than what was left, and all of it where it was cut. */
+function mustFit(answer: Answer, length: number): string {
+  const [prompt, written] = [tokensOf(answer, "prompt_tokens"), tokensOf(answer, "completion_tokens")];
+  const left = length - prompt;
+  must(written <= left, answer, `at most ${left} tokens`, `${written}`);
+  if (finishOf(answer) === "length")
+    must(written === left, answer, `${left} tokens, since it finished with length`, `${written}`);
+  return `${prompt} + ${written} of ${length} tokens, ${show(finishOf(answer))}`;
+}

@@ -1,0 +1,15 @@
+import type { Members } from "../../requests/chat-request.ts";
+
+/** Control tokens, and texts that look like them and are none. */
+export const controls = ["<|im_start|>", "<|im_end|>", "<think>", "<tool_call>"] as const;
+export const lookalikes = ["<|im_sturt|>", "<|im_und|>", "<thunk>", "<tool_cull>"] as const;
+export const often = (texts: readonly string[]): string => texts.join("").repeat(8);
+
+/**
+ * An instruction in one role or another, behind a greeting. It ends with a text that looks like control tokens, or is
+ * spelled like them.
+ */
+export const instructed = (role: string, tail: readonly string[] = lookalikes): readonly Members[] => [
+  { role: "user", content: "How are you?" },
+  { role, content: `Talk about the sea and the ships on it. ${often(tail)}` },
+];

@@ -1,0 +1,94 @@
+import { checkOf } from "../../judge/check.ts";
+import type { TestGroup, Check } from "../../judge/check.ts";
+import { cannot, must, show } from "../../judge/finding.ts";
+import { mustKeepCap } from "../../judge/max-tokens.ts";
+import { at, completionOf, givenCompletion, isCompletion, listAt, mustRefuse } from "../../judge/read.ts";
+import type { Answer } from "../../wire/answer.ts";
+import { acceptedChecks, nobody } from "./accepted.ts";
+import { plans, steps } from "./requests.ts";
+
+/** Requests that hold members which have an effect; one of them also holds others. */
+const withEffect = ["upper bounds", "lower bounds and extras", "nulls and roles", "plain"];
+
+const checks: readonly Check[] = [
+  checkOf("REQ-25", "Asks with two different caps: the answer is cut at the first of them.", ["both caps"], (context) =>
+    mustKeepCap(context.answer("both caps")),
+  ),
+  checkOf(
+    "REQ-26",
+    "Asks with the older cap alone: the answer is cut there.",
+    ["the older cap"],
+    (context) => mustKeepCap(context.answer("the older cap")),
+    true,
+  ),
+  {
+    clause: "REQ-20",
+    how: "Sends further values of x-strict-params with an unknown member, and expects them to have no effect.",
+    uses: ["other values of x-strict-params", "nulls and roles"],
+    cases: ({ profile }) => ({ tried: profile.isThorough ? 4 : 0, of: 4 }),
+    judge: (context) => {
+      if (!context.has("other values of x-strict-params")) return "the value yes";
+      const answers = context.answers("other values of x-strict-params");
+      for (const answer of answers) completionOf(answer);
+      return `${answers.length} values without effect`;
+    },
+  },
+  {
+    clause: "REQ-32",
+    how: "Sends metadata whose name and value have the greatest length in characters beyond the basic plane.",
+    uses: ["upper bounds"],
+    judge: (context) => {
+      const answer = context.answer("upper bounds");
+      if (isCompletion(answer)) return "64 and 512 characters of four bytes each were accepted";
+      const param = at(answer.json, "/error/param");
+      if (typeof param !== "string" || !param.startsWith("metadata"))
+        cannot(`refused for another reason: ${answer.summary}`);
+      return mustRefuse(answer, { status: 200, code: "" });
+    },
+  },
+  {
+    clause: "REQ-30",
+    how: "Compares the members of an answer with user and metadata with those of one without.",
+    uses: ["plain", "upper bounds"],
+    judge: (context) => {
+      const [without, given] = [context.answer("plain"), context.answer("upper bounds")];
+      givenCompletion(without);
+      givenCompletion(given);
+      const shape = (answer: Answer): string => Object.keys(Object(answer.json)).toSorted().join();
+      // Log-probabilities were asked for in one of them only.
+      const inner = (answer: Answer): string =>
+        Object.keys(Object(at(answer.json, "/choices/0")))
+          .filter((name) => name !== "logprobs")
+          .toSorted()
+          .join();
+      must(shape(given) === shape(without), given, shape(without), shape(given));
+      must(inner(given) === inner(without), given, inner(without), inner(given));
+      return `both have ${shape(given)}`;
+    },
+  },
+  {
+    clause: "REQ-18",
+    how: "Sends every member that has an effect, and none is named in x-ignored-params.",
+    uses: withEffect,
+    judge: (context) => {
+      const answers = withEffect.map((step) => context.answer(step)).filter(isCompletion);
+      for (const answer of answers) {
+        const named = answer.header("x-ignored-params")?.split(",") ?? [];
+        const odd = named.find((name) => answer.name !== "lower bounds and extras" || Object.hasOwn(nobody, name));
+        must(odd === undefined, answer, "no member that has an effect in x-ignored-params", show(named));
+      }
+      return answers.length > 0 && listAt(answers[0]?.json, "/choices").length > 0
+        ? `none in ${answers.length} answers`
+        : "";
+    },
+  },
+  checkOf("REQ-28", "Sends both ends of the seed.", ["ends of the seed"], (context) => {
+    for (const answer of context.answers("ends of the seed")) completionOf(answer);
+    return "both were accepted";
+  }),
+];
+
+export const req: TestGroup = {
+  steps: [...plans.steps, ...steps],
+  checks: [...plans.checks, ...checks, ...acceptedChecks],
+};

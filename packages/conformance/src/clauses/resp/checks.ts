@@ -1,0 +1,269 @@
+import { engineMemberIn, faultsOf } from "../../contract/contract.ts";
+import { decimalProduct, decimalSum } from "../../generated/decimal.ts";
+import type { TestGroup, Check } from "../../judge/check.ts";
+import type { Context } from "../../judge/context.ts";
+import { cannot, must, show } from "../../judge/finding.ts";
+import {
+  at,
+  chunksOf,
+  completionOf,
+  contentOf,
+  finishOf,
+  givenCompletion,
+  isCompletion,
+  isRecord,
+  listAt,
+  numberAt,
+  sentBody,
+  textAt,
+  tokensOf,
+  usageOf,
+} from "../../judge/read.ts";
+import { recordsOf } from "../../requests/listed-model.ts";
+import type { Answer } from "../../wire/answer.ts";
+import { maxTokensChecks } from "./max-tokens.ts";
+import { reasoningChecks } from "./reasoning.ts";
+import { steps } from "./requests.ts";
+
+const wholes = (context: Context): readonly Answer[] =>
+  context.all.filter((answer) => isCompletion(answer) && answer.mediaType === "application/json");
+const uses = ["plain", "choices", "short", "stream", "thinking"];
+
+/** A check of every whole answer of the run. */
+const ofAnswers = (
+  clause: string,
+  how: string,
+  faultOf: (answer: Answer, context: Context) => string | undefined,
+  isInterop = false,
+): Check => {
+  const judge = (context: Context): string => {
+    completionOf(context.answer("plain"));
+    for (const answer of wholes(context)) {
+      const fault = faultOf(answer, context);
+      must(fault === undefined, answer, "an answer that is right", fault ?? "");
+    }
+    return wholes(context).length > 0 ? `${wholes(context).length} answers` : "";
+  };
+  return { clause, how, uses: ["plain", "choices", "short"], judge, ...(isInterop && { interop: judge }) };
+};
+
+/** A check of the usage of every answer, streams included. */
+const ofUsage = (
+  clause: string,
+  how: string,
+  faultOf: (usage: unknown, answer: Answer, context: Context) => string | undefined,
+  isInterop = false,
+): Check => {
+  const judge = (context: Context): string => {
+    completionOf(context.answer("plain"));
+    const counted = context.all.filter((answer) => isCompletion(answer) && isRecord(usageOf(answer)));
+    must(
+      counted.includes(context.answer("plain")),
+      context.answer("plain"),
+      "an answer with usage",
+      context.answer("plain").summary,
+    );
+    for (const answer of counted) {
+      const fault = faultOf(usageOf(answer), answer, context);
+      must(fault === undefined, answer, "counts that are right", fault ?? "");
+    }
+    return `${counted.length} answers`;
+  };
+  return { clause, how, uses, judge, ...(isInterop && { interop: judge }) };
+};
+
+const choicesOf = (answer: Answer): readonly unknown[] => listAt(answer.json, "/choices");
+const firstFault = (answer: Answer, faultOf: (choice: unknown) => string | undefined): string | undefined =>
+  choicesOf(answer)
+    .map(faultOf)
+    .find((fault) => fault !== undefined);
+
+/** A count that is missing is the schema's affair (RESP-02): it exceeds nothing. */
+const usedAtMost = (part: string, whole: string) => (usage: unknown, answer: Answer) => {
+  if (at(usage, part) === undefined)
+    return answer.name.startsWith("plain") ? cannot(`no ${part} is counted`) : undefined;
+  const [used, all] = [numberAt(usage, part), numberAt(usage, whole)];
+  return used >= 0 && used <= all ? undefined : `${part} ${show(at(usage, part))}, ${whole} ${show(at(usage, whole))}`;
+};
+
+/** Whether the mark stands in the question: then it may be an echo. */
+const isSpelled = (answer: Answer): boolean => (answer.exchange.ask.body ?? "").includes("<think>");
+
+const checks: readonly Check[] = [
+  {
+    clause: "RESP-01",
+    how: "Collects the id of every answer of the run.",
+    uses,
+    judge: (context) => {
+      const ids = new Map<string, Answer>();
+      for (const answer of context.all.filter(isCompletion)) {
+        const id = textAt(answer.mediaType === "text/event-stream" ? chunksOf(answer)[0] : answer.json, "/id") ?? "";
+        must(/^chatcmpl-[!-~]+$/.test(id), answer, "an id that begins with chatcmpl-", show(id));
+        must(!ids.has(id), answer, "an id of its own", `${id}, like "${ids.get(id)?.name}"`);
+        ids.set(id, answer);
+      }
+      return ids.size > 1 ? `${ids.size} different ids` : "";
+    },
+  },
+  ofAnswers("RESP-02", "Holds every whole answer to the schema.", ({ json }) => faultsOf("ChatCompletion", json)[0]),
+  ofAnswers("RESP-03", "Compares `created` with the header Date, and with the clock.", (answer) => {
+    const created = numberAt(answer.json, "/created");
+    const { startedAt, endedMs } = answer.exchange;
+    const begun = Date.parse(startedAt) / 1000;
+    const date = Date.parse(answer.header("date") ?? "") / 1000;
+    const isBetween = (first: number, last: number): boolean => created >= first - 3 && created <= last + 3;
+    const isNear = isBetween(date - endedMs / 1000, date) || isBetween(begun, begun + endedMs / 1000);
+    return Number.isInteger(created) && isNear ? undefined : `created ${show(created)} at ${Math.round(begun)}`;
+  }),
+  ofAnswers("RESP-04", "Compares the model with the one that was asked for.", (answer) => {
+    const model = at(answer.json, "/model");
+    if (typeof sentBody(answer)["model"] !== "string") return undefined;
+    const body = answer.exchange.ask.body ?? "";
+    return typeof model === "string" &&
+      body.includes(`"model":${JSON.stringify(model)}`) &&
+      model === sentBody(answer)["model"]
+      ? undefined
+      : show(model);
+  }),
+  ofAnswers(
+    "RESP-05",
+    "Counts the choices and reads their indexes.",
+    (answer) => {
+      const { n } = sentBody(answer);
+      const wanted = typeof n === "number" ? n : 1;
+      const indexes = choicesOf(answer).map((choice) => at(choice, "/index"));
+      return indexes.length === wanted && indexes.every((index, place) => index === place)
+        ? undefined
+        : `indexes ${show(indexes)} for n ${wanted}`;
+    },
+    true,
+  ),
+  ofAnswers("RESP-06", "Reads role and refusal.", (answer) =>
+    firstFault(answer, (choice) =>
+      at(choice, "/message/role") === "assistant" && at(choice, "/message/refusal") === null
+        ? undefined
+        : show(at(choice, "/message")),
+    ),
+  ),
+  ofAnswers(
+    "RESP-07",
+    "Reads the content.",
+    (answer) =>
+      firstFault(answer, (choice) => {
+        const content = at(choice, "/message/content");
+        const hasCalls = listAt(choice, "/message/tool_calls").length > 0;
+        return typeof content === "string" || (content === null && hasCalls) ? undefined : `content ${show(content)}`;
+      }),
+    true,
+  ),
+  ofAnswers(
+    "RESP-08",
+    "Reads finish_reason.",
+    (answer) =>
+      firstFault(answer, (choice) => {
+        const reason = at(choice, "/finish_reason");
+        return ["stop", "length", "tool_calls", "content_filter"].includes(String(reason))
+          ? undefined
+          : `finish_reason ${show(reason)}`;
+      }),
+    true,
+  ),
+  ofUsage(
+    "RESP-11",
+    "Adds the counts.",
+    (usage) => {
+      const [prompt, completion, total] = ["prompt", "completion", "total"].map((name) =>
+        numberAt(usage, `/${name}_tokens`),
+      );
+      return total !== undefined && prompt !== undefined && completion !== undefined && prompt + completion === total
+        ? undefined
+        : show(usage);
+    },
+    true,
+  ),
+  {
+    clause: "RESP-12",
+    how: "Compares the count of the prompt for one choice and for several.",
+    uses: ["plain", "choices"],
+    judge: (context) => {
+      const [one, two] = [context.answer("plain"), context.answer("choices")];
+      givenCompletion(one);
+      completionOf(two);
+      const [wanted, found] = [tokensOf(one, "prompt_tokens"), tokensOf(two, "prompt_tokens")];
+      must(found === wanted, two, `prompt_tokens ${wanted}`, `${found}`);
+      return `prompt_tokens ${found}, both times`;
+    },
+  },
+  {
+    clause: "RESP-13",
+    how: "Asks for several choices that are all cut at the cap, and expects so many times the cap.",
+    uses: ["choices"],
+    judge: (context) => {
+      const answer = context.answer("choices");
+      completionOf(answer);
+      const count = tokensOf(answer, "completion_tokens");
+      const { n, max_completion_tokens: cap } = sentBody(answer);
+      const wanted = Number(n) * Number(cap);
+      if (choicesOf(answer).some((_, index) => finishOf(answer, index) !== "length"))
+        cannot("a choice was not cut at the cap");
+      must(count === wanted, answer, `completion_tokens ${wanted} for ${show(n)} choices of ${show(cap)}`, `${count}`);
+      return `${show(n)} × ${show(cap)} tokens`;
+    },
+  },
+  ofUsage(
+    "RESP-14",
+    "Compares cached_tokens with prompt_tokens.",
+    usedAtMost("/prompt_tokens_details/cached_tokens", "/prompt_tokens"),
+  ),
+  ofUsage(
+    "RESP-15",
+    "Compares reasoning_tokens with completion_tokens.",
+    usedAtMost("/completion_tokens_details/reasoning_tokens", "/completion_tokens"),
+  ),
+  ofUsage("RESP-16", "Multiplies the counts with the prices of the record, as decimals.", (usage, answer, context) => {
+    const record = recordsOf(context).find(({ id }) => id === sentBody(answer)["model"]);
+    const price = (name: string): string =>
+      textAt(record, `/pricing/${name}`) ?? cannot(`the record has no price ${name}`);
+    const [prompt, completion] = [numberAt(usage, "/prompt_tokens"), numberAt(usage, "/completion_tokens")];
+    if (!Number.isInteger(prompt) || !Number.isInteger(completion)) return "no counts";
+    const wanted = decimalSum(
+      decimalProduct(price("prompt"), prompt),
+      decimalProduct(price("completion"), completion),
+      price("request"),
+    );
+    const cost = textAt(usage, "/cost_usd") ?? "";
+    const isExact = /^[0-9]+(\.[0-9]+)?$/.test(cost) && decimalSum(cost) === wanted;
+    return isExact ? undefined : `cost_usd ${show(at(usage, "/cost_usd"))} instead of ${wanted}`;
+  }),
+  ofAnswers("RESP-17", "Compares both names of the reasoning.", (answer) =>
+    firstFault(answer, (choice) =>
+      at(choice, "/message/reasoning") === at(choice, "/message/reasoning_content")
+        ? undefined
+        : show(at(choice, "/message")),
+    ),
+  ),
+  ofAnswers(
+    "RESP-18",
+    "Searches the content for the mark of reasoning.",
+    (answer) => (contentOf(answer).includes("<think>") && !isSpelled(answer) ? show(contentOf(answer)) : undefined),
+    true,
+  ),
+  ofAnswers("RESP-19", "Looks for members of engines, at every depth.", ({ json }) => engineMemberIn(json)),
+  {
+    clause: "RESP-20",
+    how: "Compares the fingerprint of every answer of one model.",
+    uses,
+    judge: (context) => {
+      const prints = new Map<unknown, string>();
+      for (const answer of context.all.filter(isCompletion)) {
+        const value = answer.mediaType === "text/event-stream" ? chunksOf(answer)[0] : answer.json;
+        const [model, print] = [at(value, "/model"), textAt(value, "/system_fingerprint") ?? ""];
+        must((prints.get(model) ?? print) === print, answer, show(prints.get(model)), print);
+        prints.set(model, print);
+      }
+      return [...prints.values()].filter((print) => print !== "").join(", ") || cannot("no answer has a fingerprint");
+    },
+  },
+];
+
+export const resp: TestGroup = { steps, checks: [...checks, ...reasoningChecks, ...maxTokensChecks] };

@@ -1,0 +1,165 @@
+import { checkOf } from "../../judge/check.ts";
+import type { TestGroup, Check } from "../../judge/check.ts";
+import type { Context } from "../../judge/context.ts";
+import { cannot, doesNotApply, must, show } from "../../judge/finding.ts";
+import { at, completionOf, contentOf, finishOf, givenCompletion, isCompletion } from "../../judge/read.ts";
+import { hasFeature } from "../../requests/listed-model.ts";
+import type { Answer } from "../../wire/answer.ts";
+import { plans, steps, stopText } from "./requests.ts";
+
+function pair(context: Context, first: string, second: string): readonly [Answer, Answer] {
+  const [one, other] = [context.answer(first), context.answer(second)];
+  givenCompletion(one);
+  completionOf(other);
+  return [one, other];
+}
+
+const sameText = (clause: string, how: string, first: string, second: string): Check => ({
+  clause,
+  how,
+  uses: [first, second],
+  judge: (context) => {
+    const [one, other] = pair(context, first, second);
+    if (contentOf(one) === "") cannot("the answer is empty");
+    must(contentOf(other) === contentOf(one), other, show(contentOf(one)), show(contentOf(other)));
+    return show(contentOf(other));
+  },
+});
+
+/** What a stop leaves of the greedy answer. */
+function mustStop(context: Context, step: string): string {
+  const [greedy, stopped] = pair(context, "greedy", step);
+  const stop = stopText(context);
+  const wanted = contentOf(greedy).slice(0, contentOf(greedy).indexOf(stop));
+  must(
+    contentOf(stopped) === wanted,
+    stopped,
+    `${show(wanted)}, the text before ${show(stop)}`,
+    show(contentOf(stopped)),
+  );
+  must(finishOf(stopped) === "stop", stopped, "finish_reason stop", show(finishOf(stopped)));
+  return `${show(wanted)} before ${show(stop)}`;
+}
+
+const checks: readonly Check[] = [
+  sameText("SAMP-01", "Asks twice at temperature 0.", "greedy", "greedy again"),
+  checkOf(
+    "SAMP-02",
+    "Asks twice with one seed at temperature 2, while other seeds give other texts.",
+    ["seeded", "seeded again", "seeded otherwise"],
+    (context) => {
+      const [one, other] = pair(context, "seeded", "seeded again");
+      must(contentOf(other) === contentOf(one), other, show(contentOf(one)), show(contentOf(other)));
+      const texts = new Set(context.answers("seeded otherwise").map((answer) => contentOf(answer)));
+      return texts.size > 1
+        ? show(contentOf(one))
+        : cannot("every seed gives one text, so that this one shows nothing");
+    },
+  ),
+  checkOf(
+    "SAMP-03",
+    "Asks with a smaller and a larger cap at temperature 0.",
+    ["greedy", "a smaller cap"],
+    (context) => {
+      const [large, small] = pair(context, "greedy", "a smaller cap");
+      if (contentOf(small) === "") cannot("the shorter answer is empty");
+      must(
+        contentOf(large).startsWith(contentOf(small)),
+        small,
+        `a beginning of ${show(contentOf(large))}`,
+        show(contentOf(small)),
+      );
+      return `${show(contentOf(small))} begins ${show(contentOf(large))}`;
+    },
+  ),
+  checkOf(
+    "SAMP-04",
+    "Stops at a text from the middle of the greedy answer.",
+    ["greedy", "a stop"],
+    (context) => mustStop(context, "a stop"),
+    true,
+  ),
+  checkOf(
+    "SAMP-05",
+    "Does so in a stream, and looks for the beginning of the text in every piece.",
+    ["greedy", "a stop", "a stop, streamed"],
+    (context) => {
+      mustStop(context, "a stop, streamed");
+      return mustStop(context, "a stop");
+    },
+    true,
+  ),
+  checkOf(
+    "SAMP-06",
+    "Gives the stop as a string and as a list.",
+    ["greedy", "a stop", "a stop as a string"],
+    (context) => {
+      const [list, text] = pair(context, "a stop", "a stop as a string");
+      must(
+        contentOf(text) === contentOf(list) && finishOf(text) === finishOf(list),
+        text,
+        show(contentOf(list)),
+        show(contentOf(text)),
+      );
+      return contentOf(list) === contentOf(context.answer("greedy"))
+        ? cannot("no stop was kept at all")
+        : show(contentOf(text));
+    },
+    true,
+  ),
+  checkOf(
+    "SAMP-07",
+    "Stops at a word of the model's own thought.",
+    ["thinking longer", "a stop from a thought", "models"],
+    (context) => {
+      if (!hasFeature(context, "reasoning")) doesNotApply("the record of the model has no feature `reasoning`");
+      const [before, after] = [context.answer("thinking longer"), context.answer("a stop from a thought")];
+      if (!before || !isCompletion(before)) cannot("the model did not think");
+      completionOf(after);
+      const [wanted, found] = [before, after].map((answer) => at(answer.json, "/choices/0/message/reasoning"));
+      must(wanted === found, after, show(wanted), show(found));
+      return `${show(found)} was not cut`;
+    },
+  ),
+  checkOf(
+    "SAMP-08",
+    "Bans all even and then all odd token ids: one of them must change the first token, and the other must not.",
+    ["a single token", "even ids banned", "odd ids banned"],
+    (context) => {
+      const [free, even] = pair(context, "a single token", "even ids banned");
+      const [, odd] = pair(context, "a single token", "odd ids banned");
+      if (contentOf(free) === "") cannot("the first token shows no text");
+      const kept = [even, odd].filter((answer) => contentOf(answer) === contentOf(free));
+      const found = `${show(contentOf(even))}, ${show(contentOf(odd))}, unbiased ${show(contentOf(free))}`;
+      must(kept.length === 1, kept[0] ?? even, "one first token banned and one kept", found);
+      return found;
+    },
+  ),
+  checkOf("SAMP-09", "Forces one token id in two conversations.", ["a forced id", "plain"], (context) => {
+    const [one, other] = context.answers("a forced id");
+    if (!one || !other) cannot("not answered");
+    completionOf(one);
+    completionOf(other);
+    // Where the cap is not kept, another clause is broken, and one of them only goes on for longer.
+    const [less, more] = [contentOf(one), contentOf(other)].toSorted((a, b) => a.length - b.length);
+    must(
+      less !== "" && less !== undefined && more?.startsWith(less) === true,
+      other,
+      `${show(contentOf(one))}, like in the other conversation`,
+      show(contentOf(other)),
+    );
+    const [half, plain] = [contentOf(one), contentOf(context.answer("plain"))];
+    must(!plain.startsWith(half), one, "another text than without a bias", show(half));
+    return `${show(half)}, both times`;
+  }),
+  checkOf("SAMP-10", "Biases ids beyond any vocabulary.", ["greedy", "a foreign id"], (context) => {
+    const [greedy, biased] = pair(context, "greedy", "a foreign id");
+    must(contentOf(biased) === contentOf(greedy), biased, show(contentOf(greedy)), show(contentOf(biased)));
+    return show(contentOf(biased));
+  }),
+  sameText("SAMP-12", "Compares top_k 1 with temperature 0.", "greedy", "top_k 1"),
+  sameText("SAMP-13", "Compares min_p 1 with temperature 0.", "greedy", "min_p 1"),
+  sameText("SAMP-13", "Compares a very small top_p with temperature 0.", "greedy", "a very small top_p"),
+];
+
+export const samp: TestGroup = { steps: [...plans.steps, ...steps], checks: [...plans.checks, ...checks] };

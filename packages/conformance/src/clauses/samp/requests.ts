@@ -1,0 +1,104 @@
+import type { Step } from "../../judge/check.ts";
+import type { Context } from "../../judge/context.ts";
+import { cannot } from "../../judge/finding.ts";
+import { contentOf, textAt } from "../../judge/read.ts";
+import { chat } from "../../requests/chat-request.ts";
+import type { Members } from "../../requests/chat-request.ts";
+import { refusals } from "../../requests/refusals.ts";
+
+export const plans = refusals([
+  {
+    clause: "SAMP-11",
+    want: { status: 400, code: "invalid_value" },
+    sample: 2,
+    cases: [
+      { title: "a name of letters", members: { logit_bias: { abc: 1 } } },
+      { title: "a negative name", members: { logit_bias: { "-5": 1 } } },
+      { title: "a name with a point", members: { logit_bias: { "1.5": 1 } } },
+    ],
+  },
+]);
+
+/** More ids than any vocabulary has today; those outside have no effect. */
+const mostTokens = 262_144;
+const ids = (isIn: (id: number) => boolean): Members =>
+  Object.fromEntries(
+    Array.from({ length: mostTokens }, (_, id) => id)
+      .filter(isIn)
+      .map((id) => [id, -100]),
+  );
+
+const long = 24;
+const one = (
+  name: string,
+  members: Members | ((context: Context) => Members),
+  needs: readonly string[] = [],
+): Step => ({
+  name,
+  needs: ["models", ...needs],
+  isValid: true,
+  asks: (context) => [
+    chat(context, { max_completion_tokens: long, ...(typeof members === "function" ? members(context) : members) }),
+  ],
+});
+
+/** A text in the middle of the greedy answer, that stands there only from its place on. */
+export function stopText(context: Context): string {
+  const text = contentOf(context.answer("greedy"));
+  const words = text.match(/\S+\s+\S+/g) ?? [];
+  const found =
+    words.find((word) => text.indexOf(word) > 0) ??
+    text.slice(Math.floor(text.length / 2), Math.floor(text.length / 2) + 4);
+  return found.length > 1 && text.indexOf(found) > 0 ? found : cannot("the greedy answer is too short to stop in it");
+}
+
+/** As much chance as a request can ask for: a model that is sure of its answer gives one text for every seed at less. */
+const wild = { temperature: 2, top_p: 1 };
+
+export const steps: readonly Step[] = [
+  one("greedy", {}),
+  one("greedy again", {}),
+  one("seeded", { seed: 4711, ...wild }),
+  one("seeded again", { seed: 4711, ...wild }),
+  {
+    name: "seeded otherwise",
+    needs: ["models"],
+    isValid: true,
+    asks: (context) => [1, 2, 3].map((seed) => chat(context, { seed, ...wild, max_completion_tokens: 12 })),
+  },
+  one("a smaller cap", { max_completion_tokens: 6 }),
+  one("a stop", (context) => ({ stop: [stopText(context), "§§§"] }), ["greedy"]),
+  one("a stop as a string", (context) => ({ stop: stopText(context) }), ["greedy"]),
+  one("a stop, streamed", (context) => ({ stop: [stopText(context)], stream: true }), ["greedy"]),
+  one(
+    "a stop from a thought",
+    (context) => ({ stop: [wordOfThought(context)], reasoning_effort: "high", max_completion_tokens: 24 }),
+    ["thinking longer"],
+  ),
+  one("a single token", { max_completion_tokens: 1 }),
+  one("even ids banned", { logit_bias: ids((id) => id % 2 === 0), max_completion_tokens: 1 }),
+  one("odd ids banned", { logit_bias: ids((id) => id % 2 === 1), max_completion_tokens: 1 }),
+  {
+    name: "a forced id",
+    needs: ["models"],
+    isValid: true,
+    asks: (context) =>
+      ["Name three colours.", "What is the sea?"].map((content) =>
+        chat(context, {
+          messages: [{ role: "user", content }],
+          logit_bias: { 300: 100 },
+          max_completion_tokens: 3,
+          logprobs: true,
+        }),
+      ),
+  },
+  one("a foreign id", { logit_bias: { 999_999_999: 100, 2_000_000_000: -100 } }),
+  one("top_k 1", { top_k: 1, temperature: 1 }),
+  one("min_p 1", { min_p: 1, temperature: 1 }),
+  one("a very small top_p", { top_p: 0.000001, temperature: 1 }),
+];
+
+function wordOfThought(context: Context): string {
+  const thought = textAt(context.answer("thinking longer").json, "/choices/0/message/reasoning") ?? "";
+  return thought.match(/\p{L}{4,}/u)?.[0] ?? cannot("the model did not think in words");
+}

@@ -1,0 +1,73 @@
+import { show } from "../../judge/finding.ts";
+import { at, listAt } from "../../judge/read.ts";
+import type { Rule } from "./rule.ts";
+import type { Transcript } from "./transcript.ts";
+
+/** What the clauses say of the calls in a stream. */
+export const callRules: readonly Rule[] = [
+  {
+    clause: "STRM-19",
+    how: "Looks for id, type and name in every piece of every call.",
+    shows: (stream) => callPieces(stream).length > 0,
+    faultOf: (stream) =>
+      eachCall(stream, ([first, ...later]) => {
+        const isWholeStart = ["/id", "/type", "/function/name"].every(
+          (pointer) => typeof at(first, pointer) === "string",
+        );
+        if (!isWholeStart) return `first ${show(first)}`;
+        const odd = later.find((call) =>
+          ["/id", "/type", "/function/name"].some((pointer) => at(call, pointer) !== undefined),
+        );
+        return odd === undefined ? undefined : `later ${show(odd)}`;
+      }),
+    interop: (stream) =>
+      eachCall(stream, ([first]) =>
+        typeof at(first, "/id") === "string" && typeof at(first, "/function/name") === "string"
+          ? undefined
+          : show(first),
+      ),
+  },
+  {
+    clause: "STRM-20",
+    how: "Reads the indexes of the calls in the order in which they begin.",
+    shows: (stream) => callPieces(stream).length > 0,
+    faultOf: (stream) =>
+      stream.indexes
+        .map((index) => [...new Set(callsOf(stream, index).map((call) => at(call, "/index")))])
+        .map((indexes) => (indexes.every((index, place) => index === place) ? undefined : `indexes ${show(indexes)}`))
+        .find((fault) => fault !== undefined),
+  },
+  {
+    clause: "STRM-21",
+    how: "Reads every later piece of every call.",
+    shows: (stream) => stream.indexes.some((index) => callsOf(stream, index).length > 1),
+    faultOf: (stream) =>
+      eachCall(stream, ([first, ...later]) => {
+        if (at(first, "/id") === undefined && at(first, "/function/arguments") !== undefined)
+          return `arguments before the call: ${show(first)}`;
+        const odd = later.find(
+          (call) =>
+            typeof at(call, "/function/arguments") !== "string" ||
+            ["/id", "/type", "/function/name"].some((pointer) => at(call, pointer) !== undefined),
+        );
+        return odd === undefined ? undefined : show(odd);
+      }),
+  },
+];
+
+const callsOf = (stream: Transcript, index: unknown): unknown[] =>
+  stream.choice(index).flatMap((choice) => [...listAt(choice, "/delta/tool_calls")]);
+const callPieces = (stream: Transcript): unknown[] => stream.indexes.flatMap((index) => callsOf(stream, index));
+
+function eachCall(stream: Transcript, faultOf: (pieces: readonly unknown[]) => string | undefined): string | undefined {
+  return stream.indexes
+    .flatMap((index) => byCall(callsOf(stream, index)))
+    .map(faultOf)
+    .find((fault) => fault !== undefined);
+}
+
+/** The pieces of each call, in their order. */
+function byCall(pieces: readonly unknown[]): (readonly unknown[])[] {
+  const indexes = [...new Set(pieces.map((piece) => at(piece, "/index")))];
+  return indexes.map((index) => pieces.filter((piece) => at(piece, "/index") === index));
+}

@@ -1,0 +1,196 @@
+import type { TestGroup, Check } from "../../judge/check.ts";
+import type { Context } from "../../judge/context.ts";
+import { cannot, doesNotApply, must, show } from "../../judge/finding.ts";
+import { at, completionOf, contentOf, isCompletion, usageOf } from "../../judge/read.ts";
+import { hasFeature } from "../../requests/listed-model.ts";
+import type { Answer } from "../../wire/answer.ts";
+import { earlyEndChecks, earlyEndSteps } from "./early-ends.ts";
+import { steps } from "./requests.ts";
+import type { Rule } from "./rule.ts";
+import { rules } from "./rules.ts";
+import { scriptedChecks, scriptedSteps } from "./scripted-engine.ts";
+import { transcriptsOf } from "./transcript.ts";
+import type { Transcript } from "./transcript.ts";
+
+const ordinary = ["stream", "stream of two choices", "stream without counts"];
+const usedBy: Readonly<Record<string, readonly string[]>> = {
+  "STRM-18": [...ordinary, "a late failure"],
+  "STRM-38": [...ordinary, "stream of reasoning", "models"],
+  "STRM-19": ["forced call, streamed"],
+  "STRM-20": ["forced call, streamed"],
+  "STRM-21": ["forced call, streamed"],
+};
+
+/** Machines of the contract, and the clause that stands for what no rule puts into words. */
+const machineOf: Readonly<Record<string, string>> = { "STRM-06": "stream", "STRM-07": "choice", "STRM-21": "call" };
+
+const isOddAlone = (stream: Transcript): boolean => rules.every((rule) => rule.faultOf(stream) === undefined);
+
+function machineFault(clause: string, stream: Transcript): string | undefined {
+  const machine = machineOf[clause];
+  const { violation } = machine === undefined ? { violation: undefined } : stream;
+  if (violation === undefined || !violation.startsWith(`${machine} `)) return undefined;
+  return isOddAlone(stream) ? `the machine of the contract says: ${violation}` : undefined;
+}
+
+function ruleCheck(rule: Rule): Check {
+  const { clause, how, faultOf, interop } = rule;
+  const judgeWith =
+    (fault: Rule["faultOf"]) =>
+    (context: Context): string => {
+      if (clause === "STRM-38" && !hasFeature(context, "reasoning"))
+        doesNotApply("the record of the model has no feature `reasoning`");
+      const streams = transcriptsOf(context);
+      for (const stream of streams) {
+        const found = fault(stream);
+        must(found === undefined, stream.answer, "a stream that keeps the clause", found ?? "");
+      }
+      mustHaveStreams(context, usedBy[clause] ?? ordinary);
+      const shown = streams.filter((stream) => rule.shows(stream));
+      return shown.length > 0 ? `${shown.length} streams` : cannot("no stream of the run shows it");
+    };
+  return {
+    clause,
+    how,
+    uses: usedBy[clause] ?? ordinary,
+    judge: judgeWith((stream) => faultOf(stream) ?? machineFault(clause, stream)),
+    ...(interop && { interop: judgeWith(interop) }),
+  };
+}
+
+/** A stream that never came cannot keep a clause. */
+function mustHaveStreams(context: Context, names: readonly string[]): void {
+  const asked = names.filter((name) => name !== "models" && context.has(name)).map((name) => context.answer(name));
+  const [first] = asked;
+  if (asked.every((answer) => answer.mediaType !== "text/event-stream"))
+    cannot(`there was no stream: ${first?.summary ?? "none was asked for"}`);
+}
+
+/** That a fault, where it was found, was told by the status and not within a stream. */
+function mustFailBefore(answer: Answer): readonly string[] {
+  if (answer.status !== undefined && answer.status >= 400) return [`${answer.name}: ${answer.status}`];
+  const error = /"error"\s*:\s*\{/.exec(answer.text)?.[0];
+  must(answer.status !== undefined && error === undefined, answer, "an HTTP error", answer.summary);
+  return [];
+}
+
+/** One with a fault alone, where it was sent; else the one with several. */
+const badStream = (context: Context): Answer =>
+  context.wasSent("a bad stream")
+    ? (context.answers("a bad stream")[1] ?? cannot("not sent"))
+    : context.answer("several faults");
+
+const requestedStreams = (context: Context): readonly Answer[] => ordinary.map((step) => context.answer(step));
+
+const checks: readonly Check[] = [
+  {
+    clause: "STRM-01",
+    how: "Reads the media type of streamed answers.",
+    uses: ordinary,
+    judge: mustBeStreams,
+    interop: mustBeStreams,
+  },
+  {
+    clause: "STRM-02",
+    how: "Reads the headers that keep caches and proxies away.",
+    uses: ordinary,
+    judge: (context) => {
+      for (const answer of requestedStreams(context)) {
+        if (answer.status !== 200) cannot(`"${answer.name}" was not answered: ${answer.summary}`);
+        const words = (answer.header("cache-control") ?? "")
+          .split(",")
+          .map((word) => word.trim().toLowerCase())
+          .toSorted();
+        must(
+          words.join() === "no-cache,no-transform",
+          answer,
+          "Cache-Control: no-cache, no-transform",
+          show(answer.header("cache-control")),
+        );
+        must(
+          answer.header("x-accel-buffering") === "no",
+          answer,
+          "X-Accel-Buffering: no",
+          show(answer.header("x-accel-buffering")),
+        );
+      }
+      return "both headers";
+    },
+  },
+  {
+    clause: "STRM-27",
+    how: "Sends faults of key, schema, model and context with `stream: true`.",
+    uses: [
+      "AUTH-02 an unknown key",
+      "several faults",
+      "a bad stream",
+      "MODL-12 an unknown id, streamed",
+      "too long a prompt, streamed",
+      "stream",
+    ],
+    judge: (context) => {
+      const asked = ["AUTH-02 an unknown key", "MODL-12 an unknown id, streamed", "too long a prompt, streamed"];
+      // Without a listed context nothing can be sent that is longer.
+      const sent = asked.filter((step) => context.has(step)).map((step) => context.answer(step));
+      const seen = [...sent, badStream(context)].flatMap(mustFailBefore);
+      if (seen.length === 0) cannot("no fault was found at all");
+      return isCompletion(context.answer("stream")) ? seen.join("; ") : cannot("nothing was streamed");
+    },
+  },
+  {
+    clause: "STRM-35",
+    how: "Joins the pieces of a stream and compares them with the whole answer.",
+    uses: ["plain", "stream", "the default effort"],
+    judge: (context) => {
+      const [plain, stream] = bothOf(context);
+      must(contentOf(stream) === contentOf(plain), stream, show(contentOf(plain)), show(contentOf(stream)));
+      return show(contentOf(stream));
+    },
+  },
+  {
+    clause: "STRM-36",
+    how: "Compares the counts and the price of a stream with those of the whole answer.",
+    uses: ["plain", "stream", "the default effort"],
+    judge: (context) => {
+      const [plain, stream] = bothOf(context);
+      for (const name of [
+        "prompt_tokens",
+        "completion_tokens",
+        "total_tokens",
+        "completion_tokens_details/reasoning_tokens",
+        "cost_usd",
+      ]) {
+        const [wanted, found] = [at(usageOf(plain), `/${name}`), at(usageOf(stream), `/${name}`)];
+        must(found !== undefined && found === wanted, stream, `${name} ${show(wanted)}`, show(found));
+      }
+      return `${show(at(usageOf(stream), "/total_tokens"))} tokens, both ways`;
+    },
+  },
+];
+
+function bothOf(context: Context): readonly [plain: Answer, stream: Answer] {
+  // The stream names the default effort. Where that makes a difference, another clause is broken, and not this one.
+  const twin = context.wasSent("the default effort") ? "the default effort" : "plain";
+  const [plain, stream] = [context.answer(twin), context.answer("stream")];
+  if (!isCompletion(plain)) cannot(`"${twin}" was not answered: ${plain.summary}`);
+  completionOf(stream);
+  return [plain, stream];
+}
+
+function mustBeStreams(context: Context): string {
+  for (const answer of requestedStreams(context))
+    must(
+      answer.status === 200 && answer.mediaType === "text/event-stream",
+      answer,
+      "200 as text/event-stream",
+      answer.summary,
+    );
+  return requestedStreams(context).every(isCompletion)
+    ? `${ordinary.length} streams`
+    : cannot("the streams hold no choices");
+}
+
+export const strm: TestGroup = {
+  steps: [...steps, ...scriptedSteps, ...earlyEndSteps],
+  checks: [...checks, ...rules.map(ruleCheck), ...scriptedChecks, ...earlyEndChecks],
+};

@@ -1,0 +1,277 @@
+import { engineMemberIn, faultsOf } from "../../contract/contract.ts";
+import { show } from "../../judge/finding.ts";
+import { at, isRecord } from "../../judge/read.ts";
+import { callRules } from "./call-rules.ts";
+import type { Rule } from "./rule.ts";
+import { deltaOf, isFinish } from "./transcript.ts";
+import type { Piece, Transcript } from "./transcript.ts";
+
+const isWhole = (stream: Transcript): boolean => stream.shouldBeWhole && stream.isDone;
+const hasChunks = (stream: Transcript): boolean => stream.chunks.length > 0;
+
+/** The first fault among the choices of a stream. */
+const ofChoices =
+  (faultOf: (events: readonly unknown[], index: unknown) => string | undefined) =>
+  (stream: Transcript): string | undefined =>
+    stream.indexes.map((index) => faultOf(stream.choice(index), index)).find((fault) => fault !== undefined);
+
+const kindsOf = (choice: unknown): string[] => {
+  const delta = deltaOf(choice);
+  const kinds = [
+    ["content", "content"],
+    ["reasoning", "reasoning"],
+    ["reasoning_content", "reasoning"],
+    ["tool_calls", "tool_calls"],
+  ];
+  return [...new Set(kinds.flatMap(([name = "", kind = ""]) => (name in delta ? [kind] : [])))];
+};
+
+const isUsage = ({ json, choices }: Piece): boolean => isRecord(at(json, "/usage")) && choices.length === 0;
+const places = (stream: Transcript, isOne: (piece: Piece) => boolean): number[] =>
+  stream.pieces.flatMap((piece, index) => (isOne(piece) ? [index] : []));
+const finishPlaces = (stream: Transcript): number[] => places(stream, ({ choices }) => choices.some(isFinish));
+
+function endFault(stream: Transcript): string | undefined {
+  if (!stream.shouldBeWhole) return undefined;
+  const done = places(stream, ({ isDone }) => isDone);
+  if (done.length !== 1) return `[DONE] ${done.length} times`;
+  if (done[0] !== stream.pieces.length - 1) return `events after [DONE]: ${show(stream.pieces.at(-1)?.event.data)}`;
+  if (stream.answer.stream.rest !== "") return `bytes after [DONE]: ${show(stream.answer.stream.rest)}`;
+  return stream.answer.isWhole ? undefined : `the connection broke: ${stream.answer.exchange.end}`;
+}
+
+const identities = ["id", "created", "model", "system_fingerprint"];
+
+export const rules: readonly Rule[] = [
+  {
+    clause: "STRM-03",
+    how: "Reads every line of every stream.",
+    shows: hasChunks,
+    faultOf: ({ answer, pieces }) => {
+      const { oddLines, rest, isUtf8 } = answer.stream;
+      if (!isUtf8) return "bytes that are no UTF-8";
+      if (oddLines.length > 0) return `the line ${show(oddLines[0])}`;
+      if (rest !== "" && answer.isWhole) return `a last line without an end: ${show(rest)}`;
+      const odd = pieces.find(({ event }) => event.dataLines !== 1 || event.otherFields.length > 0);
+      return odd && `an event with ${odd.event.dataLines} data lines and ${show(odd.event.otherFields)}`;
+    },
+    interop: ({ pieces }) => {
+      const odd = pieces.find(({ isDone, json }) => !isDone && json === undefined);
+      return odd && `data that is no JSON: ${show(odd.event.data)}`;
+    },
+  },
+  {
+    clause: "STRM-04",
+    how: "Looks at the first event of every choice.",
+    shows: hasChunks,
+    faultOf: ofChoices(([first]) => {
+      const { role, content } = deltaOf(first);
+      return role === "assistant" && content === "" ? undefined : `first ${show(first)}`;
+    }),
+    interop: ofChoices((events) =>
+      events.some((choice) => deltaOf(choice)["role"] === "assistant") ? undefined : "no role",
+    ),
+  },
+  {
+    clause: "STRM-05",
+    how: "Looks for a role in the later events of every choice.",
+    shows: hasChunks,
+    faultOf: ofChoices(([, ...later]) => {
+      const odd = later.find((choice) => "role" in deltaOf(choice));
+      return odd === undefined ? undefined : show(odd);
+    }),
+  },
+  {
+    clause: "STRM-06",
+    how: "Counts the choices in every event.",
+    shows: hasChunks,
+    faultOf: (stream) => {
+      const odd = stream.chunks.find((piece) => piece.choices.length !== 1 && !isUsage(piece));
+      return odd && `${odd.choices.length} choices in ${show(odd.json)}`;
+    },
+  },
+  {
+    clause: "STRM-07",
+    how: "Looks at every event between the first and the last of a choice.",
+    shows: (stream) =>
+      stream.indexes.some((index) =>
+        stream.choice(index).some((choice) => kindsOf(choice).length === 1 && !("role" in deltaOf(choice))),
+      ),
+    faultOf: ofChoices(([, ...later]) => {
+      const odd = later.find((choice) => !isFinish(choice) && kindsOf(choice).length !== 1);
+      return odd === undefined ? undefined : `${kindsOf(odd).length} kinds in ${show(odd)}`;
+    }),
+  },
+  {
+    clause: "STRM-08",
+    how: "Counts the events with a finish_reason and reads their delta.",
+    shows: (stream) => isWhole(stream) || finishPlaces(stream).length > 0,
+    faultOf: (stream) =>
+      ofChoices((events, index) => {
+        const finishes = events.filter(isFinish);
+        const isOver = stream.shouldBeWhole ? finishes.length !== 1 : finishes.length > 1;
+        if (isOver) return `${finishes.length} events with a finish_reason for choice ${String(index)}`;
+        const odd = finishes.find(
+          (choice) => !isRecord(at(choice, "/delta")) || Object.keys(deltaOf(choice)).length > 0,
+        );
+        return odd === undefined ? undefined : show(odd);
+      })(stream),
+    interop: (stream) =>
+      stream.shouldBeWhole
+        ? ofChoices((events) => (events.some(isFinish) ? undefined : "no finish_reason"))(stream)
+        : undefined,
+  },
+  {
+    clause: "STRM-09",
+    how: "Reads finish_reason of every event.",
+    shows: hasChunks,
+    faultOf: ofChoices((events) => {
+      const odd = events.find((choice) => !isFinish(choice) && at(choice, "/finish_reason") !== null);
+      return odd === undefined ? undefined : show(odd);
+    }),
+  },
+  {
+    clause: "STRM-10",
+    how: "Looks for events of a choice behind its finish_reason.",
+    shows: (stream) => finishPlaces(stream).length > 0,
+    faultOf: ofChoices((events) => {
+      const end = events.findIndex(isFinish);
+      const odd = end < 0 ? undefined : events.slice(end + 1).find((choice) => !isFinish(choice));
+      return odd === undefined ? undefined : show(odd);
+    }),
+  },
+  {
+    clause: "STRM-11",
+    how: "Counts the usage events, asked for and not.",
+    shows: isWhole,
+    faultOf: (stream) => {
+      const count = places(stream, isUsage).length;
+      const wanted = stream.includesUsage ? 1 : 0;
+      return count === wanted || (!stream.shouldBeWhole && count === 0)
+        ? undefined
+        : `${count} usage events, asked for: ${stream.includesUsage}`;
+    },
+    interop: (stream) =>
+      stream.shouldBeWhole && stream.includesUsage && !stream.chunks.some(({ json }) => isRecord(at(json, "/usage")))
+        ? "no usage"
+        : undefined,
+  },
+  {
+    clause: "STRM-12",
+    how: "Reads `usage` of every event where the counts were asked for.",
+    shows: (stream) => stream.includesUsage && hasChunks(stream),
+    faultOf: (stream) => {
+      const odd = stream.includesUsage
+        ? stream.chunks.find((piece) => !isUsage(piece) && at(piece.json, "/usage") !== null)
+        : undefined;
+      return odd && show(odd.json);
+    },
+  },
+  {
+    clause: "STRM-13",
+    how: "Looks for `usage` in every event where the counts were not asked for.",
+    shows: (stream) => !stream.includesUsage && hasChunks(stream),
+    faultOf: (stream) => {
+      const odd = stream.includesUsage
+        ? undefined
+        : stream.chunks.find(({ json }) => isRecord(json) && "usage" in json);
+      return odd && show(odd.json);
+    },
+  },
+  {
+    clause: "STRM-14",
+    how: "Looks at the end of every stream that did not fail.",
+    shows: isWhole,
+    faultOf: endFault,
+    interop: endFault,
+  },
+  {
+    clause: "STRM-15",
+    how: "Looks at what had come before `[DONE]`.",
+    shows: isWhole,
+    faultOf: (stream) => {
+      const [done] = places(stream, ({ isDone }) => isDone);
+      if (done === undefined) return undefined;
+      const before = stream.pieces.slice(0, done);
+      const finished = new Set(
+        before.flatMap(({ choices }) => choices.filter(isFinish).map((choice) => at(choice, "/index"))),
+      );
+      const open = Array.from({ length: stream.n }, (_, index) => index).filter((index) => !finished.has(index));
+      if (open.length > 0) return `choice ${open.join(", ")} had not finished`;
+      return stream.includesUsage && !before.some(isUsage) ? "the counts had not come" : undefined;
+    },
+  },
+  {
+    clause: "STRM-16",
+    how: "Compares the places of the counts, the last finish_reason and `[DONE]`.",
+    shows: (stream) => isWhole(stream) && places(stream, isUsage).length > 0,
+    faultOf: (stream) => {
+      const [usage] = places(stream, isUsage);
+      if (usage === undefined) return undefined;
+      if (usage < Math.max(...finishPlaces(stream), -1)) return "the counts came before the last finish_reason";
+      const [done = Number.POSITIVE_INFINITY] = places(stream, ({ isDone }) => isDone);
+      return usage > done ? "the counts came behind [DONE]" : undefined;
+    },
+  },
+  {
+    clause: "STRM-17",
+    how: "Compares what names the answer in every event.",
+    shows: (stream) => stream.chunks.length > 1,
+    faultOf: ({ chunks }) => {
+      const [first] = chunks;
+      for (const { json } of chunks)
+        for (const name of identities) {
+          const [value, wanted] = [at(json, `/${name}`), at(first?.json, `/${name}`)];
+          const isMissing = name === "id" && value === undefined;
+          if (isMissing || value !== wanted) return `${name} ${show(value)}, first ${show(wanted)}`;
+        }
+      return undefined;
+    },
+    interop: ({ chunks }) =>
+      new Set(chunks.map(({ json }) => at(json, "/id"))).size > 1 ? "the id changes" : undefined,
+  },
+  {
+    clause: "STRM-18",
+    how: "Holds the data of every event to the schema, and looks for members of engines.",
+    shows: hasChunks,
+    faultOf: ({ pieces }) => {
+      for (const { isDone, json, event } of pieces) {
+        if (isDone) continue;
+        const schema = isRecord(json) && "error" in json ? "StreamError" : "ChatCompletionChunk";
+        const [fault] = json === undefined ? ["is no JSON"] : faultsOf(schema, json);
+        const leak = engineMemberIn(json);
+        if (fault !== undefined || leak !== undefined) return `${fault ?? `the member ${leak}`} in ${show(event.data)}`;
+      }
+      return undefined;
+    },
+  },
+  {
+    clause: "STRM-39",
+    how: "Collects the indexes of every stream.",
+    shows: isWhole,
+    faultOf: (stream) => {
+      const isOdd = (index: unknown): boolean =>
+        !Number.isInteger(index) || Number(index) < 0 || Number(index) >= stream.n;
+      const odd = stream.indexes.find(isOdd);
+      if (odd !== undefined) return `the index ${show(odd)} for n ${stream.n}`;
+      return stream.shouldBeWhole && stream.indexes.length !== stream.n
+        ? `indexes ${show(stream.indexes)} for n ${stream.n}`
+        : undefined;
+    },
+    interop: (stream) =>
+      stream.shouldBeWhole && stream.indexes.length < stream.n
+        ? `indexes ${show(stream.indexes)} for n ${stream.n}`
+        : undefined,
+  },
+  {
+    clause: "STRM-38",
+    how: "Compares both names of every piece of reasoning.",
+    shows: (stream) =>
+      stream.indexes.some((index) => stream.choice(index).some((choice) => "reasoning" in deltaOf(choice))),
+    faultOf: ofChoices((events) => {
+      const odd = events.find((choice) => deltaOf(choice)["reasoning"] !== deltaOf(choice)["reasoning_content"]);
+      return odd === undefined ? undefined : show(odd);
+    }),
+  },
+  ...callRules,
+];

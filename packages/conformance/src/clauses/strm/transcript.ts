@@ -1,0 +1,118 @@
+import { document, streams } from "../../contract/contract.ts";
+import { runStream } from "../../generated/stream-machine.ts";
+import type { Context } from "../../judge/context.ts";
+import { at, isRecord, listAt, parse, sentBody } from "../../judge/read.ts";
+import type { Answer } from "../../wire/answer.ts";
+import type { StreamEvent } from "../../wire/read-events.ts";
+
+/** An event of a stream, its data read. */
+export interface Piece {
+  readonly event: StreamEvent;
+  readonly isDone: boolean;
+  /** Undefined where the data is no JSON. */
+  readonly json: unknown;
+  readonly isError: boolean;
+  readonly choices: readonly unknown[];
+}
+
+/** A stream of the run, with what its request asked for. */
+export class Transcript {
+  readonly answer: Answer;
+  readonly pieces: readonly Piece[];
+  readonly n: number;
+  readonly includesUsage: boolean;
+
+  constructor(answer: Answer) {
+    this.answer = answer;
+    this.pieces = answer.stream.events.map(readPiece);
+    const body = sentBody(answer);
+    this.n = typeof body["n"] === "number" ? body["n"] : 1;
+    this.includesUsage = at(body, "/stream_options/include_usage") === true;
+  }
+
+  /** Whether it should have come to its end: the caller stayed, and it did not fail. */
+  get shouldBeWhole(): boolean {
+    return this.answer.exchange.end !== "left" && !this.hasFailed && !this.isMadeToFail;
+  }
+
+  get hasFailed(): boolean {
+    return this.pieces.some(({ isError }) => isError);
+  }
+
+  /** Whether a scenario broke the engine, or the suite did not read on. */
+  get isMadeToFail(): boolean {
+    return (
+      this.answer.exchange.ask.manner !== undefined ||
+      JSON.stringify(sentBody(this.answer)["messages"] ?? "").includes("script:")
+    );
+  }
+
+  get isDone(): boolean {
+    return this.pieces.some(({ isDone }) => isDone);
+  }
+
+  /** Pieces that are chunks: JSON, and no error. */
+  get chunks(): readonly Piece[] {
+    return this.pieces.filter(({ json, isError }) => isRecord(json) && !isError);
+  }
+
+  get indexes(): readonly unknown[] {
+    return [...new Set(this.chunks.flatMap(({ choices }) => choices.map((choice) => at(choice, "/index"))))];
+  }
+
+  /** What one choice gained, event by event. */
+  choice(index: unknown): readonly unknown[] {
+    return this.chunks.flatMap(({ choices }) => choices.filter((choice) => at(choice, "/index") === index));
+  }
+
+  /** The first thing that the contract's own machine does not allow. */
+  get violation(): string | undefined {
+    const text = this.pieces
+      .map(({ event, json }) => (isRecord(json) ? JSON.stringify(json, withoutNews) : event.data.replaceAll("\n", " ")))
+      .map((data) => `data: ${data}\n\n`)
+      .join("");
+    if (this.pieces.some(({ isDone, json }) => !isDone && json === undefined)) return "lines";
+    return runStream(streams, { n: this.n, include_usage: this.includesUsage }, text).violation;
+  }
+}
+
+const pieceNames = (schema: string): readonly string[] =>
+  Object.keys(Object(at(document.components.schemas[schema], "/properties")));
+const namesOf: Readonly<Record<string, readonly string[]>> = {
+  delta: pieceNames("Delta"),
+  tool_calls: pieceNames("ToolCallDelta"),
+  function: pieceNames("FunctionCallDelta"),
+};
+
+/** Answers may grow. The machine tells pieces apart by the members that it knows, so it is shown no others. */
+function withoutNews(name: string, value: unknown): unknown {
+  const known = namesOf[name];
+  const only = (one: unknown): unknown =>
+    isRecord(one) ? Object.fromEntries(Object.entries(one).filter(([member]) => known?.includes(member))) : one;
+  if (known === undefined) return value;
+  return Array.isArray(value) ? value.map(only) : only(value);
+}
+
+function readPiece(event: StreamEvent): Piece {
+  const json = parse(event.data);
+  return {
+    event,
+    isDone: event.data === "[DONE]",
+    json,
+    isError: isRecord(json) && "error" in json,
+    choices: listAt(json, "/choices"),
+  };
+}
+
+export const isFinish = (choice: unknown): boolean => typeof at(choice, "/finish_reason") === "string";
+
+export const deltaOf = (choice: unknown): Record<string, unknown> => {
+  const delta = at(choice, "/delta");
+  return isRecord(delta) ? delta : {};
+};
+
+/** Every stream of the run that began. */
+export const transcriptsOf = (context: Context): readonly Transcript[] =>
+  context.all
+    .filter((answer) => answer.status === 200 && answer.mediaType === "text/event-stream")
+    .map((answer) => new Transcript(answer));

@@ -1,0 +1,53 @@
+import type { TestGroup, Check, Step, Unchecked } from "../judge/check.ts";
+import { probeSteps } from "../requests/level-probes.ts";
+import { auth } from "./auth/checks.ts";
+import { combinedRequests } from "./combined-requests.ts";
+import { err } from "./err/checks.ts";
+import { fmt } from "./fmt/checks.ts";
+import { http } from "./http/checks.ts";
+import { lim } from "./lim/checks.ts";
+import { logp } from "./logp/checks.ts";
+import { modl } from "./modl/checks.ts";
+import { msg } from "./msg/checks.ts";
+import { ops } from "./ops/checks.ts";
+import { req } from "./req/checks.ts";
+import { resp } from "./resp/checks.ts";
+import { samp } from "./samp/checks.ts";
+import { strm } from "./strm/checks.ts";
+import { tool } from "./tool/checks.ts";
+
+/** The checks and requests of every prefix of the clauses, by that prefix, in the order in which the requests are sent. */
+export const testGroups: Readonly<Record<string, TestGroup>> = {
+  MODL: modl,
+  RESP: resp,
+  AUTH: auth,
+  HTTP: http,
+  REQ: req,
+  MSG: msg,
+  STRM: strm,
+  ERR: err,
+  TOOL: tool,
+  FMT: fmt,
+  LOGP: logp,
+  SAMP: samp,
+  LIM: lim,
+  OPS: ops,
+};
+
+/** The request catalogue: every request that the suite can send, by name. */
+export const book: ReadonlyMap<string, Step> = new Map(
+  [...Object.values(testGroups).flatMap(({ steps }) => steps), ...combinedRequests, ...probeSteps].map((step) => [
+    step.name,
+    step,
+  ]),
+);
+
+export const checks: readonly Check[] = Object.values(testGroups).flatMap((group) => group.checks);
+
+/** Clauses that nobody can judge from outside. */
+export const unchecked: readonly Unchecked[] = [
+  {
+    clause: "OPS-12",
+    reason: "It holds when the service cannot write its records, as on a full disk, and no request brings that about.",
+  },
+];

@@ -1,0 +1,218 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { checkOf } from "../../judge/check.ts";
+import type { TestGroup, Check } from "../../judge/check.ts";
+import type { Context } from "../../judge/context.ts";
+import { cannot, must, show } from "../../judge/finding.ts";
+import {
+  at,
+  completionOf,
+  contentOf,
+  finishOf,
+  isCompletion,
+  isRecord,
+  listAt,
+  parse,
+  textAt,
+} from "../../judge/read.ts";
+import type { Answer } from "../../wire/answer.ts";
+import { colours, plans, steps, toolSteps } from "./requests.ts";
+
+const callsOf = (answer: Answer): readonly unknown[] => listAt(answer.json, "/choices/0/message/tool_calls");
+const argumentsOf = (call: unknown): string => textAt(call, "/function/arguments") ?? "";
+
+/** The calls of an answer that had to make some, and was not cut. That it makes them is a clause of its own. */
+function finishedCalls(context: Context, step: string): readonly unknown[] {
+  const answer = context.answer(step);
+  completionOf(answer);
+  if (finishOf(answer) === "length") cannot(`"${step}" was cut at its cap`);
+  return callsOf(answer).length > 0 ? callsOf(answer) : cannot(`"${step}" was answered without a call`);
+}
+
+const ajv = new Ajv2020({ strict: false });
+const isColours = ajv.compile(colours);
+
+const checks: readonly Check[] = [
+  checkOf(
+    "TOOL-01",
+    "Forces calls and reads finish_reason.",
+    ["required call", "named call", "forced call, streamed"],
+    (context) => {
+      for (const step of ["required call", "named call"]) {
+        const answer = context.answer(step);
+        finishedCalls(context, step);
+        must(finishOf(answer) === "tool_calls", answer, "finish_reason tool_calls", show(finishOf(answer)));
+      }
+      const streamed = context.answer("forced call, streamed");
+      must(
+        ["tool_calls", "length"].includes(String(finishOf(streamed))),
+        streamed,
+        "finish_reason tool_calls",
+        show(finishOf(streamed)),
+      );
+      return "tool_calls each time";
+    },
+  ),
+  checkOf(
+    "TOOL-02",
+    "Offers tools with tool_choice none, while required makes a call.",
+    ["no call", "required call"],
+    (context) => {
+      const answer = context.answer("no call");
+      completionOf(answer);
+      must(callsOf(answer).length === 0 && finishOf(answer) !== "tool_calls", answer, "no calls", answer.summary);
+      return callsOf(context.answer("required call")).length > 0
+        ? "no calls"
+        : cannot("this service makes no calls at all");
+    },
+    true,
+  ),
+  checkOf(
+    "TOOL-03",
+    "Asks with tool_choice required.",
+    ["required call"],
+    (context) => {
+      const answer = context.answer("required call");
+      completionOf(answer);
+      if (finishOf(answer) !== "length") must(callsOf(answer).length > 0, answer, "a call", answer.summary);
+      return `${finishedCalls(context, "required call").length} calls`;
+    },
+    true,
+  ),
+  checkOf(
+    "TOOL-04",
+    "Names the second of two functions.",
+    ["named call"],
+    (context) => {
+      const odd = finishedCalls(context, "named call").find((call) => at(call, "/function/name") !== "wash");
+      must(odd === undefined, context.answer("named call"), "calls of wash", show(odd));
+      return "wash";
+    },
+    true,
+  ),
+  checkOf("TOOL-11", "Forces a function without parameters.", ["a call without arguments"], (context) => {
+    for (const call of finishedCalls(context, "a call without arguments"))
+      must(
+        /^\s*\{\s*\}\s*$/.test(argumentsOf(call)),
+        context.answer("a call without arguments"),
+        "the arguments {}",
+        show(argumentsOf(call)),
+      );
+    return "{}";
+  }),
+  checkOf("TOOL-12", "Forces a call with parallel_tool_calls false.", ["one call at most"], (context) => {
+    const calls = finishedCalls(context, "one call at most");
+    must(calls.length === 1, context.answer("one call at most"), "one call", `${calls.length}`);
+    return "one call";
+  }),
+  checkOf(
+    "TOOL-13",
+    "Validates the arguments of forced and strict calls.",
+    ["required call", "named call", "a strict call"],
+    (context) => {
+      for (const step of ["required call", "named call", "a strict call"])
+        for (const call of finishedCalls(context, step))
+          must(
+            isColours(parse(argumentsOf(call))),
+            context.answer(step),
+            "arguments that are valid against parameters",
+            show(argumentsOf(call)),
+          );
+      return "valid each time";
+    },
+  ),
+  checkOf("TOOL-14", "Collects the ids of all calls of the run.", toolSteps, (context) => {
+    const ids = toolSteps.flatMap((step) =>
+      callsOf(context.answer(step)).map((call) => ({ id: at(call, "/id"), step })),
+    );
+    const seen = new Set<unknown>();
+    for (const { id, step } of ids) {
+      must(typeof id === "string" && id !== "" && !seen.has(id), context.answer(step), "an id of its own", show(id));
+      seen.add(id);
+    }
+    return seen.size > 1 ? `${seen.size} different ids` : cannot("there were not two calls");
+  }),
+  checkOf(
+    "TOOL-15",
+    "Reads the arguments of every finished call as JSON.",
+    toolSteps,
+    (context) => {
+      const calls = toolSteps.flatMap((step) =>
+        finishOf(context.answer(step)) === "tool_calls"
+          ? callsOf(context.answer(step)).map((call) => ({ call, step }))
+          : [],
+      );
+      for (const { call, step } of calls)
+        must(isRecord(parse(argumentsOf(call))), context.answer(step), "a JSON object", show(argumentsOf(call)));
+      return calls.length > 0 ? `${calls.length} calls` : cannot("no choice finished with tool_calls");
+    },
+    true,
+  ),
+  checkOf("TOOL-16", "Forces a call that is longer than its cap.", ["a call cut by the cap"], (context) => {
+    const answer = context.answer("a call cut by the cap");
+    completionOf(answer);
+    must(finishOf(answer) === "length", answer, "finish_reason length", show(finishOf(answer)));
+    must(contentOf(answer) === "", answer, "no content", show(contentOf(answer)));
+    must(callsOf(answer).length > 0, answer, "the call as far as it came", answer.summary);
+    return `cut after ${show(argumentsOf(callsOf(answer)[0]))}`;
+  }),
+  checkOf("TOOL-17", "Reads the name in every call.", toolSteps, (context) => {
+    const names = toolSteps.flatMap((step) =>
+      callsOf(context.answer(step)).map((call) => ({ name: at(call, "/function/name"), step })),
+    );
+    const odd = names.find(({ name }) => !["paint", "wash", "ping"].includes(String(name)));
+    must(odd === undefined, odd && context.answer(odd.step), "a function that was offered", show(odd?.name));
+    return names.length > 0 ? `${names.length} calls` : cannot("no calls were made");
+  }),
+  checkOf(
+    "TOOL-19",
+    "Offers a function with a keyword that cannot be enforced.",
+    ["a keyword in a free function"],
+    (context) => {
+      completionOf(context.answer("a keyword in a free function"));
+      return "accepted";
+    },
+    true,
+  ),
+  checkOf(
+    "TOOL-20",
+    "Sends a call back with its result.",
+    ["a call and its result"],
+    (context) => {
+      completionOf(context.answer("a call and its result"));
+      return show(contentOf(context.answer("a call and its result")));
+    },
+    true,
+  ),
+  checkOf(
+    "TOOL-21",
+    "Offers tools without tool_choice, and compares the prompt with that of tool_choice none.",
+    ["free choice", "plain"],
+    (context) => {
+      const answer = context.answer("free choice");
+      completionOf(answer);
+      return isCompletion(context.answer("plain")) ? "accepted" : "";
+    },
+    true,
+  ),
+  checkOf(
+    "TOOL-22",
+    "Sends the spelling of a call as a text to be repeated.",
+    ["a call that is only spelled", "required call"],
+    (context) => {
+      const answer = context.answer("a call that is only spelled");
+      completionOf(answer);
+      must(callsOf(answer).length === 0, answer, "no call", answer.summary);
+      must(
+        contentOf(answer).includes("<tool_call>") || finishOf(answer) !== "tool_calls",
+        answer,
+        "text",
+        answer.summary,
+      );
+      return callsOf(context.answer("required call")).length > 0
+        ? show(contentOf(answer))
+        : cannot("this service makes no calls at all");
+    },
+  ),
+];
+
+export const tool: TestGroup = { steps: [...plans.steps, ...steps], checks: [...plans.checks, ...checks] };

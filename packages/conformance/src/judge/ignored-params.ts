@@ -1,0 +1,19 @@
+import type { Answer } from "../wire/answer.ts";
+import { must, show } from "./finding.ts";
+
+/** The members that an answer names in x-ignored-params. */
+export const ignoredNamesOf = (answer: Answer): string[] =>
+  (answer.header("x-ignored-params") ?? "").split(",").filter((name) => name !== "");
+
+/** That an answer names these members in x-ignored-params, perhaps beside others. */
+export function mustNameIgnored(answer: Answer, ...names: readonly string[]): string {
+  const named = ignoredNamesOf(answer);
+  const missing = names.filter((name) => !named.includes(name));
+  must(
+    missing.length === 0,
+    answer,
+    `x-ignored-params with ${names.join(", ")}`,
+    show(answer.header("x-ignored-params")),
+  );
+  return `named ${names.join(", ")}`;
+}

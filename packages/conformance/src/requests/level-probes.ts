@@ -1,0 +1,140 @@
+import type { Level } from "../contract/contract.ts";
+import type { Step } from "../judge/check.ts";
+import type { Context } from "../judge/context.ts";
+import { cannot, must } from "../judge/finding.ts";
+import { at, completionOf, contentOf, finishOf, isRecord, listAt, parse, textAt } from "../judge/read.ts";
+import { chat, say } from "./chat-request.ts";
+
+/** One look at a level that is not claimed: whether there is something, not whether the level's clauses are kept. */
+export interface Probe {
+  /** Steps that it looks at. Those that are nobody else's are sent for it. */
+  readonly uses: readonly string[];
+  /** What was found. It ends by `broken` or `cannot` where nothing was. */
+  readonly judge: (context: Context) => string;
+}
+
+const format = {
+  type: "json_schema",
+  json_schema: {
+    name: "probe",
+    schema: {
+      type: "object",
+      properties: { colour: { enum: ["red", "blue"] } },
+      required: ["colour"],
+      additionalProperties: false,
+    },
+  },
+};
+const tools = [{ type: "function", function: { name: "look_up", parameters: { type: "object", properties: {} } } }];
+
+export const probeSteps: readonly Step[] = [
+  {
+    name: "probe of stream",
+    needs: ["models"],
+    asks: (context) => [chat(context, { stream: true, max_completion_tokens: 4 })],
+  },
+  {
+    name: "probe of tools",
+    needs: ["models"],
+    asks: (context) => [chat(context, { tools, tool_choice: "required", max_completion_tokens: 48 })],
+  },
+  {
+    name: "probe of structured",
+    needs: ["models"],
+    asks: (context) => [chat(context, { response_format: format, max_completion_tokens: 24 })],
+  },
+  {
+    name: "probe of ops",
+    needs: ["models"],
+    how: "side by side",
+    asks: (context) =>
+      ["one", "two"].map((word) =>
+        chat(context, { ...say(`Repeat this word: ${word}`), stream: true, max_completion_tokens: 4 }),
+      ),
+  },
+];
+
+const six = ["limit", "remaining", "reset"].flatMap((what) =>
+  ["requests", "tokens"].map((of) => `x-ratelimit-${what}-${of}`),
+);
+
+function mustStream(context: Context, step: string): string {
+  for (const answer of context.answers(step)) {
+    completionOf(answer);
+    must(
+      answer.mediaType === "text/event-stream" && typeof finishOf(answer) === "string",
+      answer,
+      "a stream with an end",
+      answer.summary,
+    );
+  }
+  return "streams with an end";
+}
+
+export const probes: Readonly<Record<Level, Probe>> = {
+  core: {
+    uses: ["plain"],
+    judge: (context) => {
+      completionOf(context.answer("plain"));
+      return "a plain request is answered";
+    },
+  },
+  stream: { uses: ["probe of stream"], judge: (context) => mustStream(context, "probe of stream") },
+  sampling: {
+    uses: ["upper bounds"],
+    judge: (context) => {
+      completionOf(context.answer("upper bounds"));
+      return "a request with every sampling member is answered";
+    },
+  },
+  tools: {
+    uses: ["probe of tools"],
+    judge: (context) => {
+      const answer = context.answer("probe of tools");
+      completionOf(answer);
+      const name = at(answer.json, "/choices/0/message/tool_calls/0/function/name");
+      must(name === "look_up", answer, "a call of the function that was offered", answer.summary);
+      return "a call is made where one is required";
+    },
+  },
+  structured: {
+    uses: ["probe of structured"],
+    judge: (context) => {
+      const answer = context.answer("probe of structured");
+      completionOf(answer);
+      const value = parse(contentOf(answer));
+      const isHeld = isRecord(value) && ["red", "blue"].includes(String(value["colour"]));
+      must(isHeld, answer, "an object of the schema", contentOf(answer).slice(0, 100));
+      return "an answer has the form of the schema";
+    },
+  },
+  logprobs: {
+    uses: ["upper bounds"],
+    judge: (context) => {
+      const answer = context.answer("upper bounds");
+      completionOf(answer);
+      const [entry] = listAt(answer.json, "/choices/0/logprobs/content");
+      must(textAt(entry, "/token") !== undefined, answer, "an entry per token", "none");
+      return "entries come where they are asked for";
+    },
+  },
+  limits: {
+    uses: ["plain"],
+    judge: (context) => {
+      const answer = context.answer("plain");
+      const missing = six.filter((name) => answer.header(name) === undefined);
+      if (missing.length === six.length) cannot("no x-ratelimit header");
+      must(missing.length === 0, answer, "the six x-ratelimit headers", `no ${missing.join(", ")}`);
+      return "the six headers are there";
+    },
+  },
+  ops: {
+    uses: ["probe of ops"],
+    judge: (context) => {
+      mustStream(context, "probe of ops");
+      const ids = context.answers("probe of ops").map((answer) => /"id":"([^"]+)"/.exec(answer.text)?.[1]);
+      must(new Set(ids).size === ids.length, context.answer("probe of ops"), "an id for each", ids.join(", "));
+      return "two streams run side by side";
+    },
+  },
+};
