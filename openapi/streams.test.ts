@@ -14,8 +14,8 @@ beforeAll(async () => {
   // The shape of streams.yaml is what stream-words.ts declares; a deviation fails the tests below.
   streams = document["x-streams"] as unknown as Streams;
   const operation = operationsOf(document).find(({ operationId }) => operationId === "createChatCompletion");
-  const examples = operation?.responses["200"]?.content?.["text/event-stream"]?.examples ?? {};
-  inputs = Object.fromEntries(Object.entries(examples).map(([name, example]) => [name, example["x-inputs"] ?? {}]));
+  const transcripts = operation?.responses["200"]?.content?.["text/event-stream"]?.["x-transcripts"] ?? {};
+  inputs = Object.fromEntries(Object.entries(transcripts).map(([name, one]) => [name, one["x-inputs"]]));
 });
 
 describe("a stream is legal with", () => {

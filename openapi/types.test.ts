@@ -45,7 +45,7 @@ export function read(answer: Schemas["ChatCompletion"]): Schemas["ChatMessage"] 
   return reason === "stop" && content ? choice.message : { role: "assistant", content: "" };
 }
 
-export function gather(data: Schemas["StreamData"]): string {
+export function gather(data: Schemas["StreamEvent"]): string {
   if ("error" in data) return data.error.code ?? "unknown";
   return data.choices[0]?.delta.content ?? "";
 }
@@ -54,7 +54,10 @@ export function explain(error: Answers[429]["content"]["application/json"]): Sch
   return error.error.code;
 }
 
-export const event: Answers[200]["content"]["text/event-stream"] = { data: "[DONE]" };
+export const event: Answers[200]["content"]["text/event-stream"] = {
+  error: { message: "broken", type: "server_error", param: null, code: "upstream_error" },
+  request_id: "req_1",
+};
 `;
 
 // The types that partners get. A test of the tree holds them to the contract.

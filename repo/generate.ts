@@ -1,20 +1,17 @@
-import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import openapiTypescript, { astToString } from "openapi-typescript";
 import { parse } from "yaml";
 import { configurationPage } from "../docs/configuration-page.ts";
 import { buildSite } from "../docs/build-site.ts";
+import { bundle } from "../openapi/checks/redocly.ts";
 import { configSchema } from "@parley/server";
 
 /** Everything in the tree that is made from something else in it. `pnpm generate` writes it; a test compares. */
 
 export const root = fileURLToPath(new URL("..", import.meta.url));
-const run = promisify(execFile);
 
 /** Who has a copy of the contract's types, and of the contract itself. */
 const typeConsumers = ["packages/server", "packages/client", "packages/inference"] as const;
@@ -27,18 +24,19 @@ const checksOfJudge = ["decimal", "document", "stream-machine", "stream-words", 
 export type GeneratedFiles = ReadonlyMap<string, string>;
 
 export async function generate(): Promise<GeneratedFiles> {
-  const bundle = await bundleContract();
-  const text = `${JSON.stringify(bundle, undefined, 1)}\n`;
+  // The contract's own tests hold it to the shape that is read here.
+  const contract = (await bundle()) as unknown as Bundle;
+  const text = `${JSON.stringify(contract, undefined, 1)}\n`;
   const source = `openapi/, SHA-256 of the bundle ${createHash("sha256").update(text).digest("hex")}`;
-  const types = await typesOf(bundle, source);
+  const types = await typesOf(contract, source);
   return new Map([
     ...typeConsumers.map((folder) => [`${folder}/src/generated/contract.ts`, types] as const),
     ...bundleConsumers.map((folder) => [`${folder}/src/generated/contract.json`, text] as const),
-    ["packages/client/src/generated/retry-rules.ts", retryRulesOf(bundle, source)],
+    ["packages/client/src/generated/retry-rules.ts", retryRulesOf(contract, source)],
     ...(await copiesForJudge()),
     ["packages/server/parley.schema.json", `${JSON.stringify(configSchema(), undefined, 2)}\n`],
     ["docs/guides/configuration.md", configurationPage()],
-    ...(await buildSite(bundle)),
+    ...(await buildSite(contract)),
   ]);
 }
 
@@ -46,40 +44,6 @@ type Bundle = Parameters<typeof buildSite>[0] & {
   readonly "x-limits": Readonly<Record<LimitName, { readonly value: number }>>;
 };
 type LimitName = "requestDeadlineSeconds" | "keepAliveSeconds" | "noRetryAboveSeconds";
-type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
-
-/** The contract as one document: what Redocly bundles, with the examples that stand in files of their own put in. */
-async function bundleContract(): Promise<Bundle> {
-  const folder = await mkdtemp(join(tmpdir(), "parley-contract-"));
-  try {
-    const file = join(folder, "contract.json");
-    const redocly = join(root, "node_modules/.bin/redocly");
-    await run(
-      redocly,
-      ["bundle", join(root, "openapi/openapi.yaml"), "--config", join(root, "openapi/redocly.yaml"), "--output", file],
-      {
-        env: { ...process.env, REDOCLY_TELEMETRY: "off" },
-      },
-    );
-    return (await inlineExamples(JSON.parse(await readFile(file, "utf8")) as Json)) as unknown as Bundle;
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}
-
-async function inlineExamples(node: Json): Promise<Json> {
-  if (Array.isArray(node)) return Promise.all(node.map(inlineExamples));
-  if (typeof node !== "object" || node === null) return node;
-  const { externalValue, ...rest } = node;
-  if (typeof externalValue !== "string") {
-    const members = await Promise.all(
-      Object.entries(node).map(async ([name, value]) => [name, await inlineExamples(value)] as const),
-    );
-    return Object.fromEntries(members);
-  }
-  const text = await readFile(join(root, "openapi", externalValue), "utf8");
-  return { ...rest, value: externalValue.endsWith(".json") ? (JSON.parse(text) as Json) : text };
-}
 
 async function typesOf(bundle: Bundle, source: string): Promise<string> {
   const nodes = await openapiTypescript(JSON.stringify(bundle), { defaultNonNullable: false });

@@ -62,7 +62,7 @@ def branch_for(schema: Schema, value: object) -> Schema | None:
     if tag is None:
         return next((branch for branch in branches if allows_type(branch, value)), None)
     given = value.get(tag) if isinstance(value, dict) else None
-    return next((one for one in branches if isinstance(given, str) and one["properties"][tag]["const"] == given), None)
+    return next((one for one in branches if isinstance(given, str) and given in one["properties"][tag]["enum"]), None)
 
 
 def is_only_null(schema: Schema) -> bool:

@@ -3,6 +3,7 @@ import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { operationsOf } from "./document.ts";
 import type { Document } from "./document.ts";
 
 /** The folder of the contract. */
@@ -25,15 +26,27 @@ function redocly(folder: string, args: readonly string[]): Promise<{ isContent: 
   });
 }
 
-/** The whole contract as one document, with an overlay applied where one is named. */
+/** The whole contract as one document, examples and transcripts included, with an overlay applied where one is named. */
 export async function bundle(overlay?: string): Promise<Document> {
   return inScratch(async (folder) => {
     const target = join(folder, "contract.json");
     const overlays = overlay ? ["--overlay", overlay] : [];
     const { isContent, output } = await redocly(contractFolder, ["bundle", "openapi.yaml", "-o", target, ...overlays]);
     if (!isContent) throw new Error(`The contract cannot be bundled: ${output}`);
-    return JSON.parse(await readFile(target, "utf8"));
+    return inlineTranscripts(JSON.parse(await readFile(target, "utf8")));
   });
+}
+
+/** Redocly puts examples into the bundle; our own transcripts name a file of this folder, whose text takes its place. */
+async function inlineTranscripts(document: Document): Promise<Document> {
+  for (const { responses } of operationsOf(document))
+    for (const { content = {} } of Object.values(responses))
+      for (const { "x-transcripts": transcripts = {} } of Object.values(content))
+        for (const transcript of Object.values(transcripts)) {
+          transcript.value = await readText(String(transcript.file));
+          delete transcript.file;
+        }
+  return document;
 }
 
 /** The rules that a document breaks, by our configuration: one entry per place. */

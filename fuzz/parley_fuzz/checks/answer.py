@@ -46,9 +46,9 @@ def stream_events(exchange: Exchange) -> str | None:
     except (Violation, NotJson, UnicodeDecodeError) as violation:
         return str(violation)
     for event in run.events:
-        fault = None if event == "[DONE]" else fault_of("StreamData", event)
+        fault = None if event == "[DONE]" else fault_of("StreamEvent", event)
         if fault is not None:
-            return f"an event is no StreamData: {fault}"
+            return f"an event is no StreamEvent: {fault}"
     if run.end == "done":
         return None
     error = run.events[-1] if run.events else None

@@ -73,7 +73,7 @@ const faultsIn = (stream: Transcript): string[] =>
 
 async function requestOf(example: string): Promise<object> {
   const media = document.paths["/v1/chat/completions"]?.post?.responses["200"]?.content?.["text/event-stream"];
-  const inputs = media?.examples[example]?.["x-inputs"] ?? { n: 1, include_usage: false };
+  const inputs = media?.["x-transcripts"]?.[example]?.["x-inputs"] ?? { n: 1, include_usage: false };
   return { n: inputs.n, stream: true, stream_options: { include_usage: inputs.include_usage }, messages: [] };
 }
 

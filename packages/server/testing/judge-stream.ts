@@ -28,7 +28,7 @@ export function judgeStream(members: Readonly<Record<string, unknown>>, transcri
   const { violation, end } = runStream(streams, inputsOf(members), transcript);
   const data = transcript.split("\n").flatMap((line) => (line.startsWith("data: {") ? [line.slice(6)] : []));
   const events = data.map((text) => JSON.parse(text) as Chunk | ErrorEvent); // judged on the next lines
-  const judge = judgeFor({ $ref: "#/components/schemas/StreamData" } satisfies JsonObject);
+  const judge = judgeFor({ $ref: "#/components/schemas/StreamEvent" } satisfies JsonObject);
   const faults = [...(violation === undefined ? [] : [violation]), ...events.flatMap(judge)];
   const last = events.at(-1);
   const error = last && "error" in last ? { ...last.error, requestId: last.request_id } : undefined;

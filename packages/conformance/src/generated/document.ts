@@ -25,13 +25,22 @@ export interface Limit {
 export interface Example {
   summary: string;
   value: Json;
-  "x-inputs"?: { n: number; include_usage: boolean };
+}
+
+export interface Transcript {
+  summary: string;
+  /** In the source: where the text is. In the bundle the text itself is the value. */
+  file?: string;
+  value: string;
+  "x-inputs": { n: number; include_usage: boolean };
 }
 
 export interface MediaType {
   schema: JsonObject;
   itemSchema?: JsonObject;
   examples: Record<string, Example>;
+  /** Whole streams, by name. */
+  "x-transcripts"?: Record<string, Transcript>;
 }
 
 export interface Answer {

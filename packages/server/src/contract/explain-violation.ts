@@ -1,7 +1,7 @@
 import { ApiError } from "../errors/api-error.ts";
 import { itemPath, fieldPath } from "./field-path.ts";
 import type { Path } from "./field-path.ts";
-import { allowsType, branchFor, isRecord, resolve, tagOf } from "./schema.ts";
+import { allowsType, branchFor, isRecord, resolve, tagOf, tagsOf } from "./schema.ts";
 import type { Schema } from "./schema.ts";
 import { boundFault, describeTypes } from "./value-bounds.ts";
 
@@ -47,7 +47,7 @@ function explainTag(schema: Schema, name: string, value: unknown, path: Path): A
   const tag = tagOf(schema, value);
   if (tag === undefined) return missing(at);
   if (typeof tag !== "string") return new ApiError("invalid_type", `${at} must be a string.`, { param: at });
-  const known = (schema.oneOf ?? []).map((branch) => resolve(branch).properties?.[name]?.const).join(", ");
+  const known = (schema.oneOf ?? []).flatMap((branch) => tagsOf(resolve(branch), name)).join(", ");
   return schema["x-unsupported-values"]?.includes(tag)
     ? new ApiError("unsupported_value", `${at} is "${tag}", which is not offered here. Only ${known} is.`, {
         param: at,

@@ -21,7 +21,6 @@ export interface Schema {
   readonly exclusiveMinimum?: number;
   readonly exclusiveMaximum?: number;
   readonly enum?: readonly unknown[];
-  readonly const?: unknown;
   readonly oneOf?: readonly Schema[];
   readonly discriminator?: { readonly propertyName: string; readonly mapping?: Readonly<Record<string, string>> };
   readonly "x-error-code"?: ErrorCode;
@@ -53,7 +52,8 @@ export function typesOf(value: unknown): readonly string[] {
 }
 
 export function allowsType(schema: Schema, value: unknown): boolean {
-  if (schema.type === undefined) return true;
+  if (schema.type === undefined)
+    return schema.oneOf === undefined || schema.oneOf.some((branch) => allowsType(resolve(branch), value));
   const allowed = typeof schema.type === "string" ? [schema.type] : schema.type;
   return typesOf(value).some((type) => allowed.includes(type));
 }
@@ -63,8 +63,12 @@ export function branchFor(schema: Schema, value: unknown): Schema | undefined {
   const branches = (schema.oneOf ?? []).map(resolve);
   if (!schema.discriminator) return branches.find((branch) => allowsType(branch, value));
   const tag = tagOf(schema, value);
-  return branches.find((branch) => branch.properties?.[schema.discriminator?.propertyName ?? ""]?.const === tag);
+  const { propertyName } = schema.discriminator;
+  return branches.find((branch) => tagsOf(branch, propertyName).includes(tag));
 }
+
+/** The values of a tag that select this branch of a union. */
+export const tagsOf = (branch: Schema, name: string): readonly unknown[] => branch.properties?.[name]?.enum ?? [];
 
 /** The value of a union's tag, undefined where it is absent. */
 export function tagOf(schema: Schema, value: unknown): unknown {

@@ -14,7 +14,7 @@ export function boundFault(schema: Schema, value: unknown): string | undefined {
 }
 
 function literalFault(schema: Schema, value: unknown): string | undefined {
-  const allowed = schema.enum ?? (schema.const === undefined ? undefined : [schema.const]);
+  const { enum: allowed } = schema;
   if (!allowed || allowed.some((one) => JSON.stringify(one) === JSON.stringify(value))) return undefined;
   const shown = allowed.filter((one) => one !== null).map((one) => JSON.stringify(one));
   return shown.length === 1 ? `must be ${shown[0]}` : `must be one of ${shown.join(", ")}`;
@@ -53,7 +53,10 @@ const articles: Readonly<Record<string, string>> = {
 
 /** "a string or an array": what a member may be, null aside, which means that it is absent. */
 export function describeTypes(schema: Schema): string {
-  const types = schema.type ?? (schema.oneOf ?? []).flatMap((branch) => resolve(branch).type ?? []);
-  const words = [types].flat().flatMap((type) => articles[type] ?? []);
+  const words = namedTypes(schema).flatMap((type) => articles[type] ?? []);
   return words.length === 0 ? "null, that is, absent" : [...new Set(words)].join(" or ");
+}
+
+function namedTypes({ type, oneOf = [] }: Schema): readonly string[] {
+  return type === undefined ? oneOf.flatMap((branch) => namedTypes(resolve(branch))) : [type].flat();
 }
