@@ -28,17 +28,15 @@ function bodies(): { place: string; type: string; media: MediaType }[] {
   });
 }
 
-
 test("every JSON example is valid against its schema, and only the one about unknown members has some", () => {
   const open = compile(document);
   const closed = compile(document, true);
-  const faults = bodies()
-    .flatMap(({ place, media }) =>
-      Object.entries(media.examples).flatMap(([name, { value }]) => {
-        const judge = name === "ignored-members" ? open : closed;
-        return judge(media.schema)(value).map((fault) => `${place} ${name}: ${fault}`);
-      }),
-    );
+  const faults = bodies().flatMap(({ place, media }) =>
+    Object.entries(media.examples).flatMap(([name, { value }]) => {
+      const judge = name === "ignored-members" ? open : closed;
+      return judge(media.schema)(value).map((fault) => `${place} ${name}: ${fault}`);
+    }),
+  );
   expect(faults).toEqual([]);
 });
 

@@ -30,8 +30,12 @@ request_schema: Schema = resolve({"$ref": "#/components/schemas/ChatCompletionRe
 
 
 def allowed_types(schema: Schema) -> list[str] | None:
+    """The JSON types that a schema allows, those of all branches for a union; None where it allows any."""
     types = schema.get("type")
-    return [types] if isinstance(types, str) else types
+    if types is not None or "oneOf" not in schema:
+        return [types] if isinstance(types, str) else types
+    branches = [allowed_types(resolve(branch)) for branch in schema["oneOf"]]
+    return None if None in branches else [one for branch in branches for one in branch or []]
 
 
 def types_of(value: object) -> list[str]:
