@@ -120,15 +120,7 @@ export interface EngineMetadata {
   readonly description: string;
 }
 
-export type EngineState =
-  | "absent"
-  | "starting"
-  | "loading"
-  | "ready"
-  | "draining"
-  | "stopped"
-  | "crashed"
-  | "quarantined";
+export type EngineState = "absent" | "starting" | "loading" | "ready" | "draining" | "stopped" | "crashed" | "failed";
 
 export interface EngineGauges {
   /** Choices under way. */

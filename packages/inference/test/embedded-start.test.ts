@@ -12,7 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const path = join(folder, "model.gguf");
 const tool = { name: "f", description: undefined, parameters: undefined };
 
-describe("a model that cannot be served is given up at once, with a sentence", () => {
+describe("a model that cannot be served fails at once, with a sentence", () => {
   test.each([
     ["its file is missing", {}, "is missing: restore it, or name another one."],
     ["its file is not the recorded one", { file: miniModelFile, sha256: "0".repeat(64) }, "is damaged"],
@@ -20,9 +20,9 @@ describe("a model that cannot be served is given up at once, with a sentence", (
   ])("%s", async (_title, choices, want) => {
     await using started = await startMini({ file: join(folder, "none.gguf"), ...choices });
     await expect(started.engine.whenReady()).rejects.toThrow(want);
-    expect(started.engine).toMatchObject({ state: "quarantined", stateReason: expect.stringContaining(want) });
+    expect(started.engine).toMatchObject({ state: "failed", stateReason: expect.stringContaining(want) });
     expect(started.engine.gauges().restarts).toBe(0);
-    expect(started.reports.at(-1)).toMatchObject({ state: "quarantined" });
+    expect(started.reports.at(-1)).toMatchObject({ state: "failed" });
   });
 
   test.each([

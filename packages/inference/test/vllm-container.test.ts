@@ -158,6 +158,6 @@ describe("says what is missing", () => {
     installDocker(facts);
     const { engine } = start();
     await expect(engine.whenReady()).rejects.toThrow(why);
-    expect(engine.state).toBe("quarantined");
+    expect(engine.state).toBe("failed");
   });
 });

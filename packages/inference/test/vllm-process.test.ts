@@ -51,7 +51,7 @@ describe("what starting again would not mend is told at once, in a sentence", ()
   ])("%s", async (_title, script, why) => {
     await using started = startScriptedVllm(script);
     await expect(started.vllm.engine.whenReady()).rejects.toThrow(why);
-    expect([started.vllm.engine.state, started.vllm.engine.gauges().restarts]).toEqual(["quarantined", 0]);
+    expect([started.vllm.engine.state, started.vllm.engine.gauges().restarts]).toEqual(["failed", 0]);
     expect(started.reports.at(-1)?.log?.length).toBeGreaterThan(0);
   });
 
@@ -62,10 +62,10 @@ describe("what starting again would not mend is told at once, in a sentence", ()
   ])("%s", async (_title, changes, why) => {
     await using started = startScriptedVllm({}, changes);
     await expect(started.vllm.engine.whenReady()).rejects.toThrow(why);
-    expect(started.vllm.engine.state).toBe("quarantined");
+    expect(started.vllm.engine.state).toBe("failed");
   });
 
-  test("what may pass is tried again, and then given up with the last lines", async () => {
+  test("what may pass is tried again, and then fails with the last lines", async () => {
     await using started = startScriptedVllm({ log: ["RuntimeError: out of memory"], exit: 1 });
     await expect(started.vllm.engine.whenReady()).rejects.toThrow("RuntimeError: out of memory");
     expect(started.vllm.engine.gauges().restarts).toBe(3);
@@ -78,9 +78,9 @@ describe("what an earlier run has left", () => {
     const timings = { ...quickTimings, restartFirstMs: 60_000, restartMostMs: 60_000 };
     await using started = startScriptedVllm({}, { timings });
     await started.vllm.engine.whenReady();
-    const { record } = new EngineFiles(`${started.folder}/state`, "vendor/model-1-mini");
+    const { runState } = new EngineFiles(`${started.folder}/state`, "vendor/model-1-mini");
     const orphan = started.vllm.pid ?? 0;
-    const copy = readFileSync(record, "utf8");
+    const copy = readFileSync(runState, "utf8");
     // As if our own process had been killed: nobody cleaned up, and the orphan runs on.
     await using next = startScriptedVllm({}, { stateFolder: `${started.folder}/state`, runFolder: started.folder });
     await next.vllm.engine.whenReady();
@@ -93,11 +93,11 @@ describe("what an earlier run has left", () => {
   test("somebody else's process that got the same number is left alone", async () => {
     await using started = startScriptedVllm({});
     await started.vllm.engine.whenReady();
-    const { record } = new EngineFiles(`${started.folder}/other`, "vendor/model-1-mini");
+    const { runState } = new EngineFiles(`${started.folder}/other`, "vendor/model-1-mini");
     await using next = startScriptedVllm({}, { stateFolder: `${started.folder}/other` });
     await next.vllm.engine.whenReady();
-    const stranger = { ...(JSON.parse(readFileSync(record, "utf8")) as object), group: process.pid, startTicks: 1 };
-    writeFileSync(record, JSON.stringify(stranger));
+    const stranger = { ...(JSON.parse(readFileSync(runState, "utf8")) as object), group: process.pid, startTicks: 1 };
+    writeFileSync(runState, JSON.stringify(stranger));
     process.kill(next.vllm.pid ?? 0, "SIGKILL");
     await until("it was restarted", () => next.vllm.engine.gauges().restarts > 0);
     await next.vllm.engine.whenReady();
@@ -124,7 +124,7 @@ describe("a restart that is asked for", () => {
     const { pid } = started.vllm;
     const running = outcomeOf(started, "a long one", 1500);
     await until("it runs", () => started.vllm.engine.gauges().running === 1);
-    new EngineFiles(`${started.folder}/state`, "vendor/model-1-mini").askForRestart();
+    new EngineFiles(`${started.folder}/state`, "vendor/model-1-mini").requestRestart();
     expect((await running).end).toBe("length");
     await until("it was restarted", () => started.vllm.engine.gauges().restarts === 1);
     await started.vllm.engine.whenReady();
@@ -133,13 +133,13 @@ describe("a restart that is asked for", () => {
   });
 });
 
-test("closing leaves nothing: no process, no socket, no record", async () => {
+test("closing leaves nothing: no process, no socket, no run state", async () => {
   await using started = startScriptedVllm({});
   await started.vllm.engine.whenReady();
   const { pid = 0, socketPath } = started.vllm;
   await started.vllm.engine.close(1000);
-  const { record } = new EngineFiles(`${started.folder}/state`, "vendor/model-1-mini");
-  expect([isAlive(pid), existsSync(socketPath), existsSync(record)]).toEqual([false, false, false]);
+  const { runState } = new EngineFiles(`${started.folder}/state`, "vendor/model-1-mini");
+  expect([isAlive(pid), existsSync(socketPath), existsSync(runState)]).toEqual([false, false, false]);
 });
 
 setFlagsFromString("--expose-gc");

@@ -7,12 +7,12 @@ import { expectToken, probeRequest } from "../probe.ts";
 import { compileGrammars } from "../answer/compile-grammars.ts";
 import { EngineProcess } from "../sidecar/engine-process.ts";
 import type { EngineStatus, StatusMessage } from "../sidecar/status.ts";
-import { Supervisor } from "../sidecar/supervise.ts";
+import { Supervisor } from "../sidecar/supervisor.ts";
 import type { SupervisorReport } from "../sidecar/supervised.ts";
 import { Workload } from "../sidecar/workload.ts";
 import type { Timings } from "../sidecar/timings.ts";
 import { ChildConnection } from "./connect.ts";
-import { parseNotice } from "./protocol.ts";
+import { parseStatusMessage } from "./protocol.ts";
 
 export interface ChildEngineOptions {
   /** The model id, for messages. */
@@ -38,7 +38,7 @@ export class ChildEngine implements Engine {
     this.#connection = new ChildConnection(this.#socketPath);
     this.#supervisor = new Supervisor({
       name: options.name,
-      launch: (hear) => new EngineProcess({ ...options.command(this.#socketPath), endsBy: "input" }, hear),
+      launch: (onLogLine) => new EngineProcess({ ...options.command(this.#socketPath), endsBy: "input" }, onLogLine),
       read: readLine,
       timings: options.timings,
       prepare: () => rm(this.#socketPath, { force: true }),
@@ -77,8 +77,8 @@ export class ChildEngine implements Engine {
 
   async *stream(request: EngineRequest, signal: AbortSignal): AsyncGenerator<EngineEvent> {
     this.#assertReady();
-    const job = { request, ...compileGrammars(request) };
-    yield* this.#workload.count(request.n, this.#connection.generate(job, signal));
+    const generation = { request, ...compileGrammars(request) };
+    yield* this.#workload.count(request.n, this.#connection.generate(generation, signal));
   }
 
   async countTokens(request: EngineRequest, signal: AbortSignal): Promise<number> {
@@ -113,14 +113,14 @@ export class ChildEngine implements Engine {
   }
 
   async #probe(signal: AbortSignal): Promise<void> {
-    const job = { request: probeRequest, contentGrammar: undefined, toolGrammar: undefined };
-    await expectToken(this.#connection.generate(job, signal));
+    const generation = { request: probeRequest, contentGrammar: undefined, toolGrammar: undefined };
+    await expectToken(this.#connection.generate(generation, signal));
   }
 }
 
-function readLine(line: string): { notice: StatusMessage | undefined; isLog: boolean } {
-  const notice = parseNotice(line);
-  return { notice, isLog: notice === undefined };
+function readLine(line: string): { message: StatusMessage | undefined; isLog: boolean } {
+  const message = parseStatusMessage(line);
+  return { message, isLog: message === undefined };
 }
 
 const longestSocketPath = 107;

@@ -9,11 +9,11 @@ import { EngineError } from "../engine.ts";
 import { bytesOf } from "../../test/cuts.ts";
 import { ChildConnection } from "./connect.ts";
 import { probeRequest } from "../probe.ts";
-import type { Job } from "./protocol.ts";
+import type { GenerationRequest } from "./protocol.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "parley-"));
 const socketPath = join(folder, "s.sock");
-const job: Job = { request: probeRequest, contentGrammar: undefined, toolGrammar: undefined };
+const generation: GenerationRequest = { request: probeRequest, contentGrammar: undefined, toolGrammar: undefined };
 const usage = { prompt_tokens: 1, cached_tokens: 0, completion_tokens: 0, reasoning_tokens: 0 };
 const role = { kind: "role", choice: 0, usage };
 const line = (value: unknown): string => `${JSON.stringify(value)}\n`;
@@ -34,7 +34,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const events = (signal = patience()): Promise<unknown[]> => Array.fromAsync(connection.generate(job, signal));
+const events = (signal = patience()): Promise<unknown[]> => Array.fromAsync(connection.generate(generation, signal));
 const kindOf = (error: unknown): unknown => (error instanceof EngineError ? error.kind : error);
 
 describe("the driver's end of the socket", () => {
@@ -75,7 +75,7 @@ describe("the driver's end of the socket", () => {
 
   test.each(["countTokens", "status"] as const)("%s breaks off as an error of its kind, too", async (method) => {
     answer = (response) => void (response.write("{"), setImmediate(() => response.destroy()));
-    const asked = method === "status" ? connection.status(patience()) : connection.countTokens(job, patience());
+    const asked = method === "status" ? connection.status(patience()) : connection.countTokens(generation, patience());
     await expect(asked.catch(kindOf)).resolves.toBe("crashed");
   });
 

@@ -5,7 +5,7 @@ import { EngineError } from "../engine.ts";
 import type { EngineEvent } from "../engine.ts";
 import type { EngineStatus } from "../sidecar/status.ts";
 import { readLines } from "../wire/read-lines.ts";
-import type { ChildEvent, ChildRefusal, Job } from "./protocol.ts";
+import type { ChildEvent, ChildRefusal, GenerationRequest } from "./protocol.ts";
 
 /** The driver's end of the socket. */
 export class ChildConnection {
@@ -20,8 +20,8 @@ export class ChildConnection {
    * The events of one generation. Aborting the signal, or leaving the loop, closes the connection and so cancels.
    * @throws {EngineError}, or the signal's reason once it has aborted
    */
-  async *generate(job: Job, signal: AbortSignal): AsyncGenerator<EngineEvent> {
-    const response = await this.#ask("POST", "/generate", job, signal);
+  async *generate(generation: GenerationRequest, signal: AbortSignal): AsyncGenerator<EngineEvent> {
+    const response = await this.#ask("POST", "/generate", generation, signal);
     try {
       for await (const line of readLines(response)) yield parseEvent(line);
     } catch (error) {
@@ -30,9 +30,9 @@ export class ChildConnection {
   }
 
   /** @throws {EngineError}, or the signal's reason once it has aborted */
-  async countTokens(job: Job, signal: AbortSignal): Promise<number> {
+  async countTokens(generation: GenerationRequest, signal: AbortSignal): Promise<number> {
     // What arrives here is written by our own child.
-    const answer = (await this.#askJson("POST", "/count", job, signal)) as { readonly prompt_tokens: number };
+    const answer = (await this.#askJson("POST", "/count", generation, signal)) as { readonly prompt_tokens: number };
     return answer.prompt_tokens;
   }
 
@@ -46,13 +46,23 @@ export class ChildConnection {
     this.#agent.destroy();
   }
 
-  async #askJson(method: string, path: string, job: Job | undefined, signal: AbortSignal): Promise<unknown> {
-    const response = await this.#ask(method, path, job, signal);
+  async #askJson(
+    method: string,
+    path: string,
+    generation: GenerationRequest | undefined,
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    const response = await this.#ask(method, path, generation, signal);
     return readJson(response, signal);
   }
 
-  async #ask(method: string, path: string, job: Job | undefined, signal: AbortSignal): Promise<IncomingMessage> {
-    const response = await this.#send(method, path, job, signal).catch((error: unknown) => {
+  async #ask(
+    method: string,
+    path: string,
+    generation: GenerationRequest | undefined,
+    signal: AbortSignal,
+  ): Promise<IncomingMessage> {
+    const response = await this.#send(method, path, generation, signal).catch((error: unknown) => {
       throw signal.aborted ? signal.reason : asEngineError(error);
     });
     if (response.statusCode === 200) return response;
@@ -61,11 +71,16 @@ export class ChildConnection {
     throw new EngineError(response.statusCode === 400 ? "rejected" : "crashed", message);
   }
 
-  #send(method: string, path: string, job: Job | undefined, signal: AbortSignal): Promise<IncomingMessage> {
+  #send(
+    method: string,
+    path: string,
+    generation: GenerationRequest | undefined,
+    signal: AbortSignal,
+  ): Promise<IncomingMessage> {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const request = httpRequest({ socketPath: this.#socketPath, method, path, agent: this.#agent, signal }, resolve);
     request.on("error", reject);
-    request.end(job && JSON.stringify(job));
+    request.end(generation && JSON.stringify(generation));
     return promise;
   }
 }

@@ -5,13 +5,13 @@ import type { StatusMessage } from "../sidecar/status.ts";
 /**
  * The dialect between an engine's driver and its child process: HTTP over a unix socket, one JSON line per event.
  *
- * - `POST /generate` takes a `Job`, answers `application/x-ndjson` of `ChildEvent`; closing the connection cancels.
- * - `POST /count` takes a `Job`, answers `{prompt_tokens}`.
+ * - `POST /generate` takes a `GenerationRequest`, answers `application/x-ndjson` of `ChildEvent`; closing the connection cancels.
+ * - `POST /count` takes a `GenerationRequest`, answers `{prompt_tokens}`.
  * - `GET /status` answers `EngineStatus`.
  *
  * On its standard output the child writes one `StatusMessage` a line; it ends when its standard input does.
  */
-export interface Job extends Grammars {
+export interface GenerationRequest extends Grammars {
   readonly request: EngineRequest;
 }
 
@@ -23,9 +23,9 @@ export interface ChildRefusal {
   readonly message: string;
 }
 
-/** A line of the child's standard output, where it is a notice and no noise. */
-export function parseNotice(line: string): StatusMessage | undefined {
-  if (!line.startsWith('{"notice"')) return undefined;
+/** A line of the child's standard output, where it is a status message and no noise. */
+export function parseStatusMessage(line: string): StatusMessage | undefined {
+  if (!line.startsWith('{"status"')) return undefined;
   try {
     // Nothing but our own child writes lines that begin so.
     return JSON.parse(line) as StatusMessage;

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 
 /** The bytes of one generation on their way to the driver, written no faster than it reads. */
-export class Wire {
+export class ResponseWriter {
   readonly #response: ServerResponse;
   readonly #signal: AbortSignal;
   #isSplit = false;

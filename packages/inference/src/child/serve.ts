@@ -5,19 +5,19 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { EngineEvent } from "../engine.ts";
 import { RequestRefused } from "../request-refused.ts";
 import type { StatusMessage, EngineStatus } from "../sidecar/status.ts";
-import type { ChildEvent, ChildRefusal, Job } from "./protocol.ts";
-import { Wire } from "./response-writer.ts";
+import type { ChildEvent, ChildRefusal, GenerationRequest } from "./protocol.ts";
+import { ResponseWriter } from "./response-writer.ts";
 
 /** What the process of an engine can do; `embedded` and `scripted` each bring one. */
 export interface EngineCore {
-  generate(job: Job, signal: AbortSignal, wire: Wire): AsyncIterable<EngineEvent>;
-  countTokens(job: Job): Promise<number>;
+  generate(generation: GenerationRequest, signal: AbortSignal, writer: ResponseWriter): AsyncIterable<EngineEvent>;
+  countTokens(generation: GenerationRequest): Promise<number>;
   status(): Omit<EngineStatus, "aborted">;
 }
 
-/** Tells the supervisor something, on standard output. */
-export function notify(notice: StatusMessage): void {
-  process.stdout.write(`${JSON.stringify(notice)}\n`);
+/** Reports to the supervisor, on standard output. */
+export function sendStatus(message: StatusMessage): void {
+  process.stdout.write(`${JSON.stringify(message)}\n`);
 }
 
 /** Serves an engine on a unix socket until the process ends. */
@@ -59,18 +59,22 @@ async function route(core: EngineCore, exchange: Exchange): Promise<void> {
   const { request, response, status } = exchange;
   if (request.url === "/status") return sendJson(response, 200, status());
   // What arrives here is written by our own driver.
-  const job = JSON.parse(await text(request)) as Job;
-  if (request.url === "/count") return sendJson(response, 200, { prompt_tokens: await core.countTokens(job) });
-  await generate(core, job, exchange);
+  const generation = JSON.parse(await text(request)) as GenerationRequest;
+  if (request.url === "/count") return sendJson(response, 200, { prompt_tokens: await core.countTokens(generation) });
+  await generate(core, generation, exchange);
 }
 
 /** Writes events as the reader takes them; a reader that has gone away stops the generation. */
-async function generate(core: EngineCore, job: Job, { response, hangUp, onAbort }: Exchange): Promise<void> {
-  const wire = new Wire(response, hangUp);
+async function generate(
+  core: EngineCore,
+  generation: GenerationRequest,
+  { response, hangUp, onAbort }: Exchange,
+): Promise<void> {
+  const writer = new ResponseWriter(response, hangUp);
   try {
-    for await (const event of core.generate(job, hangUp, wire)) {
+    for await (const event of core.generate(generation, hangUp, writer)) {
       if (hangUp.aborted) break;
-      await wire.write(`${JSON.stringify(event)}\n`);
+      await writer.write(`${JSON.stringify(event)}\n`);
     }
     response.end();
   } catch (error) {

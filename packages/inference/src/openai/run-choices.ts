@@ -6,7 +6,7 @@ import { asEngineError } from "./engine-failure.ts";
 import type { Limits } from "./protocol-adapter.ts";
 
 /**
- * Choices that are all begun at once, and all given up when one fails.
+ * Starts all choices at once, and stops all of them when one fails.
  * @throws {EngineError}, or the signal's reason once it has aborted
  */
 export async function* runChoices(

@@ -5,18 +5,18 @@ import type { Connection } from "../wire/connection.ts";
 import { RefusedAnswer } from "../wire/refused-answer.ts";
 import { fillHeaders } from "./fill-headers.ts";
 
-/** How long one that fails is left alone: at first, and at most. */
+/** How long a failing endpoint is ejected: at first, and at most. */
 const ejection = { firstMs: 1000, mostMs: 60_000 };
 
-/** One of the places where a model is served. */
+/** One address where a model is served, with a circuit breaker: failures in a row eject it for a growing time. */
 export class Endpoint {
   readonly connection: Connection;
   readonly #headers: Readonly<Record<string, string>>;
   #inFlight = 0;
-  #asked = 0;
+  #requestCount = 0;
   #failuresInARow = 0;
   #ejectedUntil = 0;
-  #complaint = "";
+  #failureReason = "";
 
   /** @param headers templates, see `fillHeaders` */
   constructor(connection: Connection, headers: Readonly<Record<string, string>>) {
@@ -24,22 +24,22 @@ export class Endpoint {
     this.#headers = headers;
   }
 
-  /** Answers under way. */
+  /** Requests whose answers are not complete. */
   get inFlight(): number {
     return this.#inFlight;
   }
 
-  /** Answers begun so far: of those with as little to do the one that was asked least comes next. */
-  get asked(): number {
-    return this.#asked;
+  /** Requests so far: of several endpoints with as many in flight, the one with the fewest comes next. */
+  get requestCount(): number {
+    return this.#requestCount;
   }
 
-  /** Why it was left alone the last time. */
-  get complaint(): string {
-    return this.#complaint;
+  /** Why it was ejected the last time. */
+  get failureReason(): string {
+    return this.#failureReason;
   }
 
-  /** Whether it failed when it was last asked. */
+  /** Whether its latest request failed. */
   get isFailing(): boolean {
     return this.#failuresInARow > 0;
   }
@@ -48,28 +48,28 @@ export class Endpoint {
     return now < this.#ejectedUntil;
   }
 
-  /** It may be asked at once, whatever it did before. */
-  readmit(): void {
+  /** Ends an ejection early. */
+  reinstate(): void {
     this.#ejectedUntil = 0;
   }
 
-  /** It has answered as it should. */
-  forgive(): void {
+  /** An answer arrives: resets the failures. */
+  recordSuccess(): void {
     this.#failuresInARow = 0;
     this.#ejectedUntil = 0;
   }
 
-  /** The data of one answer; a failure that is its own ejects it. */
+  /** The data of one answer. A failure of the endpoint, not of the request, ejects it. */
   async *stream(path: string, body: string, signal: AbortSignal, origin?: RequestOrigin): AsyncGenerator<string> {
     this.#inFlight += 1;
-    this.#asked += 1;
+    this.#requestCount += 1;
     try {
       for await (const data of this.connection.stream(path, body, signal, fillHeaders(this.#headers, origin))) {
-        this.forgive();
+        this.recordSuccess();
         yield data;
       }
     } catch (error) {
-      if (!signal.aborted) this.#blame(error);
+      if (!signal.aborted) this.#recordFailure(error);
       throw error;
     } finally {
       this.#inFlight -= 1;
@@ -80,24 +80,24 @@ export class Endpoint {
     try {
       return await this.connection.read(path, signal, body);
     } catch (error) {
-      // What it does not have, as routers have no `/version`, is no failure.
+      // A path that it does not have is no failure: routers have no `/version`.
       const isMissing = error instanceof RefusedAnswer && error.status === 404;
-      if (!signal.aborted && !isMissing) this.#blame(error);
+      if (!signal.aborted && !isMissing) this.#recordFailure(error);
       throw error;
     }
   }
 
-  /** A refusal of this one request says nothing about the next; where the model or our key is unknown, every one fails. */
-  #blame(error: unknown): void {
+  /** A refusal of this one request says nothing about the next. Where the model or our key is unknown, every request fails. */
+  #recordFailure(error: unknown): void {
     if (error instanceof RefusedAnswer && [400, 413, 422].includes(error.status)) return;
-    this.#complaint = `${this.connection.baseUrl}: ${error instanceof Error ? error.message : String(error)}`;
+    this.#failureReason = `${this.connection.baseUrl}: ${error instanceof Error ? error.message : String(error)}`;
     this.#ejectedUntil = Date.now() + backoffMs(this.#failuresInARow, ejection, () => 0.5 + Math.random() / 2);
     this.#failuresInARow += 1;
   }
 }
 
-/** Whether another one may be asked instead: nothing has been begun, and this one says so itself. */
-export function isWorthAnother(error: unknown): boolean {
+/** Whether another endpoint may be asked instead: nothing was begun here, and the endpoint itself says so. */
+export function isRetryable(error: unknown): boolean {
   if (error instanceof RefusedAnswer) return [429, 502, 503].includes(error.status);
   return isUnconnected(error);
 }

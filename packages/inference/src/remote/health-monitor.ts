@@ -5,38 +5,39 @@ import { ReadyGate } from "../sidecar/ready-gate.ts";
 import type { SupervisorReport } from "../sidecar/supervised.ts";
 import type { EngineLifecycle } from "../openai/openai-engine.ts";
 
-export interface Watched {
+/** What a health monitor watches, and how. */
+export interface Monitored {
   readonly name: string;
-  /** Milliseconds between two looks. */
-  readonly everyMs: number;
-  /** Milliseconds for one look to succeed. */
-  readonly patienceMs: number;
-  /** Reads what the engine says of itself and makes it produce one token. */
-  prove(signal: AbortSignal): Promise<EngineMetadata>;
-  /** Asks for something that costs nothing, so that an engine that has gone is noticed while nobody needs it. */
-  visit(signal: AbortSignal): Promise<void>;
-  /** What is wrong while nobody may be asked; undefined while somebody may. */
-  complaint(): string | undefined;
+  /** Milliseconds between two checks. */
+  readonly checkEveryMs: number;
+  /** Milliseconds for one probe or health check to succeed. */
+  readonly timeoutMs: number;
+  /** Readiness probe: reads the engine's metadata and makes it produce one token. */
+  probeReadiness(signal: AbortSignal): Promise<EngineMetadata>;
+  /** Asks for something that costs nothing, so that a lost engine is noticed while there are no requests. */
+  checkHealth(signal: AbortSignal): Promise<void>;
+  /** Why no endpoint works; undefined while one does. */
+  failureReason(): string | undefined;
   report(event: SupervisorReport): void;
 }
 
-/** A visit goes over the network, perhaps to somebody who counts them. */
-const looksPerVisit = 5;
+/** A health check goes over the network, perhaps to a service that counts requests. The other checks look at past failures. */
+const checksPerHealthCheck = 5;
 
-/** Watches an engine that others run: it is ready when a token was really produced, and not while nobody answers. */
+/** Watches an engine that others run: ready once it has produced a token, and down while no endpoint answers. */
 export class HealthMonitor implements EngineLifecycle {
-  readonly #watched: Watched;
+  readonly #monitored: Monitored;
   readonly #ready = new ReadyGate();
   readonly #closed = new AbortController();
   #state: EngineState = "absent";
-  #reason = "not asked yet";
+  #reason = "not probed yet";
   #metadata: EngineMetadata | undefined;
   #restarts = 0;
-  #looks = 0;
+  #checks = 0;
   #watching: Promise<void> = Promise.resolve();
 
-  constructor(watched: Watched) {
-    this.#watched = watched;
+  constructor(monitored: Monitored) {
+    this.#monitored = monitored;
   }
 
   get state(): EngineState {
@@ -74,36 +75,36 @@ export class HealthMonitor implements EngineLifecycle {
     this.drain();
     await this.#watching;
     this.#become("stopped", "");
-    this.#ready.refuse(new EngineError("unavailable", `${this.#watched.name} was stopped`));
+    this.#ready.refuse(new EngineError("unavailable", `${this.#monitored.name} was stopped`));
   }
 
-  /** There is nothing that could not get better: somebody else may be starting it just now. */
+  /** No failure is final: somebody else may be starting the engine just now. */
   async #watch(): Promise<void> {
     const { signal } = this.#closed;
     while (!signal.aborted) {
-      if (this.#state === "ready") await this.#look();
-      else await this.#prove();
-      await wait(this.#watched.everyMs, undefined, { signal, ref: !this.#ready.wasOpen }).catch(() => undefined);
+      if (this.#state === "ready") await this.#check();
+      else await this.#probeReadiness();
+      await wait(this.#monitored.checkEveryMs, undefined, { signal, ref: !this.#ready.wasOpen }).catch(() => undefined);
     }
   }
 
-  async #look(): Promise<void> {
-    const { patienceMs } = this.#watched;
-    const patience = AbortSignal.any([this.#closed.signal, AbortSignal.timeout(patienceMs)]);
-    if ((this.#looks += 1) % looksPerVisit === 0) await this.#watched.visit(patience);
+  async #check(): Promise<void> {
+    const { timeoutMs } = this.#monitored;
+    const deadline = AbortSignal.any([this.#closed.signal, AbortSignal.timeout(timeoutMs)]);
+    if ((this.#checks += 1) % checksPerHealthCheck === 0) await this.#monitored.checkHealth(deadline);
     if (this.#closed.signal.aborted) return;
-    const complaint = this.#watched.complaint();
-    if (complaint === undefined) return;
+    const failureReason = this.#monitored.failureReason();
+    if (failureReason === undefined) return;
     this.#ready.shut();
     this.#restarts += 1;
-    this.#become("crashed", complaint);
+    this.#become("crashed", failureReason);
   }
 
-  async #prove(): Promise<void> {
-    const { patienceMs } = this.#watched;
+  async #probeReadiness(): Promise<void> {
+    const { timeoutMs } = this.#monitored;
     const { signal } = this.#closed;
     try {
-      this.#metadata = await this.#watched.prove(AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]));
+      this.#metadata = await this.#monitored.probeReadiness(AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
       if (signal.aborted) return;
       this.#become("ready", "");
       this.#ready.open();
@@ -116,11 +117,11 @@ export class HealthMonitor implements EngineLifecycle {
   #become(state: EngineState, detail: string): void {
     this.#state = state;
     this.#reason = detail;
-    this.#watched.report({ name: this.#watched.name, state, detail });
+    this.#monitored.report({ name: this.#monitored.name, state, detail });
   }
 }
 
-/** With what it was caused by: the operator has to mend it. */
+/** With its cause: the operator has to repair it. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;

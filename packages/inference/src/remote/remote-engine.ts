@@ -51,16 +51,16 @@ export function startRemoteEngine(options: RemoteOptions): OpenAiEngine {
   const adapter = options.protocol === "chat" ? new ChatAdapter() : completionsAdapter;
   const monitor = new HealthMonitor({
     name,
-    everyMs: timings.watchEveryMs,
-    patienceMs: timings.startSilenceMs,
-    prove: async (signal) => {
-      upstream.readmitAll();
+    checkEveryMs: timings.watchEveryMs,
+    timeoutMs: timings.startSilenceMs,
+    probeReadiness: async (signal) => {
+      upstream.reinstateAll();
       const model = await open();
       const metadata = await readMetadata(upstream, { ...options, model }, signal);
       return adapter.probeReadiness({ model, servedName, upstream }, metadata, signal);
     },
-    visit: (signal) => upstream.visitAll(signal),
-    complaint: () => upstream.complaint,
+    checkHealth: (signal) => upstream.checkHealth(signal),
+    failureReason: () => upstream.failureReason,
     report: options.report,
   });
   monitor.start();

@@ -27,11 +27,11 @@ export class EngineProcess {
   readonly #child: ChildProcess;
   readonly #endsBy: Program["endsBy"];
   readonly #kill: (pid: number) => void;
-  readonly #heard: Promise<unknown>;
-  /** Resolves with how it ended, once its last lines have been heard. */
+  readonly #outputRead: Promise<unknown>;
+  /** Resolves with how it ended, once its last lines have been read. */
   readonly ended: Promise<string>;
 
-  constructor({ command, args, env, folder, endsBy, kill = killGroup }: Program, hear: (line: string) => void) {
+  constructor({ command, args, env, folder, endsBy, kill = killGroup }: Program, onLogLine: (line: string) => void) {
     const place = { ...(env && { env }), ...(folder !== undefined && { cwd: folder }) };
     // Ctrl-C stays with the server, and a kill of the group reaches whatever the engine has started.
     const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"], detached: true, ...place });
@@ -40,7 +40,7 @@ export class EngineProcess {
     this.#kill = kill;
     // A child that is gone must not end the server with EPIPE.
     child.stdin.on("error", () => undefined);
-    this.#heard = Promise.allSettled([listen(child.stdout, hear), listen(child.stderr, hear)]);
+    this.#outputRead = Promise.allSettled([listen(child.stdout, onLogLine), listen(child.stderr, onLogLine)]);
     this.ended = this.#untilEnd();
   }
 
@@ -75,7 +75,7 @@ export class EngineProcess {
     this.kill(); // what it has started
     const patience = Promise.withResolvers<void>();
     const timer = setTimeout(patience.resolve, lastLinesMs);
-    await Promise.race([this.#heard, patience.promise]);
+    await Promise.race([this.#outputRead, patience.promise]);
     clearTimeout(timer);
     return how;
   }
@@ -89,6 +89,6 @@ function killGroup(leader: number): void {
   }
 }
 
-async function listen(stream: Readable, hear: (line: string) => void): Promise<void> {
-  for await (const line of readLines(stream, longestLine)) hear(line);
+async function listen(stream: Readable, onLogLine: (line: string) => void): Promise<void> {
+  for await (const line of readLines(stream, longestLine)) onLogLine(line);
 }

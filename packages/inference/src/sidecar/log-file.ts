@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** Beyond this a file is put aside; one older than that goes. */
+/** A file beyond this size is rotated; only one rotated file is kept. */
 const mostBytes = 4 * 2 ** 20;
 
 /** The log of one engine on disk, in two files of bounded size. */
@@ -15,11 +15,11 @@ export class LogFile {
     this.#bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   }
 
-  /** A log that cannot be written must not end what it tells about. */
+  /** A log that cannot be written must not end the engine. */
   append(line: string): void {
     const text = `${new Date().toISOString()} ${line}\n`;
     try {
-      if (this.#bytes > mostBytes) this.#putAside();
+      if (this.#bytes > mostBytes) this.#rotate();
       appendFileSync(this.#path, text, { mode: 0o600 });
       this.#bytes += Buffer.byteLength(text);
     } catch {
@@ -27,7 +27,7 @@ export class LogFile {
     }
   }
 
-  #putAside(): void {
+  #rotate(): void {
     rmSync(`${this.#path}.1`, { force: true });
     renameSync(this.#path, `${this.#path}.1`);
     this.#bytes = 0;

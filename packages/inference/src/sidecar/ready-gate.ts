@@ -34,7 +34,7 @@ export class ReadyGate {
 
 function newPass(): PromiseWithResolvers<void> {
   const pass = Promise.withResolvers<void>();
-  // Nobody has to wait; without this a refusal that nobody hears would end the process.
+  // Nobody has to wait. Without this, a rejection that nobody handles would end the process.
   pass.promise.catch(() => undefined);
   return pass;
 }

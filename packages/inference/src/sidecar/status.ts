@@ -16,9 +16,9 @@ export interface EngineStatus {
 
 /** What an engine process says of its start. */
 export type StatusMessage =
-  | { readonly notice: "loading"; readonly share: number; readonly detail: string }
-  | { readonly notice: "ready"; readonly metadata: EngineMetadata }
+  | { readonly status: "loading"; readonly share: number; readonly detail: string }
+  | { readonly status: "ready"; readonly metadata: EngineMetadata }
   /** Why it is about to end, where a later start may succeed; `message` is a sentence for the operator. */
-  | { readonly notice: "failing"; readonly message: string }
-  /** What cannot get better by starting again; `message` is a sentence for the operator. */
-  | { readonly notice: "hopeless"; readonly message: string };
+  | { readonly status: "failing"; readonly message: string }
+  /** Why it is about to end, where every later start would fail as well; `message` is a sentence for the operator. */
+  | { readonly status: "fatal"; readonly message: string };

@@ -3,18 +3,18 @@ import type { EngineProcess } from "./engine-process.ts";
 import type { EngineStatus, StatusMessage } from "./status.ts";
 import type { Timings } from "./timings.ts";
 
-/** What is supervised, and how it is spoken to. */
+/** One kind of engine process: how it is started, understood and asked. */
 export interface Supervised {
   /** The model that the process serves, for messages. */
   readonly name: string;
   readonly timings: Timings;
   /** Called before every start: clears what an earlier process may have left. */
   prepare(): Promise<void>;
-  /** Starts the program; `hear` is given every line that it writes. */
-  launch(hear: (line: string) => void): EngineProcess;
-  /** What a line tells us, and whether it belongs into the log. */
-  read(line: string): { readonly notice?: StatusMessage | undefined; readonly isLog: boolean };
-  /** For a program that does not say itself when it serves: asks until it does. */
+  /** Starts the program; `onLogLine` is called with every line that it writes. */
+  launch(onLogLine: (line: string) => void): EngineProcess;
+  /** The status message in a line, if there is one, and whether the line belongs into the log. */
+  read(line: string): { readonly message?: StatusMessage | undefined; readonly isLog: boolean };
+  /** For a program that does not report by itself that it serves: polls until it does. */
   untilServing?(signal: AbortSignal): Promise<EngineMetadata>;
   /** Called after every end: clears what the process has left. */
   cleanUp?(): Promise<void>;
@@ -31,6 +31,6 @@ export interface SupervisorReport {
   readonly name: string;
   readonly state: EngineState;
   readonly detail: string;
-  /** The last 200 lines that the process wrote, where it was given up. */
+  /** The last 200 lines that the process wrote, where the engine is `failed`. */
   readonly log?: readonly string[];
 }

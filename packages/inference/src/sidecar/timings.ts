@@ -1,6 +1,6 @@
 /** Every deadline of supervision in milliseconds: configuration, so that tests shrink them. */
 export interface Timings {
-  /** A starting engine that says nothing for so long is taken for dead: log lines are progress. */
+  /** A starting engine that writes nothing for so long is taken for dead: log lines are progress. */
   readonly startSilenceMs: number;
   /** How often a ready engine is looked at. */
   readonly watchEveryMs: number;
@@ -14,8 +14,8 @@ export interface Timings {
   readonly restartMostMs: number;
   /** After so long in good health the next crash counts as the first. */
   readonly healthyResetMs: number;
-  /** Crashes before the engine was ever ready, after which it is given up. */
-  readonly crashesBeforeQuarantine: number;
+  /** An engine that was never ready has failed for good after so many crashes in a row. */
+  readonly failAfterCrashes: number;
 }
 
 /** For an engine that takes a minute to start, and answers late while others keep the processor busy. */
@@ -28,7 +28,7 @@ export const patientTimings: Timings = {
   restartFirstMs: 1000,
   restartMostMs: 300_000,
   healthyResetMs: 600_000,
-  crashesBeforeQuarantine: 4,
+  failAfterCrashes: 4,
 };
 
 export const defaultTimings: Timings = {
@@ -40,5 +40,5 @@ export const defaultTimings: Timings = {
   restartFirstMs: 1000,
   restartMostMs: 300_000,
   healthyResetMs: 600_000,
-  crashesBeforeQuarantine: 4,
+  failAfterCrashes: 4,
 };

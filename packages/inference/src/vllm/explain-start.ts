@@ -1,6 +1,6 @@
 import { inspectImage, userOf } from "./container/container-host.ts";
 import { findContainerEngine } from "./container/container-engine.ts";
-import { giveWayArguments } from "./container/cpu-priority.ts";
+import { cpuPriorityArguments } from "./container/cpu-priority.ts";
 import { planContainer } from "./container/plan-container.ts";
 import type { ContainerSettings } from "./container/plan-container.ts";
 import { readModelFolder } from "../model-folder/model-folder.ts";
@@ -20,8 +20,8 @@ export async function explainProcess(settings: ProcessSettings, runFolder: strin
 export async function explainContainer(settings: ContainerSettings, runFolder: string): Promise<string> {
   const engine = await findContainerEngine();
   const image = await inspectImage(engine, settings.image);
-  const giveWay = await giveWayArguments(engine);
-  const place = { program: engine.program, giveWay, runFolder, owner: "parley", user: userOf(process) };
+  const cpuPriority = await cpuPriorityArguments(engine);
+  const place = { program: engine.program, cpuPriority, runFolder, owner: "parley", user: userOf(process) };
   const { args } = planContainer(settings, readModelFolder(settings.weights), image, place);
   return [engine.program, ...args.map(quote)].join(" ");
 }

@@ -30,7 +30,7 @@ function damaged(name: string, damage: (copy: string) => void): string {
   return copy;
 }
 
-describe("a start that cannot succeed is given up at once, with a sentence", () => {
+describe("a start that cannot succeed fails at once, with a sentence", () => {
   test.each<[string, () => object, RegExp]>([
     ["weights missing", () => ({ weights: join(folder, "nowhere") }), /The folder .*nowhere is missing/],
     [
@@ -63,8 +63,8 @@ describe("a start that cannot succeed is given up at once, with a sentence", () 
     const error: unknown = await started.vllm.engine.whenReady().catch((reason: unknown) => reason);
     if (!why.test(String(error))) console.log(started.vllm.logLines.slice(-40).join("\n"));
     expect(String(error)).toMatch(why);
-    expect([started.vllm.engine.state, started.vllm.engine.gauges().restarts]).toEqual(["quarantined", 0]);
-    const outcome = "given up at the first try, with a sentence";
+    expect([started.vllm.engine.state, started.vllm.engine.gauges().restarts]).toEqual(["failed", 0]);
+    const outcome = "failed at the first try, with a sentence";
     addFault({ driver: "process", fault, outcome, noticedMs: performance.now() - beganAt, recoveredMs: undefined });
   });
 });

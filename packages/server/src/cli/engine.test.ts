@@ -103,7 +103,7 @@ test(
     await run("engine", "restart", "vendor/model-1", ...onVllm());
     await until(
       async () => (await run("engine", "logs", "model-1", ...inData())).stdout,
-      (log) => log.includes("asked to restart"),
+      (log) => log.includes("restart requested"),
     );
     await until(states, (text) => /model-1 +ready/.test(text));
     // Its engines end with it only if it is asked to end.

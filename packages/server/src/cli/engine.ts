@@ -89,7 +89,7 @@ function restart(config: Config, model: string): void {
     throw new Error(`${model} is not served by vLLM on this machine: there is nothing to restart but the server.`);
   }
   if (!findServer(config.dataDir)) throw new Error(`No server uses the data folder ${config.dataDir}.`);
-  filesOf(config, model).askForRestart();
+  filesOf(config, model).requestRestart();
   process.stderr.write(
     `${model} restarts when the requests under way have ended. Watch it with: parley engine status\n`,
   );

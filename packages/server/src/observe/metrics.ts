@@ -10,7 +10,7 @@ const engineStates = [
   "draining",
   "stopped",
   "crashed",
-  "quarantined",
+  "failed",
 ] as const satisfies readonly EngineState[];
 
 /** A model, as the gauges read it. */

@@ -1,7 +1,7 @@
 import type { EngineEvent, EngineUsage } from "../../engine.ts";
 import type { EngineCore } from "../../child/serve.ts";
 import { RequestRefused } from "../../request-refused.ts";
-import type { Job } from "../../child/protocol.ts";
+import type { GenerationRequest } from "../../child/protocol.ts";
 import { Choice } from "./choice.ts";
 import type { ChoiceDelta } from "./choice.ts";
 import type { LoadedModel } from "./load-model.ts";
@@ -26,7 +26,7 @@ export function llamaCore(model: LoadedModel, prompts: PromptThreads): EngineCor
 async function* generate(
   model: LoadedModel,
   prompts: PromptThreads,
-  job: Job,
+  job: GenerationRequest,
   signal: AbortSignal,
 ): AsyncGenerator<EngineEvent> {
   const { request } = job;

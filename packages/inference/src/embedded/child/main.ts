@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { notify, serveEngine } from "../../child/serve.ts";
+import { sendStatus, serveEngine } from "../../child/serve.ts";
 import { endWithParent } from "../../child/end-with-parent.ts";
 import { MemoryBudgetError } from "../plan-slots.ts";
 import type { EmbeddedChildSettings } from "../settings.ts";
@@ -20,7 +20,7 @@ async function main(settings: EmbeddedChildSettings): Promise<void> {
     }),
   ]);
   await serveEngine(llamaCore(model, prompts), settings.socketPath);
-  notify({ notice: "ready", metadata: metadataOf(model, settings) });
+  sendStatus({ status: "ready", metadata: metadataOf(model, settings) });
 }
 
 /** A failure of a thread ends the process: the supervisor starts both anew. */
@@ -39,7 +39,7 @@ function reportLoading(): (share: number) => void {
   return (share) => {
     if (share < 1 && share - reported < 0.1) return;
     reported = share;
-    notify({ notice: "loading", share, detail: "reading weights" });
+    sendStatus({ status: "loading", share, detail: "reading weights" });
   };
 }
 
@@ -49,7 +49,7 @@ try {
 } catch (error) {
   // Memory budget and file are what they are: starting again would fail again.
   const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof MemoryBudgetError || error instanceof ModelFileError) notify({ notice: "hopeless", message });
+  if (error instanceof MemoryBudgetError || error instanceof ModelFileError) sendStatus({ status: "fatal", message });
   process.stderr.write(`${error instanceof Error ? (error.stack ?? message) : message}\n`);
   process.exit(1); // threads that still run would keep the process alive
 }

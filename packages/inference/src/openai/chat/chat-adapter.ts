@@ -20,7 +20,7 @@ export class ChatAdapter implements ProtocolAdapter {
     request: EngineRequest,
     signal: AbortSignal,
   ): AsyncGenerator<EngineEvent> {
-    if (!this.#dialect) throw new EngineError("unavailable", "the engine was not asked yet");
+    if (!this.#dialect) throw new EngineError("unavailable", "the engine was not probed yet");
     return generateChat({ ...served, dialect: this.#dialect, limits }, request, signal);
   }
 

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { EngineCore } from "../../child/serve.ts";
 import { RequestRefused } from "../../request-refused.ts";
-import type { Wire } from "../../child/response-writer.ts";
+import type { ResponseWriter } from "../../child/response-writer.ts";
 import { Progress } from "../../child/progress.ts";
 import type { EngineEvent, EngineMetadata, EngineRequest, EngineUsage } from "../../engine.ts";
 import { toTemplateMessages } from "../../prompt/template-messages.ts";
@@ -17,11 +17,11 @@ export function scriptedCore(script: Script, metadata: EngineMetadata): EngineCo
   return {
     countTokens: async ({ request }) => countPrompt(request),
     status: () => ({ running, waiting: 0, computing: progress.computing, progress: progress.tokens }),
-    generate: async function* ({ request }, signal, wire) {
+    generate: async function* ({ request }, signal, writer) {
       assertFits(request, metadata);
       running += request.n;
       try {
-        const play = { count: usageCounter(countPrompt(request)), request, signal, wire, progress };
+        const play = { count: usageCounter(countPrompt(request)), request, signal, writer, progress };
         for (const step of stepsFor(script, request)) yield* perform(step, play);
       } finally {
         running -= request.n;
@@ -35,7 +35,7 @@ interface Play {
   readonly count: (tokens: number, isReasoning: boolean) => EngineUsage;
   readonly request: EngineRequest;
   readonly signal: AbortSignal;
-  readonly wire: Wire;
+  readonly writer: ResponseWriter;
   readonly progress: Progress;
 }
 
@@ -68,17 +68,17 @@ function eventOf(step: ReplyStep, { count, request }: Play): EngineEvent | undef
 const forEver = (signal: AbortSignal): Promise<void> => wait(2 ** 31 - 1, undefined, { signal });
 
 /** Everything an engine does that is not an event. */
-async function disturb(step: ScriptStep, { signal, wire, progress }: Play): Promise<void> {
+async function disturb(step: ScriptStep, { signal, writer, progress }: Play): Promise<void> {
   if ("wait_ms" in step) await wait(step.wait_ms, undefined, { signal });
   if ("stall" in step) await forEver(signal);
   if ("spin" in step) await progress.measure(0, () => forEver(signal));
   if ("freeze" in step) process.kill(process.pid, "SIGSTOP");
   if ("die" in step) process.kill(process.pid, "SIGKILL");
-  if ("reset" in step) wire.reset();
+  if ("reset" in step) writer.reset();
   if ("fail" in step) throw new Error(step.fail);
   if ("refuse" in step) throw new RequestRefused(step.refuse);
-  if ("raw" in step) await wire.write(step.raw);
-  if ("split" in step) wire.split();
+  if ("raw" in step) await writer.write(step.raw);
+  if ("split" in step) writer.split();
 }
 
 function* stepsFor(script: Script, request: EngineRequest): Generator<ReplyStep> {

@@ -1,5 +1,5 @@
 import { endWithParent } from "../../child/end-with-parent.ts";
-import { notify, serveEngine } from "../../child/serve.ts";
+import { sendStatus, serveEngine } from "../../child/serve.ts";
 import type { EngineMetadata } from "../../engine.ts";
 import { scriptedCore } from "./core.ts";
 import { ScriptError, readScript } from "./read-script.ts";
@@ -10,10 +10,10 @@ async function main([socketPath = "", metadataText = "", scriptFile]: readonly s
   // Our own driver has written the metadata.
   const metadata = JSON.parse(metadataText) as EngineMetadata;
   await serveEngine(scriptedCore(await readScript(scriptFile), metadata), socketPath);
-  notify({ notice: "ready", metadata });
+  sendStatus({ status: "ready", metadata });
 }
 
 await main(process.argv.slice(2)).catch((error: unknown) => {
   if (!(error instanceof ScriptError)) throw error;
-  notify({ notice: "hopeless", message: error.message });
+  sendStatus({ status: "fatal", message: error.message });
 });

@@ -16,18 +16,18 @@ const execute = promisify(execFile);
 
 /** An engine counts when its server answers: the program alone may stand for one that is not running. @throws {ContainerError} */
 export async function findContainerEngine(): Promise<ContainerEngine> {
-  const complaints: string[] = [];
+  const reasons: string[] = [];
   for (const program of ["docker", "podman"] as const) {
     const run = async (...args: readonly string[]): Promise<string> =>
       (await execute(program, args, { timeout: 60_000, maxBuffer: 2 ** 26 })).stdout.trim();
     try {
       return { program, version: await run("version", "--format", "{{.Server.Version}}"), run };
     } catch (error) {
-      complaints.push(`${program}: ${reasonOf(error)}`);
+      reasons.push(`${program}: ${reasonOf(error)}`);
     }
   }
   throw new ContainerError(
-    `No container engine answers (${complaints.join("; ")}): install docker or podman, and start it.`,
+    `No container engine answers (${reasons.join("; ")}): install docker or podman, and start it.`,
   );
 }
 

@@ -6,7 +6,7 @@ import { VllmSidecar } from "../sidecar/vllm-sidecar.ts";
 import type { SidecarOptions, VllmHost } from "../sidecar/vllm-sidecar.ts";
 import { ContainerError, findContainerEngine } from "./container-engine.ts";
 import type { ContainerEngine } from "./container-engine.ts";
-import { giveWayArguments } from "./cpu-priority.ts";
+import { cpuPriorityArguments } from "./cpu-priority.ts";
 import { assertGpus } from "./gpus.ts";
 import { labels, planContainer } from "./plan-container.ts";
 import type { ContainerPlan, ContainerSettings, ImageFacts } from "./plan-container.ts";
@@ -35,7 +35,7 @@ class ContainerHost implements VllmHost {
     const user = userOf(process);
     this.#plan = planContainer(this.#options, model, image, {
       program: engine.program,
-      giveWay: await giveWayArguments(engine),
+      cpuPriority: await cpuPriorityArguments(engine),
       runFolder: this.#options.runFolder,
       owner: this.#owner,
       user,
@@ -44,14 +44,14 @@ class ContainerHost implements VllmHost {
     return this.#plan;
   }
 
-  launch(hear: (line: string) => void): EngineProcess {
+  launch(onLogLine: (line: string) => void): EngineProcess {
     if (!this.#plan || !this.#engine) throw new Error("a start was not prepared");
     // The client passes SIGTERM on to vLLM; killing the client would leave the container alone.
     const { args, folder } = this.#plan;
     return new EngineProcess(
       // Podman's monitor writes a file where it runs when memory is out; that folder goes with the container.
       { command: this.#engine.program, args, folder, endsBy: "SIGTERM", kill: () => void this.#remove() },
-      hear,
+      onLogLine,
     );
   }
 

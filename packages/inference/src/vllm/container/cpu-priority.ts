@@ -10,13 +10,13 @@ const share = ["--cpu-shares", "102"];
  * its containers below a group of its own with an ordinary share, whatever theirs are: there our event loop got no turn
  * for up to 30 s (Linux 6.18). So the container is put beside that group. Under systemd it stands beside the services.
  */
-export async function giveWayArguments(engine: ContainerEngine): Promise<readonly string[]> {
+export async function cpuPriorityArguments(engine: ContainerEngine): Promise<readonly string[]> {
   const format =
     engine.program === "docker"
       ? "{{.CgroupDriver}} {{.SecurityOptions}}"
       : "{{.Host.CgroupManager}} {{if .Host.Security.Rootless}}rootless{{end}}";
-  const said = await engine.run("info", "--format", format).catch(() => "");
+  const info = await engine.run("info", "--format", format).catch(() => "");
   // Without root there is no place beside all others to be had.
-  const makesGroups = said.startsWith("cgroupfs") && !said.includes("rootless");
+  const makesGroups = info.startsWith("cgroupfs") && !info.includes("rootless");
   return makesGroups ? ["--cgroup-parent", "/", ...share] : share;
 }

@@ -53,8 +53,8 @@ const sharedMemory = "2g";
 interface Place {
   readonly program: ContainerEngine["program"];
   readonly runFolder: string;
-  /** The arguments of `giveWayArguments`, for a container that computes on processors. */
-  readonly giveWay: readonly string[];
+  /** The arguments of `cpuPriorityArguments`, for a container that computes on processors. */
+  readonly cpuPriority: readonly string[];
   /** Stands for this installation: another one's containers are left alone. */
   readonly owner: string;
   /** `uid:gid` that the socket must belong to. */
@@ -94,7 +94,7 @@ export function planContainer(
     ["--read-only", "--tmpfs", "/tmp:exec", "--shm-size", sharedMemory, "--user", place.user],
     ["--volume", `${settings.weights}:${inside.weights}:ro`, "--volume", `${folder}:${inside.run}`],
     ["--volume", "parley-vllm-cache:/tmp/.cache"],
-    image.isCpu ? place.giveWay : gpuArguments(place.program, settings.gpus),
+    image.isCpu ? place.cpuPriority : gpuArguments(place.program, settings.gpus),
     Object.entries(variables).flatMap(([name, value]) => ["--env", `${name}=${value}`]),
     ["--entrypoint", "vllm", settings.image, ...serve],
   ];

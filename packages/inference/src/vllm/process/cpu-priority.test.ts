@@ -3,12 +3,12 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { getPriority } from "node:os";
 import { expect, test } from "vitest";
-import { giveWay } from "./cpu-priority.ts";
+import { lowerCpuPriority } from "./cpu-priority.ts";
 
 test("it and its session come after everything else, and what it starts does too", async () => {
   const child = spawn("sh", ["-c", "read -r go; sleep 60 & echo $!; wait"], { detached: true });
   const pid = child.pid ?? 0;
-  giveWay(pid);
+  lowerCpuPriority(pid);
   child.stdin.write("go\n");
   const [started] = (await once(child.stdout, "data")) as [Buffer];
   expect([getPriority(pid), getPriority(Number(started)), getPriority(process.pid)]).toEqual([10, 10, getPriority()]);
@@ -23,5 +23,5 @@ test("it and its session come after everything else, and what it starts does too
 test("nothing happens when it has ended meanwhile", async () => {
   const child = spawn("true");
   await once(child, "exit");
-  expect(() => giveWay(child.pid ?? 0)).not.toThrow();
+  expect(() => lowerCpuPriority(child.pid ?? 0)).not.toThrow();
 });

@@ -10,7 +10,7 @@ const niceness = 10;
  * vLLM's core asks without a pause whether its worker is done. Where it shared a processor with us, our event loop got
  * no turn for up to 2.5 s, and whole streams waited for others (Linux 6.18, which schedules sessions as groups).
  */
-export function giveWay(pid: number): void {
+export function lowerCpuPriority(pid: number): void {
   try {
     setPriority(pid, niceness);
     writeFileSync(`/proc/${pid}/autogroup`, String(niceness));

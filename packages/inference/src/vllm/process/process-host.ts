@@ -7,8 +7,9 @@ import { VllmSidecar } from "../sidecar/vllm-sidecar.ts";
 import type { SidecarOptions, VllmHost } from "../sidecar/vllm-sidecar.ts";
 import { withoutOurs } from "../serve/environment.ts";
 import { findVllm } from "./find-vllm.ts";
-import { giveWay } from "./cpu-priority.ts";
-import { RunRecords, kill } from "./run-state.ts";
+import { lowerCpuPriority } from "./cpu-priority.ts";
+import { kill } from "./process-group.ts";
+import { RunStateFile } from "./run-state.ts";
 import { planProcess } from "./plan-process.ts";
 import type { ProcessPlan, ProcessSettings } from "./plan-process.ts";
 
@@ -20,12 +21,12 @@ export interface VllmProcessOptions extends SidecarOptions, ProcessSettings {
 /** `vllm serve` as a child process in a group of its own. */
 class ProcessHost implements VllmHost {
   readonly #options: VllmProcessOptions;
-  readonly #records: RunRecords;
+  readonly #runState: RunStateFile;
   #plan: ProcessPlan | undefined;
 
   constructor(options: VllmProcessOptions) {
     this.#options = options;
-    this.#records = new RunRecords(new EngineFiles(options.stateFolder, options.name).record);
+    this.#runState = new RunStateFile(new EngineFiles(options.stateFolder, options.name).runState);
   }
 
   async prepare(model: ModelFolder): Promise<ProcessPlan> {
@@ -37,17 +38,17 @@ class ProcessHost implements VllmHost {
     return this.#plan;
   }
 
-  launch(hear: (line: string) => void): EngineProcess {
+  launch(onLogLine: (line: string) => void): EngineProcess {
     if (!this.#plan) throw new Error("a start was not prepared");
     const { command, args, variables, folder, isCpu } = this.#plan;
     // Only its API process: the others are ended in their order when what a run has left is cleared.
     const env = { ...withoutOurs(process.env), ...variables };
-    const started = new EngineProcess({ command, args, env, endsBy: "SIGTERM", kill }, hear);
+    const started = new EngineProcess({ command, args, env, endsBy: "SIGTERM", kill }, onLogLine);
     try {
-      if (started.pid !== undefined) this.#records.write(started.pid, folder);
-      if (started.pid !== undefined && isCpu) giveWay(started.pid);
+      if (started.pid !== undefined) this.#runState.write(started.pid, folder);
+      if (started.pid !== undefined && isCpu) lowerCpuPriority(started.pid);
     } catch (error) {
-      started.kill(); // nobody could find it again
+      started.kill(); // without its state nobody could find it again
       throw error;
     }
     return started;
@@ -55,15 +56,15 @@ class ProcessHost implements VllmHost {
 
   noteReady(): void {
     try {
-      this.#records.noteShared();
+      this.#runState.noteSharedMemory();
     } catch (error) {
-      // Its processes are on record already, and theirs is looked for while they live.
+      // Its processes are recorded already, and their shared memory is found as long as they live.
       if (!isFullDisk(error)) throw error;
     }
   }
 
   async cleanUp(): Promise<readonly string[]> {
-    const found = await this.#records.clear();
+    const found = await this.#runState.clearOrphans();
     if (this.#plan) rmSync(this.#plan.folder, { recursive: true, force: true });
     return found;
   }

@@ -1,24 +1,15 @@
-import {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  readlinkSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
+import { killGroup, membersOf, sharedMemoryOf, startTicksOf } from "./process-group.ts";
 
 /**
- * What an engine may leave when it, or we, are killed: vLLM's engine core and workers live on without their API process,
- * and shared memory outlives all of them. The record of a run says what to look for.
+ * What to look for when orphans of a run are cleared. When vLLM's API process or the server is killed, its engine core and
+ * workers live on, and shared memory outlives all of them.
  */
-export interface RunRecord {
+interface RunState {
   /** The leader of the process group. */
   readonly group: number;
-  /** When the leader was started, in clock ticks since the machine was: a number that was used again tells by this. */
+  /** When the leader was started, in clock ticks since boot: tells it from a later process with the same number. */
   readonly startTicks: number;
   /** Folder with its sockets and temporary files. */
   readonly folder: string;
@@ -26,14 +17,8 @@ export interface RunRecord {
   readonly shared: readonly string[];
 }
 
-interface ProcessStat {
-  readonly pid: number;
-  readonly group: number;
-  readonly startTicks: number;
-}
-
-/** Keeps the record of one engine in a file. */
-export class RunRecords {
+/** The run state of one engine, in a file that outlives the server. */
+export class RunStateFile {
   readonly #file: string;
 
   constructor(file: string) {
@@ -41,126 +26,43 @@ export class RunRecords {
   }
 
   write(group: number, folder: string): void {
-    const startTicks = statOf(group)?.startTicks ?? 0;
-    this.#save({ group, startTicks, folder, shared: [] });
+    this.#save({ group, startTicks: startTicksOf(group) ?? 0, folder, shared: [] });
   }
 
-  /** To be called while all of its processes live: whose the segments are cannot be told afterwards. */
-  noteShared(): void {
-    const record = this.#read();
-    if (record) this.#save({ ...record, shared: sharedBy(membersOf(record)) });
+  /** To be called while all of its processes live: afterwards nothing tells whose a segment is. */
+  noteSharedMemory(): void {
+    const state = this.#read();
+    if (state) this.#save({ ...state, shared: sharedMemoryOf(membersOf(state)) });
   }
 
-  /** Kills what is left of the recorded run and clears what it has written. Resolves with what was found, in words. */
-  async clear(): Promise<readonly string[]> {
-    const record = this.#read();
-    if (!record) return [];
-    const members = membersOf(record);
-    const shared = new Set([...record.shared, ...sharedBy(members)]);
-    if (members.length > 0) await killGroup(record);
+  /** Kills the orphans of the recorded run and deletes what it has written. Resolves with what was found, in words. */
+  async clearOrphans(): Promise<readonly string[]> {
+    const state = this.#read();
+    if (!state) return [];
+    const orphans = membersOf(state);
+    const shared = new Set([...state.shared, ...sharedMemoryOf(orphans)]);
+    if (orphans.length > 0) await killGroup(state);
     const segments = [...shared].filter((path) => existsSync(path));
-    for (const path of [...segments, record.folder, this.#file]) rmSync(path, { recursive: true, force: true });
+    for (const path of [...segments, state.folder, this.#file]) rmSync(path, { recursive: true, force: true });
     return [
-      ...members.map(({ pid }) => `process ${pid}`),
+      ...orphans.map(({ pid }) => `process ${pid}`),
       ...segments.map((path) => `shared memory ${basename(path)}`),
     ];
   }
 
-  #read(): RunRecord | undefined {
+  #read(): RunState | undefined {
     try {
-      return JSON.parse(readFileSync(this.#file, "utf8")) as RunRecord; // written by us
+      return JSON.parse(readFileSync(this.#file, "utf8")) as RunState; // written by us
     } catch {
-      return undefined; // there was no run, or its record was cut short together with us
+      return undefined; // there was no run, or the file was cut short when we were killed
     }
   }
 
-  #save(record: RunRecord): void {
+  #save(state: RunState): void {
     mkdirSync(dirname(this.#file), { recursive: true });
-    // Beside it first: a disk that fills up must not take the record of what runs.
+    // A full disk must not destroy the state that is there: write a new file first, then replace.
     const fresh = `${this.#file}.new`;
-    writeFileSync(fresh, JSON.stringify(record), { mode: 0o600 });
+    writeFileSync(fresh, JSON.stringify(state), { mode: 0o600 });
     renameSync(fresh, this.#file);
-  }
-}
-
-/** Nobody else's group has this number, a start after the recorded one, and vLLM's processes in it. */
-function membersOf({ group, startTicks }: RunRecord): ProcessStat[] {
-  const leader = statOf(group);
-  if (leader && leader.startTicks !== startTicks) return [];
-  return allProcesses().filter((one) => one.group === group && one.startTicks >= startTicks);
-}
-
-/**
- * Python gives every group a process that removes named memory and semaphores once all others are gone; killed with them it
- * leaves those for ever. So it comes last, and only if it does not end by itself.
- */
-async function killGroup(record: RunRecord): Promise<void> {
-  const begunAt = Date.now();
-  for (let left = membersOf(record); left.length > 0 && Date.now() - begunAt < 5000; left = membersOf(record)) {
-    const isHasty = Date.now() - begunAt > 2000;
-    for (const { pid } of left) if (isHasty || !isTracker(pid)) kill(pid);
-    await wait(20);
-  }
-}
-
-function isTracker(pid: number): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("multiprocessing.resource_tracker");
-  } catch {
-    return false;
-  }
-}
-
-/** Nobody there any more is what was wanted. */
-export function kill(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // Gone.
-  }
-}
-
-function allProcesses(): ProcessStat[] {
-  if (!existsSync("/proc/self/stat")) return [];
-  return readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? (statOf(Number(name)) ?? []) : []));
-}
-
-/** Undefined where there is no such process, or one that is dead and only waits to be reaped. */
-function statOf(pid: number): ProcessStat | undefined {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The name in brackets may hold anything; the numbers follow its last bracket.
-    const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-    return fields[0] === "Z" ? undefined : { pid, group: Number(fields[2]), startTicks: Number(fields[19]) };
-  } catch {
-    return undefined;
-  }
-}
-
-/** Segments and named semaphores in /dev/shm that these processes have mapped or open. */
-function sharedBy(members: readonly ProcessStat[]): string[] {
-  const found = members.flatMap(({ pid }) => [...mappedBy(pid), ...openIn(pid)]);
-  return [...new Set(found.filter((path) => path.startsWith("/dev/shm/") && !path.endsWith(" (deleted)")))];
-}
-
-function mappedBy(pid: number): string[] {
-  try {
-    return readFileSync(`/proc/${pid}/maps`, "utf8").match(/\/dev\/shm\/[^\n]+/g) ?? [];
-  } catch {
-    return [];
-  }
-}
-
-function openIn(pid: number): string[] {
-  try {
-    return readdirSync(`/proc/${pid}/fd`).map((fd) => {
-      try {
-        return readlinkSync(`/proc/${pid}/fd/${fd}`);
-      } catch {
-        return "";
-      }
-    });
-  } catch {
-    return [];
   }
 }

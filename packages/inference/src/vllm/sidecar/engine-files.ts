@@ -4,17 +4,17 @@ import { join } from "node:path";
 
 /** The files about one engine in the folder that outlives the server: commands and a later server find them there. */
 export class EngineFiles {
-  /** What may be left of its latest run. */
-  readonly record: string;
+  /** The state of its latest run: what to look for when orphans are cleared. */
+  readonly runState: string;
   readonly log: string;
-  /** Its being there asks the running server for a restart. */
+  /** The restart request: a file that the running server looks for. */
   readonly #restart: string;
   readonly #folder: string;
 
   constructor(folder: string, name: string) {
     const id = `${name.replaceAll(/[^\w.-]/g, "-")}-${createHash("sha256").update(name).digest("hex").slice(0, 6)}`;
     this.#folder = folder;
-    this.record = join(folder, `${id}.json`);
+    this.runState = join(folder, `${id}.json`);
     this.log = join(folder, `${id}.log`);
     this.#restart = join(folder, `${id}.restart`);
   }
@@ -27,15 +27,15 @@ export class EngineFiles {
     return lines.slice(-count).join("\n");
   }
 
-  askForRestart(): void {
+  requestRestart(): void {
     mkdirSync(this.#folder, { recursive: true });
     writeFileSync(this.#restart, "");
   }
 
-  /** Whether somebody has asked; the wish is taken back by that. */
-  takeRestartWish(): boolean {
-    const isWished = existsSync(this.#restart);
-    if (isWished) rmSync(this.#restart, { force: true });
-    return isWished;
+  /** Whether a restart was requested; the request is removed by that. */
+  takeRestartRequest(): boolean {
+    const isRequested = existsSync(this.#restart);
+    if (isRequested) rmSync(this.#restart, { force: true });
+    return isRequested;
   }
 }

@@ -12,18 +12,18 @@ test.each([
     "  Value error, User-specified max_model_len is too large",
     "vLLM refuses what it was told: User-specified max_model_len is too large",
   ],
-])("%s: hopeless", (line, message) => {
-  expect(readLog(line)).toEqual({ notice: "hopeless", message });
+])("%s: fatal", (line, message) => {
+  expect(readLog(line)).toEqual({ status: "fatal", message });
 });
 
 test.each(["INFO 11-21 [core.py:1] something", "WARNING: error-prone", ""])("%s: nothing", (line) => {
   expect(readLog(line)).toBeUndefined();
 });
 
-test("a full disk is no reason to give up", () => {
-  expect(readLog("OSError: [Errno 28] No space left on device")).toMatchObject({ notice: "failing" });
+test("a full disk is not fatal", () => {
+  expect(readLog("OSError: [Errno 28] No space left on device")).toMatchObject({ status: "failing" });
 });
 
 test("steps of loading are progress", () => {
-  expect(readLog("INFO Starting to load model /weights...")).toMatchObject({ notice: "loading", share: 0.2 });
+  expect(readLog("INFO Starting to load model /weights...")).toMatchObject({ status: "loading", share: 0.2 });
 });

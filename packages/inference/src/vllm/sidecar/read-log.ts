@@ -1,7 +1,7 @@
 import type { StatusMessage } from "../../sidecar/status.ts";
 
 /** Lines after which starting again would fail again, with what to tell the operator. */
-const hopeless: readonly (readonly [pattern: RegExp, message: (match: RegExpExecArray) => string])[] = [
+const fatal: readonly (readonly [pattern: RegExp, message: (match: RegExpExecArray) => string])[] = [
   [/error: unrecognized arguments: (.*)/, ([, what]) => `This version of vLLM does not know ${what}.`],
   [/error: argument (.*)/, ([, what]) => `vLLM refuses an argument: ${what}`],
   [
@@ -35,12 +35,12 @@ const loading: readonly (readonly [pattern: RegExp, share: number])[] = [
 
 /** What a line of vLLM's log tells about its start. */
 export function readLog(line: string): StatusMessage | undefined {
-  for (const [pattern, message] of hopeless) {
+  for (const [pattern, message] of fatal) {
     const match = pattern.exec(line);
-    if (match) return { notice: "hopeless", message: message(match) };
+    if (match) return { status: "fatal", message: message(match) };
   }
-  const complaint = failing.find(([pattern]) => pattern.test(line));
-  if (complaint) return { notice: "failing", message: complaint[1] };
+  const failure = failing.find(([pattern]) => pattern.test(line));
+  if (failure) return { status: "failing", message: failure[1] };
   const step = loading.find(([pattern]) => pattern.test(line));
-  return step && { notice: "loading", share: step[1], detail: "loading the model:" };
+  return step && { status: "loading", share: step[1], detail: "loading the model:" };
 }

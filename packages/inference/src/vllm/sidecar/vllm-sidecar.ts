@@ -12,7 +12,7 @@ import { expectToken, probeRequest } from "../../probe.ts";
 import type { EngineProcess } from "../../sidecar/engine-process.ts";
 import { LogFile } from "../../sidecar/log-file.ts";
 import type { EngineStatus } from "../../sidecar/status.ts";
-import { Supervisor } from "../../sidecar/supervise.ts";
+import { Supervisor } from "../../sidecar/supervisor.ts";
 import type { Supervised, SupervisorReport } from "../../sidecar/supervised.ts";
 import type { Timings } from "../../sidecar/timings.ts";
 import { Connection } from "../../wire/connection.ts";
@@ -24,7 +24,7 @@ import { readMetrics } from "./read-metrics.ts";
 export interface VllmHost {
   /** Looks whether a start can succeed and decides on it; the result is where its API will listen. */
   prepare(model: ModelFolder): Promise<{ readonly socketPath: string }>;
-  launch(hear: (line: string) => void): EngineProcess;
+  launch(onLogLine: (line: string) => void): EngineProcess;
   /** It has just produced a token: the moment to note what belongs to it. */
   noteReady(): void;
   /** Ends and clears whatever a run has left; the result is what was found, in words. */
@@ -45,7 +45,7 @@ export interface SidecarOptions {
   readonly report: (event: SupervisorReport) => void;
 }
 
-/** A restart that was asked for waits so long for streams under way. */
+/** A graceful restart waits so long for running streams. */
 const longestStreamMs = 600_000;
 
 /** A vLLM of our own, spoken to over a unix socket: started, watched, restarted and stopped by us. */
@@ -75,7 +75,7 @@ export class VllmSidecar {
       name: options.name,
       timings: options.timings,
       prepare: () => this.#prepare(),
-      launch: (hear) => host.launch(hear),
+      launch: (onLogLine) => host.launch(onLogLine),
       read: (line) => this.#read(line),
       untilServing: (signal) => this.#untilServing(signal),
       probe: (signal) => this.#probe(signal),
@@ -129,7 +129,7 @@ export class VllmSidecar {
 
   #read(line: string): ReturnType<Supervised["read"]> {
     this.#log.append(line);
-    return { notice: this.#supervisor.state === "ready" ? undefined : readLog(line), isLog: true };
+    return { message: this.#supervisor.state === "ready" ? undefined : readLog(line), isLog: true };
   }
 
   async #untilServing(signal: AbortSignal): Promise<EngineMetadata> {
@@ -154,16 +154,16 @@ export class VllmSidecar {
 
   /** A frozen engine core answers everything but tokens: what we wait for says whether it should be at work. */
   async #status(signal: AbortSignal): Promise<EngineStatus> {
-    if (this.#files.takeRestartWish()) this.#restart();
+    if (this.#files.takeRestartRequest()) this.#restart();
     const awaited = this.#connected().awaited;
     const { running, waiting, tokens } = readMetrics(await this.#connected().read("/metrics", signal));
     return { running, waiting, computing: awaited, progress: tokens, aborted: 0 };
   }
 
-  /** In its own time: whoever looks at the engine must not wait for its end. */
+  /** Not awaited: the watchdog must not wait for the end of the process. */
   #restart(): void {
-    this.#log.append("asked to restart");
-    void this.#supervisor.recycle(() => this.engine.untilIdle(longestStreamMs));
+    this.#log.append("restart requested");
+    void this.#supervisor.restartGracefully(() => this.engine.untilIdle(longestStreamMs));
   }
 
   async #cleanUp(): Promise<void> {

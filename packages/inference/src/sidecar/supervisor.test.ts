@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { parseNotice } from "../child/protocol.ts";
+import { parseStatusMessage } from "../child/protocol.ts";
 import type { StatusMessage } from "./status.ts";
 import { probeRequest } from "../probe.ts";
 import type { EngineMetadata } from "../engine.ts";
 import { isAlive, until } from "../../test/until.ts";
 import { EngineProcess } from "./engine-process.ts";
-import { Supervisor } from "./supervise.ts";
+import { Supervisor } from "./supervisor.ts";
 import type { Supervised, SupervisorReport } from "./supervised.ts";
 import { defaultTimings } from "./timings.ts";
 import type { Timings } from "./timings.ts";
@@ -21,8 +21,8 @@ const metadata: EngineMetadata = {
   description: "",
 };
 
-const say = (notice: StatusMessage): string => `console.log(${JSON.stringify(JSON.stringify(notice))});`;
-const ready = say({ notice: "ready", metadata });
+const say = (message: StatusMessage): string => `console.log(${JSON.stringify(JSON.stringify(message))});`;
+const ready = say({ status: "ready", metadata });
 const stay = "process.stdin.resume(); process.stdin.on('end', () => process.exit(0));";
 const quick: Timings = { ...defaultTimings, restartFirstMs: 40, watchEveryMs: 20, stopGraceMs: 300 };
 
@@ -32,8 +32,8 @@ interface Watched {
   readonly states: () => string[];
 }
 
-const startNothing: Supervised["launch"] = (hear) =>
-  new EngineProcess({ command: "/nonexistent/engine", args: [], endsBy: "input" }, hear);
+const startNothing: Supervised["launch"] = (onLogLine) =>
+  new EngineProcess({ command: "/nonexistent/engine", args: [], endsBy: "input" }, onLogLine);
 
 const running: Supervisor[] = [];
 afterEach(() => Promise.all(running.splice(0).map((supervisor) => supervisor.close(0))));
@@ -43,8 +43,9 @@ function supervise(program: string, changes: Partial<Supervised> = {}): Watched 
   const reports: SupervisorReport[] = [];
   const supervisor = new Supervisor({
     name: "vendor/model",
-    launch: (hear) => new EngineProcess({ command: process.execPath, args: ["-e", program], endsBy: "input" }, hear),
-    read: (line) => ({ notice: parseNotice(line), isLog: parseNotice(line) === undefined }),
+    launch: (onLogLine) =>
+      new EngineProcess({ command: process.execPath, args: ["-e", program], endsBy: "input" }, onLogLine),
+    read: (line) => ({ message: parseStatusMessage(line), isLog: parseStatusMessage(line) === undefined }),
     timings: quick,
     prepare: async () => undefined,
     probe: async () => undefined,
@@ -61,7 +62,7 @@ function supervise(program: string, changes: Partial<Supervised> = {}): Watched 
 describe("a start", () => {
   test("is over when a first token was produced, not before", async () => {
     const probed = Promise.withResolvers<void>();
-    const loading = say({ notice: "loading", share: 0.5, detail: "reading weights" });
+    const loading = say({ status: "loading", share: 0.5, detail: "reading weights" });
     const { supervisor, reports } = supervise(loading + ready + stay, { probe: () => probed.promise });
     await until("it loads", () => reports.some((report) => report.detail === "reading weights 50 %"));
     expect([supervisor.state, supervisor.metadata]).toEqual(["loading", undefined]);
@@ -85,13 +86,13 @@ describe("a start", () => {
     };
     const { supervisor, reports } = supervise(ready + stay, { prepare });
     await supervisor.whenReady();
-    // More often than what is given up.
+    // More often than what fails for good.
     expect([tries, supervisor.restarts]).toEqual([6, 5]);
     expect(reports.find(({ state }) => state === "crashed")?.detail).toMatch(/no space left on device.*starting again/);
   });
 
   test("says why it ended where its log has told", async () => {
-    const failing = say({ notice: "failing", message: "its disk is full" });
+    const failing = say({ status: "failing", message: "its disk is full" });
     const { supervisor, reports } = supervise(`${failing} console.error("last words"); process.exit(1)`);
     await until("it is tried again", () => supervisor.restarts > 0);
     expect(reports.find(({ state }) => state === "crashed")?.detail).toMatch(/^its disk is full; starting again/);
@@ -101,35 +102,35 @@ describe("a start", () => {
     const timings = { ...quick, startSilenceMs: 400 };
     const silent = supervise(stay, { timings });
     await until("it is tried again", () => silent.supervisor.restarts > 0);
-    expect(silent.supervisor.logLines).toContain("nothing was heard for 400 ms while starting");
+    expect(silent.supervisor.logLines).toContain("no output for 400 ms while starting");
     const talking = `let n = 0; setInterval(() => { console.error(++n); if (n === 30) ${ready} }, 50); ${stay}`;
     const slow = supervise(talking, { timings });
     await slow.supervisor.whenReady();
     expect(slow.supervisor.restarts).toBe(0);
   });
 
-  test("that is hopeless is not tried again", async () => {
+  test("that fails for good is not tried again", async () => {
     const why = "The model file is missing.";
-    const { supervisor, states } = supervise(say({ notice: "hopeless", message: why }) + stay);
+    const { supervisor, states } = supervise(say({ status: "fatal", message: why }) + stay);
     await expect(supervisor.whenReady()).rejects.toThrow(why);
-    expect([supervisor.state, supervisor.reason, supervisor.pid]).toEqual(["quarantined", why, undefined]);
-    expect(states()).toEqual(["starting", "quarantined"]);
+    expect([supervisor.state, supervisor.reason, supervisor.pid]).toEqual(["failed", why, undefined]);
+    expect(states()).toEqual(["starting", "failed"]);
   });
 
-  test("that is hopeless is ended although it stays", async () => {
+  test("that fails for good is ended although it stays", async () => {
     const { supervisor } = supervise(
-      `${say({ notice: "hopeless", message: "No." })} setInterval(() => console.log(0), 20);`,
+      `${say({ status: "fatal", message: "No." })} setInterval(() => console.log(0), 20);`,
     );
     await expect(supervisor.whenReady()).rejects.toThrow("No.");
     expect(supervisor.pid).toBeUndefined();
   });
 
-  test("that is hopeless is not tried again although its process ends at once", async () => {
+  test("that fails for good is not tried again although its process ends at once", async () => {
     const { supervisor, reports } = supervise(
-      `${say({ notice: "hopeless", message: "No." })} console.error("more"); process.exitCode = 1;`,
+      `${say({ status: "fatal", message: "No." })} console.error("more"); process.exitCode = 1;`,
     );
     await expect(supervisor.whenReady()).rejects.toThrow("No.");
-    expect([supervisor.state, supervisor.restarts]).toEqual(["quarantined", 0]);
+    expect([supervisor.state, supervisor.restarts]).toEqual(["failed", 0]);
     expect(reports.at(-1)?.log).toEqual(["more"]);
   });
 
@@ -147,16 +148,16 @@ describe("a start", () => {
       "signal SIGKILL): bye",
     ],
     ["a program that is not there", "", { launch: startNothing }, "ENOENT"],
-  ])("%s is tried four times, then given up with its last words", async (_title, program, changes, why) => {
+  ])("%s is tried four times, then failed, with its last words", async (_title, program, changes, why) => {
     const { supervisor, reports } = supervise(program, { ...changes, timings: { ...quick, restartFirstMs: 2 } });
     await expect(supervisor.whenReady()).rejects.toThrow(why);
-    expect([supervisor.state, supervisor.restarts]).toEqual(["quarantined", 3]);
-    expect(reports.at(-1)).toMatchObject({ state: "quarantined", log: supervisor.logLines });
+    expect([supervisor.state, supervisor.restarts]).toEqual(["failed", 3]);
+    expect(reports.at(-1)).toMatchObject({ state: "failed", log: supervisor.logLines });
     expect(supervisor.logLines.length).toBeLessThanOrEqual(200);
   });
 
   test("noise on standard output does no harm", async () => {
-    const noise = `process.stdout.write('x'.repeat(300000) + '\\n{"notice":\\n{"notice": "rea\\n\\u0000\\n\\n');`;
+    const noise = `process.stdout.write('x'.repeat(300000) + '\\n{"status":\\n{"status": "rea\\n\\u0000\\n\\n');`;
     const { supervisor } = supervise(noise + ready + stay);
     await supervisor.whenReady();
     expect(Math.max(...supervisor.logLines.map((line) => line.length))).toBeLessThan(100_000);
@@ -178,14 +179,14 @@ describe("a ready engine", () => {
     expect(states()).toEqual(["starting", "ready", "crashed", "starting", "ready"]);
   });
 
-  test("that dies again and again waits longer every time, and is never given up", async () => {
-    const { supervisor, reports } = supervise(dies, { timings: { ...quick, crashesBeforeQuarantine: 2 } });
+  test("that dies again and again waits longer every time, and never fails for good", async () => {
+    const { supervisor, reports } = supervise(dies, { timings: { ...quick, failAfterCrashes: 2 } });
     await until("it has died four times", () => supervisor.restarts >= 4);
     const waits = reports.flatMap((report) => /starting again in (\d+) ms/.exec(report.detail)?.[1] ?? []);
     expect(waits.slice(0, 4)).toEqual(["20", "40", "80", "160"]);
   });
 
-  test("that was healthy for long is forgiven", async () => {
+  test("that was healthy for long starts again without a long wait", async () => {
     const { supervisor, reports } = supervise(dies, { timings: { ...quick, healthyResetMs: 5 } });
     await until("it has died three times", () => supervisor.restarts >= 3);
     const waits = reports.flatMap((report) => /starting again in (\d+) ms/.exec(report.detail)?.[1] ?? []);

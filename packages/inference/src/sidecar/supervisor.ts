@@ -8,7 +8,7 @@ import { ReadyGate } from "./ready-gate.ts";
 import type { Supervised } from "./supervised.ts";
 import { watchProgress } from "./watch-progress.ts";
 
-/** Keeps one engine process alive: starts it, believes only a real token, watches its progress, restarts it. */
+/** Keeps one engine process alive: starts it, probes its readiness with a real token, watches its progress, restarts it. */
 export class Supervisor {
   readonly #target: Supervised;
   readonly #log = new LogTail();
@@ -21,12 +21,12 @@ export class Supervisor {
   #crashesInARow = 0;
   #readySince = 0;
   #isClosing = false;
-  /** The process ends because we want it to, and is to be started anew. */
-  #isRecycling = false;
-  /** Why starting again would fail again, in the engine's own words. */
-  #hopeless: string | undefined;
-  /** Why its latest process ends, where its log has told; starting again can help. */
-  #complaint: string | undefined;
+  /** The process ends because a graceful restart was requested. */
+  #isRestarting = false;
+  /** Why every later start would fail as well, in the engine's own words. */
+  #fatalReason: string | undefined;
+  /** Why its latest process ends, where its log says so; starting again can help. */
+  #failureReason: string | undefined;
   #restartTimer: NodeJS.Timeout | undefined;
   #silenceTimer: NodeJS.Timeout | undefined;
   #gone = Promise.resolve();
@@ -67,7 +67,7 @@ export class Supervisor {
 
   start(): void {
     this.#become("starting", "starting the engine process");
-    this.#complaint = undefined;
+    this.#failureReason = undefined;
     this.#gone = this.#run().catch((error: unknown) => this.#afterNoStart(error));
   }
 
@@ -79,13 +79,13 @@ export class Supervisor {
     this.#become("draining", "stopping");
   }
 
-  /** Lets what is under way finish, then ends the process and starts it anew: no crash, and no wait. */
-  async recycle(untilIdle: () => Promise<void>): Promise<void> {
+  /** Lets running streams finish, then replaces the process: this counts as no crash, and nothing is waited for in between. */
+  async restartGracefully(untilIdle: () => Promise<void>): Promise<void> {
     const process = this.#process;
     if (!process || this.#state !== "ready") return;
-    this.#isRecycling = true;
+    this.#isRestarting = true;
     this.#ready.shut();
-    this.#become("draining", "restarting, as was asked for");
+    this.#become("draining", "restarting, as requested");
     await untilIdle();
     if (this.#process !== process) return;
     process.askToEnd();
@@ -109,10 +109,10 @@ export class Supervisor {
   async #run(): Promise<void> {
     await this.#target.prepare();
     if (this.#isClosing) return;
-    const process = this.#target.launch((line) => this.#hear(line));
+    const process = this.#target.launch((line) => this.#onLogLine(line));
     this.#process = process;
     this.#hold(process);
-    this.#expectNews();
+    this.#resetSilenceTimer();
     void this.#awaitService(process);
     const how = await process.ended;
     this.#process = undefined;
@@ -120,48 +120,48 @@ export class Supervisor {
     this.#afterEnd(how);
   }
 
-  /** Until it has been ready once, somebody waits for it; after that it must not keep our own process from exiting. */
+  /** Until the engine has been ready once, somebody waits for it. After that it must not keep our own process from exiting. */
   #hold(handle: EngineProcess | NodeJS.Timeout): void {
     const isHeld = !this.#ready.wasOpen;
     if (handle instanceof EngineProcess) handle.hold(isHeld);
     else if (!isHeld) handle.unref();
   }
 
-  #hear(line: string): void {
-    this.#expectNews();
-    const { notice, isLog } = this.#target.read(line);
+  #onLogLine(line: string): void {
+    this.#resetSilenceTimer();
+    const { message, isLog } = this.#target.read(line);
     if (isLog) this.#log.push(line);
-    if (!notice || this.#isClosing) return;
-    if (notice.notice === "hopeless") return this.#awaitEnd(notice.message);
-    if (notice.notice === "failing") return void (this.#complaint = notice.message);
-    if (notice.notice === "loading")
-      return this.#become("loading", `${notice.detail} ${Math.round(notice.share * 100)} %`);
-    void this.#prove(notice.metadata);
+    if (!message || this.#isClosing) return;
+    if (message.status === "fatal") return this.#awaitEnd(message.message);
+    if (message.status === "failing") return void (this.#failureReason = message.message);
+    if (message.status === "loading")
+      return this.#become("loading", `${message.detail} ${Math.round(message.share * 100)} %`);
+    void this.#probeReadiness(message.metadata);
   }
 
-  /** As long as its process is there it may still begin to serve; the start deadline is the limit. */
+  /** A living process may still begin to serve; the start deadline is the limit. */
   async #awaitService(process: EngineProcess): Promise<void> {
     if (!this.#target.untilServing) return;
     const over = new AbortController();
     void process.ended.then(() => over.abort());
     try {
       const metadata = await this.#target.untilServing(over.signal);
-      if (!this.#isClosing) await this.#prove(metadata);
+      if (!this.#isClosing) await this.#probeReadiness(metadata);
     } catch (error) {
       if (!over.signal.aborted) this.#killBecause(process, `it does not serve: ${String(error)}`);
     }
   }
 
-  /** It has given up itself: its last words come with its end. */
+  /** The process is about to end by itself, and its last log lines come with its end. */
   #awaitEnd(why: string): void {
-    this.#hopeless = why;
+    this.#fatalReason = why;
     clearTimeout(this.#silenceTimer);
     this.#process?.askToEnd();
     this.#silenceTimer = setTimeout(() => this.#process?.kill(), this.#target.timings.stopGraceMs);
   }
 
   /** Ready means that one token was really produced. */
-  async #prove(metadata: EngineMetadata): Promise<void> {
+  async #probeReadiness(metadata: EngineMetadata): Promise<void> {
     const process = this.#process;
     try {
       await this.#target.probe(AbortSignal.timeout(this.#target.timings.startSilenceMs));
@@ -186,15 +186,15 @@ export class Supervisor {
     process.kill();
   }
 
-  /** A starting engine that says nothing for too long is dead. */
-  #expectNews(): void {
-    if (this.#hopeless !== undefined) return;
+  /** A starting engine that writes nothing for too long is dead. */
+  #resetSilenceTimer(): void {
+    if (this.#fatalReason !== undefined) return;
     clearTimeout(this.#silenceTimer);
     if (this.#state !== "starting" && this.#state !== "loading") return;
     const { startSilenceMs } = this.#target.timings;
     const process = this.#process;
     this.#silenceTimer = setTimeout(
-      () => this.#killBecause(process, `nothing was heard for ${startSilenceMs} ms while starting`),
+      () => this.#killBecause(process, `no output for ${startSilenceMs} ms while starting`),
       startSilenceMs,
     );
     this.#hold(this.#silenceTimer);
@@ -203,29 +203,29 @@ export class Supervisor {
   #afterEnd(how: string): void {
     clearTimeout(this.#silenceTimer);
     if (this.#isClosing) return;
-    if (this.#hopeless !== undefined) return this.#giveUp(this.#hopeless);
-    if (this.#isRecycling) return this.#startAnew();
+    if (this.#fatalReason !== undefined) return this.#fail(this.#fatalReason);
+    if (this.#isRestarting) return this.#restart();
     const lastWords = this.#log.last === "" ? "" : `: ${this.#log.last}`;
     const why = `the engine process ended (${how})${lastWords}`;
-    this.#afterCrash(this.#complaint ?? why, this.#complaint !== undefined);
+    this.#afterCrash(this.#failureReason ?? why, this.#failureReason !== undefined);
   }
 
-  /** There is no process. A disk may have room again before long; what else is in the way would stay there. */
+  /** No process was started. A full disk may have room again before long; any other obstacle would stay. */
   #afterNoStart(error: unknown): void {
     const why = error instanceof Error ? error.message : String(error);
     if (this.#isClosing) return;
     if (isFullDisk(error)) return this.#afterCrash(`the engine process cannot be started: ${why}`, true);
-    this.#giveUp(`The engine process cannot be started: ${why}`);
+    this.#fail(`The engine process cannot be started: ${why}`);
   }
 
-  /** @param canPass what is in the way may go by itself, however long that takes */
+  /** @param canPass the cause may go away by itself, however long that takes */
   #afterCrash(why: string, canPass: boolean): void {
     const wasHealthyFor = this.#state === "ready" ? Date.now() - this.#readySince : 0;
-    const { healthyResetMs, crashesBeforeQuarantine } = this.#target.timings;
+    const { healthyResetMs, failAfterCrashes } = this.#target.timings;
     this.#crashesInARow = wasHealthyFor > healthyResetMs ? 1 : this.#crashesInARow + 1;
     this.#ready.shut();
-    const isHopeless = !canPass && !this.#ready.wasOpen && this.#crashesInARow >= crashesBeforeQuarantine;
-    if (isHopeless) return this.#giveUp(why);
+    const isFatal = !canPass && !this.#ready.wasOpen && this.#crashesInARow >= failAfterCrashes;
+    if (isFatal) return this.#fail(why);
     this.#restartLater(why);
   }
 
@@ -234,19 +234,19 @@ export class Supervisor {
     const bounds = { firstMs: restartFirstMs, mostMs: restartMostMs };
     const waitMs = backoffMs(this.#crashesInARow - 1, bounds, () => this.#target.random());
     this.#become("crashed", `${why}; starting again in ${waitMs} ms`);
-    this.#restartTimer = setTimeout(() => this.#startAnew(), waitMs);
+    this.#restartTimer = setTimeout(() => this.#restart(), waitMs);
     this.#hold(this.#restartTimer);
   }
 
-  #startAnew(): void {
-    this.#isRecycling = false;
+  #restart(): void {
+    this.#isRestarting = false;
     this.#restarts += 1;
     this.start();
   }
 
-  /** Starting again would fail again. */
-  #giveUp(why: string): void {
-    this.#become("quarantined", why, [...this.#log.lines]);
+  /** The engine stays down: every later start would fail as well. */
+  #fail(why: string): void {
+    this.#become("failed", why, [...this.#log.lines]);
     this.#ready.refuse(new EngineError("unavailable", why));
   }
 

@@ -1,0 +1,99 @@
+import { existsSync, readFileSync, readdirSync, readlinkSync } from "node:fs";
+import { setTimeout as wait } from "node:timers/promises";
+
+/** The processes of one run of vLLM, and the shared memory that they use, as Linux lists them under `/proc`. */
+
+/** Identifies a process group for ever: numbers are used again, start times are not. */
+export interface ProcessGroup {
+  /** The leader's process id. */
+  readonly group: number;
+  /** In clock ticks since boot. */
+  readonly startTicks: number;
+}
+
+interface ProcessStat extends ProcessGroup {
+  readonly pid: number;
+}
+
+export const startTicksOf = (pid: number): number | undefined => statOf(pid)?.startTicks;
+
+/** The living processes of a group; none where its number belongs to another group by now. */
+export function membersOf({ group, startTicks }: ProcessGroup): ProcessStat[] {
+  const leader = statOf(group);
+  if (leader && leader.startTicks !== startTicks) return [];
+  return allProcesses().filter((one) => one.group === group && one.startTicks >= startTicks);
+}
+
+/**
+ * Kills all processes of a group. Python gives every group a tracker process, which removes named memory and semaphores once
+ * all others are gone. Killed with them it would leave those for ever, so it comes last, and only if it does not end by itself.
+ */
+export async function killGroup(processes: ProcessGroup): Promise<void> {
+  const begunAt = Date.now();
+  for (let left = membersOf(processes); left.length > 0 && Date.now() - begunAt < 5000; left = membersOf(processes)) {
+    const isOverdue = Date.now() - begunAt > 2000;
+    for (const { pid } of left) if (isOverdue || !isTracker(pid)) kill(pid);
+    await wait(20);
+  }
+}
+
+function isTracker(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("multiprocessing.resource_tracker");
+  } catch {
+    return false;
+  }
+}
+
+export function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended already.
+  }
+}
+
+function allProcesses(): ProcessStat[] {
+  if (!existsSync("/proc/self/stat")) return [];
+  return readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? (statOf(Number(name)) ?? []) : []));
+}
+
+/** Undefined where there is no such process, or one that is dead and only waits to be reaped. */
+function statOf(pid: number): ProcessStat | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // The name in brackets may hold anything; the numbers follow its last bracket.
+    const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+    return fields[0] === "Z" ? undefined : { pid, group: Number(fields[2]), startTicks: Number(fields[19]) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Segments and named semaphores in /dev/shm that these processes have mapped or open. */
+export function sharedMemoryOf(members: readonly ProcessStat[]): string[] {
+  const found = members.flatMap(({ pid }) => [...mappedBy(pid), ...openIn(pid)]);
+  return [...new Set(found.filter((path) => path.startsWith("/dev/shm/") && !path.endsWith(" (deleted)")))];
+}
+
+function mappedBy(pid: number): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/maps`, "utf8").match(/\/dev\/shm\/[^\n]+/g) ?? [];
+  } catch {
+    return [];
+  }
+}
+
+function openIn(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).map((fd) => {
+      try {
+        return readlinkSync(`/proc/${pid}/fd/${fd}`);
+      } catch {
+        return "";
+      }
+    });
+  } catch {
+    return [];
+  }
+}
