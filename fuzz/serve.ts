@@ -3,9 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createLog, startServer } from "@parley/server";
+import { createLog, makeConfig, startServer } from "@parley/server";
 import type { Config, RunningServer } from "@parley/server";
-import { defaultConfig } from "@parley/server/testing";
 import type { EngineName, Target } from "./target.ts";
 
 // The process of one server under test: with keys that die with it, limits that nobody reaches, and a deadline that a
@@ -24,8 +23,7 @@ process.stdin.resume().once("end", () => void stop());
 process.on("SIGINT", () => undefined); // a Ctrl-C is the launcher's to answer
 
 function configFor(engine: EngineName, dataDir: string): Config {
-  return {
-    ...defaultConfig(),
+  return makeConfig({
     engine,
     dataDir,
     script: fileURLToPath(new URL("script.json", import.meta.url)),
@@ -34,7 +32,7 @@ function configFor(engine: EngineName, dataDir: string): Config {
     requestsPerMinute: 1_000_000_000,
     tokensPerMinute: 1_000_000_000_000,
     requestTimeoutMs: engine === "scripted" ? 5000 : 60_000,
-  };
+  });
 }
 
 async function describe({ url, keys, models }: RunningServer): Promise<Target> {

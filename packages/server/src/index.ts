@@ -1,7 +1,10 @@
 export { startServer } from "./server.ts";
 export type { RunningServer, ServerOptions } from "./server.ts";
-export { readConfig } from "./config/read-config.ts";
-export type { Config } from "./config/read-config.ts";
+export { makeConfig, readConfig } from "./config/read-config.ts";
+export type { Config, ConfigChanges } from "./config/read-config.ts";
 export { createLog } from "./observe/log.ts";
 export { configSchema } from "./config/config-schema.ts";
-export { flagOf, options, settingNames } from "./config/options.ts";
+export { defaultNames, defaultsOf, modelShortcuts } from "./config/default-models.ts";
+export { describe, toText } from "./config/setting.ts";
+export type { Setting, ValueSchema } from "./config/setting.ts";
+export { settingNames, settings } from "./config/settings.ts";

@@ -8,7 +8,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { options, settingNames } from "../src/config/options.ts";
+import { modelShortcuts } from "../src/config/default-models.ts";
+import { settingNames, settings as rows } from "../src/config/settings.ts";
 import { CliProcess, chatInit, parley, play, until } from "@parley/server/testing";
 
 const models = fileURLToPath(new URL("../../../demo-models", import.meta.url));
@@ -254,10 +255,11 @@ describe("settings", () => {
   test("--help lists every one of them", async () => {
     const { code, stdout } = await parley(["start", "--help"], { cwd: folder });
     expect(code).toBe(0);
-    expect(settingNames.filter((name) => !stdout.includes(options[name].env))).toEqual([]);
+    const names = [...settingNames.map((name) => rows[name]), ...modelShortcuts].map(({ env }) => env);
+    expect(names.filter((name) => !stdout.includes(name))).toEqual([]);
   });
 
-  test("mistakes in all of them are reported together, and nothing is started", async () => {
+  test("faults in all of them are reported together, and nothing is started", async () => {
     const settings = quick({ PORT: "eighty", VENDOR: "no spaces", PARLEY_ENGINE: "steam" });
     const { code, stderr } = await parley(["start", "--max-sockets", "-1"], settings);
     expect(code).toBe(2);

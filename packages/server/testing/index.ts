@@ -1,6 +1,5 @@
 export { CliProcess, parley } from "./cli-process.ts";
 export type { CliOptions, CliResult } from "./cli-process.ts";
-export { defaultConfig } from "./default-config.ts";
 export { assertLawful } from "./judge.ts";
 export { judgeStream, textOf } from "./judge-stream.ts";
 export type { StreamReport } from "./judge-stream.ts";

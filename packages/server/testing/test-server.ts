@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ScriptStep } from "@parley/inference";
 import { pino } from "pino";
-import type { Config } from "../src/config/read-config.ts";
+import { makeConfig } from "../src/config/read-config.ts";
+import type { ConfigChanges } from "../src/config/read-config.ts";
 import type { LedgerRow } from "../src/metering/usage-ledger.ts";
 import { startServer } from "../src/server.ts";
 import type { RunningServer } from "../src/server.ts";
 import { callsOf } from "./calls.ts";
 import type { Calls } from "./calls.ts";
-import { defaultConfig } from "./default-config.ts";
 import { testKey } from "./requests.ts";
 
 /** A running server, what a test asks of it, and what it left behind. Disposing stops it and removes its folder. */
@@ -24,7 +24,7 @@ export interface TestServer extends Calls, AsyncDisposable {
 }
 
 export interface TestOptions {
-  readonly settings?: Partial<Config> | undefined;
+  readonly settings?: ConfigChanges | undefined;
   /** Scenarios of the scripted engine, played for the user text `script:NAME`. */
   readonly scenarios?: Readonly<Record<string, readonly ScriptStep[]>> | undefined;
 }
@@ -43,7 +43,7 @@ export async function startTestServer({ settings = {}, scenarios = {} }: TestOpt
     { write: (line: string) => void logLines.push(line) },
   );
   const given = { engine: "scripted", script, dataDir: ownFolder, port: 0, metricsPort: 0, apiKey: testKey } as const;
-  const config: Config = { ...defaultConfig(), ...given, ...settings };
+  const config = makeConfig({ ...given, ...settings });
   const running = await startServer({ config, log, report: (event) => void logLines.push(JSON.stringify(event)) });
   await Promise.all(running.models.map((model) => model.engine.whenReady()));
   return {

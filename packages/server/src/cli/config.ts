@@ -1,7 +1,9 @@
 import type { Command } from "commander";
 import { configSchema } from "../config/config-schema.ts";
-import { options, settingNames } from "../config/options.ts";
-import type { SettingName, Settings } from "../config/options.ts";
+import { toText } from "../config/setting.ts";
+import type { ModelConfig } from "../config/read-models.ts";
+import { settingNames, settings } from "../config/settings.ts";
+import type { SettingName, Settings } from "../config/settings.ts";
 import { addSettingFlags, settingsOf } from "./settings.ts";
 import { toTable } from "./table.ts";
 
@@ -10,10 +12,9 @@ export function addConfigCommand(program: Command): void {
   addSettingFlags(config.command("check").description("print every setting with where it comes from")).action(
     (_flags, command: Command) => {
       const { config: read, origins } = settingsOf(command);
-      const rows = settingNames.map((name) => [options[name].env, show(name, read[name]), origins[name]]);
+      const rows = settingNames.map((name) => [settings[name].env, show(name, read[name]), origins[name]]);
       process.stdout.write(toTable(["setting", "value", "from"], rows));
-      if (Object.keys(read.models).length > 0)
-        process.stdout.write(`models: ${JSON.stringify(read.models, undefined, 2)}\n`);
+      process.stdout.write(`models: ${JSON.stringify(read.models.map(withoutSecrets), undefined, 2)}\n`);
     },
   );
   config
@@ -24,8 +25,18 @@ export function addConfigCommand(program: Command): void {
     });
 }
 
+const hidden = "(set, not shown)";
+
 function show<Name extends SettingName>(name: Name, value: Settings[Name]): string {
   if (value === undefined) return "-";
-  if (options[name].key === undefined) return "(set, not shown)";
-  return typeof value === "number" && name.endsWith("Ms") ? `${value / 1000} s` : [value].flat().join(",");
+  if (settings[name].flag === undefined) return hidden;
+  return typeof value === "number" && name.endsWith("Ms") ? `${value / 1000} s` : toText(value);
+}
+
+/** Headers for an upstream may hold a token, too. */
+function withoutSecrets({ engineConfig, ...model }: ModelConfig): object {
+  if (engineConfig.driver !== "remote") return { ...model, engine: engineConfig };
+  const { apiKey, given, ...engine } = engineConfig;
+  const headers = Object.fromEntries(Object.keys(given.headers ?? {}).map((name) => [name, hidden]));
+  return { ...model, engine: { ...engine, ...given, headers, apiKey: apiKey && hidden } };
 }

@@ -2,10 +2,8 @@ import { join } from "node:path";
 import { examinePort, examineVllm, installVllm, installedBytes } from "@parley/inference";
 import type { Finding } from "@parley/inference";
 import type { Command } from "commander";
-import { modelNames } from "../config/model-settings.ts";
 import type { Config } from "../config/read-config.ts";
-import { driverOf, vllmSettings } from "../engines/start-engine.ts";
-import type { EngineOptions } from "../engines/start-engine.ts";
+import { vllmSettings } from "../engines/start-engine.ts";
 import { findServer } from "../state/server-lock.ts";
 import { engineOptionsOf } from "./engine.ts";
 import { addDataFlags, addSettingFlags, dataSettingsOf, settingsOf } from "./settings.ts";
@@ -15,12 +13,14 @@ export function addDoctorCommand(program: Command): void {
   addSettingFlags(program.command("doctor").description("look for what would keep the engines from running")).action(
     async (_flags, command: Command) => {
       const { config } = settingsOf(command);
-      const { dataDir, vllmImage: image = "" } = config;
-      const options = modelNames.map((name) => engineOptionsOf(name, config, "/tmp/parley-run"));
-      const on = (driver: string): EngineOptions[] =>
-        options.filter(({ settings }) => driverOf(config, settings) === driver);
-      const processes = on("vllm-process").map(vllmSettings);
-      const containers = on("vllm-container").map((one) => ({ ...vllmSettings(one), image }));
+      const { dataDir } = config;
+      const onVllm = engineOptionsOf(config).flatMap((options) => {
+        const { engineConfig } = options.model;
+        if (engineConfig.driver !== "vllm-process" && engineConfig.driver !== "vllm-container") return [];
+        return [{ ...vllmSettings(options, engineConfig), image: engineConfig.image, driver: engineConfig.driver }];
+      });
+      const processes = onVllm.filter(({ driver }) => driver === "vllm-process");
+      const containers = onVllm.filter(({ driver }) => driver === "vllm-container");
       const machine = await examineVllm({ processes, containers, dataDir });
       const findings = [...machine, ...(await examinePorts(config))];
       process.stdout.write(toTable(["what", "seen", "problem"], findings.map(toRow)));

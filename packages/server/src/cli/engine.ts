@@ -1,10 +1,9 @@
 import { join } from "node:path";
 import { EngineFiles, explainContainer, explainProcess } from "@parley/inference";
 import type { Command } from "commander";
-import { modelNames } from "../config/model-settings.ts";
-import type { ModelName } from "../config/model-settings.ts";
 import type { Config } from "../config/read-config.ts";
-import { driverOf, vllmSettings } from "../engines/start-engine.ts";
+import type { ModelConfig } from "../config/read-models.ts";
+import { vllmSettings } from "../engines/start-engine.ts";
 import type { EngineOptions } from "../engines/start-engine.ts";
 import { findServer } from "../state/server-lock.ts";
 import { addSettingFlags, settingsOf } from "./settings.ts";
@@ -22,7 +21,7 @@ export function addEngineCommands(program: Command): void {
     engine
       .command("logs")
       .description("the last lines of an engine's own log")
-      .argument("<model>", "model-1 or its id"),
+      .argument("<model>", "its name in parley.yaml, its id or an alias"),
   )
     .option("--lines <count>", "how many", "200")
     .action((model: string, flags: { readonly lines: string }, command: Command) => {
@@ -33,39 +32,33 @@ export function addEngineCommands(program: Command): void {
   addSettingFlags(
     engine
       .command("restart")
-      .description("let an engine finish what it is doing and start it anew")
-      .argument("<model>", "model-1 or its id"),
+      .description("let an engine finish what it is doing and restart it")
+      .argument("<model>", "its name in parley.yaml, its id or an alias"),
   ).action((model: string, _flags, command: Command) => restart(settingsOf(command).config, model));
 }
 
 const print = (text: string): void => void process.stdout.write(text);
 
-/** What the start of one model is decided by. */
-export const engineOptionsOf = (name: ModelName, config: Config, runFolder: string): EngineOptions => ({
-  id: `${config.vendor}/${name}`,
-  name,
-  settings: config.models[name] ?? {},
-  config,
-  runFolder,
-  report: () => undefined,
-});
+/** What the start of every model is decided by. The folder of a run is made when it starts. */
+export const engineOptionsOf = (config: Config): EngineOptions[] =>
+  config.models.map((model) => ({ model, config, runFolder: "/tmp/parley-run", report: () => undefined }));
 
 async function plan(config: Config): Promise<string> {
-  // The folder of a run is made when it starts.
-  const options = modelNames.map((name) => engineOptionsOf(name, config, "/tmp/parley-run"));
-  const lines = await Promise.all(options.map(explain));
+  const lines = await Promise.all(engineOptionsOf(config).map(explain));
   return `${lines.join("\n")}\n`;
 }
 
 async function explain(options: EngineOptions): Promise<string> {
-  const { id, config, runFolder } = options;
-  const driver = driverOf(config, options.settings);
-  const settings = vllmSettings(options);
-  if (driver === "vllm-process")
-    return `${id}: ${driver}\n  ${await explainProcess(settings, runFolder).catch(messageOf)}`;
-  if (driver !== "vllm-container") return `${id}: ${driver}`;
-  const image = config.vllmImage ?? "(no image)";
-  return `${id}: ${driver}\n  ${await explainContainer({ ...settings, image }, runFolder).catch(messageOf)}`;
+  const { id, engineConfig } = options.model;
+  const { driver } = engineConfig;
+  if (driver !== "vllm-process" && driver !== "vllm-container") return `${id}: ${driver}`;
+  const settings = vllmSettings(options, engineConfig);
+  const { runFolder } = options;
+  const explained =
+    driver === "vllm-process"
+      ? explainProcess(settings, runFolder)
+      : explainContainer({ ...settings, image: engineConfig.image }, runFolder);
+  return `${id}: ${driver}\n  ${await explained.catch(messageOf)}`;
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -83,23 +76,24 @@ async function status({ host, port }: Config): Promise<string> {
   return toTable(["model", "state"], [...Object.entries(models), ["(the service)", overall]]);
 }
 
-function restart(config: Config, model: string): void {
-  const name = nameOf(config, model);
-  if (!driverOf(config, config.models[name] ?? {}).startsWith("vllm-")) {
-    throw new Error(`${model} is not served by vLLM on this machine: there is nothing to restart but the server.`);
+function restart(config: Config, name: string): void {
+  const { engineConfig } = findModel(config, name);
+  if (!engineConfig.driver.startsWith("vllm-")) {
+    throw new Error(`${name} is not served by vLLM on this machine: there is nothing to restart but the server.`);
   }
   if (!findServer(config.dataDir)) throw new Error(`No server uses the data folder ${config.dataDir}.`);
-  filesOf(config, model).requestRestart();
+  filesOf(config, name).requestRestart();
   process.stderr.write(
-    `${model} restarts when the requests under way have ended. Watch it with: parley engine status\n`,
+    `${name} restarts when the requests under way have ended. Watch it with: parley engine status\n`,
   );
 }
 
-const filesOf = (config: Config, model: string): EngineFiles =>
-  new EngineFiles(join(config.dataDir, "engines"), `${config.vendor}/${nameOf(config, model)}`);
+const filesOf = (config: Config, name: string): EngineFiles =>
+  new EngineFiles(join(config.dataDir, "engines"), findModel(config, name).id);
 
-function nameOf({ vendor }: Config, model: string): ModelName {
-  const name = modelNames.find((one) => one === model || `${vendor}/${one}` === model);
-  if (!name) throw new Error(`There is no model ${model}; there are: ${modelNames.join(", ")}.`);
-  return name;
+/** By its key in the file, its id or an alias. */
+function findModel({ models }: Config, name: string): ModelConfig {
+  const model = models.find((one) => [one.name, one.id, ...one.aliases].includes(name));
+  if (!model) throw new Error(`There is no model ${name}; there are: ${models.map((one) => one.name).join(", ")}.`);
+  return model;
 }

@@ -2,7 +2,6 @@ import type { Command } from "commander";
 import { KeyStore } from "../auth/key-store.ts";
 import type { KeyListing } from "../auth/key-store.ts";
 import type { NewKey } from "../auth/hash-key.ts";
-import { modelNames } from "../config/model-settings.ts";
 import type { Config } from "../config/read-config.ts";
 import { openDatabase } from "../state/database.ts";
 import { deliverKey } from "./deliver-key.ts";
@@ -26,7 +25,7 @@ export function addKeysCommand(program: Command): void {
     .description("make, list, disable and renew API keys; a running server sees a change at once");
   addDataFlags(keys.command("create").description("make a key and show it once"))
     .requiredOption("--name <name>", "what to call it")
-    .option("--models <ids>", "models it may use, separated by commas (default: all)", readList)
+    .option("--models <ids>", "models it may use, by id or alias, separated by commas (default: all)", readList)
     .option("--requests-per-minute <n>", "its own limit of requests", readWhole)
     .option("--tokens-per-minute <n>", "its own limit of tokens", readWhole)
     .option("--concurrency <n>", "requests at the same time", readWhole)
@@ -48,16 +47,22 @@ export function addKeysCommand(program: Command): void {
 }
 
 function create(flags: CreateFlags, config: Config): void {
-  const known = modelNames.map((name) => `${config.vendor}/${name}`);
-  const unknown = flags.models?.filter((id) => !known.includes(id)) ?? [];
-  if (unknown.length > 0) throw new Error(`There is no model ${unknown.join(", ")}. There are ${known.join(" and ")}.`);
+  const models = flags.models?.map((name) => idOf(name, config));
   withKeys(config, (keys) => {
-    const { name, models, requestsPerMinute, tokensPerMinute, concurrency, budgetUsd, expires: expiresMs } = flags;
+    const { name, requestsPerMinute, tokensPerMinute, concurrency, budgetUsd, expires: expiresMs } = flags;
     show(
       keys.create({ name, models, requestsPerMinute, tokensPerMinute, concurrency, budgetUsd, expiresMs }, Date.now()),
       config,
     );
   });
+}
+
+/** A key is for models, whatever they are called: it keeps their ids. */
+function idOf(name: string, { models }: Config): string {
+  const model = models.find(({ id, aliases }) => id === name || aliases.includes(name));
+  const offered = new Intl.ListFormat("en").format(models.map(({ id }) => id));
+  if (!model) throw new Error(`There is no model ${name}. There are ${offered}.`);
+  return model.id;
 }
 
 function list(config: Config, isJson: boolean): void {

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from "commander";
-import { ConfigError } from "../config/read-config.ts";
+import { ConfigError } from "../config/config-error.ts";
 import { addBackupCommand } from "./backup.ts";
 import { addConfigCommand } from "./config.ts";
 import { addDoctorCommand, addVllmCommand } from "./doctor.ts";

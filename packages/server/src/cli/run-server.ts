@@ -1,8 +1,7 @@
 import type { SupervisorReport } from "@parley/inference";
-import { modelNames } from "../config/model-settings.ts";
 import type { Config } from "../config/read-config.ts";
 import { hasDocs } from "../edge/serve-docs.ts";
-import { isDemo } from "../engines/start-engine.ts";
+import { isDemo } from "../config/read-models.ts";
 import { summarize } from "../engines/start-models.ts";
 import type { Log } from "../observe/log.ts";
 import { startServer } from "../server.ts";
@@ -17,7 +16,9 @@ const say = (line: string): void => void process.stderr.write(`${line}\n`);
 export async function runServer(config: Config, log: Log): Promise<void> {
   const stop = new AbortController();
   say("Parley is starting.");
-  if (config.engine === "scripted") say("The engine plays a script: it is a stub, no language model.");
+  for (const { id, engineConfig } of config.models) {
+    if (engineConfig.driver === "scripted") say(`${id} plays a script: it is a stub, no language model.`);
+  }
   const server = await startServer({ config, log, report: progressReporter(log, stop.signal) });
   const stopped = stopOnSignals(server, stop);
   try {
@@ -62,7 +63,7 @@ function welcome(config: Config, server: RunningServer): void {
   const key = config.apiKey === undefined && server.keys.isEmpty() ? makeFirstKey(server.keys) : undefined;
   const shown = key && deliverKey(key, config.dataDir, process.stderr.isTTY);
   if (server.abandoned > 0) say(`${server.abandoned} requests that an earlier server had left open were closed.`);
-  if (modelNames.some((name) => isDemo(name, config, config.models[name] ?? {}))) {
+  if (config.models.some(isDemo)) {
     say("The demonstration models are small, honest, and no substitute for the operator's own.");
   }
   if (config.host === "0.0.0.0" || config.host === "::") {
@@ -81,7 +82,7 @@ function welcome(config: Config, server: RunningServer): void {
     curl(
       base,
       shown?.forShell ?? (config.apiKey === undefined ? "$PARLEY_KEY" : "$PARLEY_API_KEY"),
-      `${config.vendor}/model-1`,
+      config.models[0]?.id ?? "",
     ),
   );
   say("");

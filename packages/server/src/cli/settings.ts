@@ -1,59 +1,62 @@
 import type { Command } from "commander";
-import { flagOf, options, settingNames } from "../config/options.ts";
-import type { SettingName } from "../config/options.ts";
+import { modelShortcuts } from "../config/default-models.ts";
 import { readConfig } from "../config/read-config.ts";
 import type { Config, ReadConfig } from "../config/read-config.ts";
+import { describe, toText } from "../config/setting.ts";
+import type { Setting } from "../config/setting.ts";
+import { settingNames, settings } from "../config/settings.ts";
 
 /** How a command of ours is typed on a machine that has nothing but npm. */
 export const typed = (command: string): string => `npx -y pnpm@12.21.0 parley ${command}`;
 
-/** The settings that commands beside `start` need: where the data are. */
-const dataSettings: readonly SettingName[] = ["dataDir", "vendor", "drainMs"];
+const allSettings: readonly Setting[] = [...settingNames.map((name) => settings[name]), ...modelShortcuts];
 
-export const addDataFlags = (command: Command): Command => addSettingFlags(command, dataSettings);
+/** What commands need that start nothing: where the data are. */
+const dataSettings: readonly Setting[] = [settings.dataDir, settings.vendor, settings.drainMs];
 
-export const dataSettingsOf = (command: Command): Config => settingsOf(command, dataSettings).config;
+export const addDataFlags = (command: Command): Command => addFlags(command, dataSettings);
 
-/** Adds a flag for each of these settings, unless it is a secret. */
-export function addSettingFlags(command: Command, names: readonly SettingName[] = settingNames): Command {
-  for (const name of names) {
-    const { key, env, help } = options[name];
-    if (key !== undefined) command.option(`${flagOf(key)} <value>`, `${help} (${env}; default ${show(name)})`);
+/** @throws {ConfigError} */
+export const dataSettingsOf = (command: Command): Config => read(command, dataSettings).config;
+
+/** Adds a flag for every setting, unless it is a secret. */
+export const addSettingFlags = (command: Command): Command =>
+  addFlags(command, allSettings).addHelpText("after", secretsHelp());
+
+/** The configuration that a command runs with. @throws {ConfigError} */
+export const settingsOf = (command: Command): ReadConfig => read(command, allSettings);
+
+function addFlags(command: Command, rows: readonly Setting[]): Command {
+  for (const { flag, env, schema } of rows) {
+    const { description, default: fallback } = describe(schema);
+    if (flag !== undefined)
+      command.option(`${flag} <value>`, `${description} (${env}; default ${toText(fallback) || "none"})`);
   }
-  command.option("--config <file>", "settings file (default: parley.yaml in the working folder, if it is there)");
-  return names === settingNames ? command.addHelpText("after", secretsHelp()) : command;
-}
-
-/** Durations are kept in milliseconds and given in seconds. */
-function show(name: SettingName): string {
-  const { fallback } = options[name];
-  if (typeof fallback === "number" && name.endsWith("Ms")) return String(fallback / 1000);
-  return [fallback ?? []].flat().join(",") || "none";
+  return command.option(
+    "--config <file>",
+    "settings file (default: parley.yaml in the working folder, if it is there)",
+  );
 }
 
 function secretsHelp(): string {
-  const secrets = settingNames
-    .filter((name) => options[name].key === undefined)
-    .map((name) => `  ${options[name].env}  ${options[name].help}`);
+  const secrets = allSettings.filter(({ flag }) => flag === undefined);
   return [
     "",
     "Secrets are never flags; they are read from the environment:",
-    ...secrets,
+    ...secrets.map(({ env, schema }) => `  ${env}  ${describe(schema).description}`),
     "",
     "Flags win over the environment, that over parley.yaml.",
   ].join("\n");
 }
 
-/** The configuration that a command runs with. @throws {ConfigError} */
-export function settingsOf(command: Command, names: readonly SettingName[] = settingNames): ReadConfig {
+function read(command: Command, rows: readonly Setting[]): ReadConfig {
   const given: Record<string, string | undefined> = command.opts();
-  const flags = Object.fromEntries(names.flatMap((name) => flagValue(options[name].key, given)));
-  return readConfig({ flags, env: process.env, file: given["config"] });
+  const flags = Object.fromEntries(
+    rows.flatMap(({ flag }) => (flag === undefined ? [] : [[flag, given[optionName(flag)]]])),
+  );
+  return readConfig({ flags, env: process.env, file: given["config"] }, rows === allSettings);
 }
 
 /** Commander names the value of `--data-dir` dataDir. */
-function flagValue(key: string | undefined, given: Readonly<Record<string, string | undefined>>): [string, string][] {
-  if (key === undefined) return [];
-  const value = given[key.replaceAll(/_(\w)/g, (_all, letter: string) => letter.toUpperCase())];
-  return value === undefined ? [] : [[key, value]];
-}
+const optionName = (flag: string): string =>
+  flag.slice(2).replaceAll(/-(\w)/g, (_all, letter: string) => letter.toUpperCase());

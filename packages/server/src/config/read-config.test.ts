@@ -1,11 +1,15 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import type { ConfigSources } from "./collect-values.ts";
+import { ConfigError } from "./config-error.ts";
 import { configSchema } from "./config-schema.ts";
-import { options, settingNames } from "./options.ts";
-import { ConfigError, readConfig } from "./read-config.ts";
-import type { ConfigSources } from "./read-config.ts";
+import { readConfig } from "./read-config.ts";
+import { describe as toSchema, fromText, toText } from "./setting.ts";
+import { settingNames, settings } from "./settings.ts";
 
 let folder = "";
 beforeAll(() => {
@@ -21,38 +25,36 @@ function withFile(text: string): Pick<ConfigSources, "file"> {
   return { file };
 }
 
-function mistakesOf(sources: Partial<ConfigSources>): readonly string[] {
+function faultsOf(sources: Partial<ConfigSources>): readonly string[] {
   try {
     read(sources);
     return [];
   } catch (error) {
-    if (error instanceof ConfigError) return error.mistakes;
+    if (error instanceof ConfigError) return error.faults;
     throw error;
   }
 }
 
-/** A default as an operator would write it; empty: none. */
-const written = ({ env, fallback = "" }: (typeof options)[keyof typeof options]): string =>
-  env.endsWith("_SECONDS") ? String(Number(fallback) / 1000) : [fallback].flat().join(",");
+const rows = settingNames.map((name) => settings[name]);
 
 describe("every setting", () => {
-  const defaults = settingNames.map((name) => options[name]).filter((row) => written(row) !== "");
-
-  test.each(defaults)("$env reads its own default", (row) => {
-    expect(row.read(written(row))).toEqual(row.fallback);
-  });
+  test.each(rows.filter(({ schema }) => toSchema(schema).default !== undefined))(
+    "$env reads its own default",
+    (row) => {
+      const { default: fallback } = toSchema(row.schema);
+      expect(fromText(row, toText(fallback))).toEqual(fallback);
+      expect(row.schema.parse(fallback)).toEqual(row.schema.parse(undefined));
+    },
+  );
 
   test("has a name of its own, and a sentence", () => {
-    const rows = settingNames.map((name) => options[name]);
     expect(new Set(rows.map(({ env }) => env)).size).toBe(rows.length);
-    for (const { help } of rows) expect(help.length).toBeGreaterThan(5);
+    for (const { schema } of rows) expect(toSchema(schema).description?.length).toBeGreaterThan(5);
   });
 
   test("that is no secret is in the schema of parley.yaml, and no secret is", () => {
-    const members = Object.keys((configSchema() as { properties: object }).properties).filter(
-      (name) => name !== "models",
-    );
-    expect(members.toSorted()).toEqual(settingNames.flatMap((name) => options[name].key ?? []).toSorted());
+    const names = Object.keys(configSchema().properties ?? {}).filter((name) => name !== "models");
+    expect(names.toSorted()).toEqual(rows.flatMap(({ path }) => path?.[0] ?? []).toSorted());
   });
 });
 
@@ -62,17 +64,26 @@ describe("where a value comes from", () => {
     expect(read({}).config.port).toBe(8080);
     expect(read(file).config.port).toBe(1);
     expect(read({ ...file, env: { PORT: "2" } }).config.port).toBe(2);
-    const all = read({ ...file, env: { PORT: "2" }, flags: { port: "3" } });
+    const all = read({ ...file, env: { PORT: "2" }, flags: { "--port": "3" } });
     expect(all.config.port).toBe(3);
     expect(all.origins.port).toBe("flag");
   });
 
-  test("an empty variable is none", () => {
-    expect(read({ env: { PORT: "" } }).origins.port).toBe("default");
+  test("an empty variable is none, nor is a key of the file without a value", () => {
+    expect(read({ ...withFile("port:\n"), env: { PORT: "" } }).origins.port).toBe("default");
+  });
+
+  test("a duration is given in seconds and kept in milliseconds", () => {
+    expect(read({ ...withFile("drain_seconds: 0.5\n"), env: { PARLEY_QUEUE_WAIT_SECONDS: "7" } }).config).toMatchObject(
+      {
+        drainMs: 500,
+        queueWaitMs: 7000,
+      },
+    );
   });
 });
 
-describe("mistakes", () => {
+describe("a fault", () => {
   test.each([
     ["PORT", "65536"],
     ["PORT", "-1"],
@@ -82,31 +93,90 @@ describe("mistakes", () => {
     ["PARLEY_ENGINE", "none"],
     ["PARLEY_METRICS_PORT", "on"],
     ["PARLEY_API_KEY", "short"],
-  ])("%s=%s", (name, value) => {
-    const [mistake = "", ...others] = mistakesOf({ env: { [name]: value } });
-    expect(mistake).toMatch(new RegExp(`^${name} must be `));
+    ["PARLEY_CORS_ORIGINS", "https://a.example,b"],
+    ["PARLEY_MODEL_1_URL", "ftp://a"],
+  ])("names the variable: %s=%s", (name, value) => {
+    const [fault = "", ...others] = faultsOf({ env: { [name]: value } });
+    expect(fault).toMatch(new RegExp(`^${name} must be `));
     expect(others).toEqual([]);
   });
 
-  test("a secret is not repeated", () => {
-    expect(mistakesOf({ env: { PARLEY_API_KEY: "tooshort" } }).join()).not.toContain("tooshort");
-  });
-
-  test("are told together, from every source", () => {
-    const sources = { ...withFile("vendor: 'a b'\nunknown: 1\n"), env: { PORT: "x" }, flags: { host: "not a host" } };
-    expect(mistakesOf(sources)).toHaveLength(4);
+  test("does not repeat a secret", () => {
+    expect(faultsOf({ env: { PARLEY_API_KEY: "tooshort" } }).join()).not.toContain("tooshort");
   });
 
   test.each([
-    ["a: [", /cannot be read/],
-    ["- 1", /must be a YAML mapping/],
-    ["models: {model-9: {}}", /model-9/],
-    ["models: {model-1: {remote: {protocol: grpc}}}", /models\.model-1\.remote\.protocol/],
-  ])("in the file: %s", (text, reason) => {
-    expect(mistakesOf(withFile(text)).join("\n")).toMatch(reason);
+    ["a: [", "cannot be read"],
+    ["- 1", "must be a YAML mapping"],
+    ["port: '8080'", 'parley.yaml: port must be a whole number from 0 to 65535, not "8080"'],
+    ["drain_seconds: 1m", "drain_seconds must be seconds, above 0 and at most 86400"],
+    ["cors_origins: '*'", "cors_origins must be a list of origins"],
+    ["metrics_prot: 1", "metrics_prot is not a setting: did you mean metrics_port?"],
+    ["upstream_api_key: abc", "upstream_api_key is a secret, and read from the environment only"],
+    ["models: []", "models must be a mapping of model names to settings"],
+    ["models: {}", "models must name at least one model"],
+    ["models: {a/b: {}}", "the name models.a/b must be a name of letters"],
+    [
+      "models: {model-1: {contextlength: 512}}",
+      "models.model-1.contextlength is not a setting: did you mean context_length?",
+    ],
+    [
+      "models: {model-1: {remote: {protocol: grpc}}}",
+      "models.model-1.remote.protocol must be one of completions, chat",
+    ],
+    [
+      "models: {model-1: {pricing: {prompt: 0.1}}}",
+      "models.model-1.pricing.prompt must be a decimal number of US dollars in quotation",
+    ],
+    ["models: {model-1: {sampling: {temperature: 3}}}", "sampling.temperature must be a number from 0 to 2, not 3"],
+    ["models: {model-1: {created: 2026-02-30}}", "created must be a date such as 2026-11-01, or seconds of Unix time"],
+  ])("in the file %s says: %s", (text, sentence) => {
+    expect(faultsOf(withFile(text)).join("\n")).toContain(sentence);
+  });
+
+  test("is reported with all others, from every source and of every kind", () => {
+    const file = withFile(
+      "vendor: 'a b'\nunknown: 1\nmodels: {own: {engine: remote}, model-1: {slots: 0}, other: {gguf: a.gguf}}\n",
+    );
+    const shapes = faultsOf({ ...file, env: { PORT: "x" }, flags: { "--host": "not a host" } });
+    expect(shapes).toHaveLength(5);
+    const models = withFile("models: {own: {engine: remote}, other: {gguf: a.gguf, pricing: {prompt: '1'}}}\n");
+    expect(faultsOf({ ...models, env: { PORT: "x", PARLEY_MODEL_1_GGUF: "b.gguf" } })).toEqual([
+      "PARLEY_MODEL_1_GGUF is about models.model-1, which parley.yaml does not list",
+      'PORT must be a whole number from 0 to 65535, not "x"',
+      'models.own has the engine "remote": set models.own.remote.urls',
+      'models.own has the engine "remote": set models.own.remote.tokenizer',
+      'models.own.pricing.prompt is missing: set the price of a token; "0" is free',
+      'models.own.pricing.completion is missing: set the price of a token; "0" is free',
+      'models.other.pricing.completion is missing: set the price of a token; "0" is free',
+    ]);
   });
 
   test("a file that was asked for must be there", () => {
-    expect(mistakesOf({ file: join(folder, "nowhere.yaml") }).join()).toMatch(/nowhere\.yaml cannot be read/);
+    expect(faultsOf({ file: join(folder, "nowhere.yaml") }).join()).toMatch(/nowhere\.yaml cannot be read/);
+  });
+});
+
+describe("the published schema", () => {
+  const validate = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(configSchema());
+  const accepts = (text: string): boolean => validate(parse(text));
+
+  test("has real types", () => {
+    const { port, drain_seconds, log_level, metrics_port } = configSchema().properties ?? {};
+    expect(port).toMatchObject({ type: "integer", minimum: 0, maximum: 65_535, default: 8080 });
+    expect(drain_seconds).toMatchObject({ type: "number", exclusiveMinimum: 0, default: 30 });
+    expect(log_level).toMatchObject({ enum: ["debug", "info", "warn", "error", "silent"] });
+    expect(metrics_port?.anyOf?.map(({ type }) => type)).toEqual(["integer", "string"]);
+  });
+
+  test.each([
+    ["port: 1\nmodels: {model-1: {created: 2026-11-01}, model-1-mini: }", true],
+    ["models: {third: {gguf: a, aliases: [gpt-4o], pricing: {prompt: '0', completion: '0'}}}", true],
+    ["port: '1'", false],
+    ["models: {a/b: {}}", false],
+    ["models: {model-1: {unknown: 1}}", false],
+  ])("agrees with the server: %s", (text, isRight) => {
+    expect(accepts(text)).toBe(isRight);
+    expect(faultsOf(withFile(text)).length === 0).toBe(isRight);
   });
 });

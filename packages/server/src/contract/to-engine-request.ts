@@ -1,5 +1,5 @@
 import type { EngineMetadata, EngineRequest, FunctionTool, Sampling, Schema } from "@parley/inference";
-import { samplingNames } from "../config/model-settings.ts";
+import { samplingNames } from "../config/sampling.ts";
 import { ApiError } from "../errors/api-error.ts";
 import type { BodyText } from "./body-text.ts";
 import type { ChatRequest } from "./chat-request.ts";
@@ -9,6 +9,7 @@ import { toEngineMessage } from "./to-engine-message.ts";
 export interface ModelLimits {
   readonly metadata: EngineMetadata;
   readonly maxCompletionTokens: number;
+  readonly defaultReasoningEffort: NonNullable<ChatRequest["reasoning_effort"]>;
 }
 
 /**
@@ -19,7 +20,7 @@ export interface ModelLimits {
 export function toEngineRequest(
   body: ChatRequest,
   text: BodyText,
-  { metadata, maxCompletionTokens }: ModelLimits,
+  { metadata, maxCompletionTokens, defaultReasoningEffort }: ModelLimits,
   keyId: string,
 ): EngineRequest {
   assertAtMost(body, "max_completion_tokens", maxCompletionTokens, "the model writes no more");
@@ -35,7 +36,7 @@ export function toEngineRequest(
     tool_choice: toToolChoice(body, tools),
     parallel_tool_calls: body.parallel_tool_calls ?? true,
     format: toFormat(body.response_format),
-    isReasoning: metadata.canReason && (body.reasoning_effort ?? "none") !== "none",
+    isReasoning: metadata.canReason && (body.reasoning_effort ?? defaultReasoningEffort) !== "none",
     max_tokens: body.max_completion_tokens ?? body.max_tokens ?? maxCompletionTokens,
     n: body.n ?? 1,
     seed: typeof body.seed === "number" ? text.sourceOf("seed") : undefined,

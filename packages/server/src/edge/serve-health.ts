@@ -1,4 +1,5 @@
 import { Router } from "express";
+import { isCalled } from "../engines/pick-engine.ts";
 import type { LedgerRecorder } from "../metering/ledger-recorder.ts";
 import type { ServedModels } from "../engines/pick-engine.ts";
 
@@ -14,7 +15,8 @@ export function serveHealth({ models, recorder, isDraining }: HealthDeps): Route
   router.get("/health", (_req, res) => void res.json({ status: "ok" }));
   router.get("/ready", (req, res) => {
     const { model: asked } = req.query;
-    const shown = asked === undefined ? models : models.filter((model) => model.id === asked);
+    const shown =
+      asked === undefined ? models : models.filter((model) => typeof asked === "string" && isCalled(model, asked));
     if (shown.length === 0) return void res.status(404).json({ status: "unknown_model" });
     const isReady = !isDraining() && recorder.isHealthy && shown.some(({ engine }) => engine.state === "ready");
     const states = shown.map(({ id, engine }) => [id, engine.state] as const);

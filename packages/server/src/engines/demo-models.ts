@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { ModelName } from "../config/model-settings.ts";
-import { ConfigError } from "../config/read-config.ts";
+import { ConfigError } from "../config/config-error.ts";
+import type { DemoName } from "../config/model-settings.ts";
 
 const folder = fileURLToPath(new URL("../../../../demo-models", import.meta.url));
 
@@ -13,7 +13,7 @@ export interface DemoModel {
 }
 
 /** @throws {ConfigError} when the record of the files is missing or damaged */
-export function findDemoModel(name: ModelName): DemoModel {
+export function findDemoModel(name: DemoName): DemoModel {
   const relative = `${name}/${name}.bf16.gguf`;
   const record = join(folder, "hashes.json");
   if (!existsSync(record)) throw new ConfigError([`${record} is missing: restore it with "git checkout -- ${record}"`]);
@@ -25,4 +25,4 @@ export function findDemoModel(name: ModelName): DemoModel {
 }
 
 /** The folder of a demonstration model: its weights in the Hugging Face form, its tokenizer, its template. */
-export const demoFolder = (name: ModelName): string => join(folder, name);
+export const demoFolder = (name: DemoName): string => join(folder, name);

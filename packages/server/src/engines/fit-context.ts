@@ -1,7 +1,7 @@
 import type { EngineRequest } from "@parley/inference";
 import { ApiError } from "../errors/api-error.ts";
 import { toApiError } from "./engine-failure.ts";
-import { contextLengthOf } from "./model-record.ts";
+import { contextLengthOf } from "./model-object.ts";
 import type { ServedModel } from "./served-model.ts";
 
 /** A request that fits the context window: its prompt is counted, its maximum lowered to what the prompt leaves. */

@@ -10,11 +10,14 @@ export type ServedModels = readonly ServedModel[];
 export const modelsFor = (models: ServedModels, caller: Caller): ServedModel[] =>
   models.filter((model) => caller.models === undefined || caller.models.has(model.id));
 
+/** Whether a caller who asks for this name means this model: its id or one of its aliases. */
+export const isCalled = ({ id, aliases }: ServedModel, name: string): boolean => id === name || aliases.includes(name);
+
 /** Unknown, or not for this key: one wording for both, so that nobody learns which. @throws {ApiError} 404 `model_not_found` */
-export function pickModel(models: ServedModels, caller: Caller, id: string): ServedModel {
-  const model = modelsFor(models, caller).find((one) => one.id === id);
+export function pickModel(models: ServedModels, caller: Caller, name: string): ServedModel {
+  const model = modelsFor(models, caller).find((one) => isCalled(one, name));
   if (model) return model;
-  const shown = id.length > 100 ? `${id.slice(0, 100)}…` : id;
+  const shown = name.length > 100 ? `${name.slice(0, 100)}…` : name;
   throw new ApiError(
     "model_not_found",
     `The model ${JSON.stringify(shown)} does not exist or is not for this key. GET /v1/models lists those that are.`,

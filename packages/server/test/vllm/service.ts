@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { installFolder, neverEnding } from "../../../inference/test/vllm/start-vllm.ts";
 import { Connection } from "../../../inference/src/wire/connection.ts";
 import type { ModelSettings } from "../../src/config/model-settings.ts";
-import type { Config } from "../../src/config/read-config.ts";
+import type { ConfigChanges } from "../../src/config/read-config.ts";
 import { miniId, modelId, startTestServer } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
 
@@ -23,7 +23,7 @@ export interface Counters {
 
 export interface ServiceOptions {
   readonly mini: ModelSettings;
-  readonly settings?: Partial<Config>;
+  readonly settings?: ConfigChanges;
   /** For an engine that leaves no record here; it is asked anew after every start. */
   readonly socketPath?: (server: TestServer) => string;
 }

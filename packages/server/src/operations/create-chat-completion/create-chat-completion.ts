@@ -2,7 +2,7 @@ import type { RequestContext } from "../../edge/request-context.ts";
 import { toEngineRequest } from "../../contract/to-engine-request.ts";
 import { toApiError } from "../../engines/engine-failure.ts";
 import { fitContext } from "../../engines/fit-context.ts";
-import { maxCompletionOf } from "../../engines/model-record.ts";
+import { maxCompletionOf } from "../../engines/model-object.ts";
 import { pickModel, readyMetadata } from "../../engines/pick-engine.ts";
 import type { ServedModels } from "../../engines/pick-engine.ts";
 import { admit } from "../../limits/admit.ts";
@@ -34,7 +34,8 @@ export const createChatCompletion =
     const { id: requestId, signal, record } = context;
     const model = pickModel(models, caller, body.model);
     const metadata = readyMetadata(model);
-    const limits = { metadata, maxCompletionTokens: maxCompletionOf(model) };
+    const { defaultReasoningEffort } = model;
+    const limits = { metadata, maxCompletionTokens: maxCompletionOf(model), defaultReasoningEffort };
     const asked = toEngineRequest(body, bodyText, limits, caller.keyId);
     const { promptTokens, request } = await fitContext(model, asked, signal);
 
@@ -55,7 +56,7 @@ export const createChatCompletion =
 
     const events = meter(model.engine.stream(request, signal), permit, record, nowMs);
     const answer = toChunks(events, {
-      head: newHead(model.id, metadata.system_fingerprint, nowMs()),
+      head: newHead(body.model, metadata.system_fingerprint, nowMs()),
       n: request.n,
       includesUsage: !isStream || body.stream_options?.include_usage === true,
       hasLogprobs: body.logprobs === true,

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
-import type { ModelRecord } from "../../engines/model-record.ts";
+import type { ModelObject } from "../../engines/model-object.ts";
 import { miniId, modelId, withKey } from "@parley/server/testing";
 import { useServer } from "../../../test/use-server.ts";
 
 // MODL-02 and MODL-03 are judged by the harness, member by member.
 
 const server = useServer();
-const list = async (headers: Readonly<Record<string, string>> = {}): Promise<ModelRecord[]> => {
+const list = async (headers: Readonly<Record<string, string>> = {}): Promise<ModelObject[]> => {
   const response = await server().fetch("/models", { headers });
   expect(response.status).toBe(200);
-  const body = (await response.json()) as { object: string; data: ModelRecord[] }; // judged
+  const body = (await response.json()) as { object: string; data: ModelObject[] }; // judged
   expect(body.object).toBe("list");
   return body.data;
 };

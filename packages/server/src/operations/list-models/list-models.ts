@@ -1,4 +1,4 @@
-import { toRecord } from "../../engines/model-record.ts";
+import { toModelObject } from "../../engines/model-object.ts";
 import { modelsFor } from "../../engines/pick-engine.ts";
 import type { ServedModels } from "../../engines/pick-engine.ts";
 import type { Operation } from "../call.ts";
@@ -6,4 +6,4 @@ import type { Operation } from "../call.ts";
 /** The models that the caller's key may use. */
 export const listModels =
   (models: ServedModels): Operation<"listModels"> =>
-  async ({ caller }) => ({ object: "list", data: modelsFor(models, caller).map(toRecord) });
+  async ({ caller }) => ({ object: "list", data: modelsFor(models, caller).map(toModelObject) });

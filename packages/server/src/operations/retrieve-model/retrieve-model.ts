@@ -1,4 +1,4 @@
-import { toRecord } from "../../engines/model-record.ts";
+import { toModelObject } from "../../engines/model-object.ts";
 import { pickModel } from "../../engines/pick-engine.ts";
 import type { ServedModels } from "../../engines/pick-engine.ts";
 import type { Operation } from "../call.ts";
@@ -7,4 +7,4 @@ import type { Operation } from "../call.ts";
 export const retrieveModel =
   (models: ServedModels): Operation<"retrieveModel"> =>
   async ({ caller, path }) =>
-    toRecord(pickModel(models, caller, path.model));
+    toModelObject(pickModel(models, caller, path.model));

@@ -1,12 +1,9 @@
-import { samplingNames } from "../config/model-settings.ts";
+import { samplingNames } from "../config/sampling.ts";
 import contract from "../generated/contract.json" with { type: "json" };
 import type { components } from "../generated/contract.ts";
 import type { ServedModel } from "./served-model.ts";
 
-export type ModelRecord = components["schemas"]["Model"];
-
-/** When the two models of the source were made; the models of one list share one value. */
-const createdSeconds = 1_751_328_000;
+export type ModelObject = components["schemas"]["Model"];
 
 const supportedSampling: readonly string[] = [
   ...samplingNames,
@@ -22,35 +19,36 @@ const supportedSampling: readonly string[] = [
 
 /** The context that prompt and completion of a model share, in tokens. */
 export const contextLengthOf = (model: ServedModel): number =>
-  model.engine.metadata?.context_length ?? model.declaredContextLength;
+  model.engine.metadata?.context_length ?? model.contextLength ?? contract["x-limits"].contextLengthTokens.value;
 
 /** The most tokens that one choice may have. */
 export const maxCompletionOf = (model: ServedModel): number =>
-  Math.min(contract["x-limits"].maxCompletionTokens.value, contextLengthOf(model));
+  Math.min(model.maxCompletionTokens, contextLengthOf(model));
 
-/** What the listing says of a model, the engine's own metadata included. */
-export function toRecord(model: ServedModel): ModelRecord {
+/** What the listing says of a model, with what its engine has found out. */
+export function toModelObject(model: ServedModel): ModelObject {
   const { metadata, state } = model.engine;
-  const { hugging_face_id, deprecation_date } = model.settings;
+  const { aliases, huggingFaceId: hugging_face_id, deprecationDate: deprecation_date } = model;
   return {
     id: model.id,
     object: "model",
-    created: createdSeconds,
+    created: model.created,
     owned_by: model.ownedBy,
-    name: model.name,
+    name: model.displayName,
     description: model.description,
     context_length: contextLengthOf(model),
     max_completion_tokens: maxCompletionOf(model),
     max_output_length: maxCompletionOf(model),
-    quantization: metadata?.quantization ?? "bf16",
+    quantization: model.quantization ?? metadata?.quantization ?? "bf16",
     pricing: model.pricing,
     input_modalities: ["text"],
     output_modalities: ["text"],
     supported_sampling_parameters: samplingOf(model),
     supported_features: featuresOf(model),
     default_sampling_parameters: metadata?.sampling_defaults ?? {},
-    ...(metadata?.canReason && { default_reasoning_effort: "none" as const }),
+    ...(metadata?.canReason && { default_reasoning_effort: model.defaultReasoningEffort }),
     is_ready: state === "ready",
+    ...(aliases.length > 0 && { aliases: [...aliases] }),
     ...(hugging_face_id !== undefined && { hugging_face_id }),
     ...(deprecation_date !== undefined && { deprecation_date }),
   };

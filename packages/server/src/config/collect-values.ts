@@ -1,0 +1,101 @@
+import { existsSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { parse } from "yaml";
+import { secretNames } from "./config-schema.ts";
+import { defaultNames, modelShortcuts } from "./default-models.ts";
+import { fromText } from "./setting.ts";
+import type { Setting } from "./setting.ts";
+import { settingNames, settings } from "./settings.ts";
+
+/** Where settings come from. */
+export interface ConfigSources {
+  /** Values by flag: `{"--port": "9000"}`. */
+  readonly flags: Readonly<Record<string, string | undefined>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Path of the file that was asked for; undefined: `parley.yaml` in the working folder, if it is there. */
+  readonly file?: string | undefined;
+}
+
+export type Origin = "flag" | "environment" | "parley.yaml" | "default";
+
+/** A mapping of the file. */
+export type Document = Record<string, unknown>;
+
+/** What all sources together say. */
+export interface Given {
+  /** In the form of the file; a secret stands under the name of its variable. */
+  readonly document: Document;
+  /** For messages, by the path in the file: `--port` or `PORT`, where the value does not come from the file. */
+  readonly labels: ReadonlyMap<string, string>;
+  /** By environment variable. */
+  readonly origins: ReadonlyMap<string, Origin>;
+}
+
+/** Puts flags over the environment, and both over the file. */
+export function collectValues(sources: ConfigSources, faults: string[]): Given {
+  const document = readFile(sources.file, faults);
+  const labels = new Map<string, string>();
+  const origins = new Map<string, Origin>();
+  for (const row of [...settingNames.map((name) => settings[name]), ...modelShortcuts]) {
+    const path = row.path ?? [row.env];
+    const given = findOutside(row, sources);
+    origins.set(row.env, given?.origin ?? (isGivenAt(document, path) ? "parley.yaml" : "default"));
+    if (!given) continue;
+    if (put(document, path, fromText(row, given.text))) labels.set(path.join("."), given.label);
+    else faults.push(`${given.label} is about ${path.slice(0, 2).join(".")}, which parley.yaml does not list`);
+  }
+  return { document, labels, origins };
+}
+
+function findOutside(
+  { flag, env }: Setting,
+  sources: ConfigSources,
+): { readonly text: string; readonly label: string; readonly origin: Origin } | undefined {
+  const flagText = flag === undefined ? undefined : sources.flags[flag];
+  if (flag !== undefined && flagText !== undefined) return { text: flagText, label: flag, origin: "flag" };
+  const text = sources.env[env];
+  // An empty variable is how many tools say "not set".
+  return text === undefined || text === "" ? undefined : { text, label: env, origin: "environment" };
+}
+
+/** False where the file lists models, and not the one that the value is for. */
+function put(document: Document, path: readonly string[], value: unknown): boolean {
+  const [key = "", ...rest] = path;
+  if (rest.length === 0) document[key] = value;
+  else {
+    document[key] ??= key === "models" ? Object.fromEntries(defaultNames.map((name) => [name, {}])) : {};
+    const inner = document[key];
+    if (!isMapping(inner)) return true; // a fault that is reported of the file itself
+    if (key === "models" && !(String(rest[0]) in inner)) return false;
+    return put(inner, rest, value);
+  }
+  return true;
+}
+
+const isGivenAt = (document: unknown, [key, ...rest]: readonly string[]): boolean =>
+  key === undefined ? document !== undefined : isMapping(document) && isGivenAt(document[key], rest);
+
+const isMapping = (value: unknown): value is Document =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function readFile(path: string | undefined, faults: string[]): Document {
+  const file = resolve(path ?? "parley.yaml");
+  if (path === undefined && !existsSync(file)) return {};
+  try {
+    const document: unknown = parse(readFileSync(file, "utf8")) ?? {};
+    if (isMapping(document)) return withoutSecrets(document, faults);
+    faults.push(`${file} must be a YAML mapping of settings`);
+  } catch (error) {
+    faults.push(`${file} cannot be read: ${error instanceof Error ? error.message.split("\n")[0] : String(error)}`);
+  }
+  return {};
+}
+
+/** A key without a value is none. */
+function withoutSecrets(document: Document, faults: string[]): Document {
+  const isSecret = (key: string): boolean =>
+    secretNames.has(key.toUpperCase()) || secretNames.has(`PARLEY_${key.toUpperCase()}`);
+  for (const key of Object.keys(document).filter(isSecret))
+    faults.push(`parley.yaml: ${key} is a secret, and read from the environment only`);
+  return Object.fromEntries(Object.entries(document).filter(([key, value]) => value !== null && !isSecret(key)));
+}

@@ -1,0 +1,78 @@
+import contract from "../generated/contract.json" with { type: "json" };
+import type { ReasoningEffort } from "./model-settings.ts";
+import type { Setting } from "./setting.ts";
+import { shortcut } from "./setting.ts";
+import { baseUrl, listOf, path } from "./value-kinds.ts";
+
+const topics = "on-chain analysis, DeFi, smart contracts, DAOs, security, agent interaction and question answering";
+
+const demonstrates = (size: string): string =>
+  `Demonstration model. ${size} for Web3 questions: ${topics}. It knows little and is no substitute for the operator's model.`;
+
+/** The demonstration models in the repository, by folder, with what callers are told of each. */
+export const demoModels = {
+  "model-1": demonstrates("A small language model"),
+  "model-1-mini": demonstrates("A smaller language model, distilled from model-1,"),
+} as const;
+
+/** A caller of the scripted engine is told that nothing is computed. */
+export const stubDescription = "A stub that plays a script. It is no language model; it is here to test clients.";
+
+/** What an entry need not say, in the words of the file. */
+export interface ModelDefaults {
+  readonly label: string;
+  readonly description: string;
+  /** Seconds of Unix time: when the two models that the service was ordered with were made. */
+  readonly created: number;
+  readonly max_completion_tokens: number;
+  readonly default_reasoning_effort: ReasoningEffort;
+  /** Without prices for tokens, an entry has to name them: nothing is free by mistake. */
+  readonly pricing: Readonly<Record<"image" | "request", string> & Partial<Record<"prompt" | "completion", string>>>;
+  readonly demo?: keyof typeof demoModels;
+}
+
+const anyModel = {
+  description: "A language model.",
+  created: 1_751_328_000,
+  max_completion_tokens: contract["x-limits"].maxCompletionTokens.value,
+  default_reasoning_effort: "none",
+  pricing: { image: "0", request: "0" },
+} as const;
+
+const ordered = { ...anyModel, description: `A language model specialised in Web3: ${topics}.` };
+
+/** The models that are served where `models` is absent. An entry of one of these names has the same defaults. */
+const defaultModels: Readonly<Record<string, ModelDefaults>> = {
+  "model-1": {
+    ...ordered,
+    label: "Model 1",
+    pricing: { prompt: "0.0000003", completion: "0.0000006", image: "0", request: "0" },
+    demo: "model-1",
+  },
+  "model-1-mini": {
+    ...ordered,
+    label: "Model 1 Mini",
+    pricing: { prompt: "0.0000002", completion: "0.0000004", image: "0", request: "0" },
+    demo: "model-1-mini",
+  },
+};
+
+export const defaultNames: readonly string[] = Object.keys(defaultModels);
+
+export const defaultsOf = (name: string): ModelDefaults => defaultModels[name] ?? { ...anyModel, label: name };
+
+/** What a start without a file can say of the default models: three variables for each. */
+export const modelShortcuts: readonly Setting[] = defaultNames.flatMap((name) => {
+  const env = (kind: string): string => `PARLEY_${name.toUpperCase().replaceAll("-", "_")}_${kind}`;
+  const instead = `that takes the place of the demonstration model ${name}`;
+  return [
+    shortcut(env("GGUF"), ["models", name, "gguf"], path(), `GGUF file ${instead}`),
+    shortcut(env("WEIGHTS"), ["models", name, "weights"], path(), `folder of weights for vLLM ${instead}`),
+    shortcut(
+      env("URL"),
+      ["models", name, "remote", "urls"],
+      listOf("addresses", baseUrl()),
+      `where a remote ${name} is served, several addresses separated by commas`,
+    ),
+  ];
+});

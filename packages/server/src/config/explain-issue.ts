@@ -1,0 +1,41 @@
+import { closestMatch } from "leven";
+import type { z } from "zod";
+import type { Given } from "./collect-values.ts";
+import { secretNames, settingsBelow } from "./config-schema.ts";
+
+/** What is wrong with a value, a sentence for each fault: where it was given, and what to write instead. */
+export function explainIssue(issue: z.core.$ZodIssue, given: Given): string[] {
+  const { path } = issue;
+  if (issue.code === "unrecognized_keys") {
+    const known = settingsBelow(path);
+    return issue.keys.map((key) => `parley.yaml: ${pathText([...path, key])} is not a setting${suggest(key, known)}`);
+  }
+  if (issue.code === "invalid_key")
+    return [`parley.yaml: the name ${pathText(path)} must be ${issue.issues[0]?.message}`];
+  const shown = secretNames.has(String(path[0])) ? "the value given" : JSON.stringify(at(given.document, path));
+  return [`${labelOf(path, given)} must be ${issue.message}, not ${shown}`];
+}
+
+function suggest(key: string, known: readonly string[]): string {
+  const most = Math.max(2, Math.ceil(key.length / 3));
+  const meant = closestMatch(key, [...known], { maxDistance: most });
+  return meant === undefined ? "" : `: did you mean ${meant}?`;
+}
+
+/** `PORT` or `--port` where it comes from there, else its place in the file. */
+function labelOf(path: readonly PropertyKey[], { labels }: Given): string {
+  for (let length = path.length; length > 0; length -= 1) {
+    const label = labels.get(path.slice(0, length).join("."));
+    if (label !== undefined) return label;
+  }
+  return `parley.yaml: ${pathText(path)}`;
+}
+
+const pathText = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>(
+    (text, key) => (typeof key === "number" ? `${text}[${key}]` : `${text}${text && "."}${String(key)}`),
+    "",
+  );
+
+const at = (value: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>((inner, key) => (inner as Record<PropertyKey, unknown> | undefined)?.[key], value); // the issue is about this place

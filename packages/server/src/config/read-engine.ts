@@ -1,0 +1,125 @@
+import { modelShortcuts } from "./default-models.ts";
+import type { EngineDriver } from "./engine-settings.ts";
+import type { DemoName, ModelSettings } from "./model-settings.ts";
+import type { Reading } from "./reading.ts";
+import type { RemoteSettings } from "./remote-settings.ts";
+import { readUpstreamKey } from "./upstream-key.ts";
+
+/** Weights in the repository, or where the operator's own are: a file for llama.cpp, a folder for vLLM. */
+export type Weights = { readonly demo: DemoName } | { readonly path: string };
+
+/** What serves a model. Every driver has what it cannot do without. */
+export type EngineConfig = EmbeddedConfig | ScriptedConfig | VllmConfig | RemoteConfig;
+
+export interface EmbeddedConfig {
+  readonly driver: "embedded";
+  readonly weights: Weights;
+  /** For the key-value cache. */
+  readonly kvMemoryMb: number;
+  readonly threads: number | "auto";
+}
+
+export interface ScriptedConfig {
+  readonly driver: "scripted";
+  /** A JSON file; undefined: the built-in reply to everything. */
+  readonly script: string | undefined;
+}
+
+export interface VllmConfig {
+  readonly driver: "vllm-process" | "vllm-container";
+  readonly weights: Weights;
+  /** The container image; empty for a process. */
+  readonly image: string;
+  /** Choices at the same time. */
+  readonly slots: number;
+  readonly given: ModelSettings;
+}
+
+export interface RemoteConfig {
+  readonly driver: "remote";
+  readonly urls: readonly string[];
+  /** Folder with its tokenizer and chat template. */
+  readonly tokenizer: string;
+  /** The bearer token. */
+  readonly apiKey: string | undefined;
+  /** Choices at the same time. */
+  readonly slots: number;
+  readonly given: RemoteSettings;
+}
+
+/** One entry of `models`. */
+export interface Entry {
+  readonly name: string;
+  readonly given: ModelSettings;
+  /** The demonstration model of a default model. */
+  readonly demo: DemoName | undefined;
+}
+
+type Reader = (entry: Entry, reading: Reading) => EngineConfig | undefined;
+
+const readers: Readonly<Record<EngineDriver, Reader>> = {
+  embedded: readEmbedded,
+  scripted: ({ given }, { settings }) => ({ driver: "scripted", script: given.script ?? settings.script }),
+  "vllm-process": (entry, reading) => readVllm("vllm-process", entry, reading),
+  "vllm-container": (entry, reading) => readVllm("vllm-container", entry, reading),
+  remote: readRemote,
+};
+
+/** Undefined where something is missing: it is reported, with the place where it has to stand. */
+export const readEngine: Reader = (entry, reading) =>
+  readers[entry.given.engine ?? reading.settings.engine](entry, reading);
+
+function readEmbedded(entry: Entry, reading: Reading): EngineConfig | undefined {
+  const { kv_memory_mb: kvMemoryMb, threads } = entry.given;
+  const weights = readWeights("embedded", "gguf", entry, reading);
+  const { settings } = reading;
+  return (
+    weights && {
+      driver: "embedded",
+      weights,
+      kvMemoryMb: kvMemoryMb ?? settings.kvMemoryMb,
+      threads: threads ?? settings.engineThreads,
+    }
+  );
+}
+
+function readVllm(driver: VllmConfig["driver"], entry: Entry, reading: Reading): EngineConfig | undefined {
+  const { given, name } = entry;
+  const { vllmImage: image = "", engineSlots } = reading.settings;
+  const weights = readWeights(driver, "weights", entry, reading);
+  if (driver === "vllm-container" && image === "") {
+    reading.faults.push(`models.${name} has the engine "vllm-container": set PARLEY_VLLM_IMAGE to an image with vLLM`);
+  }
+  return weights && { driver, weights, image, slots: given.slots ?? engineSlots, given };
+}
+
+/** A demonstration model of the entry's own goes before a path; a default one goes behind. */
+function readWeights(
+  driver: EngineDriver,
+  key: "gguf" | "weights",
+  { name, given, demo }: Entry,
+  { faults }: Reading,
+): Weights | undefined {
+  const path = given[key];
+  if (given.demo !== undefined && path !== undefined) faults.push(`models.${name} must have demo or ${key}, not both`);
+  if (path !== undefined) return { path };
+  const own = given.demo ?? (given.gguf === undefined && given.weights === undefined ? demo : undefined);
+  if (own !== undefined) return { demo: own };
+  faults.push(lacks(name, driver, [key]));
+  return undefined;
+}
+
+function readRemote({ name, given }: Entry, reading: Reading): EngineConfig | undefined {
+  const { remote = {}, weights, slots = reading.settings.engineSlots } = given;
+  const { urls = [], tokenizer = weights } = remote;
+  if (urls.length === 0) reading.faults.push(lacks(name, "remote", ["remote", "urls"]));
+  if (tokenizer === undefined) reading.faults.push(lacks(name, "remote", ["remote", "tokenizer"]));
+  const apiKey = readUpstreamKey(remote, `models.${name}.remote`, reading);
+  return tokenizer === undefined ? undefined : { driver: "remote", urls, tokenizer, apiKey, slots, given: remote };
+}
+
+function lacks(name: string, driver: EngineDriver, keys: readonly string[]): string {
+  const place = ["models", name, ...keys].join(".");
+  const variable = modelShortcuts.find(({ path }) => path?.join(".") === place)?.env;
+  return `models.${name} has the engine "${driver}": set ${place}${variable === undefined ? "" : ` or ${variable}`}`;
+}

@@ -1,0 +1,29 @@
+import { z } from "zod";
+import { about, baseUrl, listOf, mapping, oneOf, path, text } from "./value-kinds.ts";
+
+/** How a model is reached that others serve. */
+export const remoteSchema = mapping({
+  urls: about(listOf("addresses", baseUrl()), "where it is served; several are asked in turn"),
+  model: about(text("a name", /./), "the name that it has there; absent: its id here"),
+  tokenizer: about(path(), "folder with its tokenizer and chat template; absent: `weights`"),
+  protocol: about(
+    oneOf("completions", "chat"),
+    "completions: token ids to /v1/completions (the default); chat: messages to /v1/chat/completions",
+  ),
+  api_key_env: about(
+    text("the name of an environment variable", /^[A-Za-z_][A-Za-z0-9_]*$/),
+    "environment variable with the bearer token for this upstream; without it and `api_key_file`: PARLEY_UPSTREAM_API_KEY",
+  ),
+  api_key_file: about(path(), "file with the bearer token for this upstream, read when the server starts"),
+  headers: about(
+    z.record(text("the name of a header", /^[A-Za-z0-9-]+$/), text("one line of text", /^[^\r\n]*$/), {
+      error: "a mapping of names to texts",
+    }),
+    "sent with every request; {key}, {user} and {metadata.NAME} stand for the caller's",
+  ),
+  ca_file: about(path(), "file with the certificates (PEM) that are trusted"),
+  proxy: about(baseUrl(), "proxy on the way there"),
+});
+
+/** What was given for one upstream. */
+export type RemoteSettings = z.output<typeof remoteSchema>;

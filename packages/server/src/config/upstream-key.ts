@@ -1,0 +1,28 @@
+import { readFileSync } from "node:fs";
+import type { Reading } from "./reading.ts";
+import type { RemoteSettings } from "./remote-settings.ts";
+import { bearer } from "./value-kinds.ts";
+
+/** The bearer token for one upstream: its own, out of a variable or a file; else the one for all. */
+export function readUpstreamKey(remote: RemoteSettings, place: string, reading: Reading): string | undefined {
+  const { api_key_env: variable, api_key_file: file } = remote;
+  if (variable === undefined && file === undefined) return reading.settings.upstreamApiKey;
+  if (variable !== undefined && file !== undefined) {
+    reading.faults.push(`${place} must have api_key_env or api_key_file, not both`);
+  } else if (reading.env) {
+    const token = file === undefined ? reading.env[variable ?? ""] : readToken(file);
+    if (bearer().safeParse(token).success) return token;
+    const source = file === undefined ? `api_key_env: the variable ${variable}` : `api_key_file: the file ${file}`;
+    reading.faults.push(`${place}.${source} must hold a token, printable characters without blanks`);
+  }
+  return undefined;
+}
+
+/** A line feed at the end belongs to the file, not to the token. */
+function readToken(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch {
+    return undefined; // reported like a file that holds no token
+  }
+}
