@@ -26,6 +26,10 @@ export interface Place {
   answer: Answer;
   /** What it lists of the model beside its name. */
   listed: object;
+  /** It breaks every connection that a request comes on. */
+  isDown: boolean;
+  /** Requests whose connection it broke. */
+  broken: number;
   stop(): Promise<void>;
 }
 
@@ -53,6 +57,10 @@ export const refuse =
 
 export async function open(answer: Answer = answerWell, port = 0, route = "/v1/completions"): Promise<Place> {
   const server = createServer((request, response) => {
+    if (place.isDown) {
+      place.broken += 1;
+      return void request.socket.destroy();
+    }
     // A gateway may have the same routes behind a path.
     const path = request.url?.replace(/^\/openai/, "");
     if (path === "/v1/models") {
@@ -76,7 +84,8 @@ export async function open(answer: Answer = answerWell, port = 0, route = "/v1/c
     server.close();
     await once(server, "close");
   };
-  const place: Place = { url: `http://127.0.0.1:${taken}`, asked: 0, requests: [], answer, listed: {}, stop };
+  const url = `http://127.0.0.1:${taken}`;
+  const place: Place = { url, asked: 0, requests: [], answer, listed: {}, isDown: false, broken: 0, stop };
   closing.push(async () => server.listening && stop());
   return place;
 }

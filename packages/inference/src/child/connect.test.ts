@@ -91,8 +91,9 @@ describe("the driver's end of the socket", () => {
       response.write(line(role));
     };
     const hangUp = new AbortController();
-    const reading = events(hangUp.signal);
-    setTimeout(() => hangUp.abort(new Error("gone")), 20);
+    const reading = (async () => {
+      for await (const _event of connection.generate(generation, hangUp.signal)) hangUp.abort(new Error("gone"));
+    })();
     await expect(reading).rejects.toThrow("gone");
     await expect(hungUp.promise).resolves.toBeUndefined();
   });

@@ -1,5 +1,5 @@
-import { isSpecialSpelling } from "../prompt/special-tokens.ts";
-import { bytesOfByteLevel, bytesOfSentencePiece, utf8 } from "../prompt/token-bytes.ts";
+import { buildVocabulary } from "../prompt/build-vocabulary.ts";
+import type { TokenKind } from "../prompt/build-vocabulary.ts";
 import type { Vocabulary } from "../prompt/vocabulary.ts";
 
 /** What is used of a `tokenizer.json`. */
@@ -13,24 +13,13 @@ export interface TokenizerFile {
 export function readVocabulary(file: TokenizerFile, template: string): Vocabulary {
   const spellings = spellingsOf(file);
   const added = new Map((file.added_tokens ?? []).map((token) => [token.id, token]));
-  const specialTokens = new Map<string, number>();
-  for (const { id, content, special } of added.values()) {
-    if (special || isSpecialSpelling(content, template)) specialTokens.set(content, id);
-  }
-  const toBytes = JSON.stringify(file.decoder ?? null).includes('"ByteLevel"') ? bytesOfByteLevel : bytesOfPiece;
-  const known: (readonly number[] | undefined)[] = [];
-  const read = (id: number): readonly number[] => {
+  const isByteLevel = JSON.stringify(file.decoder ?? null).includes('"ByteLevel"');
+  const kindOf = (id: number): TokenKind => {
     const token = added.get(id);
-    if (token) return token.special ? [] : utf8(token.content);
-    return toBytes(spellings[id] ?? "");
+    if (token) return token.special ? "control" : "added";
+    return !isByteLevel && /^<0x[0-9A-F]{2}>$/.test(spellings[id] ?? "") ? "byte" : "text";
   };
-  return {
-    size: spellings.length,
-    bytesOf: (id) => (known[id] ??= read(id)),
-    spellingOf: (id) => spellings[id] ?? "",
-    specialTokenId: (spelling) => specialTokens.get(spelling),
-    specialTokens: [...specialTokens.keys()],
-  };
+  return buildVocabulary({ spellings, encoding: isByteLevel ? "byte-level" : "sentence-piece", kindOf }, template);
 }
 
 function spellingsOf({ model, added_tokens = [] }: TokenizerFile): string[] {
@@ -44,8 +33,3 @@ function spellingsOf({ model, added_tokens = [] }: TokenizerFile): string[] {
 
 const isList = (vocab: TokenizerFile["model"]["vocab"]): vocab is readonly (readonly [string, number])[] =>
   Array.isArray(vocab);
-
-function bytesOfPiece(spelling: string): readonly number[] {
-  const byte = /^<0x([0-9A-F]{2})>$/.exec(spelling)?.[1];
-  return byte === undefined ? bytesOfSentencePiece(spelling) : [Number.parseInt(byte, 16)];
-}

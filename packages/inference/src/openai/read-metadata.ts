@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import type { EngineMetadata, Sampling } from "../engine.ts";
+import { fingerprint } from "../fingerprint.ts";
 import type { OpenModel } from "../model-folder/open-model.ts";
 import type { Upstream } from "./upstream.ts";
 
@@ -73,6 +73,3 @@ async function versionOf(upstream: Upstream, signal: AbortSignal): Promise<strin
     return "an engine of unknown version";
   }
 }
-
-const fingerprint = (parts: readonly string[]): string =>
-  `fp_${createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16)}`;

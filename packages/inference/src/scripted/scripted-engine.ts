@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { ChildEngine } from "../child/child-engine.ts";
 import type { ChildEngineOptions } from "../child/child-engine.ts";
 import type { EngineMetadata, Sampling } from "../engine.ts";
+import { fingerprint } from "../fingerprint.ts";
 
 export interface ScriptedOptions extends Omit<ChildEngineOptions, "command"> {
   /** A JSON file that holds a `Script`; undefined: the built-in reply to everything. */
@@ -17,7 +17,7 @@ export function startScriptedEngine(options: ScriptedOptions): ChildEngine {
   const metadata: EngineMetadata = {
     context_length: 32_768,
     quantization: "bf16",
-    system_fingerprint: `fp_${createHash("sha256").update(`scripted ${options.name}`).digest("hex").slice(0, 16)}`,
+    system_fingerprint: fingerprint(["scripted", options.name]),
     slots: 64,
     canReason: true,
     canCallTools: true,

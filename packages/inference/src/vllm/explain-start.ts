@@ -21,8 +21,8 @@ export async function explainContainer(settings: ContainerSettings, runFolder: s
   const engine = await findContainerEngine();
   const image = await inspectImage(engine, settings.image);
   const cpuPriority = await cpuPriorityArguments(engine);
-  const place = { program: engine.program, cpuPriority, runFolder, owner: "parley", user: userOf(process) };
-  const { args } = planContainer(settings, readModelFolder(settings.weights), image, place);
+  const machine = { program: engine.program, cpuPriority, runFolder, owner: "parley", user: userOf(process) };
+  const { args } = planContainer(settings, readModelFolder(settings.weights), image, machine);
   return [engine.program, ...args.map(quote)].join(" ");
 }
 

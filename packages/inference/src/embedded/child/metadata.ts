@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { GgufFileType } from "node-llama-cpp";
 import type { EngineMetadata } from "../../engine.ts";
+import { fingerprint } from "../../fingerprint.ts";
 import type { EmbeddedChildSettings } from "../settings.ts";
 import type { LoadedModel } from "./load-model.ts";
 
@@ -22,8 +22,4 @@ export function metadataOf(model: LoadedModel, settings: EmbeddedChildSettings):
 function quantizationOf(fileType: number | undefined): string {
   const name = fileType === undefined ? undefined : GgufFileType[fileType];
   return (name ?? "unknown").replace(/^(ALL|MOSTLY)_/, "").toLowerCase();
-}
-
-function fingerprint(parts: readonly string[]): string {
-  return `fp_${createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16)}`;
 }

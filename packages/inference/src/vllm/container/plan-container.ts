@@ -1,32 +1,21 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { ModelFolder } from "../../model-folder/model-folder.ts";
+import { oldestVersion, parseVersion } from "../serve/serve-arguments.ts";
+import { planServe } from "../serve/serve-plan.ts";
+import type { ServePlan, ServeSettings } from "../serve/serve-plan.ts";
 import type { ContainerEngine } from "./container-engine.ts";
 import { gpuArguments } from "./gpus.ts";
-import { engineVariables } from "../serve/environment.ts";
-import { oldestVersion, parseVersion, serveArguments } from "../serve/serve-arguments.ts";
 
 /** What an operator decides about one model that vLLM serves in a container. */
-export interface ContainerSettings {
-  readonly name: string;
-  readonly weights: string;
+export interface ContainerSettings extends ServeSettings {
   /** With its digest, so that it is the same image everywhere and always. */
   readonly image: string;
-  readonly contextLength: number | undefined;
-  readonly slots: number;
-  readonly kvMemoryMb: number | undefined;
-  readonly cpuKvMemoryMb: number;
-  readonly gpuMemoryShare: number | undefined;
-  readonly tensorParallel: number | undefined;
-  /** GPUs by their numbers; undefined: all there are, or the processors where the image is built for those. */
-  readonly gpus: string | undefined;
-  readonly cores: string;
-  readonly extraArguments: readonly string[];
 }
 
-/** What the image says of itself, in its labels. */
+/** What the labels of an image say. */
 export interface ImageFacts {
-  /** Of the vLLM inside; undefined: it does not say. */
+  /** Of the vLLM inside; undefined: they do not say. */
   readonly version: string | undefined;
   readonly isCpu: boolean;
 }
@@ -44,13 +33,13 @@ export interface ContainerPlan {
 export const labels = { owner: "parley.owner", model: "parley.model", config: "parley.config" } as const;
 
 /** Inside the container. */
-const inside = { weights: "/weights", run: "/run/parley" } as const;
+const inside = { weights: "/weights", run: "/run/parley", temporary: "/tmp" } as const;
 
 /** Tensors that processes hand to each other. */
 const sharedMemory = "2g";
 
-/** What is decided by the machine. */
-interface Place {
+/** What the machine decides. */
+export interface ContainerMachine {
   readonly program: ContainerEngine["program"];
   readonly runFolder: string;
   /** The arguments of `cpuPriorityArguments`, for a container that computes on processors. */
@@ -65,58 +54,41 @@ export function planContainer(
   settings: ContainerSettings,
   model: ModelFolder,
   image: ImageFacts,
-  place: Place,
+  machine: ContainerMachine,
 ): ContainerPlan {
-  const id = createHash("sha256").update(`${place.owner} ${settings.name}`).digest("hex").slice(0, 12);
-  const folder = join(place.runFolder, id.slice(0, 8));
+  const id = shortHash(`${machine.owner} ${settings.name}`, 12);
+  const folder = join(machine.runFolder, id.slice(0, 8));
   const container = `parley-${id}`;
-  const serve = serveOf(settings, model, image);
-  const variables = {
-    ...engineVariables({ isCpu: image.isCpu, temporaryFolder: "/tmp", gpus: undefined, cores: settings.cores }),
-    HOME: "/tmp",
-  };
-  const config = createHash("sha256")
-    .update(JSON.stringify([settings.image, serve, variables]))
-    .digest("hex")
-    .slice(0, 16);
+  const serve = planInside(settings, model, image);
+  const config = shortHash(JSON.stringify([settings.image, serve.args, serve.variables]), 16);
   const args: readonly (readonly string[])[] = [
     ["run", "--rm", "--init", "--name", container],
-    [
-      "--label",
-      `${labels.owner}=${place.owner}`,
-      "--label",
-      `${labels.model}=${settings.name}`,
-      "--label",
-      `${labels.config}=${config}`,
-    ],
+    ["--label", `${labels.owner}=${machine.owner}`, "--label", `${labels.model}=${settings.name}`],
+    ["--label", `${labels.config}=${config}`],
     // It listens on a socket in a mounted folder, and has nothing to fetch: there is no network to be reached by or to reach.
     ["--network", "none", "--restart", "no", "--cap-drop", "ALL", "--security-opt", "no-new-privileges"],
-    ["--read-only", "--tmpfs", "/tmp:exec", "--shm-size", sharedMemory, "--user", place.user],
+    ["--read-only", "--tmpfs", "/tmp:exec", "--shm-size", sharedMemory, "--user", machine.user],
     ["--volume", `${settings.weights}:${inside.weights}:ro`, "--volume", `${folder}:${inside.run}`],
     ["--volume", "parley-vllm-cache:/tmp/.cache"],
-    image.isCpu ? place.cpuPriority : gpuArguments(place.program, settings.gpus),
-    Object.entries(variables).flatMap(([name, value]) => ["--env", `${name}=${value}`]),
-    ["--entrypoint", "vllm", settings.image, ...serve],
+    image.isCpu ? machine.cpuPriority : gpuArguments(machine.program, settings.gpus),
+    Object.entries(serve.variables).flatMap(([name, value]) => ["--env", `${name}=${value}`]),
+    ["--entrypoint", "vllm", settings.image, ...serve.args],
   ];
   return { args: args.flat(), container, socketPath: join(folder, "api"), folder };
 }
 
-function serveOf(settings: ContainerSettings, model: ModelFolder, { version, isCpu }: ImageFacts): string[] {
-  const plan = {
-    weights: inside.weights,
-    servedName: settings.name,
-    listen: { socket: `${inside.run}/api` },
-    contextLength: settings.contextLength,
-    slots: settings.slots,
-    queue: settings.slots * 4,
+function planInside(settings: ContainerSettings, model: ModelFolder, { version, isCpu }: ImageFacts): ServePlan {
+  const plan = planServe(settings, model, {
+    // An image that does not tell its version is taken for the oldest supported one: an unknown flag would stop it.
+    version: (version === undefined ? undefined : parseVersion(version)) ?? oldestVersion,
     isCpu,
-    kvMemoryMb: settings.kvMemoryMb ?? (isCpu ? settings.cpuKvMemoryMb : undefined),
-    gpuMemoryShare: settings.gpuMemoryShare,
-    tensorParallel: settings.tensorParallel,
-    dtype: model.quantization === "bf16" ? "bfloat16" : "auto",
-    shutdownSeconds: 60,
-    extra: settings.extraArguments,
-  };
-  // What an image does not tell is taken for the oldest that is supported: an unknown flag would stop it.
-  return serveArguments(plan, (version === undefined ? undefined : parseVersion(version)) ?? oldestVersion);
+    weights: inside.weights,
+    socketPath: `${inside.run}/api`,
+    temporaryFolder: inside.temporary,
+    visibleGpus: undefined,
+  });
+  return { ...plan, variables: { ...plan.variables, HOME: inside.temporary } };
 }
+
+const shortHash = (text: string, length: number): string =>
+  createHash("sha256").update(text).digest("hex").slice(0, length);

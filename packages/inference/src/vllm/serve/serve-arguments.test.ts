@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { isAtLeast, parseVersion, serveArguments } from "./serve-arguments.ts";
-import type { ServePlan } from "./serve-arguments.ts";
+import type { ServeOptions } from "./serve-arguments.ts";
 
-const plan: ServePlan = {
+const options: ServeOptions = {
   weights: "/w",
   servedName: "vendor/model-1",
   listen: { socket: "/s" },
@@ -19,24 +19,24 @@ const plan: ServePlan = {
 };
 
 test("a GPU gets its share, a processor what it needs to live", () => {
-  const gpu = serveArguments(plan, [0, 32]).join(" ");
+  const gpu = serveArguments(options, [0, 32]).join(" ");
   expect(gpu).toContain("--gpu-memory-utilization 0.9 --tensor-parallel-size 2");
   expect(gpu).not.toMatch(/--enforce-eager|--no-enable-chunked-prefill|--max-model-len|--host|--port/);
-  const cpu = serveArguments({ ...plan, isCpu: true, kvMemoryMb: 256, contextLength: 4096 }, [0, 32]).join(" ");
+  const cpu = serveArguments({ ...options, isCpu: true, kvMemoryMb: 256, contextLength: 4096 }, [0, 32]).join(" ");
   expect(cpu).toContain(
     "--kv-cache-memory-bytes 256M --enforce-eager --no-enable-chunked-prefill --max-num-batched-tokens 4096",
   );
 });
 
 test("a version is given only the flags that it knows, and the operator's own", () => {
-  const older = serveArguments({ ...plan, extra: ["--seed", "1"] }, [0, 20]);
+  const older = serveArguments({ ...options, extra: ["--seed", "1"] }, [0, 20]);
   expect(older).not.toContain("--max-num-queued-reqs");
   expect(older.slice(-2)).toEqual(["--seed", "1"]);
-  expect(serveArguments(plan, [0, 32])).toContain("--max-num-queued-reqs");
+  expect(serveArguments(options, [0, 32])).toContain("--max-num-queued-reqs");
 });
 
 test("a port is one of loopback", () => {
-  expect(serveArguments({ ...plan, listen: { port: 8000 } }, [0, 32]).join(" ")).toContain(
+  expect(serveArguments({ ...options, listen: { port: 8000 } }, [0, 32]).join(" ")).toContain(
     "--host 127.0.0.1 --port 8000",
   );
 });

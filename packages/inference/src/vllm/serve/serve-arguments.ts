@@ -1,5 +1,5 @@
-/** What one engine is started with; undefined members are left to vLLM. */
-export interface ServePlan {
+/** What `vllm serve` is started with; undefined fields are left to vLLM. */
+export interface ServeOptions {
   readonly weights: string;
   readonly servedName: string;
   /** A unix socket, or a port of the loopback interface. */
@@ -24,7 +24,7 @@ interface Flag {
   readonly name: string;
   readonly since: Version;
   /** Undefined or false: it is not given; true: it has no value. */
-  readonly value: (plan: ServePlan) => string | number | boolean | undefined;
+  readonly value: (options: ServeOptions) => string | number | boolean | undefined;
 }
 
 export type Version = readonly [major: number, minor: number];
@@ -72,14 +72,14 @@ const flags: readonly Flag[] = [
 ];
 
 /** The arguments of `vllm`, for a version of it. */
-export function serveArguments(plan: ServePlan, version: Version): string[] {
+export function serveArguments(options: ServeOptions, version: Version): string[] {
   const known = flags.filter(({ since }) => isAtLeast(version, since));
   const given = known.flatMap(({ name, value }) => {
-    const given = value(plan);
+    const given = value(options);
     if (given === undefined || given === false) return [];
     return given === true ? [name] : [name, String(given)];
   });
-  return ["serve", plan.weights, ...given, ...plan.extra];
+  return ["serve", options.weights, ...given, ...options.extra];
 }
 
 /** The oldest version that has everything that the dialect needs: structural tags by token, and ids in every event. */
