@@ -1,6 +1,7 @@
 import express from "express";
 import type { Express } from "express";
-import { encodeModelPath } from "./contract/model-path.ts";
+import { matchOperation } from "./contract/match-operation.ts";
+import { validateBody } from "./contract/validate-body.ts";
 import type { Deps } from "./deps.ts";
 import { allowOrigins } from "./edge/allow-origins.ts";
 import { logAccess } from "./edge/log-access.ts";
@@ -12,7 +13,7 @@ import { requireKey } from "./edge/require-key.ts";
 import { serveDocs } from "./edge/serve-docs.ts";
 import { serveHealth } from "./edge/serve-health.ts";
 import { buildOperations } from "./operations/index.ts";
-import { mount } from "./operations/mount.ts";
+import { runOperation } from "./operations/run-operation.ts";
 
 /** The path of every request, a line per stage. */
 export function createApp(deps: Deps): Express {
@@ -25,13 +26,12 @@ export function createApp(deps: Deps): Express {
   app.use(logAccess(deps.log, deps.metrics, deps.nowMs));
   app.use(refuseHugeHeads);
   app.use(allowOrigins(config.corsOrigins)); // browsers ask before they send a key
-  app.use(serveHealth(deps), serveDocs(deps.contract)); // outside the contract, no key
+  app.use(serveHealth(deps), serveDocs()); // outside the contract, no key
   app.use("/v1", requireKey(deps.findCaller, deps.admission.limits)); // headers only: an unauthenticated client never makes us read a body
-  app.use(encodeModelPath);
-  app.use(deps.stages.matchOperation); // 404, 405
+  app.use(matchOperation); // 404, 405
   app.use(readBody(config.bodyTimeoutMs)); // 415, 413, 408, 400
-  app.use(deps.stages.validateBody); // 400
-  mount(app, deps.contract, buildOperations(deps)); // pick engine → fit context → admit → relay → meter
+  app.use(validateBody(deps.gate, deps.findSchemaFaults)); // 400
+  app.use(runOperation(buildOperations(deps))); // pick engine → fit context → admit → relay → meter
   app.use(reportError(deps.log));
   return app;
 }

@@ -1,7 +1,7 @@
 import type { FindCaller } from "./auth/authenticate.ts";
 import type { Config } from "./config/read-config.ts";
-import type { Contract } from "./contract/load-contract.ts";
-import type { ContractStages } from "./contract/validate.ts";
+import type { FindSchemaFaults } from "./contract/dependencies.ts";
+import type { RequestGate } from "./contract/request-gate.ts";
 import type { LedgerRecorder } from "./metering/ledger-recorder.ts";
 import type { Log } from "./observe/log.ts";
 import type { Metrics } from "./observe/metrics.ts";
@@ -10,8 +10,8 @@ import type { ChatDeps } from "./operations/create-chat-completion/create-chat-c
 /** What the stages need, as plain functions and values; the process fills it in. */
 export interface Deps extends ChatDeps {
   readonly config: Config;
-  readonly contract: Contract;
-  readonly stages: ContractStages;
+  readonly gate: RequestGate;
+  readonly findSchemaFaults: FindSchemaFaults;
   readonly findCaller: FindCaller;
   readonly recorder: LedgerRecorder;
   /** Aborts when the server will wait no longer for running requests. */

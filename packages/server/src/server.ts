@@ -8,9 +8,8 @@ import { withEnvironmentKey } from "./auth/authenticate.ts";
 import type { Caller } from "./auth/caller.ts";
 import { KeyStore } from "./auth/key-store.ts";
 import type { Config } from "./config/read-config.ts";
-import { loadContract } from "./contract/load-contract.ts";
 import type { FindSchemaFaults } from "./contract/dependencies.ts";
-import { loadStages } from "./contract/validate.ts";
+import { compileGate } from "./contract/request-gate.ts";
 import type { RequestContext } from "./edge/request-context.ts";
 import { startModels } from "./engines/start-models.ts";
 import type { ServedModel } from "./engines/served-model.ts";
@@ -68,7 +67,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
 async function start({ config, log, report }: ServerOptions, started: AsyncDisposableStack): Promise<RunningServer> {
   const state = openState(config.dataDir, started);
-  const stages = await loadStages(loadContract(), findSchemaFaults);
+  const gate = compileGate();
   // Before the engines: a port in use is told at once.
   const listener = started.use(await Listener.open(config, log));
   const metricsListener =
@@ -84,8 +83,8 @@ async function start({ config, log, report }: ServerOptions, started: AsyncDispo
   listener.serve(
     createApp({
       config,
-      contract: loadContract(),
-      stages,
+      gate,
+      findSchemaFaults,
       models,
       recorder,
       log,

@@ -3,7 +3,7 @@ import type { Schema as JsonSchema, SchemaFault } from "@parley/inference";
 import { ApiError } from "../errors/api-error.ts";
 import contract from "../generated/contract.json" with { type: "json" };
 import type { BodyText } from "./body-text.ts";
-import type { Field, Rules } from "./explain-violation.ts";
+import type { Field, Rules } from "./field-rules.ts";
 import { isRecord } from "./schema.ts";
 
 /** Finds what guided decoding cannot hold a model to, in the schema of an answer or of a function's parameters. */
@@ -15,29 +15,34 @@ export interface FindSchemaFaults {
   };
 }
 
-/** What the contract demands across members: its `x-dependencies`, each at its member. */
+/** What the contract demands across fields: its `x-dependencies`, each at its field. Schemas are judged once. */
 export function dependenciesOf(body: unknown, text: BodyText, findSchemaFaults: FindSchemaFaults): Rules {
   const root = isRecord(body) ? body : {};
   const faults = findSchemaFaults();
-  const names = new Set<unknown>();
+  const judged = new Map<unknown, ApiError | undefined>();
+  const once = (schema: unknown, judge: () => ApiError | undefined): ApiError | undefined => {
+    if (!judged.has(schema)) judged.set(schema, judge());
+    return judged.get(schema);
+  };
   return {
     "messages[].content": checkContent,
     seed: ({ value }) => (typeof value === "number" ? checkSeed(text.sourceOf("seed") ?? "") : undefined),
-    top_logprobs: (place) => (root["logprobs"] === true ? undefined : needs(place, "logprobs")),
-    stream_options: (place) => (root["stream"] === true ? undefined : needs(place, "stream")),
-    "tools[].function.name": ({ value, path }) => {
-      if (names.has(value)) return invalid(path, `${path} is ${String(value)}, the name of an earlier tool.`);
-      names.add(value);
-      return undefined;
-    },
+    top_logprobs: (field) => (root["logprobs"] === true ? undefined : needs(field, "logprobs")),
+    stream_options: (field) => (root["stream"] === true ? undefined : needs(field, "stream")),
+    "tools[].function.name": (field) => checkNameIsNew(field, root["tools"]),
     "tools[].function.parameters": ({ value, owner, path }) => {
       if (!isRecord(value)) return undefined;
       const isHeld = owner["strict"] === true || isForced(root["tool_choice"], owner["name"]);
-      return checkSchema(value, path, isHeld ? faults.inParameters : () => undefined) ?? checkIsObject(value, path);
+      const findFault = isHeld ? faults.inParameters : () => undefined;
+      return once(value, () => checkSchema(value, path, findFault) ?? checkIsObject(value, path));
     },
     tool_choice: ({ value, path }) => checkToolChoice(value, root["tools"], path),
-    "response_format.json_schema.schema": ({ value, path }) =>
-      isRecord(value) ? checkSchema(value, path, faults.inAnswer) : undefined,
+    "response_format.json_schema.schema": ({ value, path }) => {
+      const format = root["response_format"];
+      // Another type of format ignores a schema beside it.
+      const isInForce = isRecord(value) && isRecord(format) && format["type"] === "json_schema";
+      return isInForce ? once(value, () => checkSchema(value, path, faults.inAnswer)) : undefined;
+    },
   };
 }
 
@@ -72,6 +77,12 @@ function checkSeed(digits: string): ApiError | undefined {
 function nameIn(value: unknown): string | undefined {
   const name = isRecord(value) && isRecord(value["function"]) ? value["function"]["name"] : undefined;
   return typeof name === "string" ? name : undefined;
+}
+
+function checkNameIsNew({ value, owner, path }: Field, tools: unknown): ApiError | undefined {
+  const first = Array.isArray(tools) ? tools.find((tool) => nameIn(tool) === value) : undefined;
+  const isNew = !isRecord(first) || first["function"] === owner;
+  return isNew ? undefined : invalid(path, `${path} is ${String(value)}, the name of an earlier tool.`);
 }
 
 const isForced = (choice: unknown, name: unknown): boolean =>

@@ -3,18 +3,8 @@ import { itemPath, fieldPath } from "./field-path.ts";
 import type { Path } from "./field-path.ts";
 import { allowsType, branchFor, isRecord, resolve, tagOf, tagsOf } from "./schema.ts";
 import type { Schema } from "./schema.ts";
+import type { Rules } from "./field-rules.ts";
 import { boundFault, describeTypes } from "./value-bounds.ts";
-
-/** A member of the body, given or not, that has passed its own schema. */
-export interface Field {
-  readonly path: Path;
-  readonly value: unknown;
-  /** The object that the member belongs to. What follows the member in it may still be wrong. */
-  readonly owner: Readonly<Record<string, unknown>>;
-}
-
-/** What a schema cannot say of a member, by its path without indexes: `tools[].function.name`. */
-export type Rules = Readonly<Partial<Record<string, (place: Field) => ApiError | undefined>>>;
 
 /**
  * The first violation in the contract's own order: members as they stand in the schema, each to its depth, each with the

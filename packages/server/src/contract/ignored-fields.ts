@@ -1,18 +1,20 @@
 import contract from "../generated/contract.json" with { type: "json" };
 import { itemPath, fieldPath } from "./field-path.ts";
-import type { NamesOf } from "./member-order.ts";
 import type { Path } from "./field-path.ts";
 import { branchFor, isRecord, resolve } from "./schema.ts";
 import type { Schema } from "./schema.ts";
 
 const { ignoredParamsShown, ignoredParamNameBytes } = contract["x-limits"];
 
+/** The names of an object in the order of the request. */
+export type NamesOf = (owner: Readonly<Record<string, unknown>>) => readonly string[];
+
 /**
- * Members of a valid body that have no effect: unknown ones anywhere, and those that the contract marks so. A null member
- * is absent, so it is never among them. In the order of the request, at most as many as the header shows.
+ * Fields of a valid body that have no effect: unknown ones anywhere, and those that the contract marks so. A null field
+ * counts as absent, so it is never among them. In the order of the request, at most as many as the header shows.
  */
-export function findIgnoredFields(schema: Schema, body: unknown, namesOf: NamesOf = Object.keys): readonly Path[] {
-  const search = { found: [], namesOf };
+export function findIgnoredFields(schema: Schema, body: unknown, namesOf: NamesOf): readonly Path[] {
+  const search: Search = { found: [], namesOf };
   collect(search, schema, body, "");
   return search.found;
 }

@@ -15,7 +15,8 @@ export function parseJsonBody(bytes: Uint8Array): ParsedBody {
   if (text.trim() === "") throw new ApiError("invalid_json", "The body is empty. Send a JSON object.");
   if (isTooDeep(text)) throw new ApiError("invalid_json", `The body is nested deeper than ${maxLevels} levels.`);
   try {
-    return { value: JSON.parse(text), text: new BodyText(text) };
+    const value: unknown = JSON.parse(text);
+    return { value, text: new BodyText(text, value) };
   } catch (error) {
     throw new ApiError("invalid_json", "The body is not valid JSON.", { cause: error });
   }

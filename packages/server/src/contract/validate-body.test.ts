@@ -1,0 +1,49 @@
+import { ComplexityBudget, findParametersFault, findSchemaFault } from "@parley/inference";
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { requestBodies } from "../../test/request-bodies.ts";
+import contract from "../generated/contract.json" with { type: "json" };
+import { dependenciesOf } from "./dependencies.ts";
+import { explainViolation } from "./explain-violation.ts";
+import { keepsRules } from "./field-rules.ts";
+import { parseJsonBody } from "./parse-json-body.ts";
+import { compileGate } from "./request-gate.ts";
+import { requestSchema } from "./schema.ts";
+
+const gate = compileGate();
+const findSchemaFaults = () => {
+  const budget = new ComplexityBudget();
+  return {
+    inAnswer: (schema: Parameters<typeof findSchemaFault>[0]) => findSchemaFault(schema),
+    inParameters: (schema: Parameters<typeof findSchemaFault>[0]) => findParametersFault(schema, budget),
+  };
+};
+const read = (json: string) => {
+  const { value, text } = parseJsonBody(Buffer.from(json));
+  return { value, rules: dependenciesOf(value, text, findSchemaFaults) };
+};
+
+test("the gate with the rules, and the walk that explains a refusal, never disagree", () => {
+  const verdicts = { accepted: 0, "refused by a rule": 0, "refused by the schema": 0 };
+  fc.assert(
+    fc.property(requestBodies, (json) => {
+      const { value, rules } = read(json);
+      const keepsSchema = gate(value);
+      const isAccepted = keepsSchema && keepsRules(value, rules);
+      verdicts[isAccepted ? "accepted" : keepsSchema ? "refused by a rule" : "refused by the schema"] += 1;
+      if (keepsSchema) expect(explainViolation(requestSchema(), value)).toBeUndefined();
+      const again = read(json);
+      const violation = explainViolation(requestSchema(), again.value, again.rules);
+      expect(violation === undefined).toBe(isAccepted);
+      if (violation) expect(violation.message).toContain(violation.param ?? "The body");
+    }),
+    { numRuns: 3000 },
+  );
+  // A generator that makes only one kind of body would show nothing.
+  expect(Math.min(...Object.values(verdicts))).toBeGreaterThan(150);
+});
+
+test("every dependency that the contract lists has a rule, and every rule is listed", () => {
+  const listed = contract.components.schemas.ChatCompletionRequest["x-dependencies"].map(({ member }) => member);
+  expect(Object.keys(read("{}").rules)).toEqual([...new Set(listed)]);
+});

@@ -1,0 +1,58 @@
+import type { IncomingMessage } from "node:http";
+import type { Request, RequestHandler, Response } from "express";
+import { ApiError } from "../errors/api-error.ts";
+import { BodyText } from "./body-text.ts";
+import { dependenciesOf } from "./dependencies.ts";
+import type { FindSchemaFaults } from "./dependencies.ts";
+import { explainViolation } from "./explain-violation.ts";
+import { keepsRules } from "./field-rules.ts";
+import { findIgnoredFields, formatIgnored } from "./ignored-fields.ts";
+import { parseJsonBody } from "./parse-json-body.ts";
+import type { ParsedBody } from "./parse-json-body.ts";
+import type { RequestGate } from "./request-gate.ts";
+import { requestSchema } from "./schema.ts";
+
+const texts = new WeakMap<IncomingMessage, BodyText>();
+
+/** The text of a body that has passed. */
+export const bodyTextOf = (req: IncomingMessage): BodyText => texts.get(req) ?? new BodyText("null", null);
+
+/** Turns the bytes of the body into what its operation declares. @throws {ApiError} 400 */
+export function validateBody(gate: RequestGate, findSchemaFaults: FindSchemaFaults): RequestHandler {
+  return function validateBody(req, res, next) {
+    if (req.method === "POST") {
+      const body = parseJsonBody(req.body as Buffer); // readBody has put them there
+      assertValid(body, gate, findSchemaFaults);
+      req.body = body.value;
+      texts.set(req, body.text);
+      nameIgnored(body, req, res);
+    }
+    next();
+  };
+}
+
+/**
+ * Holds a body to the schema, and then to the rules across fields. Only when one of them has refused is the body walked
+ * once more, to find the first fault in the contract's order. @throws {ApiError} 400
+ */
+export function assertValid({ value, text }: ParsedBody, gate: RequestGate, findSchemaFaults: FindSchemaFaults): void {
+  const rules = dependenciesOf(value, text, findSchemaFaults);
+  if (gate(value) && keepsRules(value, rules)) return;
+  // Both read the same contract; a property test holds them to the same verdict.
+  throw (
+    explainViolation(requestSchema(), value, rules) ??
+    new ApiError("invalid_value", "The body does not match the contract.")
+  );
+}
+
+function nameIgnored({ value, text }: ParsedBody, req: Request, res: Response): void {
+  const ignored = findIgnoredFields(requestSchema(), value, (owner) => text.namesOf(owner));
+  const [first] = ignored;
+  if (first === undefined) return;
+  if (req.get("x-strict-params")?.toLowerCase() === "true") {
+    throw new ApiError("unknown_parameter", `${first} would have no effect, and x-strict-params was asked for.`, {
+      param: first,
+    });
+  }
+  res.setHeader("x-ignored-params", formatIgnored(ignored));
+}
