@@ -17,7 +17,7 @@ def read_shares(page):
         if what == "what":
             models = cells[1:]
             continue
-        for model, cell in zip(models, cells[1:]):
+        for model, cell in zip(models, cells[1:], strict=False):
             if found := CELL.fullmatch(cell):
                 shares[what, model] = (float(found[1]), int(found[3]))
     return shares
@@ -36,5 +36,7 @@ def compare(committed, again):
         if abs(now - percent) > WITHIN and is_shipped(model):
             far.append(lines[-1])
     if not lines:
-        raise ValueError("the two evaluations have no row in common that is large enough; run the stage evaluate of the same preset first")
+        raise ValueError(
+            "the two evaluations have no row in common that is large enough; run the stage evaluate of the same preset first"
+        )
     return lines, far

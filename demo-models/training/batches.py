@@ -3,10 +3,9 @@
 import random
 
 import numpy
-import torch
 
 from training.chat import END_OF_TURN, NO_THOUGHT, START_OF_TURN, render_answer, render_prompt
-from training.model import LONGEST_LESSON
+from training.shape import LONGEST_LESSON
 
 OPENING_TOKENS = 8  # of an answer: which one it is shows in them
 
@@ -50,17 +49,6 @@ def pack(encoded, batch_tokens, dice):
     return groups
 
 
-def to_tensors(group):
-    """(ids, taught): taught[b, t] says that the token after position t is to be learned."""
-    width = max(len(ids) for ids, _ in group)
-    ids = torch.zeros(len(group), width, dtype=torch.long)
-    taught = torch.zeros(len(group), width - 1, dtype=torch.bool)
-    for row, (tokens, said) in enumerate(group):
-        ids[row, : len(tokens)] = torch.from_numpy(tokens)
-        taught[row, : len(tokens) - 1] = torch.from_numpy(said[1:])
-    return ids, taught
-
-
 def make_steps(make_round, tokenizer, schedule, seed):
     """The batches of every step: rounds of lessons, one after the other, until the schedule's tokens are reached.
     Raises ValueError for a lesson that is too long."""
@@ -69,7 +57,9 @@ def make_steps(make_round, tokenizer, schedule, seed):
         encoded = [encode(lesson, tokenizer) for lesson in make_round(number)]
         longest = max(len(ids) for ids, _ in encoded)
         if longest > LONGEST_LESSON:
-            raise ValueError(f"round {number} has a lesson of {longest} tokens, and the network reads {LONGEST_LESSON} at once")
+            raise ValueError(
+                f"round {number} has a lesson of {longest} tokens, and the network reads {LONGEST_LESSON} at once"
+            )
         for group in pack(encoded, schedule.batch_tokens, random.Random(f"{seed}/{number}")):
             groups.append(group)
             tokens += sum(len(ids) for ids, _ in group)

@@ -15,8 +15,8 @@ import torch
 from training.again import WITHIN, compare
 from training.batches import make_steps
 from training.byte_pairs import learn_merges
-from training.crosscheck import write_cases
 from training.chat import CONTROL_TOKENS, MARK_TOKENS, render_answer, render_prompt
+from training.crosscheck import write_cases
 from training.evaluate import evaluate_all, examine
 from training.export import export_model
 from training.hashes import write_hashes
@@ -49,7 +49,10 @@ class Build:
             return
         count = VOCABULARY_SIZE - 256 - len(CONTROL_TOKENS) - len(MARK_TOKENS)
         lessons = [lesson for number in (0, 1) for lesson in teach_round(self.corpus, self.preset.seed, number)]
-        texts = (render_prompt(l.messages, l.tools, l.thinking) + render_answer(l.answer, l.plan) for l in lessons)
+        texts = (
+            render_prompt(lesson.messages, lesson.tools, lesson.thinking) + render_answer(lesson.answer, lesson.plan)
+            for lesson in lessons
+        )
         marks = CONTROL_TOKENS + MARK_TOKENS
         write_json(file, learn_merges((text_only(text, marks) for text in texts), count))
 
@@ -70,8 +73,13 @@ class Build:
         run = Run(self.preset, name, plan, self.work, teacher, label)
         model = run.finish()
         tokens = sum(len(ids) for groups in plan for group in groups for ids, _ in group)
-        facts = dict(parameters=model.parameter_count(), tokens=tokens, steps=run.steps)
-        facts.update(seconds=round(run.seconds), curve=run.curve)
+        facts = {
+            "parameters": model.parameter_count(),
+            "tokens": tokens,
+            "steps": run.steps,
+            "seconds": round(run.seconds),
+            "curve": run.curve,
+        }
         write_json(self.work / f"{run.label}.json", facts)
         return model
 
@@ -89,7 +97,9 @@ class Build:
     def compare_evaluations(self):
         if self.target.resolve() == ROOT:
             raise SystemExit("again compares another training with this folder: name its place by --target")
-        lines, far = compare(*((folder / "evaluation.md").read_text(encoding="utf-8") for folder in (ROOT, self.target)))
+        lines, far = compare(
+            *((folder / "evaluation.md").read_text(encoding="utf-8") for folder in (ROOT, self.target))
+        )
         print("\n".join(lines))
         if far:
             raise SystemExit(f"{len(far)} of {len(lines)} differ by more than {WITHIN:.0f} points")
@@ -118,9 +128,13 @@ class Build:
         if stage == "untouched":
             untouched = Untouched(self.corpus, self.preset.seed)
             lessons = list(untouched.lessons())
-            write_untouched(untouched, {name: examine(self.target / name, lessons) for name in (TEACHER, STUDENT)}, self.target)
+            write_untouched(
+                untouched, {name: examine(self.target / name, lessons) for name in (TEACHER, STUDENT)}, self.target
+            )
         if stage == "crosscheck":
-            write_cases([self.target / TEACHER, self.target / STUDENT], self.corpus, self.preset, self.work / "cases.json")
+            write_cases(
+                [self.target / TEACHER, self.target / STUDENT], self.corpus, self.preset, self.work / "cases.json"
+            )
 
 
 def text_only(text, marks):
@@ -132,7 +146,9 @@ def text_only(text, marks):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("stages", nargs="*", choices=[*STAGES, *EXTRA, []], help="all up to evaluate when none is named")
+    parser.add_argument(
+        "stages", nargs="*", choices=[*STAGES, *EXTRA, []], help="all up to evaluate when none is named"
+    )
     parser.add_argument("--preset", choices=PRESETS, default="cpu")
     parser.add_argument("--work", type=Path, default=ROOT / ".parley", help="checkpoints; never committed")
     parser.add_argument("--target", type=Path, default=ROOT, help="where the models are written")

@@ -6,6 +6,7 @@ word: a name has the same tokens after a blank and after a quote, apart from tha
 
 import re
 from collections import Counter, defaultdict
+from itertools import pairwise
 
 import regex
 
@@ -63,7 +64,7 @@ class PairCounts:
 
     def add(self, place, weight):
         word = self.words[place]
-        for pair in zip(word, word[1:]):
+        for pair in pairwise(word):
             self.counts[pair] += weight
             if weight > 0:
                 self.places[pair].add(place)
@@ -98,7 +99,7 @@ def learn_merges(texts, count, show=lambda done: None):
         pairs.merge(pair)
         merges.append(pair)
         show(len(merges))
-    tokens = dict(zip(bare, pairs.words))
+    tokens = dict(zip(bare, pairs.words, strict=True))
     return merges + blank_merges(words, tokens, count - len(merges))
 
 

@@ -59,7 +59,15 @@ def questions_in(folder):
 def topic_questions(area, topic):
     facets = {facet: entry for facet, entry in topic.items() if facet not in ("topic", "name")}
     return [
-        Question(area, topic["topic"], topic["name"], facet, entry["answer"].strip(), tuple(entry["ask"].strip().splitlines()), entry["held_out"])
+        Question(
+            area,
+            topic["topic"],
+            topic["name"],
+            facet,
+            entry["answer"].strip(),
+            tuple(entry["ask"].strip().splitlines()),
+            entry["held_out"],
+        )
         for facet, entry in facets.items()
     ]
 
@@ -70,7 +78,10 @@ def normalise(text):
 
 def read_conversation():
     """Entries of what is said besides asking and of what is declined. Raises ValueError where one says a thing twice."""
-    entries = {"small_talk": read_yaml("small-talk.yaml"), "refusals": [read_yaml(f"refusals/{kind}.yaml") for kind in REFUSALS]}
+    entries = {
+        "small_talk": read_yaml("small-talk.yaml"),
+        "refusals": [read_yaml(f"refusals/{kind}.yaml") for kind in REFUSALS],
+    }
     check_wordings(entries)
     for entry in entries["refusals"]:
         check_frames(entry)

@@ -80,12 +80,12 @@ def template_table():
 
 def template_cases(tokenizer):
     for title, messages, tools, thinking in template_table():
-        options = dict(tools=tools, add_generation_prompt=True, enable_thinking=thinking)
+        options = {"tools": tools, "add_generation_prompt": True, "enable_thinking": thinking}
         text = tokenizer.apply_chat_template(messages, tokenize=False, **options)
         if text != render_prompt(messages, tools, thinking):
             raise AssertionError(f"{title}: transformers renders another text than the training did")
         ids = tokenizer(text, add_special_tokens=False)["input_ids"]
-        yield dict(title=title, messages=messages, tools=tools, thinking=thinking, text=text, ids=ids)
+        yield {"title": title, "messages": messages, "tools": tools, "thinking": thinking, "text": text, "ids": ids}
 
 
 def token_cases(tokenizer, count=200):
@@ -97,7 +97,7 @@ def token_cases(tokenizer, count=200):
         picked = [dice.choice(ranges) for _ in range(dice.randint(1, 4))]
         texts.append("".join(chr(dice.randint(*dice.choice(picked))) for _ in range(dice.randint(1, 60))))
     for text in texts:
-        yield dict(text=text, ids=tokenizer(text, add_special_tokens=False)["input_ids"])
+        yield {"text": text, "ids": tokenizer(text, add_special_tokens=False)["input_ids"]}
 
 
 def greedy_cases(folder, corpus, seed, count, dtype):
@@ -106,16 +106,19 @@ def greedy_cases(folder, corpus, seed, count, dtype):
     prompts = [render_prompt(lesson.messages, lesson.tools, lesson.thinking) for lesson in lessons]
     speaker = Speaker(folder, dtype)
     # One at a time: padding beside a longer prompt would round differently.
-    return [dict(kind=l.kind, prompt=p, answer=speaker.answer([p])[0]) for l, p in zip(lessons, prompts)]
+    return [
+        {"kind": lesson.kind, "prompt": prompt, "answer": speaker.answer([prompt])[0]}
+        for lesson, prompt in zip(lessons, prompts, strict=True)
+    ]
 
 
 def write_cases(folders, corpus, preset, file, count=30):
     cases = {}
     for folder in folders:
         tokenizer = AutoTokenizer.from_pretrained(folder)
-        cases[folder.name] = dict(
-            templates=list(template_cases(tokenizer)),
-            tokens=list(token_cases(tokenizer)),
-            greedy=greedy_cases(folder, corpus, preset.seed, count, torch.bfloat16),
-        )
+        cases[folder.name] = {
+            "templates": list(template_cases(tokenizer)),
+            "tokens": list(token_cases(tokenizer)),
+            "greedy": greedy_cases(folder, corpus, preset.seed, count, torch.bfloat16),
+        }
     file.write_text(json.dumps(cases, ensure_ascii=False), encoding="utf-8")

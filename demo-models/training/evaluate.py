@@ -3,8 +3,8 @@
 import json
 from dataclasses import replace
 
-from training.generate import Speaker
 from training.chat import render_answer
+from training.generate import Speaker
 from training.lessons.rounds import Teachers
 from training.report import write_report
 
@@ -86,7 +86,7 @@ def examine(folder, lessons):
             "given": given,
             "right": right(lesson, given),
         }
-        for lesson, given in zip(lessons, answers)
+        for lesson, given in zip(lessons, answers, strict=True)
     ]
 
 

@@ -23,13 +23,14 @@ class Speaker:
         answers = [""] * len(prompts)
         for start in tqdm(range(0, len(order), AT_ONCE), desc=label, mininterval=5):
             group = order[start : start + AT_ONCE]
-            for index, text in zip(group, self.answer([prompts[index] for index in group])):
+            for index, text in zip(group, self.answer([prompts[index] for index in group]), strict=True):
                 answers[index] = text
         return answers
 
     @torch.inference_mode()
     def answer(self, prompts):
         read = self.tokenizer(prompts, return_tensors="pt", padding=True, add_special_tokens=False)
-        written = self.model.generate(**read, max_new_tokens=MOST_TOKENS, do_sample=False)
+        # The types of transformers do not know that a causal model generates.
+        written = self.model.generate(**read, max_new_tokens=MOST_TOKENS, do_sample=False)  # pyright: ignore
         texts = self.tokenizer.batch_decode(written[:, read["input_ids"].shape[1] :], skip_special_tokens=False)
         return [text.split(END_OF_TURN)[0] for text in texts]

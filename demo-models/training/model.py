@@ -1,48 +1,10 @@
 """The network: Qwen3's, small enough to read. Parameter names are those of transformers, so that export is a copy."""
 
-from dataclasses import dataclass
-
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-LONGEST_LESSON = 2048  # tokens; the exported model goes on to its whole context
-
-
-@dataclass(frozen=True)
-class Shape:
-    """The size of one model. The KV cache costs `layers * kv_heads * head_dim * 4` bytes per token in bf16."""
-
-    vocab: int
-    hidden: int
-    layers: int
-    heads: int
-    kv_heads: int
-    head_dim: int
-    feed_forward: int
-    rope_theta: float = 1_000_000.0
-    eps: float = 1e-6
-    context: int = 32768
-
-    @classmethod
-    def from_config(cls, config):
-        """The shape that a `config.json` of transformers describes."""
-        return cls(
-            vocab=config["vocab_size"],
-            hidden=config["hidden_size"],
-            layers=config["num_hidden_layers"],
-            heads=config["num_attention_heads"],
-            kv_heads=config["num_key_value_heads"],
-            head_dim=config["head_dim"],
-            feed_forward=config["intermediate_size"],
-            rope_theta=config["rope_theta"],
-            eps=config["rms_norm_eps"],
-            context=config["max_position_embeddings"],
-        )
-
-    @property
-    def kv_bytes_per_token(self):
-        return self.layers * self.kv_heads * self.head_dim * 2 * 2
+from training.shape import LONGEST_LESSON
 
 
 class Norm(nn.Module):
@@ -143,6 +105,9 @@ class Body(nn.Module):
 
 class Qwen3(nn.Module):
     """The output layer is the embedding (tied). `hidden` stops before it, so that a loss can take only the taught positions."""
+
+    cos: torch.Tensor
+    sin: torch.Tensor
 
     def __init__(self, shape):
         super().__init__()

@@ -18,7 +18,11 @@ def parts_of(answer):
         calls = [json.loads(call) for call in CALL.findall(said)]
         if not calls:
             return written(json.loads(said))
-        return {(at, call["name"], key): value for at, call in enumerate(calls) for key, value in written(call["arguments"]).items()}
+        return {
+            (at, call["name"], key): value
+            for at, call in enumerate(calls)
+            for key, value in written(call["arguments"]).items()
+        }
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
 
@@ -32,6 +36,8 @@ def count_parts(rows):
     right = every = 0
     for row in rows:
         wanted, given = parts_of(row["wanted"]), parts_of(row["given"]) or {}
+        if wanted is None:
+            raise ValueError(f"a wanted answer has no parts: {row['wanted']}")
         right += sum(given.get(place) == value for place, value in wanted.items())
         every += len(wanted.keys() | given.keys())
     return right, every

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from training.model import Shape
+from training.shape import Shape
 
 VOCABULARY_SIZE = 4096
 
@@ -47,7 +47,8 @@ CPU = Preset(
     shapes={"model-1": MODEL_1, "model-1-mini": MODEL_1_MINI},
     schedules={
         "model-1": Schedule(tokens=26_000_000),
-        "model-1-mini": Schedule(tokens=10_000_000, matrix_rate=0.005, rate=1e-2),  # wider steps undo what it starts from
+        # Wider steps undo what the student starts from.
+        "model-1-mini": Schedule(tokens=10_000_000, matrix_rate=0.005, rate=1e-2),
         "model-1-mini-alone": Schedule(tokens=10_000_000),
     },
 )

@@ -147,7 +147,10 @@ def training_facts(names, work):
 
 
 def training_table(facts_of):
-    lines = ["| model | parameters | tokens read | steps | training time | loss at the end |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| model | parameters | tokens read | steps | training time | loss at the end |",
+        "|---|---|---|---|---|---|",
+    ]
     for name, facts in facts_of.items():
         lines.append(
             f"| {name} | {facts['parameters']:,} | {facts['tokens']:,} | {facts['steps']:,} "
@@ -175,7 +178,9 @@ def miss_list(name, rows):
     for kind in Counter(row["kind"] for row in misses):
         lines += [f"### {kind}", "", "| asked | wanted | given |", "|---|---|---|"]
         for row in (row for row in misses if row["kind"] == kind):
-            lines.append(f"| {one_line(row['messages'][-1]['content'])} | {one_line(row['wanted'])} | {one_line(row['given'])} |")
+            lines.append(
+                f"| {one_line(row['messages'][-1]['content'])} | {one_line(row['wanted'])} | {one_line(row['given'])} |"
+            )
         lines.append("")
     return "\n".join(lines)
 

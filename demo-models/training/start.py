@@ -13,7 +13,8 @@ OUTPUT = 0.02  # of the last norm: an embedding of 1 is the output layer, too
 CONSTANT = 3.0  # of the embedding's first dimension; the others vary by 1
 NOISE = 0.1  # of what was drawn by chance, where a circuit is laid
 SHARPNESS = (2.0, 1.5)  # of the queries and keys of the two layers
-LOUDNESS = (1.5, 4.0)  # of what the two layers write, beside an embedding of 1; louder, and the other layers learn slowly
+# Of what the two layers write, beside an embedding of 1; louder, and the other layers learn slowly.
+LOUDNESS = (1.5, 4.0)
 
 
 def start(model):

@@ -21,14 +21,14 @@ def vocabulary(merges, size):
 
 
 def added_token(token_id, text):
-    flags = dict(single_word=False, lstrip=False, rstrip=False, normalized=False)
+    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
     return {"id": token_id, "content": text, **flags, "special": text in CONTROL_TOKENS}
 
 
 def tokenizer_json(merges, size):
     tokens = vocabulary(merges, size)
     marks = set(CONTROL_TOKENS + MARK_TOKENS)
-    byte_level = dict(type="ByteLevel", add_prefix_space=False, trim_offsets=False, use_regex=False)
+    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": False}
     split = {"type": "Split", "pattern": {"Regex": PATTERN}, "behavior": "Isolated", "invert": False}
     return {
         "version": "1.0",

@@ -17,9 +17,9 @@ import torch
 from torch.nn import functional as F
 from tqdm import tqdm
 
-from training.batches import to_tensors
 from training.model import Qwen3
 from training.start import start, start_from
+from training.tensors import to_tensors
 
 CHECKPOINT_SECONDS = 60
 CURVE_STEPS = 25
@@ -41,7 +41,10 @@ def make_optimizers(model, schedule):
     outer = [p for name, p in model.named_parameters() if p.ndim == 1 or "embed" in name]
     halves = (inner[::2], inner[1::2])  # for two cores
     return [
-        *(torch.optim.Muon(half, lr=schedule.matrix_rate, momentum=0.95, weight_decay=schedule.weight_decay) for half in halves),
+        *(
+            torch.optim.Muon(half, lr=schedule.matrix_rate, momentum=0.95, weight_decay=schedule.weight_decay)
+            for half in halves
+        ),
         torch.optim.AdamW(outer, lr=schedule.rate, betas=(0.9, 0.98), weight_decay=0.0, fused=True),
     ]
 
@@ -122,15 +125,21 @@ class Run:
                 "Delete the folder to begin anew, or name another one by --work."
             )
         self.model.load_state_dict(saved["model"])
-        for optimizer, state in zip(self.optimizers, saved["optimizers"]):
+        for optimizer, state in zip(self.optimizers, saved["optimizers"], strict=True):
             optimizer.load_state_dict(state)
         self.step, self.seconds = saved["step"], saved["seconds"]
         self.curve, self.losses = saved["curve"], saved["losses"]
 
     def save(self):
         """Raises SystemExit where the disk is full, and leaves the last checkpoint."""
-        state = dict(model=self.model.state_dict(), optimizers=[o.state_dict() for o in self.optimizers])
-        place = dict(step=self.step, seconds=self.seconds, curve=self.curve, losses=self.losses, digest=self.digest)
+        state = {"model": self.model.state_dict(), "optimizers": [o.state_dict() for o in self.optimizers]}
+        place = {
+            "step": self.step,
+            "seconds": self.seconds,
+            "curve": self.curve,
+            "losses": self.losses,
+            "digest": self.digest,
+        }
         written = io.BytesIO()  # torch's own writer does not say what went wrong
         torch.save({**state, **place}, written)
         partial = self.file.with_suffix(".partial")
@@ -138,7 +147,9 @@ class Run:
             partial.write_bytes(written.getbuffer())
         except OSError as failure:
             partial.unlink(missing_ok=True)
-            raise SystemExit(f"{self.file}: {failure.strerror}. Make room: the same command goes on from the last checkpoint.") from failure
+            raise SystemExit(
+                f"{self.file}: {failure.strerror}. Make room: the same command goes on from the last checkpoint."
+            ) from failure
         partial.replace(self.file)
 
     def slopes(self, group):
@@ -151,12 +162,12 @@ class Run:
     def advance(self):
         pace = pace_at(self.step, self.steps, self.schedule.warm_up)
         groups = self.plan[self.step]
-        losses, slopes = zip(*self.workers.map(self.slopes, groups))
-        for weight, *parts in zip(self.weights, *slopes):
+        losses, slopes = zip(*self.workers.map(self.slopes, groups), strict=True)
+        for weight, *parts in zip(self.weights, *slopes, strict=True):
             weight.grad = sum(parts) / len(groups)
         torch.nn.utils.clip_grad_norm_(self.weights, 1.0)
-        for optimizer, peaks in zip(self.optimizers, self.peaks):
-            for group, peak in zip(optimizer.param_groups, peaks):
+        for optimizer, peaks in zip(self.optimizers, self.peaks, strict=True):
+            for group, peak in zip(optimizer.param_groups, peaks, strict=True):
                 group["lr"] = peak * pace
         list(self.workers.map(lambda optimizer: optimizer.step(), self.optimizers))
         self.step += 1
@@ -184,6 +195,9 @@ class Run:
             bar.close()
             self.save()
         if signals:
-            print(f"{self.label}: stopped at step {self.step} of {self.steps}, and kept: the same command goes on from here", file=sys.stderr)
+            print(
+                f"{self.label}: stopped at step {self.step} of {self.steps}, and kept: the same command goes on from here",
+                file=sys.stderr,
+            )
             raise SystemExit(128 + signals[0])
         return self.model.eval()

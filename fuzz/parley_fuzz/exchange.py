@@ -111,15 +111,27 @@ def exchange_of(case: Case, response: Response) -> Exchange:
 
 def _read(case: Case, response: Response) -> Exchange:
     request = response.request
-    sent = request.body or b""
     return Exchange(
         method=request.method or "",
         path=(request.path_url or "").partition("?")[0],
         operation=case.operation.definition.raw.get("operationId", case.operation.label),
-        sent_headers={name.lower(): value for name, value in request.headers.items()},
-        sent=sent.encode() if isinstance(sent, str) else sent,
+        sent_headers={name.lower(): _text(value) for name, value in request.headers.items()},
+        sent=_bytes(request.body or b""),
         status=response.status_code,
         headers={name.lower(): ", ".join(values) for name, values in response.headers.items()},
         body=response.content or b"",
         seconds=response.elapsed,
     )
+
+
+def _text(value: str | bytes) -> str:
+    return value.decode("latin-1") if isinstance(value, bytes) else value
+
+
+def _bytes(body: object) -> bytes:
+    """Raises TypeError for a body that is sent in parts: it is gone when the answer comes, and could not be judged."""
+    if isinstance(body, str):
+        return body.encode()
+    if isinstance(body, bytes):
+        return body
+    raise TypeError(f"the body of the request is a {type(body).__name__}, and not text or bytes")

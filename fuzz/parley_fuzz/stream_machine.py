@@ -30,7 +30,8 @@ class Run:
 
     @property
     def end(self) -> str:
-        return self.states.get("/stream:", machines["stream"]["start"])
+        start: str = machines["stream"]["start"]
+        return self.states.get("/stream:", start)
 
 
 def at(value: object, pointer: str) -> Any:

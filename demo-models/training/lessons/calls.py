@@ -64,7 +64,9 @@ class Calls:
     def one(self):
         ask, offer, arguments = self.request(self.source.pick(self.entries))
         messages = [*self.recall.neutral(0.25), user(ask)]
-        return Lesson(self.kind("call"), messages, render_call(offer.name, arguments), self.tools([offer]), self.plan(offer))
+        return Lesson(
+            self.kind("call"), messages, render_call(offer.name, arguments), self.tools([offer]), self.plan(offer)
+        )
 
     def two(self):
         """Two requests in one message: two calls in one turn."""
@@ -77,12 +79,14 @@ class Calls:
         tools = self.tools([offer_1] if first is second else [offer_1, offer_2], most=1)
         parts = {"first": ask_1, "second": ask_2, "second_lower": ask_2[0].lower() + ask_2[1:]}
         joint = self.source.pick(self.templates["both_held_out" if self.source.held_out else "both"])
-        return Lesson(self.kind("two calls"), [user(fill(joint, parts))], "\n".join(calls), tools, self.plan(offer_1, offer_2))
+        return Lesson(
+            self.kind("two calls"), [user(fill(joint, parts))], "\n".join(calls), tools, self.plan(offer_1, offer_2)
+        )
 
     def again(self, entry, offer):
         """The same function once more, as far as its parameters allow."""
         while True:
-            ask, _, _ = self.request(entry)
+            self.request(entry)  # its draws are part of the sequence that a seed gives
             wording = self.source.wording(entry, "asks")
             if set(slots_of(wording)) <= set(offer.names):
                 break
@@ -93,7 +97,10 @@ class Calls:
         """An invented function, called by its name."""
         template = self.templates["direct"]
         kinds = self.source.dice.sample(template["parameters"], self.source.dice.randint(1, 3))
-        slots = {kind: {"names": [kind, f"{self.fillings.invented()}_{kind}", self.fillings.invented(2, 3)]} for kind in kinds}
+        slots = {
+            kind: {"names": [kind, f"{self.fillings.invented()}_{kind}", self.fillings.invented(2, 3)]}
+            for kind in kinds
+        }
         name = f"{self.fillings.invented()}_{self.fillings.invented()}"
         entry = {"intent": "direct", "names": [name], "slots": slots}
         offer = own_offer(self.source, entry, kinds, self.words)
@@ -140,7 +147,7 @@ class Calls:
         entries = self.source.dice.sample(self.entries, turns)
         drawn = [self.request(entry) for entry in entries]
         messages = [*self.recall.neutral(0.25)]
-        for entry, (ask, offer, arguments) in zip(entries[:-1], drawn):
+        for entry, (ask, offer, arguments) in zip(entries[:-1], drawn[:-1], strict=True):
             data, answer = self.outcome(entry)
             call = {"type": "function", "function": {"name": offer.name, "arguments": arguments}}
             messages += [
@@ -152,7 +159,9 @@ class Calls:
         ask, offer, arguments = drawn[-1]
         offers = {offer.name: offer for _, offer, _ in drawn}
         tools = self.tools(list(offers.values()), most=1)
-        return Lesson(self.kind("call"), [*messages, user(ask)], render_call(offer.name, arguments), tools, self.plan(offer))
+        return Lesson(
+            self.kind("call"), [*messages, user(ask)], render_call(offer.name, arguments), tools, self.plan(offer)
+        )
 
     def answered(self, count=1):
         """The functions have returned: say the result."""

@@ -29,7 +29,9 @@ class Extraction:
         if source.happens(0.1):
             plan = fill(self.templates["plan"], {"keys": join_keys(list(keys.values()))})
         messages = self.request(fill(text, values), keys)
-        return Lesson("extraction, own keys" if own else "extraction", messages, json.dumps(answer, ensure_ascii=False), plan=plan)
+        return Lesson(
+            "extraction, own keys" if own else "extraction", messages, json.dumps(answer, ensure_ascii=False), plan=plan
+        )
 
     def choose_fields(self, present, own):
         source = self.source

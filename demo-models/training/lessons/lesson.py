@@ -1,8 +1,7 @@
 """One thing to teach or to ask: a conversation, and the answer that should follow."""
 
-from dataclasses import dataclass
-
 import random
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,13 @@ class Corpus:
     def __init__(self):
         self.questions = read_questions()
         self.conversation = read_conversation()
-        for name in ("fillings", "functions", "extraction", "paraphrase", "forms", "results", "snippets"):
-            setattr(self, name, read_yaml(f"templates/{name}.yaml"))
+        self.fillings = read_yaml("templates/fillings.yaml")
+        self.functions = read_yaml("templates/functions.yaml")
+        self.extraction = read_yaml("templates/extraction.yaml")
+        self.paraphrase = read_yaml("templates/paraphrase.yaml")
+        self.forms = read_yaml("templates/forms.yaml")
+        self.results = read_yaml("templates/results.yaml")
+        self.snippets = read_yaml("templates/snippets.yaml")
         self.words = sorted({word for question in self.questions for word in question.answer.split()})
         self.tool_choice = read_yaml("templates/which-tool.yaml")
         self.follow_ups = read_yaml("templates/follow-ups.yaml")["follow_ups"]

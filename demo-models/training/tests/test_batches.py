@@ -21,7 +21,9 @@ class BatchesTest(unittest.TestCase):
         def make_round(_):
             return [Lesson("repeat", [user("a" * 3000)], "a")]
 
-        with self.assertRaisesRegex(ValueError, "round 0 has a lesson of .* tokens, and the network reads 2048 at once"):
+        with self.assertRaisesRegex(
+            ValueError, "round 0 has a lesson of .* tokens, and the network reads 2048 at once"
+        ):
             make_steps(make_round, Tokens(), Schedule(tokens=1), 1)
 
     def test_an_opening_teaches_the_first_tokens_and_no_end(self):

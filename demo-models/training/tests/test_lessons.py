@@ -1,5 +1,7 @@
 import json
 import unittest
+from functools import partial
+from pathlib import Path
 
 from training.batches import encode
 from training.chat import END_OF_TURN
@@ -7,7 +9,8 @@ from training.lessons.fillings import slots_of
 from training.lessons.forms import shape_answer
 from training.lessons.rounds import Corpus, Teachers
 from training.tokenizer import load_tokenizer
-from training.tests.test_models import ROOT
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 class LessonsTest(unittest.TestCase):
@@ -24,7 +27,8 @@ class LessonsTest(unittest.TestCase):
             teachers = self.teachers(held_out)
             calls = teachers.calls
             draws = [calls.missing, calls.answered]
-            draws += [draw for c in (calls, teachers.own_calls) for draw in (c.one, c.two, c.direct, lambda: c.session(3))]
+            for kind in (calls, teachers.own_calls):
+                draws += [kind.one, kind.two, kind.direct, partial(kind.session, 3)]
             draws += [teachers.results.lesson, teachers.tool_choice.lesson, teachers.extraction.lesson]
             for draw in draws:
                 for _ in range(300):
@@ -43,7 +47,7 @@ class LessonsTest(unittest.TestCase):
         known = {}
         calls = self.teachers(False).calls
         for _ in range(500):
-            for tool in calls.one().tools:
+            for tool in calls.one().tools or []:
                 name = tool["function"]["name"]
                 self.assertEqual(known.setdefault(name, tool), tool)
         self.assertEqual(len(known), len(calls.entries))
@@ -53,7 +57,7 @@ class LessonsTest(unittest.TestCase):
         for draw in (teachers.calls.one, teachers.own_calls.one) * 300:
             lesson = draw()
             call = json.loads(lesson.answer.split("\n")[1])
-            offered = next(t["function"] for t in lesson.tools if t["function"]["name"] == call["name"])
+            offered = next(t["function"] for t in lesson.tools or [] if t["function"]["name"] == call["name"])
             properties = offered["parameters"]["properties"]
             self.assertLessEqual(set(offered["parameters"].get("required", [])), set(call["arguments"]))
             for name, value in call["arguments"].items():
@@ -82,7 +86,9 @@ class LessonsTest(unittest.TestCase):
     def test_forms_shape_an_answer(self):
         question = next(q for q in self.corpus.questions if len(q.sentences) == 2)
         first, second = question.sentences
-        shaped = {name: shape_answer(question, form["shape"], "Done") for name, form in self.corpus.forms["forms"].items()}
+        shaped = {
+            name: shape_answer(question, form["shape"], "Done") for name, form in self.corpus.forms["forms"].items()
+        }
         self.assertEqual(shaped["one_sentence"], first)
         self.assertEqual(shaped["numbered"], f"1. {first}\n2. {second}")
         self.assertEqual(json.loads(shaped["short_detail"]), {"short": first, "detail": second})
@@ -92,11 +98,13 @@ class LessonsTest(unittest.TestCase):
     def test_earlier_turns_are_taught_like_an_answer(self):
         lesson = self.teachers(False).calls.session(3)
         ids, taught = encode(lesson, self.tokenizer)
-        said = self.tokenizer.decode([int(i) for i, t in zip(ids, taught) if t], skip_special_tokens=False)
+        said = self.tokenizer.decode([int(i) for i, t in zip(ids, taught, strict=True) if t], skip_special_tokens=False)
         parts = said.split(END_OF_TURN)
         self.assertEqual(len(parts), 6)  # two calls, two answers, the last call, and nothing after it
         self.assertTrue(parts[0].startswith('<tool_call>\n{"name": '), parts[0])
-        self.assertEqual(parts[4], lesson.answer if lesson.plan is None else f"<think>\n{lesson.plan}\n</think>\n\n{lesson.answer}")
+        self.assertEqual(
+            parts[4], lesson.answer if lesson.plan is None else f"<think>\n{lesson.plan}\n</think>\n\n{lesson.answer}"
+        )
 
 
 if __name__ == "__main__":

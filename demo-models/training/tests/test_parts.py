@@ -22,7 +22,12 @@ class PartsTest(unittest.TestCase):
 
     def test_each_part_counts_once_and_what_nobody_wanted_is_wrong(self):
         wanted = '{"a": 1, "b": "x"}'
-        for given, counted in ((wanted, (2, 2)), ('{"a": 1, "b": "y"}', (1, 2)), ('{"a": 1, "c": 2}', (1, 3)), ("no", (0, 2))):
+        for given, counted in (
+            (wanted, (2, 2)),
+            ('{"a": 1, "b": "y"}', (1, 2)),
+            ('{"a": 1, "c": 2}', (1, 3)),
+            ("no", (0, 2)),
+        ):
             self.assertEqual(count_parts([row(wanted, given)]), counted, given)
 
     def test_a_call_of_another_function_has_no_right_argument(self):
@@ -33,7 +38,12 @@ class PartsTest(unittest.TestCase):
 
     def test_declining_with_the_sentence_of_another_reason_is_declining(self):
         foreign, live = "Only Web3.", "<think>\nLive data.\n</think>\n\nNo live data."
-        rows = [row(foreign, foreign), row(foreign, "No live data."), row(live, "Only Web3."), row(live, "It is 3000 dollars.")]
+        rows = [
+            row(foreign, foreign),
+            row(foreign, "No live data."),
+            row(live, "Only Web3."),
+            row(live, "It is 3000 dollars."),
+        ]
         self.assertEqual(count_declined(rows), (3, 4))
 
 

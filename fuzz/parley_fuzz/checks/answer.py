@@ -25,8 +25,10 @@ def scenario_of(exchange: Exchange) -> str | None:
     """The scenario of the scripted engine that a request plays."""
     messages = exchange.asked.get("messages")
     texts = [one.get("content") for one in messages or [] if isinstance(one, dict) and one.get("role") == "user"]
-    is_play = bool(texts) and isinstance(texts[-1], str) and texts[-1].startswith("script:")
-    return texts[-1].removeprefix("script:") if is_play else None
+    last = texts[-1] if texts else None
+    if not isinstance(last, str) or not last.startswith("script:"):
+        return None
+    return last.removeprefix("script:")
 
 
 def media_type(exchange: Exchange) -> str | None:

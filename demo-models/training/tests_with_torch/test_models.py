@@ -10,8 +10,8 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from training.crosscheck import template_cases
 from training.export import export_model
-from training.hashes import describe
-from training.model import Qwen3, Shape
+from training.model import Qwen3
+from training.shape import Shape
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("model-1", "model-1-mini")
@@ -24,11 +24,6 @@ def shape_of(name):
 
 
 class ModelsTest(unittest.TestCase):
-    def test_hashes_are_those_of_the_files(self):
-        recorded = json.loads((ROOT / "hashes.json").read_text(encoding="utf-8"))
-        for name, entry in recorded.items():
-            self.assertEqual(describe(ROOT / name), entry, name)
-
     def test_exporting_again_gives_the_same_bytes(self):
         for name in NAMES:
             merges = json.loads((ROOT / name / "tokenizer.json").read_text(encoding="utf-8"))["model"]["merges"]
@@ -53,7 +48,7 @@ class ModelsTest(unittest.TestCase):
 
     def test_the_generation_prompt_switches_thinking(self):
         tokenizer = AutoTokenizer.from_pretrained(ROOT / "model-1")
-        options = dict(tokenize=False, add_generation_prompt=True)
+        options = {"tokenize": False, "add_generation_prompt": True}
         messages = [{"role": "user", "content": "Hi"}]
         start = "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n"
         self.assertEqual(tokenizer.apply_chat_template(messages, **options), f"{start}<think>\n\n</think>\n\n")
@@ -66,10 +61,6 @@ class ModelsTest(unittest.TestCase):
             self.assertIn(f"{millions:.{1 if millions > 1 else 2}f} million parameters", card)
             self.assertIn(f"{shape_of(name).kv_bytes_per_token} bytes per token", card)
             self.assertIn("It is not the operator's", card.replace("\n", " "))
-
-    def test_all_files_together_stay_small(self):
-        size = sum(path.stat().st_size for path in ROOT.rglob("*") if path.is_file() and ".parley" not in path.parts)
-        self.assertLessEqual(size, 60_000_000)
 
 
 if __name__ == "__main__":

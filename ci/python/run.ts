@@ -1,0 +1,33 @@
+import { spawn } from "node:child_process";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { didNotRun } from "../steps.ts";
+import { NotThere, prepareEnvironment } from "./environment.ts";
+
+// Runs a command in the environment that checks the Python of the tree: ruff, and what the checked code imports, torch
+// left out. The first run installs it. `node ci/python/run.ts ruff check`
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+try {
+  const programs = await prepareEnvironment({
+    title: "what checks the Python code",
+    folder: join(root, ".parley/python"),
+    locks: [join(import.meta.dirname, "requirements.lock"), join(root, "fuzz/requirements.lock")],
+  });
+  process.exitCode = await runIn(programs, process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof NotThere)) throw error;
+  process.stdout.write(`the Python code was not checked: ${error.message}\n`);
+  process.exitCode = didNotRun;
+}
+
+/** pyright comes from npm, and takes the Python that it finds first. */
+function runIn(programs: string, [program = "python", ...args]: readonly string[]): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const path = [programs, join(root, "node_modules/.bin"), process.env["PATH"]].join(delimiter);
+  const child = spawn(program, args, { cwd: root, stdio: "inherit", env: { ...process.env, PATH: path } });
+  child.on("error", reject);
+  child.on("exit", (code) => resolve(code ?? 1));
+  return promise;
+}
