@@ -24,7 +24,7 @@ function tell(plan: Partial<AnswerPlan>, tokens: readonly string[], isCut = fals
     if (told.finish) break;
     note(told, answer.push({ id: 0, token, bytes: bytesOf(token) }));
   }
-  if (!told.finish) note(told, isCut ? answer.cut() : answer.end());
+  if (!told.finish) note(told, isCut ? answer.truncate() : answer.end());
   return told;
 }
 

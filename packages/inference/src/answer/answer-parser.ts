@@ -1,32 +1,32 @@
 import type { FinishReason, OutputToken } from "../engine.ts";
 import { specialToken } from "../prompt/special-tokens.ts";
 import { ContentText } from "./content-text.ts";
-import type { ShownText } from "./content-text.ts";
+import type { SafeText } from "./content-text.ts";
 import { ReasoningText } from "./reasoning-text.ts";
 import { ToolCallText } from "./tool-call-text.ts";
 
-/** What a choice may contain beside text. */
+/** What a choice may contain besides text. */
 export interface AnswerPlan {
   readonly isReasoning: boolean;
   readonly tools: "off" | "auto" | "required";
   readonly isParallel: boolean;
-  /** The content is held to a grammar: no call may interrupt it. */
+  /** A grammar constrains the content, so no call may interrupt it. */
   readonly isConstrained: boolean;
   readonly stop: readonly string[];
 }
 
-/** What one or more tokens add to the answer, still without the choice and its usage. */
+/** What one or more tokens add to the answer, without the number of the choice and without usage. */
 export type AnswerDelta =
   | { readonly kind: "text"; readonly text: string; readonly tokens: readonly OutputToken[] }
   | { readonly kind: "reasoning"; readonly text: string }
   | { readonly kind: "tool"; readonly index: number; readonly name?: string; readonly arguments: string };
 
-/** What the tokens so far mean for what comes next. */
+/** What the parser has made of a token. */
 export interface ParserOutput {
   readonly deltas: readonly AnswerDelta[];
-  /** Special tokens and white space that the answer must continue with; nothing is sampled for them. */
+  /** Special tokens and white space that the answer must continue with. They are written without sampling. */
   readonly force?: readonly string[];
-  /** Set when the answer is over although the model has not said so. */
+  /** Set when the answer is complete although the model has not ended its turn. */
   readonly finish?: FinishReason;
 }
 
@@ -34,22 +34,22 @@ export type FinalOutput = ParserOutput & { readonly finish: FinishReason };
 
 type Mode = "reasoning" | "content" | "tool" | "between calls";
 
-/** Reads one choice token by token: an optional thought, then content, then tool calls. */
+/** Parses one choice token by token: optional reasoning, then content, then tool calls. */
 export class AnswerParser {
   readonly #plan: AnswerPlan;
-  readonly #thought: ReasoningText;
+  readonly #reasoning: ReasoningText;
   readonly #content: ContentText;
   #mode: Mode;
   #call = new ToolCallText();
   #calls = 0;
   #hasContent = false;
-  /** The thought has just ended: line breaks that come next belong to the form, not to the content. */
-  #isAfterThought = false;
+  /** Reasoning has just ended. Line breaks that follow separate it from the content and belong to neither. */
+  #isAfterReasoning = false;
 
-  /** @param opensInReasoning the prompt itself ends inside a thought */
+  /** @param opensInReasoning the prompt ends inside a reasoning section */
   constructor(plan: AnswerPlan, opensInReasoning: boolean) {
     this.#plan = plan;
-    this.#thought = new ReasoningText();
+    this.#reasoning = new ReasoningText();
     this.#content = new ContentText(plan.stop);
     this.#mode = opensInReasoning ? "reasoning" : "content";
   }
@@ -58,19 +58,19 @@ export class AnswerParser {
     return this.#mode;
   }
 
-  /** The special tokens that may be chosen next. */
+  /** The special tokens that may come next. */
   get allowedSpecialTokens(): readonly string[] {
     if (this.#mode === "reasoning") return [specialToken.thinkEnd];
     if (this.#mode === "tool" || this.#plan.tools === "off") return [];
     return this.#plan.isConstrained && this.#hasContent ? [] : [specialToken.callStart];
   }
 
-  /** Whether the model may end its turn here: a thought must be closed, and a call completed. */
+  /** Whether the model may end its turn here: not inside reasoning, and not inside a call. */
   get canEnd(): boolean {
     return this.#mode === "content" || this.#mode === "between calls";
   }
 
-  /** What is written for the model before anything is sampled. */
+  /** What the answer must begin with, before anything is sampled. */
   open(): ParserOutput {
     if (this.#plan.isReasoning && this.#mode === "content") {
       this.#mode = "reasoning";
@@ -81,14 +81,14 @@ export class AnswerParser {
       : { deltas: [] };
   }
 
-  /** The model has chosen a token that does not end its turn. */
-  push(piece: OutputToken): ParserOutput {
-    if (piece.token === specialToken.thinkEnd && this.#mode === "reasoning") return this.#endThought();
-    if (piece.token === specialToken.callStart && this.allowedSpecialTokens.includes(specialToken.callStart))
+  /** The model has written a token that does not end its turn. */
+  push(token: OutputToken): ParserOutput {
+    if (token.token === specialToken.thinkEnd && this.#mode === "reasoning") return this.#endReasoning();
+    if (token.token === specialToken.callStart && this.allowedSpecialTokens.includes(specialToken.callStart))
       return this.#openCall(["\n"]);
-    if (this.#mode === "reasoning") return { deltas: reasoningDelta(this.#thought.push(piece.bytes)) };
-    if (this.#mode === "content") return this.#write(piece);
-    return this.#mode === "tool" ? this.#writeCall(piece) : this.#betweenCalls(piece);
+    if (this.#mode === "reasoning") return { deltas: reasoningDelta(this.#reasoning.push(token.bytes)) };
+    if (this.#mode === "content") return this.#pushContent(token);
+    return this.#mode === "tool" ? this.#pushCall(token) : this.#pushBetweenCalls(token);
   }
 
   /** The model has ended its turn. */
@@ -97,27 +97,27 @@ export class AnswerParser {
     return { deltas: textDelta(this.#content.flush()), finish: "stop" };
   }
 
-  /** The cap is reached before the model has ended its turn. */
-  cut(): FinalOutput {
+  /** The token limit is reached before the model has ended its turn. */
+  truncate(): FinalOutput {
     if (this.#mode === "between calls") return { deltas: [], finish: "tool_calls" };
     return { deltas: this.#mode === "content" ? textDelta(this.#content.flush()) : [], finish: "length" };
   }
 
-  #endThought(): ParserOutput {
+  #endReasoning(): ParserOutput {
     this.#mode = "content";
-    this.#isAfterThought = true;
-    const deltas = reasoningDelta(this.#thought.flush());
+    this.#isAfterReasoning = true;
+    const deltas = reasoningDelta(this.#reasoning.flush());
     if (this.#plan.tools !== "required") return { deltas };
     const call = this.#openCall(["\n\n", specialToken.callStart, "\n"]);
     return { ...call, deltas: [...deltas, ...call.deltas] };
   }
 
-  #write(piece: OutputToken): ParserOutput {
-    if (this.#isAfterThought && piece.bytes.every((byte) => byte === 0x0a)) return { deltas: [] };
-    this.#isAfterThought = false;
+  #pushContent(token: OutputToken): ParserOutput {
+    if (this.#isAfterReasoning && token.bytes.every((byte) => byte === 0x0a)) return { deltas: [] };
+    this.#isAfterReasoning = false;
     this.#hasContent = true;
-    const shown = this.#content.push(piece);
-    return { deltas: textDelta(shown), ...(shown.isStopped && { finish: "stop" }) };
+    const safe = this.#content.push(token);
+    return { deltas: textDelta(safe), ...(safe.isStopped && { finish: "stop" }) };
   }
 
   #openCall(force: readonly string[]): ParserOutput {
@@ -127,7 +127,7 @@ export class AnswerParser {
     return { deltas, force };
   }
 
-  #writeCall(token: OutputToken): ParserOutput {
+  #pushCall(token: OutputToken): ParserOutput {
     const { name, arguments: text, isComplete } = this.#call.push(token.bytes);
     const delta: AnswerDelta = {
       kind: "tool",
@@ -144,13 +144,13 @@ export class AnswerParser {
   }
 
   /** After a call only another call may follow. */
-  #betweenCalls(piece: OutputToken): ParserOutput {
-    const isBlank = piece.bytes.every((byte) => byte === 0x0a || byte === 0x20);
+  #pushBetweenCalls(token: OutputToken): ParserOutput {
+    const isBlank = token.bytes.every((byte) => byte === 0x0a || byte === 0x20);
     return isBlank ? { deltas: [] } : { deltas: [], finish: "tool_calls" };
   }
 }
 
-const textDelta = ({ text, tokens }: ShownText): AnswerDelta[] =>
+const textDelta = ({ text, tokens }: SafeText): AnswerDelta[] =>
   text === "" && tokens.length === 0 ? [] : [{ kind: "text", text, tokens }];
 
-const reasoningDelta = (text: string): AnswerDelta[] => (text === "" ? [] : [{ kind: "reasoning", text }]);
+export const reasoningDelta = (text: string): AnswerDelta[] => (text === "" ? [] : [{ kind: "reasoning", text }]);

@@ -1,7 +1,7 @@
 /**
- * Several generators as one, in the order in which they have something to say. Leaving the loop, or the failure of
- * one, ends all of them, and waits until they have ended.
- * @param leave called before that wait: makes those end soon that wait for something themselves
+ * Merges generators into one, in the order in which they yield. Leaving the loop, or the failure of one generator, closes
+ * all of them and waits until they have ended.
+ * @param leave called before that wait: makes generators that wait for something end soon
  */
 export async function* mergeChoices<T>(
   generators: readonly AsyncGenerator<T>[],

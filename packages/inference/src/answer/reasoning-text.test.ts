@@ -3,8 +3,8 @@ import { bytesOf, everyCut } from "../../test/cuts.ts";
 import { ReasoningText } from "./reasoning-text.ts";
 
 const read = (pieces: readonly (readonly number[])[]): string => {
-  const thought = new ReasoningText();
-  return pieces.map((bytes) => thought.push(bytes)).join("") + thought.flush();
+  const reasoning = new ReasoningText();
+  return pieces.map((bytes) => reasoning.push(bytes)).join("") + reasoning.flush();
 };
 
 test.each([
@@ -13,11 +13,11 @@ test.each([
   ["blanks stay", " So \n ", " So \n "],
   ["nothing but line breaks", "\n\n\n", ""],
   ["nothing", "", ""],
-])("a thought, %s, is the same however the bytes are cut", (_title, text, want) => {
+])("reasoning, %s, is the same however the bytes are split", (_title, text, want) => {
   for (const pieces of [...everyCut(bytesOf(text)), bytesOf(text).map((byte) => [byte])])
     expect(read(pieces)).toBe(want);
 });
 
-test("a broken character at the end of a thought stays in it", () => {
+test("an incomplete character at the end of reasoning stays in it", () => {
   expect(read([[0x61], [0xf0, 0x9f]])).toBe("a\uFFFD");
 });

@@ -1,15 +1,15 @@
-/** Turns tokens into the text of a thought: whole characters, without the line breaks around it. */
+/** Turns tokens into reasoning text: whole characters, without the line breaks around it. */
 export class ReasoningText {
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   #isEmpty = true;
-  /** Line breaks that may turn out to be the last. */
+  /** Line breaks that are emitted only if more text follows. */
   #blank = "";
 
   push(bytes: readonly number[]): string {
     return this.#take(this.#decoder.decode(Uint8Array.from(bytes), { stream: true }));
   }
 
-  /** The thought is over: a broken character becomes U+FFFD. */
+  /** The reasoning has ended: an incomplete character becomes U+FFFD. */
   flush(): string {
     return this.#take(this.#decoder.decode());
   }

@@ -1,19 +1,19 @@
-/** What may be shown of a text so far, and whether a stop string has ended it. */
+/** The part of the text that is safe to emit, and whether a stop string has ended the text. */
 export interface Released {
   readonly text: string;
   readonly isStopped: boolean;
 }
 
 /**
- * Holds back the shortest tail that may still become a stop string. The text ends before the first stop string, which
- * is never part of it.
+ * Holds back the end of the text while it may still become a stop string. The text ends before the first stop string,
+ * which is never part of it.
  */
 export class StopStrings {
   readonly #stops: readonly string[];
   #held = "";
 
   constructor(stops: readonly string[]) {
-    // Half a surrogate pair never comes alone, and a text must not be cut inside one.
+    // The decoded text has no lone surrogates, so a stop string with one could only match half of a character.
     this.#stops = stops.map((stop) => stop.toWellFormed());
   }
 
@@ -29,14 +29,14 @@ export class StopStrings {
     return { text: whole.slice(0, keep), isStopped: false };
   }
 
-  /** The text has ended otherwise: what was held back is text after all. */
+  /** The text has ended without a stop string: returns what was held back. */
   flush(): string {
     const text = this.#held;
     this.#held = "";
     return text;
   }
 
-  /** Where the stop string begins that is complete first: so it does not matter how the text is cut. */
+  /** The start of the stop string that is complete first. So the result does not depend on how the text is split. */
   #firstStop(text: string): number | undefined {
     const found = this.#stops
       .map((stop) => ({ start: text.indexOf(stop), length: stop.length }))
@@ -45,7 +45,7 @@ export class StopStrings {
     return found[0]?.start;
   }
 
-  /** The length of the longest tail that is a proper beginning of a stop string. */
+  /** The length of the longest end of the text that is a proper prefix of a stop string. */
   #possibleStart(text: string): number {
     let longest = 0;
     for (const stop of this.#stops) {

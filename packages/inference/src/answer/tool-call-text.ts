@@ -1,4 +1,4 @@
-/** What a piece of a tool call's text adds. */
+/** What one token adds to a tool call. */
 export interface ToolCallDelta {
   /** Set once, when the name is complete. */
   readonly name?: string;
@@ -9,7 +9,7 @@ export interface ToolCallDelta {
 
 const opening = /^\{"name": "([^"]+)", "arguments": /;
 
-/** Reads the body of one tool call, `{"name": "…", "arguments": {…}}`, whose form the grammar guarantees. */
+/** Parses the body of one tool call, `{"name": "…", "arguments": {…}}`. The grammar guarantees this format. */
 export class ToolCallText {
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   #head: string | undefined = "";
@@ -30,7 +30,7 @@ export class ToolCallText {
     return { name: match[1] as string, ...this.#takeArguments(rest) };
   }
 
-  /** Everything up to the brace that closes the arguments; the brace of the call itself is not part of them. */
+  /** The text up to the brace that closes the arguments. The brace that closes the call is not part of them. */
   #takeArguments(text: string): ToolCallDelta {
     if (this.#depth === 0 && this.#isComplete) return { arguments: "", isComplete: text.includes("}") };
     for (let index = 0; index < text.length; index += 1) {

@@ -6,7 +6,7 @@ import type { ModelFolder } from "./model-folder.ts";
 
 /** What a token of a model means. */
 export interface TokenReader {
-  describe(token: number): OutputToken;
+  readonly describe: (token: number) => OutputToken;
   isEndOfTurn(token: number): boolean;
   /** Whether it is more than text, as `<tool_call>` is. */
   isSpecialToken(token: number): boolean;
@@ -25,12 +25,12 @@ export async function openModel(path: string): Promise<OpenModel> {
   // Those whose prompts it was making hear of its death; the next prompt starts another.
   const prompts = await PromptThreads.start({ program, model: path, onDeath: () => undefined });
   const { vocabulary, endOfTurn } = folder;
-  const specialTokens = new Set(vocabulary.specialTokens.map((spelling) => vocabulary.specialTokenId(spelling)));
+  const specialTokenIds = new Set(vocabulary.specialTokenIds);
   return {
     folder,
     prompts,
     describe: describeWith(vocabulary),
     isEndOfTurn: (token) => endOfTurn.includes(token),
-    isSpecialToken: (token) => specialTokens.has(token),
+    isSpecialToken: (token) => specialTokenIds.has(token),
   };
 }

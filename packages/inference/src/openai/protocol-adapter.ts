@@ -1,3 +1,4 @@
+import type { Limits } from "../answer/assert-fits.ts";
 import type { EngineEvent, EngineMetadata, EngineRequest } from "../engine.ts";
 import type { OpenModel } from "../model-folder/open-model.ts";
 import type { Upstream } from "./upstream.ts";
@@ -9,9 +10,6 @@ export interface ServedModel {
   readonly servedName: string;
   readonly upstream: Upstream;
 }
-
-/** Undefined before the upstream has said how much it can do. */
-export type Limits = { readonly context_length: number; readonly slots: number } | undefined;
 
 /** How requests are put to an upstream: by token ids (`completions/`) or by messages (`chat/`). */
 export interface ProtocolAdapter {

@@ -33,6 +33,7 @@ export function buildVocabulary({ spellings, encoding, kindOf }: TokenList, temp
     spellingOf: (id) => spellings[id] ?? "",
     specialTokenId: (spelling) => specialTokens.get(spelling),
     specialTokens: [...specialTokens.keys()],
+    specialTokenIds: [...specialTokens.values()],
   };
 }
 

@@ -7,10 +7,11 @@ export interface Vocabulary {
   bytesOf(token: number): readonly number[];
   /** The spelling, control tokens included. */
   spellingOf(token: number): string;
-  /** The token that is spelled exactly so and is more than text (`<tool_call>`), or undefined. */
+  /** The special token (such as `<tool_call>`) with exactly this spelling, or undefined. */
   readonly specialTokenId: (spelling: string) => number | undefined;
-  /** Every spelling that a template could give a meaning to. */
+  /** The spellings of all special tokens: those that a template could give a meaning to. */
   readonly specialTokens: readonly string[];
+  readonly specialTokenIds: readonly number[];
 }
 
 /** Tokens as an answer reports them. */

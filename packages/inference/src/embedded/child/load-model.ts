@@ -15,10 +15,10 @@ import { describeWith } from "../../prompt/vocabulary.ts";
 import type { Vocabulary } from "../../prompt/vocabulary.ts";
 import { readVocabulary } from "./vocabulary.ts";
 
-/** A model in memory with its slots, and the few things a choice asks of it. */
+/** A model in memory with its slots, and what a choice needs of it. */
 export interface LoadedModel {
   readonly file: GgufFileInfo;
-  /** The name and version of what computes. */
+  /** The name and version of the inference library. */
   readonly engine: string;
   readonly vocabulary: Vocabulary;
   readonly capabilities: Capabilities;
@@ -26,9 +26,9 @@ export interface LoadedModel {
   readonly slots: SlotPool;
   readonly progress: Progress;
   isEndOfTurn(token: number): boolean;
-  describe(token: number): OutputToken;
-  /** Token ids of special tokens and white space that structure an answer. */
-  encodeForm(text: string): readonly number[];
+  readonly describe: (token: number) => OutputToken;
+  /** Token ids of the special tokens and white space that structure an answer. */
+  encodeStructure(text: string): readonly number[];
   /** A fresh evaluation of a grammar (GBNF) for the native sampler; undefined stays undefined. */
   startGrammar(grammar: string | undefined): unknown;
   dispose(): Promise<void>;
@@ -38,7 +38,7 @@ export interface LoadedModel {
  * Loads a model file and creates its slots.
  * @param file the header of the file, which has been checked
  * @param onProgress called with 0 to 1 while the weights are read
- * @throws {ModelFileError} {MemoryBudgetError} what starting again cannot mend
+ * @throws {ModelFileError} {MemoryBudgetError} faults that a restart cannot correct
  */
 export async function loadModel(
   settings: ModelSettings,
@@ -46,15 +46,15 @@ export async function loadModel(
   onProgress: (share: number) => void,
 ): Promise<LoadedModel> {
   const plan = planSlots(file, settings);
-  let complaint: string | undefined;
+  let reported: string | undefined;
   const llama = await openLlama(settings.threads, (message) => {
-    complaint ??= message;
+    reported ??= message;
     process.stderr.write(`${message}\n`);
   });
   const model = await llama
     .loadModel({ modelPath: settings.file, onLoadProgress: onProgress, ignoreMemorySafetyChecks: true })
     .catch((error: unknown) => {
-      throw cannotLoad(settings.file, complaint ?? String(error));
+      throw cannotLoad(settings.file, reported ?? String(error));
     });
   const context = await model.createContext({
     sequences: plan.slots,
@@ -76,10 +76,10 @@ export async function loadModel(
     capabilities: capabilitiesOf(file.metadata.tokenizer.chat_template ?? "", vocabulary.specialTokens),
     slots: new SlotPool(slots),
     progress,
-    // A token is a number with a brand.
+    // node-llama-cpp's `Token` is a branded number.
     isEndOfTurn: (token) => model.isEogToken(token as Token),
     describe: describeWith(vocabulary),
-    encodeForm: encoderOf(model),
+    encodeStructure: encoderOf(model),
     startGrammar: grammarsOf(model),
     dispose: () => llama.dispose(),
   };
@@ -94,7 +94,7 @@ function encoderOf(model: LlamaModel): (text: string) => readonly number[] {
   };
 }
 
-/** Compiling a grammar costs more than evaluating it: the latest ones are kept. */
+/** Compiling a grammar costs more than evaluating it, so the 64 most recently used ones are kept. */
 function grammarsOf(model: LlamaModel): (grammar: string | undefined) => unknown {
   const kept = new Map<string, LlamaGrammar>();
   return (text) => {

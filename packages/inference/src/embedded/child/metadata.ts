@@ -4,7 +4,7 @@ import { fingerprint } from "../../fingerprint.ts";
 import type { EmbeddedChildSettings } from "../settings.ts";
 import type { LoadedModel } from "./load-model.ts";
 
-/** What the loaded model turns out to be and to be able to do. */
+/** The metadata of the loaded model. */
 export function metadataOf(model: LoadedModel, settings: EmbeddedChildSettings): EngineMetadata {
   const template = model.file.metadata.tokenizer.chat_template ?? "";
   return {

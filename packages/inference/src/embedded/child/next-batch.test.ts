@@ -1,14 +1,14 @@
 import type { BatchItem, EvaluationPriority, Token } from "node-llama-cpp";
 import { expect, test } from "vitest";
-import { decodes, nextBatch } from "./next-batch.ts";
+import { batchPriority, nextBatch } from "./next-batch.ts";
 
-const item = (length: number, evaluationPriority: EvaluationPriority = decodes.together): BatchItem => ({
+const item = (length: number, evaluationPriority: EvaluationPriority = batchPriority.shared): BatchItem => ({
   // A token is a number with a brand.
   tokens: Array.from({ length }, (_, id) => id as Token),
   logits: [],
   evaluationPriority,
 });
-const alone = (length: number): BatchItem => item(length, decodes.alone);
+const alone = (length: number): BatchItem => item(length, batchPriority.solo);
 
 test.each<[string, BatchItem[], [place: number, amount: number][]]>([
   ["nothing", [], []],

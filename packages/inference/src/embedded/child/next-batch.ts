@@ -1,20 +1,24 @@
 import type { BatchItem, EvaluationPriority, PrioritizedBatchItem } from "node-llama-cpp";
 
-/** How a piece of a sequence is decoded; node-llama-cpp carries it along as a priority, which nothing else here uses. */
-export const decodes = { together: 5, alone: 1 } as const satisfies Record<string, EvaluationPriority>;
+/**
+ * Whether a part of a sequence may share its batch. node-llama-cpp passes it along as a priority, which is used for nothing
+ * else here.
+ */
+export const batchPriority = { shared: 5, solo: 1 } as const satisfies Record<string, EvaluationPriority>;
 
 /**
- * What llama.cpp decodes next, first come first served. Sums of a batch are rounded differently with every company that
- * a sequence has in it, and sampling makes another text of that; a sequence whose text must be repeatable is decoded alone.
+ * The batch that llama.cpp decodes next, in the order of arrival. Floating-point sums depend on what else is in the batch,
+ * and a small difference can lead to another sampled token. So a sequence whose text must be repeatable is decoded in a
+ * batch of its own.
  */
 export function nextBatch({ items, size }: { items: readonly BatchItem[]; size: number }): PrioritizedBatchItem[] {
   const [first] = items;
-  if (first?.evaluationPriority === decodes.alone) return [{ item: first, processAmount: first.tokens.length }];
+  if (first?.evaluationPriority === batchPriority.solo) return [{ item: first, processAmount: first.tokens.length }];
   const batch: PrioritizedBatchItem[] = [];
   let room = size;
   for (const item of items) {
     const processAmount = Math.min(item.tokens.length, room);
-    if (item.evaluationPriority === decodes.alone || processAmount === 0) continue;
+    if (item.evaluationPriority === batchPriority.solo || processAmount === 0) continue;
     batch.push({ item, processAmount });
     room -= processAmount;
   }

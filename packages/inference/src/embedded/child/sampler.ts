@@ -1,3 +1,4 @@
+import { seedOfChoice } from "../../answer/seed-of-choice.ts";
 import type { Sampling } from "../../engine.ts";
 
 /** The configuration of node-llama-cpp's native sampler (its `AddonSampler.applyConfig`, version 3.22). */
@@ -16,21 +17,20 @@ export interface NativeSamplerConfig {
 }
 
 /**
- * −100 pushes a token below every other one and 100 above, whatever the logits and the penalties. Neither is absolute:
- * where nothing else is left, because of a grammar or because the caller has named the whole vocabulary, something must
- * be chosen all the same.
+ * A bias of −100 puts a token below all others, and 100 above, whatever the logits and the penalties. Neither is absolute:
+ * some token must be chosen even where a grammar or the caller's bias leaves no other.
  */
 const extremes = new Map([
   [-100, -1e5],
   [100, 1e5],
 ]);
 
-/** Below this, dividing the logits by the temperature overflows a float: the outcome is greedy anyway. */
+/** Below this temperature, dividing the logits by it overflows a float. Sampling is greedy there anyway. */
 const coldest = 1e-4;
 
 /**
- * The sampling state of one choice. Frequency and presence penalties are additive on the logits, so they travel as
- * token biases over what this choice has written; the repetition penalty is a factor and covers the prompt as well.
+ * The sampling state of one choice. Frequency and presence penalties are added to the logits, so they are passed on as token
+ * biases; they count the tokens of this choice. The repetition penalty is a factor, and it covers the prompt as well.
  */
 export class ChoiceSampler {
   readonly #sampling: Sampling;
@@ -101,13 +101,13 @@ function readBias(bias: Sampling["logit_bias"], vocabularySize: number): Readonl
   return read;
 }
 
-/** llama.cpp reads the largest 32-bit seed as "take a random one". */
+/** llama.cpp treats the largest 32-bit seed as a request for a random one. */
 const seeds = 2 ** 32 - 1;
 
-/** An int64 seed, offset by the choice, folded into the 32 bits that the native sampler takes. */
+/** The int64 seed of a choice, folded into the 32 bits that the native sampler takes. @param random from 0 up to 1 */
 export function foldSeed(seed: string | undefined, choice: number, random: () => number): number {
   if (seed === undefined) return Math.floor(random() * seeds);
-  // Fibonacci hashing: neighbours, and a number and its negative, end far apart.
-  const mixed = BigInt.asUintN(64, (BigInt(seed) + BigInt(choice)) * 0x9e37_79b9_7f4a_7c15n);
+  // Fibonacci hashing: seeds that differ by 1 or only in their sign get very different results.
+  const mixed = BigInt.asUintN(64, seedOfChoice(seed, choice) * 0x9e37_79b9_7f4a_7c15n);
   return Number(mixed >> 32n) % seeds;
 }

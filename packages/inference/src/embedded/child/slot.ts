@@ -1,14 +1,8 @@
 import type { LlamaContextSequence, LlamaModel } from "node-llama-cpp";
-import { decodes } from "./next-batch.ts";
+import type { SampledToken } from "../../answer/sampled-token.ts";
 import type { Progress } from "../../child/progress.ts";
+import { batchPriority } from "./next-batch.ts";
 import type { NativeSamplerConfig } from "./sampler.ts";
-
-/** A token that the model chose, with what was asked to be known of the choice. */
-export interface Chosen {
-  readonly token: number;
-  /** Log-probabilities of the unfiltered distribution: the chosen token's, and the highest ones in falling order. */
-  readonly logprobs?: { readonly chosen: number; readonly top: readonly (readonly [token: number, logprob: number])[] };
-}
 
 /** The native objects below node-llama-cpp's public types. */
 interface NativeSampler {
@@ -32,9 +26,9 @@ interface NativeContext {
 }
 
 /**
- * The members of a sequence that its public types hide, at version 3.22 exactly (the version is pinned, and every test
- * of the embedded engine runs through here). They are used because the public `evaluate` reports probabilities only
- * after the sampling filters, restarts the random numbers with every call, and cannot stop in the middle of a prompt.
+ * Members of a sequence that its public types hide. They are those of version 3.22, which is pinned; every test of the
+ * embedded engine uses them. The public `evaluate` does not suffice: it reports probabilities only after the sampling
+ * filters, restarts the random numbers with every call, and cannot stop in the middle of a prompt.
  */
 interface SequenceInternals {
   readonly _context: { readonly _ctx: NativeContext };
@@ -54,24 +48,25 @@ interface ModelInternals {
   readonly _llama: { readonly _bindings: { readonly AddonSampler: new (model: unknown) => NativeSampler } };
 }
 
-/** Samples one token; with a number of alternatives the choice is reported with log-probabilities. */
-export type Sample = (config: NativeSamplerConfig, alternatives: Alternatives | undefined) => Promise<Chosen>;
+/** Samples one token; with log-probabilities where alternatives are asked for. */
+export type Sample = (config: NativeSamplerConfig, alternatives: Alternatives | undefined) => Promise<SampledToken>;
 
-/** How many of the likeliest tokens to name; those that cannot be written here are no alternatives. */
+/** How many of the most likely tokens to report; banned tokens are not reported. */
 export interface Alternatives {
   readonly count: number;
   readonly banned: readonly number[];
 }
 
-/** One sequence of the shared context: decodes tokens for one choice at a time and samples what follows. */
+/** One sequence of the shared context. It decodes and samples the tokens of one choice at a time. */
 export class Slot {
   readonly #sequence: LlamaContextSequence;
   readonly #internals: SequenceInternals;
   readonly #newSampler: () => NativeSampler;
+  /** Without any filter, for log-probabilities. */
   readonly #plain: NativeSampler;
   readonly #progress: Progress;
   #sampler: NativeSampler;
-  #company: number = decodes.together;
+  #priority: number = batchPriority.shared;
 
   constructor(sequence: LlamaContextSequence, model: LlamaModel, progress: Progress) {
     // Both casts reach the hidden members described above.
@@ -85,12 +80,12 @@ export class Slot {
     this.#plain.applyConfig({});
   }
 
-  /** @param isRepeatable the text depends on nothing but the request: no other sequence shares its batches */
+  /** @param isRepeatable the text must depend on the request alone, so no other sequence may share its batches */
   begin(isRepeatable: boolean): void {
-    this.#company = isRepeatable ? decodes.alone : decodes.together;
+    this.#priority = isRepeatable ? batchPriority.solo : batchPriority.shared;
   }
 
-  /** Forgets everything, random numbers included: the same seed must give the same text in any slot at any time. */
+  /** Resets the slot and its random numbers: the same seed must give the same text in any slot at any time. */
   async clear(): Promise<void> {
     this.#sampler.dispose();
     this.#sampler = this.#newSampler();
@@ -102,47 +97,48 @@ export class Slot {
     await this.#run(tokens, async () => undefined, []);
   }
 
-  /** Decodes the tokens, at least one; `choose` may then sample more than once from what follows them. */
-  async next(tokens: readonly number[], choose: (sample: Sample) => Promise<Chosen>): Promise<Chosen> {
+  /** Decodes the tokens, at least one. `choose` may then sample the next token, more than once if needed. */
+  async next(tokens: readonly number[], choose: (sample: Sample) => Promise<SampledToken>): Promise<SampledToken> {
     const wantsLogits: (true | undefined)[] = [];
     wantsLogits[tokens.length - 1] = true;
-    const onLogits = (index: number): Promise<Chosen> =>
+    const onLogits = (index: number): Promise<SampledToken> =>
       choose((config, alternatives) => this.#sample(index, config, alternatives));
     const results = await this.#run(tokens, onLogits, wantsLogits);
-    // The place of the last token holds what `choose` has returned.
-    const chosen = results[tokens.length - 1] as Chosen | undefined;
-    if (chosen === undefined) throw new Error("llama.cpp returned no token");
-    return chosen;
+    // The result for the last token is what `choose` has returned.
+    const sampled = results[tokens.length - 1] as SampledToken | undefined;
+    if (sampled === undefined) throw new Error("llama.cpp returned no token");
+    return sampled;
   }
 
-  async #sample(index: number, config: NativeSamplerConfig, alternatives: Alternatives | undefined): Promise<Chosen> {
+  async #sample(
+    index: number,
+    config: NativeSamplerConfig,
+    alternatives: Alternatives | undefined,
+  ): Promise<SampledToken> {
     const { _ctx: context } = this.#internals._context;
     this.#sampler.applyConfig(config);
     const sampled = await context.sampleToken(index, this.#sampler);
-    const token = Array.isArray(sampled) ? sampled[0] : sampled;
-    if (token < 0) throw new Error("llama.cpp found no token to choose");
-    if (alternatives === undefined) return { token };
-    return { token, logprobs: await this.#readLogprobs(index, token, alternatives) };
+    const id = Array.isArray(sampled) ? sampled[0] : sampled;
+    if (id < 0) throw new Error("llama.cpp found no token to choose");
+    return alternatives === undefined ? { id } : this.#withLogprobs(index, id, alternatives);
   }
 
-  /** The same logits again, through a sampler without filters. */
-  async #readLogprobs(
-    index: number,
-    token: number,
-    { count, banned }: Alternatives,
-  ): Promise<NonNullable<Chosen["logprobs"]>> {
+  /** Reads the same logits again with a sampler without filters: log-probabilities are of the unfiltered distribution. */
+  async #withLogprobs(index: number, id: number, { count, banned }: Alternatives): Promise<SampledToken> {
     const { _ctx: context } = this.#internals._context;
-    const filter: LogitFilter = [[token], false, false, false, Math.max(1, count + banned.length)];
+    const filter: LogitFilter = [[id], false, false, false, Math.max(1, count + banned.length)];
     const result = await context.sampleToken(index, this.#plain, false, false, filter, true);
     const [, , , flat = [], weight = 1] = Array.isArray(result) ? result : [];
     const logits = pairs(flat);
     const highest = Math.max(...logits.map(([, logit]) => logit));
     // The weight is the sum of exp(logit − highest) over the vocabulary.
     const total = highest + Math.log(weight);
-    const logprobOf = new Map<number, number>(logits.map(([id, logit]) => [id, Math.min(0, logit - total)]));
-    const possible = [...logprobOf].filter(([id]) => !banned.includes(id));
-    const top = possible.toSorted((a, b) => b[1] - a[1]).slice(0, count);
-    return { chosen: logprobOf.get(token) ?? Number.NEGATIVE_INFINITY, top };
+    const logprobOf = new Map<number, number>(logits.map(([token, logit]) => [token, Math.min(0, logit - total)]));
+    const possible = Array.from(logprobOf, ([token, logprob]) => ({ id: token, logprob })).filter(
+      (one) => !banned.includes(one.id),
+    );
+    const top = possible.toSorted((a, b) => b.logprob - a.logprob).slice(0, count);
+    return { id, logprob: logprobOf.get(id) ?? Number.NEGATIVE_INFINITY, top };
   }
 
   #run(
@@ -150,14 +146,14 @@ export class Slot {
     onLogits: (index: number) => Promise<unknown>,
     wants: (true | undefined)[],
   ): Promise<unknown[]> {
-    const shift = { size: 1, strategy: "eraseBeginning" } as const; // never happens: prompt + maximum fits the context
+    const shift = { size: 1, strategy: "eraseBeginning" } as const; // never happens: the prompt and the token limit fit the context
     return this.#progress.measure(tokens.length, () =>
-      this.#internals._decodeTokens([...tokens], wants, this.#company, this.#internals._tokenMeter, shift, onLogits),
+      this.#internals._decodeTokens([...tokens], wants, this.#priority, this.#internals._tokenMeter, shift, onLogits),
     );
   }
 }
 
-/** The native side writes token and value in turn. */
+/** The native side returns tokens and values alternately. */
 const pairs = (flat: readonly number[]): (readonly [token: number, value: number])[] => {
   const list: (readonly [number, number])[] = [];
   for (let index = 0; index + 1 < flat.length; index += 2) list.push([flat[index] ?? 0, flat[index + 1] ?? 0]);

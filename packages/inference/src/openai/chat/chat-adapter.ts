@@ -1,8 +1,9 @@
+import type { Limits } from "../../answer/assert-fits.ts";
 import { EngineError } from "../../engine.ts";
 import type { EngineEvent, EngineMetadata, EngineRequest } from "../../engine.ts";
 import { expectToken, probeRequest } from "../../probe.ts";
 import type { Capabilities } from "../../prompt/special-tokens.ts";
-import type { Limits, ProtocolAdapter, ServedModel } from "../protocol-adapter.ts";
+import type { ProtocolAdapter, ServedModel } from "../protocol-adapter.ts";
 import { readListed } from "../read-metadata.ts";
 import { findBeyondOpenAi, namesBeyondOpenAi } from "./chat-body.ts";
 import type { ChatDialect } from "./chat-body.ts";

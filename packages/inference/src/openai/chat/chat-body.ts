@@ -4,6 +4,7 @@ import type { Capabilities } from "../../prompt/special-tokens.ts";
 import type { Vocabulary } from "../../prompt/vocabulary.ts";
 import { RequestRefused } from "../../request-refused.ts";
 import { toChatMessages, toChatTools } from "./chat-messages.ts";
+import { writeBody } from "../write-body.ts";
 
 /** How the other side is spoken to. */
 export interface ChatDialect {
@@ -49,10 +50,7 @@ export function chatBody(job: ChatJob): string {
     // Counted in every event where it can be, so that what breaks off half-way still has its count.
     stream_options: { include_usage: true, ...(isVllm && { continuous_usage_stats: true }) },
   };
-  const seed = seedOf(job);
-  const text = JSON.stringify(body);
-  // Its digits may be more than a double holds.
-  return seed === undefined ? text : `{"seed":${seed},${text.slice(1)}`;
+  return writeBody(body, request, job.choice);
 }
 
 /**
@@ -61,11 +59,6 @@ export function chatBody(job: ChatJob): string {
  */
 const stopsThere = (plan: AnswerPlan, { stop, top_logprobs }: EngineRequest): boolean =>
   stop.length > 0 && !plan.isReasoning && plan.tools === "off" && top_logprobs === undefined;
-
-function seedOf({ request, choice }: ChatJob): string | undefined {
-  if (request.seed === undefined || request.sampling.temperature === 0) return undefined;
-  return BigInt.asIntN(64, BigInt(request.seed) + BigInt(choice)).toString();
-}
 
 /** What vLLM adds to OpenAI's members, with the values that change nothing. */
 const beyondOpenAi = { top_k: 0, min_p: 0, repetition_penalty: 1 } as const satisfies Partial<Sampling>;

@@ -1,9 +1,11 @@
+import { assertFits } from "../../answer/assert-fits.ts";
+import type { Limits } from "../../answer/assert-fits.ts";
 import { planAnswer } from "../../answer/plan-answer.ts";
 import type { EngineEvent, EngineRequest } from "../../engine.ts";
 import { compileGrammars } from "../../answer/compile-grammars.ts";
-import type { ChoiceDelta } from "../choice-delta.ts";
-import type { Limits, ServedModel } from "../protocol-adapter.ts";
-import { assertFits, runChoices } from "../run-choices.ts";
+import type { ChoiceDelta } from "../../answer/combine-choices.ts";
+import type { ServedModel } from "../protocol-adapter.ts";
+import { runChoices } from "../run-choices.ts";
 import { chatBody } from "./chat-body.ts";
 import type { ChatDialect } from "./chat-body.ts";
 import { readChat } from "./read-chat.ts";
@@ -24,7 +26,7 @@ export const generateChat = (
   served: ChatModel,
   request: EngineRequest,
   signal: AbortSignal,
-): AsyncGenerator<EngineEvent> => runChoices(request.n, signal, (either) => begin(served, request, either));
+): AsyncGenerator<EngineEvent> => runChoices(signal, (either) => begin(served, request, either));
 
 async function begin(
   { model, servedName, upstream, dialect, limits }: ChatModel,

@@ -1,10 +1,11 @@
+import { reasoningDelta } from "../../answer/answer-parser.ts";
 import type { AnswerPlan, AnswerDelta } from "../../answer/answer-parser.ts";
 import { ReasoningText } from "../../answer/reasoning-text.ts";
 import { EngineError } from "../../engine.ts";
 import type { EngineRequest, FinishReason } from "../../engine.ts";
 import { specialToken } from "../../prompt/special-tokens.ts";
 import { utf8 } from "../../prompt/token-bytes.ts";
-import type { ChoiceDelta } from "../choice-delta.ts";
+import type { ChoiceDelta, Finish } from "../../answer/combine-choices.ts";
 import { judgeContent } from "./validate-answer.ts";
 import { CallReader } from "./read-calls.ts";
 import type { ChatEnd, ChatStep, ChatUsage } from "./read-chat.ts";
@@ -16,19 +17,18 @@ const broken = (what: string): EngineError => new EngineError("protocol", `the e
 export class ChatChoiceReader {
   readonly #request: EngineRequest;
   readonly #plan: AnswerPlan;
-  readonly #count: (text: string) => Promise<number>;
+  readonly #countTokens: (text: string) => Promise<number>;
   readonly #content: ContentReader;
   readonly #calls: CallReader;
   readonly #thought = new ReasoningText();
   #thoughtText = "";
   #usage: ChatUsage | undefined;
-  #hasSpoken = false;
 
-  /** @param count tokens of a text, for a service that does not count */
-  constructor(request: EngineRequest, plan: AnswerPlan, count: (text: string) => Promise<number>) {
+  /** @param countTokens the tokens of a text, for a service that does not report usage */
+  constructor(request: EngineRequest, plan: AnswerPlan, countTokens: (text: string) => Promise<number>) {
     this.#request = request;
     this.#plan = plan;
-    this.#count = count;
+    this.#countTokens = countTokens;
     this.#calls = new CallReader(request);
     this.#content = new ContentReader({
       stop: request.stop,
@@ -56,20 +56,20 @@ export class ChatChoiceReader {
   *#take({ reasoning, content, calls, pieces }: ChatStep): Generator<ChoiceDelta> {
     if (reasoning !== "") {
       this.#thoughtText += reasoning;
-      yield* this.#sayAll(reasoningDelta(this.#thought.push(utf8(reasoning))));
+      yield* this.#countAll(reasoningDelta(this.#thought.push(utf8(reasoning))));
     }
     // After a call only another call may follow.
     if (this.#calls.count === 0) {
-      if (content !== "") yield* this.#sayAll(reasoningDelta(this.#thought.flush()));
-      yield* this.#sayAll(this.#content.push(this.#withoutBreaks(content), pieces));
+      if (content !== "") yield* this.#countAll(reasoningDelta(this.#thought.flush()));
+      yield* this.#countAll(this.#content.push(this.#withoutBreaks(content), pieces));
     }
     if (reasoning !== "" || calls.length > 0) this.#content.dropPieces();
     for (const call of calls) {
       if (this.#calls.count === 0)
-        yield* this.#sayAll([...reasoningDelta(this.#thought.flush()), ...this.#content.flush()]);
+        yield* this.#countAll([...reasoningDelta(this.#thought.flush()), ...this.#content.flush()]);
       if (this.#isOneTooMany(call)) return;
       const delta = this.#calls.push(call);
-      if (delta) yield* this.#say(delta);
+      if (delta) yield this.#count(delta);
     }
   }
 
@@ -89,7 +89,7 @@ export class ChatChoiceReader {
 
   async *#end({ reason, usage }: ChatEnd): AsyncGenerator<ChoiceDelta> {
     if (this.#calls.count === 0)
-      yield* this.#sayAll([...reasoningDelta(this.#thought.flush()), ...this.#content.flush()]);
+      yield* this.#countAll([...reasoningDelta(this.#thought.flush()), ...this.#content.flush()]);
     if (!usage.isTold) this.#usage = await this.#counted(usage);
     yield* this.#finish(this.#finishFor(reason));
   }
@@ -107,14 +107,14 @@ export class ChatChoiceReader {
   }
 
   *#finish(reason: FinishReason): Generator<ChoiceDelta> {
-    if (reason === "tool_calls") yield* this.#sayAll(this.#calls.finish());
-    yield* this.#say({ kind: "finish", reason });
+    if (reason === "tool_calls") yield* this.#countAll(this.#calls.finish());
+    yield this.#count({ kind: "finish", reason });
   }
 
   async #counted(usage: ChatUsage): Promise<ChatUsage> {
     const { max_tokens } = this.#request;
-    const reasoned = await this.#count(this.#thoughtText);
-    const rest = await this.#count(this.#content.text + this.#calls.text);
+    const reasoned = await this.#countTokens(this.#thoughtText);
+    const rest = await this.#countTokens(this.#content.text + this.#calls.text);
     return {
       ...usage,
       completion_tokens: Math.min(max_tokens, Math.max(usage.completion_tokens, reasoned + rest)),
@@ -122,16 +122,13 @@ export class ChatChoiceReader {
     };
   }
 
-  *#sayAll(deltas: Iterable<AnswerDelta>): Generator<ChoiceDelta> {
-    for (const delta of deltas) yield* this.#say(delta);
+  *#countAll(deltas: Iterable<AnswerDelta>): Generator<ChoiceDelta> {
+    for (const delta of deltas) yield this.#count(delta);
   }
 
-  /** The role comes with the first thing said, so that whoever sees it knows that the model really works. */
-  *#say(delta: AnswerDelta | { readonly kind: "finish"; readonly reason: FinishReason }): Generator<ChoiceDelta> {
+  #count(delta: AnswerDelta | Finish): ChoiceDelta {
     const { isTold: _isTold, ...counted } = this.#usage ?? nothing;
-    if (!this.#hasSpoken) yield { kind: "role", counted };
-    this.#hasSpoken = true;
-    yield { ...delta, counted };
+    return { ...delta, counted };
   }
 }
 
@@ -142,5 +139,3 @@ const nothing: ChatUsage = {
   reasoning_tokens: 0,
   isTold: false,
 };
-
-const reasoningDelta = (text: string): AnswerDelta[] => (text === "" ? [] : [{ kind: "reasoning", text }]);

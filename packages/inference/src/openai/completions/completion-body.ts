@@ -2,6 +2,7 @@ import type { AnswerPlan } from "../../answer/answer-parser.ts";
 import type { EngineRequest, Sampling } from "../../engine.ts";
 import type { Vocabulary } from "../../prompt/vocabulary.ts";
 import type { Format } from "./constrain-output.ts";
+import { writeBody } from "../write-body.ts";
 
 export interface CompletionJob {
   /** The name that the engine serves the model under. */
@@ -38,27 +39,17 @@ export function completionBody(job: CompletionJob): string {
       structured_outputs: { structural_tag: JSON.stringify({ type: "structural_tag", format: guide }) },
     }),
   };
-  const seed = seedOf(job);
-  const text = JSON.stringify(body);
-  // Its digits may be more than a double holds.
-  return seed === undefined ? text : `{"seed":${seed},${text.slice(1)}`;
+  return writeBody(body, request, job.choice);
 }
 
 /** The engine looks for stop strings everywhere, the contract only in content: where there is more, only we look. */
 const stopsHere = (plan: AnswerPlan): boolean => !plan.isReasoning && plan.tools === "off";
-
-/** Greedy needs none; and on a CPU a seed is not without danger (see `vllm/serve/serve-arguments.ts`). */
-function seedOf({ request, choice }: CompletionJob): string | undefined {
-  if (request.seed === undefined || request.sampling.temperature === 0) return undefined;
-  return BigInt.asIntN(64, BigInt(request.seed) + BigInt(choice)).toString();
-}
 
 /** The caller's bias inside the vocabulary, where the engine refuses any other; text may not write special tokens. */
 function biasOf({ request, guide, vocabulary, endOfTurn }: CompletionJob): Sampling["logit_bias"] {
   const isKnown = (id: string): boolean => /^\d+$/.test(id) && Number(id) < vocabulary.size;
   const given = Object.entries(request.sampling.logit_bias).filter(([id]) => isKnown(id));
   if (guide) return Object.fromEntries(given);
-  const specialTokens = vocabulary.specialTokens.flatMap((spelling) => vocabulary.specialTokenId(spelling) ?? []);
-  const banned = specialTokens.filter((id) => !endOfTurn.includes(id)).map((id) => [id, -100] as const);
+  const banned = vocabulary.specialTokenIds.filter((id) => !endOfTurn.includes(id)).map((id) => [id, -100] as const);
   return Object.fromEntries([...given, ...banned]);
 }

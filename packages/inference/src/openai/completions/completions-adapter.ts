@@ -1,10 +1,12 @@
+import { assertFits } from "../../answer/assert-fits.ts";
+import type { Limits } from "../../answer/assert-fits.ts";
 import { planAnswer } from "../../answer/plan-answer.ts";
 import type { EngineRequest } from "../../engine.ts";
 import { expectToken, probeRequest } from "../../probe.ts";
 import { compileGrammars } from "../../answer/compile-grammars.ts";
-import type { ChoiceDelta } from "../choice-delta.ts";
-import type { Limits, ProtocolAdapter, ServedModel } from "../protocol-adapter.ts";
-import { assertFits, runChoices } from "../run-choices.ts";
+import type { ChoiceDelta } from "../../answer/combine-choices.ts";
+import type { ProtocolAdapter, ServedModel } from "../protocol-adapter.ts";
+import { runChoices } from "../run-choices.ts";
 import { completionBody } from "./completion-body.ts";
 import { guideFor } from "./constrain-output.ts";
 import { ChoiceReader } from "./read-choice.ts";
@@ -13,7 +15,7 @@ import { readCompletion } from "./read-completion.ts";
 /** By token ids to `/v1/completions`, as vLLM and its routers take them: a completion of its own for every choice. */
 export const completionsAdapter: ProtocolAdapter = {
   generate: (served, limits, request, signal) =>
-    runChoices(request.n, signal, (either) => beginChoices(served, limits, request, either)),
+    runChoices(signal, (either) => beginChoices(served, limits, request, either)),
   probeReadiness: async (served, metadata, signal) => {
     await expectToken(completionsAdapter.generate(served, undefined, probeRequest, signal));
     return metadata;

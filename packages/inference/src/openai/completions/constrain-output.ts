@@ -60,9 +60,6 @@ function idOf({ specialTokenId }: Vocabulary, spelling: string): number {
   return id;
 }
 
-const allSpecialTokens = ({ specialTokens, specialTokenId }: Vocabulary): number[] =>
-  specialTokens.flatMap((spelling) => specialTokenId(spelling) ?? []);
-
 const sequence = (...elements: readonly Format[]): Format => ({ type: "sequence", elements });
 const text = (value: string): Format => ({ type: "const_string", value });
 const token = (id: number): Format => ({ type: "token", token: id });
@@ -71,7 +68,7 @@ const contentOf = ({ contentGrammar }: Grammars): Format => ({ type: "grammar", 
 
 /** `<think>` and a line break, unless the prompt has written them; the thought; `</think>`. */
 function thoughtFormats({ vocabulary, opensInReasoning }: Guided): Format[] {
-  const thought: Format = { type: "any_tokens", exclude_tokens: allSpecialTokens(vocabulary) };
+  const thought: Format = { type: "any_tokens", exclude_tokens: vocabulary.specialTokenIds };
   const end = token(idOf(vocabulary, specialToken.thinkEnd));
   if (opensInReasoning) return [thought, end];
   const content = sequence(text("\n"), thought);
@@ -80,7 +77,7 @@ function thoughtFormats({ vocabulary, opensInReasoning }: Guided): Format[] {
 
 function answerFormat(guided: Guided): Format {
   const { plan, grammars, vocabulary, opensInReasoning } = guided;
-  const free: Format = { type: "any_tokens", exclude_tokens: allSpecialTokens(vocabulary) };
+  const free: Format = { type: "any_tokens", exclude_tokens: vocabulary.specialTokenIds };
   if (plan.tools === "off") return plan.isConstrained ? contentOf(grammars) : free;
   if (plan.tools === "required") {
     const calls = callsFormat(guided);
@@ -92,7 +89,7 @@ function answerFormat(guided: Guided): Format {
     type: "token_triggered_tags",
     trigger_tokens: [start],
     tags: [callTag(guided)],
-    exclude_tokens: allSpecialTokens(vocabulary).filter((id) => id !== start),
+    exclude_tokens: vocabulary.specialTokenIds.filter((id) => id !== start),
     stop_after_first: !plan.isParallel,
   };
 }

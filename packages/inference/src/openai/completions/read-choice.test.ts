@@ -5,18 +5,15 @@ import { describeWith } from "../../prompt/vocabulary.ts";
 import { readModelFolder } from "../../model-folder/model-folder.ts";
 import { openTokenizer } from "../../model-folder/open-renderer.ts";
 import { ChoiceReader } from "./read-choice.ts";
-import type { ChoiceDelta } from "../choice-delta.ts";
+import type { ChoiceDelta } from "../../answer/combine-choices.ts";
 import type { CompletionEnd, CompletionStep } from "./read-completion.ts";
 
 const folder = readModelFolder(miniFolder);
 const encode = openTokenizer(folder);
-const specialTokens = new Set(
-  folder.vocabulary.specialTokens.map((spelling) => folder.vocabulary.specialTokenId(spelling)),
-);
 const model = {
   describe: describeWith(folder.vocabulary),
   isEndOfTurn: (token: number) => folder.endOfTurn.includes(token),
-  isSpecialToken: (token: number) => specialTokens.has(token),
+  isSpecialToken: (token: number) => folder.vocabulary.specialTokenIds.includes(token),
 };
 const plain: AnswerPlan = { isReasoning: false, tools: "off", isParallel: true, isConstrained: false, stop: [] };
 
@@ -58,35 +55,35 @@ async function read(
 const call = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>';
 
 test.each<[string, Partial<AnswerPlan>, string, readonly string[], string]>([
-  ["text", {}, "Yes.<|im_end|>", ["role", "text", "finish"], "stop"],
-  ["nothing", {}, "<|im_end|>", ["role", "finish"], "stop"],
+  ["text", {}, "Yes.<|im_end|>", ["text", "finish"], "stop"],
+  ["nothing", {}, "<|im_end|>", ["finish"], "stop"],
   [
     "a thought and text",
     { isReasoning: true },
     "<think>\nHm.</think>\n\nYes.<|im_end|>",
-    ["role", "reasoning", "text", "finish"],
+    ["reasoning", "text", "finish"],
     "stop",
   ],
-  ["a call", { tools: "required" }, `${call}<|im_end|>`, ["role", "tool", "finish"], "tool_calls"],
+  ["a call", { tools: "required" }, `${call}<|im_end|>`, ["tool", "finish"], "tool_calls"],
   [
     "a thought and a call",
     { isReasoning: true, tools: "required" },
     `<think>\nHm.</think>\n\n${call}<|im_end|>`,
-    ["role", "reasoning", "tool", "finish"],
+    ["reasoning", "tool", "finish"],
     "tool_calls",
   ],
   [
     "text and two calls",
     { tools: "auto" },
     `Wait.${call}\n${call}<|im_end|>`,
-    ["role", "text", "tool", "finish"],
+    ["text", "tool", "finish"],
     "tool_calls",
   ],
   [
     "the only call that may be",
     { tools: "required", isParallel: false },
     `${call}<|im_end|>`,
-    ["role", "tool", "finish"],
+    ["tool", "finish"],
     "tool_calls",
   ],
 ])("%s", async (_title, plan, written, kinds, finish) => {

@@ -3,9 +3,11 @@ import type { AnswerPlan, ParserOutput, AnswerDelta } from "../../answer/answer-
 import { EngineError } from "../../engine.ts";
 import type { FinishReason, OutputToken } from "../../engine.ts";
 import type { TokenReader } from "../../model-folder/open-model.ts";
+import { toOutputToken } from "../../answer/sampled-token.ts";
+import type { SampledToken } from "../../answer/sampled-token.ts";
 import { utf8 } from "../../prompt/token-bytes.ts";
-import type { ChoiceDelta } from "../choice-delta.ts";
-import type { CompletionEnd, CompletionStep, CompletionUsage, WrittenToken } from "./read-completion.ts";
+import type { ChoiceDelta, Finish } from "../../answer/combine-choices.ts";
+import type { CompletionEnd, CompletionStep, CompletionUsage } from "./read-completion.ts";
 
 /** Reads the tokens of one choice as what they mean: thought, content, calls, and one finish. */
 export class ChoiceReader {
@@ -18,7 +20,6 @@ export class ChoiceReader {
   #finish: FinishReason | undefined;
   #reasoned = 0;
   #usage: CompletionUsage = { prompt_tokens: 0, completion_tokens: 0, cached_tokens: 0 };
-  #hasSpoken = false;
 
   constructor(plan: AnswerPlan, opensInReasoning: boolean, model: TokenReader, topLogprobs: number | undefined) {
     this.#plan = plan;
@@ -37,7 +38,7 @@ export class ChoiceReader {
         for (const token of next.value.tokens) yield* this.#take(token);
         if (this.#finish === undefined || this.#endsByItself) continue;
         // What follows was not asked for: leaving the stream stops the engine.
-        return yield* this.#say({ kind: "finish", reason: this.#finish });
+        return yield this.#count({ kind: "finish", reason: this.#finish });
       }
     } finally {
       await source.return(undefined as never); // its value is never looked at
@@ -49,18 +50,18 @@ export class ChoiceReader {
     return this.#finish === "tool_calls" && !this.#plan.isParallel;
   }
 
-  *#take(token: WrittenToken): Generator<ChoiceDelta> {
+  *#take(token: SampledToken): Generator<ChoiceDelta> {
     if (this.#finish !== undefined) return;
     const wasThought = this.#answer.mode === "reasoning";
     const output = this.#read(token);
     if (wasThought) this.#reasoned += 1;
-    for (const delta of output.deltas) yield* this.#say(delta);
+    for (const delta of output.deltas) yield this.#count(delta);
     this.#expect(output);
   }
 
-  #read(token: WrittenToken): ParserOutput {
+  #read(token: SampledToken): ParserOutput {
     if (this.#model.isEndOfTurn(token.id)) return this.#answer.end();
-    const piece = this.#withoutForm(this.#pieceOf(token));
+    const piece = this.#withoutForm(toOutputToken(this.#model.describe, token, this.#topLogprobs));
     if (!piece) return { deltas: [] };
     const isStray = this.#model.isSpecialToken(token.id) && !this.#answer.allowedSpecialTokens.includes(piece.token);
     if (isStray) return { deltas: [] };
@@ -87,37 +88,21 @@ export class ChoiceReader {
       : { ...piece, bytes: rest, token: new TextDecoder().decode(Uint8Array.from(rest)) };
   }
 
-  #pieceOf({ id, logprob, top = [] }: WrittenToken): OutputToken {
-    const piece = this.#model.describe(id);
-    if (logprob === undefined) return piece;
-    const named = top
-      .slice(0, this.#topLogprobs)
-      .map((one) => ({ ...this.#model.describe(one.id), logprob: one.logprob }));
-    return {
-      ...piece,
-      logprob,
-      top: named.map(({ token, bytes, logprob: each }) => ({ token, bytes, logprob: each })),
-    };
-  }
-
   *#end(reason: CompletionEnd["reason"]): Generator<ChoiceDelta> {
     if (this.#finish === undefined) {
       if (reason === "stop" && !this.#answer.canEnd) {
         throw new EngineError("protocol", "the engine ended a choice in the middle of a form");
       }
-      const ending = reason === "length" ? this.#answer.cut() : this.#answer.end();
-      for (const delta of ending.deltas) yield* this.#say(delta);
+      const ending = reason === "length" ? this.#answer.truncate() : this.#answer.end();
+      for (const delta of ending.deltas) yield this.#count(delta);
       this.#finish = ending.finish;
     }
-    yield* this.#say({ kind: "finish", reason: this.#finish });
+    yield this.#count({ kind: "finish", reason: this.#finish });
   }
 
-  /** The role comes with the first thing said, so that whoever sees it knows that the model really works. */
-  *#say(delta: AnswerDelta | { readonly kind: "finish"; readonly reason: FinishReason }): Generator<ChoiceDelta> {
-    const counted = { ...this.#usage, reasoning_tokens: Math.min(this.#reasoned, this.#usage.completion_tokens) };
-    if (!this.#hasSpoken) yield { kind: "role", counted };
-    this.#hasSpoken = true;
-    yield { ...delta, counted };
+  #count(delta: AnswerDelta | Finish): ChoiceDelta {
+    const reasoning_tokens = Math.min(this.#reasoned, this.#usage.completion_tokens);
+    return { ...delta, counted: { ...this.#usage, reasoning_tokens } };
   }
 }
 

@@ -1,18 +1,12 @@
+import type { SampledToken } from "../../answer/sampled-token.ts";
 import { EngineError } from "../../engine.ts";
 import { asStreamFailure } from "../engine-failure.ts";
 
 /** What one event of the engine's stream adds to a choice. */
 export interface CompletionStep {
-  readonly tokens: readonly WrittenToken[];
+  readonly tokens: readonly SampledToken[];
   /** Counters so far; the cached part of the prompt is told only at the end. */
   readonly usage: CompletionUsage;
-}
-
-export interface WrittenToken {
-  readonly id: number;
-  /** Where it was asked for: the token's own, and the likeliest, highest first. */
-  readonly logprob?: number;
-  readonly top?: readonly { readonly id: number; readonly logprob: number }[];
 }
 
 export interface CompletionUsage {
@@ -102,7 +96,7 @@ function usageOf({ usage }: Chunk, before: CompletionUsage, written: number): Co
   };
 }
 
-function tokensOf({ token_ids, logprobs }: NonNullable<Chunk["choices"]>[number]): WrittenToken[] {
+function tokensOf({ token_ids, logprobs }: NonNullable<Chunk["choices"]>[number]): SampledToken[] {
   return (token_ids ?? []).map((id, place) => {
     const logprob = logprobs?.token_logprobs[place];
     if (logprob === undefined || logprob === null) return { id };
@@ -111,7 +105,7 @@ function tokensOf({ token_ids, logprobs }: NonNullable<Chunk["choices"]>[number]
 }
 
 /** Named `token_id:17`, because a token may be half a character. */
-const topOf = (top: Readonly<Record<string, number>> | null | undefined): NonNullable<WrittenToken["top"]> =>
+const topOf = (top: Readonly<Record<string, number>> | null | undefined): NonNullable<SampledToken["top"]> =>
   Object.entries(top ?? {})
     .map(([name, logprob]) => ({ id: Number(name.slice("token_id:".length)), logprob: Math.min(0, logprob) }))
     .toSorted((a, b) => b.logprob - a.logprob);

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { assertFits } from "../../answer/assert-fits.ts";
 import type { EngineCore } from "../../child/serve.ts";
 import { RequestRefused } from "../../request-refused.ts";
 import type { ResponseWriter } from "../../child/response-writer.ts";
@@ -18,7 +19,7 @@ export function scriptedCore(script: Script, metadata: EngineMetadata): EngineCo
     countTokens: async ({ request }) => countPrompt(request),
     status: () => ({ running, waiting: 0, computing: progress.computing, progress: progress.tokens }),
     generate: async function* ({ request }, signal, writer) {
-      assertFits(request, metadata);
+      assertFits(countPrompt(request), request, metadata);
       running += request.n;
       try {
         const play = { count: usageCounter(countPrompt(request)), request, signal, writer, progress };
@@ -93,15 +94,6 @@ function* stepsFor(script: Script, request: EngineRequest): Generator<ReplyStep>
 const lastUserText = (request: EngineRequest): string =>
   toTemplateMessages(request.messages).findLast((message) => message.role === "user")?.content ?? "";
 
-/** As every engine does. */
-function assertFits(request: EngineRequest, { context_length, slots }: EngineMetadata): void {
-  if (request.n > slots) throw new RequestRefused(`The model can generate at most ${slots} choices at the same time.`);
-  const wanted = countPrompt(request) + request.max_tokens;
-  if (wanted > context_length) {
-    throw new RequestRefused(`The prompt and the answer need ${wanted} tokens, and the context has ${context_length}.`);
-  }
-}
-
 /** Four bytes are a token, and every message costs four more. */
 function countPrompt(request: EngineRequest): number {
   const messages = toTemplateMessages(request.messages);
@@ -111,6 +103,10 @@ function countPrompt(request: EngineRequest): number {
   );
 }
 
+/**
+ * Counts the tokens of a script. Not with `sumUsage`: a script may name choices that the request does not have, so its tokens
+ * are counted as one sum.
+ */
 function usageCounter(promptTokens: number): Play["count"] {
   let completion = 0;
   let reasoning = 0;

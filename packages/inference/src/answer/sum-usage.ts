@@ -1,0 +1,20 @@
+import type { EngineUsage } from "../engine.ts";
+
+/**
+ * Adds up the counters of all choices of a request. The choices share one prompt, so its tokens count once.
+ * @returns the usage of the request, given the latest counters of one choice
+ */
+export function sumUsage(n: number): (choice: number, counted: EngineUsage) => EngineUsage {
+  const nothing: EngineUsage = { prompt_tokens: 0, cached_tokens: 0, completion_tokens: 0, reasoning_tokens: 0 };
+  const latest = Array.from({ length: n }, () => nothing);
+  return (choice, counted) => {
+    latest[choice] = counted;
+    const sum = (name: keyof EngineUsage): number => latest.reduce((total, one) => total + one[name], 0);
+    return {
+      prompt_tokens: counted.prompt_tokens,
+      cached_tokens: latest[0]?.cached_tokens ?? 0,
+      completion_tokens: sum("completion_tokens"),
+      reasoning_tokens: sum("reasoning_tokens"),
+    };
+  };
+}
