@@ -74,6 +74,7 @@ export const noRetryAboveMs = ${noRetryAboveSeconds.value * 1000};
 `;
 }
 
+/** The conformance suite gets copies, because it is published on its own and imports no other package. */
 async function copiesForJudge(): Promise<(readonly [path: string, text: string])[]> {
   const folder = "packages/conformance/src/generated";
   const clauses: unknown = parse(await readFile(join(root, "openapi/clauses.yaml"), "utf8"));

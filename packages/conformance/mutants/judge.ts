@@ -2,22 +2,22 @@ import type { Check } from "../src/judge/check.ts";
 import type { Level } from "../src/contract/contract.ts";
 import { assess } from "../src/run/assess.ts";
 import type { Assessment } from "../src/run/verdict.ts";
-import type { Evidence } from "../src/run/collect.ts";
-import type { Claims, KeyRole, Profile } from "../src/profile.ts";
-import { gatherEvidence } from "../src/run/run.ts";
+import type { Evidence } from "../src/run/perform-steps.ts";
+import type { ConformanceProfile, KeyRole, RunProfile } from "../src/profile.ts";
+import { collectEvidence } from "../src/run/collect-evidence.ts";
 
-/** Something that can be judged over the wire. */
+/** A server that can be judged over the wire. */
 export interface Subject {
   readonly baseUrl: string;
   readonly secrets: ReadonlyMap<string, string>;
-  readonly claims: Claims;
+  readonly profile: ConformanceProfile;
 }
 
 interface Judging {
   readonly server: Subject;
   readonly levels: readonly Level[];
   readonly isProbing?: boolean;
-  readonly isThorough?: boolean;
+  readonly isExhaustive?: boolean;
   readonly seed?: number;
   readonly deadlineMs?: number;
   readonly budgetMs?: number;
@@ -25,29 +25,35 @@ interface Judging {
   readonly checks?: readonly Check[];
 }
 
-export function profileOf({ server, levels, isProbing = false, isThorough = false, seed = 0 }: Judging): Profile {
+export function runProfileOf({
+  server,
+  levels,
+  isProbing = false,
+  isExhaustive = false,
+  seed = 0,
+}: Judging): RunProfile {
   const { origin, pathname } = new URL(server.baseUrl);
   // The names of the secrets are those of the roles, but for the ordinary key.
   const keyRoles = [...server.secrets.keys()].filter((name) => name !== "key") as KeyRole[];
   return {
-    ...server.claims,
+    ...server.profile,
     levels,
     origin,
     basePath: pathname,
     keyRoles,
     extraHeaders: [],
     isProbing,
-    isThorough,
+    isExhaustive,
     seed,
   };
 }
 
 /** Runs the suite in this process. */
-export async function gather(judging: Judging): Promise<Evidence> {
+export async function collect(judging: Judging): Promise<Evidence> {
   const { server, checks, deadlineMs = 60_000, budgetMs = 380_000 } = judging;
-  return gatherEvidence({ profile: profileOf(judging), secrets: server.secrets, deadlineMs, budgetMs, checks });
+  return collectEvidence({ profile: runProfileOf(judging), secrets: server.secrets, deadlineMs, budgetMs, checks });
 }
 
 export async function judge(judging: Judging): Promise<Assessment> {
-  return assess(await gather(judging), profileOf(judging));
+  return assess(await collect(judging), runProfileOf(judging));
 }

@@ -2,46 +2,55 @@ import { checks } from "../src/clauses/test-groups.ts";
 import { clauses, levels } from "../src/contract/contract.ts";
 import type { Clause } from "../src/contract/contract.ts";
 import { assess } from "../src/run/assess.ts";
-import { faults } from "./faults/index.ts";
-import { gather, profileOf } from "./judge.ts";
+import { collect, runProfileOf } from "./judge.ts";
 import type { Mutant } from "./reference/mutant.ts";
+import { seededBugs } from "./seeded-bugs/index.ts";
 import { startSubject } from "./subject.ts";
 
-/** A fault of the contract, the clause that it breaks, and what fell when the reference server had it. */
-export interface Kill {
-  readonly fault: string;
-  readonly clause: string;
-  readonly fell: readonly string[];
-  /** Present where a short run does not send the case that shows it. */
-  readonly isThorough?: true;
+/** The reference server with one bug, by the name that the clause gives the bug. */
+export interface SeededMutant {
+  readonly bug: string;
+  readonly clause: Clause;
+  readonly mutant: Mutant;
 }
 
-/** Every planted fault with its clause. */
-export const planted: readonly { readonly fault: string; readonly clause: Clause; readonly mutant: Mutant }[] =
-  clauses.flatMap((clause) =>
-    clause.faults.flatMap((fault) => {
-      const mutant = faults[fault];
-      return mutant ? [{ fault, clause, mutant }] : [];
-    }),
-  );
+/** What killed a mutant. */
+export interface Kill {
+  readonly bug: string;
+  /** The clause that the bug breaks. */
+  readonly clause: string;
+  /** Clauses that failed. The mutant is killed when its own clause is among them. */
+  readonly killedBy: readonly string[];
+  /** Present where a short run does not send the case that shows the bug. */
+  readonly isExhaustive?: true;
+}
 
-/** Clauses whose requests are sent with every mutant, so that what falls beside its own clause is seen. */
+/** A mutant for every bug that a clause names. */
+export const allMutants: readonly SeededMutant[] = clauses.flatMap((clause) =>
+  clause.faults.flatMap((bug) => {
+    const mutant = seededBugs[bug];
+    return mutant ? [{ bug, clause, mutant }] : [];
+  }),
+);
+
+/** Clauses whose requests are sent with every mutant, so that a test sees which other clauses fail with it. */
 const companions = new Set(["RESP-02", "RESP-11", "STRM-11", "STRM-18", "AUTH-08", "ERR-02", "MODL-01"]);
 
 /**
- * Judges the reference server with a fault: the requests of its clause and of the companions, by every check there is. A
- * short run comes first, as a partner would have it; a thorough one where that did not send the case.
+ * Judges a mutant: sends the requests of its clause and of the companions, and asks every check. A short run comes first,
+ * as a partner would have it; an exhaustive one follows where the short one did not send the case.
  */
-export async function kill(clause: string, mutant: Mutant): Promise<Pick<Kill, "fell" | "isThorough">> {
-  const fell = await fallen(clause, mutant, false);
-  return fell.includes(clause) ? { fell } : { fell: await fallen(clause, mutant, true), isThorough: true };
+export async function kill({ bug, clause: { id }, mutant }: SeededMutant): Promise<Kill> {
+  const killedBy = await failedClauses(id, mutant, false);
+  return killedBy.includes(id)
+    ? { bug, clause: id, killedBy }
+    : { bug, clause: id, killedBy: await failedClauses(id, mutant, true), isExhaustive: true };
 }
 
-async function fallen(clause: string, mutant: Mutant, isThorough: boolean): Promise<readonly string[]> {
+async function failedClauses(clause: string, mutant: Mutant, isExhaustive: boolean): Promise<readonly string[]> {
   await using server = await startSubject(mutant);
   const own = checks.filter((check) => check.clause === clause || companions.has(check.clause));
-  const judging = { server, levels, checks: own, isThorough, deadlineMs: 15_000, budgetMs: 120_000 };
-  const evidence = await gather(judging);
-  const { verdicts } = assess(evidence, profileOf(judging));
-  return verdicts.filter(({ state }) => state === "FAIL" || state === "WARN").map(({ clause: one }) => one.id);
+  const judging = { server, levels, checks: own, isExhaustive, deadlineMs: 15_000, budgetMs: 120_000 };
+  const { verdicts } = assess(await collect(judging), runProfileOf(judging));
+  return verdicts.filter(({ state }) => state === "FAIL" || state === "WARN").map(({ clause: { id } }) => id);
 }

@@ -1,5 +1,5 @@
 import { isRecord, listAt } from "../src/judge/read.ts";
-import { streamed, withHeaders } from "./faults/bend.ts";
+import { streamed, withHeaders } from "./seeded-bugs/mutate.ts";
 import type { Outgoing } from "./reference/answers.ts";
 import type { Mutant } from "./reference/mutant.ts";
 
@@ -16,10 +16,10 @@ function reversed(value: unknown): unknown {
   );
 }
 
-/** Every object with a member that nobody knows. */
+/** Every object with an unknown member. */
 function grown(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(grown);
-  // An empty object says something by being empty: the delta of a last event.
+  // An empty object has a meaning of its own: it is the delta of the last event.
   if (!isRecord(value) || Object.keys(value).length === 0) return value;
   const members = Object.entries(value).map(([name, inner]) => [name, grown(inner)]);
   return { ...Object.fromEntries(members), x_conformance: { any: ["thing"] } };
@@ -64,7 +64,7 @@ function joined(
   return { ...data, choices: [{ ...choice, logprobs, delta: { content: text + content } }] };
 }
 
-/** Ways to be right that look unusual: no clause may fall with them. */
+/** Unusual but legal behaviour: no clause may fail with it. */
 export const legal: Readonly<Record<string, Mutant>> = {
   "lines end in CRLF": spelled((data) => `data: ${data}\r\n\r\n`),
   "no blank behind data:": spelled((data) => `data:${data}\n\n`),

@@ -3,7 +3,7 @@ import type { KeyRules } from "./reference/keys.ts";
 import type { Mutant } from "./reference/mutant.ts";
 import type { Subject } from "./judge.ts";
 
-/** Deadlines in seconds that a hundred runs have the time for. */
+/** Deadlines in seconds, short enough for hundreds of runs. */
 const deadlines = {
   headDeadlineSeconds: 2,
   bodyDeadlineSeconds: 2,
@@ -24,7 +24,7 @@ const keys: Readonly<Record<string, KeyRules>> = {
   restricted: { models: ["reference/toy"] },
 };
 
-/** The reference server, wrong in one way or in none, as something that can be judged. */
+/** The reference server, with one seeded bug or none, ready to be judged. */
 export async function startSubject(mutant: Mutant = {}): Promise<Subject & AsyncDisposable> {
   const secrets = new Map(Object.keys(keys).map((role) => [role, `${role}-Vr7Qz2Lk9Xw4Tn${role.length}`]));
   const rules = new Map(Object.entries(keys).map(([role, own]) => [secrets.get(role) ?? "", own]));
@@ -41,9 +41,9 @@ export async function startSubject(mutant: Mutant = {}): Promise<Subject & Async
   return {
     baseUrl: server.baseUrl,
     secrets,
-    claims: {
+    profile: {
       implementation: { name: "reference" },
-      abilities: ["greedy", "guided", "scripted"],
+      capabilities: ["greedy", "guided", "scripted"],
       requestsPerMinute: 12,
       tokensPerMinute: 100,
       concurrency: 1,

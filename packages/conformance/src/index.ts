@@ -1,10 +1,10 @@
 export { clauses, contractVersion, levels } from "./contract/contract.ts";
-export type { Ability, Clause, Level } from "./contract/contract.ts";
+export type { Capability, Clause, Level } from "./contract/contract.ts";
 export { buildReport } from "./report/report.ts";
 export type { Report } from "./report/report.ts";
 export { assess, exitCodeOf } from "./run/assess.ts";
 export type { Assessment, State, Verdict } from "./run/verdict.ts";
-export type { Evidence } from "./run/collect.ts";
-export type { Claims, Profile } from "./profile.ts";
-export { gatherEvidence, Unreachable } from "./run/run.ts";
+export type { Evidence } from "./run/perform-steps.ts";
+export type { ConformanceProfile, RunProfile } from "./profile.ts";
+export { collectEvidence, Unreachable } from "./run/collect-evidence.ts";
 export { scenariosFor } from "./scenarios.ts";

@@ -1,7 +1,7 @@
-import type { Claims } from "./profile.ts";
+import type { ConformanceProfile } from "./profile.ts";
 import { deadlineMs } from "./profile.ts";
 
-/** A step of a scripted engine, in the words of Parley's own one. */
+/** A step of a scripted engine, in the format of Parley's own. */
 export type ScriptStep = Readonly<Record<string, unknown>>;
 
 const role = { role: true, tokens: 0 };
@@ -15,17 +15,17 @@ export const pacedText = "one two three four";
 /** The pause between two tokens of the endless scenario. */
 export const endlessPaceMs = 20;
 export const wideCharacters = ["a😀", "é", "👩‍👩‍👧", "שלום"];
-/** What the failing engines say of themselves, and no caller may hear. */
+/** Details in the failures of the scripted engine, which no caller may receive. */
 export const engineSecrets = ["10.9.8.7:4711", "/srv/engine/worker.py", "Traceback"];
 const failure = { fail: `${engineSecrets[2]}: ${engineSecrets[1]} line 12 at ${engineSecrets[0]}` };
 
 /**
  * What a scripted engine behind the service plays when the last message of the user is `script:NAME`: failures, silences
- * and paces that no ordinary model shows on demand. The waits follow the deadlines of the deployment.
+ * and pauses that no ordinary model produces on demand. The waits follow the deadlines of the deployment.
  */
-export function scenariosFor(claims: Claims): Readonly<Record<string, readonly ScriptStep[]>> {
-  const patience = deadlineMs(claims, "firstEventPatienceSeconds");
-  const silence = deadlineMs(claims, "keepAliveSeconds");
+export function scenariosFor(profile: ConformanceProfile): Readonly<Record<string, readonly ScriptStep[]>> {
+  const patience = deadlineMs(profile, "firstEventPatienceSeconds");
+  const silence = deadlineMs(profile, "keepAliveSeconds");
   return {
     "conformance-late-failure": [role, text("one"), text(" two"), failure],
     "conformance-early-failure": [failure],

@@ -142,12 +142,12 @@ test("explain says everything about a clause, and list has them all", async () =
   expect((await cli(["list"])).text.trim().split("\n")).toHaveLength(295);
 });
 
-test("init writes a claims file that run reads", async () => {
+test("init writes a conformance profile that run reads", async () => {
   const { code } = await cli(["init"], {}, folder);
   expect(code).toBe(0);
-  const claims = join(folder, "conformance.json");
+  const profile = join(folder, "conformance.json");
   const { text } = await cli(
-    ["run", "--base-url", good.baseUrl, "--api-key-env", "K", "--claims", claims, "--dry-run"],
+    ["run", "--base-url", good.baseUrl, "--api-key-env", "K", "--profile", profile, "--dry-run"],
     { K: key },
   );
   expect(text).toContain("nothing was sent");

@@ -1,21 +1,26 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { toCurl } from "../src/wire/ask.ts";
-import type { Ask } from "../src/wire/ask.ts";
+import { toCurl } from "../src/wire/http-request.ts";
+import type { HttpRequest } from "../src/wire/http-request.ts";
 
 const run = promisify(execFile);
 
 /** What a shell hands to curl, and what stands on its standard input. */
-async function wordsOf(ask: Ask): Promise<{ readonly words: readonly string[]; readonly input: string }> {
+async function wordsOf(request: HttpRequest): Promise<{ readonly words: readonly string[]; readonly input: string }> {
   const stub = `curl() { printf '%s\\0' "$@"; case "$*" in *@-*) base64 -w0;; esac; }`;
   const env = { ...process.env, API_KEY: "key-of-the-shell" };
-  const { stdout } = await run("sh", ["-c", `${stub}\n${toCurl(ask, "http://host:1", "API_KEY")}`], { env });
+  const { stdout } = await run("sh", ["-c", `${stub}\n${toCurl(request, "http://host:1", "API_KEY")}`], { env });
   const parts = stdout.split("\0");
   return { words: parts.slice(0, -1), input: parts.at(-1) ?? "" };
 }
 
-const asked: Ask = { method: "POST", target: "/v1/x", headers: [["Authorization", "Bearer {key}"]], body: "{}" };
+const asked: HttpRequest = {
+  method: "POST",
+  target: "/v1/x",
+  headers: [["Authorization", "Bearer {key}"]],
+  body: "{}",
+};
 
 test("a shell reads the command as it was sent, whatever stands in it", async () => {
   const odd = `a "b" 'c' \`d\` $HOME \\ #e %`;

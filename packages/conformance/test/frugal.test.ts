@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { withChoices, withHeaders, without } from "../mutants/faults/bend.ts";
-import { gather, judge, profileOf } from "../mutants/judge.ts";
+import { withChoices, withHeaders, without } from "../mutants/seeded-bugs/mutate.ts";
+import { collect, judge, runProfileOf } from "../mutants/judge.ts";
 import type { Subject } from "../mutants/judge.ts";
 import { startSubject } from "../mutants/subject.ts";
 import { buildReport } from "../src/report/report.ts";
@@ -8,18 +8,18 @@ import { toTerminal } from "../src/report/terminal.ts";
 import { assess } from "../src/run/assess.ts";
 import { startParley } from "./parley-server.ts";
 
-/** What `run --level core,stream` has, where nothing else is said. */
+/** What `run --level core,stream` has without a conformance profile. */
 const plainly = ({ baseUrl, secrets }: Subject): Subject => ({
   baseUrl,
   secrets: new Map([["key", secrets.get("key") ?? ""]]),
-  claims: {},
+  profile: {},
 });
 const levels = ["core", "stream"] as const;
 
 async function reportOf(subject: Subject, more: { readonly isProbing?: boolean; readonly seed?: number } = {}) {
   const judging = { server: plainly(subject), levels, ...more };
-  const evidence = await gather(judging);
-  const profile = profileOf(judging);
+  const evidence = await collect(judging);
+  const profile = runProfileOf(judging);
   return buildReport(assess(evidence, profile), evidence, profile, 0, "API_KEY");
 }
 
@@ -33,35 +33,38 @@ test("core and stream take at most 60 requests and 600 output tokens, and the re
   expect(toTerminal(report)).toContain(`${report.run.requests} requests, ${report.run.outputTokens} output tokens`);
 }, 60_000);
 
-test.each([0, 1, 2, 3, 4, 5, 6, 7])("so do the cases that seed %i chooses, and every clause is kept", async (seed) => {
-  await using reference = await startSubject();
-  const { run, clauses } = await reportOf(reference, { seed });
-  expect(run.requests).toBeLessThanOrEqual(60);
-  const judged = clauses.filter(({ state }) => state !== "NOT_APPLICABLE" && state !== "PASS");
-  const open = judged.filter(({ note }) => !note.includes("scripted engine"));
-  expect(open.map(({ id, note }) => `${id} ${note}`)).toEqual([]);
-});
+test.each([0, 1, 2, 3, 4, 5, 6, 7])(
+  "the cases that seed %i chooses stay within 60 requests, and every clause is kept",
+  async (seed) => {
+    await using reference = await startSubject();
+    const { run, clauses } = await reportOf(reference, { seed });
+    expect(run.requests).toBeLessThanOrEqual(60);
+    const judged = clauses.filter(({ state }) => state !== "NOT_APPLICABLE" && state !== "PASS");
+    const open = judged.filter(({ note }) => !note.includes("scripted engine"));
+    expect(open.map(({ id, note }) => `${id} ${note}`)).toEqual([]);
+  },
+);
 
-test("a clause of which not every case was tried says so", async () => {
+test("a verdict from some of the cases says so", async () => {
   await using reference = await startSubject();
   const report = await reportOf(reference);
   const { sampled } = report.run;
-  const said = report.clauses.filter(({ note }) => /^\d+ of \d+ cases: /.test(note));
-  expect(said.length).toBe(sampled.clauses);
+  const partial = report.clauses.filter(({ note }) => /^\d+ of \d+ cases: /.test(note));
+  expect(partial.length).toBe(sampled.clauses);
   expect(sampled.tried).toBeLessThan(sampled.of);
   expect(toTerminal(report)).toContain(`${sampled.tried} of ${sampled.of} cases were tried`);
-  const thorough = await judge({ server: plainly(reference), levels, isThorough: true });
-  expect(thorough.verdicts.filter(({ cases }) => cases)).toEqual([]);
+  const exhaustive = await judge({ server: plainly(reference), levels, isExhaustive: true });
+  expect(exhaustive.verdicts.filter(({ cases }) => cases)).toEqual([]);
 });
 
-test("a fault that a shared request cannot tell apart costs further requests, and the right clause fails", async () => {
-  await using blind = await startSubject({ flags: new Set(["expect-before-key"]) });
-  const { clauses } = await reportOf(blind);
-  const fallen = clauses.filter(({ state }) => state === "FAIL").map(({ id }) => id);
-  expect(fallen).toEqual(["AUTH-13"]);
+test("a bug that a shared request cannot attribute costs further requests, and the right clause fails", async () => {
+  await using mutant = await startSubject({ flags: new Set(["expect-before-key"]) });
+  const { clauses } = await reportOf(mutant);
+  const failed = clauses.filter(({ state }) => state === "FAIL").map(({ id }) => id);
+  expect(failed).toEqual(["AUTH-13"]);
 });
 
-test("levels that are not claimed are looked at, and reported as found or not", async () => {
+test("levels that are not claimed are probed, and reported as found or not found", async () => {
   await using reference = await startSubject();
   const whole = await reportOf(reference, { isProbing: true });
   const found = Object.entries(whole.levels).filter(([, { isFound }]) => isFound);
@@ -77,9 +80,9 @@ test("levels that are not claimed are looked at, and reported as found or not", 
   expect(missing.map(([level]) => level)).toEqual(["tools", "structured", "logprobs", "limits"]);
 });
 
-test("without --probe a level that no request shows is said not to have been looked for", async () => {
+test("without --probe a level that no request shows is reported as not probed", async () => {
   await using reference = await startSubject();
   const { levels: seen } = await reportOf(reference);
   expect(seen.limits.isFound).toBe(true);
-  expect(seen.tools).toMatchObject({ isClaimed: false, note: "not looked for; --probe does" });
+  expect(seen.tools).toMatchObject({ isClaimed: false, note: "not probed; --probe does" });
 });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import type { Claims, KeyRole } from "../src/profile.ts";
+import type { ConformanceProfile, KeyRole } from "../src/profile.ts";
 import { scenariosFor } from "../src/scenarios.ts";
 
 const run = promisify(execFile);
@@ -34,10 +34,10 @@ const keyFlags: Readonly<Record<KeyRole, readonly string[]>> = {
 
 export interface ParleyServer extends AsyncDisposable {
   readonly baseUrl: string;
-  /** Values of the credentials by name. */
+  /** The credentials by name. */
   readonly secrets: ReadonlyMap<string, string>;
   /** What this deployment lets the suite use. */
-  readonly claims: Claims;
+  readonly profile: ConformanceProfile;
 }
 
 /** Parley itself, as a process of its own: the suite meets it over the wire only. */
@@ -54,7 +54,7 @@ export async function startParley(engine: "scripted" | "embedded"): Promise<Parl
   return {
     baseUrl,
     secrets,
-    claims: claimsOf(engine, env),
+    profile: profileOf(engine, env),
     async [Symbol.asyncDispose]() {
       const closed = new Promise((resolve) => void server.once("exit", resolve));
       server.kill("SIGTERM");
@@ -87,13 +87,13 @@ const settingsOf = (engine: string, folder: string, script: string): Readonly<Re
   PARLEY_LOG_LEVEL: "error",
 });
 
-function claimsOf(engine: "scripted" | "embedded", env: NodeJS.ProcessEnv): Claims {
+function profileOf(engine: "scripted" | "embedded", env: NodeJS.ProcessEnv): ConformanceProfile {
   const records = { command: [node, cli, "request", "{id}", "--data-dir", String(env["PARLEY_DATA_DIR"])] };
   const facts = { requestsPerMinute: 12, tokensPerMinute: 100, concurrency: 1, restrictedModel: "vendor/model-1-mini" };
   return engine === "scripted"
     ? {
         ...facts,
-        abilities: ["guided", "scripted"],
+        capabilities: ["guided", "scripted"],
         deadlines: shortDeadlines,
         slots: 64,
         queueLength: 8,
@@ -102,7 +102,7 @@ function claimsOf(engine: "scripted" | "embedded", env: NodeJS.ProcessEnv): Clai
       }
     : {
         ...facts,
-        abilities: ["greedy", "guided"],
+        capabilities: ["greedy", "guided"],
         deadlines: { ...shortDeadlines, requestDeadlineSeconds: 600 },
         records,
         model: "vendor/model-1-mini",

@@ -5,23 +5,23 @@ import type { Level } from "../src/contract/contract.ts";
 import { exitCodeOf } from "../src/run/assess.ts";
 import type { Assessment } from "../src/run/verdict.ts";
 import { whyNot } from "../src/run/plan.ts";
-import type { Profile } from "../src/profile.ts";
+import type { RunProfile } from "../src/profile.ts";
 import { startParley } from "./parley-server.ts";
 import type { ParleyServer } from "./parley-server.ts";
 import { judge } from "../mutants/judge.ts";
 
 /** What each of our engines is claimed to do. Between them every clause is judged that can be. */
-const claims: readonly (readonly [engine: "scripted" | "embedded", levels: readonly Level[]])[] = [
+const runs: readonly (readonly [engine: "scripted" | "embedded", levels: readonly Level[]])[] = [
   ["scripted", levels],
   ["embedded", ["core", "stream", "sampling", "tools", "structured", "logprobs"]],
 ];
 
-describe.each(claims)("Parley with the %s engine", (engine, claimed) => {
+describe.each(runs)("Parley with the %s engine", (engine, claimed) => {
   let server: ParleyServer;
   let found: Assessment;
   beforeAll(async () => {
     server = await startParley(engine);
-    found = await judge({ server, levels: claimed, isThorough: engine === "scripted" });
+    found = await judge({ server, levels: claimed, isExhaustive: engine === "scripted" });
   }, 400_000);
   afterAll(() => server[Symbol.asyncDispose]());
 
@@ -33,20 +33,20 @@ describe.each(claims)("Parley with the %s engine", (engine, claimed) => {
   });
 });
 
-const profileOf = (abilities: Profile["abilities"], claimed: readonly Level[]): Profile => ({
-  ...(abilities && { abilities }),
+const profileOf = (capabilities: RunProfile["capabilities"], claimed: readonly Level[]): RunProfile => ({
+  ...(capabilities && { capabilities }),
   levels: claimed,
   origin: "http://127.0.0.1",
   basePath: "/v1",
   keyRoles: [],
   extraHeaders: [],
   isProbing: false,
-  isThorough: true,
+  isExhaustive: true,
   seed: 0,
 });
 
 test("between them the two runs judge every clause that has a check", () => {
-  const profiles = [profileOf(["guided", "scripted"], levels), profileOf(["greedy", "guided"], claims[1]?.[1] ?? [])];
+  const profiles = [profileOf(["guided", "scripted"], levels), profileOf(["greedy", "guided"], runs[1]?.[1] ?? [])];
   const unjudged = checks
     .flatMap(({ clause }) => clauseOf.get(clause) ?? [])
     .filter((clause) => profiles.every((profile) => whyNot(clause, profile) !== undefined));

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { book, checks, testGroups, unchecked } from "../src/clauses/test-groups.ts";
+import { requestCatalogue, checks, testGroups, unchecked } from "../src/clauses/test-groups.ts";
 import { clauseOf, clauses, document, faultsOf } from "../src/contract/contract.ts";
 import { rules } from "../src/clauses/strm/rules.ts";
 import { Transcript } from "../src/clauses/strm/transcript.ts";
@@ -38,9 +38,9 @@ describe("every clause", () => {
   });
 });
 
-test("no two steps of the request book have one name", () => {
-  expect(book.size).toBe(new Set(book.keys()).size);
-  expect(book.size).toBeGreaterThan(150);
+test("no two steps of the request catalogue have one name", () => {
+  expect(requestCatalogue.size).toBe(new Set(requestCatalogue.keys()).size);
+  expect(requestCatalogue.size).toBeGreaterThan(150);
 });
 
 test("the copy of the contract judges its own examples as right", () => {
@@ -57,7 +57,7 @@ function received(body: string, request: object, size = 1 << 20): Transcript {
   return new Transcript(
     new Answer({
       name: "example",
-      ask: { method: "POST", target: "/", headers: [], body: JSON.stringify(request) },
+      request: { method: "POST", target: "/", headers: [], body: JSON.stringify(request) },
       startedMs: 0,
       startedAt: "",
       received: pieces.map((piece, index) => ({ atMs: index, bytes: piece })),
@@ -131,7 +131,7 @@ test.each(clauses.map(({ id }) => id))("%s is explained, with a command to try",
     keyRoles: [],
     extraHeaders: [],
     isProbing: false,
-    isThorough: true,
+    isExhaustive: true,
     seed: 0,
   };
   const text = explain(id, profile, "API_KEY") ?? "";

@@ -138,8 +138,8 @@ function deltaOf(event: EngineEvent, index: number): Json {
   }
 }
 
-/** The whole answer: the same events, gathered. */
-export async function gather(
+/** The whole answer: the same events, collected. */
+export async function collect(
   events: AsyncGenerator<EngineEvent>,
   body: Body,
   identity: Identity,
@@ -167,7 +167,7 @@ export async function gather(
 
 function choiceOf(events: readonly EngineEvent[], index: number, body: Body): Json {
   const texts = events.flatMap((event) => (event.kind === "text" ? [event] : []));
-  const thought = events.map((event) => (event.kind === "reasoning" ? event.text : "")).join("");
+  const reasoning = events.map((event) => (event.kind === "reasoning" ? event.text : "")).join("");
   const tools = events.flatMap((event) => (event.kind === "tool" ? [event] : []));
   const [first] = tools;
   const call = first && {
@@ -182,7 +182,7 @@ function choiceOf(events: readonly EngineEvent[], index: number, body: Body): Js
       role: "assistant",
       content: call ? null : texts.map(({ text }) => text).join(""),
       refusal: null,
-      ...(thought !== "" && { reasoning: thought, reasoning_content: thought }),
+      ...(reasoning !== "" && { reasoning, reasoning_content: reasoning }),
       ...(call && { tool_calls: [call] }),
     },
     logprobs:

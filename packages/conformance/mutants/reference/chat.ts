@@ -87,7 +87,7 @@ export function formatName(name: string): string {
   ).join("");
 }
 
-/** How deep a JSON text is nested, strings aside. */
+/** How deep a JSON text is nested, not counting brackets inside of strings. */
 function levelsOf(text: string): number {
   let [depth, deepest] = [0, 0];
   for (const [one] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/gs)) {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { ScriptStep } from "../../src/scenarios.ts";
-import { conversationOf, think } from "./language.ts";
+import { answerOf, conversationOf } from "./language.ts";
 import type { Token } from "./language.ts";
 
 type Body = Readonly<Record<string, unknown>>;
@@ -14,7 +14,7 @@ export type EngineEvent = { readonly choice: number; readonly count: number } & 
   | { readonly kind: "finish"; readonly reason: string }
 );
 
-/** The engine broke off, fell silent or said something that is no answer. */
+/** The engine broke off, fell silent or sent something invalid. */
 export class EngineFailure extends Error {
   readonly code: string;
 
@@ -34,21 +34,21 @@ export interface Engine {
 export async function* generate(
   engine: Engine,
   body: Body,
-  cap: number,
+  maxTokens: number,
   signal: AbortSignal,
 ): AsyncGenerator<EngineEvent> {
   const last = conversationOf(body).findLast(({ role }) => role === "user")?.text ?? "";
   const scenario = last.startsWith("script:") ? engine.scenarios[last.slice("script:".length)] : undefined;
   if (scenario) return yield* play(engine, scenario, signal);
   const n = typeof body["n"] === "number" ? body["n"] : 1;
-  for (let choice = 0; choice < n; choice += 1) yield* speak(body, choice, cap);
+  for (let choice = 0; choice < n; choice += 1) yield* speak(body, choice, maxTokens);
 }
 
-function* speak(body: Body, choice: number, cap: number): Generator<EngineEvent> {
-  const { reasoning, tokens, call } = think(body, choice);
+function* speak(body: Body, choice: number, maxTokens: number): Generator<EngineEvent> {
+  const { reasoning, tokens, call } = answerOf(body, choice);
   yield { kind: "role", choice, count: 0 };
-  for (const text of reasoning.slice(0, cap)) yield { kind: "reasoning", choice, text, count: 1 };
-  const room = cap - reasoning.length;
+  for (const text of reasoning.slice(0, maxTokens)) yield { kind: "reasoning", choice, text, count: 1 };
+  const room = maxTokens - reasoning.length;
   if (room <= 0) return yield { kind: "finish", choice, reason: "length", count: 0 };
   if (call) {
     yield { kind: "tool", choice, id: `call_${crypto.randomUUID()}`, name: call.name, arguments: "", count: 0 };

@@ -1,13 +1,13 @@
 import { limitHeaders } from "./keys.ts";
 import { prices } from "./models.ts";
 import type { Reply, Row } from "./mutant.ts";
-import { finished, gather, metered, Meter, toStream } from "./answers.ts";
+import { finished, collect, metered, Meter, toStream } from "./answers.ts";
 import type { Body } from "./answers.ts";
 import { release } from "./admission.ts";
 import type { Call } from "./call.ts";
 import { errorReply, failure, newRequestId, withMutation } from "./edge.ts";
 import { EngineFailure, generate } from "./engine.ts";
-import { capOf, identityOf } from "./identity.ts";
+import { maxTokensOf, identityOf } from "./identity.ts";
 import { writeStream } from "./stream.ts";
 
 /** An admitted request while it is answered. */
@@ -64,7 +64,7 @@ function watchCaller(generation: Generation): void {
 
 function eventsOf({ call: { world }, body, meter, gone }: Generation): ReturnType<typeof metered> {
   const { mutant, engine } = world;
-  const own = generate(engine, mutant.generated?.(body) ?? body, capOf(world, body, meter.prompt), gone.signal);
+  const own = generate(engine, mutant.generated?.(body) ?? body, maxTokensOf(world, body, meter.prompt), gone.signal);
   const events = metered(mutant.events?.(own, body) ?? own, meter);
   return mutant.flags?.has("finish-unchecked") === true ? events : finished(events);
 }
@@ -89,7 +89,7 @@ async function streamAnswer(generation: Generation): Promise<Reply | undefined> 
 
 async function wholeAnswer(generation: Generation): Promise<Reply> {
   const { call, body, headers, requestId, meter } = generation;
-  const json = await gather(eventsOf(generation), body, identityOf(call.world, body), meter);
+  const json = await collect(eventsOf(generation), body, identityOf(call.world, body), meter);
   const shown = call.world.mutant.completion?.(json, body) ?? json;
   return { status: 200, headers: { ...headers, "x-request-id": requestId }, body: shown };
 }

@@ -4,10 +4,10 @@ import { contextLength, modelIds } from "./models.ts";
 import type { World } from "./world.ts";
 
 /** The most tokens of a choice. */
-export function capOf({ mutant }: World, body: Body, prompt: number): number {
+export function maxTokensOf({ mutant }: World, body: Body, prompt: number): number {
   const asked = body["max_completion_tokens"] ?? body["max_tokens"];
-  const cap = Math.min(typeof asked === "number" ? asked : 16_384, contextLength - prompt);
-  return mutant.cap?.(cap, body) ?? cap;
+  const maxTokens = Math.min(typeof asked === "number" ? asked : 16_384, contextLength - prompt);
+  return mutant.maxTokens?.(maxTokens, body) ?? maxTokens;
 }
 
 /** What names an answer. */

@@ -9,8 +9,8 @@ export interface Token {
   readonly top: readonly { readonly text: string; readonly logprob: number }[];
 }
 
-/** What the toy model says to a request, before the cap. */
-export interface Thought {
+/** The answer of the toy model to a request, before the token limit. */
+export interface ToyAnswer {
   readonly reasoning: readonly string[];
   readonly tokens: readonly Token[];
   readonly call: { readonly name: string; readonly pieces: readonly string[] } | undefined;
@@ -54,8 +54,8 @@ export function conversationOf(body: Body): readonly { readonly role: string; re
 export const countPrompt = (body: Body): number =>
   conversationOf(body).reduce((sum, { text }) => sum + 4 + Math.ceil(Buffer.byteLength(text) / 4), 3);
 
-/** What the model would say without a cap. It is the same every time at temperature 0, and with a seed. */
-export function think(body: Body, choice: number): Thought {
+/** The answer without a token limit. It is the same every time at temperature 0, and with a seed. */
+export function answerOf(body: Body, choice: number): ToyAnswer {
   const effort = body["reasoning_effort"] ?? "none";
   const reasoning = effort === "none" ? [] : ["Let", " me", " weigh", " this"];
   const call = forcedCall(body);
@@ -109,7 +109,7 @@ function pick(body: Body, context: string, dice: string): Token {
   return { text, logprob: top.find((one) => one.text === text)?.logprob ?? -9, top };
 }
 
-function forcedCall(body: Body): Thought["call"] {
+function forcedCall(body: Body): ToyAnswer["call"] {
   const { tools, tool_choice: choice } = body;
   const list = Array.isArray(tools) ? tools : [];
   const wanted = textAt(choice, "/function/name");

@@ -43,7 +43,7 @@ export interface Row {
   readonly outcome: "complete" | "left" | "cut" | "failed" | "died";
 }
 
-/** A way to be wrong: functions that bend what passes through the reference server. Absent ones bend nothing. */
+/** A seeded bug: functions that change what passes through the reference server. Absent functions change nothing. */
 export interface Mutant {
   readonly settings?: Partial<Settings>;
   /** Instead of everything. */
@@ -55,7 +55,7 @@ export interface Mutant {
   readonly violation?: (found: Violation | undefined, body: Body, head: Head) => Violation | undefined;
   readonly ignored?: (names: readonly string[], body: Body) => readonly string[];
   readonly formatName?: (name: string) => string;
-  readonly cap?: (cap: number, body: Body) => number;
+  readonly maxTokens?: (maxTokens: number, body: Body) => number;
   readonly prompt?: (count: number, body: Body) => number;
   readonly generated?: (body: Body) => Body;
   readonly events?: (events: AsyncGenerator<EngineEvent>, body: Body) => AsyncGenerator<EngineEvent>;
@@ -69,7 +69,7 @@ export interface Mutant {
   readonly flags?: ReadonlySet<Flag>;
 }
 
-/** What cannot be bent from outside. */
+/** Bugs that need a switch inside the reference server. */
 export type Flag =
   | "path-before-key"
   | "body-before-key"

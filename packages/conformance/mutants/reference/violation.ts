@@ -1,7 +1,10 @@
 import { document } from "../../src/contract/contract.ts";
 import { isRecord } from "../../src/judge/read.ts";
 
-/** What is wrong with a request, in the words of the contract. */
+/**
+ * What is wrong with a request, in the terms of the contract. The reference server validates on its own, on purpose: if it
+ * shared the server's code, the judge could not be shown to work without it.
+ */
 export interface Violation {
   readonly status: number;
   readonly code: string;

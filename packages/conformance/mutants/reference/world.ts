@@ -2,7 +2,7 @@ import type { Engine } from "./engine.ts";
 import type { Key } from "./keys.ts";
 import type { Mutant, Row, Settings } from "./mutant.ts";
 
-/** Everything that the reference server knows while it runs. */
+/** The state of the reference server. */
 export interface World {
   readonly mutant: Mutant;
   readonly settings: Settings;

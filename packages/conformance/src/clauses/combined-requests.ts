@@ -8,12 +8,12 @@ import { conversation } from "./msg/conversation.ts";
 import { boundsAndIgnoredMembers, ignoredMembersInOrder, nulls, upperBounds } from "./req/accepted.ts";
 
 /**
- * Requests that clauses of several prefixes share: everything that they want accepted, in one request each. Every part and
- * its check stand in the folder of its clause.
+ * Requests that clauses of several prefixes share: each combines many things that have to be accepted. Every part and
+ * its check are in the folder of its clause.
  */
 export const combinedRequests: readonly Step[] = [
-  // The order of the members is the order of the names in x-ignored-params. A thought of one token shows whether the cap
-  // counts it.
+  // The order of the members is the order of the names in x-ignored-params. One token of reasoning shows whether the token
+  // limit counts it.
   ...combinedSteps({
     name: "lower bounds and extras",
     base: { max_completion_tokens: 1 },
@@ -28,7 +28,7 @@ export const combinedRequests: readonly Step[] = [
     ],
   }),
   ...combinedSteps({ name: "upper bounds", together: () => say(partsOfQuestion), parts: upperBounds }),
-  // Null for everything but the older cap, and one conversation with everything in it that messages may have.
+  // Null for every optional member but `max_tokens`, and one conversation with everything that messages may contain.
   ...combinedSteps({
     name: "nulls and roles",
     base: { max_completion_tokens: 1 },

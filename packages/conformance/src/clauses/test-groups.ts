@@ -16,7 +16,7 @@ import { samp } from "./samp/checks.ts";
 import { strm } from "./strm/checks.ts";
 import { tool } from "./tool/checks.ts";
 
-/** The checks and requests of every prefix of the clauses, by that prefix, in the order in which the requests are sent. */
+/** The requests and checks of every clause prefix. The requests are sent in this order. */
 export const testGroups: Readonly<Record<string, TestGroup>> = {
   MODL: modl,
   RESP: resp,
@@ -35,7 +35,7 @@ export const testGroups: Readonly<Record<string, TestGroup>> = {
 };
 
 /** The request catalogue: every request that the suite can send, by name. */
-export const book: ReadonlyMap<string, Step> = new Map(
+export const requestCatalogue: ReadonlyMap<string, Step> = new Map(
   [...Object.values(testGroups).flatMap(({ steps }) => steps), ...combinedRequests, ...probeSteps].map((step) => [
     step.name,
     step,

@@ -1,18 +1,18 @@
 import type { Command } from "commander";
 import { clauses } from "../contract/contract.ts";
 import { explain } from "../report/explain.ts";
-import type { Profile } from "../profile.ts";
+import type { RunProfile } from "../profile.ts";
 import { checks, unchecked } from "../clauses/test-groups.ts";
 
-/** A profile for what is only told, never sent. */
-const example: Profile = {
+/** A profile for what is printed and never sent. */
+const example: RunProfile = {
   levels: [],
   origin: "https://api.example",
   basePath: "/v1",
   keyRoles: [],
   extraHeaders: [],
   isProbing: false,
-  isThorough: true,
+  isExhaustive: true,
   seed: 0,
 };
 

@@ -7,7 +7,7 @@ import { addExplainCommand, addListCommand } from "./list.ts";
 import { addReplayCommand } from "./replay.ts";
 import { addRunCommand } from "./run.ts";
 
-/** 2: the command line is wrong, or nobody is there. */
+/** 2: the command line is wrong, or the service is unreachable. */
 const usageError = 2;
 
 const program = new Command("parley-conformance")

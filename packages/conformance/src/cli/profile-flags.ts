@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
-import { abilities, levels } from "../contract/contract.ts";
-import type { Ability, Level } from "../contract/contract.ts";
+import { capabilities, levels } from "../contract/contract.ts";
+import type { Capability, Level } from "../contract/contract.ts";
 import { keyRoles } from "../profile.ts";
-import type { Claims, KeyRole, Profile } from "../profile.ts";
+import type { ConformanceProfile, KeyRole, RunProfile } from "../profile.ts";
 
 /** Flags that decide what is sent and how it is judged. */
 export interface ProfileFlags {
@@ -12,11 +12,11 @@ export interface ProfileFlags {
   readonly apiKeyEnv: string;
   readonly model?: string;
   readonly level: readonly Level[];
-  readonly modelIs?: readonly Ability[];
-  readonly claims?: string;
+  readonly modelIs?: readonly Capability[];
+  readonly profile?: string;
   readonly header: readonly string[];
   readonly probe?: boolean;
-  readonly thorough?: boolean;
+  readonly exhaustive?: boolean;
   readonly seed: number;
 }
 
@@ -46,33 +46,38 @@ export const addProfileFlags = (command: Command): Command =>
       listOf(levels),
       [],
     )
-    .option("--model-is <abilities>", `what stands behind the service: any, ${abilities.join(", ")}`, listOf(abilities))
-    .option("--claims <file>", "claims file, as `init` writes it; flags win over it")
+    .option(
+      "--model-is <capabilities>",
+      `what the model behind the service can do: any, ${capabilities.join(", ")}`,
+      listOf(capabilities),
+    )
+    .option("--profile <file>", "conformance profile, as `init` writes it; flags override it")
     .option(
       "--header <header>",
       "`Name: value` for every request; may be repeated",
       (text: string, before: readonly string[]) => [...before, text],
       [],
     )
-    .option("--probe", "send a request or two about each level that is not claimed (default: unless --level is given)")
-    .option("--thorough", "every case of every clause, rather than one or two of each")
-    .option("--seed <n>", "which case of a clause is sent where it is one", readWhole, 0);
+    .option("--probe", "probe each level that is not claimed with a request or two (default: unless --level is given)")
+    .option("--exhaustive", "send every case of every clause, rather than one or a few of each")
+    .option("--seed <n>", "chooses the cases of a run that is not exhaustive", readWhole, 0);
 
-/** The profile and the credentials that flags, claims file and environment make. */
+/** The run profile and the credentials, from flags, conformance profile and environment. */
 export function readProfile(flags: ProfileFlags): {
-  readonly profile: Profile;
+  readonly profile: RunProfile;
   readonly secrets: ReadonlyMap<string, string>;
 } {
-  const claims: Claims = flags.claims === undefined ? {} : (JSON.parse(readFileSync(flags.claims, "utf8")) as Claims); // what `init` wrote
+  const declared: ConformanceProfile =
+    flags.profile === undefined ? {} : (JSON.parse(readFileSync(flags.profile, "utf8")) as ConformanceProfile); // what `init` wrote
   const url = new URL(flags.baseUrl ?? "http://127.0.0.1:8080/v1");
   const headers = flags.header.map((text, index) => readHeader(text, index));
-  const { secrets, roles } = readKeys(flags.apiKeyEnv, claims);
+  const { secrets, roles } = readKeys(flags.apiKeyEnv, declared);
   for (const { placeholder, value } of headers) if (placeholder !== undefined) secrets.set(placeholder, value);
-  const chosen = flags.level.length > 0 ? flags.level : (claims.levels ?? (["core", "stream"] as const));
-  const profile: Profile = {
-    ...claims,
+  const chosen = flags.level.length > 0 ? flags.level : (declared.levels ?? (["core", "stream"] as const));
+  const profile: RunProfile = {
+    ...declared,
     ...(flags.model !== undefined && { model: flags.model }),
-    ...(flags.modelIs && { abilities: flags.modelIs }),
+    ...(flags.modelIs && { capabilities: flags.modelIs }),
     levels: chosen,
     origin: url.origin,
     basePath: url.pathname.replace(/\/+$/, ""),
@@ -81,13 +86,13 @@ export function readProfile(flags: ProfileFlags): {
       ({ name, placeholder, value }) => [name, placeholder === undefined ? value : `{${placeholder}}`] as const,
     ),
     isProbing: flags.probe ?? flags.level.length === 0,
-    isThorough: flags.thorough === true,
+    isExhaustive: flags.exhaustive === true,
     seed: flags.seed,
   };
   return { profile, secrets };
 }
 
-/** So long a value may be a secret: it travels by name, like a key. */
+/** A header value of at least this length may be a secret: it is handled by name, like a key. */
 const leastSecretLength = 12;
 
 function readHeader(
@@ -106,14 +111,14 @@ function readHeader(
 
 function readKeys(
   variable: string,
-  claims: Claims,
+  declared: ConformanceProfile,
 ): { readonly secrets: Map<string, string>; readonly roles: KeyRole[] } {
   const key = process.env[variable];
   if (key === undefined || key === "")
     throw new Error(`The environment variable ${variable} holds no key; name another one with --api-key-env.`);
   const secrets = new Map([["key", key]]);
   const roles = keyRoles.filter((role) => {
-    const value = process.env[claims.keys?.[role]?.env ?? ""];
+    const value = process.env[declared.keys?.[role]?.env ?? ""];
     if (value !== undefined && value !== "") secrets.set(role, value);
     return secrets.has(role);
   });

@@ -11,7 +11,7 @@ export function addReplayCommand(program: Command): void {
     .command("replay")
     .description("judge a recording again, without the network")
     .argument("<recording>", "recording.json of an earlier run")
-    .option("--strict", "a broken SHOULD fails, too")
+    .option("--strict", "a broken SHOULD fails as well")
     .option("--report <folder>", "write the reports there")
     .action(
       async (file: string, { strict, report: folder }: { readonly strict?: boolean; readonly report?: string }) => {

@@ -7,8 +7,8 @@ import { toTerminal } from "../report/terminal.ts";
 import { assess } from "../run/assess.ts";
 import type { Baseline } from "../run/baseline.ts";
 import { checksFor, faultsOfSuite, stepsFor } from "../run/plan.ts";
-import type { Profile } from "../profile.ts";
-import { gatherEvidence } from "../run/run.ts";
+import type { RunProfile } from "../profile.ts";
+import { collectEvidence } from "../run/collect-evidence.ts";
 import { addProfileFlags, readProfile, readWhole } from "./profile-flags.ts";
 import type { ProfileFlags } from "./profile-flags.ts";
 
@@ -23,20 +23,20 @@ interface RunFlags extends ProfileFlags {
   readonly timeBudget: number;
 }
 
-/** 4: the suite itself is not in order, so that nothing it says could be trusted. */
+/** 4: the suite has a mistake of its own, so that no verdict could be trusted. */
 const suiteFault = 4;
 
 export function addRunCommand(program: Command): void {
   addProfileFlags(program.command("run").description("send requests to a service and judge its answers"))
-    .option("--strict", "a broken SHOULD fails, too")
-    .option("--baseline <file>", "known failures, each with a reason and an expiry date")
+    .option("--strict", "a broken SHOULD fails as well")
+    .option("--baseline <file>", "known failures to allow, each with a reason and an expiry date")
     .option(
       "--report <folder>",
       "write report.json, report.html, report.md, junit.xml, badge.svg and the recording there",
     )
     .option("--ca <file>", "certificates to trust, as PEM")
-    .option("--max-cost <usd>", "stop sending once so much was spent, by the prices of the listing", readCost)
-    .option("--dry-run", "say what would be sent, and send nothing")
+    .option("--max-cost <usd>", "stop sending once this much was spent, by the prices of the listing", readCost)
+    .option("--dry-run", "print what would be sent, and send nothing")
     .option("--timeout <seconds>", "the longest wait for one answer", readWhole, 60)
     .option("--time-budget <seconds>", "the longest time for the whole run", readWhole, 600)
     .action(async (flags: RunFlags) => {
@@ -52,7 +52,7 @@ const readCost = (text: string): number => {
 async function run(flags: RunFlags): Promise<number> {
   const faults = faultsOfSuite();
   if (faults.length > 0) {
-    process.stderr.write(`The suite is not in order:\n${faults.join("\n")}\n`);
+    process.stderr.write(`The suite has a mistake of its own:\n${faults.join("\n")}\n`);
     return suiteFault;
   }
   if (flags.baseUrl === undefined) throw new Error("--base-url is missing.");
@@ -60,7 +60,7 @@ async function run(flags: RunFlags): Promise<number> {
   if (flags.dryRun === true) return describe(profile);
   const begunMs = performance.now();
   let sent = 0;
-  const evidence = await gatherEvidence({
+  const evidence = await collectEvidence({
     profile,
     secrets,
     ca: flags.ca === undefined ? undefined : readFileSync(flags.ca, "utf8"),
@@ -84,14 +84,14 @@ async function run(flags: RunFlags): Promise<number> {
   return report.exitCode;
 }
 
-// The file is the implementer's own; a clause that it misspells is simply not found.
+// The implementer's own file. A misspelled clause id matches nothing.
 const readBaseline = (file: string): Baseline => JSON.parse(readFileSync(file, "utf8")) as Baseline;
 
-function describe(profile: Profile): number {
+function describe(profile: RunProfile): number {
   const steps = stepsFor(checksFor(profile), profile);
   const text = steps.map(
-    ({ name, needs = [], shownBy }) =>
-      `${name}${needs.length > 0 ? `  (after ${needs.join(", ")}${shownBy && !profile.isThorough ? ", unless one of them shows it" : ""})` : ""}`,
+    ({ name, needs = [], coveredBy }) =>
+      `${name}${needs.length > 0 ? `  (after ${needs.join(", ")}${coveredBy && !profile.isExhaustive ? ", unless one of them covers it" : ""})` : ""}`,
   );
   process.stdout.write(
     `${text.join("\n")}\n${steps.length} steps for ${checksFor(profile).length} checks; nothing was sent.\n`,

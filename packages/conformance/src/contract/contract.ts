@@ -8,9 +8,9 @@ import type { Judge } from "../generated/validator.ts";
 export const levels = ["core", "stream", "sampling", "tools", "structured", "logprobs", "limits", "ops"] as const;
 export type Level = (typeof levels)[number];
 
-/** What stands behind a service, where any model will not do. */
-export const abilities = ["greedy", "guided", "scripted"] as const;
-export type Ability = (typeof abilities)[number];
+/** What the model behind a service has to be able to do, for clauses that not every model can show. */
+export const capabilities = ["greedy", "guided", "scripted"] as const;
+export type Capability = (typeof capabilities)[number];
 
 /** A sentence of the contract that an implementation is judged by. */
 export interface Clause {
@@ -24,9 +24,12 @@ export interface Clause {
   readonly comply: string;
   readonly pointer: string;
   readonly since: string;
-  readonly model: "any" | Ability;
+  readonly model: "any" | Capability;
   readonly faults: readonly string[];
 }
+
+// `generated/` is a copy of the contract, on purpose: the package is published on its own, and imports neither server nor
+// client, so that it can disagree with both.
 
 // openapi/clauses.test.ts holds the registry to this shape.
 export const clauses = clausesJson as unknown as readonly Clause[];
@@ -50,7 +53,7 @@ export const limit = (name: string): number => {
 
 const engineMembers: ReadonlySet<string> = new Set(document["x-engine-members"]);
 
-/** The path of the first member in a value that an engine is known to add for itself. */
+/** The path of the first member that engines are known to add on their own. */
 export function engineMemberIn(value: unknown, path = ""): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   for (const [name, inner] of Object.entries(value)) {
@@ -63,7 +66,7 @@ export function engineMemberIn(value: unknown, path = ""): string | undefined {
 let open: ((schema: JsonObject) => Judge) | undefined;
 const judges = new Map<string, Judge>();
 
-/** What is wrong with a value by a schema of the contract. Members that the schema does not name are allowed. */
+/** Violations of a schema of the contract. Members that the schema does not name are allowed. */
 export function faultsOf(schema: string, value: unknown): string[] {
   open ??= compile(document);
   const judge = judges.get(schema) ?? open({ $ref: `#/components/schemas/${schema}` });

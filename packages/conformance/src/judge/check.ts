@@ -1,25 +1,25 @@
-import type { Ask } from "../wire/ask.ts";
+import type { HttpRequest } from "../wire/http-request.ts";
 import type { Context } from "./context.ts";
 
-/** Some requests that belong together, described before anything is sent. */
+/** Requests that belong together, described before any is sent. */
 export interface Step {
   readonly name: string;
-  /** Steps whose answers it is built from. */
+  /** Steps that come first, because the requests are built from their answers. */
   readonly needs?: readonly string[];
   /**
-   * The name of an exchange that shows the same already. It ends by `broken` or `cannot` where that one does not, and
-   * only then the step is sent. A thorough run sends it anyway.
+   * Returns the name of an earlier exchange that covers this step, so that it need not be sent. It throws, through `broken`
+   * or `cannot`, if no exchange covers it. An exhaustive run sends every step.
    */
-  readonly shownBy?: (context: Context) => string;
-  /** @throws Untestable where it cannot be sent */
-  readonly asks: (context: Context) => readonly Ask[];
-  /** In turn, each on a connection of its own, where it is absent. */
+  readonly coveredBy?: (context: Context) => string;
+  /** @throws Untestable if it cannot be sent */
+  readonly requests: (context: Context) => readonly HttpRequest[];
+  /** Absent: one after another, each on a connection of its own. */
   readonly how?: "on one connection" | "side by side";
-  /** What it sends is valid by the contract, and is checked to be before it is sent. */
+  /** The requests are valid by the contract. They are checked against the schema before they are sent. */
   readonly isValid?: boolean;
-  /** `aside`: it is slow, and runs beside the others. `last`: it disturbs the others, and runs alone, after them. */
-  readonly when?: "aside" | "last";
-  /** Whether what the service recorded of it is looked up. */
+  /** `background`: it is slow and runs while others run. `last`: it disturbs others and runs alone after them. */
+  readonly when?: "background" | "last";
+  /** Whether the usage records of its requests are looked up. */
   readonly isRecorded?: boolean;
 }
 
@@ -31,19 +31,19 @@ export interface Cases {
 /** How one clause is judged. */
 export interface Check {
   readonly clause: string;
-  /** What the check does, in a sentence. */
+  /** What the check does, as a sentence. */
   readonly how: string;
-  /** The steps that it judges. Steps of which it takes all there is are not named. */
+  /** The steps that have to be sent for it. A check may read further answers of the run. */
   readonly uses: readonly string[];
-  /** What was seen, where the clause is kept. It ends by `broken` or `cannot` otherwise. */
+  /** Returns what was seen if the clause is kept, and throws through `broken` or `cannot` otherwise. */
   readonly judge: (context: Context) => string;
-  /** How many cases were tried, of those that a thorough run tries; absent where there is nothing to choose from. */
+  /** How many cases were tried, of those that an exhaustive run tries. Absent: every run tries them all. */
   readonly cases?: (context: Context) => Cases;
-  /** The same for what mainstream SDKs need of the clause; absent where they need nothing, `judge` where all of it. */
+  /** Judges only what mainstream SDKs need of the clause. Absent: they need nothing of it. */
   readonly interop?: (context: Context) => string;
 }
 
-/** A check of which SDKs need all or nothing. */
+/** A check; `isInterop`: mainstream SDKs need the whole clause. */
 export const checkOf = (
   clause: string,
   how: string,

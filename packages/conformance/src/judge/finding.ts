@@ -1,12 +1,12 @@
-/** What a check found out about one clause. */
+/** What a check concluded about one clause. */
 export type Finding =
   | { readonly kind: "kept"; readonly seen: string }
-  | ({ readonly kind: "broken" } & Breach)
+  | ({ readonly kind: "broken" } & Violation)
   | { readonly kind: "untestable"; readonly reason: string }
   | { readonly kind: "inapplicable"; readonly reason: string };
 
 /** How a clause was broken. */
-export interface Breach {
+export interface Violation {
   readonly expected: string;
   readonly actual: string;
   /** The exchange that shows it. */
@@ -14,11 +14,11 @@ export interface Breach {
 }
 
 class Broken extends Error {
-  readonly breach: Breach;
+  readonly violation: Violation;
 
-  constructor(breach: Breach) {
-    super(`expected ${breach.expected}, got ${breach.actual}`);
-    this.breach = breach;
+  constructor(violation: Violation) {
+    super(`expected ${violation.expected}, got ${violation.actual}`);
+    this.violation = violation;
   }
 }
 
@@ -30,15 +30,15 @@ export function broken(exchange: { readonly name: string } | undefined, expected
   throw new Broken({ expected, actual, exchange: exchange?.name });
 }
 
-/** Thrown where the implementation says itself that it does not have what the clause is about. */
+/** Thrown if the implementation declares that it lacks what the clause is about. */
 class Inapplicable extends Error {}
 
-/** Ends a check: the record of the model does not claim what the clause is about. */
+/** Ends a check: the model object does not declare what the clause is about. */
 export function doesNotApply(reason: string): never {
   throw new Inapplicable(reason);
 }
 
-/** Ends a check: what it needs is not there. */
+/** Ends a check: a prerequisite is missing. */
 export function cannot(reason: string): never {
   throw new Untestable(reason);
 }
@@ -53,20 +53,20 @@ export function must(
   if (!isTrue) broken(exchange, expected, actual);
 }
 
-/** Runs a check. What it returns says what was seen; a check that says nothing has not shown anything. */
+/** Runs a check. It returns what was seen; an empty text means that nothing was seen, which proves nothing. */
 export function find(check: () => string): Finding {
   try {
     const seen = check();
     return seen === "" ? { kind: "untestable", reason: "the check saw nothing" } : { kind: "kept", seen };
   } catch (error) {
-    if (error instanceof Broken) return { kind: "broken", ...error.breach };
+    if (error instanceof Broken) return { kind: "broken", ...error.violation };
     if (error instanceof Inapplicable) return { kind: "inapplicable", reason: error.message };
     if (error instanceof Untestable) return { kind: "untestable", reason: error.message };
     throw error;
   }
 }
 
-/** A value in a report: short, on one line. */
+/** A value as one short line for a report. */
 export function show(value: unknown): string {
   const text = value === undefined ? "nothing" : JSON.stringify(value);
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;

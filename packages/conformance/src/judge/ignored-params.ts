@@ -5,7 +5,7 @@ import { must, show } from "./finding.ts";
 export const ignoredNamesOf = (answer: Answer): string[] =>
   (answer.header("x-ignored-params") ?? "").split(",").filter((name) => name !== "");
 
-/** That an answer names these members in x-ignored-params, perhaps beside others. */
+/** Demands that an answer names these members in x-ignored-params, perhaps with others. */
 export function mustNameIgnored(answer: Answer, ...names: readonly string[]): string {
   const named = ignoredNamesOf(answer);
   const missing = names.filter((name) => !named.includes(name));

@@ -22,7 +22,7 @@ export const textAt = (value: unknown, pointer: string): string | undefined => {
   return typeof found === "string" ? found : undefined;
 };
 
-/** Whether it is a success that holds a completion, streamed or not. */
+/** Whether the answer is a success with a completion, streamed or not. */
 export function isCompletion(answer: Answer): boolean {
   if (answer.status !== 200) return false;
   if (answer.mediaType === "text/event-stream")
@@ -30,13 +30,13 @@ export function isCompletion(answer: Answer): boolean {
   return listAt(answer.json, "/choices").some((choice) => isRecord(at(choice, "/message")));
 }
 
-/** The completion of a request that had to be accepted. */
+/** The completion; the clause is broken if the request was not accepted. */
 export function completionOf(answer: Answer): unknown {
   must(isCompletion(answer), answer, "200 with a completion", answer.summary);
   return answer.json;
 }
 
-/** A completion as a prerequisite of another check. */
+/** The completion; the check is untestable if the request was not accepted. */
 export function givenCompletion(answer: Answer): unknown {
   if (!isCompletion(answer))
     cannot(`the request "${answer.name}" was not answered with a completion: ${answer.summary}`);
@@ -51,7 +51,7 @@ export function contentOf(answer: Answer, index = 0): string {
     .join("");
 }
 
-/** The data of the events of a stream that are JSON. */
+/** The events of a stream whose data is JSON. */
 export function chunksOf(answer: Answer): readonly unknown[] {
   return answer.stream.events.flatMap(({ data }) => {
     const value = parse(data);
@@ -67,7 +67,7 @@ export function parse(text: string): unknown {
   }
 }
 
-/** What one choice of a stream gained, event by event. */
+/** What one choice received, event by event. */
 export function choiceEvents(answer: Answer, index: number): readonly unknown[] {
   return chunksOf(answer)
     .flatMap((chunk) => [...listAt(chunk, "/choices")])
@@ -88,7 +88,7 @@ export function usageOf(answer: Answer): unknown {
     .findLast(isRecord);
 }
 
-/** Tokens that a completion counted; ends the check as untestable where there are none. */
+/** A token count of the usage; the check is untestable if there is none. */
 export function tokensOf(answer: Answer, name: "prompt_tokens" | "completion_tokens"): number {
   const count = numberAt(usageOf(answer), `/${name}`);
   return Number.isInteger(count) ? count : cannot(`"${answer.name}" has no usage.${name}`);
@@ -96,21 +96,21 @@ export function tokensOf(answer: Answer, name: "prompt_tokens" | "completion_tok
 
 /** The request body as it was sent. */
 export function sentBody(answer: Answer): Record<string, unknown> {
-  const body = parse(answer.exchange.ask.body ?? "");
+  const body = parse(answer.exchange.request.body ?? "");
   return isRecord(body) ? body : {};
 }
 
 /** What an error must be. */
 export interface Refusal {
   readonly status: number;
-  /** Absent where the clause is about being refused, and not about how. */
+  /** Absent: the clause demands a refusal, and leaves its code open. */
   readonly code?: string;
   readonly param?: string | null;
   /** What the message must contain. */
   readonly says?: RegExp;
 }
 
-/** Holds an answer to a refusal; gives what was seen. */
+/** Demands this refusal; returns what was seen. */
 export function mustRefuse(answer: Answer, { status, code, param, says }: Refusal): string {
   const wanted = [status, code, ...(param === undefined ? [] : ["at", String(param)])].filter(Boolean).join(" ");
   must(answer.status === status, answer, wanted, answer.summary);

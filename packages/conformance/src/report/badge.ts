@@ -7,7 +7,7 @@ const colours: Readonly<Record<Report["verdict"], string>> = {
   inconclusive: "#8a6d00",
 };
 
-/** A badge that names the version of the contract and the levels that are kept whole. */
+/** A badge with the version of the contract and the levels of which every clause is kept. */
 export function toBadge(report: Report): string {
   const kept = report.run.claimed.filter((level) => report.levels[level].failed + report.levels[level].open === 0);
   const left = `Parley contract ${report.contract.version}`;

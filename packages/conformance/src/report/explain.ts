@@ -1,17 +1,17 @@
-import { book, checks, unchecked } from "../clauses/test-groups.ts";
+import { requestCatalogue, checks, unchecked } from "../clauses/test-groups.ts";
 import { clauseOf, document } from "../contract/contract.ts";
-import type { Profile } from "../profile.ts";
-import { toCurl } from "../wire/ask.ts";
+import type { RunProfile } from "../profile.ts";
+import { toCurl } from "../wire/http-request.ts";
 import { Context } from "../judge/context.ts";
 import { at, textAt } from "../judge/read.ts";
 
-/** Everything about one clause that helps to understand a verdict, and to change it. */
-export function explain(id: string, profile: Profile, keyVariable: string): string | undefined {
+/** Everything about one clause that helps to understand a verdict and to comply. */
+export function explain(id: string, profile: RunProfile, keyVariable: string): string | undefined {
   const clause = clauseOf.get(id);
   if (!clause) return undefined;
   const own = checks.filter((check) => check.clause === id);
   const target = at(document, clause.pointer);
-  const said = textAt(target, "/description") ?? textAt(target, "/text");
+  const description = textAt(target, "/description") ?? textAt(target, "/text");
   const remedy = textAt(target, "/remedy");
   return [
     `${id}  ${clause.keyword}, level ${clause.level}, since ${clause.since}${clause.model === "any" ? "" : `, needs a ${clause.model} model`}`,
@@ -26,8 +26,10 @@ export function explain(id: string, profile: Profile, keyVariable: string): stri
     "",
     `What breaks it: ${clause.faults.map((fault) => fault.replaceAll("-", " ")).join("; ")}.`,
     `How to comply: ${clause.comply}`,
-    ...(said === undefined ? [] : [`The contract, at ${clause.pointer}: ${said.replaceAll(/\s+/g, " ").trim()}`]),
-    ...(remedy === undefined ? [] : [`What a caller is told: ${remedy}`]),
+    ...(description === undefined
+      ? []
+      : [`The contract, at ${clause.pointer}: ${description.replaceAll(/\s+/g, " ").trim()}`]),
+    ...(remedy === undefined ? [] : [`The remedy that a caller reads: ${remedy}`]),
     "",
     ...curlsFor(
       own.flatMap(({ uses }) => uses),
@@ -37,14 +39,18 @@ export function explain(id: string, profile: Profile, keyVariable: string): stri
   ].join("\n");
 }
 
-function curlsFor(steps: readonly string[], profile: Profile, keyVariable: string): string[] {
-  const context = new Context({ ...profile, model: profile.model ?? "MODEL", isThorough: true }, new Map(), new Map());
+function curlsFor(steps: readonly string[], profile: RunProfile, keyVariable: string): string[] {
+  const context = new Context(
+    { ...profile, model: profile.model ?? "MODEL", isExhaustive: true },
+    new Map(),
+    new Map(),
+  );
   for (const name of [...steps, "plain"]) {
     try {
-      const [ask] = book.get(name)?.asks(context) ?? [];
-      if (ask) return ["Try it:", `  ${toCurl(ask, profile.origin, keyVariable)}`, ""];
+      const [request] = requestCatalogue.get(name)?.requests(context) ?? [];
+      if (request) return ["Try it:", `  ${toCurl(request, profile.origin, keyVariable)}`, ""];
     } catch {
-      // It is built from an answer that nobody has here; another step may not be.
+      // This request is built from an earlier answer. Another step may not be.
     }
   }
   return [];

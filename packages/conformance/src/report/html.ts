@@ -1,5 +1,5 @@
 import { levels } from "../contract/contract.ts";
-import type { Evidence } from "../run/collect.ts";
+import type { Evidence } from "../run/perform-steps.ts";
 import type { Exchange } from "../wire/exchange.ts";
 import { escape } from "./junit.ts";
 import type { ClauseReport, Report } from "./report.ts";
@@ -44,10 +44,10 @@ function clauseRow({ id, state, interop, sentence, note, exchange, curl }: Claus
 const anchor = (name: string): string => `x-${encodeURIComponent(name).replaceAll("%", "-")}`;
 const maxShown = 20_000;
 
-function exchangeBlock({ name, ask, received, end, endedMs }: Exchange): string {
+function exchangeBlock({ name, request, received, end, endedMs }: Exchange): string {
   const sent =
-    ask.raw ??
-    `${ask.method} ${ask.target}\n${ask.headers.map((pair) => pair.join(": ")).join("\n")}\n\n${ask.body ?? ""}`;
+    request.raw ??
+    `${request.method} ${request.target}\n${request.headers.map((pair) => pair.join(": ")).join("\n")}\n\n${request.body ?? ""}`;
   let left = maxShown;
   const pieces = received.map(({ atMs, bytes }) => {
     const text = Buffer.from(bytes, "latin1").toString("utf8").slice(0, Math.max(left, 0));

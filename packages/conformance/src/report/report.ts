@@ -5,10 +5,10 @@ import { isProbe } from "../judge/context.ts";
 import { numberAt, usageOf } from "../judge/read.ts";
 import { exitCodeOf } from "../run/assess.ts";
 import type { Assessment, State, Verdict } from "../run/verdict.ts";
-import type { Evidence } from "../run/collect.ts";
-import type { Profile } from "../profile.ts";
+import type { Evidence } from "../run/perform-steps.ts";
+import type { RunProfile } from "../profile.ts";
 import { Answer } from "../wire/answer.ts";
-import { toCurl } from "../wire/ask.ts";
+import { toCurl } from "../wire/http-request.ts";
 
 export const suiteVersion = "0.1.0";
 
@@ -26,7 +26,7 @@ export interface Report {
   readonly clauses: readonly ClauseReport[];
   /** Clauses that nobody can judge from outside. */
   readonly unchecked: readonly { readonly clause: string; readonly reason: string }[];
-  /** Faults of the suite's own requests. */
+  /** Mistakes in the suite's own requests. */
   readonly faults: readonly string[];
 }
 
@@ -35,21 +35,21 @@ export interface RunFacts {
   readonly durationMs: number;
   readonly baseUrl: string;
   readonly claimed: readonly Level[];
-  readonly abilities: readonly string[] | null;
-  readonly isThorough: boolean;
+  readonly capabilities: readonly string[] | null;
+  readonly isExhaustive: boolean;
   readonly seed: number;
   /** Without probes. */
   readonly requests: number;
   readonly outputTokens: number;
-  /** Requests that looked at levels which are not claimed. */
+  /** Requests that probed levels that are not claimed. */
   readonly probes: number;
-  /** How much was tried of those clauses of which not every case was. */
+  /** For the clauses of which only some cases were tried: how many, of how many. */
   readonly sampled: { readonly clauses: number; readonly tried: number; readonly of: number };
 }
 
 export interface LevelSummary {
   readonly isClaimed: boolean;
-  /** Of a level that is not claimed: whether a look at it found something; absent where nobody looked. */
+  /** For a level that is not claimed: whether the probe found it. Absent: it was not probed. */
   readonly isFound?: boolean;
   readonly note?: string;
   readonly passed: number;
@@ -65,7 +65,7 @@ export interface ClauseReport {
   readonly state: State;
   readonly interop?: string;
   readonly note: string;
-  /** Where not every case of the clause was tried. */
+  /** Present if only some cases were tried. */
   readonly cases?: Cases;
   readonly expected?: string;
   readonly actual?: string;
@@ -76,7 +76,7 @@ export interface ClauseReport {
 export function buildReport(
   assessment: Assessment,
   evidence: Evidence,
-  profile: Profile,
+  profile: RunProfile,
   durationMs: number,
   keyVariable: string,
 ): Report {
@@ -101,7 +101,7 @@ export function buildReport(
   };
 }
 
-function factsOf({ verdicts }: Assessment, evidence: Evidence, profile: Profile, durationMs: number): RunFacts {
+function factsOf({ verdicts }: Assessment, evidence: Evidence, profile: RunProfile, durationMs: number): RunFacts {
   const asked = evidence.exchanges.filter(({ name }) => !isProbe(name));
   const tokens = asked.map((exchange) => numberAt(usageOf(new Answer(exchange)), "/completion_tokens") || 0);
   return {
@@ -109,8 +109,8 @@ function factsOf({ verdicts }: Assessment, evidence: Evidence, profile: Profile,
     durationMs: Math.round(durationMs),
     baseUrl: profile.origin + profile.basePath,
     claimed: profile.levels,
-    abilities: profile.abilities ?? null,
-    isThorough: profile.isThorough,
+    capabilities: profile.capabilities ?? null,
+    isExhaustive: profile.isExhaustive,
     seed: profile.seed,
     requests: asked.length,
     outputTokens: sumOf(tokens),
@@ -139,7 +139,7 @@ function countStates(verdicts: readonly Verdict[]): Report["counts"] {
   return counts;
 }
 
-function summarize(level: Level, { verdicts, probed }: Assessment, profile: Profile): LevelSummary {
+function summarize(level: Level, { verdicts, probed }: Assessment, profile: RunProfile): LevelSummary {
   const found = probed.find((one) => one.level === level);
   const own = verdicts.filter(({ clause }) => clause.level === level);
   const count = (...states: readonly State[]): number => own.filter(({ state }) => states.includes(state)).length;
@@ -154,13 +154,13 @@ function summarize(level: Level, { verdicts, probed }: Assessment, profile: Prof
 }
 
 function toClauseReport(
-  { clause, state, interop, note, breach, cases }: Verdict,
+  { clause, state, interop, note, violation, cases }: Verdict,
   evidence: Evidence,
-  profile: Profile,
+  profile: RunProfile,
   keyVariable: string,
 ): ClauseReport {
   const { id, keyword, level, sentence } = clause;
-  const exchange = evidence.exchanges.find(({ name }) => name === breach?.exchange);
+  const exchange = evidence.exchanges.find(({ name }) => name === violation?.exchange);
   return {
     id,
     keyword,
@@ -170,7 +170,7 @@ function toClauseReport(
     ...(interop && { interop }),
     note,
     ...(cases && { cases }),
-    ...(breach && { expected: breach.expected, actual: breach.actual }),
-    ...(exchange && { exchange: exchange.name, curl: toCurl(exchange.ask, profile.origin, keyVariable) }),
+    ...(violation && { expected: violation.expected, actual: violation.actual }),
+    ...(exchange && { exchange: exchange.name, curl: toCurl(exchange.request, profile.origin, keyVariable) }),
   };
 }

@@ -10,16 +10,16 @@ export function toTerminal(report: Report): string {
     ...levels.flatMap((level) => levelLines(level, report)),
     `${report.implementation.name}: ${verdict} with contract ${report.contract.version} (${summary.join(", ")}).`,
     `For mainstream SDKs: ${interop}.`,
-    `${run.requests} requests, ${run.outputTokens} output tokens, ${(run.durationMs / 1000).toFixed(1)} s${run.probes === 0 ? "" : `, and ${run.probes} requests about levels that are not claimed`}.`,
+    `${run.requests} requests, ${run.outputTokens} output tokens, ${(run.durationMs / 1000).toFixed(1)} s${run.probes === 0 ? "" : `, and ${run.probes} probes of levels that are not claimed`}.`,
     ...(run.sampled.clauses === 0 ? [] : [sampledLine(run)]),
     ...report.unchecked.map(({ clause, reason }) => `No check of ${clause}: ${reason}`),
-    ...report.faults.map((fault) => `A fault of the suite: ${fault}`),
+    ...report.faults.map((fault) => `A mistake of the suite: ${fault}`),
     "",
   ].join("\n");
 }
 
 const sampledLine = ({ sampled: { clauses, tried, of } }: Report["run"]): string =>
-  `Of ${clauses} clauses ${tried} of ${of} cases were tried; --thorough tries them all, --seed chooses others.`;
+  `Of ${clauses} clauses ${tried} of ${of} cases were tried; --exhaustive tries them all, --seed chooses others.`;
 
 const foundWord = (isFound: boolean | undefined): string =>
   isFound === undefined ? "" : isFound ? "found: " : "not found: ";

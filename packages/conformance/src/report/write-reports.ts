@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Evidence } from "../run/collect.ts";
-import type { Profile } from "../profile.ts";
-import type { Secrets } from "../wire/ask.ts";
+import type { Evidence } from "../run/perform-steps.ts";
+import type { RunProfile } from "../profile.ts";
+import type { Secrets } from "../wire/http-request.ts";
 import { toBadge } from "./badge.ts";
 import { toHtml } from "./html.ts";
 import { toJunit } from "./junit.ts";
@@ -11,7 +11,7 @@ import type { Report } from "./report.ts";
 
 /** What `replay` needs to judge a run again. */
 export interface Recording {
-  readonly profile: Profile;
+  readonly profile: RunProfile;
   readonly durationMs: number;
   readonly evidence: Evidence;
 }
@@ -35,7 +35,7 @@ export async function writeReports(
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), withoutSecrets(text, secrets));
 }
 
-/** The last look before anything leaves: the values were masked as they came in, so that nothing should be left. */
+/** Masks credentials once more before anything is written. They were masked on arrival, so that none should be left. */
 export function withoutSecrets(text: string, secrets: Secrets): string {
   return [...secrets.values()]
     .filter((value) => value.length >= 6)

@@ -3,10 +3,10 @@ import type { Answer } from "../wire/answer.ts";
 /** A value of X-Client-Request-Id: printable ASCII, as long as it may be. */
 export const clientId = `conformance ~!"#$%&'()*+,-./ 4711 ${"x".repeat(512)}`.slice(0, 512);
 
-/** An origin that the deployment allows; any, unless the claims name one. */
+/** An origin that the deployment allows; any, unless the profile names one. */
 export const originOf = (profile: { readonly allowedOrigin?: string }): string =>
   profile.allowedOrigin ?? "https://conformance.example";
 
-/** A header of the request of an answer. */
+/** A header that was sent with the request. */
 export const sentHeader = (answer: Answer, name: string): string | undefined =>
-  answer.exchange.ask.headers.find(([one]) => one.toLowerCase() === name)?.[1];
+  answer.exchange.request.headers.find(([one]) => one.toLowerCase() === name)?.[1];

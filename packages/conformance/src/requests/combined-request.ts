@@ -3,11 +3,11 @@ import type { Context } from "../judge/context.ts";
 import { cannot } from "../judge/finding.ts";
 import { completionOf, isCompletion } from "../judge/read.ts";
 import type { Answer } from "../wire/answer.ts";
-import type { Header } from "../wire/ask.ts";
+import type { Header } from "../wire/http-request.ts";
 import { chat } from "./chat-request.ts";
 import type { Members } from "./chat-request.ts";
 
-/** What a clause wants accepted. Several of them travel in one request, and apart only where that one was refused. */
+/** What a clause wants accepted. Several parts travel in one request, and separately only if that one is refused. */
 export interface Part {
   readonly clause: string;
   readonly how: string;
@@ -16,9 +16,9 @@ export interface Part {
   readonly messages?: readonly Members[];
   readonly headers?: readonly Header[];
   readonly raw?: readonly string[];
-  /** What must hold of the answer beside its being a completion; gives what was seen. */
+  /** Judges the completion; returns what was seen. */
   readonly judge?: (answer: Answer, context: Context, part: Part) => string;
-  /** The clause only forbids that the server breaks: a refusal keeps it, too. */
+  /** The clause only forbids a crash of the server: a refusal keeps it. */
   readonly mayBeRefused?: boolean;
   /** Whether mainstream SDKs send such requests. */
   readonly interopMatters?: boolean;
@@ -26,26 +26,26 @@ export interface Part {
 
 export interface CombinedRequest {
   readonly name: string;
-  /** Members of the request that are nobody's part. */
+  /** Members that belong to no part. */
   readonly base?: Members;
-  /** Members that go over all others where the parts are together: what further clauses look at. */
+  /** Members that override all others when the parts are combined, for further clauses. */
   readonly together?: (context: Context) => Members;
   readonly parts: readonly Part[];
 }
 
-/** The request with every part in it, and one for each part alone, which is sent where the first was refused. */
+/** The request with every part in it, and one request per part, which is sent if the first one is refused. */
 export function combinedSteps({ name, base = {}, together, parts }: CombinedRequest): Step[] {
   const whole: Step = {
     name,
     needs: ["models"],
     isValid: true,
-    asks: (context) => [combine(context, base, parts, together?.(context))],
+    requests: (context) => [combine(context, base, parts, together?.(context))],
   };
   const apart = parts.map((part): Step => ({
     name: apartName(name, part),
     needs: ["models", name],
     isValid: true,
-    asks: (context) => {
+    requests: (context) => {
       if (isCompletion(context.answer(name))) cannot(`"${name}" was accepted with everything in it`);
       return [combine(context, base, [part])];
     },
@@ -58,7 +58,7 @@ const apartName = (name: string, part: Part): string => `${name}, only ${part.cl
 function combine(context: Context, base: Members, parts: readonly Part[], over: Members = {}): ReturnType<typeof chat> {
   const { messages, ...others } = base;
   const last = Array.isArray(messages) ? messages : [{ role: "user", content: "Go." }];
-  const members = Object.assign({}, ...parts.map((part) => part.members)) as Members; // members of objects are members
+  const members = Object.assign({}, ...parts.map((part) => part.members)) as Members; // parts of objects are objects
   return chat(
     context,
     { messages: [...parts.flatMap((part) => part.messages ?? []), ...last], ...others, ...members, ...over },

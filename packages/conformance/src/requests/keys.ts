@@ -2,7 +2,7 @@ import type { Context } from "../judge/context.ts";
 import { cannot } from "../judge/finding.ts";
 import type { KeyRole } from "../profile.ts";
 
-/** A key that nobody has. Its four-letter pieces stand in no ordinary text. */
+/** A key that does not exist. Its four-letter fragments occur in no ordinary text. */
 export const unknownKey = "pk-Zx9Qv7Kj2Wp4Yt6Hb8Rm3Xc5Ng1";
 
 export function needsKey(
@@ -12,6 +12,6 @@ export function needsKey(
 ): number {
   const value = fact === undefined ? 0 : profile[fact];
   if (!profile.keyRoles.includes(role) || value === undefined)
-    cannot(`name a key \`${role}\`${fact === undefined ? "" : ` and its \`${fact}\``} in the claims`);
+    cannot(`name a key \`${role}\`${fact === undefined ? "" : ` and its \`${fact}\``} in the conformance profile`);
   return value;
 }

@@ -5,11 +5,11 @@ import { cannot, must } from "../judge/finding.ts";
 import { at, completionOf, contentOf, finishOf, isRecord, listAt, parse, textAt } from "../judge/read.ts";
 import { chat, say } from "./chat-request.ts";
 
-/** One look at a level that is not claimed: whether there is something, not whether the level's clauses are kept. */
+/** A probe of a level that is not claimed: whether the service has it at all, not whether its clauses are kept. */
 export interface Probe {
-  /** Steps that it looks at. Those that are nobody else's are sent for it. */
+  /** Steps that it reads. Those that no check uses are sent for the probe. */
   readonly uses: readonly string[];
-  /** What was found. It ends by `broken` or `cannot` where nothing was. */
+  /** Returns what was found, and throws through `broken` or `cannot` if nothing was. */
   readonly judge: (context: Context) => string;
 }
 
@@ -31,23 +31,23 @@ export const probeSteps: readonly Step[] = [
   {
     name: "probe of stream",
     needs: ["models"],
-    asks: (context) => [chat(context, { stream: true, max_completion_tokens: 4 })],
+    requests: (context) => [chat(context, { stream: true, max_completion_tokens: 4 })],
   },
   {
     name: "probe of tools",
     needs: ["models"],
-    asks: (context) => [chat(context, { tools, tool_choice: "required", max_completion_tokens: 48 })],
+    requests: (context) => [chat(context, { tools, tool_choice: "required", max_completion_tokens: 48 })],
   },
   {
     name: "probe of structured",
     needs: ["models"],
-    asks: (context) => [chat(context, { response_format: format, max_completion_tokens: 24 })],
+    requests: (context) => [chat(context, { response_format: format, max_completion_tokens: 24 })],
   },
   {
     name: "probe of ops",
     needs: ["models"],
     how: "side by side",
-    asks: (context) =>
+    requests: (context) =>
       ["one", "two"].map((word) =>
         chat(context, { ...say(`Repeat this word: ${word}`), stream: true, max_completion_tokens: 4 }),
       ),

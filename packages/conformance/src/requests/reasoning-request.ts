@@ -5,9 +5,11 @@ import { chat } from "./chat-request.ts";
 import type { Members } from "./chat-request.ts";
 import { canReason } from "./listed-model.ts";
 
-/** Keeps a model that can think from it, so that a few tokens are enough. */
-export const unthinking = (context: Context): Members => (canReason(context) ? { reasoning_effort: "none" } : {});
+/** Switches reasoning off for models that have it, so that a few tokens are enough for an answer. */
+export const withoutReasoning = (context: Context): Members => (canReason(context) ? { reasoning_effort: "none" } : {});
 
-export function thinking(context: Context, members: Members): ReturnType<Step["asks"]> {
-  return canReason(context) ? [chat(context, members)] : cannot("the record of the model has no feature `reasoning`");
+export function reasoningRequest(context: Context, members: Members): ReturnType<Step["requests"]> {
+  return canReason(context)
+    ? [chat(context, members)]
+    : cannot("the model object does not list the feature `reasoning`");
 }

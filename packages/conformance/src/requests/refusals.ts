@@ -5,23 +5,23 @@ import { broken, cannot, show } from "../judge/finding.ts";
 import { isCompletion, mustRefuse } from "../judge/read.ts";
 import type { Refusal } from "../judge/read.ts";
 import type { Answer } from "../wire/answer.ts";
-import type { Ask } from "../wire/ask.ts";
+import type { HttpRequest } from "../wire/http-request.ts";
 import { chat } from "./chat-request.ts";
 import type { ChatOptions, Members } from "./chat-request.ts";
 
-/** One way to commit a fault. */
+/** One request that has to be refused. */
 export interface Case extends ChatOptions {
   readonly title: string;
-  /** Members of a chat request that is valid but for them. */
+  /** Members that make an otherwise valid chat request invalid. */
   readonly members?: Members;
   /** Instead of `members`: the whole request. */
-  readonly ask?: (context: Context) => Ask;
-  /** Over what the clause says for all of its cases. */
+  readonly request?: (context: Context) => HttpRequest;
+  /** Overrides what the clause expects of all its cases. */
   readonly want?: Partial<Refusal>;
-  /** Sent by every run, because other clauses look at it, too. */
+  /** Sent by every run, because other clauses use it. */
   readonly isAlways?: boolean;
-  /** An exchange that commits the same fault: where it was refused as it should be, the case is not sent. */
-  readonly shownBy?: string;
+  /** An exchange with the same fault. If it was refused correctly, it covers this case, which is not sent. */
+  readonly coveredBy?: string;
 }
 
 export interface RefusalPlan {
@@ -29,28 +29,29 @@ export interface RefusalPlan {
   readonly want: Refusal;
   readonly cases: readonly Case[];
   /**
-   * How many cases an ordinary run chooses by its seed, beside those that it always sends or that another exchange shows:
-   * one, where there are none of these. A thorough run sends all.
+   * How many cases a short run chooses by its seed, in addition to those that are always sent or covered by another
+   * exchange. Default: one if there are no such cases, otherwise none. An exhaustive run sends all.
    */
   readonly sample?: number;
-  /** What was accepted in the same run, so that a server that refuses everything proves nothing. */
-  readonly twin?: string;
+  /** A step that has to be accepted in the same run, so that a server that refuses everything passes nothing. */
+  readonly positiveControl?: string;
 }
 
-/** Steps and check of a clause that says what is refused, and how. */
+/** The steps and the check of a clause that demands a refusal. */
 export function refusal(plan: RefusalPlan): { readonly steps: Step[]; readonly check: Check } {
-  const { clause, cases, want, twin = "plain" } = plan;
+  const { clause, cases, want, positiveControl = "plain" } = plan;
   const nameOf = ({ title }: Case): string => `${clause} ${title}`;
   const chosen = (context: Context): readonly Case[] => chosenOf(plan, context);
   const each = (context: Context, judge: (answer: Answer, one: Case) => string): string => {
     const seen = chosen(context).map((one) => judge(context.answer(nameOf(one)), one));
-    if (!isCompletion(context.answer(twin))) cannot(`nothing was accepted ("${twin}"), so a refusal shows nothing`);
+    if (!isCompletion(context.answer(positiveControl)))
+      cannot(`nothing was accepted ("${positiveControl}"), so a refusal shows nothing`);
     return seen.join("; ");
   };
   const check: Check = {
     clause,
-    how: `Sends ${cases.map(({ title }) => title).join(", ")}, and expects ${[want.status, want.code].filter(Boolean).join(" ")} each time, while "${twin}" is accepted.`,
-    uses: [...cases.map(nameOf), twin],
+    how: `Sends ${cases.map(({ title }) => title).join(", ")}, and expects ${[want.status, want.code].filter(Boolean).join(" ")} each time, while "${positiveControl}" is accepted.`,
+    uses: [...cases.map(nameOf), positiveControl],
     cases: (context) => ({ tried: chosen(context).length, of: cases.length }),
     judge: (context) => each(context, (answer, one) => mustRefuse(answer, { ...want, ...one.want })),
     interop: (context) => each(context, (answer, one) => mustFailAs(answer, one.want?.status ?? want.status)),
@@ -59,32 +60,32 @@ export function refusal(plan: RefusalPlan): { readonly steps: Step[]; readonly c
 }
 
 function stepOf(plan: RefusalPlan, one: Case, name: string): Step {
-  const { shownBy } = one;
+  const { coveredBy } = one;
   return {
     name,
-    needs: ["models", ...(shownBy === undefined ? [] : [stepOfExchange(shownBy)])],
-    ...(shownBy !== undefined && {
-      shownBy: (context) => {
-        mustRefuse(context.exchange(shownBy), { ...plan.want, ...one.want });
-        return shownBy;
+    needs: ["models", ...(coveredBy === undefined ? [] : [stepOfExchange(coveredBy)])],
+    ...(coveredBy !== undefined && {
+      coveredBy: (context) => {
+        mustRefuse(context.exchange(coveredBy), { ...plan.want, ...one.want });
+        return coveredBy;
       },
     }),
-    asks: (context) => {
-      if (!chosenOf(plan, context).includes(one)) cannot("left out of a short run; --thorough sends every case");
-      return [one.ask ? one.ask(context) : chat(context, one.members, one)];
+    requests: (context) => {
+      if (!chosenOf(plan, context).includes(one)) cannot("left out of a short run; --exhaustive sends every case");
+      return [one.request ? one.request(context) : chat(context, one.members, one)];
     },
   };
 }
 
-/** Clients branch on the class of the status, and a few on the status itself. */
+/** SDKs branch on the class of the status, and a few on the status itself. */
 function mustFailAs(answer: Answer, status: number): string {
   const isAlike = answer.status === status || (status === 400 && answer.status === 422);
   return isAlike ? `${answer.name}: ${answer.status}` : broken(answer, `status ${status}`, show(answer.summary));
 }
 
 function chosenOf({ cases, sample }: RefusalPlan, { profile }: Context): readonly Case[] {
-  if (profile.isThorough) return cases;
-  const isGiven = ({ isAlways, shownBy }: Case): boolean => isAlways === true || shownBy !== undefined;
+  if (profile.isExhaustive) return cases;
+  const isGiven = ({ isAlways, coveredBy }: Case): boolean => isAlways === true || coveredBy !== undefined;
   const others = cases.filter((one) => !isGiven(one));
   const count = sample ?? (others.length === cases.length ? 1 : 0);
   const isDrawn = (one: Case): boolean =>

@@ -9,7 +9,7 @@ export const endless: Members = { max_completion_tokens: undefined };
 
 /** Ends a step, or a check, unless a scripted engine is behind the service. */
 export function needsScript({ profile }: Context): void {
-  if (profile.abilities?.includes("scripted") !== true)
+  if (profile.capabilities?.includes("scripted") !== true)
     cannot("it needs a scripted engine behind the service; see the guide");
 }
 
@@ -24,7 +24,7 @@ export function scripted(
   return {
     name,
     needs: ["models"],
-    asks: (context) => {
+    requests: (context) => {
       needsScript(context);
       return [
         chat(

@@ -10,20 +10,20 @@ import { contentOf, isCompletion } from "../judge/read.ts";
 import { Answer } from "../wire/answer.ts";
 import { baselineState } from "./baseline.ts";
 import type { Baseline } from "./baseline.ts";
-import type { Evidence } from "./collect.ts";
+import type { Evidence } from "./perform-steps.ts";
 import { whatIsMissing, whyNot } from "./plan.ts";
 import type { Assessment, Probed, State, Verdict } from "./verdict.ts";
-import type { Profile } from "../profile.ts";
+import type { RunProfile } from "../profile.ts";
 
-/** Judges evidence. It needs no network and always gives the same. */
+/** Judges evidence. It needs no network, and the same evidence gives the same verdicts. */
 export function assess(
   evidence: Evidence,
-  profile: Profile,
+  profile: RunProfile,
   options: { readonly isStrict?: boolean; readonly baseline?: Baseline; readonly today?: string } = {},
 ): Assessment {
   const context = contextOf(evidence, profile);
-  const reasonless = new Set(unchecked.map(({ clause }) => clause));
-  const judged = clauses.filter(({ id }) => !reasonless.has(id));
+  const uncheckable = new Set(unchecked.map(({ clause }) => clause));
+  const judged = clauses.filter(({ id }) => !uncheckable.has(id));
   const verdicts = judged.map((clause) => {
     const verdict = judgeClause(clause, context, evidence, options.isStrict === true);
     const { baseline, today } = options;
@@ -35,14 +35,14 @@ export function assess(
 
 function probe(level: Level, context: Context): Probed {
   const { uses, judge } = probes[level];
-  if (!uses.every((step) => context.has(step))) return { level, note: "not looked for; --probe does" };
+  if (!uses.every((step) => context.has(step))) return { level, note: "not probed; --probe does" };
   const finding = find(() => judge(context));
   if (finding.kind === "broken")
     return { level, isFound: false, note: `expected ${finding.expected}, got ${finding.actual}` };
   return { level, isFound: finding.kind === "kept", note: finding.kind === "kept" ? finding.seen : finding.reason };
 }
 
-export function contextOf(evidence: Evidence, profile: Profile): Context {
+export function contextOf(evidence: Evidence, profile: RunProfile): Context {
   const answers = new Map<string, Answer[]>();
   for (const exchange of evidence.exchanges) {
     const step = stepOfExchange(exchange.name);
@@ -52,7 +52,7 @@ export function contextOf(evidence: Evidence, profile: Profile): Context {
     profile,
     answers,
     new Map(Object.entries(evidence.unsent)),
-    new Map(Object.entries(evidence.shown)),
+    new Map(Object.entries(evidence.covered)),
     new Map(Object.entries(evidence.records)),
   );
 }
@@ -82,7 +82,7 @@ function judgeClause(clause: Clause, context: Context, evidence: Evidence, isStr
   }
 }
 
-/** A verdict about some cases of a clause says so. */
+/** A verdict from a part of the cases says so. */
 function withCases(verdict: Verdict, own: readonly Check[], context: Context): Verdict {
   if (verdict.state !== "PASS") return verdict;
   const counts = own.flatMap(({ cases }) => (cases ? [cases(context)] : []));
@@ -97,15 +97,15 @@ const nothingShown: Finding = {
   reason: "not even a plain request was answered, so that nothing shows that the clause is kept",
 };
 
-/** Whether the plainest of all requests got a whole answer. Without it the other answers say nothing. */
+/** Whether the plain request got a whole answer. Without it no other answer proves anything. */
 function isAlive(context: Context): boolean {
   const plain = context.has("plain") ? context.answer("plain") : undefined;
   return plain !== undefined && isCompletion(plain) && plain.isWhole;
 }
 
-/** Where nothing was said of the model, and one question had two answers, it is no greedy one. */
+/** If the profile does not say whether the model is greedy, two answers to one question show that it is not. */
 function notGreedy({ model }: Clause, context: Context): string | undefined {
-  if (model !== "greedy" || context.profile.abilities !== undefined || !context.has("plain again")) return undefined;
+  if (model !== "greedy" || context.profile.capabilities !== undefined || !context.has("plain again")) return undefined;
   const [one, other] = [context.answer("plain"), context.answer("plain again")];
   const isSame = !isCompletion(one) || !isCompletion(other) || contentOf(one) === contentOf(other);
   return isSame
@@ -113,7 +113,7 @@ function notGreedy({ model }: Clause, context: Context): string | undefined {
     : "one question at temperature 0 had two answers; if the model is greedy, say so with --model-is";
 }
 
-/** Of several findings about one clause the worst counts. */
+/** The worst of several findings about one clause counts. */
 function merge(findings: readonly Finding[]): Finding {
   const order = ["broken", "untestable", "inapplicable", "kept"] as const;
   const sorted = findings.toSorted((one, other) => order.indexOf(one.kind) - order.indexOf(other.kind));
@@ -133,7 +133,7 @@ function toVerdict(clause: Clause, finding: Finding, isStrict: boolean): Verdict
     case "broken": {
       const { expected, actual, exchange } = finding;
       const state = clause.keyword === "MUST" || isStrict ? "FAIL" : "WARN";
-      return { clause, state, note: `expected ${expected}, got ${actual}`, breach: { expected, actual, exchange } };
+      return { clause, state, note: `expected ${expected}, got ${actual}`, violation: { expected, actual, exchange } };
     }
   }
 }
@@ -141,7 +141,7 @@ function toVerdict(clause: Clause, finding: Finding, isStrict: boolean): Verdict
 const interopState = ({ kind }: Finding): "PASS" | "FAIL" | "UNTESTABLE" =>
   kind === "kept" ? "PASS" : kind === "broken" ? "FAIL" : "UNTESTABLE";
 
-/** 0 everything required was judged and kept; 1 something failed; 3 something required could not be judged. */
+/** 0: every required clause was judged and is kept. 1: a clause failed. 3: a required clause could not be judged. */
 export function exitCodeOf({ verdicts }: Assessment): 0 | 1 | 3 {
   const has = (...states: readonly State[]): boolean => verdicts.some(({ state }) => states.includes(state));
   if (has("FAIL", "XPASS")) return 1;

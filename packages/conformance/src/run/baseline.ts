@@ -1,11 +1,11 @@
 import type { Verdict } from "./verdict.ts";
 
-/** Failures that are known, each with its reason and the day until which it is put up with. */
+/** Known failures that are allowed, each with its reason and the last day on which it is allowed. */
 export interface Baseline {
   readonly known: readonly { readonly clause: string; readonly reason: string; readonly expires: string }[];
 }
 
-/** A known failure is XFAIL until its day; one that has gone is XPASS, so that the baseline cannot go stale. */
+/** An allowed failure is XFAIL until it expires. One that no longer fails is XPASS, so that the baseline cannot go stale. */
 export function baselineState(verdict: Verdict, { known }: Baseline, today: string): Verdict {
   const entry = known.find(({ clause }) => clause === verdict.clause.id);
   if (!entry) return verdict;
@@ -13,7 +13,7 @@ export function baselineState(verdict: Verdict, { known }: Baseline, today: stri
   if (hasFailed && entry.expires < today)
     return {
       ...verdict,
-      note: `${verdict.note} (the baseline put up with it until ${entry.expires}: ${entry.reason})`,
+      note: `${verdict.note} (the baseline allowed it until ${entry.expires}: ${entry.reason})`,
     };
   if (hasFailed)
     return { ...verdict, state: "XFAIL", note: `${verdict.note} (known until ${entry.expires}: ${entry.reason})` };

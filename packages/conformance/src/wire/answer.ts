@@ -4,7 +4,7 @@ import type { BodyPiece } from "./framer.ts";
 import { readEvents } from "./read-events.ts";
 import type { EventReading } from "./read-events.ts";
 
-/** What a server answered, read from the bytes of an exchange. */
+/** The answer of a server, parsed from the bytes of an exchange. */
 export class Answer {
   readonly exchange: Exchange;
   readonly #framer: Framer;
@@ -14,7 +14,7 @@ export class Answer {
 
   constructor(exchange: Exchange) {
     this.exchange = exchange;
-    this.#framer = new Framer(exchange.ask.raw === undefined ? exchange.ask.method : "GET");
+    this.#framer = new Framer(exchange.request.raw === undefined ? exchange.request.method : "GET");
     for (const received of exchange.received) this.#framer.push(received);
     this.pieces = this.#framer.body;
   }
@@ -23,7 +23,7 @@ export class Answer {
     return this.exchange.name;
   }
 
-  /** Undefined where no HTTP answer came. */
+  /** Undefined if there was no HTTP answer. */
   get status(): number | undefined {
     return this.#framer.status;
   }
@@ -52,7 +52,7 @@ export class Answer {
     return values.length === 0 ? undefined : values.join(", ");
   }
 
-  /** Without parameters, in small letters. */
+  /** Without parameters, in lower case. */
   get mediaType(): string {
     return (this.header("content-type") ?? "").split(";", 1).join("").trim().toLowerCase();
   }
@@ -61,7 +61,7 @@ export class Answer {
     return Buffer.concat(this.pieces.map(({ bytes }) => bytes)).toString("utf8");
   }
 
-  /** Undefined where the body is no JSON. */
+  /** Undefined if the body is not JSON. */
   get json(): unknown {
     this.#json ??= { value: parseJson(this.text) };
     return this.#json.value;

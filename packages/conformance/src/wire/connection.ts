@@ -2,8 +2,8 @@ import { connect as connectPlain } from "node:net";
 import type { Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
-import type { Ask, Secrets } from "./ask.ts";
-import { toBytes } from "./ask.ts";
+import type { HttpRequest, Secrets } from "./http-request.ts";
+import { toBytes } from "./http-request.ts";
 import type { End, Exchange, Received } from "./exchange.ts";
 import { Framer } from "./framer.ts";
 import { maskSecrets } from "./mask-secrets.ts";
@@ -22,7 +22,7 @@ export interface Target {
   readonly signal: AbortSignal;
 }
 
-/** A connection of its own that sends exactly what it is given. HTTP libraries would hide what has to be seen. */
+/** A connection that sends exactly the given bytes. An HTTP library would hide what has to be judged. */
 export class Connection implements Disposable {
   readonly #target: Target;
   #socket: Socket | undefined;
@@ -31,17 +31,17 @@ export class Connection implements Disposable {
     this.#target = target;
   }
 
-  /** Sends one request and takes its answer. It never throws: whatever happens is the evidence. */
-  async exchange(name: string, ask: Ask): Promise<Exchange> {
-    const { manner = {} } = ask;
+  /** Sends one request and reads the answer. It never throws: whatever happens is evidence. */
+  async exchange(name: string, request: HttpRequest): Promise<Exchange> {
+    const { behaviour = {} } = request;
     const { now, secrets, signal } = this.#target;
-    if (manner.delayMs !== undefined) await wait(manner.delayMs, undefined, { signal }).catch(() => undefined);
+    if (behaviour.delayMs !== undefined) await wait(behaviour.delayMs, undefined, { signal }).catch(() => undefined);
     const startedMs = now();
     const startedAt = new Date().toISOString();
     this.#socket ??= await this.#open();
-    const taken: Taken = this.#socket ? await this.#take(this.#socket, ask) : { received: [], end: "unreachable" };
-    const { received, leaks } = maskSecrets(taken.received, secrets, JSON.stringify(ask));
-    return { name, ask, startedMs, startedAt, received, end: taken.end, endedMs: now() - startedMs, leaks };
+    const taken: Taken = this.#socket ? await this.#take(this.#socket, request) : { received: [], end: "unreachable" };
+    const { received, leaks } = maskSecrets(taken.received, secrets, JSON.stringify(request));
+    return { name, request, startedMs, startedAt, received, end: taken.end, endedMs: now() - startedMs, leaks };
   }
 
   [Symbol.dispose](): void {
@@ -57,7 +57,7 @@ export class Connection implements Disposable {
       ? connectTls({ host, port, servername: host, ALPNProtocols: ["http/1.1"], ...(ca !== undefined && { ca }) })
       : connectPlain({ host, port });
     socket.setNoDelay(true);
-    socket.on("error", () => undefined); // seen as the end of the exchange
+    socket.on("error", () => undefined); // the exchange ends with it
     return new Promise((resolve) => {
       const fail = (): void => {
         socket.destroy();
@@ -75,17 +75,17 @@ export class Connection implements Disposable {
     });
   }
 
-  #take(socket: Socket, ask: Ask): Promise<Taken> {
+  #take(socket: Socket, request: HttpRequest): Promise<Taken> {
     const { origin, secrets, now, deadlineMs, maxAnswerBytes, signal } = this.#target;
     const {
       holdBackBytes = 0,
-      leaveAfterEvents,
-      leaveAfterMs,
+      disconnectAfterEvents,
+      disconnectAfterMs,
       stopReadingMs,
       deadlineMs: ownDeadlineMs,
-    } = ask.manner ?? {};
-    const bytes = toBytes(ask, origin.host, secrets);
-    const framer = new Framer(ask.raw === undefined ? ask.method : "GET");
+    } = request.behaviour ?? {};
+    const bytes = toBytes(request, origin.host, secrets);
+    const framer = new Framer(request.raw === undefined ? request.method : "GET");
     const received: Received[] = [];
     const begunMs = now();
     const watcher = new EventCounter();
@@ -104,10 +104,11 @@ export class Connection implements Disposable {
         received.push(piece);
         framer.push(piece);
         size += chunk.length;
-        if (leaveAfterEvents !== undefined && watcher.count(piece.bytes) >= leaveAfterEvents) return finish("left");
+        if (disconnectAfterEvents !== undefined && watcher.count(piece.bytes) >= disconnectAfterEvents)
+          return finish("disconnected");
         if (framer.isDone) return finish("complete");
         if (framer.fault !== undefined) return finish("closed");
-        if (size > (ask.manner?.maxBytes ?? maxAnswerBytes)) return finish("too-large");
+        if (size > (request.behaviour?.maxBytes ?? maxAnswerBytes)) return finish("too-large");
         if (stopReadingMs !== undefined && received.length === 1) {
           socket.pause();
           timers.push(setTimeout(() => socket.resume(), stopReadingMs));
@@ -118,7 +119,7 @@ export class Connection implements Disposable {
       const onAbort = (): void => finish("timeout");
       socket.on("data", take).on("close", onClose).on("error", onError);
       signal.addEventListener("abort", onAbort);
-      if (leaveAfterMs !== undefined) timers.push(setTimeout(() => finish("left"), leaveAfterMs));
+      if (disconnectAfterMs !== undefined) timers.push(setTimeout(() => finish("disconnected"), disconnectAfterMs));
       if (signal.aborted) return finish("timeout");
       if (socket.destroyed) return finish("closed");
       socket.write(bytes.subarray(0, bytes.length - holdBackBytes));

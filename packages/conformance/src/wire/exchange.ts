@@ -1,10 +1,10 @@
-import type { Ask } from "./ask.ts";
+import type { HttpRequest } from "./http-request.ts";
 
-/** A request and everything that came back, byte by byte with the time of arrival. Enough to judge it again later. */
+/** A request and everything that came back, byte by byte with the time of arrival: enough to judge it again. */
 export interface Exchange {
-  /** The step of the request book, with `#2` and so on for further requests of one step. */
+  /** The name of the step, followed by `#2`, `#3` … for its further requests. */
   readonly name: string;
-  readonly ask: Ask;
+  readonly request: HttpRequest;
   /** Milliseconds since the run began. */
   readonly startedMs: number;
   readonly startedAt: string;
@@ -12,7 +12,7 @@ export interface Exchange {
   readonly end: End;
   /** When the end came, in milliseconds since the request began. */
   readonly endedMs: number;
-  /** Names of credentials of which a part came back. The values are masked in `received`. */
+  /** Names of credentials of which a fragment came back. `received` holds them masked. */
   readonly leaks: readonly string[];
 }
 
@@ -24,7 +24,7 @@ export interface Received {
 }
 
 /**
- * How it ended: the answer was whole; the server closed or reset the connection; no connection came about; the deadline
- * or the bound on the size was reached; the suite left, as planned.
+ * How it ended: the answer was complete; the server closed or reset the connection; no connection could be opened; the
+ * deadline or the size limit was reached; the suite disconnected, as planned.
  */
-export type End = "complete" | "closed" | "reset" | "unreachable" | "timeout" | "too-large" | "left";
+export type End = "complete" | "closed" | "reset" | "unreachable" | "timeout" | "too-large" | "disconnected";

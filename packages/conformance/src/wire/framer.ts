@@ -1,6 +1,6 @@
 import type { Received } from "./exchange.ts";
 
-/** A piece of a body, its transfer coding taken off. */
+/** A chunk of a body without its transfer coding. */
 export interface BodyPiece {
   readonly atMs: number;
   readonly bytes: Buffer;
@@ -8,7 +8,12 @@ export interface BodyPiece {
 
 const maxHeadBytes = 262_144;
 
-/** Reads one HTTP answer out of bytes that arrive in any cutting. It forgives much, and tells what it forgave. */
+/**
+ * Parses one HTTP answer from bytes that arrive in chunks of any size. It is lenient, and reports what it tolerated.
+ *
+ * The judge parses the wire on its own, on purpose: a library, or the parser of our client, would hide or correct what has
+ * to be judged.
+ */
 export class Framer {
   status: number | undefined;
   readonly headers: [name: string, value: string][] = [];

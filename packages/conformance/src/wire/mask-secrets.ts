@@ -1,13 +1,13 @@
-import type { Secrets } from "./ask.ts";
+import type { Secrets } from "./http-request.ts";
 import type { Received } from "./exchange.ts";
 
-/** A shorter piece of a key could stand in a text by chance. */
+/** A shorter fragment of a key could occur by chance. */
 const leastPieceLength = 8;
 
 /**
- * Replaces every piece of a credential by as many asterisks, so that times and lengths stay what they were. A credential
- * may come back in several pieces of bytes, so it is searched in all of them together. A piece that the request itself
- * says in clear, or that could be a word or a number, is no secret: the whole key still is.
+ * Replaces every fragment of a credential by asterisks of the same length, so that times and lengths stay. A credential
+ * may arrive in several chunks, so that all of them are searched together. A fragment that the request itself contains
+ * in clear text, or that could be a word or a number, is not masked; the whole key always is.
  */
 export function maskSecrets(
   received: readonly Received[],
@@ -45,7 +45,7 @@ function maskOne(text: string, secret: string, asked: string): string {
   return masked.replaceAll(secret, "*".repeat(secret.length));
 }
 
-/** Where any of the pieces stands. An answer may have megabytes, so two letters decide before eight are compared. */
+/** Where a fragment occurs. Answers can be megabytes long, so that two letters are compared before all eight. */
 function placesOf(text: string, pieces: ReadonlySet<string>, size: number): number[] {
   const beginnings = new Uint8Array(65_536);
   const pairAt = (one: string, index: number): number =>

@@ -1,6 +1,6 @@
 import type { BodyPiece } from "./framer.ts";
 
-/** An event of a stream, as a reader of server-sent events sees it, and what its lines were. */
+/** A server-sent event, with what its lines were. */
 export interface StreamEvent {
   readonly atMs: number;
   readonly data: string;
@@ -24,7 +24,12 @@ interface Line {
   readonly text: string;
 }
 
-/** Lines may end in LF, CR or both, `data:` may have a space behind it or none, and bytes may be cut anywhere. */
+/**
+ * Parses server-sent events. The judge has a parser of its own, on purpose: it shares none with server and client, so that
+ * a mistake in one of them cannot hide itself.
+ *
+ * Lines may end in LF, CR or CRLF, a space may follow `data:`, and chunks may end between any two bytes.
+ */
 export function readEvents(body: readonly BodyPiece[]): EventReading {
   const { lines, rest, isUtf8 } = splitLines(body);
   const events: StreamEvent[] = [];
@@ -58,7 +63,7 @@ function splitLines(body: readonly BodyPiece[]): { lines: Line[]; rest: string; 
       isUtf8 = false;
       rest += bytes.toString("latin1");
     }
-    // A CR at the very end may be half of a line's end: it waits for what follows.
+    // A CR at the end may be the first half of CRLF, so that it waits for the next bytes.
     const parts = rest.split(/\r\n|\n|\r(?!$)/);
     rest = parts.pop() ?? "";
     for (const text of parts) lines.push({ atMs, text });

@@ -89,7 +89,7 @@ const checks: readonly Check[] = [
   },
   {
     clause: "AUTH-13",
-    how: "Sends an Expect that nobody can meet with an unknown key; a thorough run also with the good one.",
+    how: "Sends an Expect that nobody can meet with an unknown key; an exhaustive run also with the good one.",
     uses: ["Expect with a wrong key", "Expect with the key", "plain"],
     cases: (context) => ({ tried: context.wasSent("Expect with the key") ? 2 : 1, of: 2 }),
     judge: (context) => {
@@ -103,7 +103,7 @@ const checks: readonly Check[] = [
   },
   {
     clause: "AUTH-14",
-    how: "Sends each operation without a valid key, those that the service does not have aside.",
+    how: "Sends each operation that the service has without a valid key.",
     uses: [...fromKeys, "Basic for a record", "retrieve, raw"],
     judge: (context) => {
       const isThere = context.answer("retrieve, raw").status === 200;

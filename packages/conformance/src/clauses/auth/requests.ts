@@ -2,14 +2,14 @@ import type { Step } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
 import { cannot } from "../../judge/finding.ts";
 import { mustRefuse } from "../../judge/read.ts";
-import { ask, authorized, chat } from "../../requests/chat-request.ts";
+import { httpRequest, authorized, chat } from "../../requests/chat-request.ts";
 import type { Part } from "../../requests/combined-request.ts";
 import { needsKey, unknownKey } from "../../requests/keys.ts";
 import { modelId } from "../../requests/listed-model.ts";
 import { refusals } from "../../requests/refusals.ts";
-import type { Header } from "../../wire/ask.ts";
+import type { Header } from "../../wire/http-request.ts";
 
-/** Where a clause says that a key is refused, and other clauses how. */
+/** For clauses that demand a refusal and leave its form to other clauses. */
 export const unauthorizedOnly = { status: 401 };
 const refused = { status: 401, code: "invalid_api_key", param: null };
 const miracles: Header = ["Expect", "miracles"];
@@ -24,8 +24,8 @@ export const plans = refusals([
     cases: [
       {
         title: "no Authorization",
-        ask: (context) => ask(context, "GET", models(context), []),
-        shownBy: "AUTH-06 the key in the query string",
+        request: (context) => httpRequest(context, "GET", models(context), []),
+        coveredBy: "AUTH-06 the key in the query string",
       },
     ],
   },
@@ -35,10 +35,13 @@ export const plans = refusals([
     cases: [
       {
         title: "an unknown key",
-        ask: (context) => chat(context, { stream: true }, { headers: [bearer(unknownKey)] }),
-        shownBy: "a wrong key before its body",
+        request: (context) => chat(context, { stream: true }, { headers: [bearer(unknownKey)] }),
+        coveredBy: "a wrong key before its body",
       },
-      { title: "a key with a letter more", ask: (context) => ask(context, "GET", models(context), [bearer("{key}x")]) },
+      {
+        title: "a key with a letter more",
+        request: (context) => httpRequest(context, "GET", models(context), [bearer("{key}x")]),
+      },
     ],
   },
   {
@@ -47,15 +50,21 @@ export const plans = refusals([
     cases: [
       {
         title: "Basic",
-        ask: (context) => ask(context, "GET", models(context), [basic]),
-        shownBy: "Basic for a record",
+        request: (context) => httpRequest(context, "GET", models(context), [basic]),
+        coveredBy: "Basic for a record",
       },
-      { title: "no scheme", ask: (context) => ask(context, "GET", models(context), [["Authorization", "{key}"]]) },
+      {
+        title: "no scheme",
+        request: (context) => httpRequest(context, "GET", models(context), [["Authorization", "{key}"]]),
+      },
       {
         title: "a scheme alone",
-        ask: (context) => ask(context, "GET", models(context), [["Authorization", "Bearer"]]),
+        request: (context) => httpRequest(context, "GET", models(context), [["Authorization", "Bearer"]]),
       },
-      { title: "two words", ask: (context) => ask(context, "GET", models(context), [bearer("{key} {key}")]) },
+      {
+        title: "two words",
+        request: (context) => httpRequest(context, "GET", models(context), [bearer("{key} {key}")]),
+      },
     ],
   },
   {
@@ -64,11 +73,11 @@ export const plans = refusals([
     cases: [
       {
         title: "two headers, one of them right",
-        ask: (context) => ask(context, "GET", models(context), [bearer("{key}"), bearer(unknownKey)]),
+        request: (context) => httpRequest(context, "GET", models(context), [bearer("{key}"), bearer(unknownKey)]),
       },
       {
         title: "the right one twice",
-        ask: (context) => ask(context, "GET", models(context), [bearer("{key}"), bearer("{key}")]),
+        request: (context) => httpRequest(context, "GET", models(context), [bearer("{key}"), bearer("{key}")]),
       },
     ],
   },
@@ -78,8 +87,8 @@ export const plans = refusals([
     cases: [
       {
         title: "the key in the query string",
-        ask: (context) =>
-          ask(
+        request: (context) =>
+          httpRequest(
             context,
             "GET",
             `${models(context)}?api_key={key}&key={key}&access_token={key}&token={key}&authorization=Bearer%20{key}`,
@@ -94,13 +103,13 @@ export const plans = refusals([
     cases: [
       {
         title: "another method of a path that is not there",
-        ask: (context) =>
-          ask(context, "DELETE", `${context.profile.basePath}/conformance-nothing`, [bearer(unknownKey)]),
-        shownBy: "a wrong key among other faults",
+        request: (context) =>
+          httpRequest(context, "DELETE", `${context.profile.basePath}/conformance-nothing`, [bearer(unknownKey)]),
+        coveredBy: "a wrong key among other faults",
       },
       {
         title: "another method of the listing",
-        ask: (context) => ask(context, "PUT", models(context), [bearer(unknownKey)]),
+        request: (context) => httpRequest(context, "PUT", models(context), [bearer(unknownKey)]),
       },
     ],
   },
@@ -110,45 +119,45 @@ export const steps: readonly Step[] = [
   {
     name: "Basic for a record",
     needs: ["models"],
-    asks: (context) => [ask(context, "GET", `${models(context)}/${modelId(context)}`, [basic])],
+    requests: (context) => [httpRequest(context, "GET", `${models(context)}/${modelId(context)}`, [basic])],
   },
   {
     name: "a wrong key before its body",
     needs: ["models"],
-    asks: (context) => [
+    requests: (context) => [
       chat(
         context,
         { stream: true },
-        { headers: [bearer(unknownKey)], manner: { holdBackBytes: 40, deadlineMs: 8000 } },
+        { headers: [bearer(unknownKey)], behaviour: { holdBackBytes: 40, deadlineMs: 8000 } },
       ),
     ],
   },
   {
     name: "a wrong key among other faults",
-    asks: (context) => [
-      ask(context, "DELETE", `${context.profile.basePath}/conformance-nothing`, [bearer(unknownKey), miracles]),
+    requests: (context) => [
+      httpRequest(context, "DELETE", `${context.profile.basePath}/conformance-nothing`, [bearer(unknownKey), miracles]),
     ],
   },
   {
     name: "Expect with a wrong key",
     needs: ["a wrong key among other faults"],
-    shownBy: (context) => {
+    coveredBy: (context) => {
       mustRefuse(context.answer("a wrong key among other faults"), unauthorizedOnly);
       return "a wrong key among other faults";
     },
-    asks: (context) => [ask(context, "GET", models(context), [bearer(unknownKey), miracles])],
+    requests: (context) => [httpRequest(context, "GET", models(context), [bearer(unknownKey), miracles])],
   },
   {
     name: "Expect with the key",
-    asks: (context) =>
-      context.profile.isThorough
-        ? [ask(context, "GET", models(context), [authorized, miracles])]
+    requests: (context) =>
+      context.profile.isExhaustive
+        ? [httpRequest(context, "GET", models(context), [authorized, miracles])]
         : cannot("left out of a short run"),
   },
   {
     name: "expired and disabled",
     needs: ["models"],
-    asks: (context) =>
+    requests: (context) =>
       (["expired", "disabled"] as const).map((key) => {
         needsKey(context, key);
         return chat(context, {}, { key });

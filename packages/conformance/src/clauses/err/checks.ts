@@ -6,7 +6,7 @@ import { at, isCompletion, isRecord, textAt } from "../../judge/read.ts";
 import { engineSecrets } from "../../scenarios.ts";
 import type { Answer } from "../../wire/answer.ts";
 
-/** Requests that fail for different reasons; every other failure of the run is judged with them. */
+/** Requests that fail for different reasons. Every other failure of the run is judged, too. */
 const uses = [
   "AUTH-01 no Authorization",
   "HTTP-05 DELETE of a path that is not there",
@@ -19,7 +19,7 @@ const uses = [
 
 const failures = (context: Context): readonly Answer[] => {
   const failed = context.all.filter(
-    ({ status, exchange }) => status !== undefined && status >= 400 && exchange.ask.method !== "HEAD",
+    ({ status, exchange }) => status !== undefined && status >= 400 && exchange.request.method !== "HEAD",
   );
   if (!isCompletion(context.answer("plain"))) cannot("nothing was accepted, so that no failure shows anything");
   return failed.length > 2 ? failed : cannot("nothing was refused");
@@ -54,7 +54,7 @@ const inner = [
   "MSG-02 the role critic",
 ] as const;
 
-/** Where each of them is, at its deepest. */
+/** The deepest path of each fault. */
 const deepest: Readonly<Record<(typeof inner)[number], string>> = {
   "MSG-14 a text part without text": "messages[1].content[1].text",
   "MSG-12 an image": "messages[1].content[1].type",
@@ -62,7 +62,7 @@ const deepest: Readonly<Record<(typeof inner)[number], string>> = {
   "MSG-02 the role critic": "messages[1].role",
 };
 
-/** One fault, not streamed and streamed. A short run has one pair: the others were sent as streams only. */
+/** The same fault without and with `stream`. A short run has one pair: it sends the others as streams only. */
 function pairsOf(context: Context): readonly (readonly Answer[])[] {
   const both = (...steps: readonly string[]): readonly Answer[] => steps.map((step) => context.answer(step));
   return [
@@ -142,7 +142,9 @@ const checks: readonly Check[] = [
     "Searches every failure for a stack, a path of a file, an address, and what the engines of the scenarios say of themselves.",
     (answer) => {
       const text = answer.text;
-      const secret = engineSecrets.find((one) => text.includes(one) && !(answer.exchange.ask.body ?? "").includes(one));
+      const secret = engineSecrets.find(
+        (one) => text.includes(one) && !(answer.exchange.request.body ?? "").includes(one),
+      );
       const stack =
         /\bat .+ \(?(?:file:\/\/)?\/.+:\d+:\d+|Traceback \(most recent|File ".+", line \d+|node_modules\//.exec(
           text,

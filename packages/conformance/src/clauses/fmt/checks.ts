@@ -118,13 +118,18 @@ const checks: readonly Check[] = [
     (context) => mustBeListed(context.answer("JSON by schema, streamed")),
     true,
   ),
-  checkOf("FMT-15", "Asks for JSON by a schema under a cap of three tokens.", ["JSON cut by the cap"], (context) => {
-    const answer = context.answer("JSON cut by the cap");
-    completionOf(answer);
-    must(finishOf(answer) === "length", answer, "finish_reason length", show(finishOf(answer)));
-    must(parse(contentOf(answer)) === undefined, answer, "content that breaks off", show(contentOf(answer)));
-    return show(contentOf(answer));
-  }),
+  checkOf(
+    "FMT-15",
+    "Asks for JSON by a schema with at most three tokens.",
+    ["JSON cut off by max tokens"],
+    (context) => {
+      const answer = context.answer("JSON cut off by max tokens");
+      completionOf(answer);
+      must(finishOf(answer) === "length", answer, "finish_reason length", show(finishOf(answer)));
+      must(parse(contentOf(answer)) === undefined, answer, "content that breaks off", show(contentOf(answer)));
+      return show(contentOf(answer));
+    },
+  ),
 ];
 
 export const fmt: TestGroup = { steps: [...plans.steps, ...steps], checks: [...plans.checks, ...checks] };

@@ -4,7 +4,7 @@ import type { Members } from "../../requests/chat-request.ts";
 import { longText } from "../../requests/long-text.ts";
 import { refusals } from "../../requests/refusals.ts";
 
-/** Every keyword that is enforced, over values so few that a model that says anything ends soon. */
+/** Every enforced keyword, with so few allowed values that any model ends soon. */
 export const listed = {
   type: "object",
   properties: {
@@ -105,10 +105,10 @@ const structured = (name: string, members: Members): Step => ({
   name,
   needs: ["models"],
   isValid: true,
-  asks: (context) => [chat(context, { ...asked, ...members })],
+  requests: (context) => [chat(context, { ...asked, ...members })],
 });
 
-/** One keyword each, where all together would not show which one is not held. */
+/** One keyword each: all together would not show which one is not enforced. */
 export const keywords: readonly (readonly [name: string, schema: Members])[] = [
   ["enum", { enum: ["only-this"] }],
   ["const", { const: { exactly: ["this", 1, null] } }],
@@ -134,7 +134,7 @@ export const steps: readonly Step[] = [
     name: "text format",
     needs: ["models"],
     isValid: true,
-    asks: (context) => [chat(context, { response_format: { type: "text" } })],
+    requests: (context) => [chat(context, { response_format: { type: "text" } })],
   },
   structured("JSON object", {
     response_format: { type: "json_object" },
@@ -146,7 +146,7 @@ export const steps: readonly Step[] = [
   structured("JSON by schema", format(listed, { strict: true })),
   structured("JSON by a loose schema", format(listed, { strict: false })),
   structured("JSON by schema, streamed", { ...format(listed), stream: true }),
-  structured("JSON cut by the cap", {
+  structured("JSON cut off by max tokens", {
     ...format({ const: longText }),
     max_completion_tokens: 3,
   }),
@@ -154,13 +154,13 @@ export const steps: readonly Step[] = [
   {
     name: "a bad schema, streamed and not",
     needs: ["models"],
-    asks: (context) => [false, true].map((stream) => chat(context, { ...format(patterned), stream })),
+    requests: (context) => [false, true].map((stream) => chat(context, { ...format(patterned), stream })),
   },
   {
     name: "keywords, one by one",
     needs: ["models"],
-    asks: (context) =>
-      (context.profile.isThorough ? keywords : keywords.slice(0, 4)).map(([, schema]) =>
+    requests: (context) =>
+      (context.profile.isExhaustive ? keywords : keywords.slice(0, 4)).map(([, schema]) =>
         chat(context, { ...asked, ...format(schema) }),
       ),
   },

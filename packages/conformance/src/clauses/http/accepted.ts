@@ -39,7 +39,7 @@ export const bodies: readonly Part[] = [
   },
 ];
 
-/** An id that breaks the rule of X-Client-Request-Id is neither echoed nor a reason to refuse. */
+/** An invalid X-Client-Request-Id is not echoed, and the request is accepted. */
 export const withLongClientId: Part = {
   clause: "HTTP-32",
   how: "Sends an X-Client-Request-Id of 513 characters, and one that is not ASCII.",

@@ -1,6 +1,6 @@
 import type { Check, Step } from "../../judge/check.ts";
 import { must, show } from "../../judge/finding.ts";
-import { ask } from "../../requests/chat-request.ts";
+import { httpRequest } from "../../requests/chat-request.ts";
 import { originOf, sentHeader } from "../../requests/client-headers.ts";
 import type { Answer } from "../../wire/answer.ts";
 
@@ -15,8 +15,8 @@ const exposed = [
 export const browserSteps: readonly Step[] = [
   {
     name: "preflight",
-    asks: (context) => [
-      ask(context, "OPTIONS", `${context.profile.basePath}/chat/completions`, [
+    requests: (context) => [
+      httpRequest(context, "OPTIONS", `${context.profile.basePath}/chat/completions`, [
         ["Origin", originOf(context.profile)],
         ["Access-Control-Request-Method", "POST"],
         ["Access-Control-Request-Headers", "authorization,content-type"],
@@ -71,8 +71,8 @@ export const browserChecks: readonly Check[] = [
       );
       const odd = others.find((answer) => corsOf(answer).length > 0);
       must(odd === undefined, odd, "no CORS header", odd ? corsOf(odd).join(", ") : "");
-      const twin = ofBrowsers(context.all).some((answer) => corsOf(answer).length > 0);
-      return twin && others.length > 0 ? `none in ${others.length} answers` : "";
+      const positiveControl = ofBrowsers(context.all).some((answer) => corsOf(answer).length > 0);
+      return positiveControl && others.length > 0 ? `none in ${others.length} answers` : "";
     },
   },
   {
@@ -88,8 +88,8 @@ export const browserChecks: readonly Check[] = [
         "no Access-Control-Allow-Credentials",
         show(odd?.header("access-control-allow-credentials")),
       );
-      const twin = answers.filter((answer) => corsOf(answer).length > 0);
-      return twin.length > 0 ? `absent in ${twin.length} answers with CORS headers` : "";
+      const positiveControl = answers.filter((answer) => corsOf(answer).length > 0);
+      return positiveControl.length > 0 ? `absent in ${positiveControl.length} answers with CORS headers` : "";
     },
   },
 ];

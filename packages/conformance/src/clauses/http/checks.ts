@@ -45,7 +45,7 @@ const checks: readonly Check[] = [
     uses: ["HTTP-16 an array of the largest size", "a short array"],
     judge: (context) => {
       const answer = context.answer("HTTP-16 an array of the largest size");
-      // Where an array is answered oddly, a short one tells whether that is for its size.
+      // If the large array gets an odd answer, a short one shows whether its size is the reason.
       const isOdd = answer.status !== 200 && answer.status !== 400;
       const wanted = isOdd ? context.answer("a short array").status : answer.status;
       must(
@@ -129,7 +129,7 @@ const orderedFaults: readonly (readonly [step: string, status: number, code: str
 
 function mustAllow(answer: Answer, method: string): string {
   const methods = (answer.header("allow") ?? "").split(",").map((one) => one.trim());
-  const isList = methods.includes(method) && !methods.includes(answer.exchange.ask.method);
+  const isList = methods.includes(method) && !methods.includes(answer.exchange.request.method);
   must(isList, answer, `Allow: ${method}`, `Allow: ${show(answer.header("allow"))}`);
   return `405 with Allow: ${methods.join(", ")}`;
 }

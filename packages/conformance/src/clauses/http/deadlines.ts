@@ -3,9 +3,9 @@ import type { Context } from "../../judge/context.ts";
 import { must } from "../../judge/finding.ts";
 import { mustRefuse } from "../../judge/read.ts";
 import { deadlineMs } from "../../profile.ts";
-import { ask, authorized, chat } from "../../requests/chat-request.ts";
+import { httpRequest, authorized, chat } from "../../requests/chat-request.ts";
 
-/** Time that a deadline may be late, for the way there and back. */
+/** How late a deadline may be, to allow for the network. */
 const graceMs = 5000;
 
 const within = (context: Context, name: string): number => deadlineMs(context.profile, name) + graceMs;
@@ -13,20 +13,20 @@ const within = (context: Context, name: string): number => deadlineMs(context.pr
 export const slowSteps: readonly Step[] = [
   {
     name: "a head that stays unfinished",
-    when: "aside",
-    asks: (context) => {
-      const request = ask(context, "GET", `${context.profile.basePath}/models`, [authorized]);
-      const manner = { holdBackBytes: 2, deadlineMs: within(context, "headDeadlineSeconds") };
-      return [{ ...request, manner }];
+    when: "background",
+    requests: (context) => {
+      const request = httpRequest(context, "GET", `${context.profile.basePath}/models`, [authorized]);
+      const behaviour = { holdBackBytes: 2, deadlineMs: within(context, "headDeadlineSeconds") };
+      return [{ ...request, behaviour }];
     },
   },
   {
     name: "a body that stays unfinished",
     needs: ["models"],
-    when: "aside",
-    asks: (context) => {
-      const manner = { holdBackBytes: 10, deadlineMs: within(context, "bodyDeadlineSeconds") };
-      return [chat(context, {}, { manner })];
+    when: "background",
+    requests: (context) => {
+      const behaviour = { holdBackBytes: 10, deadlineMs: within(context, "bodyDeadlineSeconds") };
+      return [chat(context, {}, { behaviour })];
     },
   },
 ];

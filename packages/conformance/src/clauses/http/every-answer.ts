@@ -6,10 +6,10 @@ import type { Answer } from "../../wire/answer.ts";
 
 const answered = (answers: readonly Answer[]): Answer[] => answers.filter((answer) => answer.status !== undefined);
 
-/** Not those that make a scripted engine fail: what happens there is not because of what the request holds. */
+/** Requests that make a scripted engine fail: their failure is not caused by what the request contains. */
 const isScripted = (answer: Answer): boolean => JSON.stringify(sentBody(answer)["messages"] ?? "").includes("script:");
 
-/** What must hold of every answer, whatever it was asked for. */
+/** What has to hold for every answer. */
 export const everyAnswerChecks: readonly Check[] = [
   {
     clause: "HTTP-01",

@@ -2,24 +2,24 @@ import { limit } from "../../contract/contract.ts";
 import type { Step } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
 import { cannot, must } from "../../judge/finding.ts";
-import { ask, authorized, chat, post } from "../../requests/chat-request.ts";
+import { httpRequest, authorized, chat, post } from "../../requests/chat-request.ts";
 import { modelId } from "../../requests/listed-model.ts";
 import { refusals } from "../../requests/refusals.ts";
 import type { Case } from "../../requests/refusals.ts";
-import type { Ask, Header } from "../../wire/ask.ts";
+import type { HttpRequest, Header } from "../../wire/http-request.ts";
 
 const under =
   (path: string, method = "GET", headers?: readonly Header[]) =>
-  (context: Context): Ask =>
-    ask(context, method, context.profile.basePath + path, headers);
+  (context: Context): HttpRequest =>
+    httpRequest(context, method, context.profile.basePath + path, headers);
 
 export const wrongMethod = { status: 405, code: "method_not_allowed", param: null };
 const malformed = '{"model": "x", "messages": [';
 
-/** A body with another media type. It is no JSON either: the media type comes first. */
+/** A body with another media type. It is not JSON either: the media type has to be judged first. */
 const typed = (title: string, headers: readonly Header[]): Case => ({
   title,
-  ask: (context) => {
+  request: (context) => {
     const request = post(context, malformed);
     return { ...request, headers: [...request.headers.filter(([name]) => name !== "Content-Type"), ...headers] };
   },
@@ -29,7 +29,7 @@ const gzipped = "H4sIAAAAAAAAA6uuBQBDv6ajAgAAAA=="; // `{}`
 
 const nearMiss = (title: string, path: (base: string) => string, says: RegExp): Case => ({
   title,
-  ask: (context) => {
+  request: (context) => {
     const { basePath } = context.profile;
     if (!basePath.endsWith("/v1")) cannot("the base URL does not end in /v1");
     return { ...post(context, "{}"), target: path(basePath) };
@@ -45,14 +45,14 @@ export const plans = refusals([
       {
         title: "DELETE of createChatCompletion",
         isAlways: true,
-        ask: under("/chat/completions", "DELETE", [authorized, ["Content-Type", "text/plain"]]),
+        request: under("/chat/completions", "DELETE", [authorized, ["Content-Type", "text/plain"]]),
       },
-      { title: "GET of createChatCompletion", ask: under("/chat/completions") },
-      { title: "PATCH of createChatCompletion", ask: under("/chat/completions", "PATCH") },
-      { title: "PUT to listModels", ask: under("/models", "PUT") },
+      { title: "GET of createChatCompletion", request: under("/chat/completions") },
+      { title: "PATCH of createChatCompletion", request: under("/chat/completions", "PATCH") },
+      { title: "PUT to listModels", request: under("/models", "PUT") },
       {
         title: "POST to listModels",
-        ask: (context) => ({ ...post(context, "{}"), target: `${context.profile.basePath}/models` }),
+        request: (context) => ({ ...post(context, "{}"), target: `${context.profile.basePath}/models` }),
       },
     ],
   },
@@ -60,8 +60,8 @@ export const plans = refusals([
     clause: "HTTP-05",
     want: { status: 404, code: "unknown_url", param: null },
     cases: [
-      { title: "DELETE of a path that is not there", ask: under("/conformance-nothing", "DELETE"), isAlways: true },
-      { title: "GET of a path that is not there", ask: under("/conformance/nothing") },
+      { title: "DELETE of a path that is not there", request: under("/conformance-nothing", "DELETE"), isAlways: true },
+      { title: "GET of a path that is not there", request: under("/conformance/nothing") },
     ],
   },
   {
@@ -78,7 +78,10 @@ export const plans = refusals([
     clause: "HTTP-07",
     want: { status: 413, code: "request_too_large", param: null },
     cases: [
-      { title: "a body of one byte too many", ask: (context) => post(context, " ".repeat(limit("maxBodyBytes") + 1)) },
+      {
+        title: "a body of one byte too many",
+        request: (context) => post(context, " ".repeat(limit("maxBodyBytes") + 1)),
+      },
     ],
   },
   {
@@ -102,7 +105,7 @@ export const plans = refusals([
       typed("another charset", [["Content-Type", "application/json; charset=iso-8859-1"]]),
       {
         title: "a body in gzip",
-        ask: (context) => {
+        request: (context) => {
           const { body: _, ...request } = post(context, "", { headers: [["Content-Encoding", "gzip"]] });
           return { ...request, bodyBase64: gzipped };
         },
@@ -113,16 +116,16 @@ export const plans = refusals([
     clause: "HTTP-13",
     want: { status: 400, code: "invalid_json", param: null },
     cases: [
-      { title: "an empty body", ask: (context) => post(context, "") },
-      { title: "JSON that breaks off", ask: (context) => post(context, malformed), shownBy: "after an error" },
-      { title: "a trailing comma", ask: (context) => post(context, '{"model":"x",}') },
-      { title: "NaN", ask: (context) => post(context, '{"temperature":NaN}') },
+      { title: "an empty body", request: (context) => post(context, "") },
+      { title: "JSON that breaks off", request: (context) => post(context, malformed), coveredBy: "after an error" },
+      { title: "a trailing comma", request: (context) => post(context, '{"model":"x",}') },
+      { title: "NaN", request: (context) => post(context, '{"temperature":NaN}') },
     ],
   },
   {
     clause: "HTTP-14",
     want: { status: 400, code: "invalid_json", param: null },
-    cases: [{ title: "129 levels", ask: (context) => chat(context, {}, { raw: [nested("deep", 129)] }) }],
+    cases: [{ title: "129 levels", request: (context) => chat(context, {}, { raw: [nested("deep", 129)] }) }],
   },
   {
     clause: "HTTP-16",
@@ -131,19 +134,19 @@ export const plans = refusals([
       {
         title: "an array of the largest size",
         isAlways: true,
-        ask: (context) => post(context, `[${" ".repeat(limit("maxBodyBytes") - 2)}]`),
+        request: (context) => post(context, `[${" ".repeat(limit("maxBodyBytes") - 2)}]`),
       },
-      { title: "a string", ask: (context) => post(context, '"{}"') },
-      { title: "null", ask: (context) => post(context, "null") },
+      { title: "a string", request: (context) => post(context, '"{}"') },
+      { title: "null", request: (context) => post(context, "null") },
     ],
   },
 ]);
 
-/** A member whose value makes the body so many levels deep; the body itself is the first. */
+/** A member that nests the body to this number of levels; the body itself is the first. */
 export const nested = (name: string, levels: number): string =>
   `"${name}":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}`;
 
-/** Bytes that are no HTTP request, and which statuses they may get. */
+/** Bytes that are not an HTTP request, and the statuses that may answer them. */
 export const unreadable: readonly (readonly [title: string, raw: string, statuses: readonly number[]])[] = [
   ["a word", "hello\r\n\r\n", [400]],
   ["another version of HTTP", "GET /v1/models HTTP/9.9\r\nHost: x\r\n\r\n", [400, 505]],
@@ -157,26 +160,26 @@ export const unreadable: readonly (readonly [title: string, raw: string, statuse
 ];
 export const unreadableName = (title: string): string => `HTTP-22 ${title}`;
 export const isSent = (index: number, { profile }: Context): boolean =>
-  profile.isThorough || index === profile.seed % unreadable.length;
+  profile.isExhaustive || index === profile.seed % unreadable.length;
 
 export const steps: readonly Step[] = [
   {
     name: "a short array",
     needs: ["HTTP-16 an array of the largest size"],
-    shownBy: (context) => {
+    coveredBy: (context) => {
       const answer = context.answer("HTTP-16 an array of the largest size");
       must(answer.status === 200 || answer.status === 400, answer, "200 or 400", answer.summary);
       return answer.name;
     },
-    asks: (context) => [post(context, "[]")],
+    requests: (context) => [post(context, "[]")],
   },
-  { name: "HEAD", asks: (context) => [under("/models", "HEAD")(context)] },
-  { name: "OPTIONS", asks: (context) => [under("/models", "OPTIONS")(context)] },
+  { name: "HEAD", requests: (context) => [under("/models", "HEAD")(context)] },
+  { name: "OPTIONS", requests: (context) => [under("/models", "OPTIONS")(context)] },
   {
     name: "after an error",
     needs: ["models"],
     how: "on one connection",
-    asks: (context) => [
+    requests: (context) => [
       post(context, malformed),
       chat(context, { model: "conformance/none" }),
       under(`/models/${modelId(context)}`)(context),
@@ -185,12 +188,12 @@ export const steps: readonly Step[] = [
   {
     name: "several faults",
     needs: ["models"],
-    asks: (context) => [chat(context, { model: "conformance/none", top_p: 7, temperature: 7, stream: true })],
+    requests: (context) => [chat(context, { model: "conformance/none", top_p: 7, temperature: 7, stream: true })],
   },
   ...unreadable.map(([title, raw], index): Step => ({
     name: unreadableName(title),
-    asks: (context) => {
-      if (!isSent(index, context)) cannot("left out of a short run; --thorough sends every case");
+    requests: (context) => {
+      if (!isSent(index, context)) cannot("left out of a short run; --exhaustive sends every case");
       return [{ method: "GET", target: "", headers: [], raw }];
     },
   })),

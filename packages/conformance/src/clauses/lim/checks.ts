@@ -10,7 +10,7 @@ import { steps } from "./requests.ts";
 
 const is429 = ({ status }: Answer): boolean => status === 429;
 
-/** That the last one is beyond a limit, and the others were within it. */
+/** Demands that one of the requests exceeded the limit. */
 function mustLimit(answers: readonly Answer[], limit: string): string {
   const refused = answers.find(is429);
   must(
@@ -54,8 +54,8 @@ const checks: readonly Check[] = [
   checkOf(
     "LIM-09",
     "Holds as many streams as a key may, and sends one request more.",
-    ["beyond the places"],
-    (context) => mustLimit(context.answers("beyond the places"), "concurrency"),
+    ["beyond the concurrency"],
+    (context) => mustLimit(context.answers("beyond the concurrency"), "concurrency"),
   ),
   checkOf(
     "LIM-10",
@@ -102,11 +102,11 @@ const checks: readonly Check[] = [
   checkOf("LIM-13", "Waits as long as the 429 said and asks again.", ["after the wait"], (context) => {
     const answer = context.answer("after the wait");
     must(isCompletion(answer), answer, "200 after the wait", answer.summary);
-    return `accepted after ${answer.exchange.ask.manner?.delayMs} ms`;
+    return `accepted after ${answer.exchange.request.behaviour?.delayMs} ms`;
   }),
   checkOf(
     "LIM-14",
-    "Fills the places and the queue of a model and sends one request more.",
+    "Fills the slots and the queue of a model and sends one request more.",
     ["a full queue"],
     (context) => {
       const answers = context.answers("a full queue");
@@ -147,10 +147,10 @@ const checks: readonly Check[] = [
   }),
   checkOf(
     "LIM-17",
-    "Ends, fails and leaves requests of a key with few places, and asks again.",
-    ["places given back", "beyond the places"],
+    "Completes, fails and abandons requests of a key with few concurrency slots, and asks again.",
+    ["slots released", "beyond the concurrency"],
     (context) => {
-      const answers = context.answers("places given back");
+      const answers = context.answers("slots released");
       const last = answers.at(-1);
       must(
         last !== undefined && isCompletion(last),
@@ -159,7 +159,7 @@ const checks: readonly Check[] = [
         last?.summary ?? "nothing",
       );
       const refused = answers.find(is429);
-      must(refused === undefined, refused, "a place for each of them", refused?.summary ?? "");
+      must(refused === undefined, refused, "a slot for each of them", refused?.summary ?? "");
       return `${answers.length} requests, one after another`;
     },
   ),

@@ -9,15 +9,15 @@ const duration = /^(?:(?:[0-9]+h)?[0-9]+m)?[0-9]+(?:\.[0-9]{1,3})?s$/;
 
 const hasLimits = (answer: Answer): boolean => names.every((name) => answer.header(name) !== undefined);
 
-/** Answers of an operation of the contract, by whether the key was accepted. */
+/** Answers to operations of the contract. */
 const ofContract = (context: Context): readonly Answer[] => {
   const { basePath } = context.profile;
   return context.all.filter(
     ({ status, exchange }) =>
       status !== undefined &&
-      exchange.ask.raw === undefined &&
-      exchange.ask.target.startsWith(`${basePath}/`) &&
-      exchange.ask.method !== "OPTIONS",
+      exchange.request.raw === undefined &&
+      exchange.request.target.startsWith(`${basePath}/`) &&
+      exchange.request.method !== "OPTIONS",
   );
 };
 const successes = (context: Context): readonly Answer[] => ofContract(context).filter(({ status }) => status === 200);
@@ -68,13 +68,13 @@ export const headerChecks: readonly Check[] = [
     how: "Looks for limits on every 401, while successes have them.",
     uses: ["AUTH-01 no Authorization", "AUTH-02 an unknown key", "plain"],
     judge: (context) => {
-      const strangers = context.all.filter(({ status }) => status === 401);
-      for (const answer of strangers) {
+      const unauthenticated = context.all.filter(({ status }) => status === 401);
+      for (const answer of unauthenticated) {
         const odd = answer.allHeaders.find(([name]) => name.startsWith("x-ratelimit-"));
         must(odd === undefined, answer, "no x-ratelimit-*", show(odd));
       }
       shown(context);
-      return strangers.length > 0 ? `${strangers.length} answers` : "";
+      return unauthenticated.length > 0 ? `${unauthenticated.length} answers` : "";
     },
   },
   {

@@ -10,8 +10,8 @@ export const steps: readonly Step[] = [
     name: "beyond the requests",
     needs: ["models"],
     how: "side by side",
-    when: "aside",
-    asks: (context) =>
+    when: "background",
+    requests: (context) =>
       Array.from({ length: needsKey(context, "requests", "requestsPerMinute") + 1 }, () =>
         chat(context, { max_completion_tokens: 1 }, { key: "requests" }),
       ),
@@ -19,22 +19,22 @@ export const steps: readonly Step[] = [
   {
     name: "after the wait",
     needs: ["models", "beyond the requests"],
-    when: "aside",
-    asks: (context) => {
+    when: "background",
+    requests: (context) => {
       const refused = context.answers("beyond the requests").filter(({ status }) => status === 429);
       const waits = refused.map((answer) =>
         Number(answer.header("retry-after-ms") ?? Number(answer.header("retry-after")) * 1000),
       );
       const delayMs = Math.max(...waits);
       if (!(delayMs >= 0 && delayMs <= 90_000)) cannot("no 429 named a wait that this run has the time for");
-      return [chat(context, { max_completion_tokens: 1 }, { key: "requests", manner: { delayMs } })];
+      return [chat(context, { max_completion_tokens: 1 }, { key: "requests", behaviour: { delayMs } })];
     },
   },
   {
     name: "beyond the tokens",
     needs: ["models", "plain"],
-    when: "aside",
-    asks: (context) => {
+    when: "background",
+    requests: (context) => {
       const limit = needsKey(context, "tokens", "tokensPerMinute");
       const count = Math.ceil(limit / tokensOf(context.answer("plain"), "prompt_tokens")) + 1;
       if (count > 60) cannot("the limit of the key `tokens` is too high to be reached here");
@@ -51,15 +51,15 @@ export const steps: readonly Step[] = [
     {},
     {
       needs: ["models", "beyond the tokens", "after the tokens"],
-      when: "aside",
+      when: "background",
       how: "on one connection",
-      asks: (context) => {
+      requests: (context) => {
         needsKey(context, "tokens", "tokensPerMinute");
         needsScript(context);
         const debt = chat(
           context,
           { ...play("conformance-long"), max_completion_tokens: 1024 },
-          { key: "tokens", manner: { delayMs: 20_000 } },
+          { key: "tokens", behaviour: { delayMs: 20_000 } },
         );
         return [debt, chat(context, { max_completion_tokens: 1 }, { key: "tokens" })];
       },
@@ -68,46 +68,46 @@ export const steps: readonly Step[] = [
   {
     name: "after the tokens",
     needs: ["models", "beyond the tokens"],
-    when: "aside",
-    asks: (context) => {
+    when: "background",
+    requests: (context) => {
       const waits = context
         .answers("beyond the tokens")
         .slice(1)
         .map((answer) => Number(answer.header("retry-after-ms") ?? 0));
       const delayMs = Math.max(0, ...waits);
       if (delayMs > 90_000) cannot("the wait is too long for this run");
-      return [chat(context, { max_completion_tokens: 1 }, { key: "tokens", manner: { delayMs } })];
+      return [chat(context, { max_completion_tokens: 1 }, { key: "tokens", behaviour: { delayMs } })];
     },
   },
   scripted(
-    "beyond the places",
+    "beyond the concurrency",
     "slow",
     {},
     {
       how: "side by side",
-      when: "aside",
-      asks: (context) => {
-        const places = needsKey(context, "concurrency", "concurrency");
+      when: "background",
+      requests: (context) => {
+        const slots = needsKey(context, "concurrency", "concurrency");
         needsScript(context);
-        const slow = Array.from({ length: places }, () =>
+        const slow = Array.from({ length: slots }, () =>
           chat(context, { ...play("conformance-slow"), stream: true }, { key: "concurrency" }),
         );
         return [
           ...slow,
-          chat(context, { max_completion_tokens: 1 }, { key: "concurrency", manner: { delayMs: 1000 } }),
+          chat(context, { max_completion_tokens: 1 }, { key: "concurrency", behaviour: { delayMs: 1000 } }),
         ];
       },
     },
   ),
   scripted(
-    "places given back",
+    "slots released",
     "slow",
     {},
     {
-      needs: ["models", "beyond the places"],
-      when: "aside",
-      asks: (context) => {
-        const places = needsKey(context, "concurrency", "concurrency");
+      needs: ["models", "beyond the concurrency"],
+      when: "background",
+      requests: (context) => {
+        const slots = needsKey(context, "concurrency", "concurrency");
         needsScript(context);
         const key = "concurrency";
         const each = [
@@ -117,11 +117,11 @@ export const steps: readonly Step[] = [
           chat(
             context,
             { ...play("conformance-endless"), stream: true, max_completion_tokens: undefined },
-            { key, manner: { leaveAfterEvents: 3 } },
+            { key, behaviour: { disconnectAfterEvents: 3 } },
           ),
         ];
-        const all = each.flatMap((one) => Array.from({ length: places }, () => one));
-        return [...all, chat(context, { max_completion_tokens: 1 }, { key, manner: { delayMs: 1200 } })];
+        const all = each.flatMap((one) => Array.from({ length: slots }, () => one));
+        return [...all, chat(context, { max_completion_tokens: 1 }, { key, behaviour: { delayMs: 1200 } })];
       },
     },
   ),
@@ -132,16 +132,17 @@ export const steps: readonly Step[] = [
     {
       when: "last",
       how: "side by side",
-      asks: (context) => {
+      requests: (context) => {
         const { slots, queueLength } = context.profile;
-        if (slots === undefined || queueLength === undefined) cannot("name `slots` and `queueLength` in the claims");
+        if (slots === undefined || queueLength === undefined)
+          cannot("name `slots` and `queueLength` in the conformance profile");
         needsScript(context);
         const slow = Array.from({ length: slots + queueLength }, () =>
           chat(context, { ...play("conformance-slow"), stream: true, max_completion_tokens: undefined }),
         );
         return [
           ...slow,
-          ...[800, 850].map((delayMs) => chat(context, { max_completion_tokens: 1 }, { manner: { delayMs } })),
+          ...[800, 850].map((delayMs) => chat(context, { max_completion_tokens: 1 }, { behaviour: { delayMs } })),
         ];
       },
     },
@@ -149,7 +150,7 @@ export const steps: readonly Step[] = [
   {
     name: "a spent budget",
     needs: ["models"],
-    asks: (context) => {
+    requests: (context) => {
       needsKey(context, "spent");
       return [chat(context, { max_completion_tokens: 1 }, { key: "spent" })];
     },

@@ -27,14 +27,14 @@ const bytesOf = (entries: readonly unknown[]): string =>
   Buffer.from(entries.flatMap((entry) => listAt(entry, "/bytes").map(Number))).toString("latin1");
 const bytesOfText = (text: string): string => Buffer.from(text).toString("latin1");
 
-/** The entries of an answer. That they come at all is a clause of its own. */
+/** The entries of an answer. That there are any is a clause of its own. */
 function given(context: Context, step: string): readonly unknown[] {
   const answer = context.answer(step);
   completionOf(answer);
   return entriesOf(answer).length > 0 ? entriesOf(answer) : cannot(`"${step}" was answered without entries`);
 }
 
-/** The same where they have to be there. */
+/** The entries of an answer; the clause is broken if there are none. */
 function demanded(context: Context, step: string): readonly unknown[] {
   const answer = context.answer(step);
   completionOf(answer);
@@ -69,7 +69,7 @@ const checks: readonly Check[] = [
       const written =
         tokensOf(answer, "completion_tokens") -
         (numberAt(usageOf(answer), "/completion_tokens_details/reasoning_tokens") || 0);
-      // The token that ends the text is counted by some engines, and has no entry.
+      // Some engines count the token that ends the text. It has no entry.
       const isRight = entries.length === written || (finishOf(answer) === "stop" && entries.length === written - 1);
       must(isRight, answer, `${written} entries`, `${entries.length}`);
     }
@@ -167,14 +167,14 @@ const checks: readonly Check[] = [
   ),
   checkOf(
     "LOGP-10",
-    "Asks a thinking model and compares the bytes of the entries with the content alone.",
-    ["log-probabilities of a thought", "log-probabilities", "models"],
+    "Asks a reasoning model and compares the bytes of the entries with the content alone.",
+    ["log-probabilities with reasoning", "log-probabilities", "models"],
     (context) => {
-      if (!hasFeature(context, "reasoning")) doesNotApply("the record of the model has no feature `reasoning`");
-      const answer = context.answer("log-probabilities of a thought");
+      if (!hasFeature(context, "reasoning")) doesNotApply("the model object does not list the feature `reasoning`");
+      const answer = context.answer("log-probabilities with reasoning");
       givenCompletion(answer);
-      if (textAt(answer.json, "/choices/0/message/reasoning") === undefined) cannot("the model did not think");
-      if (finishOf(answer) !== "stop") cannot("the thought or the text was cut");
+      if (textAt(answer.json, "/choices/0/message/reasoning") === undefined) cannot("the model did not reason");
+      if (finishOf(answer) !== "stop") cannot("the reasoning or the text was cut off");
       must(
         bytesOf(entriesOf(answer)) === bytesOfText(contentOf(answer)),
         answer,
@@ -183,7 +183,7 @@ const checks: readonly Check[] = [
       );
       const empty = entriesOf(answer).find((entry) => listAt(entry, "/bytes").length === 0);
       must(empty === undefined, answer, "no entry for the token that ends the text", show(empty));
-      return `${entriesOf(answer).length} entries, none for the thought`;
+      return `${entriesOf(answer).length} entries, none for the reasoning`;
     },
   ),
   checkOf(

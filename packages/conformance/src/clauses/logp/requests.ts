@@ -17,32 +17,32 @@ export const steps: readonly Step[] = [
     name: "log-probabilities",
     needs: ["models"],
     isValid: true,
-    asks: (context) => [chat(context, { logprobs: true, top_logprobs: 5 })],
+    requests: (context) => [chat(context, { logprobs: true, top_logprobs: 5 })],
   },
   {
     name: "log-probabilities alone",
     needs: ["models"],
     isValid: true,
-    asks: (context) => [chat(context, { logprobs: true, max_completion_tokens: 4 })],
+    requests: (context) => [chat(context, { logprobs: true, max_completion_tokens: 4 })],
   },
   {
     name: "no alternatives",
     needs: ["models"],
     isValid: true,
-    asks: (context) => [chat(context, { logprobs: true, top_logprobs: 0, max_completion_tokens: 4 })],
+    requests: (context) => [chat(context, { logprobs: true, top_logprobs: 0, max_completion_tokens: 4 })],
   },
   {
     name: "log-probabilities, streamed",
     needs: ["models"],
     isValid: true,
-    asks: (context) => [chat(context, { logprobs: true, top_logprobs: 2, stream: true })],
+    requests: (context) => [chat(context, { logprobs: true, top_logprobs: 2, stream: true })],
   },
   {
-    name: "log-probabilities of a thought",
+    name: "log-probabilities with reasoning",
     needs: ["models"],
     isValid: true,
-    asks: (context) => {
-      if (!hasFeature(context, "reasoning")) cannot("the record of the model has no feature `reasoning`");
+    requests: (context) => {
+      if (!hasFeature(context, "reasoning")) cannot("the model object does not list the feature `reasoning`");
       return [chat(context, { logprobs: true, reasoning_effort: "high", max_completion_tokens: 48 })];
     },
   },

@@ -12,8 +12,8 @@ import {
   mustRefuse,
   textAt,
 } from "../../judge/read.ts";
-import { modelId, recordsOf } from "../../requests/listed-model.ts";
-import { plans, readyIds, record, steps } from "./requests.ts";
+import { modelId, modelObjectsOf } from "../../requests/listed-model.ts";
+import { plans, listedModel, readyIds, steps } from "./requests.ts";
 
 const shownFirst = new Set([
   "id",
@@ -26,8 +26,8 @@ const shownFirst = new Set([
   "pricing",
 ]);
 
-/** A check of every record of the listing. */
-const ofRecords = (
+/** A check of every model object in the listing. */
+const ofModelObjects = (
   clause: string,
   how: string,
   faultOf: (one: Record<string, unknown>) => string | undefined,
@@ -36,14 +36,14 @@ const ofRecords = (
   how,
   uses: ["models"],
   judge: (context) => {
-    const records = recordsOf(context);
+    const models = modelObjectsOf(context);
     const answer = context.answer("models");
-    must(records.length > 0, answer, "a listing with records", answer.summary);
-    for (const one of records) {
+    must(models.length > 0, answer, "a listing with model objects", answer.summary);
+    for (const one of models) {
       const fault = faultOf(one);
-      must(fault === undefined, answer, "a record that is right", `${show(one["id"])}: ${fault}`);
+      must(fault === undefined, answer, "a valid model object", `${show(one["id"])}: ${fault}`);
     }
-    return `${records.length} records`;
+    return `${models.length} models`;
   },
 });
 
@@ -70,8 +70,8 @@ const checks: readonly Check[] = [
         answer.summary,
       );
       const data = at(answer.json, "/data");
-      must(Array.isArray(data) && data.every(isRecord), answer, "records in `data`", answer.summary);
-      return `${data.length} records`;
+      must(Array.isArray(data) && data.every(isRecord), answer, "model objects in `data`", answer.summary);
+      return `${data.length} models`;
     },
     interop: (context) => {
       const answer = context.answer("models");
@@ -84,37 +84,37 @@ const checks: readonly Check[] = [
       return "ids in data";
     },
   },
-  ofRecords(
+  ofModelObjects(
     "MODL-02",
-    "Holds the eight members of every record to their schema.",
+    "Holds the eight members of every model object to their schema.",
     schemaFault((name) => shownFirst.has(name)),
   ),
-  ofRecords(
+  ofModelObjects(
     "MODL-03",
-    "Holds the other members of every record to their schema.",
+    "Holds the other members of every model object to their schema.",
     schemaFault((name) => !shownFirst.has(name)),
   ),
-  ofRecords("MODL-04", "Compares id and owner.", ({ id, owned_by: owner }) =>
+  ofModelObjects("MODL-04", "Compares id and owner.", ({ id, owned_by: owner }) =>
     typeof id === "string" && /^[^/]+\/.+$/.test(id) && owner === id.split("/")[0]
       ? undefined
       : `owned by ${show(owner)}`,
   ),
-  ofRecords("MODL-05", "Compares the two maxima.", (one) =>
+  ofModelObjects("MODL-05", "Compares the two maxima.", (one) =>
     one["max_output_length"] === one["max_completion_tokens"] && typeof one["max_output_length"] === "number"
       ? undefined
       : `${show(one["max_output_length"])} and ${show(one["max_completion_tokens"])}`,
   ),
-  ofRecords("MODL-06", "Reads every price.", ({ pricing }) => {
+  ofModelObjects("MODL-06", "Reads every price.", ({ pricing }) => {
     const prices = isRecord(pricing) ? Object.entries(pricing) : [];
     const odd = prices.find(([, price]) => !isDecimal(price));
     return prices.length === 0 ? "no prices" : odd && `${odd[0]} is ${show(odd[1])}`;
   }),
   {
     clause: "MODL-07",
-    how: "Compares `created` of all records.",
+    how: "Compares `created` of all model objects.",
     uses: ["models"],
     judge: (context) => {
-      const times = recordsOf(context).map((one) => one["created"]);
+      const times = modelObjectsOf(context).map((one) => one["created"]);
       const answer = context.answer("models");
       must(
         times.length > 0 && times.every((time) => typeof time === "number" && time === times[0]),
@@ -122,7 +122,7 @@ const checks: readonly Check[] = [
         "one `created`",
         show(times),
       );
-      return `${times.length} records share ${show(times[0])}`;
+      return `${times.length} models share ${show(times[0])}`;
     },
   },
   {
@@ -130,7 +130,7 @@ const checks: readonly Check[] = [
     how: "Asks every model that the listing calls ready for a token.",
     uses: ["models", "plain", "other models"],
     judge: (context) => {
-      if (readyIds(context).length === 0) cannot("no record says is_ready");
+      if (readyIds(context).length === 0) cannot("no model object says is_ready");
       const answers = [
         context.answer("plain"),
         ...(context.has("other models") ? context.answers("other models") : []),
@@ -141,7 +141,7 @@ const checks: readonly Check[] = [
   },
   {
     clause: "MODL-09",
-    how: "Compares the record that is retrieved with that of the listing.",
+    how: "Compares the retrieved model object with the one in the listing.",
     uses: ["models", ...retrieved],
     judge: (context) => {
       const answers = retrieved.map((step) => context.answer(step));
@@ -149,12 +149,12 @@ const checks: readonly Check[] = [
       must(found.length > 0, answers[0], "200", answers[0]?.summary ?? "nothing");
       for (const answer of found)
         must(
-          record(context) !== undefined && isDeepStrictEqual(answer.json, record(context)),
+          listedModel(context) !== undefined && isDeepStrictEqual(answer.json, listedModel(context)),
           answer,
-          show(record(context)),
+          show(listedModel(context)),
           show(answer.json),
         );
-      return "the same record";
+      return "the same model object";
     },
   },
   {
@@ -175,7 +175,7 @@ const checks: readonly Check[] = [
   },
   {
     clause: "MODL-13",
-    how: "Asks one seeded question without sampling members, and with those of the record.",
+    how: "Asks one seeded question without sampling members, and with the defaults of the model object.",
     uses: ["sampling defaults"],
     judge: (context) => {
       const [without, given] = context.answers("sampling defaults");
@@ -186,11 +186,11 @@ const checks: readonly Check[] = [
       return `both: ${show(contentOf(given))}`;
     },
   },
-  ofRecords("MODL-14", "Compares default_reasoning_effort with the features.", (one) => {
-    const thinks = listAt(one, "/supported_features").includes("reasoning");
-    return (typeof one["default_reasoning_effort"] === "string") === thinks
+  ofModelObjects("MODL-14", "Compares default_reasoning_effort with the features.", (one) => {
+    const canReason = listAt(one, "/supported_features").includes("reasoning");
+    return (typeof one["default_reasoning_effort"] === "string") === canReason
       ? undefined
-      : `${thinks ? "can" : "cannot"} think, and the effort is ${show(one["default_reasoning_effort"])}`;
+      : `${canReason ? "can" : "cannot"} reason, and the effort is ${show(one["default_reasoning_effort"])}`;
   }),
   {
     clause: "MODL-15",
@@ -203,7 +203,7 @@ const checks: readonly Check[] = [
       mustRefuse(forbidden, { status: 404, code: "model_not_found", param: "model" });
       const [one, other] = [forbidden, unknown].map((answer) =>
         (textAt(answer.json, "/error/message") ?? "").replaceAll(
-          String(answer.exchange.ask.body?.match(/"model":"([^"]*)"/)?.[1]),
+          String(answer.exchange.request.body?.match(/"model":"([^"]*)"/)?.[1]),
           "ID",
         ),
       );

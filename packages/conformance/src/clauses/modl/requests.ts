@@ -2,8 +2,8 @@ import type { Step } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
 import { cannot, must } from "../../judge/finding.ts";
 import { at, isRecord } from "../../judge/read.ts";
-import { ask, chat } from "../../requests/chat-request.ts";
-import { modelId, recordsOf } from "../../requests/listed-model.ts";
+import { httpRequest, chat } from "../../requests/chat-request.ts";
+import { modelId, modelObjectsOf } from "../../requests/listed-model.ts";
 import { refusals } from "../../requests/refusals.ts";
 
 export const plans = refusals([
@@ -13,11 +13,11 @@ export const plans = refusals([
     cases: [
       {
         title: "an unknown id",
-        ask: (context) => ask(context, "GET", `${context.profile.basePath}/models/conformance%2Fnone`),
+        request: (context) => httpRequest(context, "GET", `${context.profile.basePath}/models/conformance%2Fnone`),
       },
       {
         title: "an unknown id, its slash raw",
-        ask: (context) => ask(context, "GET", `${context.profile.basePath}/models/conformance/none`),
+        request: (context) => httpRequest(context, "GET", `${context.profile.basePath}/models/conformance/none`),
       },
     ],
   },
@@ -25,37 +25,37 @@ export const plans = refusals([
     clause: "MODL-12",
     want: { status: 404, code: "model_not_found", param: "model" },
     cases: [
-      { title: "an unknown id", members: { model: "conformance/none" }, shownBy: "after an error #2" },
+      { title: "an unknown id", members: { model: "conformance/none" }, coveredBy: "after an error #2" },
       { title: "an unknown id, streamed", members: { model: "conformance/none", stream: true }, isAlways: true },
     ],
   },
 ]);
 
 export const steps: readonly Step[] = [
-  { name: "models", asks: (context) => [ask(context, "GET", `${context.profile.basePath}/models`)] },
+  { name: "models", requests: (context) => [httpRequest(context, "GET", `${context.profile.basePath}/models`)] },
   {
     name: "retrieve, raw",
     needs: ["models", "after an error"],
-    shownBy: (context) => {
+    coveredBy: (context) => {
       const answer = context.exchange("after an error #3");
       must(answer.status === 200, answer, "200", answer.summary);
       return answer.name;
     },
-    asks: (context) => [ask(context, "GET", `${context.profile.basePath}/models/${modelId(context)}`)],
+    requests: (context) => [httpRequest(context, "GET", `${context.profile.basePath}/models/${modelId(context)}`)],
   },
   {
     name: "retrieve, encoded",
     needs: ["models"],
-    asks: (context) => [
-      ask(context, "GET", `${context.profile.basePath}/models/${modelId(context).replaceAll("/", "%2F")}`),
+    requests: (context) => [
+      httpRequest(context, "GET", `${context.profile.basePath}/models/${modelId(context).replaceAll("/", "%2F")}`),
     ],
   },
   {
     name: "other models",
     needs: ["models"],
-    asks: (context) => {
+    requests: (context) => {
       const others = readyIds(context).filter((id) => id !== modelId(context));
-      return (context.profile.isThorough ? others : others.slice(0, 2)).map((model) =>
+      return (context.profile.isExhaustive ? others : others.slice(0, 2)).map((model) =>
         chat(context, { model, max_completion_tokens: 1 }),
       );
     },
@@ -64,9 +64,9 @@ export const steps: readonly Step[] = [
     name: "sampling defaults",
     needs: ["models"],
     isValid: true,
-    asks: (context) => {
-      const defaults = at(record(context), "/default_sampling_parameters");
-      if (!isRecord(defaults)) cannot("the record has no default_sampling_parameters");
+    requests: (context) => {
+      const defaults = at(listedModel(context), "/default_sampling_parameters");
+      if (!isRecord(defaults)) cannot("the model object has no default_sampling_parameters");
       const seeded = { seed: 4711, temperature: undefined };
       return [chat(context, seeded), chat(context, { ...seeded, ...defaults })];
     },
@@ -74,10 +74,10 @@ export const steps: readonly Step[] = [
   {
     name: "a model that this key may not use",
     needs: ["models"],
-    asks: (context) => {
+    requests: (context) => {
       const { restrictedModel: model, keyRoles } = context.profile;
       if (model === undefined || !keyRoles.includes("restricted"))
-        cannot("name a key `restricted` and `restrictedModel` in the claims");
+        cannot("name a key `restricted` and `restrictedModel` in the conformance profile");
       return [
         chat(context, { model }, { key: "restricted" }),
         chat(context, { model: "conformance/none" }, { key: "restricted" }),
@@ -87,6 +87,9 @@ export const steps: readonly Step[] = [
   },
 ];
 
-export const record = (context: Context): unknown => recordsOf(context).find((one) => one["id"] === modelId(context));
+export const listedModel = (context: Context): unknown =>
+  modelObjectsOf(context).find((one) => one["id"] === modelId(context));
 export const readyIds = (context: Context): string[] =>
-  recordsOf(context).flatMap((one) => (one["is_ready"] === true && typeof one["id"] === "string" ? [one["id"]] : []));
+  modelObjectsOf(context).flatMap((one) =>
+    one["is_ready"] === true && typeof one["id"] === "string" ? [one["id"]] : [],
+  );

@@ -7,7 +7,7 @@ import { conversationChecks } from "./conversation.ts";
 import { controls } from "./instructions.ts";
 import { plans, steps } from "./requests.ts";
 
-/** A control token is one token; its spelling as text is several. */
+/** A control token counts as one token. Its spelling, read as text, counts as several. */
 function mustCountAsText(spelled: Answer | undefined, lookalike: Answer | undefined): string {
   if (!spelled || !lookalike) cannot("not answered");
   completionOf(spelled);
@@ -28,7 +28,7 @@ const checks: readonly Check[] = [
       completionOf(parts);
       const [count, wanted] = [tokensOf(parts, "prompt_tokens"), tokensOf(whole, "prompt_tokens")];
       must(count === wanted, parts, `${wanted} prompt tokens`, `${count}`);
-      const isGreedy = context.profile.abilities?.includes("greedy") === true;
+      const isGreedy = context.profile.capabilities?.includes("greedy") === true;
       if (isGreedy && parts.name === "parts")
         must(contentOf(parts) === contentOf(whole), parts, show(contentOf(whole)), show(contentOf(parts)));
       return `${count} prompt tokens, both ways`;
@@ -46,7 +46,7 @@ const checks: readonly Check[] = [
       const trace = (answer: Answer): string =>
         `${tokensOf(answer, "prompt_tokens")} prompt tokens and ${show(contentOf(answer))}`;
       if (trace(system) === trace(user))
-        cannot("this model answers a system message like one of the user, so nothing can be told apart");
+        cannot("this model answers a system message like a user message, so that the roles cannot be distinguished");
       must(trace(developer) === trace(system), developer, trace(system), trace(developer));
       return `developer and system: ${trace(system)}; user: ${trace(user)}`;
     },
@@ -55,11 +55,11 @@ const checks: readonly Check[] = [
     clause: "MSG-21",
     how: "Spells control tokens in a message, and compares the count of the prompt with that of a text that looks alike.",
     uses: ["control tokens", "developer, system, user", "each control token"],
-    cases: ({ profile }) => ({ tried: profile.isThorough ? controls.length + 1 : 1, of: controls.length + 1 }),
+    cases: ({ profile }) => ({ tried: profile.isExhaustive ? controls.length + 1 : 1, of: controls.length + 1 }),
     judge: (context) => {
       const [spelled, lookalike] = [context.answer("control tokens"), context.answers("developer, system, user")[2]];
       const seen = [mustCountAsText(spelled, lookalike)];
-      if (context.profile.isThorough) {
+      if (context.profile.isExhaustive) {
         const answers = context.answers("each control token");
         for (const index of controls.keys())
           seen.push(mustCountAsText(answers[index], answers[index + controls.length]));
@@ -69,7 +69,7 @@ const checks: readonly Check[] = [
   },
   {
     clause: "MSG-22",
-    how: "Does the same in the arguments of an earlier call.",
+    how: "Spells control tokens in the arguments of an earlier call, and compares the count of the prompt likewise.",
     uses: ["control tokens in arguments", "models"],
     judge: (context) => {
       const [spelled, lookalike] = context.answers("control tokens in arguments");

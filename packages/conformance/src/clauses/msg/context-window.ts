@@ -5,20 +5,20 @@ import { cannot, must, show } from "../../judge/finding.ts";
 import { at, completionOf, finishOf, isCompletion, mustRefuse, numberAt, textAt, tokensOf } from "../../judge/read.ts";
 import { chat } from "../../requests/chat-request.ts";
 import type { Members } from "../../requests/chat-request.ts";
-import { contextLength, hasFeature, modelRecord } from "../../requests/listed-model.ts";
+import { contextLength, hasFeature, modelObject } from "../../requests/listed-model.ts";
 import { longText } from "../../requests/long-text.ts";
-import { unthinking } from "../../requests/reasoning-request.ts";
+import { withoutReasoning } from "../../requests/reasoning-request.ts";
 import type { Answer } from "../../wire/answer.ts";
 import { instructed } from "./instructions.ts";
 
-/** The longest conversation that is allowed: instructions, and turns that are all alike, so that its size can be foretold. */
+/** The longest allowed conversation: instructions, and turns that are all alike, so that its size can be computed. */
 const mostMessages = 2048;
 
-/** The instruction as a system message: it is sent anyhow. In front of the greeting, where it was refused behind it. */
+/** The instruction as a system message, which is sent anyway. If it was refused after the greeting, it comes first. */
 const opening = (context: Context): readonly Members[] =>
   isOpeningSent(context) ? instructed("system") : instructed("system").toReversed();
 
-/** Whether the instruction, without a turn behind it, has been answered already. */
+/** Whether the instruction without further turns has been answered. */
 const isOpeningSent = (context: Context): boolean => {
   const sent = context.answers("developer, system, user")[1];
   return sent !== undefined && isCompletion(sent);
@@ -32,21 +32,21 @@ function talk(context: Context, turns: number): Members {
   ];
   return {
     messages: [...opening(context), ...Array.from({ length: turns }, () => pair).flat()],
-    ...unthinking(context),
+    ...withoutReasoning(context),
   };
 }
 
-/** So many words that the longest conversation is well beyond the context. */
+/** The number of words per message with which the longest conversation is well beyond the context window. */
 function wordsFor(context: Context): number {
   const words = Math.ceil((contextLength(context) / mostMessages) * 1.5);
   if (words * 5 * mostMessages > limit("maxBodyBytes") * 0.9)
-    cannot("the context is larger than a body can be, told with plain words");
+    cannot("the context window is larger than the largest body");
   return words;
 }
 
 const longest = (mostMessages - 2) / 2;
 
-/** What a turn and the rest cost, in tokens of the prompt; measured on an instruction without a turn, and with one. */
+/** The prompt tokens of the instruction and of a turn, from the answers with no turn and with one. */
 function sizesOf(context: Context): { readonly first: number; readonly turn: number } {
   const [one, before] = context.answers("one turn");
   const none = before ?? context.answers("developer, system, user")[1];
@@ -55,7 +55,7 @@ function sizesOf(context: Context): { readonly first: number; readonly turn: num
   return { first, turn: tokensOf(one, "prompt_tokens") - first };
 }
 
-/** A conversation that leaves between 20 tokens and one turn more. */
+/** A conversation that leaves room for at least 20 tokens and less than one more turn. */
 function almostFull(context: Context): Members {
   const { first, turn } = sizesOf(context);
   const turns = Math.floor((contextLength(context) - 20 - first) / turn);
@@ -63,7 +63,7 @@ function almostFull(context: Context): Members {
   return talk(context, turns);
 }
 
-/** Where answers can be held to a form, one that is longer than what is left: otherwise the model may end early. */
+/** A structured output that is longer than the room left, if the model supports it: otherwise the model may end early. */
 const longForm = (context: Context): Members =>
   hasFeature(context, "structured_outputs")
     ? { response_format: { type: "json_schema", json_schema: { name: "long", schema: { const: longText } } } }
@@ -78,7 +78,7 @@ export const contextSteps: readonly Step[] = [
     name: "one turn",
     needs: ["models", "developer, system, user"],
     isValid: true,
-    asks: (context) =>
+    requests: (context) =>
       (isOpeningSent(context) ? [1] : [1, 0]).map((turns) =>
         chat(context, { ...talk(context, turns), max_completion_tokens: 1 }),
       ),
@@ -87,27 +87,31 @@ export const contextSteps: readonly Step[] = [
     name: "too long a prompt, streamed",
     needs: ["models", "developer, system, user"],
     isValid: true,
-    asks: (context) => [chat(context, { ...talk(context, longest), stream: true })],
+    requests: (context) => [chat(context, { ...talk(context, longest), stream: true })],
   },
   {
     name: "too long a prompt",
     needs: ["models", "too long a prompt, streamed"],
     isValid: true,
-    shownBy: (context) => {
+    coveredBy: (context) => {
       const answer = context.answer("too long a prompt, streamed");
       mustRefuse(answer, overflow);
       return answer.name;
     },
-    asks: (context) => [chat(context, talk(context, longest))],
+    requests: (context) => [chat(context, talk(context, longest))],
   },
   {
     name: "a maximum beyond the context",
     needs: ["models", "one turn"],
     isValid: true,
-    asks: (context) => {
-      const maximum = Math.min(numberAt(modelRecord(context), "/max_completion_tokens"), 16_384);
+    requests: (context) => {
+      const maximum = Math.min(numberAt(modelObject(context), "/max_completion_tokens"), 16_384);
       return [
-        chat(context, { ...almostFull(context), max_completion_tokens: maximum }, { manner: { deadlineMs: 300_000 } }),
+        chat(
+          context,
+          { ...almostFull(context), max_completion_tokens: maximum },
+          { behaviour: { deadlineMs: 300_000 } },
+        ),
       ];
     },
   },
@@ -115,11 +119,11 @@ export const contextSteps: readonly Step[] = [
     name: "no maximum",
     needs: ["models", "one turn", "a maximum beyond the context"],
     isValid: true,
-    asks: (context) => [
+    requests: (context) => [
       chat(
         context,
         { ...almostFull(context), max_completion_tokens: undefined, temperature: 2, ...longForm(context) },
-        { manner: { deadlineMs: 300_000 } },
+        { behaviour: { deadlineMs: 300_000 } },
       ),
     ],
   },
@@ -128,7 +132,7 @@ export const contextSteps: readonly Step[] = [
 export const contextChecks: readonly Check[] = [
   {
     clause: "MSG-05",
-    how: `Sends ${mostMessages} messages and expects no complaint about their number.`,
+    how: `Sends ${mostMessages} messages and expects no error about their number.`,
     uses: ["too long a prompt"],
     judge: (context) => {
       const answer = context.answer("too long a prompt");
@@ -154,14 +158,14 @@ export const contextChecks: readonly Check[] = [
   },
   {
     clause: "MSG-24",
-    how: "Reads the message of the overflow.",
+    how: "Reads the message of the error.",
     uses: ["too long a prompt"],
     judge: mustUseTheWords,
     interop: mustUseTheWords,
   },
   {
     clause: "MSG-25",
-    how: "Compares the details of the overflow with the record, and with the size that a short conversation foretells.",
+    how: "Compares the details of the overflow with the model object, and with the size computed from a short conversation.",
     uses: [...tooLong, "one turn"],
     judge: (context) => {
       const { first, turn } = sizesOf(context);
@@ -177,12 +181,12 @@ export const contextChecks: readonly Check[] = [
           must(found === wanted, answer, `details.${name} ${wanted}`, show(found));
         }
       }
-      return `prompt_tokens ${first + longest * turn}, as foretold`;
+      return `prompt_tokens ${first + longest * turn}, as computed`;
     },
   },
   {
     clause: "MSG-26",
-    how: "Fills the context but for a few tokens and asks for the largest maximum.",
+    how: "Fills the context window up to a few tokens and asks for the largest maximum.",
     uses: ["a maximum beyond the context"],
     judge: (context) => {
       const answer = context.answer("a maximum beyond the context");
@@ -192,7 +196,7 @@ export const contextChecks: readonly Check[] = [
   },
   {
     clause: "MSG-27",
-    how: "Fills the context but for a few tokens and asks without a maximum, at the highest temperature.",
+    how: "Fills the context window up to a few tokens and asks without a maximum, at the highest temperature.",
     uses: ["no maximum"],
     judge: (context) => {
       const answer = context.answer("no maximum");
@@ -213,7 +217,7 @@ function mustUseTheWords(context: Context): string {
   return message;
 }
 
-/** That it took no more than what was left, and all of it where it was cut. */
+/** Demands that the answer took no more than the room left, and all of it if it finished with `length`. */
 function mustFit(answer: Answer, length: number): string {
   const [prompt, written] = [tokensOf(answer, "prompt_tokens"), tokensOf(answer, "completion_tokens")];
   const left = length - prompt;

@@ -12,7 +12,7 @@ function mustNameNothing(answer: Answer): string {
   return "nothing named as ignored";
 }
 
-/** One conversation with everything in it that messages may have. */
+/** One conversation with everything that messages may contain. */
 export const conversation: readonly Part[] = [
   {
     clause: "MSG-01",

@@ -1,13 +1,13 @@
 import type { Members } from "../../requests/chat-request.ts";
 
-/** Control tokens, and texts that look like them and are none. */
+/** Control tokens, and texts that look like them but are ordinary text. */
 export const controls = ["<|im_start|>", "<|im_end|>", "<think>", "<tool_call>"] as const;
 export const lookalikes = ["<|im_sturt|>", "<|im_und|>", "<thunk>", "<tool_cull>"] as const;
 export const often = (texts: readonly string[]): string => texts.join("").repeat(8);
 
 /**
- * An instruction in one role or another, behind a greeting. It ends with a text that looks like control tokens, or is
- * spelled like them.
+ * A greeting, then an instruction in the given role. The instruction ends with the spelling of control tokens, or with a
+ * text that looks like them.
  */
 export const instructed = (role: string, tail: readonly string[] = lookalikes): readonly Members[] => [
   { role: "user", content: "How are you?" },

@@ -3,14 +3,14 @@ import { cannot, must } from "../../judge/finding.ts";
 import { tokensOf } from "../../judge/read.ts";
 import { chat, partsOfQuestion, say } from "../../requests/chat-request.ts";
 import type { Members } from "../../requests/chat-request.ts";
-import { unthinking } from "../../requests/reasoning-request.ts";
+import { withoutReasoning } from "../../requests/reasoning-request.ts";
 import { refusals } from "../../requests/refusals.ts";
 import type { Case } from "../../requests/refusals.ts";
 import { controls, instructed, lookalikes, often } from "./instructions.ts";
 
 const wrong = (code: string, param: string) => ({ status: 400, code, param });
 
-/** A second message that is wrong, behind one that is right. */
+/** A wrong message after a right one. */
 const message = (title: string, one: Members): Case => ({
   title,
   members: { messages: [{ role: "user", content: "Hi." }, one] },
@@ -114,35 +114,35 @@ export const steps: readonly Step[] = [
     name: "parts",
     needs: ["models", "plain", "upper bounds"],
     isValid: true,
-    shownBy: (context) => {
+    coveredBy: (context) => {
       const [whole, parts] = [context.answer("plain"), context.answer("upper bounds")];
       must(tokensOf(parts, "prompt_tokens") === tokensOf(whole, "prompt_tokens"), parts, "the same prompt", "another");
       return parts.name;
     },
-    asks: (context) => [chat(context, say(partsOfQuestion))],
+    requests: (context) => [chat(context, say(partsOfQuestion))],
   },
   {
     name: "developer, system, user",
     needs: ["models"],
     isValid: true,
-    asks: (context) =>
+    requests: (context) =>
       ["developer", "system", "user"].map((role) =>
-        chat(context, { messages: instructed(role), max_completion_tokens: 8, ...unthinking(context) }),
+        chat(context, { messages: instructed(role), max_completion_tokens: 8, ...withoutReasoning(context) }),
       ),
   },
   {
     name: "control tokens",
     needs: ["models"],
     isValid: true,
-    asks: (context) => [
-      chat(context, { messages: instructed("user", controls), max_completion_tokens: 1, ...unthinking(context) }),
+    requests: (context) => [
+      chat(context, { messages: instructed("user", controls), max_completion_tokens: 1, ...withoutReasoning(context) }),
     ],
   },
   {
     name: "each control token",
     needs: ["models"],
-    asks: (context) => {
-      if (!context.profile.isThorough) cannot("left out of a short run");
+    requests: (context) => {
+      if (!context.profile.isExhaustive) cannot("left out of a short run");
       return [...controls, ...lookalikes].map((one) =>
         chat(context, { ...say(often([one])), max_completion_tokens: 1 }),
       );
@@ -152,7 +152,7 @@ export const steps: readonly Step[] = [
     name: "control tokens in arguments",
     needs: ["models"],
     isValid: true,
-    asks: (context) =>
+    requests: (context) =>
       [controls, lookalikes].map((texts) => chat(context, { ...earlierCall(often(texts)), max_completion_tokens: 1 })),
   },
 ];

@@ -78,10 +78,10 @@ const checks: readonly Check[] = [
   }),
   checkOf(
     "OPS-07",
-    "Leaves two of three streams, and reads the third to its end.",
-    ["a neighbour that leaves"],
+    "Disconnects from two of three streams, and reads the third to its end.",
+    ["a neighbour that disconnects"],
     (context) => {
-      const answer = context.answer("a neighbour that leaves");
+      const answer = context.answer("a neighbour that disconnects");
       const wanted = "on ".repeat(60);
       must(
         contentOf(answer) === wanted && answer.stream.events.at(-1)?.data === "[DONE]",

@@ -10,7 +10,7 @@ export const steps: readonly Step[] = [
     needs: ["models"],
     isValid: true,
     how: "side by side",
-    asks: (context) =>
+    requests: (context) =>
       markers.map((marker) =>
         chat(context, { ...say(`Repeat this word: ${marker}`), stream: true, max_completion_tokens: 12 }),
       ),
@@ -21,27 +21,33 @@ export const steps: readonly Step[] = [
     name: "after a failure",
     needs: ["models", "an early failure", "an engine that resets"],
     isValid: true,
-    asks: (context) => [chat(context, { max_completion_tokens: 2 }, { manner: { delayMs: 500 } })],
+    requests: (context) => [chat(context, { max_completion_tokens: 2 }, { behaviour: { delayMs: 500 } })],
   },
   scripted(
     "an engine that never speaks",
     "never",
     { stream: false },
     {
-      when: "aside",
-      options: (context) => ({ manner: { deadlineMs: deadlineMs(context.profile, "requestDeadlineSeconds") + 5000 } }),
+      when: "background",
+      options: (context) => ({
+        behaviour: { deadlineMs: deadlineMs(context.profile, "requestDeadlineSeconds") + 5000 },
+      }),
     },
   ),
   scripted(
-    "a neighbour that leaves",
+    "a neighbour that disconnects",
     "slow",
     {},
     {
       how: "side by side",
-      asks: (context) => {
+      requests: (context) => {
         needsScript(context);
         const slow = chat(context, { ...play("conformance-slow"), ...endless, stream: true });
-        return [slow, { ...slow, manner: { leaveAfterEvents: 3 } }, { ...slow, manner: { leaveAfterMs: 300 } }];
+        return [
+          slow,
+          { ...slow, behaviour: { disconnectAfterEvents: 3 } },
+          { ...slow, behaviour: { disconnectAfterMs: 300 } },
+        ];
       },
     },
   ),
@@ -50,13 +56,13 @@ export const steps: readonly Step[] = [
     needs: ["models"],
     isValid: true,
     isRecorded: true,
-    asks: (context) => [chat(context, { max_completion_tokens: 3 })],
+    requests: (context) => [chat(context, { max_completion_tokens: 3 })],
   },
   {
     name: "a recorded refusal",
     needs: ["models"],
     isRecorded: true,
-    asks: (context) => [chat(context, { temperature: 3 }), chat(context, { model: "conformance/none" })],
+    requests: (context) => [chat(context, { temperature: 3 }), chat(context, { model: "conformance/none" })],
   },
   scripted(
     "the death of an engine",
@@ -65,7 +71,7 @@ export const steps: readonly Step[] = [
     {
       when: "last",
       isRecorded: true,
-      asks: (context) => {
+      requests: (context) => {
         needsScript(context);
         return [
           chat(context, { ...play("conformance-death"), stream: true }),

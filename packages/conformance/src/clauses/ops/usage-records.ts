@@ -4,7 +4,7 @@ import type { Check } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
 import { cannot, must, show } from "../../judge/finding.ts";
 import { at, chunksOf, givenCompletion, isRecord, numberAt, textAt, usageOf } from "../../judge/read.ts";
-import { modelRecord } from "../../requests/listed-model.ts";
+import { modelObject } from "../../requests/listed-model.ts";
 import type { Answer } from "../../wire/answer.ts";
 
 const recordsOf = (context: Context, answer: Answer): readonly Record<string, unknown>[] => {
@@ -19,10 +19,10 @@ function oneRecord(context: Context, answer: Answer): Record<string, unknown> {
   return first;
 }
 
-/** What the counts of a record cost by the prices of the model. */
+/** Demands the cost that the counts of a record have by the prices of the model. */
 function mustCost(context: Context, answer: Answer, record: Record<string, unknown>): string {
   const price = (name: string): string =>
-    textAt(modelRecord(context), `/pricing/${name}`) ?? cannot("the record of the model has no prices");
+    textAt(modelObject(context), `/pricing/${name}`) ?? cannot("the model object has no prices");
   const wanted = decimalSum(
     decimalProduct(price("prompt"), numberAt(record, "/prompt_tokens")),
     decimalProduct(price("completion"), numberAt(record, "/completion_tokens")),
@@ -33,38 +33,43 @@ function mustCost(context: Context, answer: Answer, record: Record<string, unkno
   return cost;
 }
 
-/** The words of a stream that came; each is a token in the scenarios. */
+/** The number of words that arrived; each is a token in the scenarios. */
 const delivered = (answer: Answer): number =>
   chunksOf(answer).filter((chunk) => (textAt(chunk, "/choices/0/delta/content") ?? "") !== "").length;
 
 export const recordChecks: readonly Check[] = [
   checkOf(
     "OPS-09",
-    "Counts the records of a whole, a left and a failed request.",
-    ["a recorded answer", "a stream that is left", "an early failure"],
+    "Counts the usage records of a completed, an abandoned and a failed request.",
+    ["a recorded answer", "a stream the client disconnects from", "an early failure"],
     (context) => {
-      const steps = ["a recorded answer", "a stream that is left", "an early failure"];
+      const steps = ["a recorded answer", "a stream the client disconnects from", "an early failure"];
       for (const step of steps) oneRecord(context, context.answer(step));
       return `one record for each of ${steps.length} requests`;
     },
   ),
-  checkOf("OPS-10", "Reads the record of a stream that was left.", ["a stream that is left"], (context) => {
-    const answer = context.answer("a stream that is left");
-    const record = oneRecord(context, answer);
-    const [prompt, written, seen] = [
-      numberAt(record, "/prompt_tokens"),
-      numberAt(record, "/completion_tokens"),
-      delivered(answer),
-    ];
-    must(prompt > 0, answer, "the tokens of the prompt", show(record["prompt_tokens"]));
-    must(
-      written >= seen && written <= seen + 100,
-      answer,
-      `about ${seen} completion tokens`,
-      show(record["completion_tokens"]),
-    );
-    return `${prompt} + ${written} tokens, ${mustCost(context, answer, record)}`;
-  }),
+  checkOf(
+    "OPS-10",
+    "Reads the usage record of a stream that the client disconnected from.",
+    ["a stream the client disconnects from"],
+    (context) => {
+      const answer = context.answer("a stream the client disconnects from");
+      const record = oneRecord(context, answer);
+      const [prompt, written, seen] = [
+        numberAt(record, "/prompt_tokens"),
+        numberAt(record, "/completion_tokens"),
+        delivered(answer),
+      ];
+      must(prompt > 0, answer, "the tokens of the prompt", show(record["prompt_tokens"]));
+      must(
+        written >= seen && written <= seen + 100,
+        answer,
+        `about ${seen} completion tokens`,
+        show(record["completion_tokens"]),
+      );
+      return `${prompt} + ${written} tokens, ${mustCost(context, answer, record)}`;
+    },
+  ),
   checkOf("OPS-11", "Reads the record of a failure that produced nothing.", ["an early failure"], (context) => {
     const answer = context.answer("an early failure");
     if (answer.status === 200) cannot("the engine did not fail");
@@ -90,7 +95,7 @@ export const recordChecks: readonly Check[] = [
   ),
   checkOf(
     "OPS-14",
-    "Reads the record of a stream that was cut for not being read.",
+    "Reads the record of a stream that was cut off because nobody read it.",
     ["a reader that takes nothing"],
     (context) => {
       const answer = context.answer("a reader that takes nothing");

@@ -36,12 +36,12 @@ const lowerBounds: Part = {
 
 const wholeNumbers: Part = {
   clause: "REQ-07",
-  how: "Sends `n` as 1.0 and the cap as 1e0.",
+  how: "Sends `n` as 1.0 and max_completion_tokens as 1e0.",
   members: { max_completion_tokens: undefined, n: undefined },
   raw: ['"n":1.0', '"max_completion_tokens":1e0'],
 };
 
-/** Members that have no effect, in front of ten thousand others. */
+/** Lower bounds, and unknown members that have to be named before ten thousand others. */
 export const boundsAndIgnoredMembers: readonly Part[] = [
   lowerBounds,
   wholeNumbers,
@@ -94,7 +94,7 @@ export const ignoredMembersInOrder: readonly Part[] = [
         `${limit("ignoredParamsShown")} names`,
         `${named.length} names`,
       );
-      const body = answer.exchange.ask.body ?? "";
+      const body = answer.exchange.request.body ?? "";
       const places = named.filter((name) => /^\w+$/.test(name)).map((name) => body.indexOf(`"${name.slice(0, 120)}`));
       must(
         places.every((place, index) => index === 0 || place > (places[index - 1] ?? 0)),
@@ -143,7 +143,7 @@ export const upperBounds: readonly Part[] = [
   },
 ];
 
-/** Members that have an effect, and need not be there. */
+/** Optional members that have an effect. */
 export const nobody = Object.fromEntries(
   "temperature top_p top_k min_p frequency_penalty presence_penalty repetition_penalty seed stop logit_bias logprobs top_logprobs n stream stream_options tools tool_choice parallel_tool_calls response_format reasoning_effort user metadata max_tokens"
     .split(" ")

@@ -1,31 +1,34 @@
 import { checkOf } from "../../judge/check.ts";
 import type { TestGroup, Check } from "../../judge/check.ts";
 import { cannot, must, show } from "../../judge/finding.ts";
-import { mustKeepCap } from "../../judge/max-tokens.ts";
+import { mustStopAtMaxTokens } from "../../judge/max-tokens.ts";
 import { at, completionOf, givenCompletion, isCompletion, listAt, mustRefuse } from "../../judge/read.ts";
 import type { Answer } from "../../wire/answer.ts";
 import { acceptedChecks, nobody } from "./accepted.ts";
 import { plans, steps } from "./requests.ts";
 
-/** Requests that hold members which have an effect; one of them also holds others. */
+/** Requests with members that have an effect; one of them has others, too. */
 const withEffect = ["upper bounds", "lower bounds and extras", "nulls and roles", "plain"];
 
 const checks: readonly Check[] = [
-  checkOf("REQ-25", "Asks with two different caps: the answer is cut at the first of them.", ["both caps"], (context) =>
-    mustKeepCap(context.answer("both caps")),
+  checkOf(
+    "REQ-25",
+    "Sends max_completion_tokens and a larger max_tokens: the answer stops at the first.",
+    ["both max tokens"],
+    (context) => mustStopAtMaxTokens(context.answer("both max tokens")),
   ),
   checkOf(
     "REQ-26",
-    "Asks with the older cap alone: the answer is cut there.",
-    ["the older cap"],
-    (context) => mustKeepCap(context.answer("the older cap")),
+    "Sends `max_tokens` alone: the answer stops there.",
+    ["max_tokens alone"],
+    (context) => mustStopAtMaxTokens(context.answer("max_tokens alone")),
     true,
   ),
   {
     clause: "REQ-20",
     how: "Sends further values of x-strict-params with an unknown member, and expects them to have no effect.",
     uses: ["other values of x-strict-params", "nulls and roles"],
-    cases: ({ profile }) => ({ tried: profile.isThorough ? 4 : 0, of: 4 }),
+    cases: ({ profile }) => ({ tried: profile.isExhaustive ? 4 : 0, of: 4 }),
     judge: (context) => {
       if (!context.has("other values of x-strict-params")) return "the value yes";
       const answers = context.answers("other values of x-strict-params");

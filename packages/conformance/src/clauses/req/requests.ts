@@ -1,13 +1,13 @@
 import type { Step } from "../../judge/check.ts";
 import { cannot, show } from "../../judge/finding.ts";
-import { mustKeepCap } from "../../judge/max-tokens.ts";
+import { mustStopAtMaxTokens } from "../../judge/max-tokens.ts";
 import { chat } from "../../requests/chat-request.ts";
 import { refusals } from "../../requests/refusals.ts";
 import type { Case } from "../../requests/refusals.ts";
 
 const wrong = (code: string, param?: string) => ({ status: 400, code, ...(param !== undefined && { param }) });
 
-/** A member with a value that is not allowed, named where it is. */
+/** A member with a value that is not allowed, and the path that the error has to name. */
 const bad = (member: string, value: unknown, param = member): Case => ({
   title: `${member} ${show(value).slice(0, 40)}`,
   members: { [member]: value },
@@ -34,7 +34,7 @@ export const plans = refusals([
   {
     clause: "REQ-02",
     want: wrong("invalid_type"),
-    cases: [bad("model", null), { ...bad("messages", null), shownBy: "odd values" }],
+    cases: [bad("model", null), { ...bad("messages", null), coveredBy: "odd values" }],
   },
   {
     clause: "REQ-03",
@@ -67,7 +67,7 @@ export const plans = refusals([
     want: wrong("invalid_value"),
     cases: [
       bad("temperature", 2.1),
-      { ...bad("temperature", 7), shownBy: "several faults" },
+      { ...bad("temperature", 7), coveredBy: "several faults" },
       bad("max_completion_tokens", 0),
       bad("top_p", 0),
       bad("n", 9),
@@ -105,7 +105,7 @@ export const plans = refusals([
         members: { conformance_unknown: 1 },
         headers: [["x-strict-params", "true"]],
         want: { param: "conformance_unknown" },
-        shownBy: "REQ-20 x-strict-params in capitals",
+        coveredBy: "REQ-20 x-strict-params in capitals",
       },
       { title: "store", members: { store: true }, headers: [["x-strict-params", "true"]], want: { param: "store" } },
     ],
@@ -190,8 +190,8 @@ export const steps: readonly Step[] = [
   {
     name: "other values of x-strict-params",
     needs: ["models"],
-    asks: (context) => {
-      if (!context.profile.isThorough) cannot("left out of a short run; --thorough sends every case");
+    requests: (context) => {
+      if (!context.profile.isExhaustive) cannot("left out of a short run; --exhaustive sends every case");
       const members = { conformance_unknown: 1, max_completion_tokens: 1 };
       return ["1", "on", "false", "true;q=1"].map((value) =>
         chat(context, members, { headers: [["x-strict-params", value]] }),
@@ -201,7 +201,7 @@ export const steps: readonly Step[] = [
   {
     name: "odd values",
     needs: ["models"],
-    asks: (context) => [
+    requests: (context) => [
       chat(
         context,
         {},
@@ -210,29 +210,29 @@ export const steps: readonly Step[] = [
     ],
   },
   {
-    name: "both caps",
+    name: "both max tokens",
     needs: ["models", "upper bounds"],
     isValid: true,
-    shownBy: (context) => {
-      mustKeepCap(context.answer("upper bounds"));
+    coveredBy: (context) => {
+      mustStopAtMaxTokens(context.answer("upper bounds"));
       return "upper bounds";
     },
-    asks: (context) => [chat(context, { max_completion_tokens: 2, max_tokens: 5, stop: undefined })],
+    requests: (context) => [chat(context, { max_completion_tokens: 2, max_tokens: 5, stop: undefined })],
   },
   {
-    name: "the older cap",
+    name: "max_tokens alone",
     needs: ["models", "nulls and roles"],
     isValid: true,
-    shownBy: (context) => {
-      mustKeepCap(context.answer("nulls and roles"));
+    coveredBy: (context) => {
+      mustStopAtMaxTokens(context.answer("nulls and roles"));
       return "nulls and roles";
     },
-    asks: (context) => [chat(context, { max_completion_tokens: undefined, max_tokens: 3 })],
+    requests: (context) => [chat(context, { max_completion_tokens: undefined, max_tokens: 3 })],
   },
   {
     name: "ends of the seed",
     needs: ["models"],
-    asks: (context) =>
+    requests: (context) =>
       ["9223372036854775807", "-9223372036854775808"].map((seed) =>
         chat(context, { max_completion_tokens: 1 }, { raw: [`"seed":${seed}`] }),
       ),

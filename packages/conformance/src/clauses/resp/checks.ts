@@ -19,7 +19,7 @@ import {
   tokensOf,
   usageOf,
 } from "../../judge/read.ts";
-import { recordsOf } from "../../requests/listed-model.ts";
+import { modelObjectsOf } from "../../requests/listed-model.ts";
 import type { Answer } from "../../wire/answer.ts";
 import { maxTokensChecks } from "./max-tokens.ts";
 import { reasoningChecks } from "./reasoning.ts";
@@ -27,7 +27,7 @@ import { steps } from "./requests.ts";
 
 const wholes = (context: Context): readonly Answer[] =>
   context.all.filter((answer) => isCompletion(answer) && answer.mediaType === "application/json");
-const uses = ["plain", "choices", "short", "stream", "thinking"];
+const uses = ["plain", "choices", "short", "stream", "reasoning cut off"];
 
 /** A check of every whole answer of the run. */
 const ofAnswers = (
@@ -78,7 +78,7 @@ const firstFault = (answer: Answer, faultOf: (choice: unknown) => string | undef
     .map(faultOf)
     .find((fault) => fault !== undefined);
 
-/** A count that is missing is the schema's affair (RESP-02): it exceeds nothing. */
+/** A missing count is judged by the schema (RESP-02), not here. */
 const usedAtMost = (part: string, whole: string) => (usage: unknown, answer: Answer) => {
   if (at(usage, part) === undefined)
     return answer.name.startsWith("plain") ? cannot(`no ${part} is counted`) : undefined;
@@ -86,8 +86,8 @@ const usedAtMost = (part: string, whole: string) => (usage: unknown, answer: Ans
   return used >= 0 && used <= all ? undefined : `${part} ${show(at(usage, part))}, ${whole} ${show(at(usage, whole))}`;
 };
 
-/** Whether the mark stands in the question: then it may be an echo. */
-const isSpelled = (answer: Answer): boolean => (answer.exchange.ask.body ?? "").includes("<think>");
+/** Whether the request contains the special token: then the answer may repeat it as text. */
+const isSpelled = (answer: Answer): boolean => (answer.exchange.request.body ?? "").includes("<think>");
 
 const checks: readonly Check[] = [
   {
@@ -118,7 +118,7 @@ const checks: readonly Check[] = [
   ofAnswers("RESP-04", "Compares the model with the one that was asked for.", (answer) => {
     const model = at(answer.json, "/model");
     if (typeof sentBody(answer)["model"] !== "string") return undefined;
-    const body = answer.exchange.ask.body ?? "";
+    const body = answer.exchange.request.body ?? "";
     return typeof model === "string" &&
       body.includes(`"model":${JSON.stringify(model)}`) &&
       model === sentBody(answer)["model"]
@@ -196,18 +196,23 @@ const checks: readonly Check[] = [
   },
   {
     clause: "RESP-13",
-    how: "Asks for several choices that are all cut at the cap, and expects so many times the cap.",
+    how: "Asks for several choices that all stop at max tokens, and expects that number of tokens for each of them.",
     uses: ["choices"],
     judge: (context) => {
       const answer = context.answer("choices");
       completionOf(answer);
       const count = tokensOf(answer, "completion_tokens");
-      const { n, max_completion_tokens: cap } = sentBody(answer);
-      const wanted = Number(n) * Number(cap);
+      const { n, max_completion_tokens: maxTokens } = sentBody(answer);
+      const wanted = Number(n) * Number(maxTokens);
       if (choicesOf(answer).some((_, index) => finishOf(answer, index) !== "length"))
-        cannot("a choice was not cut at the cap");
-      must(count === wanted, answer, `completion_tokens ${wanted} for ${show(n)} choices of ${show(cap)}`, `${count}`);
-      return `${show(n)} × ${show(cap)} tokens`;
+        cannot("a choice did not stop at its token limit");
+      must(
+        count === wanted,
+        answer,
+        `completion_tokens ${wanted} for ${show(n)} choices of ${show(maxTokens)}`,
+        `${count}`,
+      );
+      return `${show(n)} × ${show(maxTokens)} tokens`;
     },
   },
   ofUsage(
@@ -220,21 +225,25 @@ const checks: readonly Check[] = [
     "Compares reasoning_tokens with completion_tokens.",
     usedAtMost("/completion_tokens_details/reasoning_tokens", "/completion_tokens"),
   ),
-  ofUsage("RESP-16", "Multiplies the counts with the prices of the record, as decimals.", (usage, answer, context) => {
-    const record = recordsOf(context).find(({ id }) => id === sentBody(answer)["model"]);
-    const price = (name: string): string =>
-      textAt(record, `/pricing/${name}`) ?? cannot(`the record has no price ${name}`);
-    const [prompt, completion] = [numberAt(usage, "/prompt_tokens"), numberAt(usage, "/completion_tokens")];
-    if (!Number.isInteger(prompt) || !Number.isInteger(completion)) return "no counts";
-    const wanted = decimalSum(
-      decimalProduct(price("prompt"), prompt),
-      decimalProduct(price("completion"), completion),
-      price("request"),
-    );
-    const cost = textAt(usage, "/cost_usd") ?? "";
-    const isExact = /^[0-9]+(\.[0-9]+)?$/.test(cost) && decimalSum(cost) === wanted;
-    return isExact ? undefined : `cost_usd ${show(at(usage, "/cost_usd"))} instead of ${wanted}`;
-  }),
+  ofUsage(
+    "RESP-16",
+    "Multiplies the counts with the prices of the model object, as decimals.",
+    (usage, answer, context) => {
+      const model = modelObjectsOf(context).find(({ id }) => id === sentBody(answer)["model"]);
+      const price = (name: string): string =>
+        textAt(model, `/pricing/${name}`) ?? cannot(`the model object has no price ${name}`);
+      const [prompt, completion] = [numberAt(usage, "/prompt_tokens"), numberAt(usage, "/completion_tokens")];
+      if (!Number.isInteger(prompt) || !Number.isInteger(completion)) return "no counts";
+      const wanted = decimalSum(
+        decimalProduct(price("prompt"), prompt),
+        decimalProduct(price("completion"), completion),
+        price("request"),
+      );
+      const cost = textAt(usage, "/cost_usd") ?? "";
+      const isExact = /^[0-9]+(\.[0-9]+)?$/.test(cost) && decimalSum(cost) === wanted;
+      return isExact ? undefined : `cost_usd ${show(at(usage, "/cost_usd"))} instead of ${wanted}`;
+    },
+  ),
   ofAnswers("RESP-17", "Compares both names of the reasoning.", (answer) =>
     firstFault(answer, (choice) =>
       at(choice, "/message/reasoning") === at(choice, "/message/reasoning_content")
@@ -244,7 +253,7 @@ const checks: readonly Check[] = [
   ),
   ofAnswers(
     "RESP-18",
-    "Searches the content for the mark of reasoning.",
+    "Searches the content for the special token that opens reasoning.",
     (answer) => (contentOf(answer).includes("<think>") && !isSpelled(answer) ? show(contentOf(answer)) : undefined),
     true,
   ),

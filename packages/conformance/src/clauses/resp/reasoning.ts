@@ -15,54 +15,54 @@ import {
 import { hasFeature } from "../../requests/listed-model.ts";
 import type { Answer } from "../../wire/answer.ts";
 
-export const ifThinks = (context: Context): void => {
-  if (!hasFeature(context, "reasoning")) doesNotApply("the record of the model has no feature `reasoning`");
+export const needsReasoning = (context: Context): void => {
+  if (!hasFeature(context, "reasoning")) doesNotApply("the model object does not list the feature `reasoning`");
 };
 
-/** That a choice was cut while it thought, at the very token that the cap says. */
-export function mustCountThoughts(answer: Answer): string {
+/** Demands that a choice stopped during its reasoning, exactly at the maximum number of tokens. */
+export function mustCountReasoning(answer: Answer): string {
   completionOf(answer);
-  const cap = Number(sentBody(answer)["max_completion_tokens"]);
-  const [all, thought] = [
+  const maxTokens = Number(sentBody(answer)["max_completion_tokens"]);
+  const [all, reasoning] = [
     tokensOf(answer, "completion_tokens"),
     numberAt(usageOf(answer), "/completion_tokens_details/reasoning_tokens"),
   ];
-  must(all <= cap, answer, `at most ${cap} tokens in all`, `${all}`);
+  must(all <= maxTokens, answer, `at most ${maxTokens} tokens in all`, `${all}`);
   must(finishOf(answer) === "length", answer, "length", show(finishOf(answer)));
-  if (!(thought > 0)) cannot("the model did not think");
-  return `${thought} of ${all} tokens are reasoning`;
+  if (!(reasoning > 0)) cannot("the model did not reason");
+  return `${reasoning} of ${all} tokens are reasoning`;
 }
 
-/** What is said of the thoughts of a model. */
+/** The clauses about reasoning. */
 export const reasoningChecks: readonly Check[] = [
   {
     clause: "RESP-21",
     how: "Asks with reasoning_effort none.",
-    uses: ["no thinking"],
+    uses: ["reasoning effort none"],
     judge: (context) => {
-      const answer = context.answer("no thinking");
+      const answer = context.answer("reasoning effort none");
       completionOf(answer);
-      const [thought, count] = [
+      const [reasoning, count] = [
         at(answer.json, "/choices/0/message/reasoning"),
         at(usageOf(answer), "/completion_tokens_details/reasoning_tokens"),
       ];
-      if (thought === undefined && count === undefined) cannot("tokens of reasoning are not counted");
+      if (reasoning === undefined && count === undefined) cannot("tokens of reasoning are not counted");
       must(
-        thought === undefined && count === 0,
+        reasoning === undefined && count === 0,
         answer,
         "no reasoning and no reasoning tokens",
-        `${show(thought)}, ${show(count)} tokens`,
+        `${show(reasoning)}, ${show(count)} tokens`,
       );
       return "no reasoning";
     },
   },
   {
     clause: "RESP-22",
-    how: "Asks a thinking model with a cap of one or two tokens.",
-    uses: ["thinking", "models"],
+    how: "Allows a reasoning model one or two tokens.",
+    uses: ["reasoning cut off", "models"],
     judge: (context) => {
-      ifThinks(context);
-      return mustCountThoughts(context.answer("thinking"));
+      needsReasoning(context);
+      return mustCountReasoning(context.answer("reasoning cut off"));
     },
   },
   {
@@ -70,7 +70,7 @@ export const reasoningChecks: readonly Check[] = [
     how: "Compares the plain answer with one that names the default effort.",
     uses: ["plain", "the default effort", "models"],
     judge: (context) => {
-      ifThinks(context);
+      needsReasoning(context);
       const [plain, named] = [context.answer("plain"), context.answer("the default effort")];
       givenCompletion(plain);
       completionOf(named);

@@ -26,7 +26,7 @@ const sameText = (clause: string, how: string, first: string, second: string): C
   },
 });
 
-/** What a stop leaves of the greedy answer. */
+/** Demands the greedy answer up to the stop text. */
 function mustStop(context: Context, step: string): string {
   const [greedy, stopped] = pair(context, "greedy", step);
   const stop = stopText(context);
@@ -58,10 +58,10 @@ const checks: readonly Check[] = [
   ),
   checkOf(
     "SAMP-03",
-    "Asks with a smaller and a larger cap at temperature 0.",
-    ["greedy", "a smaller cap"],
+    "Sends a smaller and a larger max_completion_tokens at temperature 0.",
+    ["greedy", "smaller max tokens"],
     (context) => {
-      const [large, small] = pair(context, "greedy", "a smaller cap");
+      const [large, small] = pair(context, "greedy", "smaller max tokens");
       if (contentOf(small) === "") cannot("the shorter answer is empty");
       must(
         contentOf(large).startsWith(contentOf(small)),
@@ -109,12 +109,12 @@ const checks: readonly Check[] = [
   ),
   checkOf(
     "SAMP-07",
-    "Stops at a word of the model's own thought.",
-    ["thinking longer", "a stop from a thought", "models"],
+    "Stops at a word of the model's own reasoning.",
+    ["longer reasoning", "a stop from the reasoning", "models"],
     (context) => {
-      if (!hasFeature(context, "reasoning")) doesNotApply("the record of the model has no feature `reasoning`");
-      const [before, after] = [context.answer("thinking longer"), context.answer("a stop from a thought")];
-      if (!before || !isCompletion(before)) cannot("the model did not think");
+      if (!hasFeature(context, "reasoning")) doesNotApply("the model object does not list the feature `reasoning`");
+      const [before, after] = [context.answer("longer reasoning"), context.answer("a stop from the reasoning")];
+      if (!before || !isCompletion(before)) cannot("the model did not reason");
       completionOf(after);
       const [wanted, found] = [before, after].map((answer) => at(answer.json, "/choices/0/message/reasoning"));
       must(wanted === found, after, show(wanted), show(found));
@@ -140,7 +140,7 @@ const checks: readonly Check[] = [
     if (!one || !other) cannot("not answered");
     completionOf(one);
     completionOf(other);
-    // Where the cap is not kept, another clause is broken, and one of them only goes on for longer.
+    // If the token limit is not kept, another clause is broken, and one of the texts is merely longer.
     const [less, more] = [contentOf(one), contentOf(other)].toSorted((a, b) => a.length - b.length);
     must(
       less !== "" && less !== undefined && more?.startsWith(less) === true,

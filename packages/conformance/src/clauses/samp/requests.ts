@@ -19,7 +19,7 @@ export const plans = refusals([
   },
 ]);
 
-/** More ids than any vocabulary has today; those outside have no effect. */
+/** More ids than any vocabulary has today; ids outside of the vocabulary have no effect. */
 const mostTokens = 262_144;
 const ids = (isIn: (id: number) => boolean): Members =>
   Object.fromEntries(
@@ -37,12 +37,12 @@ const one = (
   name,
   needs: ["models", ...needs],
   isValid: true,
-  asks: (context) => [
+  requests: (context) => [
     chat(context, { max_completion_tokens: long, ...(typeof members === "function" ? members(context) : members) }),
   ],
 });
 
-/** A text in the middle of the greedy answer, that stands there only from its place on. */
+/** A text from the middle of the greedy answer, which does not occur earlier in it. */
 export function stopText(context: Context): string {
   const text = contentOf(context.answer("greedy"));
   const words = text.match(/\S+\s+\S+/g) ?? [];
@@ -52,7 +52,7 @@ export function stopText(context: Context): string {
   return found.length > 1 && text.indexOf(found) > 0 ? found : cannot("the greedy answer is too short to stop in it");
 }
 
-/** As much chance as a request can ask for: a model that is sure of its answer gives one text for every seed at less. */
+/** The most randomness that a request can ask for. With less, a confident model gives the same text for every seed. */
 const wild = { temperature: 2, top_p: 1 };
 
 export const steps: readonly Step[] = [
@@ -64,16 +64,16 @@ export const steps: readonly Step[] = [
     name: "seeded otherwise",
     needs: ["models"],
     isValid: true,
-    asks: (context) => [1, 2, 3].map((seed) => chat(context, { seed, ...wild, max_completion_tokens: 12 })),
+    requests: (context) => [1, 2, 3].map((seed) => chat(context, { seed, ...wild, max_completion_tokens: 12 })),
   },
-  one("a smaller cap", { max_completion_tokens: 6 }),
+  one("smaller max tokens", { max_completion_tokens: 6 }),
   one("a stop", (context) => ({ stop: [stopText(context), "§§§"] }), ["greedy"]),
   one("a stop as a string", (context) => ({ stop: stopText(context) }), ["greedy"]),
   one("a stop, streamed", (context) => ({ stop: [stopText(context)], stream: true }), ["greedy"]),
   one(
-    "a stop from a thought",
-    (context) => ({ stop: [wordOfThought(context)], reasoning_effort: "high", max_completion_tokens: 24 }),
-    ["thinking longer"],
+    "a stop from the reasoning",
+    (context) => ({ stop: [wordOfReasoning(context)], reasoning_effort: "high", max_completion_tokens: 24 }),
+    ["longer reasoning"],
   ),
   one("a single token", { max_completion_tokens: 1 }),
   one("even ids banned", { logit_bias: ids((id) => id % 2 === 0), max_completion_tokens: 1 }),
@@ -82,7 +82,7 @@ export const steps: readonly Step[] = [
     name: "a forced id",
     needs: ["models"],
     isValid: true,
-    asks: (context) =>
+    requests: (context) =>
       ["Name three colours.", "What is the sea?"].map((content) =>
         chat(context, {
           messages: [{ role: "user", content }],
@@ -98,7 +98,7 @@ export const steps: readonly Step[] = [
   one("a very small top_p", { top_p: 0.000001, temperature: 1 }),
 ];
 
-function wordOfThought(context: Context): string {
-  const thought = textAt(context.answer("thinking longer").json, "/choices/0/message/reasoning") ?? "";
-  return thought.match(/\p{L}{4,}/u)?.[0] ?? cannot("the model did not think in words");
+function wordOfReasoning(context: Context): string {
+  const reasoning = textAt(context.answer("longer reasoning").json, "/choices/0/message/reasoning") ?? "";
+  return reasoning.match(/\p{L}{4,}/u)?.[0] ?? cannot("the reasoning has no words");
 }

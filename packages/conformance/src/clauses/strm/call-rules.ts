@@ -3,7 +3,7 @@ import { at, listAt } from "../../judge/read.ts";
 import type { Rule } from "./rule.ts";
 import type { Transcript } from "./transcript.ts";
 
-/** What the clauses say of the calls in a stream. */
+/** The clauses about calls in a stream. */
 export const callRules: readonly Rule[] = [
   {
     clause: "STRM-19",
@@ -66,7 +66,7 @@ function eachCall(stream: Transcript, faultOf: (pieces: readonly unknown[]) => s
     .find((fault) => fault !== undefined);
 }
 
-/** The pieces of each call, in their order. */
+/** The deltas of each call, in order. */
 function byCall(pieces: readonly unknown[]): (readonly unknown[])[] {
   const indexes = [...new Set(pieces.map((piece) => at(piece, "/index")))];
   return indexes.map((index) => pieces.filter((piece) => at(piece, "/index") === index));

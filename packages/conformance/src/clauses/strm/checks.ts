@@ -21,7 +21,7 @@ const usedBy: Readonly<Record<string, readonly string[]>> = {
   "STRM-21": ["forced call, streamed"],
 };
 
-/** Machines of the contract, and the clause that stands for what no rule puts into words. */
+/** State machines of the contract, by the clause that reports what no rule below covers. */
 const machineOf: Readonly<Record<string, string>> = { "STRM-06": "stream", "STRM-07": "choice", "STRM-21": "call" };
 
 const isOddAlone = (stream: Transcript): boolean => rules.every((rule) => rule.faultOf(stream) === undefined);
@@ -39,7 +39,7 @@ function ruleCheck(rule: Rule): Check {
     (fault: Rule["faultOf"]) =>
     (context: Context): string => {
       if (clause === "STRM-38" && !hasFeature(context, "reasoning"))
-        doesNotApply("the record of the model has no feature `reasoning`");
+        doesNotApply("the model object does not list the feature `reasoning`");
       const streams = transcriptsOf(context);
       for (const stream of streams) {
         const found = fault(stream);
@@ -58,7 +58,7 @@ function ruleCheck(rule: Rule): Check {
   };
 }
 
-/** A stream that never came cannot keep a clause. */
+/** Ends the check as untestable if no stream came. */
 function mustHaveStreams(context: Context, names: readonly string[]): void {
   const asked = names.filter((name) => name !== "models" && context.has(name)).map((name) => context.answer(name));
   const [first] = asked;
@@ -66,7 +66,7 @@ function mustHaveStreams(context: Context, names: readonly string[]): void {
     cannot(`there was no stream: ${first?.summary ?? "none was asked for"}`);
 }
 
-/** That a fault, where it was found, was told by the status and not within a stream. */
+/** Demands that a fault, if the server found it, was reported by the status and not inside a stream. */
 function mustFailBefore(answer: Answer): readonly string[] {
   if (answer.status !== undefined && answer.status >= 400) return [`${answer.name}: ${answer.status}`];
   const error = /"error"\s*:\s*\{/.exec(answer.text)?.[0];
@@ -74,7 +74,7 @@ function mustFailBefore(answer: Answer): readonly string[] {
   return [];
 }
 
-/** One with a fault alone, where it was sent; else the one with several. */
+/** The stream with one fault if it was sent, otherwise the one with several. */
 const badStream = (context: Context): Answer =>
   context.wasSent("a bad stream")
     ? (context.answers("a bad stream")[1] ?? cannot("not sent"))
@@ -130,7 +130,7 @@ const checks: readonly Check[] = [
     ],
     judge: (context) => {
       const asked = ["AUTH-02 an unknown key", "MODL-12 an unknown id, streamed", "too long a prompt, streamed"];
-      // Without a listed context nothing can be sent that is longer.
+      // Without a listed context window no prompt can be made that exceeds it.
       const sent = asked.filter((step) => context.has(step)).map((step) => context.answer(step));
       const seen = [...sent, badStream(context)].flatMap(mustFailBefore);
       if (seen.length === 0) cannot("no fault was found at all");
@@ -169,10 +169,10 @@ const checks: readonly Check[] = [
 ];
 
 function bothOf(context: Context): readonly [plain: Answer, stream: Answer] {
-  // The stream names the default effort. Where that makes a difference, another clause is broken, and not this one.
-  const twin = context.wasSent("the default effort") ? "the default effort" : "plain";
-  const [plain, stream] = [context.answer(twin), context.answer("stream")];
-  if (!isCompletion(plain)) cannot(`"${twin}" was not answered: ${plain.summary}`);
+  // The stream names the default effort. If that makes a difference, another clause is broken.
+  const positiveControl = context.wasSent("the default effort") ? "the default effort" : "plain";
+  const [plain, stream] = [context.answer(positiveControl), context.answer("stream")];
+  if (!isCompletion(plain)) cannot(`"${positiveControl}" was not answered: ${plain.summary}`);
   completionOf(stream);
   return [plain, stream];
 }

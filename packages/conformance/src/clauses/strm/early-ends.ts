@@ -16,42 +16,44 @@ export const earlyEndSteps: readonly Step[] = [
     "stall",
     {},
     {
-      when: "aside",
-      options: (context) => ({ manner: { deadlineMs: deadlineMs(context.profile, "requestDeadlineSeconds") + 5000 } }),
+      when: "background",
+      options: (context) => ({
+        behaviour: { deadlineMs: deadlineMs(context.profile, "requestDeadlineSeconds") + 5000 },
+      }),
     },
   ),
-  scripted("a stream that is left", "endless", endless, {
+  scripted("a stream the client disconnects from", "endless", endless, {
     isRecorded: true,
-    options: () => ({ manner: { leaveAfterEvents: 20 } }),
+    options: () => ({ behaviour: { disconnectAfterEvents: 20 } }),
   }),
   scripted(
-    "an answer that is left",
+    "an answer the client disconnects from",
     "endless",
     {},
     {
-      needs: ["models", "places given back"],
-      when: "aside",
-      asks: (context) => {
-        const places = needsKey(context, "concurrency", "concurrency");
+      needs: ["models", "slots released"],
+      when: "background",
+      requests: (context) => {
+        const slots = needsKey(context, "concurrency", "concurrency");
         needsScript(context);
-        const left = chat(
+        const abandoned = chat(
           context,
           { ...play("conformance-endless"), ...endless },
-          { key: "concurrency", manner: { leaveAfterMs: 700 } },
+          { key: "concurrency", behaviour: { disconnectAfterMs: 700 } },
         );
         return [
-          ...Array.from({ length: places }, () => left),
-          chat(context, { max_completion_tokens: 1 }, { key: "concurrency", manner: { delayMs: 1000 } }),
+          ...Array.from({ length: slots }, () => abandoned),
+          chat(context, { max_completion_tokens: 1 }, { key: "concurrency", behaviour: { delayMs: 1000 } }),
         ];
       },
     },
   ),
   scripted("a reader that takes nothing", "flood", endless, {
-    when: "aside",
+    when: "background",
     isRecorded: true,
     options: (context) => {
       const patience = deadlineMs(context.profile, "slowReaderSeconds");
-      return { manner: { stopReadingMs: patience + 8000, maxBytes: 33_554_432, deadlineMs: patience + 30_000 } };
+      return { behaviour: { stopReadingMs: patience + 8000, maxBytes: 33_554_432, deadlineMs: patience + 30_000 } };
     },
   }),
 ];
@@ -77,25 +79,26 @@ export const earlyEndChecks: readonly Check[] = [
   }),
   checkOf(
     "STRM-32",
-    "Leaves a stream and reads in the record how much was generated.",
-    ["a stream that is left"],
+    "Disconnects from a stream and reads in the usage record how much was generated.",
+    ["a stream the client disconnects from"],
     mustHaveStopped,
   ),
   checkOf(
     "STRM-42",
-    "Leaves answers that are not streamed until a key has no place left, and asks again with it after a second.",
-    ["an answer that is left", "places given back"],
+    "Disconnects from answers that are not streamed until a key has no concurrency slot left, and asks again with it after a second.",
+    ["an answer the client disconnects from", "slots released"],
     (context) => {
-      const answers = context.answers("an answer that is left");
+      const answers = context.answers("an answer the client disconnects from");
       const last = answers.at(-1);
-      if (answers.slice(0, -1).some(({ exchange }) => exchange.end !== "left")) cannot("the suite could not leave");
-      must(last !== undefined && isCompletion(last), last, "200, since a place is free", last?.summary ?? "nothing");
-      return "the places were free after a second";
+      if (answers.slice(0, -1).some(({ exchange }) => exchange.end !== "disconnected"))
+        cannot("the suite could not disconnect");
+      must(last !== undefined && isCompletion(last), last, "200, since a slot is free", last?.summary ?? "nothing");
+      return "the slots were free after a second";
     },
   ),
   checkOf(
     "STRM-34",
-    "Takes nothing of an endless stream, for longer than the patience, and then reads what is left.",
+    "Stops reading an endless stream for longer than the server waits, and then reads the rest.",
     ["a reader that takes nothing"],
     (context) => {
       const { answer, size } = floodOf(context);
@@ -108,7 +111,7 @@ export const earlyEndChecks: readonly Check[] = [
   ),
   checkOf(
     "STRM-40",
-    "Reads the end of a stream that was cut because nobody read it.",
+    "Reads the end of a stream that was cut off because nobody read it.",
     ["a reader that takes nothing"],
     (context) => {
       const { answer } = floodOf(context);
@@ -129,10 +132,10 @@ function floodOf(context: Context): { readonly answer: Answer; readonly size: nu
   return { answer, size: answer.exchange.received.reduce((sum, { bytes }) => sum + bytes.length, 0) };
 }
 
-/** That hardly a token was generated after the caller had left, by the record. */
+/** Demands that hardly any token was generated after the client had disconnected, by the usage record. */
 function mustHaveStopped(context: Context): string {
-  const answer = context.answer("a stream that is left");
-  if (answer.exchange.end !== "left") cannot(`the suite could not leave: ${answer.summary}`);
+  const answer = context.answer("a stream the client disconnects from");
+  if (answer.exchange.end !== "disconnected") cannot(`the suite could not disconnect: ${answer.summary}`);
   const record = context.record(answer.name);
   const [first] = Array.isArray(record) ? record : [record];
   const count = at(first, "/completion_tokens");

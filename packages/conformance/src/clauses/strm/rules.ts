@@ -4,7 +4,7 @@ import { at, isRecord } from "../../judge/read.ts";
 import { callRules } from "./call-rules.ts";
 import type { Rule } from "./rule.ts";
 import { deltaOf, isFinish } from "./transcript.ts";
-import type { Piece, Transcript } from "./transcript.ts";
+import type { ParsedEvent, Transcript } from "./transcript.ts";
 
 const isWhole = (stream: Transcript): boolean => stream.shouldBeWhole && stream.isDone;
 const hasChunks = (stream: Transcript): boolean => stream.chunks.length > 0;
@@ -26,14 +26,14 @@ const kindsOf = (choice: unknown): string[] => {
   return [...new Set(kinds.flatMap(([name = "", kind = ""]) => (name in delta ? [kind] : [])))];
 };
 
-const isUsage = ({ json, choices }: Piece): boolean => isRecord(at(json, "/usage")) && choices.length === 0;
-const places = (stream: Transcript, isOne: (piece: Piece) => boolean): number[] =>
+const isUsage = ({ json, choices }: ParsedEvent): boolean => isRecord(at(json, "/usage")) && choices.length === 0;
+const positionsOf = (stream: Transcript, isOne: (piece: ParsedEvent) => boolean): number[] =>
   stream.pieces.flatMap((piece, index) => (isOne(piece) ? [index] : []));
-const finishPlaces = (stream: Transcript): number[] => places(stream, ({ choices }) => choices.some(isFinish));
+const finishPositions = (stream: Transcript): number[] => positionsOf(stream, ({ choices }) => choices.some(isFinish));
 
 function endFault(stream: Transcript): string | undefined {
   if (!stream.shouldBeWhole) return undefined;
-  const done = places(stream, ({ isDone }) => isDone);
+  const done = positionsOf(stream, ({ isDone }) => isDone);
   if (done.length !== 1) return `[DONE] ${done.length} times`;
   if (done[0] !== stream.pieces.length - 1) return `events after [DONE]: ${show(stream.pieces.at(-1)?.event.data)}`;
   if (stream.answer.stream.rest !== "") return `bytes after [DONE]: ${show(stream.answer.stream.rest)}`;
@@ -105,7 +105,7 @@ export const rules: readonly Rule[] = [
   {
     clause: "STRM-08",
     how: "Counts the events with a finish_reason and reads their delta.",
-    shows: (stream) => isWhole(stream) || finishPlaces(stream).length > 0,
+    shows: (stream) => isWhole(stream) || finishPositions(stream).length > 0,
     faultOf: (stream) =>
       ofChoices((events, index) => {
         const finishes = events.filter(isFinish);
@@ -133,7 +133,7 @@ export const rules: readonly Rule[] = [
   {
     clause: "STRM-10",
     how: "Looks for events of a choice behind its finish_reason.",
-    shows: (stream) => finishPlaces(stream).length > 0,
+    shows: (stream) => finishPositions(stream).length > 0,
     faultOf: ofChoices((events) => {
       const end = events.findIndex(isFinish);
       const odd = end < 0 ? undefined : events.slice(end + 1).find((choice) => !isFinish(choice));
@@ -145,7 +145,7 @@ export const rules: readonly Rule[] = [
     how: "Counts the usage events, asked for and not.",
     shows: isWhole,
     faultOf: (stream) => {
-      const count = places(stream, isUsage).length;
+      const count = positionsOf(stream, isUsage).length;
       const wanted = stream.includesUsage ? 1 : 0;
       return count === wanted || (!stream.shouldBeWhole && count === 0)
         ? undefined
@@ -190,7 +190,7 @@ export const rules: readonly Rule[] = [
     how: "Looks at what had come before `[DONE]`.",
     shows: isWhole,
     faultOf: (stream) => {
-      const [done] = places(stream, ({ isDone }) => isDone);
+      const [done] = positionsOf(stream, ({ isDone }) => isDone);
       if (done === undefined) return undefined;
       const before = stream.pieces.slice(0, done);
       const finished = new Set(
@@ -203,13 +203,13 @@ export const rules: readonly Rule[] = [
   },
   {
     clause: "STRM-16",
-    how: "Compares the places of the counts, the last finish_reason and `[DONE]`.",
-    shows: (stream) => isWhole(stream) && places(stream, isUsage).length > 0,
+    how: "Compares the positions of the counts, the last finish_reason and `[DONE]`.",
+    shows: (stream) => isWhole(stream) && positionsOf(stream, isUsage).length > 0,
     faultOf: (stream) => {
-      const [usage] = places(stream, isUsage);
+      const [usage] = positionsOf(stream, isUsage);
       if (usage === undefined) return undefined;
-      if (usage < Math.max(...finishPlaces(stream), -1)) return "the counts came before the last finish_reason";
-      const [done = Number.POSITIVE_INFINITY] = places(stream, ({ isDone }) => isDone);
+      if (usage < Math.max(...finishPositions(stream), -1)) return "the counts came before the last finish_reason";
+      const [done = Number.POSITIVE_INFINITY] = positionsOf(stream, ({ isDone }) => isDone);
       return usage > done ? "the counts came behind [DONE]" : undefined;
     },
   },

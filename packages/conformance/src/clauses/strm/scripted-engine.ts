@@ -15,8 +15,8 @@ export const scriptedSteps: readonly Step[] = [
   scripted("an early failure, streamed", "early-failure"),
   scripted("an engine without a finish", "no-finish"),
   scripted("an engine with an odd finish", "odd-finish"),
-  scripted("a slow start", "slow-start", {}, { when: "aside" }),
-  scripted("a silence", "silence", {}, { when: "aside" }),
+  scripted("a slow start", "slow-start", {}, { when: "background" }),
+  scripted("a silence", "silence", {}, { when: "background" }),
   scripted("a paced stream", "paced"),
   scripted("a paced stream with a stop", "paced", { stop: ["thunder"] }),
   scripted("wide characters", "characters"),
@@ -101,7 +101,7 @@ export const scriptedChecks: readonly Check[] = [
           "one",
         );
       }
-      return "both were told as failures";
+      return "both were reported as failures";
     },
     true,
   ),
@@ -199,7 +199,7 @@ export const scriptedChecks: readonly Check[] = [
   }),
 ];
 
-/** That every text came when it was spoken, and was whole. */
+/** Demands that every text arrived when the engine produced it. */
 function mustArrivePaced(answer: Answer): string {
   must(contentOf(answer) === pacedText, answer, show(pacedText), answer.summary);
   const words = pacedText.split(/(?= )/);

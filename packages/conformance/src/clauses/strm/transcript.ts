@@ -5,8 +5,8 @@ import { at, isRecord, listAt, parse, sentBody } from "../../judge/read.ts";
 import type { Answer } from "../../wire/answer.ts";
 import type { StreamEvent } from "../../wire/read-events.ts";
 
-/** An event of a stream, its data read. */
-export interface Piece {
+/** An event of a stream with its data parsed. */
+export interface ParsedEvent {
   readonly event: StreamEvent;
   readonly isDone: boolean;
   /** Undefined where the data is no JSON. */
@@ -18,7 +18,7 @@ export interface Piece {
 /** A stream of the run, with what its request asked for. */
 export class Transcript {
   readonly answer: Answer;
-  readonly pieces: readonly Piece[];
+  readonly pieces: readonly ParsedEvent[];
   readonly n: number;
   readonly includesUsage: boolean;
 
@@ -30,19 +30,19 @@ export class Transcript {
     this.includesUsage = at(body, "/stream_options/include_usage") === true;
   }
 
-  /** Whether it should have come to its end: the caller stayed, and it did not fail. */
+  /** Whether the stream should be complete: the client stayed, and it did not fail. */
   get shouldBeWhole(): boolean {
-    return this.answer.exchange.end !== "left" && !this.hasFailed && !this.isMadeToFail;
+    return this.answer.exchange.end !== "disconnected" && !this.hasFailed && !this.isMadeToFail;
   }
 
   get hasFailed(): boolean {
     return this.pieces.some(({ isError }) => isError);
   }
 
-  /** Whether a scenario broke the engine, or the suite did not read on. */
+  /** Whether a scenario made the engine fail, or the suite stopped reading. */
   get isMadeToFail(): boolean {
     return (
-      this.answer.exchange.ask.manner !== undefined ||
+      this.answer.exchange.request.behaviour !== undefined ||
       JSON.stringify(sentBody(this.answer)["messages"] ?? "").includes("script:")
     );
   }
@@ -51,8 +51,8 @@ export class Transcript {
     return this.pieces.some(({ isDone }) => isDone);
   }
 
-  /** Pieces that are chunks: JSON, and no error. */
-  get chunks(): readonly Piece[] {
+  /** Events that are chunks: JSON, and not an error. */
+  get chunks(): readonly ParsedEvent[] {
     return this.pieces.filter(({ json, isError }) => isRecord(json) && !isError);
   }
 
@@ -60,12 +60,12 @@ export class Transcript {
     return [...new Set(this.chunks.flatMap(({ choices }) => choices.map((choice) => at(choice, "/index"))))];
   }
 
-  /** What one choice gained, event by event. */
+  /** What one choice received, event by event. */
   choice(index: unknown): readonly unknown[] {
     return this.chunks.flatMap(({ choices }) => choices.filter((choice) => at(choice, "/index") === index));
   }
 
-  /** The first thing that the contract's own machine does not allow. */
+  /** The first event that the state machine of the contract does not allow. */
   get violation(): string | undefined {
     const text = this.pieces
       .map(({ event, json }) => (isRecord(json) ? JSON.stringify(json, withoutNews) : event.data.replaceAll("\n", " ")))
@@ -84,7 +84,7 @@ const namesOf: Readonly<Record<string, readonly string[]>> = {
   function: pieceNames("FunctionCallDelta"),
 };
 
-/** Answers may grow. The machine tells pieces apart by the members that it knows, so it is shown no others. */
+/** Answers may have new members. The machine tells events apart by the members that it knows, so that it gets no others. */
 function withoutNews(name: string, value: unknown): unknown {
   const known = namesOf[name];
   const only = (one: unknown): unknown =>
@@ -93,7 +93,7 @@ function withoutNews(name: string, value: unknown): unknown {
   return Array.isArray(value) ? value.map(only) : only(value);
 }
 
-function readPiece(event: StreamEvent): Piece {
+function readPiece(event: StreamEvent): ParsedEvent {
   const json = parse(event.data);
   return {
     event,
@@ -111,7 +111,7 @@ export const deltaOf = (choice: unknown): Record<string, unknown> => {
   return isRecord(delta) ? delta : {};
 };
 
-/** Every stream of the run that began. */
+/** Every stream of the run that started. */
 export const transcriptsOf = (context: Context): readonly Transcript[] =>
   context.all
     .filter((answer) => answer.status === 200 && answer.mediaType === "text/event-stream")

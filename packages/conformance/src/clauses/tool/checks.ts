@@ -20,11 +20,11 @@ import { colours, plans, steps, toolSteps } from "./requests.ts";
 const callsOf = (answer: Answer): readonly unknown[] => listAt(answer.json, "/choices/0/message/tool_calls");
 const argumentsOf = (call: unknown): string => textAt(call, "/function/arguments") ?? "";
 
-/** The calls of an answer that had to make some, and was not cut. That it makes them is a clause of its own. */
+/** The calls of an answer that was not cut off. That it makes calls is a clause of its own. */
 function finishedCalls(context: Context, step: string): readonly unknown[] {
   const answer = context.answer(step);
   completionOf(answer);
-  if (finishOf(answer) === "length") cannot(`"${step}" was cut at its cap`);
+  if (finishOf(answer) === "length") cannot(`"${step}" was cut off by max tokens`);
   return callsOf(answer).length > 0 ? callsOf(answer) : cannot(`"${step}" was answered without a call`);
 }
 
@@ -147,14 +147,19 @@ const checks: readonly Check[] = [
     },
     true,
   ),
-  checkOf("TOOL-16", "Forces a call that is longer than its cap.", ["a call cut by the cap"], (context) => {
-    const answer = context.answer("a call cut by the cap");
-    completionOf(answer);
-    must(finishOf(answer) === "length", answer, "finish_reason length", show(finishOf(answer)));
-    must(contentOf(answer) === "", answer, "no content", show(contentOf(answer)));
-    must(callsOf(answer).length > 0, answer, "the call as far as it came", answer.summary);
-    return `cut after ${show(argumentsOf(callsOf(answer)[0]))}`;
-  }),
+  checkOf(
+    "TOOL-16",
+    "Forces a call that is longer than max tokens allows.",
+    ["a call cut off by max tokens"],
+    (context) => {
+      const answer = context.answer("a call cut off by max tokens");
+      completionOf(answer);
+      must(finishOf(answer) === "length", answer, "finish_reason length", show(finishOf(answer)));
+      must(contentOf(answer) === "", answer, "no content", show(contentOf(answer)));
+      must(callsOf(answer).length > 0, answer, "the call as far as it came", answer.summary);
+      return `cut after ${show(argumentsOf(callsOf(answer)[0]))}`;
+    },
+  ),
   checkOf("TOOL-17", "Reads the name in every call.", toolSteps, (context) => {
     const names = toolSteps.flatMap((step) =>
       callsOf(context.answer(step)).map((call) => ({ name: at(call, "/function/name"), step })),

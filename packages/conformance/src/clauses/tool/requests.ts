@@ -6,7 +6,7 @@ import { longText } from "../../requests/long-text.ts";
 import { refusals } from "../../requests/refusals.ts";
 import type { Case } from "../../requests/refusals.ts";
 
-/** Few values, so that a model that says anything ends soon. */
+/** Few allowed values, so that any model ends soon. */
 export const colours = {
   type: "object",
   properties: { colour: { enum: ["red", "green", "blue"] }, loud: { type: "boolean" } },
@@ -109,7 +109,7 @@ export const forced = (name: string, members: Members): Step => ({
   name,
   needs: ["models"],
   isValid: true,
-  asks: (context) => [chat(context, { ...asked, tools: both, ...members })],
+  requests: (context) => [chat(context, { ...asked, tools: both, ...members })],
 });
 
 export const steps: readonly Step[] = [
@@ -124,7 +124,7 @@ export const steps: readonly Step[] = [
     tool_choice: named("ping"),
   }),
   forced("a strict call", { tools: [tool("paint", { strict: true })], tool_choice: "required" }),
-  forced("a call cut by the cap", {
+  forced("a call cut off by max tokens", {
     tools: [tool("paint", { parameters: talkative })],
     tool_choice: named("paint"),
     max_completion_tokens: 64,
@@ -133,14 +133,14 @@ export const steps: readonly Step[] = [
     name: "a keyword in a free function",
     needs: ["models"],
     isValid: true,
-    asks: (context) => [
+    requests: (context) => [
       chat(context, { tools: [tool("paint", { parameters: patterned() })], max_completion_tokens: 1 }),
     ],
   },
   {
     name: "a call and its result",
     needs: ["models", "required call"],
-    asks: (context) => {
+    requests: (context) => {
       const message = at(context.answer("required call").json, "/choices/0/message");
       const [first] = listAt(message, "/tool_calls");
       const call = isRecord(first)
@@ -174,7 +174,7 @@ export const steps: readonly Step[] = [
     name: "a call that is only spelled",
     needs: ["models"],
     isValid: true,
-    asks: (context) => [
+    requests: (context) => [
       chat(context, { ...say(spelled), tools: both, tool_choice: "auto", max_completion_tokens: 48 }),
     ],
   },

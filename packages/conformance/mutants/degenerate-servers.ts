@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 
-/** A server that does one thing, whatever it is asked. */
+/** A server that gives every request the same treatment. */
 type Stub = (socket: Socket, request: string) => void;
 
 const answer =
@@ -25,8 +25,8 @@ const streamHead = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
 const chunk =
   'data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"m","system_fingerprint":"f","choices":[{"index":0,"delta":{"content":"x"},"logprobs":null,"finish_reason":null}]}\n\n';
 
-/** Servers that are wrong in every way: the suite must not crash, hang, or let them pass anything. */
-export const lobotomized: Readonly<Record<string, Stub>> = {
+/** Servers that are wrong in every way. The suite must not crash, must not hang, and must pass nothing. */
+export const degenerateServers: Readonly<Record<string, Stub>> = {
   "always 200 with {}": json(200, {}),
   "always 400": json(400, error("invalid_request_error", "invalid_value")),
   "always 401": json(401, error("invalid_request_error", "invalid_api_key")),
@@ -58,18 +58,18 @@ export const lobotomized: Readonly<Record<string, Stub>> = {
     later(socket, 1, () => socket.writableLength < 1e6 && socket.write(`x-${"y".repeat(9000)}: z\r\n`));
   },
   garbage: (socket) => socket.write(Buffer.from(Array.from({ length: 500 }, (_, index) => (index * 7919) % 256))),
-  "a slow drip": (socket) => {
+  "a slow response": (socket) => {
     socket.write("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n");
     later(socket, 100, () => socket.write(" "));
   },
   "a wrong chunked body": (socket) => socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}"),
 };
 
-export interface StubServer extends AsyncDisposable {
+export interface DegenerateServer extends AsyncDisposable {
   readonly baseUrl: string;
 }
 
-export async function startStub(stub: Stub): Promise<StubServer> {
+export async function startDegenerate(stub: Stub): Promise<DegenerateServer> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);

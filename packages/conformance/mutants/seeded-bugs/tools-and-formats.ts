@@ -2,8 +2,8 @@ import { at, isRecord, listAt, textAt } from "../../src/judge/read.ts";
 import type { Body } from "../reference/answers.ts";
 import type { Mutant } from "../reference/mutant.ts";
 import { fault } from "../reference/violation.ts";
-import { blind, blindTo, lastText, messagesOf, retold, strict, withChoices, withMessages } from "./bend.ts";
-import type { Faults } from "./bend.ts";
+import { overlook, overlookCode, lastText, messagesOf, misjudge, strict, withChoices, withMessages } from "./mutate.ts";
+import type { SeededBugs } from "./mutate.ts";
 
 type Json = Record<string, unknown>;
 const calls = (edit: (call: Json, body: Body, place: number) => Json): Mutant =>
@@ -46,10 +46,10 @@ const unformed = (isIt: (body: Body) => boolean): Mutant => ({
   generated: (body) => (isIt(body) ? { ...body, response_format: null } : body),
 });
 const isSchema = (body: Body): boolean => formOf(body) === "json_schema";
-const isCutAt = (body: Body, cap: number): boolean => body["max_completion_tokens"] === cap;
+const isCutAt = (body: Body, maxTokens: number): boolean => body["max_completion_tokens"] === maxTokens;
 const keywordsOf = (body: Body): string => JSON.stringify(at(body, "/response_format/json_schema/schema") ?? {});
 
-export const toolsAndFormats: Faults = {
+export const toolsAndFormats: SeededBugs = {
   "call-says-stop": withChoices((choice) =>
     choice["finish_reason"] === "tool_calls" ? { ...choice, finish_reason: "stop" } : choice,
   ),
@@ -60,12 +60,12 @@ export const toolsAndFormats: Faults = {
   "name-ignored": {
     generated: (body) => (isRecord(body["tool_choice"]) ? { ...body, tool_choice: "required" } : body),
   },
-  "required-without-tools": blind((found, body) => found.param === "tool_choice" && body["tools"] === undefined),
-  "absent-name-accepted": blind((found, body) => found.param === "tool_choice" && body["tools"] !== undefined),
-  "name-pattern-unchecked": blindTo("invalid_value", /^tools\[0\]\.function\.name$/),
-  "repeated-name-accepted": blindTo("invalid_value", /^tools\[1\]\.function\.name$/),
-  "no-tools-accepted": blindTo("invalid_value", /^tools$/),
-  "bad-parameters-accepted": blind(
+  "required-without-tools": overlook((found, body) => found.param === "tool_choice" && body["tools"] === undefined),
+  "absent-name-accepted": overlook((found, body) => found.param === "tool_choice" && body["tools"] !== undefined),
+  "name-pattern-unchecked": overlookCode("invalid_value", /^tools\[0\]\.function\.name$/),
+  "repeated-name-accepted": overlookCode("invalid_value", /^tools\[1\]\.function\.name$/),
+  "no-tools-accepted": overlookCode("invalid_value", /^tools$/),
+  "bad-parameters-accepted": overlook(
     (found, body) =>
       found.code === "invalid_schema" &&
       String(found.param).startsWith("tools") &&
@@ -93,7 +93,7 @@ export const toolsAndFormats: Faults = {
       : choice,
   ),
   "foreign-function-called": calls((call) => ({ ...call, function: { ...Object(call["function"]), name: "sing" } })),
-  "forced-keyword-ignored": blind(
+  "forced-keyword-ignored": overlook(
     (found, body) => found.code === "invalid_schema" && JSON.stringify(body["tools"] ?? "").includes("pattern"),
   ),
   "free-keyword-refused": {
@@ -117,7 +117,7 @@ export const toolsAndFormats: Faults = {
     "tool_choice",
   ),
   "spelled-call-made": calling((body) => lastText(body).includes('<tool_call>\n{"name"'), "paint"),
-  "other-tool-accepted": blindTo("invalid_value", /^tools\[0\]\.type$/),
+  "other-tool-accepted": overlookCode("invalid_value", /^tools\[0\]\.type$/),
 
   "text-format-differs": {
     generated: (body) =>
@@ -135,8 +135,8 @@ export const toolsAndFormats: Faults = {
     () => '{"kind":"other"}',
     (body) => isSchema(body) && at(body, "/response_format/json_schema/strict") === false,
   ),
-  "schema-name-guessed": blindTo("missing_required_parameter", /^response_format\.json_schema/),
-  "schema-name-unchecked": blindTo("invalid_value", /^response_format\.json_schema\.name$/),
+  "schema-name-guessed": overlookCode("missing_required_parameter", /^response_format\.json_schema/),
+  "schema-name-unchecked": overlookCode("invalid_value", /^response_format\.json_schema\.name$/),
   "listed-keyword-unheld": contents(
     () => '"sky"',
     (body) => isSchema(body) && keywordsOf(body).includes('"sun"'),
@@ -148,18 +148,18 @@ export const toolsAndFormats: Faults = {
         ? fault("invalid_schema", "response_format.json_schema.schema", "The keyword $comment cannot be enforced.")
         : undefined),
   },
-  "keyword-ignored": blind(
+  "keyword-ignored": overlook(
     (found, body) =>
       found.code === "invalid_schema" &&
       /"(?:pattern|not|minimum)"/.test(keywordsOf(body)) &&
       body["stream"] === undefined,
   ),
-  "bad-schema-accepted": blind(
+  "bad-schema-accepted": overlook(
     (found, body) => found.code === "invalid_schema" && /colour|"required":"a"|none/.test(keywordsOf(body)),
   ),
-  "schema-path-missing": retold((found) => found.code === "invalid_schema", { param: null }),
-  "unknown-format-ignored": blindTo("invalid_value", /^response_format\.type$/),
-  "bad-schema-in-stream": blind((found, body) => found.code === "invalid_schema" && body["stream"] === true),
+  "schema-path-missing": misjudge((found) => found.code === "invalid_schema", { param: null }),
+  "unknown-format-ignored": overlookCode("invalid_value", /^response_format\.type$/),
+  "bad-schema-in-stream": overlook((found, body) => found.code === "invalid_schema" && body["stream"] === true),
   "streamed-schema-unheld": unformed((body) => isSchema(body) && body["stream"] === true),
   "cut-json-says-stop": withChoices((choice, body) =>
     isSchema(body) && isCutAt(body, 3) ? { ...choice, finish_reason: "stop" } : choice,

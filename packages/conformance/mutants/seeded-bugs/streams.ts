@@ -15,8 +15,8 @@ import {
   withHeaders,
   withPieces,
   lacking,
-} from "./bend.ts";
-import type { Faults } from "./bend.ts";
+} from "./mutate.ts";
+import type { SeededBugs } from "./mutate.ts";
 
 type Json = Record<string, unknown>;
 const isRole = (choice: Json): boolean => "role" in deltaOf(choice);
@@ -58,7 +58,7 @@ const isText = (data: Json | string): boolean => (textAt(first(data), "/delta/co
 const isPlain = (body: Readonly<Record<string, unknown>>): boolean =>
   !JSON.stringify(body["messages"] ?? "").includes("script:");
 
-export const streams: Faults = {
+export const streams: SeededBugs = {
   "stream-as-json": {
     body: (body) =>
       body["stream"] === true && isPlain(body) ? { ...body, stream: false, stream_options: null } : body,

@@ -1,14 +1,14 @@
 import { answers } from "./answers.ts";
 import { authAndModels } from "./auth-and-models.ts";
-import type { Faults } from "./bend.ts";
+import type { SeededBugs } from "./mutate.ts";
 import { http } from "./http.ts";
 import { operations } from "./operations.ts";
 import { request } from "./request.ts";
 import { streams } from "./streams.ts";
 import { toolsAndFormats } from "./tools-and-formats.ts";
 
-/** A way to be wrong for every fault that the contract's clauses name. */
-export const faults: Faults = {
+/** A mutant for every bug that the clauses of the contract name. */
+export const seededBugs: SeededBugs = {
   ...http,
   ...authAndModels,
   ...request,

@@ -1,15 +1,15 @@
 import type { Check } from "../judge/check.ts";
-import type { Profile } from "../profile.ts";
+import type { RunProfile } from "../profile.ts";
 import { unknownKey } from "../requests/keys.ts";
-import type { Secrets } from "../wire/ask.ts";
+import type { Secrets } from "../wire/http-request.ts";
 import type { Exchange } from "../wire/exchange.ts";
-import { collect } from "./collect.ts";
-import type { Evidence } from "./collect.ts";
+import { collect } from "./perform-steps.ts";
+import type { Evidence } from "./perform-steps.ts";
 import { checksFor, stepsFor } from "./plan.ts";
-import { recordLookup } from "./records.ts";
+import { recordLookup } from "./usage-records.ts";
 
 export interface RunOptions {
-  readonly profile: Profile;
+  readonly profile: RunProfile;
   /** Values of the credentials, `key` among them. */
   readonly secrets: Secrets;
   readonly ca?: string | undefined;
@@ -19,7 +19,7 @@ export interface RunOptions {
   readonly budgetMs: number;
   readonly maxCostUsd?: number | undefined;
   readonly onExchange?: (exchange: Exchange) => void;
-  /** Fewer checks than the profile has; what they do not need is not sent. */
+  /** A subset of the profile's checks; only what they need is sent. */
   readonly checks?: readonly Check[] | undefined;
 }
 
@@ -28,8 +28,8 @@ const maxAnswerBytes = 4 * 1024 * 1024;
 /** Nobody listens at the base URL. */
 export class Unreachable extends Error {}
 
-/** Sends everything that the profile needs and brings the evidence home. */
-export async function gatherEvidence({
+/** Sends everything that the profile needs and collects the evidence. */
+export async function collectEvidence({
   profile,
   secrets,
   ca,

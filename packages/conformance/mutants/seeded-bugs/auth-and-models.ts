@@ -1,7 +1,7 @@
 import { isRecord } from "../../src/judge/read.ts";
 import type { Head, Mutant } from "../reference/mutant.ts";
-import { flagged, misreported, retold, strict, without, withHeaders } from "./bend.ts";
-import type { Faults } from "./bend.ts";
+import { flagged, misreported, misjudge, strict, without, withHeaders } from "./mutate.ts";
+import type { SeededBugs } from "./mutate.ts";
 
 const authorization = (head: Head): string => head.headers["authorization"] ?? "";
 const times = (head: Head): number =>
@@ -19,7 +19,7 @@ const priced = (edit: (pricing: Record<string, unknown>) => Record<string, unkno
 const lacks = (name: string) => (record: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(record).filter(([one]) => one !== name));
 
-export const authAndModels: Faults = {
+export const authAndModels: SeededBugs = {
   "no-key-accepted": open((head) => authorization(head) === "" && head.query === ""),
   "any-key-accepted": open((head) => authorization(head).startsWith("Bearer pk-") && times(head) === 1),
   "expired-key-403": {
@@ -67,12 +67,12 @@ export const authAndModels: Faults = {
   "unknown-model-in-stream": {
     violation: (found, body) => (found?.code === "model_not_found" && body["stream"] === true ? undefined : found),
   },
-  "unknown-model-400": retold((found) => found.code === "model_not_found", { status: 400 }),
+  "unknown-model-400": misjudge((found) => found.code === "model_not_found", { status: 400 }),
   "defaults-invented": {
     generated: (body) => ("top_k" in body && body["seed"] === 4711 ? { ...body, seed: 1 } : body),
   },
   "default-effort-missing": records(lacks("default_reasoning_effort")),
-  "forbidden-model-403": retold(
+  "forbidden-model-403": misjudge(
     (found, body) => found.code === "model_not_found" && String(body["model"]).startsWith("reference/"),
     { status: 403, message: "This key may not use the model." },
   ),

@@ -4,25 +4,25 @@ import type { EngineEvent } from "../reference/engine.ts";
 import type { Flag, Head, Mutant, Reply } from "../reference/mutant.ts";
 import type { Violation } from "../reference/violation.ts";
 
-/** Mutants by the names of the faults in the contract's clauses. */
-export type Faults = Readonly<Record<string, Mutant>>;
+/** Mutants by the names that the clauses of the contract give to the bugs. */
+export type SeededBugs = Readonly<Record<string, Mutant>>;
 type Json = Record<string, unknown>;
 
 type IsIt = (found: Violation, body: Body, head: Head) => boolean;
 
-/** A violation that the server does not see. */
-export const blind = (isIt: IsIt): Mutant => ({
+/** The server overlooks a violation. */
+export const overlook = (isIt: IsIt): Mutant => ({
   violation: (found, body, head) => (found && isIt(found, body, head) ? undefined : found),
 });
-export const blindTo = (code: string, param?: RegExp): Mutant =>
-  blind((found) => found.code === code && (param?.test(String(found.param)) ?? true));
+export const overlookCode = (code: string, param?: RegExp): Mutant =>
+  overlook((found) => found.code === code && (param?.test(String(found.param)) ?? true));
 
-/** A violation that is told in another way. */
-export const retold = (isIt: IsIt, change: Partial<Violation>): Mutant => ({
+/** The server reports a violation in another way. */
+export const misjudge = (isIt: IsIt, change: Partial<Violation>): Mutant => ({
   violation: (found, body, head) => (found && isIt(found, body, head) ? { ...found, ...change } : found),
 });
 
-/** A violation where there is none. */
+/** The server refuses a valid request. */
 export const strict = (
   isWrong: (body: Body, head: Head) => boolean,
   status = 400,
@@ -35,7 +35,7 @@ export const strict = (
       : undefined),
 });
 
-/** An answer with something else in it. */
+/** Changes an answer. */
 export const replied = (edit: (reply: Reply, head: Head) => Partial<Reply>): Mutant => ({
   reply: (reply, head) => ({ ...reply, ...edit(reply, head) }),
 });
@@ -51,7 +51,7 @@ export const without = (
 export const lacking = (value: Json, name: string): Json =>
   Object.fromEntries(Object.entries(value).filter(([one]) => one !== name));
 
-/** An error with something else in it. */
+/** Changes an error. */
 export const misreported = (edit: (error: Json, reply: Reply, head: Head) => Json): Mutant =>
   replied((reply, head) => {
     const { body } = reply;
@@ -60,7 +60,7 @@ export const misreported = (edit: (error: Json, reply: Reply, head: Head) => Jso
       : {};
   });
 
-/** A whole answer with something else in it. */
+/** Changes an answer that is not streamed. */
 export const completed = (edit: (json: Json, body: Body) => unknown): Mutant => ({ completion: edit });
 export const withUsage = (edit: (usage: Json, body: Body) => Json): Mutant =>
   completed((json, body) => ({ ...json, usage: edit(json["usage"] as Json, body) })); // a whole answer has its usage
@@ -72,7 +72,7 @@ export const withChoices = (edit: (choice: Json, body: Body) => Json): Mutant =>
 export const withMessages = (edit: (message: Json, body: Body) => Json): Mutant =>
   withChoices((choice, body) => ({ ...choice, message: edit(choice["message"] as Json, body) })); // each has a message
 
-/** A stream whose data is something else: one event becomes none, one or several. */
+/** Changes the data of a stream: one event becomes none, one or several. */
 export const streamed = (
   edit: (data: Json | string, place: number, body: Body) => readonly (Json | string | Outgoing)[],
 ): Mutant => ({
@@ -88,7 +88,7 @@ export const streamed = (
 const isOutgoing = (data: Json | string | Outgoing): data is Outgoing =>
   typeof data === "object" && ("raw" in data || "data" in data) && !("choices" in data);
 
-/** The chunks of a stream with something else in them. */
+/** Changes the chunks of a stream. */
 export const chunked = (edit: (chunk: Json, place: number, body: Body) => Json): Mutant =>
   streamed((data, place, body) => [typeof data === "string" ? data : edit(data, place, body)]);
 export const withPieces = (edit: (choice: Json, place: number, body: Body) => Json): Mutant =>
@@ -101,7 +101,7 @@ export const isFinish = (data: unknown): boolean => typeof at(data, "/choices/0/
 export const isUsage = (data: unknown): boolean => isRecord(at(data, "/usage"));
 export const deltaOf = (choice: Json): Json => (isRecord(choice["delta"]) ? choice["delta"] : {});
 
-/** Events of the engine that are something else. */
+/** Changes the events of the engine. */
 export const generated = (edit: (event: EngineEvent, body: Body) => readonly EngineEvent[]): Mutant => ({
   events: async function* (events, body) {
     for await (const event of events) yield* edit(event, body);

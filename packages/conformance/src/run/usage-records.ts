@@ -1,13 +1,13 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { parse } from "../judge/read.ts";
-import type { Claims } from "../profile.ts";
+import type { ConformanceProfile } from "../profile.ts";
 
 const run = promisify(execFile);
 
-/** Asks the implementer's hook what was recorded of a request. A command that fails says that there is no record. */
+/** Reads the usage record of a request through the implementer's hook. A command that fails means: no record. */
 export function recordLookup(
-  { command, url }: NonNullable<Claims["records"]>,
+  { command, url }: NonNullable<ConformanceProfile["records"]>,
   origin: string,
 ): (requestId: string) => Promise<unknown> {
   return async (requestId) => {

@@ -1,26 +1,26 @@
 import { at, isRecord, listAt } from "../../src/judge/read.ts";
 import { formatName } from "../reference/chat.ts";
 import { fault } from "../reference/violation.ts";
-import { blind, blindTo, completed, messagesOf, retold, strict } from "./bend.ts";
-import type { Faults } from "./bend.ts";
+import { overlook, overlookCode, completed, messagesOf, misjudge, strict } from "./mutate.ts";
+import type { SeededBugs } from "./mutate.ts";
 
-const missing = (param: RegExp) => blindTo("missing_required_parameter", param);
+const missing = (param: RegExp) => overlookCode("missing_required_parameter", param);
 const harmless = new Set(["store", "service_tier", "safety_identifier", "prompt_cache_key", "verbosity"]);
 const isText = (value: unknown): boolean => typeof value === "string";
 
-export const request: Faults = {
+export const request: SeededBugs = {
   "missing-member-guessed": missing(/^(?:model|messages)$/),
-  "null-model-guessed": blind(
+  "null-model-guessed": overlook(
     (found, body) => found.code === "invalid_type" && (body["model"] === null || body["messages"] === null),
   ),
-  "types-unchecked": blind((found, body) => found.code === "invalid_type" && !isText(body[String(found.param)])),
-  "bounds-unchecked": blindTo(
+  "types-unchecked": overlook((found, body) => found.code === "invalid_type" && !isText(body[String(found.param)])),
+  "bounds-unchecked": overlookCode(
     "invalid_value",
     /^(?:temperature|max_completion_tokens|top_p|n|top_k|min_p|frequency_penalty|presence_penalty|repetition_penalty)$/,
   ),
-  "value-clamped": blindTo("invalid_value", /^(?:max_completion_tokens|max_tokens)$/),
+  "value-clamped": overlookCode("invalid_value", /^(?:max_completion_tokens|max_tokens)$/),
   "bounds-off-by-one": strict((body) => body["temperature"] === 2 && body["top_p"] === 1, 400, "temperature"),
-  "strings-coerced": blind(
+  "strings-coerced": overlook(
     (found, body) =>
       found.code === "invalid_type" &&
       isText(body[String(found.param)]) &&
@@ -30,7 +30,7 @@ export const request: Faults = {
     violation: (found) => found,
     text: (text) => text.replace(/"(n|max_completion_tokens)":1(?:\.0|e0)/g, '"$1":1.5'),
   },
-  "fraction-rounded": blind(
+  "fraction-rounded": overlook(
     (found, body) =>
       found.code === "invalid_type" && typeof body[String(found.param)] === "number" && found.param !== "seed",
   ),
@@ -59,10 +59,10 @@ export const request: Faults = {
   "header-injection": { formatName: (name) => formatName(name.replaceAll(/[^\w[\].-]/g, "")) },
   "long-name-whole": { formatName: (name) => (name.startsWith("long_") ? name : formatName(name)) },
   "known-member-named": { ignored: (names, body) => (body["stop"] === undefined ? names : [...names, "stop"]) },
-  "strict-ignored": blind(
+  "strict-ignored": overlook(
     (found, _body, head) => found.code === "unknown_parameter" && head.headers["x-strict-params"] === "true",
   ),
-  "strict-case-matters": blind(
+  "strict-case-matters": overlook(
     (found, _body, head) => found.code === "unknown_parameter" && head.headers["x-strict-params"] !== "true",
   ),
   "strict-always": strict(
@@ -70,26 +70,26 @@ export const request: Faults = {
     400,
     "conformance_unknown",
   ),
-  "functions-ignored": blindTo("unsupported_parameter", /^functions$/),
-  "modalities-ignored": blindTo("unsupported_parameter", /^modalities$/),
+  "functions-ignored": overlookCode("unsupported_parameter", /^functions$/),
+  "modalities-ignored": overlookCode("unsupported_parameter", /^modalities$/),
   "text-modality-refused": strict(
     (body) => body["modalities"] !== undefined && JSON.stringify(body["modalities"]) === '["text"]',
     400,
     "modalities",
   ),
-  "top-logprobs-alone": blind((found, body) => found.param === "top_logprobs" && body["top_logprobs"] === 2),
-  "stream-options-alone": blindTo("invalid_value", /^stream_options$/),
+  "top-logprobs-alone": overlook((found, body) => found.param === "top_logprobs" && body["top_logprobs"] === 2),
+  "stream-options-alone": overlookCode("invalid_value", /^stream_options$/),
   "older-cap-wins": {
-    cap: (cap, body) =>
+    maxTokens: (maxTokens, body) =>
       typeof body["max_tokens"] === "number" && typeof body["max_completion_tokens"] === "number"
         ? Math.min(body["max_tokens"], 5)
-        : cap,
+        : maxTokens,
   },
   "older-cap-ignored": {
-    cap: (cap, body) =>
-      body["max_completion_tokens"] === undefined && typeof body["max_tokens"] === "number" ? 16 : cap,
+    maxTokens: (maxTokens, body) =>
+      body["max_completion_tokens"] === undefined && typeof body["max_tokens"] === "number" ? 16 : maxTokens,
   },
-  "seed-rounded": blindTo("invalid_value", /^seed$/),
+  "seed-rounded": overlookCode("invalid_value", /^seed$/),
   "seed-end-refused": {
     violation: (found, body) =>
       found ??
@@ -97,34 +97,34 @@ export const request: Faults = {
         ? fault("invalid_value", "seed", "seed is too large.")
         : undefined),
   },
-  "seed-spelling-accepted": blindTo("invalid_type", /^seed$/),
+  "seed-spelling-accepted": overlookCode("invalid_type", /^seed$/),
   "metadata-in-answer": completed((json, body) =>
     isRecord(body["metadata"]) && Object.keys(body["metadata"]).length > 0
       ? { ...json, metadata: body["metadata"] }
       : json,
   ),
-  "metadata-unbounded": blindTo("invalid_value", /^metadata/),
+  "metadata-unbounded": overlookCode("invalid_value", /^metadata/),
   "lengths-in-bytes": strict(
     (body) => isRecord(body["metadata"]) && Object.keys(body["metadata"]).some((name) => Buffer.byteLength(name) > 64),
     400,
     "metadata",
   ),
-  "empty-stop-accepted": blindTo("invalid_value", /^stop/),
+  "empty-stop-accepted": overlookCode("invalid_value", /^stop/),
   "developer-refused": strict(
     (body) => messagesOf(body).some((one) => at(one, "/role") === "developer"),
     400,
     "messages[0].role",
   ),
-  "unknown-role-accepted": blind((found) => found.code === "invalid_value" && String(found.param).endsWith(".role")),
+  "unknown-role-accepted": overlook((found) => found.code === "invalid_value" && String(found.param).endsWith(".role")),
   "role-guessed": missing(/\.role$/),
-  "no-messages-accepted": blindTo("invalid_value", /^messages$/),
+  "no-messages-accepted": overlookCode("invalid_value", /^messages$/),
   "long-list-refused": {
     violation: (found, body) =>
       messagesOf(body).length > 1000 && found?.code === "context_length_exceeded"
         ? fault("invalid_value", "messages", "messages has too many items.")
         : found,
   },
-  "content-guessed": blind(
+  "content-guessed": overlook(
     (found, body) =>
       found.code === "missing_required_parameter" &&
       String(found.param).endsWith(".content") &&
@@ -145,10 +145,10 @@ export const request: Faults = {
     "messages[0].content",
   ),
   "surrogate-500": strict((body) => messagesOf(body).some((one) => !String(at(one, "/content")).isWellFormed()), 500),
-  "no-parts-accepted": blind((found) => found.code === "invalid_value" && String(found.param).endsWith(".content")),
-  "image-ignored": blindTo("unsupported_value"),
-  "image-path-shallow": retold((found) => found.code === "unsupported_value", { param: "messages" }),
-  "unknown-part-ignored": blind(
+  "no-parts-accepted": overlook((found) => found.code === "invalid_value" && String(found.param).endsWith(".content")),
+  "image-ignored": overlookCode("unsupported_value"),
+  "image-path-shallow": misjudge((found) => found.code === "unsupported_value", { param: "messages" }),
+  "unknown-part-ignored": overlook(
     (found) => found.code === "invalid_value" && /content\[\d+\]\.type$/.test(String(found.param)),
   ),
   "part-text-guessed": missing(/\.text$/),
@@ -161,7 +161,7 @@ export const request: Faults = {
     400,
     "messages[0].content",
   ),
-  "empty-turn-accepted": blind(
+  "empty-turn-accepted": overlook(
     (found, body) =>
       found.code === "missing_required_parameter" && messagesOf(body).some((one) => at(one, "/role") === "assistant"),
   ),
@@ -208,9 +208,9 @@ export const request: Faults = {
         )?.length ?? 0)) /
         4,
   },
-  "overflow-in-stream": blind((found, body) => found.code === "context_length_exceeded" && body["stream"] === true),
-  "overflow-truncated": blindTo("context_length_exceeded"),
-  "overflow-wording": retold((found) => found.code === "context_length_exceeded", {
+  "overflow-in-stream": overlook((found, body) => found.code === "context_length_exceeded" && body["stream"] === true),
+  "overflow-truncated": overlookCode("context_length_exceeded"),
+  "overflow-wording": misjudge((found) => found.code === "context_length_exceeded", {
     message: "The messages are too long: maximum context length is 32768 tokens.",
   }),
   "overflow-count-rough": {
@@ -227,8 +227,10 @@ export const request: Faults = {
   },
   "maximum-not-lowered": strict((body) => Number(body["max_completion_tokens"]) > 10_000, 400, "max_completion_tokens"),
   "default-cap-16": {
-    cap: (cap, body) =>
-      body["max_completion_tokens"] === undefined && body["max_tokens"] === undefined ? Math.min(cap, 16) : cap,
+    maxTokens: (maxTokens, body) =>
+      body["max_completion_tokens"] === undefined && body["max_tokens"] === undefined
+        ? Math.min(maxTokens, 16)
+        : maxTokens,
   },
   "late-system-refused": strict(
     (body) =>
@@ -238,5 +240,5 @@ export const request: Faults = {
     400,
     "messages[1].role",
   ),
-  "message-audio-ignored": blindTo("unsupported_parameter", /^messages/),
+  "message-audio-ignored": overlookCode("unsupported_parameter", /^messages/),
 };

@@ -1,7 +1,7 @@
 import { isRecord } from "../../src/judge/read.ts";
 import type { Mutant, Row } from "../reference/mutant.ts";
-import { chunked, flagged, lacking, misreported, replied, retold, without, withHeaders } from "./bend.ts";
-import type { Faults } from "./bend.ts";
+import { chunked, flagged, lacking, misreported, replied, misjudge, without, withHeaders } from "./mutate.ts";
+import type { SeededBugs } from "./mutate.ts";
 
 const onError = (edit: Parameters<typeof replied>[0]): Mutant =>
   replied((reply, head) => (reply.status >= 400 ? edit(reply, head) : {}));
@@ -48,7 +48,7 @@ const answer = {
   system_fingerprint: "f",
 };
 
-export const operations: Faults = {
+export const operations: SeededBugs = {
   "error-as-detail": onError(({ body }) => ({ body: { detail: isRecord(body) ? body["error"] : body } })),
   "error-as-html": onError((reply) => ({
     headers: { ...reply.headers, "content-type": "text/html" },
@@ -64,7 +64,9 @@ export const operations: Faults = {
     body: JSON.stringify(reply.body),
   })),
   "type-differs": misreported((error, { status }) => (status === 404 ? { ...error, type: "not_found_error" } : error)),
-  "status-differs": retold((found) => found.code === "invalid_value" && found.param === "temperature", { status: 422 }),
+  "status-differs": misjudge((found) => found.code === "invalid_value" && found.param === "temperature", {
+    status: 422,
+  }),
   "code-invented": misreported((error) =>
     error["code"] === "invalid_type" ? { ...error, code: "wrong_type" } : error,
   ),

@@ -4,27 +4,27 @@ import { Context } from "../judge/context.ts";
 import { find, Untestable } from "../judge/finding.ts";
 import { numberAt, parse, usageOf } from "../judge/read.ts";
 import { Answer } from "../wire/answer.ts";
-import type { Ask } from "../wire/ask.ts";
+import type { HttpRequest } from "../wire/http-request.ts";
 import { Connection } from "../wire/connection.ts";
 import type { Target } from "../wire/connection.ts";
 import type { Exchange } from "../wire/exchange.ts";
-import type { Profile } from "../profile.ts";
+import type { RunProfile } from "../profile.ts";
 
-/** Everything that a run brought home; enough to judge it again without the network. */
+/** Everything that a run collected: enough to judge it again without the network. */
 export interface Evidence {
   readonly exchanges: readonly Exchange[];
   /** Steps that were not sent, and why. */
   readonly unsent: Readonly<Record<string, string>>;
-  /** Steps that were not sent because an exchange shows the same, and which. */
-  readonly shown: Readonly<Record<string, string>>;
-  /** By the name of an exchange: what the service recorded of it. */
+  /** Steps that were not sent because an exchange covers them, with the name of that exchange. */
+  readonly covered: Readonly<Record<string, string>>;
+  /** What the service recorded, by the name of the exchange. */
   readonly records: Readonly<Record<string, unknown>>;
-  /** Faults of the suite's own requests. */
+  /** Mistakes in the suite's own requests. */
   readonly faults: readonly string[];
 }
 
 export interface Collector {
-  readonly profile: Profile;
+  readonly profile: RunProfile;
   readonly target: Target;
   readonly steps: readonly Step[];
   /** Looks up what was recorded of a request. */
@@ -34,10 +34,10 @@ export interface Collector {
   readonly maxCostUsd?: number | undefined;
 }
 
-/** So many requests in turn without any answer, and the rest is not sent: nobody is there. */
+/** After so many requests in a row without any answer the server is taken for gone, and the rest is not sent. */
 const mostSilences = 3;
 
-/** Sends the steps and collects what comes back. */
+/** Sends the steps and collects the answers. */
 export async function collect(collector: Collector): Promise<Evidence> {
   const run = new Collection(collector);
   const { steps } = collector;
@@ -48,9 +48,9 @@ export async function collect(collector: Collector): Promise<Evidence> {
   };
   let line = Promise.resolve();
   for (const step of steps.filter(({ when }) => when !== "last")) {
-    const work = step.when === "aside" ? settled(step) : line.then(() => settled(step));
+    const work = step.when === "background" ? settled(step) : line.then(() => settled(step));
     done.set(step, work);
-    if (step.when !== "aside") line = work;
+    if (step.when !== "background") line = work;
   }
   await Promise.all(done.values());
   for (const step of steps.filter(({ when }) => when === "last")) await run.perform(step);
@@ -68,7 +68,7 @@ class Collection {
   readonly #collector: Collector;
   readonly #answers = new Map<string, Answer[]>();
   readonly #unsent = new Map<string, string>();
-  readonly #shown = new Map<string, string>();
+  readonly #covered = new Map<string, string>();
   readonly #records = new Map<string, unknown>();
   readonly #faults: string[] = [];
   #silences = 0;
@@ -82,38 +82,38 @@ class Collection {
     return {
       exchanges: [...this.#answers.values()].flat().map(({ exchange }) => exchange),
       unsent: Object.fromEntries(this.#unsent),
-      shown: Object.fromEntries(this.#shown),
+      covered: Object.fromEntries(this.#covered),
       records: Object.fromEntries(this.#records),
       faults: this.#faults,
     };
   }
 
   async perform(step: Step): Promise<void> {
-    const shown = this.#shownBy(step);
-    if (shown !== undefined) return void this.#shown.set(step.name, shown);
+    const covering = this.#coveredBy(step);
+    if (covering !== undefined) return void this.#covered.set(step.name, covering);
     const reason = this.#whyStop();
-    const asks = reason === undefined ? this.#build(step) : reason;
-    if (typeof asks === "string") {
-      this.#unsent.set(step.name, asks);
+    const requests = reason === undefined ? this.#build(step) : reason;
+    if (typeof requests === "string") {
+      this.#unsent.set(step.name, requests);
       return;
     }
-    const exchanges = await this.#send(step, asks);
+    const exchanges = await this.#send(step, requests);
     this.#answers.set(
       step.name,
       exchanges.map((exchange) => new Answer(exchange)),
     );
   }
 
-  /** Asks for the records of those steps that want it, once everything has ended. */
+  /** Looks up what the service recorded of the steps that need it, once it has had the time to write everything down. */
   async lookUpRecords(): Promise<void> {
     const { recordOf, steps } = this.#collector;
-    if (!recordOf) return;
+    const answers = steps.flatMap(({ name, isRecorded }) => (isRecorded ? (this.#answers.get(name) ?? []) : []));
+    if (!recordOf || answers.length === 0) return;
     await new Promise((resolve) => setTimeout(resolve, 1500));
-    for (const { name } of steps.filter(({ isRecorded }) => isRecorded))
-      for (const answer of this.#answers.get(name) ?? []) {
-        const id = answer.header("x-request-id");
-        if (id !== undefined) this.#records.set(answer.name, await recordOf(id));
-      }
+    for (const answer of answers) {
+      const id = answer.header("x-request-id");
+      if (id !== undefined) this.#records.set(answer.name, await recordOf(id));
+    }
   }
 
   #whyStop(): string | undefined {
@@ -125,40 +125,40 @@ class Collection {
   }
 
   get #context(): Context {
-    return new Context(this.#collector.profile, this.#answers, this.#unsent, this.#shown);
+    return new Context(this.#collector.profile, this.#answers, this.#unsent, this.#covered);
   }
 
-  #shownBy({ shownBy }: Step): string | undefined {
-    if (shownBy === undefined || this.#collector.profile.isThorough) return undefined;
-    const found = find(() => shownBy(this.#context));
+  #coveredBy({ coveredBy }: Step): string | undefined {
+    if (coveredBy === undefined || this.#collector.profile.isExhaustive) return undefined;
+    const found = find(() => coveredBy(this.#context));
     return found.kind === "kept" ? found.seen : undefined;
   }
 
-  #build(step: Step): readonly Ask[] | string {
+  #build(step: Step): readonly HttpRequest[] | string {
     const context = this.#context;
     try {
-      const asks = step.asks(context);
-      if (step.isValid === true) this.#validate(step, asks);
-      return asks;
+      const requests = step.requests(context);
+      if (step.isValid === true) this.#validate(step, requests);
+      return requests;
     } catch (error) {
       if (error instanceof Untestable) return error.message;
       throw error;
     }
   }
 
-  #validate({ name }: Step, asks: readonly Ask[]): void {
-    for (const ask of asks) {
-      const [fault] = faultsOf("ChatCompletionRequest", parse(ask.body ?? ""));
+  #validate({ name }: Step, requests: readonly HttpRequest[]): void {
+    for (const request of requests) {
+      const [fault] = faultsOf("ChatCompletionRequest", parse(request.body ?? ""));
       if (fault !== undefined) this.#faults.push(`"${name}" sends what the contract does not allow: ${fault}`);
     }
   }
 
-  async #send({ name, how }: Step, asks: readonly Ask[]): Promise<Exchange[]> {
+  async #send({ name, how }: Step, requests: readonly HttpRequest[]): Promise<Exchange[]> {
     const { target } = this.#collector;
-    const titled = asks.map((ask, index) => [index === 0 ? name : `${name} #${index + 1}`, ask] as const);
-    const alone = async ([title, ask]: (typeof titled)[number]): Promise<Exchange> => {
+    const titled = requests.map((request, index) => [index === 0 ? name : `${name} #${index + 1}`, request] as const);
+    const alone = async ([title, request]: (typeof titled)[number]): Promise<Exchange> => {
       using connection = new Connection(target);
-      return this.#note(await connection.exchange(title, ask));
+      return this.#note(await connection.exchange(title, request));
     };
     if (how === "side by side") return Promise.all(titled.map(alone));
     const exchanges: Exchange[] = [];
@@ -172,7 +172,8 @@ class Collection {
   }
 
   #note(exchange: Exchange): Exchange {
-    const isSilent = exchange.received.length === 0 && exchange.end !== "left" && exchange.ask.manner === undefined;
+    const isSilent =
+      exchange.received.length === 0 && exchange.end !== "disconnected" && exchange.request.behaviour === undefined;
     this.#silences = isSilent ? this.#silences + 1 : 0;
     if (this.#collector.maxCostUsd !== undefined) this.#costUsd += this.#costOf(exchange);
     this.#collector.onExchange?.(exchange);
@@ -185,7 +186,7 @@ class Collection {
     return count("prompt_tokens") * this.#price("prompt") + count("completion_tokens") * this.#price("completion");
   }
 
-  /** The dearest model's, as an approximation: it only decides when to stop. */
+  /** The highest price in the listing: an approximation is enough to decide when to stop. */
   #price(kind: "prompt" | "completion"): number {
     const listing = this.#answers.get("models")?.[0]?.json;
     const text = JSON.stringify(listing ?? {});

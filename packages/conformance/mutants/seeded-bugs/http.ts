@@ -1,8 +1,8 @@
 import { isRecord } from "../../src/judge/read.ts";
 
 import type { Head, Mutant } from "../reference/mutant.ts";
-import { flagged, replied, retold, strict, without, withHeaders } from "./bend.ts";
-import type { Faults } from "./bend.ts";
+import { flagged, replied, misjudge, strict, without, withHeaders } from "./mutate.ts";
+import type { SeededBugs } from "./mutate.ts";
 
 const known = (head: Head): boolean => head.path === "/v1/chat/completions" || head.path.startsWith("/v1/models");
 const has = (head: Head, name: string): boolean => head.headers[name] !== undefined;
@@ -23,7 +23,7 @@ const wrongJson = {
   request_id: "none",
 };
 
-export const http: Faults = {
+export const http: SeededBugs = {
   "accept-decides-media-type": {
     body: (body, head) =>
       head.headers["accept"] === "text/event-stream"
@@ -87,7 +87,7 @@ export const http: Faults = {
   },
   "deep-json-accepted": { settings: { maxLevels: 1000 } },
   "depth-64-refused": { settings: { maxLevels: 64 } },
-  "array-body-500": retold((found) => found.code === "invalid_type" && found.param === null, {
+  "array-body-500": misjudge((found) => found.code === "invalid_type" && found.param === null, {
     status: 500,
     code: "internal_error",
   }),

@@ -13,8 +13,8 @@ import {
   withPieces,
   withUsage,
   lacking,
-} from "./bend.ts";
-import type { Faults } from "./bend.ts";
+} from "./mutate.ts";
+import type { SeededBugs } from "./mutate.ts";
 
 const finishAs = (from: string, to: string): Mutant => ({
   ...withChoices((choice) => (choice["finish_reason"] === from ? { ...choice, finish_reason: to } : choice)),
@@ -33,7 +33,7 @@ const unaware = (...names: readonly string[]): Mutant => ({
   generated: (body) => Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name))),
 });
 
-export const answers: Faults = {
+export const answers: SeededBugs = {
   "id-repeated": { ...completed((json) => ({ ...json, id: "chatcmpl-1" })) },
   "id-prefix-missing": completed((json) => ({ ...json, id: crypto.randomUUID() })),
   "object-differs": completed((json) => ({ ...json, object: "text_completion" })),
@@ -48,7 +48,8 @@ export const answers: Faults = {
     choice["finish_reason"] === "stop" ? { ...choice, finish_reason: "abort" } : choice,
   ),
   "cap-off-by-one": {
-    cap: (cap, body) => (typeof body["max_completion_tokens"] === "number" && cap > 1 ? cap - 1 : cap),
+    maxTokens: (maxTokens, body) =>
+      typeof body["max_completion_tokens"] === "number" && maxTokens > 1 ? maxTokens - 1 : maxTokens,
   },
   "cap-says-stop": finishAs("length", "stop"),
   "end-says-length": finishAs("stop", "length"),
@@ -76,7 +77,9 @@ export const answers: Faults = {
   "none-still-thinks": {
     generated: (body) => (body["reasoning_effort"] === "none" ? { ...body, reasoning_effort: "low" } : body),
   },
-  "reasoning-outside-cap": { cap: (cap, body) => (body["reasoning_effort"] === "high" ? cap + 4 : cap) },
+  "reasoning-outside-cap": {
+    maxTokens: (maxTokens, body) => (body["reasoning_effort"] === "high" ? maxTokens + 4 : maxTokens),
+  },
   "effort-default-differs": {
     generated: (body) =>
       body["reasoning_effort"] === "none" && body["max_completion_tokens"] === 16

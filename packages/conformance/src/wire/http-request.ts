@@ -1,0 +1,87 @@
+/** A request, described before it is sent. It holds credentials by name, as `{key}`, and never their values. */
+export interface HttpRequest {
+  readonly method: string;
+  /** Path and query, as written in the request line. */
+  readonly target: string;
+  readonly headers: readonly Header[];
+  readonly body?: string | undefined;
+  /** Instead of `body`, for bytes that are not text. */
+  readonly bodyBase64?: string | undefined;
+  /** Instead of everything above: the bytes on the wire, one character each. */
+  readonly raw?: string | undefined;
+  readonly behaviour?: Behaviour | undefined;
+}
+
+export type Header = readonly [name: string, value: string];
+
+/** How the client behaves, if not in the ordinary way. */
+export interface Behaviour {
+  /** The number of bytes at the end that are never sent. */
+  readonly holdBackBytes?: number;
+  readonly delayMs?: number;
+  /** Closes the connection after this number of events. */
+  readonly disconnectAfterEvents?: number;
+  /** Closes the connection after this time. */
+  readonly disconnectAfterMs?: number;
+  /** Stops reading for this time once the first bytes have arrived. */
+  readonly stopReadingMs?: number;
+  /** The most bytes of the answer that are read, if more than usual. */
+  readonly maxBytes?: number;
+  /** The longest wait for the end of the answer. */
+  readonly deadlineMs?: number;
+}
+
+/** The credentials by name. */
+export type Secrets = ReadonlyMap<string, string>;
+
+const placeholder = /\{([a-z_]+)\}/g;
+
+/** The bytes that go over the wire. */
+export function toBytes(request: HttpRequest, host: string, secrets: Secrets): Buffer {
+  const fill = (text: string): string => text.replaceAll(placeholder, (all, name: string) => secrets.get(name) ?? all);
+  if (request.raw !== undefined) return Buffer.from(fill(request.raw), "latin1");
+  const body =
+    request.bodyBase64 === undefined ? Buffer.from(request.body ?? "") : Buffer.from(request.bodyBase64, "base64");
+  const names = new Set(request.headers.map(([name]) => name.toLowerCase()));
+  const hasBody = request.body !== undefined || request.bodyBase64 !== undefined;
+  const headers: Header[] = [
+    ...(names.has("host") ? [] : [["Host", host] as const]),
+    ...request.headers.map(([name, value]) => [name, fill(value)] as const),
+    ...(hasBody && !names.has("content-length") ? [["Content-Length", String(body.length)] as const] : []),
+  ];
+  const head = [
+    `${request.method} ${fill(request.target)} HTTP/1.1`,
+    ...headers.map((pair) => pair.join(": ")),
+    "",
+    "",
+  ];
+  return Buffer.concat([Buffer.from(head.join("\r\n"), "latin1"), body]);
+}
+
+/** The request as a shell command that takes the key from the environment. */
+export function toCurl(request: HttpRequest, origin: string, keyVariable: string): string {
+  if (request.raw !== undefined)
+    return `printf ${quote(request.raw.slice(0, 300))} | nc ${new URL(origin).host.replace(":", " ")}`;
+  const word = (text: string): string => (text.includes("{key}") ? quoteWithKey(text, keyVariable) : quote(text));
+  const hasBody = request.body !== undefined || request.bodyBase64 !== undefined;
+  const hasType = request.headers.some(([name]) => name.toLowerCase() === "content-type");
+  const words = [
+    "curl -sS -N -i -g",
+    request.method === "HEAD" ? "-I" : `-X ${request.method}`,
+    word(origin + request.target),
+    ...request.headers.flatMap((pair) => ["-H", word(pair.join(": "))]),
+    // Otherwise curl adds a media type of its own.
+    ...(hasBody && !hasType ? ["-H", "'Content-Type:'"] : []),
+    ...(request.body === undefined ? [] : ["--data-raw", quote(shorten(request.body))]),
+    ...(request.bodyBase64 === undefined ? [] : ["--data-binary", "@-"]),
+  ];
+  const before = request.bodyBase64 === undefined ? "" : `echo ${request.bodyBase64} | base64 -d | `;
+  const behind =
+    shorten(request.body ?? "") === (request.body ?? "") ? "" : " # its body is cut here, and whole in the recording";
+  return before + words.join(" ") + behind;
+}
+
+const quote = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+const quoteWithKey = (text: string, variable: string): string =>
+  `"${text.replaceAll(/[\\"$`]/g, String.raw`\$&`).replaceAll("{key}", `$${variable}`)}"`;
+const shorten = (text: string): string => (text.length > 1500 ? `${text.slice(0, 1500)}…` : text);
