@@ -67,11 +67,17 @@ function inUnion(schema: Schema, branches: readonly unknown[], value: unknown, p
   if (given === undefined || given === null) return fault("missing_required_parameter", at, `${at} is missing.`);
   if (typeof given !== "string") return fault("invalid_type", at, `${at} must be a string.`);
   const flat = resolved.flatMap((one) => (Array.isArray(one["oneOf"]) ? one["oneOf"].map(schemaOf) : [one]));
-  const branch = flat.find((one) => isRecord(one["properties"]) && schemaOf(one["properties"][tag])["const"] === given);
+  const branch = flat.find((one) => isBranchOf(one, tag, given));
   if (branch) return findViolation(branch, value, path);
   const known = schema["x-unsupported-values"];
   const code = Array.isArray(known) && known.includes(given) ? "unsupported_value" : "invalid_value";
   return fault(code, at, `${at} is "${given}", which is not offered.`);
+}
+
+/** Whether an object with this tag belongs to the branch: the branch allows one value of the tag, as its `enum`. */
+function isBranchOf(branch: Schema, tag: string, given: unknown): boolean {
+  const { enum: allowed } = isRecord(branch["properties"]) ? schemaOf(branch["properties"][tag]) : {};
+  return Array.isArray(allowed) && allowed.includes(given);
 }
 
 function tagName(schema: Schema, branches: readonly Schema[]): string | undefined {
@@ -163,13 +169,7 @@ export function ignoredMembers(unresolved: unknown, value: unknown, path = ""): 
     const tag = tagName(schema, branches);
     const branch = branches
       .flatMap((one) => (Array.isArray(one["oneOf"]) ? one["oneOf"].map(schemaOf) : [one]))
-      .find(
-        (one) =>
-          isRecord(value) &&
-          (tag === undefined
-            ? one["type"] === "object"
-            : isRecord(one["properties"]) && schemaOf(one["properties"][tag])["const"] === value[tag]),
-      );
+      .find((one) => (tag !== undefined && isRecord(value) ? isBranchOf(one, tag, value[tag]) : hasType(one, value)));
     return branch ? ignoredMembers(branch, value, path) : [];
   }
   if (Array.isArray(value))
