@@ -70,17 +70,17 @@ export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
 
 /** One token of the answer as the model wrote it. */
 export interface OutputToken {
-  /** Absent where an engine elsewhere does not tell. */
+  /** Absent where an upstream engine does not report it. */
   readonly id?: number;
   readonly token: string;
-  /** The raw bytes, 0 to 255 each: a character may be split over tokens. */
+  /** The raw bytes, 0 to 255 each. A character may be split over several tokens. */
   readonly bytes: readonly number[];
-  /** Natural logarithm, at most 0, of the unfiltered distribution; present only where it was asked for. */
+  /** Natural logarithm of the probability before sampling filters, at most 0. Present only where it was asked for. */
   readonly logprob?: number;
   readonly top?: readonly { readonly token: string; readonly bytes: readonly number[]; readonly logprob: number }[];
 }
 
-/** Counters over all choices of one request, growing from event to event. */
+/** Token counters over all choices of one request. They never decrease from event to event. */
 export interface EngineUsage {
   readonly prompt_tokens: number;
   readonly cached_tokens: number;
@@ -89,8 +89,9 @@ export interface EngineUsage {
 }
 
 /**
- * A step of one choice. Order per choice: one `role`, any `text`, `reasoning` and `tool`, one `finish`, nothing after. The tokens
- * of a text are missing where log-probabilities were not asked for and an engine elsewhere tells text alone.
+ * One event of one choice. The order per choice: one `role`, then any number of `text`, `reasoning` and `tool`, then one
+ * `finish`. The tokens of a text are missing where an upstream engine reports text only, which it may do unless
+ * log-probabilities were asked for.
  */
 export type EngineEvent = { readonly choice: number; readonly usage: EngineUsage } & (
   | { readonly kind: "role" }
@@ -100,46 +101,46 @@ export type EngineEvent = { readonly choice: number; readonly usage: EngineUsage
   | { readonly kind: "finish"; readonly reason: FinishReason }
 );
 
-/** What is known of a model once its engine has loaded it. */
+/** The properties of a model, known once its engine has loaded it. */
 export interface EngineMetadata {
-  /** Tokens that prompt and completion share. */
+  /** The size of the context window in tokens: prompt and completion together. */
   readonly context_length: number;
   /** The numeric format of the weights: `bf16`, `q4_k_m`, … */
   readonly quantization: string;
-  /** Changes with anything that can change the text: weights, engine version, template, sampling defaults. */
+  /** Changes with everything that can change the text: weights, engine version, template, sampling defaults. */
   readonly system_fingerprint: string;
-  /** Choices that can be generated at the same time; at least 1. */
+  /** The number of choices that can be generated at the same time; at least 1. */
   readonly slots: number;
   readonly canReason: boolean;
   readonly canCallTools: boolean;
-  /** The sampling values that apply where a request names none. */
+  /** The values of sampling parameters that a request does not set. */
   readonly sampling_defaults: Omit<Sampling, "logit_bias">;
-  /** Sampling members that it does not follow: a request that needs one is rejected. */
+  /** Sampling parameters that the engine does not support. A request that needs one is rejected. */
   readonly unsupportedSampling?: readonly (keyof Sampling)[];
-  /** For the operator: how the slots come about. */
+  /** For the operator: how the number of slots was determined. */
   readonly description: string;
 }
 
 export type EngineState = "absent" | "starting" | "loading" | "ready" | "draining" | "stopped" | "crashed" | "failed";
 
 export interface EngineGauges {
-  /** Choices under way. */
+  /** Choices that are being generated. */
   readonly running: number;
-  /** Restarts since the engine was made. */
+  /** Restarts since the engine was created. */
   readonly restarts: number;
-  /** Requests whose generation was begun and did not come to its end: hang-ups and crashes, no refusals. */
+  /** Requests whose generation started and did not complete, because of a hang-up or a crash. Refusals do not count. */
   readonly aborted: number;
 }
 
-/** One model, served. Every driver keeps to this and passes the same contract tests. */
+/** One served model. Every driver implements this interface and passes the same contract tests. */
 export interface Engine {
   readonly state: EngineState;
-  /** Why the state is what it is, for an operator; empty while all is well. */
+  /** The reason for the state, for an operator; empty while the engine is healthy. */
   readonly stateReason: string;
   /** Undefined until the engine has been ready once. */
   readonly metadata: EngineMetadata | undefined;
   /**
-   * Generates. Aborting the signal, or leaving the loop, stops generation between two tokens.
+   * Generates the choices of a request. Aborting the signal, or leaving the loop, stops generation between two tokens.
    * @throws {EngineError} before the first event or between two, or the signal's reason once it has aborted
    */
   stream(request: EngineRequest, signal: AbortSignal): AsyncIterable<EngineEvent>;
@@ -150,20 +151,20 @@ export interface Engine {
   countTokens(request: EngineRequest, signal: AbortSignal): Promise<number>;
   gauges(): EngineGauges;
   /**
-   * Resolves when the engine is ready: after a crash, when it is ready again. Rejects with a sentence for the operator
-   * when it never will be.
+   * Resolves when the engine is ready, and after a crash when it is ready again. Rejects, with a sentence for the operator,
+   * when the engine can never become ready.
    */
   whenReady(): Promise<void>;
   /**
-   * Takes no new work, lets streams under way finish for so long, then stops; resolves when nothing of the engine is
-   * left. A second call with less grace hurries the first.
+   * Refuses new requests, lets running streams finish for at most `graceMs`, then stops. Resolves when the engine has
+   * stopped completely. A second call can shorten the grace period of the first.
    */
   close(graceMs: number): Promise<void>;
 }
 
 /**
- * Why an engine gave no (further) event: `unavailable`: there is no running engine; `crashed`: it died or broke the
- * connection; `rejected`: it refused the request, `message` is fit for a caller; `protocol`: it said something illegal.
+ * Why an engine sends no (further) event. `unavailable`: no engine is running. `crashed`: it died or broke the connection.
+ * `rejected`: it refused the request, and `message` may be shown to the caller. `protocol`: it violated its protocol.
  */
 export class EngineError extends Error {
   readonly kind: "unavailable" | "crashed" | "rejected" | "protocol";

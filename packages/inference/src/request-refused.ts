@@ -1,2 +1,2 @@
-/** The engine refuses this request and would refuse it again; the message is fit for a caller. */
+/** The engine refuses this request and would refuse it again. The message may be shown to the caller. */
 export class RequestRefused extends Error {}

@@ -9,7 +9,7 @@ import type { StartedEngine } from "./start-engines.ts";
 
 let started: StartedEngine;
 let endless: Record<string, number>;
-/** Biases towards the special tokens that open a call, and that open and close a thought. */
+/** Biases towards the special tokens that open a call, and that open and close reasoning. */
 let specialTokens: Vocabulary;
 const towards = (spelling: string, bias: number): Record<string, number> => biasOn(specialTokens, [spelling], bias);
 beforeAll(async () => {
@@ -201,7 +201,7 @@ describe("a call of the model's own accord", () => {
   });
 });
 
-describe("a thought", () => {
+describe("reasoning", () => {
   test("comes before the content, and is counted with it", async () => {
     const { events, usage } = await ask(started.engine, { isReasoning: true, max_tokens: 200 });
     const kinds = events.map((event) => event.kind);

@@ -51,12 +51,12 @@ describe("every sampling parameter changes the answer", () => {
   });
 });
 
-test("a seed gives the same text in whatever company", async () => {
+test("a seed gives the same text whatever else is in the batch", async () => {
   const seeded = { temperature: 1.5 };
   const alone = await textOf(seeded, { seed: "5" });
-  const company = Array.from({ length: 6 }, () => textOf(seeded, { seed: undefined }));
+  const others = Array.from({ length: 6 }, () => textOf(seeded, { seed: undefined }));
   expect(await textOf(seeded, { seed: "5" })).toBe(alone);
-  expect(new Set(await Promise.all(company)).size).toBe(6);
+  expect(new Set(await Promise.all(others)).size).toBe(6);
 });
 
 describe("what leaves one choice is greedy", () => {
@@ -170,7 +170,7 @@ describe("log-probabilities", () => {
     for (const sampling of filtered) expect(await first(sampling)).toEqual(want);
   });
 
-  test("are those that llama.cpp itself computes, after a prompt of several pieces", async () => {
+  test("are those that llama.cpp itself computes, after a prompt of several batches", async () => {
     const say = "Every word counts. ".repeat(60);
     const { tokens } = await askOne(started.engine, {
       say,
@@ -198,7 +198,7 @@ describe("log-probabilities", () => {
   });
 
   test("name no special token that an answer cannot hold, however likely: greedy takes the first of every entry", async () => {
-    // The model was never taught this, and would rather close a thought that was not opened.
+    // The model was not trained for this, and would rather close reasoning that was not opened.
     const { tokens } = await askOne(started.engine, { say: "Name three colours.", top_logprobs: 5, max_tokens: 16 });
     expect(tokens.length).toBeGreaterThan(0);
     for (const { token, top = [] } of tokens) {

@@ -47,33 +47,30 @@ describe("a model that was taught less", () => {
   test.each([
     ["no special tokens", specialTokens],
     ["no template for them", { enable_thinking: "unable_thinking", tools: "toolz" }],
-  ])(
-    "%s: it answers without thoughts and calls of its own accord, and can be forced to call",
-    async (_title, spellings) => {
-      respell(path, spellings);
-      await using started = await startMini({ file: path });
-      const { engine } = started;
-      await engine.whenReady();
-      expect(engine.metadata).toMatchObject({ canReason: false, canCallTools: false });
-      const logit_bias = biasOn(await readMiniVocabulary(), ["<think>", "<tool_call>"], 100);
-      const auto = {
-        say: "<think>",
-        isReasoning: true,
-        tools: [tool],
-        tool_choice: "auto",
-        sampling: { logit_bias },
-      } as const;
-      const { reasoning, calls, usage } = await askOne(engine, auto);
-      expect([reasoning, calls, usage.reasoning_tokens]).toEqual(["", [], 0]);
-      const forced = await askOne(engine, {
-        tools: [tool],
-        tool_choice: { oneOf: ["f"] },
-        parallel_tool_calls: false,
-        max_tokens: 60,
-      });
-      expect(forced).toMatchObject({ finish: "tool_calls", calls: [{ name: "f", arguments: "{}" }] });
-    },
-  );
+  ])("%s: it neither reasons nor calls of its own accord, and can be forced to call", async (_title, spellings) => {
+    respell(path, spellings);
+    await using started = await startMini({ file: path });
+    const { engine } = started;
+    await engine.whenReady();
+    expect(engine.metadata).toMatchObject({ canReason: false, canCallTools: false });
+    const logit_bias = biasOn(await readMiniVocabulary(), ["<think>", "<tool_call>"], 100);
+    const auto = {
+      say: "<think>",
+      isReasoning: true,
+      tools: [tool],
+      tool_choice: "auto",
+      sampling: { logit_bias },
+    } as const;
+    const { reasoning, calls, usage } = await askOne(engine, auto);
+    expect([reasoning, calls, usage.reasoning_tokens]).toEqual(["", [], 0]);
+    const forced = await askOne(engine, {
+      tools: [tool],
+      tool_choice: { oneOf: ["f"] },
+      parallel_tool_calls: false,
+      max_tokens: 60,
+    });
+    expect(forced).toMatchObject({ finish: "tool_calls", calls: [{ name: "f", arguments: "{}" }] });
+  });
 });
 
 describe("a small context", () => {

@@ -145,9 +145,9 @@ describe("hanging up", () => {
 describe("the built-in reply", () => {
   test.each<[string, Ask, object]>([
     ["says what was said", {}, { text: "You said: Tell me.", finish: "stop" }],
-    ["thinks", { isReasoning: true }, { reasoning: "The caller asks something.", text: "You said: Tell me." }],
+    ["reasons", { isReasoning: true }, { reasoning: "The caller asks something.", text: "You said: Tell me." }],
     ["is cut", { max_tokens: 2 }, { text: "You said:", finish: "length" }],
-    ["is cut in its thought", { isReasoning: true, max_tokens: 4 }, { text: "", finish: "length" }],
+    ["is truncated in its reasoning", { isReasoning: true, max_tokens: 4 }, { text: "", finish: "length" }],
     ["stops", { stop: ["Tell"] }, { text: "You said: ", finish: "stop" }],
   ])("%s", async (_title, members, want) => {
     expect(await askOne(started.engine, { say: "Tell me.", ...members })).toMatchObject(want);

@@ -6,7 +6,7 @@ import type { AnswerPlan, FinalOutput, ParserOutput } from "./answer-parser.ts";
 
 const plain: AnswerPlan = { isReasoning: false, tools: "off", isParallel: true, isConstrained: false, stop: [] };
 
-interface Told {
+interface Parsed {
   text: string;
   reasoning: string;
   readonly calls: string[];
@@ -16,27 +16,32 @@ interface Told {
 }
 
 /** Plays a model that chooses these tokens, then ends its turn, or is cut. */
-function tell(plan: Partial<AnswerPlan>, tokens: readonly string[], isCut = false, opensInReasoning = false): Told {
+function parse(
+  plan: Partial<AnswerPlan>,
+  tokens: readonly string[],
+  isTruncated = false,
+  opensInReasoning = false,
+): Parsed {
   const answer = new AnswerParser({ ...plain, ...plan }, opensInReasoning);
-  const told: Told = { text: "", reasoning: "", calls: [], forced: "", finish: undefined };
-  note(told, answer.open());
+  const parsed: Parsed = { text: "", reasoning: "", calls: [], forced: "", finish: undefined };
+  append(parsed, answer.open());
   for (const token of tokens) {
-    if (told.finish) break;
-    note(told, answer.push({ id: 0, token, bytes: bytesOf(token) }));
+    if (parsed.finish) break;
+    append(parsed, answer.push({ id: 0, token, bytes: bytesOf(token) }));
   }
-  if (!told.finish) note(told, isCut ? answer.truncate() : answer.end());
-  return told;
+  if (!parsed.finish) append(parsed, isTruncated ? answer.truncate() : answer.end());
+  return parsed;
 }
 
-function note(told: Told, reading: ParserOutput | FinalOutput): void {
-  for (const step of reading.deltas) {
-    if (step.kind === "text") told.text += step.text;
-    if (step.kind === "reasoning") told.reasoning += step.text;
-    if (step.kind === "tool")
-      told.calls[step.index] = (told.calls[step.index] ?? "") + (step.name ?? "") + step.arguments;
+function append(parsed: Parsed, output: ParserOutput | FinalOutput): void {
+  for (const delta of output.deltas) {
+    if (delta.kind === "text") parsed.text += delta.text;
+    if (delta.kind === "reasoning") parsed.reasoning += delta.text;
+    if (delta.kind === "tool")
+      parsed.calls[delta.index] = (parsed.calls[delta.index] ?? "") + (delta.name ?? "") + delta.arguments;
   }
-  told.forced += reading.force?.join("") ?? "";
-  told.finish = reading.finish;
+  parsed.forced += output.force?.join("") ?? "";
+  parsed.finish = output.finish;
 }
 
 const call = ['{"name": "f', '", "arguments": {"a": 1', "}}"];
@@ -44,17 +49,17 @@ const required = { tools: "required" } as const;
 const auto = { tools: "auto" } as const;
 
 describe("an answer, token by token", () => {
-  test.each<[string, Partial<AnswerPlan>, string[], Partial<Told>]>([
+  test.each<[string, Partial<AnswerPlan>, string[], Partial<Parsed>]>([
     ["text", {}, ["Hel", "lo"], { text: "Hello", finish: "stop" }],
     ["a stop string", { stop: ["lo"] }, ["Hel", "lo", " more"], { text: "Hel", finish: "stop" }],
     [
-      "a thought, then text",
+      "reasoning, then text",
       { isReasoning: true },
       ["Hm", ".\n", "</think>", "\n\n", "Yes"],
       { forced: "<think>\n", reasoning: "Hm.", text: "Yes", finish: "stop" },
     ],
     [
-      "a thought that looks like a stop string",
+      "reasoning that looks like a stop string",
       { isReasoning: true, stop: ["Hm"] },
       ["Hm", "</think>", "Yes"],
       { reasoning: "Hm", text: "Yes" },
@@ -96,7 +101,7 @@ describe("an answer, token by token", () => {
       { forced: "\n</tool_call>", calls: ['f{"a": "1"}'], finish: "tool_calls" },
     ],
     [
-      "a forced call after a thought",
+      "a forced call after reasoning",
       { ...required, isReasoning: true },
       ["Hm", "</think>", ...call],
       { reasoning: "Hm", forced: "<think>\n\n\n<tool_call>\n\n</tool_call>", calls: ['f{"a": 1}'] },
@@ -107,23 +112,23 @@ describe("an answer, token by token", () => {
       ["<tool_call>", "x"],
       { text: "<tool_call>x", calls: [] },
     ],
-    ["the end of a thought that was never begun", {}, ["</think>", "x"], { text: "</think>x", reasoning: "" }],
+    ["the end of reasoning that never began", {}, ["</think>", "x"], { text: "</think>x", reasoning: "" }],
   ])("%s", (_title, plan, tokens, want) => {
-    expect(tell(plan, tokens)).toMatchObject(want);
+    expect(parse(plan, tokens)).toMatchObject(want);
   });
 
-  test.each<[string, Partial<AnswerPlan>, string[], Partial<Told>]>([
+  test.each<[string, Partial<AnswerPlan>, string[], Partial<Parsed>]>([
     ["in text", { stop: ["lo!"] }, ["Hel", "lo"], { text: "Hello", finish: "length" }],
-    ["in a thought", { isReasoning: true }, ["Hm", "\n"], { reasoning: "Hm", finish: "length" }],
+    ["in reasoning", { isReasoning: true }, ["Hm", "\n"], { reasoning: "Hm", finish: "length" }],
     ["in a call", required, call.slice(0, 2), { calls: ['f{"a": 1'], finish: "length" }],
     ["before the name of a call", required, ['{"na'], { calls: [], finish: "length" }],
     ["after a complete call", required, call, { calls: ['f{"a": 1}'], finish: "tool_calls" }],
   ])("cut %s", (_title, plan, tokens, want) => {
-    expect(tell(plan, tokens, true)).toMatchObject(want);
+    expect(parse(plan, tokens, true)).toMatchObject(want);
   });
 
-  test("a prompt that ends inside a thought is gone on with", () => {
-    expect(tell({}, ["Hm", "</think>", "Yes"], false, true)).toMatchObject({
+  test("a prompt that ends inside reasoning is continued", () => {
+    expect(parse({}, ["Hm", "</think>", "Yes"], false, true)).toMatchObject({
       forced: "",
       reasoning: "Hm",
       text: "Yes",
@@ -141,7 +146,7 @@ describe("which special tokens may come, and whether the turn may end", () => {
   test.each<[string, Partial<AnswerPlan>, string[], string[], boolean]>([
     ["text without tools", {}, [], [], true],
     ["text with tools", auto, ["x"], ["<tool_call>"], true],
-    ["a thought must be closed", { isReasoning: true }, ["Hm"], ["</think>"], false],
+    ["reasoning must be closed", { isReasoning: true }, ["Hm"], ["</think>"], false],
     ["a call must be completed", required, ['{"name'], [], false],
     ["after a call another may follow", auto, ["<tool_call>", ...call], ["<tool_call>"], true],
     ["JSON may be replaced by a call", { ...auto, isConstrained: true }, [], ["<tool_call>"], true],

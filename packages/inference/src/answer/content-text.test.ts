@@ -14,12 +14,12 @@ interface Read {
 }
 
 /** Feeds tokens as the child does: until a stop string, else to the flush. */
-function read(pieces: readonly (readonly number[])[], stops: readonly string[]): Read {
+function read(parts: readonly (readonly number[])[], stops: readonly string[]): Read {
   const content = new ContentText(stops);
   const tokens: OutputToken[] = [];
   let text = "";
   let isInStep = true;
-  for (const [id, bytes] of pieces.entries()) {
+  for (const [id, bytes] of parts.entries()) {
     const shown = content.push({ id, token: "", bytes });
     text += shown.text;
     tokens.push(...shown.tokens);
@@ -44,28 +44,28 @@ describe("the content of a choice", () => {
     ["only begun at the end", [" é and more", "🦀!"], text, false],
     ["half a surrogate pair", ["\uD83E", "\uDD80"], text, false],
   ])("%s, however the bytes are cut", (_title, stops, want, isStopped) => {
-    for (const pieces of [...everyCut(bytesOf(text)), bytesOf(text).map((byte) => [byte])]) {
-      const got = read(pieces, stops);
+    for (const parts of [...everyCut(bytesOf(text)), bytesOf(text).map((byte) => [byte])]) {
+      const got = read(parts, stops);
       expect(got).toMatchObject({ text: want, isStopped, isInStep: true });
     }
   });
 
   test("all tokens of a text that was not stopped spell it exactly", () => {
-    for (const pieces of everyCut(bytesOf(text))) {
-      const { tokens } = read(pieces, ["never"]);
-      expect(tokens.map((token) => token.id)).toEqual(pieces.map((_piece, index) => index));
+    for (const parts of everyCut(bytesOf(text))) {
+      const { tokens } = read(parts, ["never"]);
+      expect(tokens.map((token) => token.id)).toEqual(parts.map((_part, index) => index));
     }
   });
 
-  test("text and stop strings of any kind, in pieces of any length", () => {
+  test("text and stop strings of any kind, in parts of any length", () => {
     const alphabet = fc.constantFrom("a", "b", "é", "🦀", "\n");
     const short = fc.string({ unit: alphabet, minLength: 1, maxLength: 3 });
     const given = fc
       .string({ unit: alphabet, maxLength: 20 })
       .chain((whole) => fc.tuple(fc.constant(whole), anyCuts(bytesOf(whole))));
     fc.assert(
-      fc.property(given, fc.array(short, { maxLength: 4 }), ([whole, pieces], stops) => {
-        const got = read(pieces, stops);
+      fc.property(given, fc.array(short, { maxLength: 4 }), ([whole, parts], stops) => {
+        const got = read(parts, stops);
         const ends = stops.filter((stop) => whole.includes(stop)).map((stop) => whole.indexOf(stop) + stop.length);
         const end = Math.min(...ends);
         const starts = stops
@@ -84,15 +84,15 @@ describe("the content of a choice", () => {
     ["a byte that begins nothing", [[0xff], [0x80], [0x63]], "\uFFFD\uFFFDc"],
     ["a byte order mark", [[0xef], [0xbb, 0xbf], [0x64]], "\uFEFFd"],
     ["a token without bytes", [[0x65], [], [0x66]], "ef"],
-  ])("%s costs no token its place", (_title, pieces, want) => {
-    const got = read(pieces, []);
+  ])("%s costs no token its place", (_title, parts, want) => {
+    const got = read(parts, []);
     expect(got.text).toBe(want);
-    expect(got.tokens).toHaveLength(pieces.length);
+    expect(got.tokens).toHaveLength(parts.length);
   });
 
   test("shows what cannot become a stop string at once", () => {
     const content = new ContentText(["xyz"]);
-    const shown = ["ax", "y", "b"].map((piece) => content.push({ id: 0, token: piece, bytes: bytesOf(piece) }).text);
-    expect(shown).toEqual(["a", "", "xyb"]);
+    const emitted = ["ax", "y", "b"].map((token) => content.push({ id: 0, token, bytes: bytesOf(token) }).text);
+    expect(emitted).toEqual(["a", "", "xyb"]);
   });
 });

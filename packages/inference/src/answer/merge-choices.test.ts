@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { mergeChoices } from "./merge-choices.ts";
 
-/** Says 0, 1, 2, …, notes that it was closed, and fails or pauses where it is told to. */
+/** Yields 0, 1, 2, …, records that it was closed, and fails or pauses where it should. */
 async function* counter(count: number, closed: string[], name: string, failAt = -1): AsyncGenerator<number> {
   try {
     for (let value = 0; value < count; value += 1) {
@@ -16,7 +16,7 @@ async function* counter(count: number, closed: string[], name: string, failAt = 
   }
 }
 
-test("gives everything of everyone, each in its order", async () => {
+test("yields every value of every generator, in the generator's order", async () => {
   const got: number[][] = [[], [], []];
   for await (const [index, value] of mergeChoices([counter(3, [], "a"), counter(0, [], "b"), counter(5, [], "c")]))
     got[index]?.push(value);

@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { bytesOf, everyCut } from "../../test/cuts.ts";
 import { ReasoningText } from "./reasoning-text.ts";
 
-const read = (pieces: readonly (readonly number[])[]): string => {
+const read = (parts: readonly (readonly number[])[]): string => {
   const reasoning = new ReasoningText();
-  return pieces.map((bytes) => reasoning.push(bytes)).join("") + reasoning.flush();
+  return parts.map((bytes) => reasoning.push(bytes)).join("") + reasoning.flush();
 };
 
 test.each([
@@ -14,8 +14,7 @@ test.each([
   ["nothing but line breaks", "\n\n\n", ""],
   ["nothing", "", ""],
 ])("reasoning, %s, is the same however the bytes are split", (_title, text, want) => {
-  for (const pieces of [...everyCut(bytesOf(text)), bytesOf(text).map((byte) => [byte])])
-    expect(read(pieces)).toBe(want);
+  for (const parts of [...everyCut(bytesOf(text)), bytesOf(text).map((byte) => [byte])]) expect(read(parts)).toBe(want);
 });
 
 test("an incomplete character at the end of reasoning stays in it", () => {

@@ -2,12 +2,12 @@ import { describe, expect, test } from "vitest";
 import { bytesOf, everyCut } from "../../test/cuts.ts";
 import { ToolCallText } from "./tool-call-text.ts";
 
-function read(pieces: readonly (readonly number[])[]): { names: string[]; text: string; isComplete: boolean } {
+function read(parts: readonly (readonly number[])[]): { names: string[]; text: string; isComplete: boolean } {
   const call = new ToolCallText();
   const names: string[] = [];
   let text = "";
   let isComplete = false;
-  for (const bytes of pieces) {
+  for (const bytes of parts) {
     if (isComplete) break;
     const delta = call.push(bytes);
     if (delta.name !== undefined) names.push(delta.name);
@@ -24,8 +24,8 @@ describe("the body of a call", () => {
     ["nested values", '{"a": [{"b": {}}, [[]]], "é": "🦀"}'],
   ])("%s: name and arguments are the same however the bytes are cut", (_title, text) => {
     const body = bytesOf(`{"name": "get-it_1", "arguments": ${text}}`);
-    for (const pieces of [...everyCut(body), body.map((byte) => [byte])]) {
-      expect(read(pieces)).toEqual({ names: ["get-it_1"], text, isComplete: true });
+    for (const parts of [...everyCut(body), body.map((byte) => [byte])]) {
+      expect(read(parts)).toEqual({ names: ["get-it_1"], text, isComplete: true });
     }
   });
 

@@ -6,7 +6,7 @@ import type { EmbeddedChildSettings } from "./settings.ts";
 
 export type EmbeddedOptions = Omit<ChildEngineOptions, "command"> & Omit<EmbeddedChildSettings, "socketPath">;
 
-/** llama.cpp in a child process of its own: a native crash takes one model down, never the server. */
+/** Runs llama.cpp in a child process: a native crash stops one model, never the server. */
 export function startEmbeddedEngine(options: EmbeddedOptions): ChildEngine {
   const { model, sampling, weightsId } = options;
   const program = fileURLToPath(new URL("./child/main.ts", import.meta.url));

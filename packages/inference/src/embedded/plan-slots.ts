@@ -1,12 +1,12 @@
 import type { GgufFileInfo } from "node-llama-cpp";
 
-/** What the operator has decided about one embedded model. */
+/** The operator's settings of one embedded model. */
 export interface ModelSettings {
   /** Path of a GGUF file. */
   readonly file: string;
-  /** What the file must hash to, in hex; undefined: any file is welcome. */
+  /** The SHA-256 that the file must have, in hex; undefined: not checked. */
   readonly sha256: string | undefined;
-  /** Tokens; undefined: what the file declares. */
+  /** In tokens; undefined: the length that the file declares. */
   readonly contextLength: number | undefined;
   /** Memory for the key-value caches of all slots, in bytes. */
   readonly kvMemoryBytes: number;
@@ -21,15 +21,15 @@ export interface SlotPlan {
   readonly explanation: string;
 }
 
-/** The memory does not hold one slot; the message carries the arithmetic and what to change. */
+/** The memory budget is too small for one slot. The message shows the arithmetic and what to change. */
 export class MemoryBudgetError extends Error {}
 
-/** More would not serve a caller better: `n` goes up to 8, and slots beyond that only share the same cores. */
+/** `n` is at most 8, and more slots would only share the same cores. */
 const mostSlots = 8;
 
-/** Slots = memory budget ÷ bytes that one full context takes in the key-value cache (16-bit keys and values). */
+/** Slots = memory budget ÷ bytes of one full context in the key-value cache (16-bit keys and values). */
 export function planSlots(file: GgufFileInfo, settings: ModelSettings): SlotPlan {
-  const { contextLength: declared, layers, valuesPerToken } = readShape(file);
+  const { contextLength: declared, layers, valuesPerToken } = readDimensions(file);
   const contextLength = settings.contextLength ?? declared;
   const kvBytesPerToken = layers * valuesPerToken * 2;
   const slotBytes = contextLength * kvBytesPerToken;
@@ -45,7 +45,7 @@ export function planSlots(file: GgufFileInfo, settings: ModelSettings): SlotPlan
   return { slots, contextLength, kvBytesPerToken, explanation };
 }
 
-function readShape(file: GgufFileInfo): { contextLength: number; layers: number; valuesPerToken: number } {
+function readDimensions(file: GgufFileInfo): { contextLength: number; layers: number; valuesPerToken: number } {
   const {
     attention,
     block_count: layers,
@@ -65,7 +65,7 @@ function readShape(file: GgufFileInfo): { contextLength: number; layers: number;
   return { contextLength, layers, valuesPerToken };
 }
 
-/** Some models have another number of heads in every layer: the widest one decides. */
+/** In some models the number of heads differs between layers: the largest one counts. */
 const most = (count: number | readonly number[] | undefined): number =>
   typeof count === "object" ? Math.max(...count) : (count ?? 0);
 

@@ -1,7 +1,7 @@
 import type { Sampling } from "../engine.ts";
 import type { ModelSettings } from "./plan-slots.ts";
 
-/** What the process of one embedded model is told. */
+/** The settings that the process of one embedded model receives. */
 export interface EmbeddedChildSettings {
   readonly socketPath: string;
   readonly model: ModelSettings;

@@ -4,24 +4,24 @@ import type { PromptAnswer, PromptJob } from "./prompt-worker.ts";
 import { TemplateRefusal } from "./render-prompt.ts";
 import type { Prompt, PromptRequest } from "./render-prompt.ts";
 
-/** Conversations above this many bytes of JSON go to a thread of their own: 4 MiB take seconds to tokenize. */
+/** Larger conversations are rendered in a second thread, in bytes of JSON: tokenizing 4 MiB takes seconds. */
 const largeBytes = 256 * 1024;
 
 export interface PromptThreadOptions {
-  /** The program of the threads; it ends with `servePrompts`. */
+  /** The program of the threads, whose last statement calls `servePrompts`. */
   readonly program: URL;
-  /** What it is given as its data. */
+  /** Passed to the program as its `workerData`. */
   readonly model: string;
-  /** A thread has died after it had started. */
+  /** Called when a thread that had started has died. */
   readonly onDeath: (error: Error) => void;
 }
 
-/** The rendering of prompts, off the event loop that generates. */
+/** Renders prompts in worker threads, so that the event loop stays free for generation. */
 export class PromptThreads {
   readonly #options: PromptThreadOptions;
   readonly #threads = new Map<"ordinary" | "large", Promise<PromptThread>>();
-  /** A request is counted first and generated then: its prompt is made once, and known for as long as its messages are. */
-  readonly #made = new WeakMap<PromptRequest["messages"], Made>();
+  /** A request is counted first and generated afterwards, so its prompt is kept for as long as its messages are in memory. */
+  readonly #cache = new WeakMap<PromptRequest["messages"], CachedPrompt>();
 
   private constructor(options: PromptThreadOptions) {
     this.#options = options;
@@ -37,16 +37,16 @@ export class PromptThreads {
   /** @throws {TemplateRefusal} when the model's template refuses the conversation */
   async render({ messages, tools, tool_choice, isReasoning }: PromptRequest): Promise<Prompt> {
     const request = { messages, tools, tool_choice, isReasoning };
-    const made = this.#made.get(messages);
-    if (made && isSame(made.request, request)) return made.prompt;
+    const cached = this.#cache.get(messages);
+    if (cached && isSame(cached.request, request)) return cached.prompt;
     const isLarge = JSON.stringify(request).length > largeBytes;
     const thread = await this.#threadFor(isLarge ? "large" : "ordinary");
     const prompt = await thread.render(request);
-    this.#made.set(messages, { request, prompt });
+    this.#cache.set(messages, { request, prompt });
     return prompt;
   }
 
-  /** How many tokens a text has that an engine has written. */
+  /** The number of tokens of a text that an engine has written. */
   async countText(text: string): Promise<number> {
     const thread = await this.#threadFor(text.length > largeBytes ? "large" : "ordinary");
     return thread.countText(text);
@@ -58,7 +58,7 @@ export class PromptThreads {
     await Promise.all(threads.map((thread) => thread.close()));
   }
 
-  /** One that has died is started anew for the next prompt. */
+  /** A thread that has died is restarted for the next prompt. */
   #threadFor(kind: "ordinary" | "large"): Promise<PromptThread> {
     const running = this.#threads.get(kind);
     if (running) return running;
@@ -73,12 +73,12 @@ export class PromptThreads {
   }
 }
 
-interface Made {
+interface CachedPrompt {
   readonly request: PromptRequest;
   readonly prompt: Prompt;
 }
 
-/** Nobody changes a request: what is the same object says the same. */
+/** Requests are never changed, so the same object has the same contents. */
 const isSame = (one: PromptRequest, other: PromptRequest): boolean =>
   one.tools === other.tools && one.tool_choice === other.tool_choice && one.isReasoning === other.isReasoning;
 
@@ -97,30 +97,30 @@ class PromptThread {
     const worker = new Worker(program, { workerData: model });
     await once(worker, "message");
     const thread = new PromptThread(worker);
-    let why = new Error("the thread that makes prompts has ended");
-    worker.on("error", (error: Error) => (why = error));
+    let reason = new Error("the thread that makes prompts has ended");
+    worker.on("error", (error: Error) => (reason = error));
     worker.on("exit", () => {
       if (thread.#isClosed) return;
-      thread.#failAll(why);
-      onDeath(why);
+      thread.#failAll(reason);
+      onDeath(reason);
     });
     worker.unref();
     return thread;
   }
 
   async render(request: PromptRequest): Promise<Prompt> {
-    const answer = await this.#ask({ id: this.#next++, request });
+    const answer = await this.#send({ id: this.#next++, request });
     if ("prompt" in answer) return answer.prompt;
     throw failureOf(answer);
   }
 
   async countText(text: string): Promise<number> {
-    const answer = await this.#ask({ id: this.#next++, text });
+    const answer = await this.#send({ id: this.#next++, text });
     if ("count" in answer) return answer.count;
     throw failureOf(answer);
   }
 
-  #ask(job: PromptJob): Promise<PromptAnswer> {
+  #send(job: PromptJob): Promise<PromptAnswer> {
     const { promise, resolve, reject } = Promise.withResolvers<PromptAnswer>();
     if (this.#open.size === 0) this.#worker.ref();
     this.#open.set(job.id, { settle: resolve, reject });

@@ -11,7 +11,7 @@ export type PromptAnswer = { readonly id: number } & (
   | { readonly error: string }
 );
 
-/** What a worker thread does: prompts are rendered and tokenized off the event loop that generates. */
+/** Serves the jobs of a worker thread: prompts are rendered and tokenized here. */
 export function servePrompts(renderer: PromptRenderer): void {
   parentPort?.on("message", (job: PromptJob) => parentPort?.postMessage(answer(renderer, job)));
   parentPort?.postMessage("ready");

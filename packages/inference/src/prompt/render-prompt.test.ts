@@ -136,14 +136,14 @@ describe("what a caller writes is text", () => {
   });
 });
 
-describe("a thought at the end of the prompt", () => {
+describe("reasoning at the end of the prompt", () => {
   const withTemplate = (text: string, known: readonly string[]): PromptRenderer =>
     new PromptRenderer({
       template: text,
       specialTokens: known,
       bosToken: "",
       eosToken: "",
-      tokenize: (piece) => [piece.length],
+      tokenize: (part) => [part.length],
     });
   const ask = (content: string): PromptRequest => ({ ...bare, messages: [{ role: "user", content }] });
   const opening = "{{ messages[0].content }}<think>\n";
@@ -153,7 +153,7 @@ describe("a thought at the end of the prompt", () => {
     ["opened by the template, closed by the caller", opening, specialTokens, "</think>", true],
     ["opened by the caller", "{{ messages[0].content }}", specialTokens, "<think>", false],
     ["closed by the template", `${opening}</think>`, specialTokens, "hi", false],
-    ["of a model that knows no thoughts", opening, [], "hi", false],
+    ["of a model that cannot reason", opening, [], "hi", false],
   ])("%s", (_title, text, known, content, want) => {
     expect(withTemplate(text, known).render(ask(content)).opensInReasoning).toBe(want);
   });

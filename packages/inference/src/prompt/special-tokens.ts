@@ -1,4 +1,4 @@
-/** The spellings that structure an answer, in the Hermes form that Qwen3 and the demonstration models are taught. */
+/** The special tokens that structure an answer, in the Hermes format of Qwen3 and the demonstration models. */
 export const specialToken = {
   thinkStart: "<think>",
   thinkEnd: "</think>",
@@ -6,13 +6,13 @@ export const specialToken = {
   callEnd: "</tool_call>",
 } as const;
 
-/** What a model has been taught, as far as its template and its vocabulary tell. */
+/** What a model is capable of, according to its template and its vocabulary. */
 export interface Capabilities {
   readonly canReason: boolean;
   readonly canCallTools: boolean;
 }
 
-/** @param specialTokens the spellings that are tokens of their own in the model's vocabulary */
+/** @param specialTokens the spellings of the model's special tokens */
 export function capabilitiesOf(template: string, specialTokens: readonly string[]): Capabilities {
   const has = (...spellings: string[]): boolean => spellings.every((spelling) => specialTokens.includes(spelling));
   return {
@@ -22,8 +22,8 @@ export function capabilitiesOf(template: string, specialTokens: readonly string[
 }
 
 /**
- * Some vocabularies list white space and HTML as tokens of their own: those are text. What the template writes, and what
- * is spelled with the bars that no text has, means something.
+ * Whether a token that was added to a vocabulary is special. Some vocabularies add white space and HTML: those are text. A
+ * spelling that the template writes, or that has the form `<|…|>`, is special.
  */
 export const isSpecialSpelling = (spelling: string, template: string): boolean =>
   Object.values<string>(specialToken).includes(spelling) ||

@@ -23,11 +23,11 @@ test.each<[string, ChatMessage[], unknown]>([
   ],
   ["a name does not travel", [{ role: "user", content: "a", name: "Ada" }], [{ role: "user", content: "a" }]],
   [
-    "a thought, by its older name",
+    "reasoning, by its older name",
     [{ role: "assistant", content: "a", reasoning_content: "hm" }],
     [{ role: "assistant", content: "a", reasoning_content: "hm" }],
   ],
-  ["no thought", [{ role: "assistant", content: "a", reasoning: null }], [{ role: "assistant", content: "a" }]],
+  ["no reasoning", [{ role: "assistant", content: "a", reasoning: null }], [{ role: "assistant", content: "a" }]],
   [
     "calls, with arguments that are JSON and that are not",
     [

@@ -1,6 +1,6 @@
 import type { ChatMessage, FunctionTool } from "../engine.ts";
 
-/** A message as chat templates expect it (the form of Hugging Face's `apply_chat_template`). */
+/** A message as chat templates expect it (the format of Hugging Face's `apply_chat_template`). */
 export interface TemplateMessage {
   readonly role: "system" | "user" | "assistant" | "tool";
   readonly content: string;
@@ -14,7 +14,7 @@ export interface TemplateMessage {
   }[];
 }
 
-/** `developer` is `system`; all system messages come first as one, because templates allow no other place for them. */
+/** `developer` counts as `system`. All system messages are joined and come first, because templates allow them nowhere else. */
 export function toTemplateMessages(messages: readonly ChatMessage[]): TemplateMessage[] {
   const isSystem = (message: ChatMessage): boolean => message.role === "system" || message.role === "developer";
   const system = messages.filter(isSystem).map((message) => textOf(message.content));
@@ -45,7 +45,7 @@ function toTemplateCall(call: AssistantCall): NonNullable<TemplateMessage["tool_
   };
 }
 
-/** Templates print arguments as JSON: an object stays one, and text that is no JSON is given as it is. */
+/** Templates print arguments as JSON, so they are parsed first. Text that is not valid JSON is passed on as text. */
 function parseArguments(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -4,8 +4,8 @@ export const utf8 = (text: string): readonly number[] => [...encoder.encode(text
 export const bytesOfSentencePiece = (spelling: string): readonly number[] => utf8(spelling.replaceAll("▁", " "));
 
 /**
- * Byte-level BPE writes every byte as a printable character: printable Latin-1 stands for itself, the 68 others are
- * numbered from U+0100 on (GPT-2's encoder, since copied by every byte-level tokenizer).
+ * Byte-level BPE represents every byte by a printable character: printable Latin-1 characters represent themselves, and
+ * the 68 other bytes are numbered from U+0100. This is GPT-2's encoding, which every byte-level tokenizer has adopted.
  */
 const byteOfCharacter = new Map<string, number>();
 for (let byte = 0, shifted = 0x100; byte < 256; byte += 1) {

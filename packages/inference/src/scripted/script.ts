@@ -1,9 +1,8 @@
 import type { FinishReason } from "../engine.ts";
 
 /**
- * What a scripted engine does, one step after another. A step that says something is exactly one event; `choice` is 0
- * where it is absent. Unless `tokens` says otherwise text, reasoning and tool deltas count one completion token, a role
- * and a finish none.
+ * The steps that a scripted engine performs in order. A step with output is exactly one event. `choice` is 0 by default.
+ * `tokens` is 1 by default for text, reasoning and tool deltas, and 0 for a role and a finish.
  */
 export type ScriptStep = { readonly choice?: number; readonly tokens?: number } & (
   | { readonly role: true }
@@ -11,32 +10,32 @@ export type ScriptStep = { readonly choice?: number; readonly tokens?: number } 
   | { readonly reasoning: string }
   | { readonly tool: { readonly index: number; readonly name?: string; readonly arguments: string } }
   | { readonly finish: FinishReason }
-  /** Says nothing for so many milliseconds. */
+  /** Sends nothing for this many milliseconds. */
   | { readonly wait_ms: number }
-  /** Says nothing for ever, yet looks alive: only the caller's deadline ends it. */
+  /** Never sends anything again, but answers status requests: only the caller's deadline ends the request. */
   | { readonly stall: true }
-  /** Computes for ever without a token: the watchdog ends the process. */
+  /** Computes for ever without producing a token: the watchdog ends the process. */
   | { readonly spin: true }
-  /** The whole process stands still, as if stopped by a debugger. */
+  /** Stops the whole process, as a debugger does. */
   | { readonly freeze: true }
-  /** The process dies, at once. */
+  /** Kills the process. */
   | { readonly die: true }
-  /** The connection is reset. */
+  /** Resets the connection. */
   | { readonly reset: true }
-  /** The generation fails with a message, as an engine that is out of memory does. */
+  /** The generation fails with this message, as it does in an engine that is out of memory. */
   | { readonly fail: string }
-  /** Refuses the request; only before anything has been said. */
+  /** Refuses the request. Possible only before the first event. */
   | { readonly refuse: string }
-  /** Bytes that are no event. */
+  /** Writes bytes that are not an event. */
   | { readonly raw: string }
-  /** From here on every byte is written on its own. */
+  /** From here on, every byte is written separately. */
   | { readonly split: true }
   | { readonly repeat: number; readonly steps: readonly ScriptStep[] }
 );
 
 /**
  * Scenarios by name. A request whose last user message is `script:NAME` plays that scenario; any other one plays
- * `default` where there is one, and otherwise gets the built-in reply, which honours every member of the request.
+ * `default` if the script has one, and otherwise gets the built-in reply, which honours every parameter of the request.
  */
 export interface Script {
   readonly scenarios: Readonly<Record<string, readonly ScriptStep[]>>;

@@ -11,7 +11,7 @@ export interface ScriptedOptions extends Omit<ChildEngineOptions, "command"> {
   readonly metadata?: Partial<EngineMetadata>;
 }
 
-/** A stub that plays a script, for tests, fuzzing and partner sandboxes: every fault exactly when it is wanted. */
+/** A stub engine that plays a script, for tests, fuzzing and partner sandboxes. It makes faults happen on demand. */
 export function startScriptedEngine(options: ScriptedOptions): ChildEngine {
   const program = fileURLToPath(new URL("./child/main.ts", import.meta.url));
   const metadata: EngineMetadata = {

@@ -55,7 +55,7 @@ export function describeCounting({ engine }: Given): void {
     ["one message", {}],
     ["nothing said", { say: "" }],
     ["odd characters", { say: "\0 \uD800 \u{1F984} \u200D <|im_start|>system\n</think><tool_call>" }],
-    ["a thought is wanted", { isReasoning: true }],
+    ["reasoning is asked for", { isReasoning: true }],
     ["tools", { tools: [weather, noArguments], tool_choice: "auto" }],
     ["tools that may not be used", { tools: [weather], tool_choice: "none" }],
     [

@@ -33,7 +33,7 @@ export function describeEvents({ engine }: Given): void {
   });
 }
 
-/** A step that says nothing would be a chunk without a reason. */
+/** An empty event would become an empty chunk. */
 const isEmpty = (event: EngineEvent): boolean =>
   ((event.kind === "text" || event.kind === "reasoning") && event.text === "") ||
   (event.kind === "tool" && event.name === undefined && event.arguments === "");
@@ -49,7 +49,7 @@ function expectGrowth(events: readonly EngineEvent[]): void {
 
 export function describeCaps({ engine, talkative }: Given): void {
   const caps = [1, 2, 3, 4, 7, 15];
-  test.each(modes)("%s: ends with length exactly at the cap", async (_title, members) => {
+  test.each(modes)("%s: ends with `length` exactly at the token limit", async (_title, members) => {
     for (const max_tokens of caps) {
       const { finish, usage } = await askOne(engine(), { ...members, max_tokens });
       expect(usage.completion_tokens).toBeLessThanOrEqual(max_tokens);

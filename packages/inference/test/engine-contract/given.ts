@@ -30,12 +30,12 @@ export const shortSchema = {
 /** The ways in which a request can be answered. */
 export const modes: readonly (readonly [title: string, members: Ask])[] = [
   ["text", {}],
-  ["text after a thought", { isReasoning: true }],
+  ["text after reasoning", { isReasoning: true }],
   ["a forced call", { tools: [weather], tool_choice: { oneOf: [weather.name] } }],
-  ["a forced call after a thought", { tools: [weather], tool_choice: { oneOf: [weather.name] }, isReasoning: true }],
+  ["a forced call after reasoning", { tools: [weather], tool_choice: { oneOf: [weather.name] }, isReasoning: true }],
   ["text where a call was possible", { tools: [weather, noArguments], tool_choice: "auto" }],
   ["JSON", { format: { type: "json_schema", schema: shortSchema } }],
   ["any JSON object", { format: { type: "json_object" } }],
-  ["JSON after a thought", { format: { type: "json_schema", schema: shortSchema }, isReasoning: true }],
+  ["JSON after reasoning", { format: { type: "json_schema", schema: shortSchema }, isReasoning: true }],
   ["JSON where a call was possible", { format: { type: "json_object" }, tools: [weather], tool_choice: "auto" }],
 ];

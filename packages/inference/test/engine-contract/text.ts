@@ -83,7 +83,7 @@ export function describeLogprobs({ engine, talkative }: Given): void {
     }
   });
 
-  test("a thought has no part in them", async () => {
+  test("reasoning is not part of them", async () => {
     const { text, tokens } = await askOne(engine(), { isReasoning: true, max_tokens: 60, top_logprobs: 2 });
     expect(spell(tokens)).toBe(text);
   });

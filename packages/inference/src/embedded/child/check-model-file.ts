@@ -4,11 +4,11 @@ import { open, stat } from "node:fs/promises";
 import type { GgufFileInfo } from "node-llama-cpp";
 import { readModelFile } from "./open-llama.ts";
 
-/** The model file is not what it should be; the message says what is wrong and what to do. */
+/** The model file cannot be used. The message says what is wrong with it and what to do. */
 export class ModelFileError extends Error {}
 
 /**
- * The header of a model file that is there, is GGUF, is the one that was recorded, and can serve chats.
+ * Checks that the model file exists, is GGUF, has the recorded hash, and is a chat model; returns its header.
  * @throws {ModelFileError}
  */
 export async function checkModelFile(path: string, sha256: string | undefined): Promise<GgufFileInfo> {
@@ -49,13 +49,13 @@ async function readHeader(path: string): Promise<GgufFileInfo> {
   const file = await readModelFile(path).catch((error: unknown) => {
     throw cannotLoad(path, String(error));
   });
-  // Every tensor that the header lists must begin inside the file; llama.cpp looks at their ends.
+  // Every tensor that the header lists must begin inside the file. llama.cpp checks where they end.
   const { size } = await stat(path);
   const tensors = file.fullTensorInfo ?? [];
   const isWhole =
     tensors.length > 0 && tensors.every((tensor) => tensor.name !== "" && Number(tensor.fileOffset) < size);
   if (!isWhole) throw new ModelFileError(`${path} is truncated at ${size} bytes: copy it again.`);
-  // The type promises what a file need not have.
+  // The type declares fields that a file may lack.
   const tokenizer = file.metadata.tokenizer as Partial<GgufFileInfo["metadata"]["tokenizer"]> | undefined;
   if (tokenizer?.ggml?.tokens && tokenizer.chat_template) return file;
   throw new ModelFileError(
@@ -63,7 +63,7 @@ async function readHeader(path: string): Promise<GgufFileInfo> {
   );
 }
 
-/** llama.cpp's own check of the tensors comes last; its reason is all there is to say. */
+/** llama.cpp's own check of the tensors comes last, and only its reason is known. */
 export const cannotLoad = (path: string, reason: string): ModelFileError =>
   new ModelFileError(
     `${path} cannot be loaded, it is damaged, truncated or of a kind that llama.cpp does not know: ${reason}`,

@@ -8,7 +8,7 @@ import { combineChoices } from "../../answer/combine-choices.ts";
 import type { PromptThreads } from "../../prompt/prompt-threads.ts";
 import { foldSeed } from "./sampler.ts";
 
-/** The engine of one model: prompt, slots, choices. */
+/** Generates with one model: renders the prompt, takes slots, runs the choices. */
 export function llamaCore(model: LoadedModel, prompts: PromptThreads): EngineCore {
   return {
     generate: (job, signal) => generate(model, prompts, job, signal),
@@ -39,6 +39,6 @@ async function* generate(
     });
     yield* combineChoices(choices);
   } finally {
-    await model.slots.giveBack(slots);
+    await model.slots.release(slots);
   }
 }

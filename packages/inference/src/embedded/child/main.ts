@@ -23,7 +23,7 @@ async function main(settings: EmbeddedChildSettings): Promise<void> {
   sendStatus({ status: "ready", metadata: metadataOf(model, settings) });
 }
 
-/** A failure of a thread ends the process: the supervisor starts both anew. */
+/** The failure of a thread ends the process, so that the supervisor restarts both. */
 const startPrompts = (model: string): Promise<PromptThreads> =>
   PromptThreads.start({
     program: new URL("./prompt-worker.ts", import.meta.url),
@@ -33,7 +33,7 @@ const startPrompts = (model: string): Promise<PromptThreads> =>
     },
   });
 
-/** A line per tenth: llama.cpp reports every tensor. */
+/** Reports each tenth: llama.cpp itself reports every tensor. */
 function reportLoading(): (share: number) => void {
   let reported = 0;
   return (share) => {
@@ -44,12 +44,12 @@ function reportLoading(): (share: number) => void {
 }
 
 try {
-  // Our own driver has written them.
+  // Written by our own driver.
   await main(JSON.parse(Buffer.from(process.argv[2] ?? "", "base64").toString("utf8")) as EmbeddedChildSettings);
 } catch (error) {
-  // Memory budget and file are what they are: starting again would fail again.
+  // A restart would change neither the memory budget nor the file, so it would fail again.
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof MemoryBudgetError || error instanceof ModelFileError) sendStatus({ status: "fatal", message });
   process.stderr.write(`${error instanceof Error ? (error.stack ?? message) : message}\n`);
-  process.exit(1); // threads that still run would keep the process alive
+  process.exit(1); // threads that are still running would keep the process alive
 }

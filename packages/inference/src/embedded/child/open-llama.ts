@@ -1,7 +1,7 @@
 import { LlamaLogLevel, getLlama, readGgufFileInfo } from "node-llama-cpp";
 import type { GgufFileInfo, Llama } from "node-llama-cpp";
 
-/** node-llama-cpp as this project wants it: no GPU, nothing built, nothing downloaded, as many threads as told. */
+/** Opens node-llama-cpp without a GPU, without building or downloading anything, and with the given number of threads. */
 export const openLlama = (threads: number, onError?: (message: string) => void): Promise<Llama> =>
   getLlama({
     gpu: false,
@@ -13,6 +13,6 @@ export const openLlama = (threads: number, onError?: (message: string) => void):
     ...(onError && { logger: (_level: LlamaLogLevel, message: string) => onError(message.trim()) }),
   });
 
-/** The header of a GGUF file, vocabulary and list of tensors included. */
+/** The header of a GGUF file, including the vocabulary and the list of tensors. */
 export const readModelFile = (path: string): Promise<GgufFileInfo> =>
   readGgufFileInfo(path, { sourceType: "filesystem", logWarnings: false });

@@ -7,7 +7,7 @@ import { readVocabulary } from "./vocabulary.ts";
 export async function openRenderer(modelFile: string): Promise<PromptRenderer> {
   const file = await readModelFile(modelFile);
   const llama = await openLlama(1);
-  // node-llama-cpp reads this option without declaring it: without it the weights would be loaded a second time.
+  // node-llama-cpp reads this option but does not declare it. Without it the weights would be loaded a second time.
   const vocabularyOnly = { vocabOnly: true } as Partial<LlamaModelOptions>;
   const model = await llama.loadModel({ modelPath: modelFile, ignoreMemorySafetyChecks: true, ...vocabularyOnly });
   const vocabulary = readVocabulary(file);

@@ -2,11 +2,11 @@ import { expect, test } from "vitest";
 import type { Slot } from "./slot.ts";
 import { SlotPool } from "./slot-pool.ts";
 
-/** Slots with nothing behind them: the pool only counts them, and empties them. */
+/** Slots without a model: the pool only counts them and clears them. */
 function poolOf(size: number): { pool: SlotPool; cleared: () => number } {
   let cleared = 0;
   const clear = async (): Promise<void> => void (cleared += 1);
-  // The pool calls no other member.
+  // The pool calls no other method.
   const slots = Array.from({ length: size }, () => ({ clear }) as unknown as Slot);
   return { pool: new SlotPool(slots), cleared: () => cleared };
 }
@@ -27,16 +27,16 @@ test("gives all that is asked for or nothing yet, first come first served", asyn
   const small = pool.take(1, never);
   expect(await settledOf(small)).toBe(false);
   expect([pool.running, pool.waiting]).toEqual([2, 2]);
-  await pool.giveBack(two);
+  await pool.release(two);
   expect(await big).toHaveLength(3);
   expect(await settledOf(small)).toBe(false);
-  await pool.giveBack(await big);
+  await pool.release(await big);
   expect(await small).toHaveLength(1);
 });
 
 test("empties a slot before the next one gets it", async () => {
   const { pool, cleared } = poolOf(2);
-  await pool.giveBack(await pool.take(2, never));
+  await pool.release(await pool.take(2, never));
   expect([cleared(), pool.running]).toEqual([2, 0]);
 });
 
@@ -50,7 +50,7 @@ test("who gives up waiting lets the others pass", async () => {
   await expect(big).rejects.toThrow("gone");
   expect(await small).toHaveLength(1);
   expect(pool.waiting).toBe(0);
-  await pool.giveBack(one);
+  await pool.release(one);
 });
 
 test("refuses who is gone already, and who asks for more than there is", async () => {

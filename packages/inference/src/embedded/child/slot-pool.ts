@@ -5,7 +5,7 @@ interface Waiter {
   readonly take: (slots: Slot[]) => void;
 }
 
-/** The slots of one model. A request takes all that it needs at once or waits, first come first served. */
+/** The slots of one model. A request takes all slots that it needs at once, or waits; requests are served in order. */
 export class SlotPool {
   readonly #free: Slot[];
   readonly size: number;
@@ -33,22 +33,22 @@ export class SlotPool {
       const waiter: Waiter = {
         count,
         take: (slots) => {
-          signal.removeEventListener("abort", giveUp);
+          signal.removeEventListener("abort", stopWaiting);
           resolve(slots);
         },
       };
-      const giveUp = (): void => {
+      const stopWaiting = (): void => {
         this.#waiting = this.#waiting.filter((one) => one !== waiter);
         reject(signal.reason instanceof Error ? signal.reason : new Error("aborted while waiting for a slot"));
         this.#serve();
       };
-      signal.addEventListener("abort", giveUp, { once: true });
+      signal.addEventListener("abort", stopWaiting, { once: true });
       this.#waiting.push(waiter);
     });
   }
 
-  /** Empties the slots and hands them to whoever waits. */
-  async giveBack(slots: readonly Slot[]): Promise<void> {
+  /** Resets the slots and passes them to waiting requests. */
+  async release(slots: readonly Slot[]): Promise<void> {
     await Promise.all(slots.map((slot) => slot.clear()));
     this.#free.push(...slots);
     this.#serve();

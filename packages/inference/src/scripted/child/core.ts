@@ -9,9 +9,9 @@ import { toTemplateMessages } from "../../prompt/template-messages.ts";
 import type { Script, ScriptStep } from "../script.ts";
 import { reply } from "./reply.ts";
 import type { ReplyStep } from "./reply.ts";
-import { pieceOf } from "./words.ts";
+import { tokenOf } from "./words.ts";
 
-/** An engine that plays a script instead of computing. */
+/** An engine that plays a script instead of running a model. */
 export function scriptedCore(script: Script, metadata: EngineMetadata): EngineCore {
   const progress = new Progress();
   let running = 0;
@@ -31,7 +31,7 @@ export function scriptedCore(script: Script, metadata: EngineMetadata): EngineCo
   };
 }
 
-/** What the steps of one generation need. */
+/** The context of one generation, which its steps share. */
 interface Play {
   readonly count: (tokens: number, isReasoning: boolean) => EngineUsage;
   readonly request: EngineRequest;
@@ -49,14 +49,14 @@ async function* perform(step: ReplyStep, play: Play): AsyncGenerator<EngineEvent
   }
   const event = eventOf(step, play);
   if (event) yield event;
-  else await disturb(step, play);
+  else await performFault(step, play);
 }
 
 function eventOf(step: ReplyStep, { count, request }: Play): EngineEvent | undefined {
   const { choice = 0 } = step;
   if ("role" in step) return { kind: "role", choice, usage: count(step.tokens ?? 0, false) };
   if ("text" in step) {
-    const tokens = step.pieces ?? [pieceOf(step.text, request.top_logprobs)];
+    const tokens = step.outputTokens ?? [tokenOf(step.text, request.top_logprobs)];
     return { kind: "text", choice, text: step.text, tokens, usage: count(step.tokens ?? 1, false) };
   }
   if ("reasoning" in step)
@@ -68,8 +68,8 @@ function eventOf(step: ReplyStep, { count, request }: Play): EngineEvent | undef
 
 const forEver = (signal: AbortSignal): Promise<void> => wait(2 ** 31 - 1, undefined, { signal });
 
-/** Everything an engine does that is not an event. */
-async function disturb(step: ScriptStep, { signal, writer, progress }: Play): Promise<void> {
+/** Performs a step that is not an event. */
+async function performFault(step: ScriptStep, { signal, writer, progress }: Play): Promise<void> {
   if ("wait_ms" in step) await wait(step.wait_ms, undefined, { signal });
   if ("stall" in step) await forEver(signal);
   if ("spin" in step) await progress.measure(0, () => forEver(signal));
@@ -94,7 +94,7 @@ function* stepsFor(script: Script, request: EngineRequest): Generator<ReplyStep>
 const lastUserText = (request: EngineRequest): string =>
   toTemplateMessages(request.messages).findLast((message) => message.role === "user")?.content ?? "";
 
-/** Four bytes are a token, and every message costs four more. */
+/** One token per four bytes, and four more tokens per message. */
 function countPrompt(request: EngineRequest): number {
   const messages = toTemplateMessages(request.messages);
   return messages.reduce(

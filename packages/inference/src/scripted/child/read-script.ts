@@ -1,19 +1,19 @@
 import { readFile } from "node:fs/promises";
 import type { Script } from "../script.ts";
 
-/** The script cannot be played; the message says where and why. */
+/** The script is invalid. The message says where and why. */
 export class ScriptError extends Error {}
 
 const isText = (value: unknown): boolean => typeof value === "string";
 const isTrue = (value: unknown): boolean => value === true;
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
 
-/** What a step does, by its member. Of these it has exactly one. */
-const deeds: Readonly<Record<string, (value: unknown) => boolean>> = {
+/** The actions of a step and the check of their values. A step has exactly one of them. */
+const actions: Readonly<Record<string, (value: unknown) => boolean>> = {
   role: isTrue,
   text: isText,
   reasoning: isText,
-  // Any values: an engine that counts below nothing is a fault worth playing.
+  // Any values inside: invalid ones, such as a negative index, are faults that a script may play.
   tool: (value) => isObject(value),
   finish: isText,
   wait_ms: isCount,
@@ -29,7 +29,7 @@ const deeds: Readonly<Record<string, (value: unknown) => boolean>> = {
   repeat: isCount,
 };
 
-/** The script of a file; undefined: no scenario at all. @throws {ScriptError} */
+/** The script of a file; without a file, a script without scenarios. @throws {ScriptError} */
 export async function readScript(file: string | undefined): Promise<Script> {
   if (file === undefined) return { scenarios: {} };
   try {
@@ -37,7 +37,7 @@ export async function readScript(file: string | undefined): Promise<Script> {
     const scenarios = isObject(script) ? script["scenarios"] : undefined;
     if (!isObject(scenarios)) throw new ScriptError('it must be {"scenarios": {NAME: [STEP, …]}}');
     for (const [name, steps] of Object.entries(scenarios)) assertSteps(steps, `scenario ${JSON.stringify(name)}`);
-    return { scenarios } as Script; // judged above
+    return { scenarios } as Script; // checked above
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new ScriptError(`The script ${file} cannot be played: ${reason}`, { cause: error });
@@ -50,14 +50,14 @@ function assertSteps(steps: unknown, where: string): void {
 }
 
 function assertStep(step: unknown, where: string): void {
-  const members = isObject(step) ? step : {};
-  const named = Object.keys(members).filter((name) => name in deeds);
-  const [deed = ""] = named;
+  const fields = isObject(step) ? step : {};
+  const named = Object.keys(fields).filter((name) => name in actions);
+  const [action = ""] = named;
   if (named.length !== 1)
-    throw new ScriptError(`${where} must have one of ${Object.keys(deeds).join(", ")}, not ${JSON.stringify(step)}`);
-  if (deeds[deed]?.(members[deed]) !== true)
-    throw new ScriptError(`${where} has a wrong ${deed}: ${JSON.stringify(members[deed])}`);
-  if (deed === "repeat") assertSteps(members["steps"], `the repeated ${where}`);
+    throw new ScriptError(`${where} must have one of ${Object.keys(actions).join(", ")}, not ${JSON.stringify(step)}`);
+  if (actions[action]?.(fields[action]) !== true)
+    throw new ScriptError(`${where} has a wrong ${action}: ${JSON.stringify(fields[action])}`);
+  if (action === "repeat") assertSteps(fields["steps"], `the repeated ${where}`);
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -1,0 +1,51 @@
+/**
+ * Keeps special tokens in a caller's text from taking effect. A template and its tokenizer give some spellings a meaning
+ * (`<|im_end|>`, `<think>`); a caller who writes one must not end a turn, open one or make a call. Each such spelling is
+ * replaced by a placeholder before the template is rendered. Afterwards it is put back in two parts, which the tokenizer
+ * encodes separately and so cannot join to the special token.
+ */
+export class SpecialTokenEscaper {
+  readonly specialTokens: RegExp;
+  readonly #escaped: string[] = [];
+
+  constructor(specialTokens: readonly string[]) {
+    const alternatives = [...specialTokens].toSorted((a, b) => b.length - a.length).map(escapeForRegExp);
+    this.specialTokens = new RegExp([...alternatives, `[${open}${close}]`].join("|"), "gu");
+  }
+
+  /** The same value with every special token replaced, in strings at any depth and in member names. */
+  escape<T>(value: T): T {
+    // Only the text of strings changes, so the type stays the same.
+    return this.#escape(value) as T;
+  }
+
+  #escape(value: unknown): unknown {
+    if (typeof value === "string") return this.#escapeText(value);
+    if (Array.isArray(value)) return value.map((item) => this.#escape(item));
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([name, item]) => [this.#escapeText(name), this.#escape(item)]),
+    );
+  }
+
+  #escapeText(text: string): string {
+    return text.replace(this.specialTokens, (spelling) => `${open}${this.#escaped.push(spelling) - 1}${close}`);
+  }
+
+  /** The rendered prompt in parts that are tokenized one by one. A special token of a caller is split after its first character. */
+  split(rendered: string): string[] {
+    const parts = rendered.split(placeholder).flatMap((part, index) => {
+      if (index % 2 === 0) return [part];
+      const [first = "", ...rest] = Array.from(this.#escaped[Number(part)] ?? "");
+      return [first, rest.join("")];
+    });
+    return parts.filter((part) => part !== "");
+  }
+}
+
+/** Private-use characters. Those in a caller's text are escaped like special tokens, so a placeholder cannot be forged. */
+const open = "\u{f8fe}";
+const close = "\u{f8ff}";
+const placeholder = new RegExp(`${open}(\\d+)${close}`, "u");
+
+const escapeForRegExp = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/gu, "\\$&");
