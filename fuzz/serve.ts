@@ -1,9 +1,8 @@
-import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createLog, makeConfig, startServer } from "@parley/server";
+import { createKey, createLog, makeConfig, startServer } from "@parley/server";
 import type { Config, RunningServer } from "@parley/server";
 import type { EngineName, Target } from "./target.ts";
 
@@ -36,27 +35,16 @@ function configFor(engine: EngineName, dataDir: string): Config {
 }
 
 async function describe({ url, keys, models }: RunningServer): Promise<Target> {
-  const makeKey = (rules: { requestsPerMinute?: number; budgetUsd?: string }): string =>
-    keys.create(
-      {
-        name: `fuzz-${randomBytes(4).toString("hex")}`,
-        expiresMs: undefined,
-        models: undefined,
-        requestsPerMinute: rules.requestsPerMinute,
-        tokensPerMinute: undefined,
-        concurrency: undefined,
-        budgetUsd: rules.budgetUsd,
-      },
-      Date.now(),
-    ).token;
-  const key = makeKey({});
+  const makeKey = async (rules: { requestsPerMinute?: number; budgetUsd?: string }): Promise<string> =>
+    (await createKey(keys, { name: "fuzz", ...rules }, Date.now())).token;
+  const key = await makeKey({});
   const response = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${key}` } });
   const { data } = (await response.json()) as { data: Target["models"] }; // the contract's listing
   return {
     url,
     key,
-    limitedKey: makeKey({ requestsPerMinute: 1 }),
-    spentKey: makeKey({ budgetUsd: "0" }),
+    limitedKey: await makeKey({ requestsPerMinute: 1 }),
+    spentKey: await makeKey({ budgetUsd: "0" }),
     models: data.map(({ id, pricing }) => ({ id, pricing })),
     mostChoices: Math.min(...models.map((model) => model.engine.metadata?.slots ?? 1)),
   };

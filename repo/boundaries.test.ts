@@ -61,7 +61,7 @@ const words: readonly (readonly [word: string, library: RegExp, homes: RegExp])[
   ["Express", /^express$/, /^packages\/server\/src\/(app\.ts|contract\/|edge\/|operations\/run-operation\.ts)/],
   ["llama.cpp", /^node-llama-cpp$/, /^packages\/inference\/src\/embedded\//],
   ["the chat template", /^@huggingface\/jinja$/, /^packages\/inference\/src\/prompt\//],
-  ["SQLite", /^node:sqlite$/, /^packages\/server\/src\/(state|auth|metering|cli)\//],
+  ["SQLite", /^node:sqlite$/, /^packages\/server\/src\/state\//],
   ["an engine's HTTP", /^(undici|eventsource-parser)$/, /^packages\/inference\/src\/wire\//],
   ["openapi-fetch", /^openapi-fetch$/, /^packages\/client\/src\//],
 ];

@@ -62,14 +62,14 @@ const faults: Record<string, () => Promise<unknown>> = {
     }),
   context_length_exceeded: () => connect().create({ ...hello, messages: long }),
   invalid_api_key: () => connect({ apiKey: "wrong" }).create(hello),
-  insufficient_quota: () => connect({ apiKey: server.makeKey({ budgetUsd: "0" }) }).create(hello),
+  insufficient_quota: async () => connect({ apiKey: await server.makeKey({ budgetUsd: "0" }) }).create(hello),
   model_not_found: () => connect().model("vendor/none"),
   unknown_url: () => connect({ baseURL: `${server.origin}/v1/v1` }).models(),
   method_not_allowed: () => connect({ fetch: sending({ method: "PUT" }) }).create(hello),
   request_too_large: () => connect().create({ ...hello, messages: [{ role: "user", content: "x".repeat(4_194_304) }] }),
   unsupported_media_type: () => connect({ headers: { "content-type": "text/plain" } }).create(hello),
   rate_limit_exceeded: async () => {
-    const parley = connect({ apiKey: server.makeKey({ requestsPerMinute: 1 }) });
+    const parley = connect({ apiKey: await server.makeKey({ requestsPerMinute: 1 }) });
     await parley.create(hello);
     return await parley.create(hello);
   },

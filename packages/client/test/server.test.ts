@@ -141,10 +141,10 @@ describe("leaving", () => {
 });
 
 test("retries as the service asks, until it answers", async () => {
-  const parley = connect({ apiKey: server.makeKey({ requestsPerMinute: 600 }), maxRetries: 2 });
+  const parley = connect({ apiKey: await server.makeKey({ requestsPerMinute: 600 }), maxRetries: 2 });
   const many = await Promise.all(Array.from({ length: 20 }, () => parley.create(hello)));
   expect(many).toHaveLength(20);
-  const single = connect({ apiKey: server.makeKey({ concurrency: 1 }), maxRetries: 3 });
+  const single = connect({ apiKey: await server.makeKey({ concurrency: 1 }), maxRetries: 3 });
   const statuses: number[] = [];
   const holding = single.stream(playing("stall-late"));
   await holding.next();

@@ -1,4 +1,4 @@
-import type { FindCaller } from "./auth/authenticate.ts";
+import type { FindCaller } from "./auth/find-caller.ts";
 import type { Config } from "./config/read-config.ts";
 import type { FindSchemaFaults } from "./contract/dependencies.ts";
 import type { RequestGate } from "./contract/request-gate.ts";

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { ComplexityBudget, findParametersFault, findSchemaFault } from "@parley/inference";
 import type { SupervisorReport } from "@parley/inference";
 import { createApp } from "./app.ts";
-import { withEnvironmentKey } from "./auth/authenticate.ts";
 import type { Caller } from "./auth/caller.ts";
-import { KeyStore } from "./auth/key-store.ts";
+import { withEnvironmentKey, withStoredKeys } from "./auth/find-caller.ts";
+import type { KeyStore } from "./auth/key-store.ts";
 import type { Config } from "./config/read-config.ts";
 import type { FindSchemaFaults } from "./contract/dependencies.ts";
 import { compileGate } from "./contract/request-gate.ts";
@@ -16,17 +16,19 @@ import type { ServedModel } from "./engines/served-model.ts";
 import { ApiError } from "./errors/api-error.ts";
 import { HangUp } from "./errors/hang-up.ts";
 import type { AdmissionDeps } from "./limits/admit.ts";
-import { Concurrency } from "./limits/concurrency.ts";
+import { Limits } from "./limits/limits.ts";
 import { ModelQueue } from "./engines/model-queue.ts";
-import { RateLimits } from "./limits/rate-limits.ts";
 import { Listener } from "./listener.ts";
+import { closeAbandoned } from "./metering/close-abandoned.ts";
 import { LedgerRecorder } from "./metering/ledger-recorder.ts";
 import { isAtLeastUsd } from "./metering/price.ts";
-import { UsageLedger } from "./metering/usage-ledger.ts";
+import type { UsageLedger } from "./metering/usage-ledger.ts";
 import type { Log } from "./observe/log.ts";
 import { createMetrics } from "./observe/metrics.ts";
 import { metricsHandler } from "./observe/metrics-handler.ts";
-import { openDatabase } from "./state/database.ts";
+import { MemoryLimitStore } from "./state/memory-limit-store.ts";
+import { openState } from "./state/open-state.ts";
+import type { State } from "./state/open-state.ts";
 import { ServerLock } from "./state/server-lock.ts";
 
 export interface ServerOptions {
@@ -66,7 +68,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 }
 
 async function start({ config, log, report }: ServerOptions, started: AsyncDisposableStack): Promise<RunningServer> {
-  const state = openState(config.dataDir, started);
+  const state = ownState(config.dataDir, started);
+  const abandoned = await closeAbandoned(state.ledger, nowMs());
   const gate = compileGate();
   // Before the engines: a port in use is told at once.
   const listener = started.use(await Listener.open(config, log));
@@ -92,7 +95,7 @@ async function start({ config, log, report }: ServerOptions, started: AsyncDispo
       nowMs,
       shutdown: shutdown.signal,
       isDraining: () => listener.isDraining,
-      findCaller: withEnvironmentKey(config.apiKey, (token) => state.keys.find(token, nowMs())),
+      findCaller: withEnvironmentKey(config.apiKey, withStoredKeys(state.keys, nowMs)),
       admission: admissionFor(config, state.ledger, recorder, () => listener.isDraining),
       timings: {
         firstEventMs: config.firstEventMs,
@@ -107,21 +110,14 @@ async function start({ config, log, report }: ServerOptions, started: AsyncDispo
     await started.disposeAsync();
   });
   const metricsUrl = metricsListener && `${metricsListener.url}/metrics`;
-  return { url: listener.url, metricsUrl, models, keys: state.keys, abandoned: state.abandoned, close };
+  return { url: listener.url, metricsUrl, models, keys: state.keys, abandoned, close };
 }
 
-interface State {
-  readonly keys: KeyStore;
-  readonly ledger: UsageLedger;
-  readonly abandoned: number;
-}
-
-/** The data folder is this server's alone from here on, and what a dead one left open is closed. */
-function openState(dataDir: string, started: AsyncDisposableStack): State {
-  const database = started.adopt(openDatabase(dataDir), (one) => one.close());
+/** The data folder is this server's alone from here on. */
+function ownState(dataDir: string, started: AsyncDisposableStack): State {
+  const state = started.use(openState(dataDir));
   started.use(ServerLock.acquire(dataDir));
-  const ledger = new UsageLedger(database);
-  return { keys: new KeyStore(database), ledger, abandoned: ledger.closeAbandoned(nowMs()) };
+  return state;
 }
 
 /** For sockets: the path of a unix socket is short, so it is not the data folder. */
@@ -134,15 +130,15 @@ function admissionFor(
   recorder: LedgerRecorder,
   isDraining: () => boolean,
 ): AdmissionDeps {
+  const serverWide = { requests, tokens };
   return {
     assertOpen: () => {
       if (isDraining()) throw stopping();
     },
-    limits: new RateLimits({ requests, tokens }, nowMs),
-    concurrency: new Concurrency(),
+    limits: new Limits(new MemoryLimitStore(serverWide, nowMs), serverWide),
     recorder,
-    hasSpentBudget: ({ keyId, budgetUsd }: Caller) =>
-      budgetUsd !== undefined && isAtLeastUsd(ledger.spentUsd(keyId), budgetUsd),
+    hasSpentBudget: async ({ keyId, budgetUsd }: Caller) =>
+      budgetUsd !== undefined && isAtLeastUsd(await ledger.spentUsd(keyId), budgetUsd),
     reservedTokens,
     nowMs,
   };

@@ -1,11 +1,18 @@
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { LedgerRow } from "../src/metering/usage-ledger.ts";
-import { CliProcess, chatInit, miniId, modelId, play, startTestServer, until } from "@parley/server/testing";
+import {
+  CliProcess,
+  chatInit,
+  miniId,
+  modelId,
+  play,
+  readLedger,
+  startTestServer,
+  until,
+} from "@parley/server/testing";
 
 const key = "environment-key-0123456789";
 const headers = { authorization: `Bearer ${key}` };
@@ -33,11 +40,6 @@ function start(dataDir: string, wrapper: readonly string[] = []): CliProcess {
 const chatUrl = async (server: CliProcess): Promise<string> =>
   `${(await server.says(/Base URL\s+(\S+)/))[1]}/chat/completions`;
 
-function ledgerOf(dataDir: string): LedgerRow[] {
-  using database = new DatabaseSync(join(dataDir, "parley.db"), { timeout: 5000 });
-  return database.prepare("SELECT * FROM requests ORDER BY started_ms").all() as unknown as LedgerRow[]; // its columns
-}
-
 describe("a server that is killed", () => {
   test("loses no row: the next one closes what was open, with what was last known", async () => {
     const dataDir = join(folder, "killed");
@@ -49,8 +51,9 @@ describe("a server that is killed", () => {
     );
     // What was used is written down ten times a second.
     await until(
-      () => ledgerOf(dataDir).filter((row) => row.outcome === "open" && row.completion_tokens > 0).length,
-      (noted) => noted === 20,
+      async () =>
+        (await readLedger(dataDir)).filter((row) => row.outcome === "open" && row.completion_tokens > 0).length,
+      (written) => written === 20,
     );
     server.child.kill("SIGKILL");
     await Promise.all(streams.map((stream) => expect(stream.text()).rejects.toThrow("terminated")));
@@ -58,7 +61,7 @@ describe("a server that is killed", () => {
     await using next = start(dataDir);
     await chatUrl(next);
     expect(next.stderr).toContain("20 requests that an earlier server had left open were closed.");
-    const rows = ledgerOf(dataDir);
+    const rows = await readLedger(dataDir);
     expect(rows.filter(({ outcome }) => outcome === "complete")).toHaveLength(5);
     const abandoned = rows.filter(({ outcome }) => outcome === "abandoned");
     expect(abandoned).toHaveLength(20);
@@ -105,7 +108,7 @@ describe.runIf(process.platform === "linux")("a full disk", () => {
     );
     await running.body?.cancel();
     const rows = await until(
-      () => ledgerOf(dataDir),
+      () => readLedger(dataDir),
       (all) => all.every(({ outcome }) => outcome !== "open"),
     );
     expect(rows.filter(({ outcome }) => outcome === "cancelled")).toHaveLength(1);
@@ -140,8 +143,8 @@ describe("two hundred callers that hang up at random moments", () => {
             () => server.gauge(`${gauge}{model="${model}"}`),
             (value) => value === 0,
           );
-      expect(server.ledger().filter(({ outcome }) => outcome === "open")).toEqual([]);
-      expect(server.ledger().some(({ outcome }) => outcome === "cancelled")).toBe(true);
+      expect((await server.ledger()).filter(({ outcome }) => outcome === "open")).toEqual([]);
+      expect((await server.ledger()).some(({ outcome }) => outcome === "cancelled")).toBe(true);
       expect((await server.chat({ max_tokens: 5 })).status).toBe(200);
       for (const model of server.running.models) expect(model.engine.gauges().restarts).toBe(0);
     },

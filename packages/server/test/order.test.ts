@@ -67,8 +67,8 @@ async function send(chosen: readonly Fault[]) {
   };
   for (const [, , , , change] of chosen) change(draft);
   // A key with room for one token a minute: any request is above its limit.
-  const limited = (): string => `Bearer ${server().makeKey({ tokensPerMinute: 1 })}`;
-  if (draft.headers["authorization"] === "LIMITED") draft.headers["authorization"] = limited();
+  const limited = async (): Promise<string> => `Bearer ${await server().makeKey({ tokensPerMinute: 1 })}`;
+  if (draft.headers["authorization"] === "LIMITED") draft.headers["authorization"] = await limited();
   const headers = { "content-type": "application/json", ...draft.headers };
   const body = draft.text ?? JSON.stringify(draft.members);
   const response = await server().fetch(draft.path, { method: draft.method, headers, body });
@@ -102,7 +102,7 @@ test("HTTP-21 ERR-10 all of them at once: the key", async () => {
 });
 
 test("HTTP-21 admission comes last: an engine that will fail is not asked before the limits", async () => {
-  const authorization = `Bearer ${server().makeKey({ tokensPerMinute: 1 })}`;
+  const authorization = `Bearer ${await server().makeKey({ tokensPerMinute: 1 })}`;
   const refusal = await server().refuse(play("fail"), { headers: { authorization } });
   expect(refusal).toMatchObject({ status: 429, details: { limit: "tokens" } });
 });

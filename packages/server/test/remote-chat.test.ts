@@ -37,7 +37,7 @@ describe("a service that has only a chat route", () => {
     const symbol = { type: "object", properties: { symbol: { type: "string" } }, required: ["symbol"] };
     const tools = [{ type: "function", function: { name: "get_price", parameters: symbol } }];
     expect((await server.stream({ ...ask, tools })).end).toBe("done");
-    expect(server.ledger().map((row) => row.completion_tokens)).toEqual([8, 54, 20]);
+    expect((await server.ledger()).map((row) => row.completion_tokens)).toEqual([8, 54, 20]);
   });
 
   test("that ends with [DONE] and no finish has failed", async () => {

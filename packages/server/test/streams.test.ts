@@ -64,10 +64,7 @@ describe("an engine that dies in mid-stream", () => {
     expect([end, error?.code]).toEqual(["failed", "upstream_error"]);
     expect((await other).end).toBe("done");
     const row = await until(
-      () =>
-        server()
-          .ledger()
-          .find(({ model }) => model === modelId),
+      async () => (await server().ledger()).find(({ model }) => model === modelId),
       (one) => one?.ended_ms != null,
     );
     expect(row).toMatchObject({ outcome: "failed", error_code: "upstream_error", completion_tokens: 2 });
@@ -168,7 +165,7 @@ describe("a caller that hangs up", () => {
     ["STRM-32 before the first event", { ...play("stall"), stream: true }, 0],
     ["STRM-42 before the first event, not streamed", play("stall"), 0],
   ])("%s stops the generation within a second, and is charged", async (_title, members, leastTokens) => {
-    const [before, rows] = [await aborted(), server().ledger().length];
+    const [before, rows] = [await aborted(), (await server().ledger()).length];
     const leaving = new AbortController();
     const asked = server()
       .chat(members, { signal: leaving.signal })
@@ -179,7 +176,7 @@ describe("a caller that hangs up", () => {
     );
     if (leastTokens > 0) {
       await until(
-        () => server().ledger()[rows]?.completion_tokens ?? 0,
+        async () => (await server().ledger())[rows]?.completion_tokens ?? 0,
         (tokens) => tokens >= leastTokens,
       );
     }
@@ -188,7 +185,7 @@ describe("a caller that hangs up", () => {
     await until(aborted, (count) => count === before + 1, 1000);
     // OPS-10: its prompt and what had been generated.
     const row = await until(
-      () => server().ledger()[rows],
+      async () => (await server().ledger())[rows],
       (one) => one?.ended_ms != null,
     );
     expect(row).toMatchObject({ outcome: "cancelled", error_code: null });
@@ -224,11 +221,11 @@ describe("a reader that takes nothing", () => {
   });
 
   test("STRM-34 OPS-14 STRM-40 is cut off, the generation held back before, and charged like one that left", async () => {
-    const rows = server().ledger().length;
+    const rows = (await server().ledger()).length;
     using connection = await flood(server().origin);
     connection.socket.pause();
     const row = await until(
-      () => server().ledger()[rows],
+      async () => (await server().ledger())[rows],
       (one) => one?.ended_ms != null,
     );
     expect(row?.outcome).toBe("cancelled");
@@ -267,7 +264,7 @@ describe("a reader that takes nothing while its stream fails", () => {
     using connection = await flood(server().origin);
     connection.socket.pause();
     const row = await until(
-      () => server().ledger()[0],
+      async () => (await server().ledger())[0],
       (one) => one?.ended_ms != null,
     );
     expect(row).toMatchObject({ outcome: "failed", error_code: "timeout" });

@@ -36,7 +36,7 @@ export async function assertUnauthorized(
   lines: readonly string[],
   body = "",
 ): Promise<void> {
-  const keys = storedKeys(server);
+  const keys = await storedKeys(server);
   const sent = lines.map((line) => line.replace(/WRONG|DISABLED|EXPIRED/, (word) => keys[word] ?? word));
   const head = [`${requestLine} HTTP/1.1`, ...sent, `Content-Length: ${Buffer.byteLength(body)}`];
   const answer = await exchange(server.origin, Buffer.from([...head, "", body].join("\r\n"), "latin1"));
@@ -54,12 +54,12 @@ export async function assertUnauthorized(
   }
 }
 
-function storedKeys(server: TestServer): Readonly<Record<string, string>> {
-  const disabled = server.makeKey();
-  server.running.keys.disable(disabled.slice("parley_".length, disabled.indexOf(".")), Date.now());
+async function storedKeys(server: TestServer): Promise<Readonly<Record<string, string>>> {
+  const disabled = await server.makeKey();
+  await server.running.keys.disable(disabled.slice("parley_".length, disabled.indexOf(".")), Date.now());
   return {
-    WRONG: `${server.makeKey().slice(0, -3)}AAA`,
+    WRONG: `${(await server.makeKey()).slice(0, -3)}AAA`,
     DISABLED: disabled,
-    EXPIRED: server.makeKey({ expiresMs: Date.now() - 1 }),
+    EXPIRED: await server.makeKey({ expiresMs: Date.now() - 1 }),
   };
 }

@@ -1,3 +1,4 @@
+import { createKey } from "../src/auth/issue-key.ts";
 import type { KeyRules } from "../src/auth/key-store.ts";
 import type { Completion } from "../src/relay/collect.ts";
 import type { RunningServer } from "../src/server.ts";
@@ -26,7 +27,7 @@ export interface Calls {
   /** A chat request streamed to its end, and held to the state machine. */
   stream(fields?: Fields, init?: TestInit): Promise<StreamReport>;
   /** The token of a new stored key with these rules. */
-  makeKey(rules?: Partial<KeyRules>): string;
+  makeKey(rules?: Partial<KeyRules>): Promise<string>;
   /** The page that Prometheus reads. */
   metrics(): Promise<string>;
   /** One value of the metrics; labels are written as Prometheus does. */
@@ -53,23 +54,13 @@ export function callsOf(running: RunningServer): Calls {
       const response = await expectStatus(await chat({ ...fields, stream: true }, init), 200);
       return judgeStream(fields, await response.text());
     },
-    makeKey: (rules) => running.keys.create({ ...noRules, ...rules }, Date.now()).token,
+    makeKey: async (rules) => (await createKey(running.keys, { name: "test", ...rules }, Date.now())).token,
     gauge: async (name) => {
       const line = (await metrics()).split("\n").find((one) => one.startsWith(`${name} `));
       return Number(line?.slice(name.length) ?? Number.NaN);
     },
   };
 }
-
-const noRules: KeyRules = {
-  name: "test",
-  expiresMs: undefined,
-  models: undefined,
-  requestsPerMinute: undefined,
-  tokensPerMinute: undefined,
-  concurrency: undefined,
-  budgetUsd: undefined,
-};
 
 async function judged(response: Response, method: string, authorization: string): Promise<Response> {
   const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;

@@ -1,16 +1,16 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ScriptStep } from "@parley/inference";
 import { pino } from "pino";
 import { makeConfig } from "../src/config/read-config.ts";
 import type { ConfigChanges } from "../src/config/read-config.ts";
-import type { LedgerRow } from "../src/metering/usage-ledger.ts";
+import type { LedgerRow } from "../src/metering/ledger-row.ts";
 import { startServer } from "../src/server.ts";
 import type { RunningServer } from "../src/server.ts";
 import { callsOf } from "./calls.ts";
 import type { Calls } from "./calls.ts";
+import { readLedger } from "./read-ledger.ts";
 import { testKey } from "./requests.ts";
 
 /** A running server, what a test asks of it, and what it left behind. Disposing stops it and removes its folder. */
@@ -19,8 +19,8 @@ export interface TestServer extends Calls, AsyncDisposable {
   readonly running: RunningServer;
   /** Every line that was logged, as text. */
   readonly logLines: readonly string[];
-  /** The rows of the ledger, read from beside the server. */
-  ledger(): LedgerRow[];
+  /** The entries of the ledger, by the time of their start. */
+  ledger(): Promise<LedgerRow[]>;
 }
 
 export interface TestOptions {
@@ -57,10 +57,4 @@ export async function startTestServer({ settings = {}, scenarios = {} }: TestOpt
       rmSync(ownFolder, { recursive: true, force: true });
     },
   };
-}
-
-function readLedger(dataDir: string): LedgerRow[] {
-  using database = new DatabaseSync(join(dataDir, "parley.db"), { readOnly: true, timeout: 5000 });
-  // The columns of the table.
-  return database.prepare("SELECT * FROM requests ORDER BY started_ms, id").all() as unknown as LedgerRow[];
 }

@@ -1,22 +1,14 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { NewKey } from "../auth/hash-key.ts";
+import { createKey } from "../auth/issue-key.ts";
 import type { KeyStore } from "../auth/key-store.ts";
 
-/** A key for whoever starts the first server, without limits of its own. */
-export const makeFirstKey = (keys: KeyStore): NewKey =>
-  keys.create(
-    {
-      name: "first key",
-      expiresMs: undefined,
-      models: undefined,
-      requestsPerMinute: undefined,
-      tokensPerMinute: undefined,
-      concurrency: undefined,
-      budgetUsd: undefined,
-    },
-    Date.now(),
-  );
+/** A key for whoever starts the first server, without limits of its own. @returns undefined: there are keys already */
+export async function makeFirstKey(keys: KeyStore): Promise<NewKey | undefined> {
+  const { length } = await keys.list();
+  return length === 0 ? createKey(keys, { name: "first key" }, Date.now()) : undefined;
+}
 
 export interface Delivered {
   /** For a line of its own. */

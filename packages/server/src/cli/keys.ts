@@ -1,9 +1,10 @@
 import type { Command } from "commander";
-import { KeyStore } from "../auth/key-store.ts";
-import type { KeyListing } from "../auth/key-store.ts";
 import type { NewKey } from "../auth/hash-key.ts";
+import { createKey, rotateKey } from "../auth/issue-key.ts";
+import type { KeyRules, StoredKey } from "../auth/key-store.ts";
 import type { Config } from "../config/read-config.ts";
-import { openDatabase } from "../state/database.ts";
+import type { UsageLedger } from "../metering/usage-ledger.ts";
+import { openState } from "../state/open-state.ts";
 import { deliverKey } from "./deliver-key.ts";
 import { readDate, readList, readUsd, readWhole } from "./read-argument.ts";
 import { addDataFlags, dataSettingsOf } from "./settings.ts";
@@ -46,15 +47,12 @@ export function addKeysCommand(program: Command): void {
   ).action((id: string, _flags, command: Command) => rotate(id, dataSettingsOf(command)));
 }
 
-function create(flags: CreateFlags, config: Config): void {
+async function create(flags: CreateFlags, config: Config): Promise<void> {
   const models = flags.models?.map((name) => idOf(name, config));
-  withKeys(config, (keys) => {
-    const { name, requestsPerMinute, tokensPerMinute, concurrency, budgetUsd, expires: expiresMs } = flags;
-    show(
-      keys.create({ name, models, requestsPerMinute, tokensPerMinute, concurrency, budgetUsd, expiresMs }, Date.now()),
-      config,
-    );
-  });
+  const { name, requestsPerMinute, tokensPerMinute, concurrency, budgetUsd, expires: expiresMs } = flags;
+  const rules: KeyRules = { name, models, requestsPerMinute, tokensPerMinute, concurrency, budgetUsd, expiresMs };
+  using state = openState(config.dataDir);
+  show(await createKey(state.keys, rules, Date.now()), config);
 }
 
 /** A key is for models, whatever they are called: it keeps their ids. */
@@ -65,8 +63,12 @@ function idOf(name: string, { models }: Config): string {
   return model.id;
 }
 
-function list(config: Config, isJson: boolean): void {
-  const keys = withKeys(config, (store) => store.list());
+/** A key as it may be shown: never with its secret, nor the hash of it. */
+type KeyListing = Omit<StoredKey, "hash"> & { readonly spentUsd: string };
+
+async function list(config: Config, isJson: boolean): Promise<void> {
+  using state = openState(config.dataDir);
+  const keys = await Promise.all((await state.keys.list()).map((key) => toListing(key, state.ledger)));
   const header = [
     "id",
     "name",
@@ -83,24 +85,24 @@ function list(config: Config, isJson: boolean): void {
   process.stdout.write(isJson ? `${JSON.stringify(keys, undefined, 2)}\n` : toTable(header, keys.map(toRow)));
 }
 
-function disable(id: string, config: Config): void {
-  const isKnown = withKeys(config, (keys) => keys.disable(id, Date.now()));
-  if (!isKnown) throw noSuchKey(id);
+async function toListing({ hash: _hash, ...key }: StoredKey, ledger: UsageLedger): Promise<KeyListing> {
+  return { ...key, spentUsd: await ledger.spentUsd(key.id) };
+}
+
+async function disable(id: string, config: Config): Promise<void> {
+  using state = openState(config.dataDir);
+  if (!(await state.keys.disable(id, Date.now()))) throw noSuchKey(id);
   process.stdout.write(`${id} is disabled.\n`);
 }
 
-function rotate(id: string, config: Config): void {
-  const key = withKeys(config, (keys) => keys.rotate(id));
+async function rotate(id: string, config: Config): Promise<void> {
+  using state = openState(config.dataDir);
+  const key = await rotateKey(state.keys, id);
   if (!key) throw noSuchKey(id);
   show(key, config);
 }
 
 const noSuchKey = (id: string): Error => new Error(`There is no key ${id}. "keys list" shows the ids.`);
-
-function withKeys<T>(config: Config, act: (keys: KeyStore) => T): T {
-  using database = openDatabase(config.dataDir);
-  return act(new KeyStore(database));
-}
 
 function show(key: NewKey, config: Config): void {
   process.stdout.write(`id   ${key.id}\nkey  ${deliverKey(key, config.dataDir, process.stdout.isTTY).text}\n`);

@@ -23,7 +23,7 @@ export async function runServer(config: Config, log: Log): Promise<void> {
   const stopped = stopOnSignals(server, stop);
   try {
     await Promise.race([untilReady(server), stopped]);
-    if (!stop.signal.aborted) welcome(config, server);
+    if (!stop.signal.aborted) await welcome(config, server);
   } catch (error) {
     await server.close();
     // Engines that are stopped while they start say so, too.
@@ -58,9 +58,9 @@ function progressReporter(log: Log, stopping: AbortSignal): (event: SupervisorRe
   };
 }
 
-function welcome(config: Config, server: RunningServer): void {
+async function welcome(config: Config, server: RunningServer): Promise<void> {
   const base = `${server.url}/v1`;
-  const key = config.apiKey === undefined && server.keys.isEmpty() ? makeFirstKey(server.keys) : undefined;
+  const key = config.apiKey === undefined ? await makeFirstKey(server.keys) : undefined;
   const shown = key && deliverKey(key, config.dataDir, process.stderr.isTTY);
   if (server.abandoned > 0) say(`${server.abandoned} requests that an earlier server had left open were closed.`);
   if (config.models.some(isDemo)) {

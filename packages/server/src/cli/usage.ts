@@ -1,39 +1,37 @@
 import { Option } from "commander";
 import type { Command } from "commander";
-import { sumUsage } from "../metering/usage-report.ts";
-import type { UsageSum } from "../metering/usage-report.ts";
-import { openDatabase } from "../state/database.ts";
+import { toLedgerRow } from "../metering/ledger-row.ts";
+import { groupings, sumUsage } from "../metering/sum-usage.ts";
+import type { Grouping, UsageSum } from "../metering/sum-usage.ts";
+import { openState } from "../state/open-state.ts";
 import { addDataFlags, dataSettingsOf } from "./settings.ts";
 import { toCsv, toTable } from "./table.ts";
 
-const groups = ["key", "model", "day"] as const;
 const formats = ["table", "csv", "json"] as const;
 
 interface UsageFlags {
-  readonly by: (typeof groups)[number];
+  readonly by: Grouping;
   readonly format: (typeof formats)[number];
 }
 
 export function addUsageCommands(program: Command): void {
   addDataFlags(program.command("usage").description("what was used and what it cost"))
-    .addOption(new Option("--by <group>", "what a row is").choices(groups).default("key"))
+    .addOption(new Option("--by <group>", "what a row is").choices(groupings).default("key"))
     .addOption(new Option("--format <format>", "how to print it").choices(formats).default("table"))
-    .action((flags: UsageFlags, command: Command) => {
-      using database = openDatabase(dataSettingsOf(command).dataDir);
-      process.stdout.write(print(sumUsage(database, flags.by), flags));
+    .action(async (flags: UsageFlags, command: Command) => {
+      using state = openState(dataSettingsOf(command).dataDir);
+      process.stdout.write(print(await sumUsage(state.ledger.entries(), flags.by), flags));
     });
   addDataFlags(
     program
       .command("request")
       .description("what the ledger says of one request")
       .argument("<id>", "the x-request-id of its answer"),
-  ).action((id: string, _flags, command: Command) => {
-    using database = openDatabase(dataSettingsOf(command).dataDir);
-    const row = database.prepare("SELECT * FROM requests WHERE id = ?").get(id);
-    if (!row) throw new Error(`The ledger has no request ${id}. Only admitted requests are recorded.`);
-    process.stdout.write(
-      `${JSON.stringify({ ...row, prices: JSON.parse(String(row["prices"])) as unknown }, undefined, 2)}\n`,
-    );
+  ).action(async (id: string, _flags, command: Command) => {
+    using state = openState(dataSettingsOf(command).dataDir);
+    const entry = await state.ledger.find(id);
+    if (!entry) throw new Error(`The ledger has no request ${id}. Only admitted requests are recorded.`);
+    process.stdout.write(`${JSON.stringify(toLedgerRow(entry), undefined, 2)}\n`);
   });
 }
 

@@ -1,10 +1,10 @@
 import type { ServerResponse } from "node:http";
 import type { RequestHandler } from "express";
 import { authenticate } from "../auth/authenticate.ts";
-import type { FindCaller } from "../auth/authenticate.ts";
+import type { FindCaller } from "../auth/find-caller.ts";
 import type { Caller } from "../auth/caller.ts";
 import { setLimitHeaders } from "../limits/limit-headers.ts";
-import type { RateLimits } from "../limits/rate-limits.ts";
+import type { Limits } from "../limits/limits.ts";
 import { ApiError } from "../errors/api-error.ts";
 import { contextOf } from "./request-context.ts";
 
@@ -18,12 +18,12 @@ export function callerOf(response: ServerResponse): Caller {
 }
 
 /** Reads headers only. An unauthenticated client cannot make the server read a body, and learns nothing of what is served. */
-export function requireKey(findCaller: FindCaller, limits: RateLimits): RequestHandler {
-  return function requireKey(req, res, next) {
-    const caller = authenticate(req.rawHeaders, findCaller);
+export function requireKey(findCaller: FindCaller, limits: Limits): RequestHandler {
+  return async function requireKey(req, res, next) {
+    const caller = await authenticate(req.rawHeaders, findCaller);
     callers.set(res, caller);
     contextOf(res).record.keyId = caller.keyId;
-    setLimitHeaders(res, limits, caller);
+    await setLimitHeaders(res, limits, caller);
     assertExpectation(req.headers.expect);
     next();
   };

@@ -1,15 +1,20 @@
 import type { ServerResponse } from "node:http";
 import type { Caller } from "../auth/caller.ts";
-import { formatDuration } from "./rate-limits.ts";
-import type { RateLimits } from "./rate-limits.ts";
+import type { Limits } from "./limits.ts";
 
 /** The six headers that tell a caller where it stands, as of now. */
-export function setLimitHeaders(response: ServerResponse, limits: RateLimits, caller: Caller): void {
-  const state = limits.state(caller);
+export async function setLimitHeaders(response: ServerResponse, limits: Limits, caller: Caller): Promise<void> {
+  const standing = await limits.standing(caller);
   for (const kind of ["requests", "tokens"] as const) {
-    const { limit, remaining, resetMs } = state[kind];
+    const { limit, remaining, resetMs } = standing[kind];
     response.setHeader(`x-ratelimit-limit-${kind}`, limit);
     response.setHeader(`x-ratelimit-remaining-${kind}`, remaining);
     response.setHeader(`x-ratelimit-reset-${kind}`, formatDuration(resetMs));
   }
+}
+
+/** `0s`, `1s`, `6m0s`: whole seconds, rounded up, as the contract writes durations. */
+function formatDuration(milliseconds: number): string {
+  const seconds = Math.ceil(milliseconds / 1000);
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
 }

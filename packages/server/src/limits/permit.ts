@@ -14,15 +14,16 @@ export interface PermitEnd extends FinalUsage {
  * The right to run one request: its share of the limits, its slots, its open entry in the ledger. Leaving the block that
  * uses it releases everything and closes the entry, once, with what was used and how it ended.
  */
-export class Permit implements Metered, Disposable {
+export class Permit implements Metered, AsyncDisposable {
   readonly #entry: RunningEntry;
-  readonly #release: (end: PermitEnd) => void;
+  readonly #release: (end: PermitEnd) => Promise<void>;
   /** Nothing is reported when the client disconnects: the block is just left. */
   #outcome: Outcome = "cancelled";
   #errorCode: string | undefined;
   #isEnded = false;
 
-  constructor(entry: RunningEntry, release: (end: PermitEnd) => void) {
+  /** @param release gives back what else the request holds; it must not reject */
+  constructor(entry: RunningEntry, release: (end: PermitEnd) => Promise<void>) {
     this.#entry = entry;
     this.#release = release;
   }
@@ -41,10 +42,11 @@ export class Permit implements Metered, Disposable {
     this.#errorCode = error instanceof ApiError ? error.code : "internal_error";
   }
 
-  [Symbol.dispose](): void {
+  /** Waits for ledger and limits, so that whoever reads them after the answer finds this request in them. */
+  async [Symbol.asyncDispose](): Promise<void> {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    const final = this.#entry.close(this.#outcome, this.#errorCode);
-    this.#release({ ...final, outcome: this.#outcome });
+    const { written, ...final } = this.#entry.close(this.#outcome, this.#errorCode);
+    await Promise.all([written, this.#release({ ...final, outcome: this.#outcome })]);
   }
 }

@@ -1,15 +1,12 @@
 import type { EngineUsage } from "@parley/inference";
 import { ApiError } from "../errors/api-error.ts";
 import type { Log } from "../observe/log.ts";
-import { noUsage } from "./usage-ledger.ts";
-import type { OpenRecord, Outcome, UsageLedger } from "./usage-ledger.ts";
+import { finalCost } from "./final-cost.ts";
+import type { CloseRecord, OpenRecord, Outcome, UsageLedger } from "./usage-ledger.ts";
 
-/** The open ledger entry of a running request. */
-export interface RunningEntry {
-  /** The engine's counters so far. */
-  count(usage: EngineUsage): void;
-  /** Closes the row, once. */
-  close(outcome: Outcome, errorCode: string | undefined): FinalUsage;
+/** An admitted request whose entry is to be opened. */
+export interface AdmittedRequest extends OpenRecord {
+  readonly promptTokens: number;
 }
 
 /** What a request has used in the end, and what it costs in US dollars. */
@@ -18,35 +15,43 @@ export interface FinalUsage {
   readonly costUsd: string;
 }
 
-interface Entry {
-  readonly record: OpenRecord;
+/** The open ledger entry of a running request. */
+export interface RunningEntry {
+  /** Replaces the counts: `usage` is everything used so far. */
+  count(usage: EngineUsage): void;
+  /**
+   * Closes the entry, to be called once. The usage is known at once; `written` resolves when the ledger has it, or when
+   * it waits for its next attempt, and never rejects.
+   */
+  close(outcome: Outcome, errorCode: string | undefined): FinalUsage & { readonly written: Promise<void> };
+}
+
+interface Running {
+  readonly request: AdmittedRequest;
   /** Undefined until the engine has reported something. */
   usage: EngineUsage | undefined;
   isWritten: boolean;
 }
 
-interface CloseRecord {
-  readonly record: OpenRecord;
-  readonly usage: EngineUsage;
-  readonly outcome: Outcome;
-  readonly errorCode: string | undefined;
-  readonly endedMs: number;
-}
-
-/** Of the time of the event loop: many streams are written less often than few. */
+/** Of all time: many streams are written less often than few. */
 const largestShare = 0.05;
 
+const noUsage: EngineUsage = { prompt_tokens: 0, cached_tokens: 0, completion_tokens: 0, reasoning_tokens: 0 };
+
 /**
- * Keeps the ledger in step with the requests under way, also while the disk is full: a row that cannot be opened refuses
- * the request, one that cannot be closed is tried again until it can, and meanwhile the service says that it is not ready.
+ * Keeps the ledger in step with the running requests, also while the ledger cannot be written: an entry that cannot be
+ * opened refuses its request, one that cannot be closed is tried again until it can, and meanwhile the service reports
+ * that it is not ready.
  */
-export class LedgerRecorder implements Disposable {
+export class LedgerRecorder implements AsyncDisposable {
   readonly #ledger: UsageLedger;
   readonly #log: Log;
   readonly #nowMs: () => number;
   readonly #everyMs: number;
   #timer: NodeJS.Timeout;
-  readonly #running = new Set<Entry>();
+  /** The tick under way, or the last one. */
+  #update: Promise<void> = Promise.resolve();
+  readonly #running = new Set<Running>();
   #unwritten: CloseRecord[] = [];
   #isHealthy = true;
 
@@ -67,14 +72,14 @@ export class LedgerRecorder implements Disposable {
   }
 
   get streams(): number {
-    return [...this.#running].filter(({ record }) => record.isStream).length;
+    return [...this.#running].filter(({ request }) => request.isStream).length;
   }
 
-  /** @throws {ApiError} 503 `service_unavailable` when the row cannot be written */
-  open(record: OpenRecord): RunningEntry {
+  /** @throws {ApiError} 503 `service_unavailable` when the entry cannot be written */
+  async open(request: AdmittedRequest): Promise<RunningEntry> {
     try {
       if (!this.#isHealthy) throw new Error("the ledger could not be written a moment ago");
-      this.#ledger.open(record);
+      await this.#ledger.open(request);
     } catch (error) {
       this.#fail(error);
       throw new ApiError(
@@ -83,48 +88,51 @@ export class LedgerRecorder implements Disposable {
         { retryAfterMs: 5000, cause: error },
       );
     }
-    const entry: Entry = { record, usage: undefined, isWritten: true };
-    this.#running.add(entry);
+    const running: Running = { request, usage: undefined, isWritten: true };
+    this.#running.add(running);
     return {
-      count: (usage) => void Object.assign(entry, { usage, isWritten: false }),
-      close: (outcome, errorCode) => this.#close(entry, outcome, errorCode),
+      count: (usage) => void Object.assign(running, { usage, isWritten: false }),
+      close: (outcome, errorCode) => this.#close(running, outcome, errorCode),
     };
   }
 
-  #close(entry: Entry, outcome: Outcome, errorCode: string | undefined): FinalUsage {
-    const { record } = entry;
-    const usage = usageOf(entry, outcome);
-    this.#running.delete(entry);
-    const closed: CloseRecord = { record, usage, outcome, errorCode, endedMs: this.#nowMs() };
-    try {
-      this.#write(closed);
-    } catch (error) {
-      this.#unwritten.push(closed);
-      this.#fail(error);
-    }
-    return { usage, costUsd: this.#ledger.costOf(record, usage, outcome) };
+  #close(running: Running, outcome: Outcome, errorCode: string | undefined): ReturnType<RunningEntry["close"]> {
+    const { id, pricing } = running.request;
+    const usage = finalUsageOf(running, outcome);
+    const costUsd = finalCost(usage, outcome, pricing);
+    this.#running.delete(running);
+    const written = this.#write({ id, usage, outcome, errorCode, costUsd, endedMs: this.#nowMs() });
+    return { usage, costUsd, written };
   }
 
-  #write({ record, usage, outcome, errorCode, endedMs }: CloseRecord): void {
-    this.#ledger.close(record, usage, outcome, errorCode, endedMs);
+  async #write(record: CloseRecord): Promise<void> {
+    try {
+      await this.#ledger.close(record);
+    } catch (error) {
+      this.#unwritten.push(record);
+      this.#fail(error);
+    }
   }
 
   #later(ms: number): NodeJS.Timeout {
-    return setTimeout(() => {
-      const began = performance.now();
-      this.#tick();
-      this.#timer = this.#later(Math.max(this.#everyMs, (performance.now() - began) / largestShare));
-    }, ms).unref();
+    return setTimeout(() => void (this.#update = this.#tick()), ms).unref();
   }
 
-  #tick(): void {
+  async #tick(): Promise<void> {
+    const began = performance.now();
+    await this.#catchUp();
+    this.#timer = this.#later(Math.max(this.#everyMs, (performance.now() - began) / largestShare));
+  }
+
+  /** Closes what could not be closed before, and writes what running requests have used. */
+  async #catchUp(): Promise<void> {
     try {
       for (let next = this.#unwritten[0]; next; next = this.#unwritten[0]) {
-        this.#write(next);
+        await this.#ledger.close(next);
         this.#unwritten.shift();
       }
-      if (!this.#isHealthy) this.#ledger.assertWritable();
-      this.#checkpoint();
+      if (!this.#isHealthy) await this.#ledger.assertWritable();
+      await this.#checkpoint();
       if (!this.#isHealthy) this.#log.info("the ledger can be written again");
       this.#isHealthy = true;
     } catch (error) {
@@ -132,11 +140,18 @@ export class LedgerRecorder implements Disposable {
     }
   }
 
-  /** What running requests have used so far, in one transaction: a killed server loses at most one interval of it. */
-  #checkpoint(): void {
+  /** What running requests have used so far, at once: a killed server loses at most one interval of it. */
+  async #checkpoint(): Promise<void> {
     const news = [...this.#running].filter(({ isWritten }) => !isWritten);
-    this.#ledger.checkpoint(news.map(({ record, usage = noUsage }) => [record.id, usage] as const));
-    for (const entry of news) entry.isWritten = true;
+    if (news.length === 0) return;
+    // Marked first: what is counted while the ledger writes is written the next time.
+    for (const running of news) running.isWritten = true;
+    try {
+      await this.#ledger.checkpoint(news.map(({ request, usage = noUsage }) => ({ id: request.id, usage })));
+    } catch (error) {
+      for (const running of news) running.isWritten = false;
+      throw error;
+    }
   }
 
   #fail(error: unknown): void {
@@ -146,13 +161,14 @@ export class LedgerRecorder implements Disposable {
   }
 
   /** Writes what is left. */
-  [Symbol.dispose](): void {
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#update;
     clearTimeout(this.#timer);
-    this.#tick();
+    await this.#catchUp();
   }
 }
 
 /** A client that disconnects before the first token pays for the prompt; a request that fails before it pays nothing. */
-function usageOf({ record, usage }: Entry, outcome: Outcome): EngineUsage {
-  return usage ?? (outcome === "cancelled" ? { ...noUsage, prompt_tokens: record.promptTokens } : noUsage);
+function finalUsageOf({ request, usage }: Running, outcome: Outcome): EngineUsage {
+  return usage ?? (outcome === "cancelled" ? { ...noUsage, prompt_tokens: request.promptTokens } : noUsage);
 }

@@ -83,9 +83,9 @@ describe("with scripted faults", () => {
 
   const faults: readonly (readonly [string, () => Promise<unknown>, number, RegExp, boolean])[] = [
     ["a wrong key", () => ask("x", modelId, "wrong-key-0123456789"), 401, /Incorrect API key provided/, false],
-    ["a spent budget", () => ask("x", modelId, server.makeKey({ budgetUsd: "0" })), 402, /budget/, false],
+    ["a spent budget", async () => ask("x", modelId, await server.makeKey({ budgetUsd: "0" })), 402, /budget/, false],
     ["an unknown model", () => ask("x", "vendor/none"), 404, /does not exist/, false],
-    ["a limit", () => ask("x", modelId, server.makeKey({ tokensPerMinute: 1 })), 429, /limit/, true],
+    ["a limit", async () => ask("x", modelId, await server.makeKey({ tokensPerMinute: 1 })), 429, /limit/, true],
     ["a failing engine", () => ask("script:fail"), 502, /engine failed/, true],
     ["a prompt that is too long", () => ask("x".repeat(200_000)), 400, /maximum context length is 32768 tokens/, false],
   ];

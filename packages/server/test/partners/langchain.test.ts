@@ -86,7 +86,7 @@ describe("with scripted faults", () => {
     ["a wrong key", () => connect(server, { apiKey: "wrong-key-0123456789" }).invoke("x"), { status: 401 }],
     [
       "a spent budget",
-      () => connect(server, { apiKey: server.makeKey({ budgetUsd: "0" }) }).invoke("x"),
+      async () => connect(server, { apiKey: await server.makeKey({ budgetUsd: "0" }) }).invoke("x"),
       { status: 402 },
     ],
     [
@@ -94,7 +94,11 @@ describe("with scripted faults", () => {
       () => connect(server, { model: "vendor/none" }).invoke("x"),
       { status: 404, code: "model_not_found" },
     ],
-    ["a limit", () => connect(server, { apiKey: server.makeKey({ tokensPerMinute: 1 }) }).invoke("x"), { status: 429 }],
+    [
+      "a limit",
+      async () => connect(server, { apiKey: await server.makeKey({ tokensPerMinute: 1 }) }).invoke("x"),
+      { status: 429 },
+    ],
     ["a failing engine", () => connect(server).invoke("script:fail"), { status: 502 }],
     ["a prompt that is too long", () => connect(server).invoke("x".repeat(200_000)), { name: "ContextOverflowError" }],
   ];

@@ -151,7 +151,7 @@ describe("with scripted faults", () => {
     ],
     [
       "a spent budget",
-      () => connect(server, server.makeKey({ budgetUsd: "0" })).chat.completions.create(say("x")),
+      async () => connect(server, await server.makeKey({ budgetUsd: "0" })).chat.completions.create(say("x")),
       APIError,
       402,
       "insufficient_quota",
@@ -165,7 +165,7 @@ describe("with scripted faults", () => {
     ],
     [
       "a limit",
-      () => connect(server, server.makeKey({ tokensPerMinute: 1 })).chat.completions.create(say("x")),
+      async () => connect(server, await server.makeKey({ tokensPerMinute: 1 })).chat.completions.create(say("x")),
       RateLimitError,
       429,
       "rate_limit_exceeded",

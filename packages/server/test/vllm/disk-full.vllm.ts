@@ -68,8 +68,10 @@ describe.runIf(disk !== undefined)("the disk of the data folder is full", () => 
     assertHonest(seen, wanted);
     expect(whole).toBe(isKilled ? 0 : seen.length);
     assertRightModel(seen, reference);
-    await until("the ledger is written", () => server.ledger().every(({ ended_ms }) => ended_ms !== null));
-    assertDelivered(seen, server.ledger(), wanted);
+    await until("the ledger is written", async () =>
+      (await server.ledger()).every(({ ended_ms }) => ended_ms !== null),
+    );
+    assertDelivered(seen, await server.ledger(), wanted);
     await assertCounted(service, reference);
   });
 });

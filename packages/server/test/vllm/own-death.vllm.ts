@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -8,8 +7,7 @@ import { processesOf, sharedSegments } from "../../../inference/test/vllm/proces
 import { addFault, faultTable, outcomeOf } from "../../../inference/test/vllm/report.ts";
 import { installFolder } from "../../../inference/test/vllm/start-vllm.ts";
 import { isAlive, until } from "../../../inference/test/until.ts";
-import type { LedgerRow } from "../../src/metering/usage-ledger.ts";
-import { CliProcess, chatInit, miniId } from "@parley/server/testing";
+import { CliProcess, chatInit, miniId, readLedger } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
 import { longAnswer, readCounters, recordOf, shortAnswer } from "./service.ts";
 import { assertHonest } from "./survive.ts";
@@ -55,11 +53,6 @@ async function start(): Promise<Program> {
   return { process, chat, [Symbol.asyncDispose]: () => process[Symbol.asyncDispose]() };
 }
 
-function ledger(): LedgerRow[] {
-  using database = new DatabaseSync(join(folder, "parley.db"), { timeout: 5000 });
-  return database.prepare("SELECT * FROM requests").all() as unknown as LedgerRow[]; // its columns
-}
-
 test("our own process killed with -9: streams break, orphans are found and ended, the ledger keeps what was used", async () => {
   await using first = await start();
   const reference = await (await first.chat(shortAnswer)).json();
@@ -86,7 +79,7 @@ test("our own process killed with -9: streams break, orphans are found and ended
   const log = new EngineFiles(join(folder, "engines"), miniId).lastLines(2000);
   expect(log).toMatch(/cleared what an earlier run had left: process \d+, process \d+/);
   // What was used is written down ten times a second, so it can lag behind what arrived by so much.
-  const rows = ledger().filter(({ id }) => seen.some((one) => one.id === id));
+  const rows = (await readLedger(folder)).filter(({ id }) => seen.some((one) => one.id === id));
   expect(rows.map(({ outcome }) => outcome)).toEqual(seen.map(() => "abandoned"));
   const booked = rows.reduce((sum, row) => sum + row.completion_tokens, 0);
   const arrived = seen.reduce((sum, { tokens }) => sum + tokens, 0);

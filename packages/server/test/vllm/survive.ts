@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { expect } from "vitest";
 import { addFault, outcomeOf } from "../../../inference/test/vllm/report.ts";
 import { until } from "../../../inference/test/until.ts";
-import type { LedgerRow } from "../../src/metering/usage-ledger.ts";
+import type { LedgerRow } from "../../src/metering/ledger-row.ts";
 import type { Completion } from "../../src/relay/collect.ts";
 import { miniId } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
@@ -67,7 +67,7 @@ export async function survive(service: Service, fault: Fault, reference: Referen
   addFault({ driver: fault.driver, fault: fault.name, outcome: outcomeOf(seen.length, whole), noticedMs, recoveredMs });
   assertHonest(seen, members.max_completion_tokens);
   assertRightModel(seen, reference);
-  assertDelivered(seen, server.ledger(), members.max_completion_tokens);
+  assertDelivered(seen, await server.ledger(), members.max_completion_tokens);
   await assertCounted(service, reference);
   expect(noticedMs).toBeLessThan(fault.noticedWithinMs ?? patienceMs);
   return seen;
@@ -128,13 +128,13 @@ export function assertDelivered(seen: readonly Seen[], ledger: readonly LedgerRo
 
 /** On the engine that has taken its place, both count the same. */
 export async function assertCounted({ server, counters }: Service, reference: Reference): Promise<void> {
-  const before = { engine: await counters(), ledger: sumOf(server) };
+  const before = { engine: await counters(), ledger: await sumOf(server) };
   const questions = ["What is MEV?", "What is a blockchain?", "What is a DAO?", "What is gas?"];
   const ask = (content: string): Promise<unknown> =>
     server.complete({ ...shortAnswer, max_completion_tokens: 40, messages: [{ role: "user", content }] });
   await Promise.all(questions.map(ask));
   expect((await server.complete(shortAnswer)).choices[0]?.message.content).toBe(reference.mini);
-  const after = sumOf(server);
+  const after = await sumOf(server);
   const wanted = {
     prompt: after.prompt - before.ledger.prompt,
     completion: after.completion - before.ledger.completion,
@@ -148,8 +148,8 @@ export async function assertCounted({ server, counters }: Service, reference: Re
   expect(await told()).toEqual(wanted);
 }
 
-function sumOf(server: TestServer): Counters {
-  const rows = server.ledger().filter(({ model }) => model === miniId);
+async function sumOf(server: TestServer): Promise<Counters> {
+  const rows = (await server.ledger()).filter(({ model }) => model === miniId);
   return {
     prompt: rows.reduce((sum, row) => sum + row.prompt_tokens, 0),
     completion: rows.reduce((sum, row) => sum + row.completion_tokens, 0),

@@ -39,6 +39,6 @@ test.each(["bearer", "BEARER", "bEaReR"])("AUTH-07 %s is the scheme, too", async
 });
 
 test("a key of the store is as good as that of the environment", async () => {
-  const token = server().makeKey({ expiresMs: Date.now() + 60_000 });
+  const token = await server().makeKey({ expiresMs: Date.now() + 60_000 });
   expect((await server().chat({}, withKey(token))).status).toBe(200);
 });

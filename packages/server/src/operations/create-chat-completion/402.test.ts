@@ -10,7 +10,7 @@ test("LIM-15 LIM-02 a spent budget, to the last decimal", async () => {
   // Exactly two answers: the third one finds the budget reached, although no tenth of a cent is.
   const [, fraction = ""] = usage.cost_usd.split(".");
   const budgetUsd = `0.${String(2n * BigInt(fraction)).padStart(fraction.length, "0")}`;
-  const key = withKey(server().makeKey({ budgetUsd }));
+  const key = withKey(await server().makeKey({ budgetUsd }));
   for (let turn = 0; turn < 2; turn += 1) expect((await server().chat(request, key)).status).toBe(200);
   const refusal = await server().refuse(request, key);
   expect(refusal).toMatchObject({ status: 402, code: "insufficient_quota", param: null });
@@ -22,22 +22,22 @@ test("LIM-15 LIM-02 a spent budget, to the last decimal", async () => {
 test("a budget that lacks the smallest part is not spent", async () => {
   const request = say("a b c");
   const { usage } = await server().complete(request);
-  const key = withKey(server().makeKey({ budgetUsd: `${usage.cost_usd}0000000001` }));
+  const key = withKey(await server().makeKey({ budgetUsd: `${usage.cost_usd}0000000001` }));
   expect((await server().chat(request, key)).status).toBe(200);
   expect((await server().chat(request, key)).status).toBe(200);
   expect((await server().chat(request, key)).status).toBe(402);
 });
 
 test("a budget of nothing admits nothing, and the models can be listed all the same", async () => {
-  const key = withKey(server().makeKey({ budgetUsd: "0" }));
+  const key = withKey(await server().makeKey({ budgetUsd: "0" }));
   expect((await server().chat({}, key)).status).toBe(402);
   expect((await server().fetch("/models", key)).status).toBe(200);
 });
 
 test("OPS-13 a request that is refused so is not charged, and leaves no row", async () => {
-  const before = server().ledger().length;
-  await server().chat({}, withKey(server().makeKey({ budgetUsd: "0" })));
-  expect(server().ledger()).toHaveLength(before);
+  const before = (await server().ledger()).length;
+  await server().chat({}, withKey(await server().makeKey({ budgetUsd: "0" })));
+  expect(await server().ledger()).toHaveLength(before);
   await until(
     () => server().gauge("parley_requests_running"),
     (running) => running === 0,

@@ -29,7 +29,7 @@ describe("MODL-12 ERR-07 OPS-06 a model that is not there, streamed or not", () 
 });
 
 test("MODL-15 a model that is not for this key is answered in the words for one that is not there", async () => {
-  const key = withKey(server().makeKey({ models: [miniId] }));
+  const key = withKey(await server().makeKey({ models: [miniId] }));
   const forbidden = await server().refuse({ model: modelId }, key);
   const unknown = await server().refuse({ model: "vendor/model-2" }, key);
   expect(forbidden).toMatchObject(notFound);

@@ -26,7 +26,7 @@ describe("requests a minute", () => {
   const server = useServer();
 
   test("LIM-07 LIM-10 LIM-11 LIM-13 are limited, and it is told when the next one may come", async () => {
-    const key = withKey(server().makeKey({ requestsPerMinute: 90 }));
+    const key = withKey(await server().makeKey({ requestsPerMinute: 90 }));
     const send = () => server().chat({ max_tokens: 1 }, key);
     let response = await send();
     expect(response.status).toBe(200);
@@ -39,14 +39,14 @@ describe("requests a minute", () => {
   });
 
   test("LIM-07 hold for streams alike, and for no other operation", async () => {
-    const key = withKey(server().makeKey({ requestsPerMinute: 1 }));
+    const key = withKey(await server().makeKey({ requestsPerMinute: 1 }));
     await server().stream({}, key);
     expect((await server().chat({ stream: true }, key)).status).toBe(429);
     for (let turn = 0; turn < 3; turn += 1) expect((await server().fetch("/models", key)).status).toBe(200);
   });
 
   test("LIM-07 are not used up by what is refused", async () => {
-    const key = withKey(server().makeKey({ requestsPerMinute: 1 }));
+    const key = withKey(await server().makeKey({ requestsPerMinute: 1 }));
     expect((await server().chat({ n: 99 }, key)).status).toBe(400);
     expect((await server().chat({ model: "a/b" }, key)).status).toBe(404);
     expect((await server().chat({}, key)).status).toBe(200);
@@ -58,7 +58,7 @@ describe("tokens a minute", () => {
   const third = say("x".repeat(4 * 6690));
 
   test("LIM-08 LIM-13 are limited, and it is told when there will be enough", async () => {
-    const key = withKey(server().makeKey({ tokensPerMinute: 20_000 }));
+    const key = withKey(await server().makeKey({ tokensPerMinute: 20_000 }));
     for (let turn = 0; turn < 2; turn += 1) {
       expect((await server().chat({ ...third, max_tokens: 1 }, key)).status).toBe(200);
     }
@@ -69,7 +69,7 @@ describe("tokens a minute", () => {
   });
 
   test("LIM-16 LIM-12 are never enough for a request that is above the limit alone", async () => {
-    const key = withKey(server().makeKey({ tokensPerMinute: 15 }));
+    const key = withKey(await server().makeKey({ tokensPerMinute: 15 }));
     const refusal = await server().refuse({ max_tokens: 10 }, key);
     expect(refusal).toMatchObject({ status: 429, details: { limit: "tokens" } });
     expect(refusal.headers.get("x-should-retry")).toBe("false");
@@ -77,7 +77,7 @@ describe("tokens a minute", () => {
   });
 
   test("LIM-12 may be owed, and a wait of more than a minute is said to be one", async () => {
-    const key = withKey(server().makeKey({ tokensPerMinute: 100 }));
+    const key = withKey(await server().makeKey({ tokensPerMinute: 100 }));
     expect((await server().chat(play("long"), key)).status).toBe(200);
     const refusal = await server().refuse({}, key);
     expect(waitOf(refusal)).toBeGreaterThan(60_000);
@@ -86,7 +86,7 @@ describe("tokens a minute", () => {
   });
 
   test("LIM-17 that were reserved and not used are given back", async () => {
-    const key = withKey(server().makeKey({ tokensPerMinute: 1000 }));
+    const key = withKey(await server().makeKey({ tokensPerMinute: 1000 }));
     const left = async (): Promise<number> =>
       Number((await server().fetch("/models", key)).headers.get("x-ratelimit-remaining-tokens"));
     const before = await left();
@@ -101,7 +101,10 @@ describe("the ceiling of the server", () => {
   const server = useServer({ settings: { requestsPerMinute: 5 } });
 
   test("LIM-06 LIM-07 is shown to a key without limits of its own, and holds over all keys", async () => {
-    const [one, other] = [withKey(server().makeKey()), withKey(server().makeKey({ requestsPerMinute: 100 }))];
+    const [one, other] = [
+      withKey(await server().makeKey()),
+      withKey(await server().makeKey({ requestsPerMinute: 100 })),
+    ];
     const { headers } = await server().fetch("/models", one);
     expect(headers.get("x-ratelimit-limit-requests")).toBe("5");
     expect(headers.get("x-ratelimit-limit-tokens")).toBe("10000000");
@@ -116,7 +119,7 @@ describe("requests at a time", () => {
   const server = useServer({ scenarios, settings: { requestTimeoutMs: 1500 } });
 
   test("LIM-09 LIM-10 LIM-17 are limited, and each place is given back, however its request ended", async () => {
-    const key = withKey(server().makeKey({ concurrency: 1 }));
+    const key = withKey(await server().makeKey({ concurrency: 1 }));
     const ends = [
       (response: Response) => response.body?.cancel(), // left
       (response: Response) => response.text(), // out of time
@@ -142,9 +145,9 @@ describe("requests at a time", () => {
   });
 
   test("LIM-09 of one key are nothing to another", async () => {
-    const busy = withKey(server().makeKey({ concurrency: 1 }));
+    const busy = withKey(await server().makeKey({ concurrency: 1 }));
     const running = await server().chat({ ...play("stall"), stream: true }, busy);
-    expect((await server().chat({}, withKey(server().makeKey({ concurrency: 1 })))).status).toBe(200);
+    expect((await server().chat({}, withKey(await server().makeKey({ concurrency: 1 })))).status).toBe(200);
     await running.body?.cancel();
   });
 });
@@ -180,7 +183,7 @@ describe("LIM-01 LIM-02 LIM-04 LIM-05 the six headers", () => {
   const server = useServer();
 
   test("stand on every answer to an accepted key, and count down", async () => {
-    const key = withKey(server().makeKey({ requestsPerMinute: 100, tokensPerMinute: 100_000 }));
+    const key = withKey(await server().makeKey({ requestsPerMinute: 100, tokensPerMinute: 100_000 }));
     const answers = [
       await server().chat({}, key),
       await server().chat({ stream: true }, key),

@@ -6,7 +6,7 @@ import { useServer } from "../../../test/use-server.ts";
 const server = useServer();
 
 test("ERR-01 ERR-08 a fault of our own tells nothing of itself, and is in the log under its request id", async () => {
-  const key = withKey(server().makeKey({ budgetUsd: "1" }));
+  const key = withKey(await server().makeKey({ budgetUsd: "1" }));
   const repair = breakSpending(server());
   const refusal = await server().refuse({}, key);
   expect(refusal).toMatchObject({ status: 500, code: "internal_error", type: "server_error", param: null });
@@ -19,7 +19,7 @@ test("ERR-01 ERR-08 a fault of our own tells nothing of itself, and is in the lo
 });
 
 test("a fault before the key could be judged is one of ours, too", async () => {
-  const key = withKey(server().makeKey());
+  const key = withKey(await server().makeKey());
   const repair = breakKeys(server());
   expect(await server().refuse({}, key)).toMatchObject({ status: 500, code: "internal_error" });
   repair();

@@ -60,10 +60,10 @@ describe("OPS-02 ERR-08 an engine that", () => {
 });
 
 test("OPS-11 a failure that produced nothing costs nothing", async () => {
-  const count = server().ledger().length;
+  const count = (await server().ledger()).length;
   await server().chat(play("fails at once"));
   const row = await until(
-    () => server().ledger()[count],
+    async () => (await server().ledger())[count],
     (one) => one?.ended_ms != null,
   );
   expect(row).toMatchObject({ outcome: "failed", error_code: "upstream_error", cost_usd: "0", completion_tokens: 0 });

@@ -22,5 +22,5 @@ test("OPS-03 LIM-17 the engine is told to stop, and the place is given back", as
     () => server().gauge('parley_slots_in_use{model="vendor/model-1"}'),
     (taken) => taken === 0,
   );
-  expect(server().ledger().at(-1)).toMatchObject({ outcome: "failed", error_code: "timeout", cost_usd: "0" });
+  expect((await server().ledger()).at(-1)).toMatchObject({ outcome: "failed", error_code: "timeout", cost_usd: "0" });
 });

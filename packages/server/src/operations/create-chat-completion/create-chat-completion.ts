@@ -51,8 +51,8 @@ export const createChatCompletion =
       maxTokens: request.max_tokens,
     };
     Object.assign(record, { model: model.id, isStream });
-    using permit = await admit(admissionRequest, admission, signal);
-    setLimitHeaders(response, admission.limits, caller);
+    await using permit = await admit(admissionRequest, admission, signal);
+    await setLimitHeaders(response, admission.limits, caller);
 
     const events = meter(model.engine.stream(request, signal), permit, record, nowMs);
     const answer = toChunks(events, {

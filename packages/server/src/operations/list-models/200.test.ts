@@ -65,7 +65,7 @@ test("MODL-13 the defaults are those that the engine runs with", async () => {
 
 test("MODL-15 a key sees the models that it may use", async () => {
   const ids = async (models: string[]) =>
-    (await list(withKey(server().makeKey({ models })).headers)).map(({ id }) => id);
+    (await list(withKey(await server().makeKey({ models })).headers)).map(({ id }) => id);
   expect(await ids([miniId])).toEqual([miniId]);
   expect(await ids(["other/model"])).toEqual([]);
 });

@@ -6,7 +6,7 @@ import { useServer } from "../../../test/use-server.ts";
 const server = useServer();
 
 test("ERR-08 a fault of our own tells nothing of itself", async () => {
-  const key = withKey(server().makeKey());
+  const key = withKey(await server().makeKey());
   const repair = breakKeys(server());
   const response = await server().fetch("/models", key);
   expect(response.status).toBe(500);

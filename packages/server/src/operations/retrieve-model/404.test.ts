@@ -29,7 +29,7 @@ describe("MODL-11 an id that is not there", () => {
 });
 
 test("MODL-15 a model that is not for this key is answered in the words for one that is not there", async () => {
-  const key = withKey(server().makeKey({ models: [miniId] }));
+  const key = withKey(await server().makeKey({ models: [miniId] }));
   const forbidden = await toRefusal(await server().fetch(`/models/${modelId}`, key));
   const unknown = await toRefusal(await server().fetch("/models/vendor/model-2", key));
   expect(forbidden.status).toBe(404);

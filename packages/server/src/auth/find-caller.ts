@@ -1,0 +1,40 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { Caller } from "./caller.ts";
+import { isSameSecret, splitToken } from "./hash-key.ts";
+import type { KeyRules, KeyStore } from "./key-store.ts";
+
+/** Finds the caller behind a token. @returns undefined: nobody, for whatever reason */
+export type FindCaller = (token: string) => Promise<Caller | undefined>;
+
+/** Admits stored keys. A token is refused when it is malformed, unknown, wrong, disabled or expired. */
+export function withStoredKeys(store: KeyStore, nowMs: () => number): FindCaller {
+  return async (token) => {
+    const parts = splitToken(token);
+    const key = parts && (await store.find(parts.id));
+    // An unknown id costs as much time as a wrong secret.
+    const isRight = isSameSecret(parts?.secret ?? "", key?.hash ?? noHash);
+    if (!key || !isRight || key.disabledMs !== undefined) return undefined;
+    if (key.expiresMs !== undefined && key.expiresMs <= nowMs()) return undefined;
+    return toCaller(key.id, key);
+  };
+}
+
+const noHash = "0".repeat(64);
+
+/** Admits one key of the operator's own beside the stored ones. It has no limits of its own and is never stored. */
+export function withEnvironmentKey(key: string | undefined, findStored: FindCaller): FindCaller {
+  if (key === undefined) return findStored;
+  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+  const expected = digest(key);
+  const caller = toCaller("environment", { name: "environment" });
+  return async (token) => (timingSafeEqual(digest(token), expected) ? caller : findStored(token));
+}
+
+const toCaller = (keyId: string, rules: KeyRules): Caller => ({
+  keyId,
+  models: rules.models && new Set(rules.models),
+  requestsPerMinute: rules.requestsPerMinute,
+  tokensPerMinute: rules.tokensPerMinute,
+  concurrency: rules.concurrency,
+  budgetUsd: rules.budgetUsd,
+});

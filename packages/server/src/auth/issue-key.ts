@@ -1,0 +1,16 @@
+import { makeKey, withSecret } from "./hash-key.ts";
+import type { NewKey } from "./hash-key.ts";
+import type { KeyRules, KeyStore } from "./key-store.ts";
+
+/** Makes a key and stores it. Its token is in the result only: it cannot be read again. */
+export async function createKey(store: KeyStore, rules: KeyRules, nowMs: number): Promise<NewKey> {
+  const key = makeKey();
+  await store.insert({ ...rules, id: key.id, hash: key.hash, createdMs: nowMs });
+  return key;
+}
+
+/** Gives a key another secret under the same rules; the old one stops working. @returns undefined: no such key */
+export async function rotateKey(store: KeyStore, id: string): Promise<NewKey | undefined> {
+  const key = withSecret(id);
+  return (await store.replaceHash(id, key.hash)) ? key : undefined;
+}

@@ -1,0 +1,50 @@
+import type { Caller } from "../auth/caller.ts";
+import { ApiError } from "../errors/api-error.ts";
+import type { Hold, LimitedKey, LimitStore, PerMinute, Shortage, Standing } from "./limit-store.ts";
+
+/** The limits in the service's words. A key without limits of its own has those of the server. */
+export class Limits {
+  readonly #store: LimitStore;
+  readonly #serverWide: PerMinute;
+
+  /** @param serverWide those that the store has over all keys */
+  constructor(store: LimitStore, serverWide: PerMinute) {
+    this.#store = store;
+    this.#serverWide = serverWide;
+  }
+
+  standing(caller: Caller): Promise<Standing> {
+    return this.#store.standing(this.#keyOf(caller));
+  }
+
+  /** Takes one request, so many tokens and one place. @throws {ApiError} 429 `rate_limit_exceeded` */
+  async take(caller: Caller, tokens: number): Promise<Hold> {
+    const taken = await this.#store.take(this.#keyOf(caller), tokens);
+    if ("settle" in taken) return taken;
+    throw exceeded(taken, tokens);
+  }
+
+  #keyOf({ keyId, requestsPerMinute, tokensPerMinute, concurrency }: Caller): LimitedKey {
+    const { requests, tokens } = this.#serverWide;
+    return {
+      keyId,
+      perMinute: { requests: requestsPerMinute ?? requests, tokens: tokensPerMinute ?? tokens },
+      concurrency,
+    };
+  }
+}
+
+function exceeded({ limit, bound, waitMs }: Shortage, tokens: number): ApiError {
+  const details = { limit };
+  if (limit === "concurrency") {
+    const message = `This key may have ${bound} requests under way at the same time. Wait for one of them to end.`;
+    return new ApiError("rate_limit_exceeded", message, { details, retryAfterMs: 1000 });
+  }
+  if (waitMs === Number.POSITIVE_INFINITY) {
+    const amount = limit === "tokens" ? tokens : 1;
+    const message = `This request needs up to ${amount} ${limit} and the limit is ${bound} a minute: it can never be admitted. Shorten the prompt or lower max_completion_tokens.`;
+    return new ApiError("rate_limit_exceeded", message, { details, retryAfterMs: 60_000, isNonRetryable: true });
+  }
+  const message = `The limit of ${bound} ${limit} a minute is reached. Wait as long as retry-after says.`;
+  return new ApiError("rate_limit_exceeded", message, { details, retryAfterMs: waitMs });
+}

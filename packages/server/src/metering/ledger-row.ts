@@ -1,0 +1,31 @@
+import type { EngineUsage } from "@parley/inference";
+import type { Pricing } from "./price.ts";
+import type { LedgerEntry } from "./usage-ledger.ts";
+
+/** A ledger entry as operators see it in JSON; the token counts have the names of the contract. */
+export interface LedgerRow extends EngineUsage {
+  readonly id: string;
+  readonly key_id: string;
+  readonly model: string;
+  readonly is_stream: boolean;
+  readonly started_ms: number;
+  readonly ended_ms: number | null;
+  readonly outcome: LedgerEntry["outcome"];
+  readonly error_code: string | null;
+  readonly cost_usd: string;
+  readonly prices: Pricing;
+}
+
+export const toLedgerRow = (entry: LedgerEntry): LedgerRow => ({
+  id: entry.id,
+  key_id: entry.keyId,
+  model: entry.model,
+  is_stream: entry.isStream,
+  started_ms: entry.startedMs,
+  ended_ms: entry.endedMs ?? null,
+  outcome: entry.outcome,
+  error_code: entry.errorCode ?? null,
+  ...entry.usage,
+  cost_usd: entry.costUsd,
+  prices: entry.pricing,
+});

@@ -1,0 +1,52 @@
+import { addUsd } from "./price.ts";
+import type { LedgerEntry } from "./usage-ledger.ts";
+
+/** What a key, a model or a day has used; open requests count with what is known of them so far. */
+export interface UsageSum {
+  readonly group: string;
+  readonly requests: number;
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly reasoning_tokens: number;
+  /** US dollars, exact. */
+  readonly cost_usd: string;
+}
+
+/** The group of an entry; days are those of UTC. */
+const groupOf = {
+  key: ({ keyId }: LedgerEntry) => keyId,
+  model: ({ model }: LedgerEntry) => model,
+  day: ({ startedMs }: LedgerEntry) => new Date(startedMs).toISOString().slice(0, 10),
+};
+
+export type Grouping = keyof typeof groupOf;
+
+export const groupings: readonly Grouping[] = ["key", "model", "day"];
+
+/** Adds up entries by group, in the order of the groups' names. */
+export async function sumUsage(entries: AsyncIterable<LedgerEntry>, by: Grouping): Promise<UsageSum[]> {
+  const sums = new Map<string, UsageSum>();
+  for await (const entry of entries) {
+    const group = groupOf[by](entry);
+    sums.set(group, add(sums.get(group) ?? emptySum(group), entry));
+  }
+  return [...sums.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum);
+}
+
+const emptySum = (group: string): UsageSum => ({
+  group,
+  requests: 0,
+  prompt_tokens: 0,
+  completion_tokens: 0,
+  reasoning_tokens: 0,
+  cost_usd: "0",
+});
+
+const add = (sum: UsageSum, { usage, costUsd }: LedgerEntry): UsageSum => ({
+  group: sum.group,
+  requests: sum.requests + 1,
+  prompt_tokens: sum.prompt_tokens + usage.prompt_tokens,
+  completion_tokens: sum.completion_tokens + usage.completion_tokens,
+  reasoning_tokens: sum.reasoning_tokens + usage.reasoning_tokens,
+  cost_usd: addUsd(sum.cost_usd, costUsd),
+});

@@ -1,0 +1,91 @@
+import type { Hold, LimitedKey, LimitState, LimitStore, PerMinute, Shortage, Standing } from "../limits/limit-store.ts";
+import { TokenBucket } from "./token-bucket.ts";
+
+interface Buckets {
+  readonly requests: TokenBucket;
+  readonly tokens: TokenBucket;
+}
+
+/** Limits in the memory of one server. They start full with it, and nothing of a call is left to wait for. */
+export class MemoryLimitStore implements LimitStore {
+  readonly #nowMs: () => number;
+  readonly #overall: Buckets;
+  readonly #keys = new Map<string, Buckets>();
+  /** Requests of each key that run or wait. */
+  readonly #running = new Map<string, number>();
+
+  constructor(overall: PerMinute, nowMs: () => number) {
+    this.#nowMs = nowMs;
+    this.#overall = this.#newBuckets(overall);
+  }
+
+  async standing(key: LimitedKey): Promise<Standing> {
+    const own = this.#bucketsOf(key);
+    return {
+      requests: this.#tighter(own.requests, this.#overall.requests),
+      tokens: this.#tighter(own.tokens, this.#overall.tokens),
+    };
+  }
+
+  async take(key: LimitedKey, tokens: number): Promise<Hold | Shortage> {
+    const levels = [this.#bucketsOf(key), this.#overall];
+    const shortage =
+      this.#shortage("requests", levels, 1) ?? this.#shortage("tokens", levels, tokens) ?? this.#crowd(key);
+    if (shortage) return shortage;
+    const change = (requests: number, amount: number, places: number): void => {
+      for (const level of levels) {
+        level.requests.take(requests, this.#nowMs());
+        level.tokens.take(amount, this.#nowMs());
+      }
+      this.#enter(key.keyId, places);
+    };
+    change(1, tokens, 1);
+    let isOver = false;
+    const end = async (requests: number, amount: number): Promise<void> => {
+      if (isOver) return;
+      isOver = true;
+      change(requests, amount, -1);
+    };
+    return { settle: (usedTokens) => end(0, usedTokens - tokens), cancel: () => end(-1, -tokens) };
+  }
+
+  #shortage(limit: "requests" | "tokens", levels: readonly Buckets[], amount: number): Shortage | undefined {
+    const now = this.#nowMs();
+    const waitMs = Math.max(...levels.map((level) => level[limit].waitMs(amount, now)));
+    const bound = Math.min(...levels.map((level) => level[limit].limit));
+    return waitMs > 0 ? { limit, bound, waitMs } : undefined;
+  }
+
+  #crowd({ keyId, concurrency: bound }: LimitedKey): Shortage | undefined {
+    const isFull = bound !== undefined && (this.#running.get(keyId) ?? 0) >= bound;
+    return isFull ? { limit: "concurrency", bound, waitMs: 0 } : undefined;
+  }
+
+  #enter(keyId: string, places: number): void {
+    const running = (this.#running.get(keyId) ?? 0) + places;
+    if (running === 0) this.#running.delete(keyId);
+    else this.#running.set(keyId, running);
+  }
+
+  #tighter(own: TokenBucket, overall: TokenBucket): LimitState {
+    const now = this.#nowMs();
+    const bucket = overall.remaining(now) < own.remaining(now) ? overall : own;
+    return {
+      limit: bucket.limit,
+      remaining: Math.max(0, Math.floor(bucket.remaining(now))),
+      resetMs: bucket.resetMs(now),
+    };
+  }
+
+  #bucketsOf({ keyId, perMinute }: LimitedKey): Buckets {
+    const known = this.#keys.get(keyId);
+    if (known?.requests.limit === perMinute.requests && known.tokens.limit === perMinute.tokens) return known;
+    const buckets = this.#newBuckets(perMinute);
+    this.#keys.set(keyId, buckets);
+    return buckets;
+  }
+
+  #newBuckets({ requests, tokens }: PerMinute): Buckets {
+    return { requests: new TokenBucket(requests, this.#nowMs()), tokens: new TokenBucket(tokens, this.#nowMs()) };
+  }
+}

@@ -1,0 +1,21 @@
+import type { KeyStore } from "../auth/key-store.ts";
+import type { UsageLedger } from "../metering/usage-ledger.ts";
+import { openDatabase } from "./database.ts";
+import { SqliteKeyStore } from "./sqlite-key-store.ts";
+import { SqliteUsageLedger } from "./sqlite-usage-ledger.ts";
+
+/** What outlives a server. Several processes may have it open at the same time: a server and the commands beside it. */
+export interface State extends Disposable {
+  readonly keys: KeyStore;
+  readonly ledger: UsageLedger;
+}
+
+/** Opens the state in a data folder, and makes both on first use. @throws {StateError} */
+export function openState(dataDir: string): State {
+  const database = openDatabase(dataDir);
+  return {
+    keys: new SqliteKeyStore(database),
+    ledger: new SqliteUsageLedger(database),
+    [Symbol.dispose]: () => database.close(),
+  };
+}

@@ -1,0 +1,135 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { EngineUsage } from "@parley/inference";
+import { addUsd } from "../metering/price.ts";
+import type { Pricing } from "../metering/price.ts";
+import type { Checkpoint, CloseRecord, LedgerEntry, OpenRecord, UsageLedger } from "../metering/usage-ledger.ts";
+import { inTransaction } from "./database.ts";
+
+interface EntryRow extends EngineUsage {
+  readonly id: string;
+  readonly key_id: string;
+  readonly model: string;
+  readonly is_stream: number;
+  readonly started_ms: number;
+  readonly ended_ms: number | null;
+  readonly outcome: LedgerEntry["outcome"];
+  readonly error_code: string | null;
+  readonly cost_usd: string;
+  readonly prices: string;
+}
+
+/**
+ * The ledger in SQLite, one row per entry. What each key has spent is kept beside the rows and changed in the same
+ * transaction, and added up here, since SQLite has no decimals.
+ */
+export class SqliteUsageLedger implements UsageLedger {
+  readonly #database: DatabaseSync;
+  readonly #insert: StatementSync;
+  readonly #update: StatementSync;
+  readonly #close: StatementSync;
+  readonly #readSpending: StatementSync;
+  readonly #writeSpending: StatementSync;
+
+  constructor(database: DatabaseSync) {
+    const counts = "prompt_tokens = ?, cached_tokens = ?, completion_tokens = ?, reasoning_tokens = ?";
+    this.#database = database;
+    this.#insert = database.prepare(
+      `INSERT INTO requests (id, key_id, model, is_stream, started_ms, outcome, prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, cost_usd, prices)
+       VALUES (?, ?, ?, ?, ?, 'open', 0, 0, 0, 0, '0', ?)`,
+    );
+    this.#update = database.prepare(`UPDATE requests SET ${counts} WHERE id = ? AND ended_ms IS NULL`);
+    this.#close = database.prepare(
+      `UPDATE requests SET ${counts}, outcome = ?, error_code = ?, cost_usd = ?, ended_ms = ?
+       WHERE id = ? AND ended_ms IS NULL RETURNING key_id`,
+    );
+    this.#readSpending = database.prepare("SELECT cost_usd FROM spending WHERE key_id = ?");
+    this.#writeSpending = database.prepare(
+      "INSERT INTO spending (key_id, cost_usd) VALUES (?, ?) ON CONFLICT (key_id) DO UPDATE SET cost_usd = excluded.cost_usd",
+    );
+  }
+
+  async open(record: OpenRecord): Promise<void> {
+    this.#open(record);
+  }
+
+  #open({ id, keyId, model, isStream, startedMs, pricing }: OpenRecord): void {
+    this.#insert.run(id, keyId, model, Number(isStream), startedMs, JSON.stringify(pricing));
+  }
+
+  async checkpoint(checkpoints: readonly Checkpoint[]): Promise<void> {
+    inTransaction(this.#database, () => {
+      for (const { id, usage } of checkpoints) this.#update.run(...countsOf(usage), id);
+    });
+  }
+
+  async close({ id, usage, outcome, errorCode, costUsd, endedMs }: CloseRecord): Promise<void> {
+    inTransaction(this.#database, () => {
+      const closed = this.#close.get(...countsOf(usage), outcome, errorCode ?? null, costUsd, endedMs, id);
+      if (!closed) return;
+      const keyId = String(closed["key_id"]);
+      this.#writeSpending.run(keyId, addUsd(this.#spentUsd(keyId), costUsd));
+    });
+  }
+
+  /** A data folder has one server at a time, so whatever is open when one starts was left by a dead one. */
+  async abandoned(): Promise<LedgerEntry[]> {
+    return this.#select("WHERE ended_ms IS NULL").map(toEntry);
+  }
+
+  async spentUsd(keyId: string): Promise<string> {
+    return this.#spentUsd(keyId);
+  }
+
+  #spentUsd(keyId: string): string {
+    const row = this.#readSpending.get(keyId);
+    return typeof row?.["cost_usd"] === "string" ? row["cost_usd"] : "0";
+  }
+
+  async find(id: string): Promise<LedgerEntry | undefined> {
+    return this.#select("WHERE id = ?", id).map(toEntry)[0];
+  }
+
+  async *entries(): AsyncGenerator<LedgerEntry> {
+    const rows = this.#database.prepare("SELECT * FROM requests ORDER BY started_ms, id").iterate();
+    for (const row of rows) yield toEntry(row as unknown as EntryRow); // the columns of the table
+  }
+
+  async assertWritable(): Promise<void> {
+    const pricing = { prompt: "0", completion: "0", image: "0", request: "0" };
+    inTransaction(this.#database, () => {
+      this.#open({ id: "probe", keyId: "", model: "", isStream: false, startedMs: 0, pricing });
+      this.#database.exec("DELETE FROM requests WHERE id = 'probe'");
+    });
+  }
+
+  #select(condition: string, ...values: string[]): EntryRow[] {
+    const rows = this.#database.prepare(`SELECT * FROM requests ${condition}`).all(...values);
+    return rows as unknown as EntryRow[]; // the columns of the table
+  }
+}
+
+const countsOf = (usage: EngineUsage): number[] => [
+  usage.prompt_tokens,
+  usage.cached_tokens,
+  usage.completion_tokens,
+  usage.reasoning_tokens,
+];
+
+const toEntry = (row: EntryRow): LedgerEntry => ({
+  id: row.id,
+  keyId: row.key_id,
+  model: row.model,
+  isStream: row.is_stream === 1,
+  startedMs: row.started_ms,
+  pricing: JSON.parse(row.prices) as Pricing, // written by open()
+  usage: {
+    prompt_tokens: row.prompt_tokens,
+    cached_tokens: row.cached_tokens,
+    completion_tokens: row.completion_tokens,
+    reasoning_tokens: row.reasoning_tokens,
+  },
+  costUsd: row.cost_usd,
+  outcome: row.outcome,
+  errorCode: row.error_code ?? undefined,
+  endedMs: row.ended_ms ?? undefined,
+});

@@ -1,0 +1,27 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { openDatabase } from "../../src/state/database.ts";
+
+/** A data folder of its own, which any number of connections may have open. Disposing closes them and removes it. */
+export class DataFolder implements AsyncDisposable {
+  readonly #path = mkdtempSync(join(tmpdir(), "parley-state-"));
+  readonly #open = new Set<DatabaseSync>();
+
+  open(): DatabaseSync {
+    const database = openDatabase(this.#path);
+    this.#open.add(database);
+    return database;
+  }
+
+  close(database: DatabaseSync): void {
+    this.#open.delete(database);
+    database.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const database of this.#open) database.close();
+    rmSync(this.#path, { recursive: true, force: true });
+  }
+}

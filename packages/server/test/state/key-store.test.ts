@@ -1,0 +1,76 @@
+import { describe, expect, test } from "vitest";
+import { assertCase, findViolations, keyStoreContract } from "@parley/server/testing";
+import type { KeyStore, KeyStoreSubject, StoredKey } from "@parley/server/testing";
+import { SqliteKeyStore } from "../../src/state/sqlite-key-store.ts";
+import { DataFolder } from "./data-folder.ts";
+import { override } from "./override.ts";
+
+async function openSqlite(): Promise<KeyStoreSubject & AsyncDisposable> {
+  const folder = new DataFolder();
+  return {
+    store: new SqliteKeyStore(folder.open()),
+    other: new SqliteKeyStore(folder.open()),
+    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
+  };
+}
+
+describe("the key store in SQLite", () => {
+  test.each(keyStoreContract)("$title", (one) => assertCase(one, openSqlite));
+});
+
+describe("the contract notices a store that", () => {
+  const broken: readonly (readonly [
+    what: string,
+    breakStore: (store: KeyStore) => Partial<KeyStore>,
+    title: RegExp,
+  ])[] = [
+    ["never looks at a key again that it has found", rememberForever, /^shows every change/],
+    ["disables anew every time", disableAnew, /^disables a key from the first time on/],
+    [
+      "forgets the rules",
+      (store) => ({ insert: ({ models: _models, ...key }) => store.insert(key) }),
+      /^finds a key as/,
+    ],
+    ["lists in another order", (store) => ({ list: async () => (await store.list()).toReversed() }), /^lists/],
+    [
+      "says nothing of an id that is taken",
+      (store) => ({ insert: (key) => store.insert(key).catch(() => {}) }),
+      /^rejects/,
+    ],
+    ["claims that every key is there", () => ({ disable: async () => true }), /^says that there is no such key/],
+  ];
+
+  test.each(broken)("%s", async (_what, breakStore, title) => {
+    const violations = await findViolations(keyStoreContract, async () => {
+      const subject = await openSqlite();
+      const { store, other } = subject;
+      return { ...subject, store: override(store, breakStore(store)), other: override(other, breakStore(other)) };
+    });
+    expect(violations).toContainEqual(expect.stringMatching(title));
+  });
+});
+
+function rememberForever(store: KeyStore): Partial<KeyStore> {
+  const seen = new Map<string, StoredKey>();
+  return {
+    find: async (id) => {
+      const key = seen.get(id) ?? (await store.find(id));
+      if (key) seen.set(id, key);
+      return key;
+    },
+  };
+}
+
+function disableAnew(store: KeyStore): Partial<KeyStore> {
+  const times = new Map<string, number>();
+  return {
+    disable: (id, atMs) => {
+      times.set(id, atMs);
+      return store.disable(id, atMs);
+    },
+    find: async (id) => {
+      const key = await store.find(id);
+      return key && { ...key, disabledMs: times.get(id) };
+    },
+  };
+}

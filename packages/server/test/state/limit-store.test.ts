@@ -1,0 +1,80 @@
+import { describe, expect, test } from "vitest";
+import { assertCase, findViolations, limitStoreContract, overallLimits } from "@parley/server/testing";
+import type { LimitStore, LimitStoreSubject } from "@parley/server/testing";
+import { MemoryLimitStore } from "../../src/state/memory-limit-store.ts";
+import { override } from "./override.ts";
+
+async function openMemory(): Promise<LimitStoreSubject & AsyncDisposable> {
+  let now = 1_000_000;
+  return {
+    store: new MemoryLimitStore(overallLimits, () => now),
+    advance: async (ms) => void (now += ms),
+    [Symbol.asyncDispose]: async () => undefined,
+  };
+}
+
+describe("the limit store in memory", () => {
+  test.each(limitStoreContract)("$title", (one) => assertCase(one, openMemory));
+});
+
+describe("the contract notices a store that", () => {
+  const broken: readonly (readonly [
+    what: string,
+    breakStore: (store: LimitStore) => Partial<LimitStore>,
+    title: RegExp,
+  ])[] = [
+    ["looks first and takes later", takeLater, /^never gives the same unit twice/],
+    ["charges nothing for a request that has run", giveAllBack, /^ends a hold once/],
+    ["forgets to settle", forgetToSettle, /^replaces the tokens taken/],
+    ["knows no places", (store) => ({ take: (key, n) => store.take({ ...key, concurrency: undefined }, n) }), /^names/],
+    ["takes what it shows", takeToShow, /^starts full/],
+  ];
+
+  test.each(broken)("%s", async (_what, breakStore, title) => {
+    const violations = await findViolations(limitStoreContract, async () => {
+      const subject = await openMemory();
+      return { ...subject, store: override(subject.store, breakStore(subject.store)) };
+    });
+    expect(violations).toContainEqual(expect.stringMatching(title));
+  });
+});
+
+/** What a store over a network does that reads, decides, and writes: others read meanwhile. */
+function takeLater(store: LimitStore): Partial<LimitStore> {
+  const endless = { perMinute: { requests: Number.MAX_SAFE_INTEGER, tokens: Number.MAX_SAFE_INTEGER } };
+  return {
+    take: async (key, tokens) => {
+      const { remaining } = (await store.standing(key)).tokens;
+      if (remaining < tokens) return { limit: "tokens", bound: key.perMinute.tokens, waitMs: 1 };
+      return store.take({ ...key, ...endless, concurrency: undefined }, tokens);
+    },
+  };
+}
+
+function giveAllBack(store: LimitStore): Partial<LimitStore> {
+  return {
+    take: async (key, tokens) => {
+      const taken = await store.take(key, tokens);
+      return "settle" in taken ? { ...taken, settle: () => taken.cancel() } : taken;
+    },
+  };
+}
+
+function forgetToSettle(store: LimitStore): Partial<LimitStore> {
+  return {
+    take: async (key, tokens) => {
+      const taken = await store.take(key, tokens);
+      return "settle" in taken ? { ...taken, settle: async () => undefined } : taken;
+    },
+  };
+}
+
+function takeToShow(store: LimitStore): Partial<LimitStore> {
+  return {
+    standing: async (key) => {
+      const taken = await store.take(key, 1);
+      if ("settle" in taken) await taken.settle(1);
+      return store.standing(key);
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { describe, expect, test } from "vitest";
+import { assertCase, findViolations, usageLedgerContract } from "@parley/server/testing";
+import type { UsageLedger, UsageLedgerSubject } from "@parley/server/testing";
+import { SqliteUsageLedger } from "../../src/state/sqlite-usage-ledger.ts";
+import { DataFolder } from "./data-folder.ts";
+import { override } from "./override.ts";
+
+async function openSqlite(): Promise<UsageLedgerSubject & AsyncDisposable> {
+  const folder = new DataFolder();
+  const database = folder.open();
+  return {
+    ledger: new SqliteUsageLedger(database),
+    restart: async () => {
+      folder.close(database);
+      return new SqliteUsageLedger(folder.open());
+    },
+    refuseWrites: async (isRefused) => database.exec(`PRAGMA query_only = ${Number(isRefused)}`),
+    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
+  };
+}
+
+describe("the usage ledger in SQLite", () => {
+  test.each(usageLedgerContract)("$title", (one) => assertCase(one, openSqlite));
+});
+
+describe("the contract notices a ledger that", () => {
+  const broken: readonly (readonly [
+    what: string,
+    breakLedger: (ledger: UsageLedger) => Partial<UsageLedger>,
+    title: RegExp,
+  ])[] = [
+    ["charges every call of close", chargeAlways, /^closes an entry once/],
+    ["adds up in binary fractions", roundSpending, /^adds up what a key has spent exactly/],
+    ["keeps no checkpoints", () => ({ checkpoint: async () => undefined }), /^tells the successor/],
+    ["has nothing abandoned", () => ({ abandoned: async () => [] }), /^tells the successor/],
+    ["hides that it cannot write", hideFailures, /^rejects what cannot be written/],
+    ["believes that it can always write", () => ({ assertWritable: async () => undefined }), /^rejects what cannot/],
+  ];
+
+  test.each(broken)("%s", async (_what, breakLedger, title) => {
+    const violations = await findViolations(usageLedgerContract, async () => {
+      const subject = await openSqlite();
+      const spoil = (ledger: UsageLedger): UsageLedger => override(ledger, breakLedger(ledger));
+      return { ...subject, ledger: spoil(subject.ledger), restart: async () => spoil(await subject.restart()) };
+    });
+    expect(violations).toContainEqual(expect.stringMatching(title));
+  });
+});
+
+function chargeAlways(ledger: UsageLedger): Partial<UsageLedger> {
+  let spent = 0;
+  return {
+    close: async (record) => {
+      spent += Number(record.costUsd);
+      await ledger.close(record);
+    },
+    spentUsd: async () => String(spent),
+  };
+}
+
+const roundSpending = (ledger: UsageLedger): Partial<UsageLedger> => ({
+  spentUsd: async (keyId) => String(Math.fround(Number(await ledger.spentUsd(keyId)))),
+});
+
+const hideFailures = (ledger: UsageLedger): Partial<UsageLedger> => ({
+  close: (record) => ledger.close(record).catch(() => undefined),
+});

@@ -1,0 +1,165 @@
+import assert from "node:assert/strict";
+import type { Checkpoint, CloseRecord, LedgerEntry, OpenRecord, UsageLedger } from "../../src/metering/usage-ledger.ts";
+import type { ContractCase } from "./contract-case.ts";
+
+/** One empty ledger. */
+export interface UsageLedgerSubject {
+  readonly ledger: UsageLedger;
+  /** The server dies, and its successor opens the ledger. `ledger` is not used afterwards. */
+  readonly restart: () => Promise<UsageLedger>;
+  /** From now on the store can be read and not written, or can be written again. */
+  readonly refuseWrites: (isRefused: boolean) => Promise<void>;
+}
+
+const opened = (id: string, startedMs = 1000): OpenRecord => ({
+  id,
+  keyId: "key",
+  model: "vendor/model-1",
+  isStream: true,
+  startedMs,
+  pricing: { prompt: "0.0000003", completion: "0.0000006", image: "0", request: "0.001" },
+});
+const none = { prompt_tokens: 0, cached_tokens: 0, completion_tokens: 0, reasoning_tokens: 0 };
+const some = { prompt_tokens: 11, cached_tokens: 3, completion_tokens: 7, reasoning_tokens: 5 };
+const more = { prompt_tokens: 11, cached_tokens: 3, completion_tokens: 9, reasoning_tokens: 5 };
+const closed = (id: string, costUsd = "0.1"): CloseRecord => ({
+  id,
+  usage: more,
+  outcome: "failed",
+  errorCode: "timeout",
+  costUsd,
+  endedMs: 3000,
+});
+const openEntry = (record: OpenRecord, usage = none): LedgerEntry => ({
+  ...record,
+  usage,
+  costUsd: "0",
+  outcome: "open",
+  errorCode: undefined,
+  endedMs: undefined,
+});
+const closedEntry = (record: OpenRecord, by: CloseRecord): LedgerEntry => ({ ...record, ...by });
+
+async function listed(ledger: UsageLedger): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const { id } of ledger.entries()) ids.push(id);
+  return ids;
+}
+
+const one = opened("one");
+const two = opened("two");
+
+/** What every `UsageLedger` has to keep. */
+export const usageLedgerContract: readonly ContractCase<UsageLedgerSubject>[] = [
+  {
+    title: "opens an entry, brings it up to date, and closes it",
+    assert: async ({ ledger }) => {
+      await ledger.open(one);
+      assert.deepEqual(await ledger.find("one"), openEntry(one));
+      await ledger.checkpoint([{ id: "one", usage: some }]);
+      assert.deepEqual(await ledger.find("one"), openEntry(one, some));
+      await ledger.close(closed("one"));
+      assert.deepEqual(await ledger.find("one"), closedEntry(one, closed("one")));
+    },
+  },
+  {
+    title: "closes an entry without an error",
+    assert: async ({ ledger }) => {
+      await ledger.open({ ...one, isStream: false });
+      const whole: CloseRecord = { ...closed("one"), outcome: "complete", errorCode: undefined };
+      await ledger.close(whole);
+      assert.deepEqual(await ledger.find("one"), closedEntry({ ...one, isStream: false }, whole));
+    },
+  },
+  {
+    title: "finds nothing for an id that is not there",
+    assert: async ({ ledger }) => assert.equal(await ledger.find("nobody"), undefined),
+  },
+  {
+    title: "rejects an id that is taken, and keeps the entry that has it",
+    assert: async ({ ledger }) => {
+      await ledger.open(one);
+      await assert.rejects(ledger.open({ ...one, keyId: "another" }));
+      assert.deepEqual(await ledger.find("one"), openEntry(one));
+    },
+  },
+  {
+    title: "goes through all entries by their start, then by id",
+    assert: async ({ ledger }) => {
+      for (const record of [opened("b", 20), opened("c", 10), opened("a", 20)]) await ledger.open(record);
+      await ledger.close(closed("c"));
+      assert.deepEqual(await listed(ledger), ["c", "a", "b"]);
+    },
+  },
+  {
+    title: "passes over a checkpoint of an entry that is closed or unknown",
+    assert: async ({ ledger }) => {
+      for (const record of [one, two]) await ledger.open(record);
+      await ledger.close(closed("one"));
+      await ledger.checkpoint(["one", "nobody", "two"].map((id): Checkpoint => ({ id, usage: some })));
+      assert.deepEqual(await ledger.find("one"), closedEntry(one, closed("one")));
+      assert.deepEqual(await ledger.find("two"), openEntry(two, some));
+      assert.deepEqual(await listed(ledger), ["one", "two"]);
+    },
+  },
+  {
+    title: "closes an entry once, however often and however many at a time it is told to",
+    assert: async ({ ledger }) => {
+      await ledger.open(one);
+      await ledger.close(closed("one", "0.25"));
+      await Promise.all(Array.from({ length: 20 }, () => ledger.close(closed("one", "1"))));
+      await ledger.close(closed("nobody", "1"));
+      assert.equal(await ledger.spentUsd("key"), "0.25");
+      assert.deepEqual(await ledger.find("one"), closedEntry(one, closed("one", "0.25")));
+    },
+  },
+  {
+    title: "adds up what a key has spent exactly, and of closed entries only",
+    assert: async ({ ledger }) => {
+      const ids = Array.from({ length: 20 }, (_none, index) => `small-${index}`);
+      await Promise.all(["large", "running", ...ids].map((id) => ledger.open(opened(id))));
+      await ledger.open({ ...opened("other"), keyId: "another" });
+      await ledger.checkpoint([{ id: "running", usage: some }]);
+      await ledger.close(closed("large", "1000000"));
+      await Promise.all(ids.map((id) => ledger.close(closed(id, "0.0000001"))));
+      assert.equal(await ledger.spentUsd("key"), "1000000.000002");
+      assert.equal(await ledger.spentUsd("another"), "0");
+      assert.equal(await ledger.spentUsd("nobody"), "0");
+    },
+  },
+  {
+    title: "tells the successor of a dead server which entries it left open, with what was last known of them",
+    assert: async ({ ledger, restart }) => {
+      for (const record of [one, two, opened("three")]) await ledger.open(record);
+      await ledger.checkpoint([{ id: "two", usage: some }]);
+      await ledger.close(closed("three"));
+      const successor = await restart();
+      const left = await successor.abandoned();
+      assert.deepEqual(
+        left.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+        [openEntry(one), openEntry(two, some)],
+      );
+      for (const { id } of left) await successor.close(closed(id, "0.5"));
+      assert.deepEqual(await successor.abandoned(), []);
+      assert.equal(await successor.spentUsd("key"), "1.1");
+    },
+  },
+  {
+    title: "rejects what cannot be written, changes nothing, and takes it when it can be written again",
+    assert: async ({ ledger, refuseWrites }) => {
+      await ledger.open(one);
+      await refuseWrites(true);
+      await assert.rejects(ledger.assertWritable());
+      await assert.rejects(ledger.open(two));
+      await assert.rejects(ledger.checkpoint([{ id: "one", usage: some }]));
+      await assert.rejects(ledger.close(closed("one")));
+      assert.deepEqual(await ledger.find("one"), openEntry(one));
+      assert.equal(await ledger.spentUsd("key"), "0");
+      await refuseWrites(false);
+      await ledger.assertWritable();
+      await ledger.close(closed("one"));
+      assert.equal(await ledger.spentUsd("key"), "0.1");
+      assert.deepEqual(await listed(ledger), ["one"]);
+    },
+  },
+];

@@ -1,0 +1,11 @@
+import { toLedgerRow } from "../src/metering/ledger-row.ts";
+import type { LedgerRow } from "../src/metering/ledger-row.ts";
+import { openState } from "../src/state/open-state.ts";
+
+/** The entries of the ledger in a data folder, by the time of their start, read from beside the server. */
+export async function readLedger(dataDir: string): Promise<LedgerRow[]> {
+  using state = openState(dataDir);
+  const rows: LedgerRow[] = [];
+  for await (const entry of state.ledger.entries()) rows.push(toLedgerRow(entry));
+  return rows;
+}
