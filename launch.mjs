@@ -19,11 +19,13 @@ const verbs = {
   conformance: { command: ["node", join(root, "packages/conformance/src/cli/main.ts")], isDevelopment: true },
   bench: { command: ["node", join(root, "bench/overhead.ts")], isDevelopment: true },
   fuzz: { command: ["node", join(root, "fuzz/main.ts")], isDevelopment: true },
-  check: { command: ["node", join(root, "ci/run-steps.ts"), "check"], isDevelopment: true },
-  test: { command: ["node", join(root, "ci/run-steps.ts"), "test"], isDevelopment: true },
-  pipeline: { command: ["node", join(root, "ci/run-steps.ts"), "pipeline"], isDevelopment: true },
+  check: {
+    command: ["node", join(root, "ci/run.ts"), "--only", "types,lint,format,contract-lint"],
+    isDevelopment: true,
+  },
+  test: { command: ["node", join(root, "ci/run.ts")], isDevelopment: true },
   "report:vllm": { command: ["node", join(root, "bench/vllm/report.ts")], isDevelopment: true },
-  "test:vllm": { command: ["node", join(root, "ci/run-steps.ts"), "vllm"], isDevelopment: true },
+  "test:vllm": { command: ["node", join(root, "ci/test-vllm.ts")], isDevelopment: true },
 };
 
 const [name, ...args] = process.argv.slice(2);

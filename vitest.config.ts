@@ -1,9 +1,48 @@
 import { defineConfig } from "vitest/config";
 
+/**
+ * The suites, each a step of `ci/steps.ts`: where their test files lie. Where two paths lead to a file, the longer one
+ * counts, so that every test file belongs to one suite.
+ */
+export const suites = {
+  contract: ["openapi"],
+  generated: ["repo/generated.test.ts"],
+  repository: ["repo", "ci"],
+  unit: ["packages/inference/src", "packages/server/src"],
+  operations: ["packages/server/src/operations"],
+  engines: ["packages/inference/test"],
+  server: ["packages/server/test"],
+  sdks: ["packages/server/test/partners"],
+  client: ["packages/client"],
+  "conformance-suite": ["packages/conformance"],
+  mutants: ["packages/conformance/test/proof.test.ts"],
+  "fuzz-checks": ["fuzz"],
+  docs: ["docs"],
+  packages: ["packages/client/test/package.test.ts", "packages/conformance/test/package.test.ts"],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+const filesAt = (path: string): string => (path.endsWith(".test.ts") ? path : `${path}/**/*.test.ts`);
+
+const allPaths: readonly string[] = Object.values(suites).flat();
+
+const projects = Object.entries(suites).map(([name, paths]: readonly [string, readonly string[]]) => ({
+  extends: true as const,
+  test: {
+    name,
+    include: paths.map(filesAt),
+    exclude: [
+      "**/node_modules/**",
+      "**/dist/**",
+      ...allPaths
+        .filter((other) => !paths.includes(other) && paths.some((path) => other.startsWith(`${path}/`)))
+        .map(filesAt),
+    ],
+  },
+}));
+
 export default defineConfig({
   test: {
-    include: ["{packages/*,openapi,repo,ci,docs,fuzz}/**/*.test.ts"],
-    exclude: ["**/node_modules/**", "**/dist/**"],
+    projects,
     // Two cores: more workers would only make deadlines that the contract promises fail for want of a processor.
     maxWorkers: 2,
     testTimeout: 60_000,

@@ -1,87 +1,178 @@
-/** The pipeline, once: the host runs these steps one after another, and a container pipeline can be built from them. */
-export interface Step {
-  readonly name: string;
-  readonly command: readonly [program: string, ...args: string[]];
-  /** What must be there beside Node and the installed packages. */
-  readonly needs: readonly ("chromium" | "python" | "docker")[];
-  /** Paths whose change can change the outcome. */
-  readonly inputs: readonly string[];
-  /**
-   * How its output is counted: as one check, or from the report that vitest writes to `$REPORT`. A step that ends with
-   * `didNotRun` is neither passed nor failed: what it needs is not there, and it has said so.
-   */
-  readonly counts: "one" | "vitest";
-  readonly suites: readonly ("check" | "test" | "pipeline" | "vllm")[];
-}
+import { runnerNames } from "./step.ts";
+import type { Step } from "./step.ts";
+import { pnpm } from "./pnpm.ts";
 
-/** The exit code of a step that could not run, as automake and others have it. */
-export const didNotRun = 77;
+// The pipeline, once, in the order in which its steps start. Later steps wait for a processor, or for what they need.
 
-const code = ["packages", "openapi", "repo", "ci", "docs", "fuzz"];
+type Row = Pick<Step, "name" | "purpose" | "command" | "inputs"> & Partial<Step>;
+
+const step = (row: Row): Step => ({
+  needs: [],
+  outputs: [],
+  image: "node",
+  services: [],
+  secrets: [],
+  environment: {},
+  cores: 1,
+  timeLimitSeconds: 300,
+  counts: "one",
+  runners: runnerNames,
+  ...row,
+});
+
+/** A suite of `vitest.config.ts`. Types come first: they find a broken program in seconds. */
+const suite = (row: Omit<Row, "command">): Step => {
+  const cores = row.cores ?? 2;
+  const command = ["vitest", "run", "--project", row.name, `--maxWorkers=${cores}`] as const;
+  return step({ command, needs: ["types"], counts: "vitest", timeLimitSeconds: 600, ...row, cores });
+};
+
+/** Runs in the environment of `ci/python`, which the first of these steps installs. */
+const python = (name: string, purpose: string, command: readonly string[]): Step =>
+  step({
+    name,
+    purpose,
+    command: ["node", "ci/python/run.ts", ...command],
+    needs: name === "python:lint" ? [] : ["python:lint"],
+    image: "python",
+    inputs: ["demo-models", "fuzz", "pyproject.toml"],
+  });
+
+const sbomFile = ".parley/ci/sbom.cdx.json";
+
+const contract = ["openapi", "repo/generate.ts"];
+const inference = ["packages/inference", "demo-models"];
+const server = ["packages/server", ...inference, ...contract, "docs"];
+const conformance = ["packages/conformance", ...server];
+const typescript = ["bench", "deploy", "docs", "fuzz", "openapi", "packages", "repo"];
+/** The tests about the tree ask git for it. */
+const everything = ["."];
 
 export const steps: readonly Step[] = [
-  {
-    name: "types",
-    command: ["tsc", "-p", "."],
-    needs: [],
-    inputs: [...code, "tsconfig.json"],
-    counts: "one",
-    suites: ["check", "test", "pipeline"],
-  },
-  {
-    name: "lint",
-    command: ["oxlint", "--type-aware", "--deny-warnings"],
-    needs: [],
-    inputs: [...code, ".oxlintrc.json"],
-    counts: "one",
-    suites: ["check", "test", "pipeline"],
-  },
-  {
-    name: "format",
-    command: ["oxfmt", "--check"],
-    needs: [],
-    inputs: [...code, ".oxfmtrc.json"],
-    counts: "one",
-    suites: ["check", "test", "pipeline"],
-  },
-  {
-    name: "contract lint",
+  step({ name: "types", purpose: "TypeScript compiles, strictly", command: ["tsc", "-p", "."], inputs: typescript }),
+  step({
+    name: "contract-lint",
+    purpose: "the contract keeps Redocly's rules and our own",
     command: ["redocly", "lint", "openapi/openapi.yaml", "--config", "openapi/redocly.yaml"],
-    needs: [],
+    environment: { REDOCLY_TELEMETRY: "off" },
     inputs: ["openapi"],
-    counts: "one",
-    suites: ["check", "test", "pipeline"],
-  },
-  {
-    name: "tests",
-    command: ["vitest", "run"],
-    needs: [],
-    inputs: [...code, "vitest.config.ts"],
-    counts: "vitest",
-    suites: ["test", "pipeline"],
-  },
-  {
+  }),
+  step({
+    name: "lint",
+    purpose: "oxlint finds nothing, with the rules that know types",
+    command: ["oxlint", "--type-aware", "--deny-warnings"],
+    inputs: [...typescript, "demo-models", ".oxlintrc.json"],
+  }),
+  step({ name: "format", purpose: "every file is formatted", command: ["oxfmt", "--check"], inputs: everything }),
+  step({
+    name: "contract-diff",
+    purpose: "nothing that the last release promised is broken",
+    command: ["node", "ci/diff-contract.ts"],
+    environment: { REDOCLY_TELEMETRY: "off" },
+    inputs: [".git", "openapi", "packages/server/src/generated/contract.json"],
+  }),
+  step({
+    name: "sbom",
+    purpose: "a bill of all packages in the lock file, as CycloneDX",
+    command: [...pnpm, "sbom", "--sbom-format", "cyclonedx", "--out", sbomFile],
+    inputs: ["packages/client/package.json"],
+    outputs: [sbomFile],
+  }),
+  step({
+    name: "licences",
+    purpose: "every package of the bill has a licence that is allowed",
+    command: ["node", "ci/check-licences.ts", sbomFile],
+    needs: ["sbom"],
+    inputs: [],
+  }),
+  suite({ name: "generated", purpose: "what is generated is what `generate` writes", inputs: everything, cores: 1 }),
+  suite({
+    name: "contract",
+    purpose: "examples, clauses, streams and lint rules of the contract agree",
+    inputs: ["openapi"],
+  }),
+  suite({ name: "repository", purpose: "the tree, its pages and the pipeline are in order", inputs: everything }),
+  suite({ name: "unit", purpose: "the parts of the engines and of the server", inputs: server }),
+  suite({ name: "operations", purpose: "every status of every operation", inputs: server }),
+  suite({ name: "engines", purpose: "the engines as whole processes, with real weights", inputs: inference }),
+  suite({ name: "server", purpose: "the server as a whole: commands, crashes, streams, limits", inputs: server }),
+  suite({ name: "sdks", purpose: "OpenAI's, Vercel's and LangChain's SDKs against the server", inputs: server }),
+  suite({ name: "client", purpose: "our client against the server", inputs: ["packages/client", ...server] }),
+  suite({
+    name: "packages",
+    purpose: "what is published: publint, attw, size, content",
+    inputs: ["packages"],
+    cores: 1,
+  }),
+  step({
+    name: "packages:fresh-clone",
+    purpose: "the packages can be packed from a fresh clone",
+    command: ["node", "ci/pack-fresh-clone.ts"],
+    inputs: everything,
+  }),
+  suite({ name: "docs", purpose: "the docs over HTTP and in a browser", image: "browser", inputs: server }),
+  python("python:lint", "ruff finds nothing in the Python code", ["ruff", "check"]),
+  python("python:format", "every file of Python is formatted", ["ruff", "format", "--check"]),
+  python("python:types", "pyright finds nothing in the Python code", ["pyright"]),
+  python("python:sizes", "no file or function of Python is too long", ["python", "ci/python/check_sizes.py"]),
+  python("training", "the training of the demonstration models, without torch where there is none", [
+    "python",
+    "ci/python/test_training.py",
+  ]),
+  suite({ name: "conformance-suite", purpose: "the judge itself, and Parley with every engine", inputs: conformance }),
+  suite({
+    name: "mutants",
+    purpose: "the judge finds seeded bugs: a part of them",
+    inputs: conformance,
+    runners: ["host"],
+  }),
+  step({
+    name: "conformance",
+    purpose: "the server as `start` starts it keeps the contract",
+    command: ["node", "ci/judge-server.ts"],
+    services: ["server"],
+    secrets: ["PARLEY_API_KEY"],
+    inputs: conformance,
+    needs: ["types"],
+    timeLimitSeconds: 600,
+  }),
+  suite({
+    name: "fuzz-checks",
+    purpose: "the fuzzer's own checks find seeded bugs",
+    image: "python",
+    inputs: ["fuzz", ...server],
+  }),
+  step({
     name: "fuzz",
+    purpose: "Schemathesis finds nothing, and went deep enough",
     command: ["node", "fuzz/main.ts"],
-    needs: ["python"],
-    inputs: ["packages/server", "packages/inference", "openapi", "fuzz"],
-    counts: "one",
-    suites: ["test"],
-  },
-  {
-    name: "fuzz in a container",
-    command: ["node", "fuzz/main.ts", "--container"],
-    needs: ["docker"],
-    inputs: ["packages/server", "packages/inference", "openapi", "fuzz"],
-    counts: "one",
-    suites: ["pipeline"],
-  },
-  {
-    name: "tests against a real vLLM",
+    image: "python",
+    inputs: ["fuzz", ...server],
+    needs: ["types"],
+    cores: 2,
+    timeLimitSeconds: 900,
+  }),
+  step({
+    name: "vllm",
+    purpose: "the contract over a real vLLM",
     command: ["node", "ci/test-vllm.ts"],
-    needs: ["python"],
-    inputs: ["packages/inference", "packages/server", "ci/test-vllm.ts", "vitest.vllm.config.ts"],
+    image: "python",
     counts: "vitest",
-    suites: ["test", "pipeline", "vllm"],
-  },
+    inputs: ["vitest.vllm.config.ts", ...server],
+    needs: ["types"],
+    cores: 2,
+    timeLimitSeconds: 1800,
+  }),
+  step({
+    name: "mutants:all",
+    purpose: "the judge finds every seeded bug",
+    command: ["vitest", "run", "--project", "mutants", "--maxWorkers=2"],
+    environment: { PARLEY_MUTANTS: "all" },
+    counts: "vitest",
+    inputs: conformance,
+    needs: ["types"],
+    cores: 2,
+    timeLimitSeconds: 3600,
+    runners: ["dagger"],
+  }),
 ];

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { freemem, homedir } from "node:os";
 import { join } from "node:path";
 import { MissingForVllm, installVllm } from "../packages/inference/src/vllm/install/install-vllm.ts";
-import { didNotRun } from "./steps.ts";
+import { didNotRun } from "./step.ts";
 
 /**
  * The tests against a real vLLM; arguments go to vitest. They need five gigabytes that outlive the checkout, unless an

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { didNotRun } from "../ci/steps.ts";
+import { didNotRun } from "../ci/step.ts";
 import { runCampaign } from "./campaign.ts";
 import { runGate } from "./gate.ts";
 import { prepareContainer } from "./container.ts";

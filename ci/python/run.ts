@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { didNotRun } from "../steps.ts";
+import { didNotRun } from "../step.ts";
 import { NotThere, prepareEnvironment } from "./environment.ts";
 
 // Runs a command in the environment that checks the Python of the tree: ruff, and what the checked code imports, torch

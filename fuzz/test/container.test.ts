@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { afterEach, expect, test, vi } from "vitest";
-import { didNotRun } from "../../ci/steps.ts";
+import { didNotRun } from "../../ci/step.ts";
 import { prepareContainer } from "../container.ts";
 import { NotThere } from "../python.ts";
 

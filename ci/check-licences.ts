@@ -1,0 +1,69 @@
+import { readFileSync } from "node:fs";
+
+// Every package in the bill of materials has to have a licence that is allowed. A new licence is decided here, by name.
+
+/** SPDX identifiers. All of them let a product of any licence use, change and pass on the package. */
+const allowed = new Set([
+  "0BSD",
+  "Apache-2.0",
+  "BlueOak-1.0.0",
+  "BSD-2-Clause",
+  "BSD-3-Clause",
+  "CC0-1.0",
+  "ISC",
+  "MIT",
+  "Python-2.0",
+]);
+
+/** Packages with another licence, or with one that the bill lacks, and why they may stay. `a` stands for `a-linux`, too. */
+const exceptions: Readonly<Record<string, string>> = {
+  busboy: "MIT, written in the manifest's older field `licenses`",
+  lightningcss: "MPL-2.0; only vite uses it, for tests, and nothing of it is shipped",
+  streamsearch: "MIT, written in the manifest's older field `licenses`",
+};
+
+const isException = (name: string, exception: string): boolean =>
+  name === exception || name.startsWith(`${exception}-`);
+
+/** The part of CycloneDX that is read. */
+interface Component {
+  readonly name: string;
+  readonly version: string;
+  readonly group?: string;
+  readonly licenses?: readonly {
+    readonly license?: { readonly id?: string; readonly name?: string };
+    readonly expression?: string;
+  }[];
+}
+
+const [file = ""] = process.argv.slice(2);
+const { components } = JSON.parse(readFileSync(file, "utf8")) as { readonly components: readonly Component[] }; // pnpm wrote it
+const refused = components.filter((component) => !isAllowed(component));
+const stale = Object.keys(exceptions).filter(
+  (name) => !components.some((component) => isException(nameOf(component), name)),
+);
+for (const one of refused)
+  process.stdout.write(`${nameOf(one)}@${one.version}: ${licenceOf(one) || "no licence"} is not allowed\n`);
+for (const name of stale)
+  process.stdout.write(`${name} has an exception and is no longer used: take the exception out\n`);
+process.stdout.write(`${components.length} packages, ${refused.length} with a licence that is not allowed\n`);
+process.exitCode = refused.length + stale.length === 0 && components.length > 0 ? 0 : 1;
+
+function isAllowed(component: Component): boolean {
+  if (Object.keys(exceptions).some((exception) => isException(nameOf(component), exception))) return true;
+  const licence = licenceOf(component);
+  // Of `A OR B` one is enough; nothing else is read as an expression.
+  return licence
+    .replaceAll(/[()]/g, "")
+    .split(" OR ")
+    .some((one) => allowed.has(one));
+}
+
+function licenceOf({ licenses = [] }: Component): string {
+  const [first] = licenses;
+  return licenses.length === 1 ? (first?.license?.id ?? first?.license?.name ?? first?.expression ?? "") : "";
+}
+
+function nameOf({ group, name }: Component): string {
+  return group === undefined || group === "" ? name : `${group}/${name}`;
+}

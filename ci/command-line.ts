@@ -1,0 +1,94 @@
+import { availableParallelism } from "node:os";
+import { Command, CommanderError, InvalidArgumentError } from "commander";
+import { showProgress } from "./progress.ts";
+import { schedule } from "./schedule.ts";
+import type { RunStep } from "./schedule.ts";
+import { makeSecrets } from "./secrets.ts";
+import { stepsChanged, stepsNamed, stepsOf, WrongChoice } from "./select.ts";
+import type { Selection } from "./select.ts";
+import { isGreen, summarize } from "./summary.ts";
+import type { RunnerName, Step } from "./step.ts";
+import { steps } from "./steps.ts";
+
+export interface Runner {
+  readonly name: RunnerName;
+  /** The verb that a reader types. */
+  readonly verb: string;
+  readonly description: string;
+  /** Makes ready what carries steps out, lets it be used, and clears it away. */
+  readonly open: (use: (run: RunStep) => Promise<void>, stop: AbortSignal) => Promise<void>;
+}
+
+export interface Flags {
+  readonly only?: readonly string[];
+  readonly since?: string;
+  readonly list?: boolean;
+}
+
+export const commandFor = ({ verb, description }: Runner): Command =>
+  new Command(verb)
+    .description(description)
+    .option("--only <steps>", "these steps, separated by commas; what they need is taken as done", readNames)
+    .option("--since <commit>", "the steps whose inputs differ from the commit, such as main")
+    .option("--list", "say what the steps are, and run none")
+    .showHelpAfterError("(--help lists what there is)")
+    .exitOverride();
+
+function readNames(text: string): readonly string[] {
+  const names = text.split(",").map((name) => name.trim());
+  try {
+    stepsNamed(names, steps);
+  } catch (error) {
+    throw error instanceof WrongChoice ? new InvalidArgumentError(error.message) : error;
+  }
+  return names;
+}
+
+/** Runs what the flags select, and says in the last line what became of it. @returns the exit code */
+export async function runSelected(runner: Runner, flags: Flags): Promise<number> {
+  const { chosen, left } = select(runner.name, flags);
+  if (flags.list === true) return list(chosen);
+  makeSecrets();
+  const stop = stopOnSignals();
+  const startedMs = Date.now();
+  const out = process.stdout;
+  let exitCode = 1;
+  await runner.open(async (run) => {
+    using progress = showProgress(out, out.isTTY, widthOf(chosen));
+    const finished = await schedule(chosen, availableParallelism(), run, progress);
+    progress[Symbol.dispose]();
+    out.write(summarize(finished, left, (Date.now() - startedMs) / 1000));
+    exitCode = isGreen(finished) ? 0 : 1;
+  }, stop);
+  return stop.aborted ? 130 : exitCode;
+}
+
+function select(runner: RunnerName, { only, since }: Flags): Selection {
+  const all = stepsOf(runner, steps);
+  // Who names steps knows that the others do not run.
+  const named = only === undefined ? all : { chosen: stepsNamed(only, all.chosen), left: [] };
+  return since === undefined ? named : stepsChanged(since, named);
+}
+
+function list(chosen: readonly Step[]): number {
+  const width = widthOf(chosen);
+  process.stdout.write(chosen.map(({ name, purpose }) => `${name.padEnd(width)}  ${purpose}\n`).join(""));
+  return 0;
+}
+
+const widthOf = (chosen: readonly Step[]): number => Math.max(0, ...chosen.map(({ name }) => name.length));
+
+function stopOnSignals(): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.once(signal, () => controller.abort(new Error("the run was stopped")));
+  return controller.signal;
+}
+
+/** One sentence that says what to do, never a stack. @returns the exit code */
+export function explain(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2; // it has spoken already
+  if (!(error instanceof WrongChoice)) throw error;
+  process.stderr.write(`error: ${error.message}\n`);
+  return 2;
+}

@@ -1,0 +1,70 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createWriteStream } from "node:fs";
+import { setTimeout as wait } from "node:timers/promises";
+import { root } from "../root.ts";
+import type { Command } from "../command.ts";
+
+/** A program in a process group of its own, so that what it started ends with it. */
+export interface Running {
+  /** 1 where a signal ended it. */
+  readonly exitCode: Promise<number>;
+  stop(): Promise<void>;
+}
+
+/** From SIGTERM to SIGKILL. */
+const graceMs = 5000;
+
+/** Starts a program in the root of the repository. Its output goes to the end of the log. */
+export async function startProcess(
+  [program, ...args]: Command,
+  environment: NodeJS.ProcessEnv,
+  logFile: string,
+): Promise<Running> {
+  const log = createWriteStream(logFile, { flags: "a" });
+  await once(log, "open");
+  // Where no package brings Node, the Node that runs this is the one that is meant.
+  const file = program === "node" ? process.execPath : program;
+  const child = spawn(file, args, { cwd: root, detached: true, stdio: ["ignore", log, log], env: environment });
+  const { promise: exitCode, resolve } = Promise.withResolvers<number>();
+  child.on("error", (error) => log.write(`${error.message}\n`, () => resolve(1)));
+  child.on("exit", (code) => {
+    signalGroup(child.pid, "SIGKILL");
+    log.end(() => resolve(code ?? 1));
+  });
+  return {
+    exitCode,
+    async stop() {
+      signalGroup(child.pid, "SIGTERM");
+      const isOver = await Promise.race([exitCode.then(() => true), wait(graceMs, false, { ref: false })]);
+      if (!isOver) signalGroup(child.pid, "SIGKILL");
+      await exitCode;
+    },
+  };
+}
+
+/** @returns the exit code. @throws the reason of the signal when it stops the program */
+export async function runToEnd(
+  command: Command,
+  environment: NodeJS.ProcessEnv,
+  logFile: string,
+  stop: AbortSignal,
+): Promise<number> {
+  stop.throwIfAborted();
+  const running = await startProcess(command, environment, logFile);
+  const onStop = (): void => void running.stop();
+  stop.addEventListener("abort", onStop, { once: true });
+  const exitCode = await running.exitCode;
+  stop.removeEventListener("abort", onStop);
+  stop.throwIfAborted();
+  return exitCode;
+}
+
+function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error; // the whole group has ended
+  }
+}

@@ -1,0 +1,64 @@
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { imageOf } from "../images.ts";
+import { commandOf, lastLines, outcomeOf, skipped } from "../outcome.ts";
+import type { Ended, Outcome } from "../outcome.ts";
+import { root } from "../root.ts";
+import { serviceOf } from "../services.ts";
+import type { Step } from "../step.ts";
+import { environmentFor, missingProgram } from "./environment.ts";
+import { runToEnd } from "./processes.ts";
+import { startService } from "./services.ts";
+
+/** In `.gitignore`. */
+const logFolder = join(root, ".parley/ci");
+
+/** The file that has all that a step and its services print. */
+export const logFileOf = ({ name }: Step): string => join(logFolder, `${name.replaceAll(":", "-")}.log`);
+
+/** Runs one step on this machine, with its services beside it, and leaves no process behind. */
+export async function runOnHost(step: Step, stop: AbortSignal): Promise<Outcome> {
+  if (stop.aborted) return skipped("the run was stopped");
+  const missing = missingIn(step);
+  if (missing !== undefined) return skipped(`it needs ${missing}, which is not on this machine`);
+  const log = logFileOf(step);
+  mkdirSync(logFolder, { recursive: true });
+  const limit = AbortSignal.timeout(step.timeLimitSeconds * 1000);
+  try {
+    return outcomeOf(step, await runWithServices(step, log, AbortSignal.any([stop, limit])));
+  } catch (error) {
+    const late = `It ran past its limit of ${step.timeLimitSeconds} s.`;
+    const reason = limit.aborted && !stop.aborted ? late : String(error);
+    return { passed: 0, failed: 1, skipped: [], trouble: `${lastLines(readIfThere(log), 40)}\n${reason}` };
+  }
+}
+
+const missingIn = ({ image, services }: Step): string | undefined =>
+  [image, ...services.map((name) => serviceOf(name).image)].map(missingProgram).find((one) => one !== undefined);
+
+async function runWithServices(step: Step, log: string, stop: AbortSignal): Promise<Ended> {
+  const report = `${log}.json`;
+  for (const path of [log, report, ...step.outputs.map((output) => join(root, output))])
+    rmSync(path, { recursive: true, force: true });
+  const environment = { ...environmentFor(step.image, step.secrets), ...step.environment };
+  const endedWith = (exitCode: number): Ended => ({ exitCode, output: readIfThere(log), report: readIfThere(report) });
+  const { setUp } = imageOf(step.image).host;
+  const setUpCode = setUp ? await runToEnd(setUp, environment, log, stop) : 0;
+  if (setUpCode !== 0) return endedWith(setUpCode);
+  // What is started last is stopped first.
+  await using started = new AsyncDisposableStack();
+  for (const name of step.services) {
+    const service = await startService(serviceOf(name), log, stop);
+    started.defer(() => service.stop());
+    Object.assign(environment, service.environment);
+  }
+  return endedWith(await runToEnd(commandOf(step, report), environment, log, stop));
+}
+
+function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,97 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import type { Command } from "../command.ts";
+import { imageOf, pinOf } from "../images.ts";
+import type { Service } from "../services.ts";
+import { environmentFor } from "./environment.ts";
+import { runToEnd, startProcess } from "./processes.ts";
+
+export interface RunningService {
+  /** What a step has to know to find it. */
+  readonly environment: Readonly<Record<string, string>>;
+  stop(): Promise<void>;
+}
+
+/** Starts a service on loopback. @throws when it ends before all of its ports accept connections */
+export async function startService(service: Service, logFile: string, stop: AbortSignal): Promise<RunningService> {
+  const names = Object.keys(service.ports);
+  const ports = new Map(await Promise.all(names.map(async (name) => [name, await freePort()] as const)));
+  const portOf = (name: string): number => ports.get(name) ?? 0; // a service names its own ports only
+  const command = service.command ?? (await buildImage(service, portOf, logFile, stop));
+  const folder = mkdtempSync(join(tmpdir(), "parley-service-"));
+  const own = service.environment({ host: "127.0.0.1", folder, portOf });
+  const running = await startProcess(command, { ...environmentFor(service.image, service.secrets), ...own }, logFile);
+  const end = async (): Promise<void> => {
+    await running.stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  const ended = running.exitCode.then(() => AbortSignal.abort(new Error("a service ended before its ports were open")));
+  try {
+    const isOpen = Promise.all([...ports.values()].map((port) => untilOpen(port, stop))).then(() => stop);
+    (await Promise.race([isOpen, ended])).throwIfAborted();
+  } catch (error) {
+    await end();
+    throw error;
+  }
+  return {
+    environment: Object.fromEntries(names.map((name) => [name, `http://127.0.0.1:${portOf(name)}`])),
+    stop: end,
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo; // it listens on TCP
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+/** Gives up when the signal says so. */
+async function untilOpen(port: number, stop: AbortSignal): Promise<void> {
+  while (!stop.aborted) {
+    const socket = connect(port, "127.0.0.1");
+    const isOpen = await once(socket, "connect").then(
+      () => true,
+      () => false,
+    );
+    socket.destroy();
+    if (isOpen) return;
+    await wait(100);
+  }
+}
+
+/** Docker builds an image that runs by itself. @returns the command that runs it until it is signalled */
+async function buildImage(
+  { image, ports, secrets }: Service,
+  portOf: (name: string) => number,
+  logFile: string,
+  stop: AbortSignal,
+): Promise<Command> {
+  const { dockerfile, pin } = imageOf(image);
+  if (!dockerfile) throw new Error(`the service of the image ${image} has neither a command nor a Dockerfile`);
+  const tag = `parley/${image}`;
+  const { context, file } = dockerfile;
+  const options = [
+    "--network",
+    "host",
+    "--build-arg",
+    `BASE=${pinOf(pin)}`,
+    "--file",
+    join(context, file),
+    "--tag",
+    tag,
+  ];
+  const environment = { ...environmentFor(image, []), DOCKER_BUILDKIT: "1" };
+  if ((await runToEnd(["docker", "build", ...options, context], environment, logFile, stop)) !== 0)
+    throw new Error(`the image ${tag} could not be built`);
+  const published = Object.entries(ports).flatMap(([name, port]) => ["--publish", `127.0.0.1:${portOf(name)}:${port}`]);
+  // Secrets by name: the command line is there for everybody to read.
+  return ["docker", "run", "--rm", ...published, ...secrets.flatMap((name) => ["--env", name]), tag];
+}

@@ -1,0 +1,66 @@
+import type { Command } from "./command.ts";
+
+/** The containers of the pipeline, and what stands in for each of them on a host. The only file with digests. */
+
+const pins = {
+  node: "node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6",
+  python: "python:3.11-slim-bookworm@sha256:a36c24f9cbdf4fd0f52d67f0823eeac19c2028c637cecc392d97f980d4fec56b",
+  trivy: "aquasec/trivy:0.73.0@sha256:7cced7cae583819fc7806d4cbc0dbbc7cad18b99f7d3e235192e6da8c091045c",
+} as const;
+
+export type PinName = keyof typeof pins;
+
+/** @returns the pinned image, or what `PARLEY_IMAGE_NODE` and its like name where the registry has other images */
+export const pinOf = (name: PinName): string => process.env[`PARLEY_IMAGE_${name.toUpperCase()}`] ?? pins[name];
+
+/** What stands in for a container where there is none. */
+export interface Host {
+  /** What has to be there. Of several names for one program, one is enough. */
+  readonly programs: readonly (readonly string[])[];
+  /** Installs what else the image has, once. It ends with `didNotRun` where that cannot be. */
+  readonly setUp?: Command;
+  /** Folder of the programs that `setUp` installs. */
+  readonly path?: string;
+}
+
+export interface Image {
+  readonly pin: PinName;
+  /** A Dockerfile that starts from the pin, which it takes as the build argument `BASE`. */
+  readonly dockerfile?: { readonly context: string; readonly file: string };
+  /** Packages of Debian, installed on top of the pin. */
+  readonly debian?: readonly string[];
+  /** Whether the packages of the lock file are installed in it. */
+  readonly hasWorkspace: boolean;
+  readonly host: Host;
+}
+
+const debian = ["ca-certificates", "curl", "git", "procps", "python3-venv"];
+
+export const images = {
+  node: { pin: "node", debian, hasWorkspace: true, host: { programs: [["git"]] } },
+  python: { pin: "node", debian, hasWorkspace: true, host: { programs: [["git"], ["python3"]] } },
+  browser: {
+    pin: "node",
+    debian: [...debian, "chromium"],
+    hasWorkspace: true,
+    host: { programs: [["git"], ["chromium", "google-chrome"]] },
+  },
+  schemathesis: {
+    pin: "python",
+    dockerfile: { context: "fuzz", file: "Dockerfile" },
+    hasWorkspace: false,
+    host: { programs: [["python3"]], setUp: ["node", "fuzz/install.ts"], path: ".parley/fuzz/bin" },
+  },
+  /** What the project delivers. */
+  server: {
+    pin: "node",
+    dockerfile: { context: ".", file: "deploy/server.Dockerfile" },
+    hasWorkspace: false,
+    host: { programs: [["docker"]] },
+  },
+  trivy: { pin: "trivy", hasWorkspace: false, host: { programs: [["trivy"]] } },
+} as const satisfies Readonly<Record<string, Image>>;
+
+export type ImageName = keyof typeof images;
+
+export const imageOf = (name: ImageName): Image => images[name];

@@ -1,0 +1,84 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readFileSync } from "node:fs";
+import { setTimeout as wait } from "node:timers/promises";
+import known from "./known-failures.json" with { type: "json" };
+
+// Judges the server that runs beside this step, at the levels that its own list of models claims. What it breaks or leaves
+// open has to be in `known-failures.json`, each with its reason, and an entry that is no longer true fails, too.
+
+const url = process.env["PARLEY_URL"] ?? "";
+const key = process.env["PARLEY_API_KEY"] ?? "";
+const reportFolder = ".parley/ci/conformance";
+
+/** Of the contract's model object, what says which levels can be judged. */
+interface Model {
+  readonly supported_sampling_parameters: readonly string[];
+  readonly supported_features: readonly string[];
+}
+
+/** The part of the judge's report that is read. */
+interface Report {
+  readonly clauses: readonly {
+    readonly id: string;
+    readonly keyword: string;
+    readonly state: string;
+    readonly note?: string;
+  }[];
+}
+
+async function untilReady(): Promise<void> {
+  while (!(await fetch(`${url}/ready`)).ok) await wait(500);
+}
+
+async function claimedLevels(): Promise<string[]> {
+  const response = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${key}` } });
+  const { data } = (await response.json()) as { readonly data: readonly Model[] }; // the contract's listing
+  const claims = (name: string): boolean => data.every((model) => model.supported_features.includes(name));
+  return [
+    "core",
+    "stream",
+    ...(data.every((model) => model.supported_sampling_parameters.length > 0) ? ["sampling"] : []),
+    ...(claims("tools") ? ["tools"] : []),
+    ...(claims("structured_outputs") ? ["structured"] : []),
+    ...(claims("logprobs") ? ["logprobs"] : []),
+  ];
+}
+
+/** @returns the judge's exit code: 0 is conformant, 3 is open, anything else is broken */
+async function judge(levels: readonly string[]): Promise<number> {
+  const flags = {
+    "--base-url": `${url}/v1`,
+    "--api-key-env": "PARLEY_API_KEY",
+    "--level": levels.join(","),
+    "--baseline": "ci/known-failures.json",
+    "--report": reportFolder,
+  };
+  mkdirSync(reportFolder, { recursive: true });
+  const args = ["packages/conformance/src/cli/main.ts", "run", ...Object.entries(flags).flat()];
+  const [code] = (await once(spawn(process.execPath, args, { stdio: "inherit" }), "exit")) as [number | null];
+  return code ?? 1;
+}
+
+/** Clauses that were left open without a good reason, and reasons that no clause needs any longer. */
+function surprises(): string[] {
+  const { clauses } = JSON.parse(readFileSync(`${reportFolder}/report.json`, "utf8")) as Report; // the judge wrote it
+  const open = clauses.filter(
+    ({ state, keyword, note = "" }) =>
+      ["UNTESTABLE", "ERROR"].includes(state) && keyword === "MUST" && !note.startsWith("it needs a scripted engine"),
+  );
+  return [
+    ...open
+      .filter(({ id }) => !known.open.some(({ clause }) => clause === id))
+      .map(({ id, note }) => `${id} is open: ${note}`),
+    ...known.open
+      .filter(({ clause }) => !open.some(({ id }) => id === clause))
+      .map(({ clause }) => `${clause} is no longer open: take it out of ci/known-failures.json`),
+  ];
+}
+
+await untilReady();
+const code = await judge(await claimedLevels());
+const surprising = surprises();
+for (const one of surprising) process.stdout.write(`${one}\n`);
+process.exitCode = [0, 3].includes(code) && surprising.length === 0 ? 0 : 1;

@@ -1,0 +1,34 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { commandFor, explain, runSelected } from "./command-line.ts";
+import type { Flags, Runner } from "./command-line.ts";
+import { runOnHost } from "./host/run-step.ts";
+
+// `pnpm test` and `.ci/run`: the steps of the table on this machine.
+
+const host: Runner = {
+  name: "host",
+  verb: "pnpm test",
+  description: "Runs the steps of the pipeline on this machine, or the test files that are named.",
+  open: (use, stop) => use((step) => runOnHost(step, stop)),
+};
+
+const command = commandFor(host)
+  .argument("[vitest...]", "test files, and what else vitest takes; then no step runs")
+  .passThroughOptions()
+  .action(async (forVitest: readonly string[], flags: Flags) => {
+    process.exitCode = forVitest.length > 0 ? await runVitest(forVitest) : await runSelected(host, flags);
+  });
+
+/** Directly on the terminal, for whoever is at work on these files. */
+async function runVitest(args: readonly string[]): Promise<number> {
+  const child = spawn("vitest", ["run", ...args], { stdio: "inherit" });
+  const [code] = (await once(child, "exit")) as [number | null];
+  return code ?? 1;
+}
+
+try {
+  await command.parseAsync();
+} catch (error) {
+  process.exitCode = explain(error);
+}

@@ -1,0 +1,42 @@
+import type { Command, SecretName } from "./command.ts";
+import type { ImageName } from "./images.ts";
+
+/** What runs beside a step. On a host it is a process on loopback, in the pipeline a container with a name. */
+export interface Service {
+  /** Undefined: what the image runs by itself. */
+  readonly command?: Command;
+  readonly image: ImageName;
+  /** By the variable that tells a step the URL: the port inside of a container. A host takes any free one. */
+  readonly ports: Readonly<Record<string, number>>;
+  readonly secrets: readonly SecretName[];
+  readonly environment: (place: Place) => Readonly<Record<string, string>>;
+}
+
+export interface Place {
+  /** Address to listen on. */
+  readonly host: string;
+  /** An empty folder that is deleted afterwards. */
+  readonly folder: string;
+  /** The port behind a variable of `ports`. */
+  readonly portOf: (variable: string) => number;
+}
+
+export const services = {
+  /** What `start` starts. Every setting is its default but for its place, and what the file says with its reason. */
+  server: {
+    command: ["node", "packages/server/src/cli/main.ts", "start", "--config", "ci/judged-server.yaml"],
+    image: "node",
+    ports: { PARLEY_URL: 8080 },
+    secrets: ["PARLEY_API_KEY"],
+    environment: ({ host, folder, portOf }) => ({
+      HOST: host,
+      PORT: String(portOf("PARLEY_URL")),
+      PARLEY_DATA_DIR: folder,
+      PARLEY_METRICS_PORT: "off",
+    }),
+  },
+} as const satisfies Readonly<Record<string, Service>>;
+
+export type ServiceName = keyof typeof services;
+
+export const serviceOf = (name: ServiceName): Service => services[name];

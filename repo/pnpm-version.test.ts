@@ -1,0 +1,11 @@
+import { expect, test } from "vitest";
+import { pnpmVersion } from "../ci/pnpm.ts";
+import { files, read } from "./tree.ts";
+
+test("every page and script names the pnpm of package.json", () => {
+  const named = files
+    .filter((file) => file !== "pnpm-lock.yaml")
+    .flatMap((file) => [...read(file).matchAll(/\bpnpm@(\d[\w.-]*)/g)].map(([, version]) => ({ file, version })));
+  expect(named.filter(({ version }) => version !== pnpmVersion)).toEqual([]);
+  expect(new Set(named.map(({ file }) => file)).size).toBeGreaterThan(15);
+});
