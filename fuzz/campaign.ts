@@ -14,11 +14,11 @@ import { startTarget } from "./target.ts";
 export interface CampaignOptions {
   readonly cases: number;
   readonly workers: number;
-  /** Undefined: goes on with the campaign that is under way, or starts one with a seed that nobody chose. */
+  /** Undefined: continues the interrupted campaign, or starts one with a random seed. */
   readonly seed: number | undefined;
 }
 
-/** A folder per seed, a record per round: what is there counts, whatever became of the process that wrote it. */
+/** A folder per seed and a record per round, so that the rounds of an interrupted process count. */
 interface Campaign {
   readonly seed: number;
   readonly folder: string;
@@ -86,7 +86,7 @@ async function readTally(campaign: Campaign): Promise<Tally> {
   return tally;
 }
 
-/** The first of five rounds is Schemathesis's own. */
+/** Every fifth round uses Schemathesis's own requests. */
 async function runRound(
   program: Schemathesis,
   target: FuzzTarget,
@@ -105,7 +105,7 @@ async function runRound(
   );
   const tally = newTally();
   await addRecord(tally, files.record);
-  // A round that broke off by itself must not pass for one that found nothing.
+  // A round that ended with an error must not count as one that found nothing.
   if (exitCode !== 0 && tally.failures.length === 0 && !stop.aborted)
     appendFileSync(files.record, brokenRound(files.log));
 }

@@ -3,7 +3,7 @@ import { parse } from "yaml";
 import contract from "@parley/server/contract.json" with { type: "json" };
 import type { Tally } from "./record.ts";
 
-/** The least that a run must have reached, from `floors.yaml`. */
+/** The lower bounds that a run has to reach, from `floors.yaml`. */
 export interface Floors {
   readonly answers: number;
   readonly takenShare: number;
@@ -15,15 +15,15 @@ export interface Floors {
 export interface FloorsFile {
   readonly scripted: Floors;
   readonly embedded: Floors;
-  /** By operation and status, why no fuzzer sees it. */
+  /** Why a fuzzer cannot cause a status, by operation and status. */
   readonly unreachable: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
-/** The floors that stand beside the configuration. */
+/** The floors of `floors.yaml`. */
 export const readFloors = (): FloorsFile =>
-  parse(readFileSync(new URL("floors.yaml", import.meta.url), "utf8")) as FloorsFile; // a test reads it, too
+  parse(readFileSync(new URL("floors.yaml", import.meta.url), "utf8")) as FloorsFile; // a test reads it as well
 
-/** Why a run was too shallow to say anything: empty when it was deep enough. */
+/** Which floors a run did not reach; empty if it was deep enough. */
 export function findShallows(tally: Tally, least: Floors, unreachable = readFloors().unreachable): string[] {
   const { chats, chatsTaken, streamed } = tally;
   return [

@@ -7,8 +7,8 @@ import { workFolder } from "./work-folder.ts";
 import type { EngineName, Target } from "./target.ts";
 
 /**
- * Who draws the requests. `grammar`: whole conversations, each member of the contract as likely as any other, sound or
- * with one fault. `schema`: Schemathesis from the schema alone, its examples, its bounds, its chance. `auth`: keys.
+ * What draws the requests. `grammar`: whole conversations, with each member of the contract as likely as any other, valid or
+ * with one fault. `schema`: Schemathesis from the schema alone: examples, bounds, random values. `auth`: keys.
  */
 export type Source = "grammar" | "schema" | "auth";
 
@@ -19,11 +19,11 @@ export interface Run {
   readonly seed: number;
   /** The file that gets a line per answer. */
   readonly record: string;
-  /** The file that gets what Schemathesis says. */
+  /** The file that gets the output of Schemathesis. */
   readonly log: string;
-  /** Unique failures after which it stops. */
+  /** The number of unique failures after which it stops. */
   readonly mostFailures?: number;
-  /** Leaves out all that leads deep, so that a test can see what the meter says of it. */
+  /** Disables the grammar and all other help, so that a test can see that the depth meter fails a shallow run. */
   readonly isShallow?: boolean;
 }
 
@@ -41,13 +41,13 @@ const argsOf: Readonly<Record<Source, readonly string[]>> = {
 /** How Schemathesis is called: a program of this machine, or one that runs it in a container. */
 export type Schemathesis = readonly [file: string, ...args: string[]];
 
-/** What it is told by its environment. */
+/** The names of the environment variables that configure it. */
 export const namesForSchemathesis = [
   "HYPOTHESIS_STORAGE_DIRECTORY",
   "PYTHONPATH",
   "PYTHONDONTWRITEBYTECODE",
   "FUZZ_CONTRACT",
-  "FUZZ_WORLD",
+  "FUZZ_RUN_CONFIG",
 ] as const;
 
 /** @returns the exit code of Schemathesis: 0 when it found nothing */
@@ -69,7 +69,7 @@ export async function runSchemathesis(
     PYTHONPATH: path("."),
     PYTHONDONTWRITEBYTECODE: "1",
     FUZZ_CONTRACT: contract,
-    FUZZ_WORLD: JSON.stringify({ ...target, source, record, isShallow }),
+    FUZZ_RUN_CONFIG: JSON.stringify({ ...target, source, record, isShallow }),
   };
   const child = spawn(file, [...before, "--config-file", path("schemathesis.toml"), ...args], {
     // Whatever else it writes is not for the tree.

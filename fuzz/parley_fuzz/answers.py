@@ -1,4 +1,4 @@
-"""An answer to a conversation as one shape, whether it came whole or event by event."""
+"""An answer in one form, whether it was streamed or not."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,7 +18,7 @@ class Choice:
 
 @dataclass
 class Answer:
-    """`usage` is None where a stream was not asked for it, `is_whole` false where it ended with an error."""
+    """`usage` is None if a stream was not asked for it; `is_whole` is false if the stream ended with an error."""
 
     head: dict[str, Any]
     choices: dict[int, Choice]

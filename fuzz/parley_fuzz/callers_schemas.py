@@ -1,4 +1,4 @@
-"""JSON Schemas that callers send: for the arguments of a function and for the form of an answer."""
+"""JSON Schemas that callers send: for the arguments of a function and for structured output."""
 
 from random import Random
 from typing import Any
@@ -7,7 +7,7 @@ _scalars = [{"type": "string"}, {"type": "integer"}, {"type": "number"}, {"type"
 
 
 def plain(rng: Random) -> dict[str, Any]:
-    """An object of scalars, which has to be taken."""
+    """An object of scalars, which has to be accepted."""
     names = rng.sample(["address", "amount", "risk", "$weird name", "é"], rng.randint(1, 3))
     return {
         "type": "object",

@@ -1,4 +1,4 @@
-"""The bundled contract, and where the members of a request stand in it."""
+"""The bundled contract, and the paths of the members of a request."""
 
 import json
 import os
@@ -82,7 +82,7 @@ def without_indexes(path: str) -> str:
 
 
 def places_in(value: object, schema: Schema = request_schema, path: str = "") -> Iterator[str]:
-    """Every member of the contract that a body gives, without indexes. Null gives a member only where nothing else may."""
+    """The paths of the contract that a body sets, without indexes. Null sets a member only if nothing else is allowed there."""
     schema = resolve(schema)
     if "oneOf" in schema:
         branch = branch_for(schema, value)

@@ -1,4 +1,4 @@
-"""A request and its answer as they went over the wire, read once for every check."""
+"""A request and its answer as they went over the wire, parsed once for all checks."""
 
 import json
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class NotJson(ValueError):
 
 
 def parse_json(text: str) -> Any:
-    """As the JSON standard says: the words that Python takes for numbers are refused."""
+    """Parses strict JSON: refuses the words that Python reads as numbers."""
 
     def refuse(word: str) -> None:
         raise NotJson(word)
@@ -72,7 +72,7 @@ class Exchange:
 
     @cached_property
     def sent_members(self) -> dict[str, Any]:
-        """The members of the request as they were sent; empty where its body was no object."""
+        """The members of the request as they were sent; empty if the body was not an object."""
         try:
             value = parse_json(self.sent.decode("utf-8-sig"))
         except (NotJson, UnicodeDecodeError):
@@ -81,12 +81,12 @@ class Exchange:
 
     @cached_property
     def asked(self) -> dict[str, Any]:
-        """What the request asked for: null members are absent, at every depth."""
+        """What the request asked for, without null members at any depth."""
         return without_nulls(self.sent_members)
 
     @cached_property
     def error(self) -> dict[str, Any]:
-        """The error of an answer that is none; empty where it has no envelope."""
+        """The error of a refusal; empty if it has no envelope."""
         if self.is_taken or self.media_type != "application/json" or self.method == "HEAD":
             return {}
         value = self.json
@@ -102,7 +102,7 @@ _last: tuple[Response, Exchange] | None = None
 
 
 def exchange_of(case: Case, response: Response) -> Exchange:
-    """Read once, although every check asks for it."""
+    """Parses an answer once for all checks."""
     global _last
     if _last is None or _last[0] is not response:
         _last = (response, _read(case, response))

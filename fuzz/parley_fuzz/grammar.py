@@ -1,4 +1,4 @@
-"""Draws request bodies from the contract's own schema: valid ones, and ones with a fault at a member that is named.
+"""Draws request bodies from the contract's own schema: valid ones, and ones with a fault at a given member.
 
 Schemathesis draws from the schema as well, and finds what nobody thought of; but of its bodies hardly one in a hundred has
 a tool, and none a tool choice that names it. Here every member is as likely as any other, at whatever depth it stands.
@@ -19,7 +19,7 @@ from parley_fuzz.contract import (
     request_schema,
     resolve,
 )
-from parley_fuzz.world import IS_SCRIPTED, MODEL_IDS, MOST_CHOICES
+from parley_fuzz.run_config import IS_SCRIPTED, MODEL_IDS, MOST_CHOICES
 
 GONE = object()
 TEXTS = [
@@ -58,7 +58,7 @@ WRONG = [
 
 
 def draw_body(rng: Random, wanted: str | None = None, is_faulty: bool = False) -> dict[str, Any]:
-    """A body that holds the member `wanted`; with a value there that is likely wrong, where it is to be faulty."""
+    """A body with the member `wanted`. If `is_faulty`, the value there is probably invalid."""
     drawing = _Drawing(rng, wanted, is_faulty)
     body = drawing.draw(request_schema, "")
     _mend(rng, body, spared=wanted or "" if is_faulty else "")
@@ -166,7 +166,7 @@ def _shuffled(rng: Random, value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _mend(rng: Random, body: dict[str, Any], spared: str) -> None:
-    """Gives members what they depend on, mostly: a body that is refused for its first fault shows nothing of the others."""
+    """Usually satisfies the dependencies between members: a body refused for one fault shows nothing about the others."""
     if spared != "stream":
         body["stream"] = rng.random() < 0.5
     if not IS_SCRIPTED and spared != "max_completion_tokens":
@@ -197,7 +197,7 @@ def _mend_tool_choice(rng: Random, body: dict[str, Any]) -> None:
 
 
 def _unlike(tools: object) -> list[str]:
-    """Makes the names of tools unlike each other."""
+    """Makes the names of tools unique."""
     names = []
     for index, tool in enumerate(tools if isinstance(tools, list) else []):
         function = tool.get("function") if isinstance(tool, dict) else None
@@ -238,8 +238,8 @@ _specials = {
 
 
 def spell(rng: Random, body: dict[str, Any]) -> bytes:
-    """A body as text, in one of the ways in which the same JSON may be written."""
+    """A body as JSON text with random white space and escapes."""
     separators = rng.choice([(",", ":"), (", ", ": "), (" ,\r\n", "\t: ")])
     text = json.dumps(body, ensure_ascii=rng.random() < 0.5 or "\\ud800" in json.dumps(body), separators=separators)
-    # Python writes infinity as a word that JSON does not have.
+    # Python writes infinity as a word, which JSON does not have.
     return text.replace("-Infinity", "-1e400").replace("Infinity", "1e400").encode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""What Schemathesis loads: how cases are drawn, what is checked of every answer, and what is written down of it."""
+"""What Schemathesis loads: how cases are drawn, and how every answer is checked and recorded."""
 
 from collections.abc import Callable
 from random import Random
@@ -9,26 +9,27 @@ from hypothesis import strategies as st
 from schemathesis import Case, CheckContext, HookContext, Response
 from schemathesis.core.failures import Failure
 
-from parley_fuzz import dress
+from parley_fuzz import draw_request
 from parley_fuzz.checks import answer, errors, headers, judgement
 from parley_fuzz.contract import CHAT
 from parley_fuzz.exchange import Exchange, exchange_of
 from parley_fuzz.recorder import record, record_failure
+from parley_fuzz.run_config import IS_AUTH_RUN, IS_SCRIPTED, IS_SHALLOW, KEY, SOURCE
 from parley_fuzz.stream_machine import Violation
-from parley_fuzz.variant import declare_edge, offer_models
-from parley_fuzz.world import IS_AUTH_RUN, IS_SCRIPTED, IS_SHALLOW, KEY, SOURCE
+from parley_fuzz.variant import declare_edge, describe_events, offer_models
 
 SEEDS = st.binary(min_size=8, max_size=8)
 MOST_SECONDS = 15
 STALL_AT = 40
-"""One case of every run waits for the deadline of the server; more would only take time."""
-STRANGER_EVERY = 20
+"""Only one case of a run waits for the deadline of the server, because it takes long."""
+UNAUTHENTICATED_EVERY = 20
 _sent = 0
 
 
 @schemathesis.hook
 def before_load_schema(context: HookContext, raw_schema: dict[str, Any]) -> None:
     declare_edge(raw_schema)
+    describe_events(raw_schema)
     if not IS_SHALLOW:
         offer_models(raw_schema)
 
@@ -43,13 +44,13 @@ def is_chat(context: HookContext) -> bool:
 
 @schemathesis.hook
 def before_generate_body(context: HookContext, strategy: Any) -> Any:
-    """The grammar draws whole requests; Schemathesis's own body would only cost its time."""
+    """The grammar draws whole requests, so that Schemathesis need not draw a body."""
     return st.just({}) if is_drawn_by_grammar(context) else strategy
 
 
 @schemathesis.hook
 def before_generate_headers(context: HookContext, strategy: Any) -> Any:
-    """The seed of the grammar is all that is left to choose: beside other choices Hypothesis repeats it, half of the time."""
+    """Leaves Hypothesis only the seed of the grammar to choose. With other choices it repeats half of the seeds."""
     return st.just({}) if is_drawn_by_grammar(context) else strategy
 
 
@@ -61,14 +62,14 @@ def flatmap_case(context: HookContext, case: Case) -> Any:
 
 
 def from_grammar(case: Case, rng: Random) -> Case:
-    case.body = dress.draw_payload(rng)
+    case.body = draw_request.draw_payload(rng)
     case.headers.clear()
-    case.headers.update(dress.draw_headers(rng))
+    case.headers.update(draw_request.draw_headers(rng))
     return case
 
 
 def lead_deeper(case: Case) -> Case:
-    """Half of Schemathesis's own bodies are streamed, and those that are meant to be taken have what they depend on."""
+    """Streams half of Schemathesis's own bodies, and gives valid ones the fields that others depend on."""
     body = case.body
     if isinstance(body, dict) and case.meta is not None and case.meta.generation.mode.is_positive:
         body["stream"] = Random(repr(body)).random() < 0.5
@@ -84,12 +85,12 @@ def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> Non
     global _sent
     _sent += 1
     if IS_SCRIPTED and SOURCE == "grammar" and _sent == STALL_AT and is_chat(context):
-        case.body = dress.scenario(Random(0), "stalls")
+        case.body = draw_request.scenario(Random(0), "stalls")
         case.headers.clear()
     # Not through the configuration, which would win over the headers of a case: some cases come with another key.
     if not IS_AUTH_RUN:
-        is_strange = _sent % STRANGER_EVERY == 0 and not is_chat(context)
-        case.headers.setdefault("Authorization", f"Bearer {'not-a-key-of-this-server' if is_strange else KEY}")
+        is_unauthenticated = _sent % UNAUTHENTICATED_EVERY == 0 and not is_chat(context)
+        case.headers.setdefault("Authorization", f"Bearer {'not-a-key-of-this-server' if is_unauthenticated else KEY}")
 
 
 def _register(check: Callable[[Exchange], str | None]) -> None:
@@ -107,7 +108,7 @@ def _register(check: Callable[[Exchange], str | None]) -> None:
 
 
 def deadline(exchange: Exchange) -> str | None:
-    """Every answer is whole in time."""
+    """Every answer is complete in time."""
     return f"the answer took {exchange.seconds:.1f} s" if exchange.seconds > MOST_SECONDS else None
 
 
@@ -136,6 +137,6 @@ def after_call(context: HookContext, case: Case, response: Response) -> None:
 
 @schemathesis.hook
 def filter_failure(context: HookContext, failure: Failure, case: Case, response: Response) -> bool:
-    """Writes every failure down, Schemathesis's own included, and keeps it."""
+    """Records every failure, also those of Schemathesis's own checks, and keeps it."""
     record_failure(exchange_of(case, response), failure)
     return True

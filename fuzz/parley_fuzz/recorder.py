@@ -1,4 +1,4 @@
-"""Writes a line per answer: all that the depth meter needs, and neither the key nor a body."""
+"""Writes a line per answer with what the depth meter needs, without key and body."""
 
 import json
 import os
@@ -8,7 +8,7 @@ from schemathesis.core.failures import Failure
 
 from parley_fuzz.contract import place_at_fault, places_in
 from parley_fuzz.exchange import Exchange
-from parley_fuzz.world import RECORD
+from parley_fuzz.run_config import RECORD
 
 MOST_BYTES = 4000
 _file = os.open(RECORD, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from parley_fuzz.contract import edge
-from parley_fuzz.world import MODEL_IDS
+from parley_fuzz.run_config import MODEL_IDS
 
 
 def offer_models(document: dict[str, Any]) -> None:
@@ -20,3 +20,10 @@ def declare_edge(document: dict[str, Any]) -> None:
         for status, one in edge.items():
             answer = {"description": one["description"], "content": {"application/json": envelope}}
             operation["responses"].setdefault(status, answer)
+
+
+def describe_events(document: dict[str, Any]) -> None:
+    """Schemathesis judges whole server-sent events; the contract gives the schema of their data, for generated clients."""
+    operation = document["paths"]["/v1/chat/completions"]["post"]
+    stream = operation["responses"]["200"]["content"]["text/event-stream"]
+    stream["schema"] = {"$ref": "#/components/schemas/ServerSentEvent"}

@@ -10,9 +10,9 @@ import jsonschema_rs
 from parley_fuzz.answers import Answer, Choice, answer_of
 from parley_fuzz.contract import catalog
 from parley_fuzz.exchange import Exchange, NotJson, parse_json
+from parley_fuzz.run_config import PRICES, SCENARIOS
 from parley_fuzz.schema_validators import fault_of
 from parley_fuzz.stream_machine import Violation, run_stream
-from parley_fuzz.world import PRICES, SCENARIOS
 
 _seen_ids: set[str] = set()
 

@@ -7,8 +7,8 @@ from parley_fuzz.checks.answer import scenario_of
 from parley_fuzz.contract import limits
 from parley_fuzz.exchange import Exchange, NotJson, parse_json
 from parley_fuzz.ignored import ignored_names
+from parley_fuzz.run_config import KEY, LIMITED_KEY, MODEL_IDS, MOST_CHOICES, SCENARIOS, SPENT_KEY
 from parley_fuzz.verdict import faults_of
-from parley_fuzz.world import KEY, LIMITED_KEY, MODEL_IDS, MOST_CHOICES, SCENARIOS, SPENT_KEY
 
 SMALL_BODY_BYTES = 16_000
 """A token covers at least one byte: a body of this size fits into every context."""

@@ -1,10 +1,10 @@
-import type { Answer, Fault } from "./faulty-proxy.ts";
+import type { Answer, Mutation } from "./mutating-proxy.ts";
 
-/** What a server may do wrong, and the check that has to say so. */
-export interface PlantedFault extends Fault {
+/** A bug that a server may have, and the check that has to find it. */
+export interface SeededBug extends Mutation {
   readonly title: string;
   readonly check: string;
-  /** How many cases it takes to come across it. */
+  /** How many cases it takes to find it. */
   readonly cases: number;
 }
 
@@ -39,42 +39,42 @@ function changeLastId(text: string): string {
   return `${text.slice(0, place)}other${text.slice(place)}`;
 }
 
-const fault = (title: string, check: string, how: Fault, cases = 120): PlantedFault => ({
+const bug = (title: string, check: string, how: Mutation, cases = 120): SeededBug => ({
   title,
   check,
   cases,
   ...how,
 });
 
-export const plantedFaults: readonly PlantedFault[] = [
-  fault("a stream without its last word", "stream_events", {
+export const seededBugs: readonly SeededBug[] = [
+  bug("a stream without its last event", "stream_events", {
     answer: inStream((text) => text.replace("data: [DONE]\n\n", "")),
   }),
-  fault("an id that changes in mid-stream", "stream_events", { answer: inStream(changeLastId) }),
-  fault("a choice that never finishes", "stream_events", {
+  bug("an id that changes in mid-stream", "stream_events", { answer: inStream(changeLastId) }),
+  bug("a choice that never finishes", "stream_events", {
     answer: inStream((text) => text.replaceAll(/data: .*"finish_reason":".*\n\n/g, "")),
   }),
-  fault("a total that is no sum", "usage_arithmetic", {
+  bug("a total that is not the sum", "usage_arithmetic", {
     answer: inJson(({ usage }) => usage && (usage.total_tokens += 1)),
   }),
-  fault("a price in doubles", "usage_arithmetic", {
+  bug("a price in doubles", "usage_arithmetic", {
     answer: inJson(({ usage }) => usage && (usage.cost_usd += "000000004")),
   }),
-  fault("a code that does not go with its status", "error_envelope", {
+  bug("a code that does not go with its status", "error_envelope", {
     answer: inJson(({ error }) => error && (error.code = "timeout")),
   }),
-  fault("a fault without its member", "judgement", {
+  bug("an error that does not name the field", "judgement", {
     answer: inJson(({ error }) => error?.code === "invalid_type" && (error.param = null)),
   }),
-  fault("a stack in a message", "no_leak", {
+  bug("a stack in a message", "no_leak", {
     answer: inJson(({ error }) => error && (error.message += "\n    at read (body.ts:12:3)")),
   }),
-  fault("ignored members that nobody names", "ignored_params", { answer: without("x-ignored-params") }),
-  fault("limits that are not shown", "rate_limit_headers", { answer: without("x-ratelimit-remaining-tokens") }),
-  fault(
-    "a temperature that is bent to its bounds",
+  bug("ignored members that nobody names", "ignored_params", { answer: without("x-ignored-params") }),
+  bug("limits that are not shown", "rate_limit_headers", { answer: without("x-ratelimit-remaining-tokens") }),
+  bug(
+    "a temperature that is clamped to its bounds",
     "judgement",
-    { ask: (body) => body.replace(/"temperature"( ?): *-?[\d.e]+/, '"temperature":1') },
+    { request: (body) => body.replace(/"temperature"( ?): *-?[\d.e]+/, '"temperature":1') },
     400,
   ),
 ];

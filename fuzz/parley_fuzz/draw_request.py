@@ -1,11 +1,11 @@
-"""Makes whole requests out of drawn bodies: their spelling, their headers, the key that sends them."""
+"""Draws whole requests: a body and its spelling, headers, and the key."""
 
 from random import Random
 from typing import Any
 
 from parley_fuzz import grammar
 from parley_fuzz.contract import limits
-from parley_fuzz.world import IS_SCRIPTED, LIMITED_KEY, MODEL_IDS, SCENARIOS, SLOW_SCENARIO, SPENT_KEY
+from parley_fuzz.run_config import IS_SCRIPTED, LIMITED_KEY, MODEL_IDS, SCENARIOS, SLOW_SCENARIO, SPENT_KEY
 
 HEADER_CHOICES: list[tuple[float, dict[str, str]]] = [
     (0.06, {"x-strict-params": "TRUE"}),
@@ -34,7 +34,7 @@ def draw_headers(rng: Random) -> dict[str, str]:
 
 
 def draw_payload(rng: Random) -> dict[str, Any] | bytes:
-    """Half of the bodies are meant to be taken, a good third has one fault, the rest is no body that anybody would send."""
+    """Over half of the bodies are valid, about a third has one fault, and the rest are scenarios, long or malformed."""
     odds = rng.random()
     if odds < 0.02:
         return draw_broken(rng)
@@ -53,14 +53,14 @@ def scenario(rng: Random, name: str) -> dict[str, Any]:
 
 
 def long_conversation(rng: Random) -> dict[str, Any]:
-    """About as long as the context, or much longer."""
+    """A prompt about as long as the context window, or much longer."""
     words = "a b c " * rng.choice([limits["contextLengthTokens"] // 2, limits["contextLengthTokens"] * 2])
     message = {"role": "user", "content": words}
     return {"model": rng.choice(MODEL_IDS), "messages": [message], "max_tokens": 1, "stream": rng.random() < 0.5}
 
 
 def draw_broken(rng: Random) -> bytes:
-    """Bytes that are no request: not JSON, too deep, too large, or JSON of another kind."""
+    """Bytes that are not a valid request: not JSON, nested too deep, too large, or JSON of another type."""
     good = grammar.spell(rng, grammar.draw_body(rng))
     most = limits["maxNestingLevels"]
     makers = [

@@ -10,8 +10,8 @@ import { runSchemathesis } from "../run.ts";
 import type { Run } from "../run.ts";
 import { startTarget } from "../target.ts";
 import type { RunningTarget } from "../target.ts";
-import { startFaultyProxy } from "./faulty-proxy.ts";
-import { plantedFaults } from "./planted-faults.ts";
+import { startMutatingProxy } from "./mutating-proxy.ts";
+import { seededBugs } from "./seeded-bugs.ts";
 
 const program = await prepareSchemathesis().catch((error: unknown) => {
   if (error instanceof NotThere) return undefined;
@@ -40,17 +40,17 @@ describe.skipIf(program === undefined)("the fuzzer (it takes Python 3.11)", () =
   }
 
   test("finds nothing in the server, seen through a proxy that changes nothing", async () => {
-    await using proxy = await startFaultyProxy(target.url, {});
+    await using proxy = await startMutatingProxy(target.url, {});
     const { exitCode, tally } = await fuzz("honest", proxy.url, {});
     expect(tally.failures).toEqual([]);
     expect(exitCode).toBe(0);
     expect(tally.answers).toBe(120);
   }, 120_000);
 
-  test.each(plantedFaults)(
+  test.each(seededBugs)(
     "finds $title, by the check $check",
-    async ({ title, check, cases, ...fault }) => {
-      await using proxy = await startFaultyProxy(target.url, fault);
+    async ({ title, check, cases, ...mutation }) => {
+      await using proxy = await startMutatingProxy(target.url, mutation);
       const { exitCode, tally } = await fuzz(title.replaceAll(" ", "-"), proxy.url, { cases, mostFailures: 1 });
       expect(exitCode).not.toBe(0);
       expect(tally.failures.map(({ failure }) => failure.check)).toContain(check);

@@ -1,0 +1,28 @@
+"""The configuration of this run: the server under test, as the launcher describes it in the environment."""
+
+import json
+import os
+
+_config = json.loads(os.environ["FUZZ_RUN_CONFIG"])
+
+KEY: str = _config["key"]
+"""A key without limits of its own."""
+LIMITED_KEY: str | None = _config.get("limitedKey")
+"""One request a minute."""
+SPENT_KEY: str | None = _config.get("spentKey")
+"""Its budget is used up."""
+IS_SCRIPTED: bool = _config["engine"] == "scripted"
+MODEL_IDS: list[str] = [model["id"] for model in _config["models"]]
+PRICES: dict[str, dict[str, str]] = {model["id"]: model["pricing"] for model in _config["models"]}
+MOST_CHOICES: int = _config["mostChoices"]
+"""How many choices the engine of every model can generate at the same time."""
+SOURCE: str = _config["source"]
+"""Who draws the bodies: the `grammar` of this folder, or Schemathesis from the `schema`; `auth` is about keys."""
+IS_AUTH_RUN: bool = SOURCE == "auth"
+IS_SHALLOW: bool = _config.get("isShallow", False)
+RECORD: str = _config["record"]
+"""The file that gets a line per answer."""
+
+SCENARIOS: dict[str, int] = {"fails": 502, "breaks": 502, "stalls": 504}
+"""Scenarios of the scripted engine that end in a failure, and its status before the first byte."""
+SLOW_SCENARIO = "slow"
