@@ -7,10 +7,10 @@ import { answerRawErrors } from "./edge/raw-errors.ts";
 import { maxHeadBytes } from "./edge/refuse-huge-heads.ts";
 import type { Log } from "./observe/log.ts";
 
-/** The port cannot be had; the message says what to do. */
+/** The port cannot be opened; the message says what to do. */
 export class ListenError extends Error {}
 
-/** A socket that accepts connections before there is anything to serve, so that a taken port is told first. */
+/** A socket that accepts connections before there is anything to serve, so that a taken port is reported first. */
 export class Listener implements AsyncDisposable {
   readonly #server: Server;
   readonly #host: string;
@@ -35,13 +35,13 @@ export class Listener implements AsyncDisposable {
       requireHostHeader: false,
       maxHeaderSize: maxHeadBytes,
       headersTimeout: headTimeoutMs,
-      // Bodies that are wanted have a clock of their own: this one ends those that nobody reads.
+      // Bodies that are read have a deadline of their own: this one ends those that nobody reads.
       requestTimeout: headTimeoutMs + bodyTimeoutMs + 5000,
       keepAliveTimeout: 65_000, // longer than the usual load balancer's 60 s
       connectionsCheckingInterval: Math.max(50, Math.min(1000, headTimeoutMs / 2)),
     });
     server.maxConnections = maxSockets;
-    // Longer than any answer may take to come: what is silent then does not take its answer.
+    // Longer than any answer may take: a socket that is silent by then belongs to a client that reads nothing.
     server.timeout = requestTimeoutMs + slowReaderMs;
     answerRawErrors(server, log);
     await listen(server, host, port, "PORT");
@@ -79,7 +79,7 @@ export class Listener implements AsyncDisposable {
       handler(request, response);
     };
     this.#server.on("request", accept);
-    // With these two unheard, Node would answer on its own, before any key is looked at.
+    // Without a listener for these two, Node would answer on its own, before any key is looked at.
     this.#server.on("checkContinue", accept);
     this.#server.on("checkExpectation", accept);
   }
@@ -98,10 +98,10 @@ export class Listener implements AsyncDisposable {
     // Connections that wait for their caller's next request, or its first.
     for (const [socket, requests] of this.#busy) if (requests === 0) socket.destroySoon();
     const late = setTimeout(onLate, timeoutMs);
-    const cut = setTimeout(() => this.#server.closeAllConnections(), timeoutMs + 2000);
+    const forced = setTimeout(() => this.#server.closeAllConnections(), timeoutMs + 2000);
     await closed;
     clearTimeout(late);
-    clearTimeout(cut);
+    clearTimeout(forced);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -34,7 +34,7 @@ import { ServerLock } from "./state/server-lock.ts";
 export interface ServerOptions {
   readonly config: Config;
   readonly log: Log;
-  /** Hears of every change of an engine's state. */
+  /** Receives every change of an engine's state. */
   readonly report: (event: SupervisorReport) => void;
 }
 
@@ -45,7 +45,7 @@ export interface RunningServer {
   readonly metricsUrl: string | undefined;
   readonly models: readonly ServedModel[];
   readonly keys: KeyStore;
-  /** Requests that a dead server had left open, closed at this start. */
+  /** How many requests a dead server had left open; they were closed at this start. */
   readonly abandoned: number;
   /** Takes nothing new, lets running requests end, for as long as the configuration allows, then stops everything. */
   close(): Promise<void>;
@@ -71,7 +71,7 @@ async function start({ config, log, report }: ServerOptions, started: AsyncDispo
   const state = ownState(config.dataDir, started);
   const abandoned = await closeAbandoned(state.ledger, nowMs());
   const gate = compileGate();
-  // Before the engines: a port in use is told at once.
+  // Before the engines: a port in use is reported at once.
   const listener = started.use(await Listener.open(config, log));
   const metricsListener =
     config.metricsPort === "off" ? undefined : started.use(await Listener.openMetrics(config.metricsPort));
