@@ -83,6 +83,13 @@ test("the server has no word of an engine's own dialect", () => {
   expect(strays).toEqual([]);
 });
 
+test("a schema is compiled in one place, which remembers it for the request", () => {
+  const compilers = sourcesIn("packages/").filter((path) =>
+    valueImports(path).includes("packages/inference/src/schema/compile-schema.ts"),
+  );
+  expect(compilers).toEqual(["packages/inference/src/schema/request-schemas.ts"]);
+});
+
 test("a stage of the server calls no other stage: only app.ts, deps.ts, server.ts and operations/ know several", () => {
   const stages = ["auth", "contract", "limits", "engines", "relay", "metering"];
   const strays = stages.flatMap((stage) =>

@@ -16,6 +16,8 @@ export interface EngineRequest {
     | { readonly type: "text" }
     | { readonly type: "json_object" }
     | { readonly type: "json_schema"; readonly schema: Schema };
+  /** `format` and `tools`, compiled once for the request. An engine uses them, and compiles no schema itself. */
+  readonly grammars: Grammars;
   /** Whether the model thinks first; a model that was not taught to does not. */
   readonly isReasoning: boolean;
   /** Tokens per choice, at least 1, reasoning and tool calls included; prompt + this never exceeds the context. */
@@ -31,6 +33,22 @@ export interface EngineRequest {
   readonly origin?: RequestOrigin;
   /** How many alternatives each content token is reported with, 0 to 20; undefined: no log-probabilities. */
   readonly top_logprobs: number | undefined;
+}
+
+/** A request before its schemas are compiled. */
+export type UncompiledRequest = Omit<EngineRequest, "grammars">;
+
+/** The parts of a request that decide its prompt. */
+export type PromptRequest = Pick<EngineRequest, "messages" | "tools" | "tool_choice" | "isReasoning">;
+
+/** The structured-output constraints of one request, as GBNF: plain text, so that they reach an engine in any process. */
+export interface Grammars {
+  /** For the content, where the caller asked for JSON. */
+  readonly contentGrammar: string | undefined;
+  /** For the body of one tool call, where there are tools. */
+  readonly toolGrammar: string | undefined;
+  /** The names of the functions whose arguments `toolGrammar` holds to their parameters. */
+  readonly enforcedTools: readonly string[];
 }
 
 export interface RequestOrigin {
@@ -148,7 +166,7 @@ export interface Engine {
    * The exact number of tokens of the prompt, as usage will show it.
    * @throws {EngineError}, or the signal's reason once it has aborted
    */
-  countTokens(request: EngineRequest, signal: AbortSignal): Promise<number>;
+  countTokens(request: PromptRequest, signal: AbortSignal): Promise<number>;
   gauges(): EngineGauges;
   /**
    * Resolves when the engine is ready, and after a crash when it is ready again. Rejects, with a sentence for the operator,

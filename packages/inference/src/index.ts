@@ -15,12 +15,15 @@ export type {
   RequestOrigin,
   Sampling,
   OutputToken,
+  PromptRequest,
+  UncompiledRequest,
 } from "./engine.ts";
 export type { ChildEngine } from "./child/child-engine.ts";
 export type { EngineStatus } from "./sidecar/status.ts";
 export type { Schema } from "./schema/schema-node.ts";
-export { findParametersFault, findSchemaFault } from "./schema/compile-schema.ts";
-export { ComplexityBudget } from "./schema/complexity-budget.ts";
+export { compileGrammars } from "./answer/compile-grammars.ts";
+export { RequestSchemas, schemaCompilations } from "./schema/request-schemas.ts";
+export type { CompiledSchema } from "./schema/compile-schema.ts";
 export type { SchemaFault } from "./schema/check-schema.ts";
 export { defaultTimings, patientTimings } from "./sidecar/timings.ts";
 export type { Timings } from "./sidecar/timings.ts";

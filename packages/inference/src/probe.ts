@@ -8,6 +8,7 @@ export const probeRequest: EngineRequest = {
   tool_choice: "none",
   parallel_tool_calls: false,
   format: { type: "text" },
+  grammars: { contentGrammar: undefined, toolGrammar: undefined, enforcedTools: [] },
   isReasoning: false,
   max_tokens: 1,
   n: 1,

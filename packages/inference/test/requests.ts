@@ -1,3 +1,4 @@
+import { RequestSchemas, compileGrammars } from "../src/index.ts";
 import type {
   Engine,
   EngineEvent,
@@ -21,14 +22,14 @@ export const neutral: Sampling = {
 };
 
 /** The members of a request that a test cares about; a string stands for one user message. */
-export type Ask = Partial<Omit<EngineRequest, "sampling">> & {
+export type Ask = Partial<Omit<EngineRequest, "sampling" | "grammars">> & {
   readonly say?: string;
   readonly sampling?: Partial<Sampling>;
 };
 
 /** A complete request: greedy, 24 tokens, without anything, unless asked otherwise. */
 export function requestFor({ say = "What is a blockchain?", sampling, ...members }: Ask): EngineRequest {
-  return {
+  const request = {
     messages: [{ role: "user", content: say }],
     tools: [],
     tool_choice: "none",
@@ -42,7 +43,8 @@ export function requestFor({ say = "What is a blockchain?", sampling, ...members
     stop: [],
     top_logprobs: undefined,
     ...members,
-  };
+  } satisfies Omit<EngineRequest, "grammars">;
+  return { ...request, grammars: compileGrammars(request, new RequestSchemas()) };
 }
 
 /** One choice, put together. */

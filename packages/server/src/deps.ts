@@ -1,6 +1,5 @@
 import type { FindCaller } from "./auth/find-caller.ts";
 import type { Config } from "./config/read-config.ts";
-import type { FindSchemaFaults } from "./contract/dependencies.ts";
 import type { RequestGate } from "./contract/request-gate.ts";
 import type { LedgerRecorder } from "./metering/ledger-recorder.ts";
 import type { Log } from "./observe/log.ts";
@@ -11,7 +10,6 @@ import type { ChatDeps } from "./operations/create-chat-completion/create-chat-c
 export interface Deps extends ChatDeps {
   readonly config: Config;
   readonly gate: RequestGate;
-  readonly findSchemaFaults: FindSchemaFaults;
   readonly findCaller: FindCaller;
   readonly recorder: LedgerRecorder;
   /** Aborts when the server will wait no longer for running requests. */

@@ -1,14 +1,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ComplexityBudget, findParametersFault, findSchemaFault } from "@parley/inference";
 import type { SupervisorReport } from "@parley/inference";
 import { createApp } from "./app.ts";
 import type { Caller } from "./auth/caller.ts";
 import { withEnvironmentKey, withStoredKeys } from "./auth/find-caller.ts";
 import type { KeyStore } from "./auth/key-store.ts";
 import type { Config } from "./config/read-config.ts";
-import type { FindSchemaFaults } from "./contract/dependencies.ts";
 import { compileGate } from "./contract/request-gate.ts";
 import type { RequestContext } from "./edge/request-context.ts";
 import { startModels } from "./engines/start-models.ts";
@@ -87,7 +85,6 @@ async function start({ config, log, report }: ServerOptions, started: AsyncDispo
     createApp({
       config,
       gate,
-      findSchemaFaults,
       models,
       recorder,
       log,
@@ -143,15 +140,6 @@ function admissionFor(
     nowMs,
   };
 }
-
-/** The schemas of all functions of one request are bounded together. */
-const findSchemaFaults: FindSchemaFaults = () => {
-  const budget = new ComplexityBudget();
-  return {
-    inAnswer: (schema) => findSchemaFault(schema),
-    inParameters: (schema) => findParametersFault(schema, budget),
-  };
-};
 
 /** What is done at the first call, and waited for at every one. */
 function once(act: () => Promise<void>): () => Promise<void> {

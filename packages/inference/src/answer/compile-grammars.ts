@@ -1,55 +1,44 @@
 import { EngineError } from "../engine.ts";
-import type { EngineRequest, FunctionTool } from "../engine.ts";
-import { compileParameters, compileSchema } from "../schema/compile-schema.ts";
+import type { EngineRequest, FunctionTool, Grammars } from "../engine.ts";
+import type { RequestSchemas } from "../schema/request-schemas.ts";
 import { anyObjectGrammar, answerGrammar, toolCallGrammar } from "../schema/to-gbnf.ts";
 import type { CallableTool } from "../schema/to-gbnf.ts";
-import { ComplexityBudget } from "../schema/complexity-budget.ts";
 
-/** The structured-output constraints of one request, as GBNF. */
-export interface Grammars {
-  /** For the content, where the caller asked for JSON. */
-  readonly contentGrammar: string | undefined;
-  /** For the body of one tool call, where there are tools. */
-  readonly toolGrammar: string | undefined;
-}
+type Constrained = Pick<EngineRequest, "format" | "tools" | "tool_choice">;
 
 /**
  * The grammars that enforce the schemas of a request's content and tool calls.
+ * @param schemas those of the request: what has been compiled to validate it is not compiled again
  * @throws {EngineError} `rejected` where a schema cannot be enforced although it must be
  */
-export function compileGrammars(request: EngineRequest): Grammars {
-  return { contentGrammar: contentGrammarOf(request.format), toolGrammar: toolGrammarOf(request) };
+export function compileGrammars({ format, tools, tool_choice }: Constrained, schemas: RequestSchemas): Grammars {
+  const callable = offeredIn(tools, tool_choice).map((tool) =>
+    toCallable(tool, tool_choice !== "auto" || tool.isStrict === true, schemas),
+  );
+  return {
+    contentGrammar: contentGrammarOf(format, schemas),
+    toolGrammar: callable.length === 0 ? undefined : toolCallGrammar(callable),
+    enforcedTools: callable.flatMap(({ name, parameters }) => (parameters === "any" ? [] : [name])),
+  };
 }
 
-function contentGrammarOf(format: EngineRequest["format"]): string | undefined {
+function offeredIn(tools: readonly FunctionTool[], choice: EngineRequest["tool_choice"]): readonly FunctionTool[] {
+  if (choice === "none") return [];
+  return choice === "auto" ? tools : tools.filter((tool) => choice.oneOf.includes(tool.name));
+}
+
+function contentGrammarOf(format: EngineRequest["format"], schemas: RequestSchemas): string | undefined {
   if (format.type === "text") return undefined;
   if (format.type === "json_object") return anyObjectGrammar;
-  const compiled = compileSchema(format.schema, "value", new ComplexityBudget());
+  const compiled = schemas.answer(format.schema);
   if ("rules" in compiled) return answerGrammar(compiled.rules);
   throw new EngineError("rejected", `The schema of the answer cannot be enforced: ${compiled.fault.reason}.`);
 }
 
-/** The budget for the schemas of all tools together: 128 tools with a budget each would take seconds. */
-const toolSteps = 400_000;
-
 /** Every call is constrained, strict or not: the name is one that was offered, and the arguments are at least a JSON object. */
-function toolGrammarOf({ tools, tool_choice }: EngineRequest): string | undefined {
-  if (tool_choice === "none" || tools.length === 0) return undefined;
-  const offered = tool_choice === "auto" ? tools : tools.filter((tool) => tool_choice.oneOf.includes(tool.name));
-  const budget = new ComplexityBudget(toolSteps);
-  return toolCallGrammar(
-    offered.map((tool, index) => toCallable(tool, index, tool_choice !== "auto" || tool.isStrict === true, budget)),
-  );
-}
-
-function toCallable(
-  { name, parameters }: FunctionTool,
-  index: number,
-  isBinding: boolean,
-  budget: ComplexityBudget,
-): CallableTool {
+function toCallable({ name, parameters }: FunctionTool, isBinding: boolean, schemas: RequestSchemas): CallableTool {
   if (parameters === undefined) return { name, parameters };
-  const compiled = compileParameters(parameters, `tool-${index}`, budget);
+  const compiled = schemas.parameters(parameters, isBinding);
   if ("rules" in compiled) return { name, parameters: compiled };
   if (!isBinding) return { name, parameters: "any" };
   throw new EngineError(

@@ -2,9 +2,16 @@ import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { EngineError } from "../engine.ts";
-import type { Engine, EngineEvent, EngineMetadata, EngineGauges, EngineRequest, EngineState } from "../engine.ts";
+import type {
+  Engine,
+  EngineEvent,
+  EngineMetadata,
+  EngineGauges,
+  EngineRequest,
+  EngineState,
+  PromptRequest,
+} from "../engine.ts";
 import { expectToken, probeRequest } from "../probe.ts";
-import { compileGrammars } from "../answer/compile-grammars.ts";
 import { EngineProcess } from "../sidecar/engine-process.ts";
 import type { EngineStatus, StatusMessage } from "../sidecar/status.ts";
 import { Supervisor } from "../sidecar/supervisor.ts";
@@ -77,13 +84,12 @@ export class ChildEngine implements Engine {
 
   async *stream(request: EngineRequest, signal: AbortSignal): AsyncGenerator<EngineEvent> {
     this.#assertReady();
-    const generation = { request, ...compileGrammars(request) };
-    yield* this.#workload.count(request.n, this.#connection.generate(generation, signal));
+    yield* this.#workload.count(request.n, this.#connection.generate(request, signal));
   }
 
-  async countTokens(request: EngineRequest, signal: AbortSignal): Promise<number> {
+  async countTokens(request: PromptRequest, signal: AbortSignal): Promise<number> {
     this.#assertReady();
-    return this.#connection.countTokens({ request, contentGrammar: undefined, toolGrammar: undefined }, signal);
+    return this.#connection.countTokens(request, signal);
   }
 
   gauges(): EngineGauges {
@@ -113,8 +119,7 @@ export class ChildEngine implements Engine {
   }
 
   async #probe(signal: AbortSignal): Promise<void> {
-    const generation = { request: probeRequest, contentGrammar: undefined, toolGrammar: undefined };
-    await expectToken(this.#connection.generate(generation, signal));
+    await expectToken(this.#connection.generate(probeRequest, signal));
   }
 }
 

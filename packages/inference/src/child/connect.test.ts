@@ -9,11 +9,9 @@ import { EngineError } from "../engine.ts";
 import { bytesOf } from "../../test/cuts.ts";
 import { ChildConnection } from "./connect.ts";
 import { probeRequest } from "../probe.ts";
-import type { GenerationRequest } from "./protocol.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "parley-"));
 const socketPath = join(folder, "s.sock");
-const generation: GenerationRequest = { request: probeRequest, contentGrammar: undefined, toolGrammar: undefined };
 const usage = { prompt_tokens: 1, cached_tokens: 0, completion_tokens: 0, reasoning_tokens: 0 };
 const role = { kind: "role", choice: 0, usage };
 const line = (value: unknown): string => `${JSON.stringify(value)}\n`;
@@ -34,7 +32,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const events = (signal = patience()): Promise<unknown[]> => Array.fromAsync(connection.generate(generation, signal));
+const events = (signal = patience()): Promise<unknown[]> => Array.fromAsync(connection.generate(probeRequest, signal));
 const kindOf = (error: unknown): unknown => (error instanceof EngineError ? error.kind : error);
 
 describe("the driver's end of the socket", () => {
@@ -75,7 +73,8 @@ describe("the driver's end of the socket", () => {
 
   test.each(["countTokens", "status"] as const)("%s breaks off as an error of its kind, too", async (method) => {
     answer = (response) => void (response.write("{"), setImmediate(() => response.destroy()));
-    const asked = method === "status" ? connection.status(patience()) : connection.countTokens(generation, patience());
+    const asked =
+      method === "status" ? connection.status(patience()) : connection.countTokens(probeRequest, patience());
     await expect(asked.catch(kindOf)).resolves.toBe("crashed");
   });
 
@@ -92,7 +91,7 @@ describe("the driver's end of the socket", () => {
     };
     const hangUp = new AbortController();
     const reading = (async () => {
-      for await (const _event of connection.generate(generation, hangUp.signal)) hangUp.abort(new Error("gone"));
+      for await (const _event of connection.generate(probeRequest, hangUp.signal)) hangUp.abort(new Error("gone"));
     })();
     await expect(reading).rejects.toThrow("gone");
     await expect(hungUp.promise).resolves.toBeUndefined();

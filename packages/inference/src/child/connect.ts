@@ -2,10 +2,10 @@ import { Agent, request as httpRequest } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { json } from "node:stream/consumers";
 import { EngineError } from "../engine.ts";
-import type { EngineEvent } from "../engine.ts";
+import type { EngineEvent, EngineRequest, PromptRequest } from "../engine.ts";
 import type { EngineStatus } from "../sidecar/status.ts";
 import { readLines } from "../wire/read-lines.ts";
-import type { ChildEvent, ChildRefusal, GenerationRequest } from "./protocol.ts";
+import type { ChildEvent, ChildRefusal } from "./protocol.ts";
 
 /** The driver's end of the socket. */
 export class ChildConnection {
@@ -20,8 +20,8 @@ export class ChildConnection {
    * The events of one generation. Aborting the signal, or leaving the loop, closes the connection and so cancels.
    * @throws {EngineError}, or the signal's reason once it has aborted
    */
-  async *generate(generation: GenerationRequest, signal: AbortSignal): AsyncGenerator<EngineEvent> {
-    const response = await this.#ask("POST", "/generate", generation, signal);
+  async *generate(request: EngineRequest, signal: AbortSignal): AsyncGenerator<EngineEvent> {
+    const response = await this.#ask("POST", "/generate", request, signal);
     try {
       for await (const line of readLines(response)) yield parseEvent(line);
     } catch (error) {
@@ -30,9 +30,9 @@ export class ChildConnection {
   }
 
   /** @throws {EngineError}, or the signal's reason once it has aborted */
-  async countTokens(generation: GenerationRequest, signal: AbortSignal): Promise<number> {
+  async countTokens(request: PromptRequest, signal: AbortSignal): Promise<number> {
     // What arrives here is written by our own child.
-    const answer = (await this.#askJson("POST", "/count", generation, signal)) as { readonly prompt_tokens: number };
+    const answer = (await this.#askJson("POST", "/count", request, signal)) as { readonly prompt_tokens: number };
     return answer.prompt_tokens;
   }
 
@@ -49,20 +49,20 @@ export class ChildConnection {
   async #askJson(
     method: string,
     path: string,
-    generation: GenerationRequest | undefined,
+    body: EngineRequest | PromptRequest | undefined,
     signal: AbortSignal,
   ): Promise<unknown> {
-    const response = await this.#ask(method, path, generation, signal);
+    const response = await this.#ask(method, path, body, signal);
     return readJson(response, signal);
   }
 
   async #ask(
     method: string,
     path: string,
-    generation: GenerationRequest | undefined,
+    body: EngineRequest | PromptRequest | undefined,
     signal: AbortSignal,
   ): Promise<IncomingMessage> {
-    const response = await this.#send(method, path, generation, signal).catch((error: unknown) => {
+    const response = await this.#send(method, path, body, signal).catch((error: unknown) => {
       throw signal.aborted ? signal.reason : asEngineError(error);
     });
     if (response.statusCode === 200) return response;
@@ -74,13 +74,13 @@ export class ChildConnection {
   #send(
     method: string,
     path: string,
-    generation: GenerationRequest | undefined,
+    body: EngineRequest | PromptRequest | undefined,
     signal: AbortSignal,
   ): Promise<IncomingMessage> {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const request = httpRequest({ socketPath: this.#socketPath, method, path, agent: this.#agent, signal }, resolve);
     request.on("error", reject);
-    request.end(generation && JSON.stringify(generation));
+    request.end(body && JSON.stringify(body));
     return promise;
   }
 }

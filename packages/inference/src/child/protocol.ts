@@ -1,20 +1,15 @@
-import type { EngineEvent, EngineRequest } from "../engine.ts";
-import type { Grammars } from "../answer/compile-grammars.ts";
+import type { EngineEvent } from "../engine.ts";
 import type { StatusMessage } from "../sidecar/status.ts";
 
 /**
  * The dialect between an engine's driver and its child process: HTTP over a unix socket, one JSON line per event.
  *
- * - `POST /generate` takes a `GenerationRequest`, answers `application/x-ndjson` of `ChildEvent`; closing the connection cancels.
- * - `POST /count` takes a `GenerationRequest`, answers `{prompt_tokens}`.
+ * - `POST /generate` takes an `EngineRequest`, answers `application/x-ndjson` of `ChildEvent`; closing the connection cancels.
+ * - `POST /count` takes a `PromptRequest`, answers `{prompt_tokens}`.
  * - `GET /status` answers `EngineStatus`.
  *
  * On its standard output the child writes one `StatusMessage` a line; it ends when its standard input does.
  */
-export interface GenerationRequest extends Grammars {
-  readonly request: EngineRequest;
-}
-
 /** `failed` ends the stream: the engine could not go on. */
 export type ChildEvent = EngineEvent | { readonly kind: "failed"; readonly message: string };
 

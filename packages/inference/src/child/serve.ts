@@ -2,16 +2,16 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import type { EngineEvent } from "../engine.ts";
+import type { EngineEvent, EngineRequest, PromptRequest } from "../engine.ts";
 import { RequestRefused } from "../request-refused.ts";
 import type { StatusMessage, EngineStatus } from "../sidecar/status.ts";
-import type { ChildEvent, ChildRefusal, GenerationRequest } from "./protocol.ts";
+import type { ChildEvent, ChildRefusal } from "./protocol.ts";
 import { ResponseWriter } from "./response-writer.ts";
 
 /** What the process of an engine can do; `embedded` and `scripted` each bring one. */
 export interface EngineCore {
-  generate(generation: GenerationRequest, signal: AbortSignal, writer: ResponseWriter): AsyncIterable<EngineEvent>;
-  countTokens(generation: GenerationRequest): Promise<number>;
+  generate(request: EngineRequest, signal: AbortSignal, writer: ResponseWriter): AsyncIterable<EngineEvent>;
+  countTokens(request: PromptRequest): Promise<number>;
   status(): Omit<EngineStatus, "aborted">;
 }
 
@@ -59,7 +59,7 @@ async function route(core: EngineCore, exchange: Exchange): Promise<void> {
   const { request, response, status } = exchange;
   if (request.url === "/status") return sendJson(response, 200, status());
   // What arrives here is written by our own driver.
-  const generation = JSON.parse(await text(request)) as GenerationRequest;
+  const generation = JSON.parse(await text(request)) as EngineRequest;
   if (request.url === "/count") return sendJson(response, 200, { prompt_tokens: await core.countTokens(generation) });
   await generate(core, generation, exchange);
 }
@@ -67,7 +67,7 @@ async function route(core: EngineCore, exchange: Exchange): Promise<void> {
 /** Writes events as the reader takes them; a reader that has gone away stops the generation. */
 async function generate(
   core: EngineCore,
-  generation: GenerationRequest,
+  generation: EngineRequest,
   { response, hangUp, onAbort }: Exchange,
 ): Promise<void> {
   const writer = new ResponseWriter(response, hangUp);

@@ -1,5 +1,13 @@
 import { EngineError } from "../engine.ts";
-import type { Engine, EngineEvent, EngineMetadata, EngineGauges, EngineRequest, EngineState } from "../engine.ts";
+import type {
+  Engine,
+  EngineEvent,
+  EngineMetadata,
+  EngineGauges,
+  EngineRequest,
+  EngineState,
+  PromptRequest,
+} from "../engine.ts";
 import type { OpenModel } from "../model-folder/open-model.ts";
 import { Workload } from "../sidecar/workload.ts";
 import { asEngineError } from "./engine-failure.ts";
@@ -55,7 +63,7 @@ export class OpenAiEngine implements Engine {
     yield* this.#workload.count(request.n, adapter.generate(served, this.metadata, request, signal));
   }
 
-  async countTokens(request: EngineRequest, signal: AbortSignal): Promise<number> {
+  async countTokens(request: PromptRequest, signal: AbortSignal): Promise<number> {
     signal.throwIfAborted();
     try {
       return (await this.#readyModel().prompts.render(request)).tokens.length;

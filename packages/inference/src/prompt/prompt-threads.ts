@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import type { PromptAnswer, PromptJob } from "./prompt-worker.ts";
 import { TemplateRefusal } from "./render-prompt.ts";
-import type { Prompt, PromptRequest } from "./render-prompt.ts";
+import type { PromptRequest } from "../engine.ts";
+import type { Prompt } from "./render-prompt.ts";
 
 /** Larger conversations are rendered in a second thread, in bytes of JSON: tokenizing 4 MiB takes seconds. */
 const largeBytes = 256 * 1024;

@@ -1,6 +1,7 @@
 import { parentPort } from "node:worker_threads";
 import { TemplateRefusal } from "./render-prompt.ts";
-import type { Prompt, PromptRenderer, PromptRequest } from "./render-prompt.ts";
+import type { PromptRequest } from "../engine.ts";
+import type { Prompt, PromptRenderer } from "./render-prompt.ts";
 
 export type PromptJob = { readonly id: number } & ({ readonly request: PromptRequest } | { readonly text: string });
 

@@ -8,7 +8,7 @@ import { readVocabulary } from "../embedded/child/vocabulary.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 import type { ChatMessage } from "../engine.ts";
 import { PromptRenderer, TemplateRefusal } from "./render-prompt.ts";
-import type { PromptRequest } from "./render-prompt.ts";
+import type { PromptRequest } from "../engine.ts";
 import { toTemplateMessages, toTemplateTool } from "./template-messages.ts";
 
 let renderer: PromptRenderer;

@@ -1,12 +1,9 @@
 import { Template } from "@huggingface/jinja";
-import type { EngineRequest } from "../engine.ts";
+import type { PromptRequest } from "../engine.ts";
 import { SpecialTokenEscaper } from "./escape-special-tokens.ts";
 import { specialToken } from "./special-tokens.ts";
 import { RequestRefused } from "../request-refused.ts";
 import { toTemplateMessages, toTemplateTool } from "./template-messages.ts";
-
-/** The parts of a request that decide its prompt. */
-export type PromptRequest = Pick<EngineRequest, "messages" | "tools" | "tool_choice" | "isReasoning">;
 
 /** A model's own chat template and tokenizer. */
 export interface PromptModel {

@@ -1,7 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { findParametersFault, findSchemaFault } from "./compile-schema.ts";
+import { compileParameters, compileSchema } from "./compile-schema.ts";
+import type { CompiledSchema } from "./compile-schema.ts";
+import type { SchemaFault } from "./check-schema.ts";
 import type { Schema, SchemaObject } from "./schema-node.ts";
 import { ComplexityBudget } from "./complexity-budget.ts";
+
+const faultOf = (compiled: CompiledSchema): SchemaFault | undefined =>
+  "fault" in compiled ? compiled.fault : undefined;
+const findSchemaFault = (schema: Schema, budget = new ComplexityBudget()): SchemaFault | undefined =>
+  faultOf(compileSchema(schema, "value", budget));
+const findParametersFault = (schema: Schema): SchemaFault | undefined =>
+  faultOf(compileParameters(schema, "tool", new ComplexityBudget()));
 
 const string = { type: "string" };
 

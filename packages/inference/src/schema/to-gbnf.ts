@@ -36,10 +36,10 @@ export const answerGrammar = (rules: string): string => `root ::= value-0\n${rul
 export interface CallableTool {
   readonly name: string;
   /**
-   * The rules of the parameters, with the prefix `tool-INDEX`. `any`: the arguments are any object. Undefined: the function
-   * takes no arguments.
+   * The rules of the parameters and the name of the first one, both of their own for every schema. `any`: the arguments are
+   * any object. Undefined: the function takes no arguments.
    */
-  readonly parameters: { readonly rules: string } | "any" | undefined;
+  readonly parameters: { readonly rules: string; readonly start: string } | "any" | undefined;
 }
 
 /**
@@ -48,12 +48,12 @@ export interface CallableTool {
  * never close the last string.
  */
 export function toolCallGrammar(tools: readonly CallableTool[]): string {
-  const calls = tools.map(({ name, parameters }, index) => {
+  const calls = tools.map(({ name, parameters }) => {
     const start = String.raw`"${name}\", \"arguments\": "`;
     if (parameters === undefined) return `${start} "{}"`;
-    return parameters === "any" ? `${start} any-object` : `${start} tool-${index}-0`;
+    return parameters === "any" ? `${start} any-object` : `${start} ${parameters.start}`;
   });
-  const bodies = tools.flatMap(({ parameters }) => (typeof parameters === "object" ? [parameters.rules] : []));
+  const bodies = new Set(tools.flatMap(({ parameters }) => (typeof parameters === "object" ? [parameters.rules] : [])));
   return [String.raw`root ::= "{\"name\": \"" (${calls.join(" | ")}) "}\n"`, ...bodies, commonRules, ""].join("\n");
 }
 

@@ -87,20 +87,6 @@ export function describeRefusals({ engine }: Given): void {
   test.each<[string, () => Ask]>([
     ["more than the context holds", () => ({ max_tokens: engine().metadata?.context_length ?? 0 })],
     ["more choices than there are slots", () => ({ n: (engine().metadata?.slots ?? 0) + 1 })],
-    [
-      "a schema with a keyword that is not enforced",
-      () => ({ format: { type: "json_schema", schema: { pattern: "^a" } } }) as const,
-    ],
-    ["a schema that nothing satisfies", () => ({ format: { type: "json_schema", schema: false } }) as const],
-    [
-      "a forced call whose arguments cannot be an object",
-      () => ({ tools: [{ ...weather, parameters: { type: "string" } }], tool_choice: { oneOf: [weather.name] } }),
-    ],
-    [
-      "a strict function that cannot be enforced",
-      () =>
-        ({ tools: [{ ...weather, parameters: { minProperties: 1 }, isStrict: true }], tool_choice: "auto" }) as const,
-    ],
   ])("rejects %s, and goes on", async (_title, members) => {
     const kind = await ask(engine(), members()).catch(kindOf);
     expect(kind).toBe("rejected");

@@ -1,24 +1,14 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
-import type { Schema as JsonSchema, SchemaFault } from "@parley/inference";
+import type { CompiledSchema, RequestSchemas } from "@parley/inference";
 import { ApiError } from "../errors/api-error.ts";
 import contract from "../generated/contract.json" with { type: "json" };
 import type { BodyText } from "./body-text.ts";
 import type { Field, Rules } from "./field-rules.ts";
 import { isRecord } from "./schema.ts";
 
-/** Finds what guided decoding cannot hold a model to, in the schema of an answer or of a function's parameters. */
-export interface FindSchemaFaults {
-  /** One for each request, so that its schemas together are bounded. */
-  (): {
-    readonly inAnswer: (schema: JsonSchema) => SchemaFault | undefined;
-    readonly inParameters: (schema: JsonSchema) => SchemaFault | undefined;
-  };
-}
-
-/** What the contract demands across fields: its `x-dependencies`, each at its field. Schemas are judged once. */
-export function dependenciesOf(body: unknown, text: BodyText, findSchemaFaults: FindSchemaFaults): Rules {
+/** What the contract demands across fields: its `x-dependencies`, each at its field. A schema is judged and compiled once. */
+export function dependenciesOf(body: unknown, text: BodyText, schemas: RequestSchemas): Rules {
   const root = isRecord(body) ? body : {};
-  const faults = findSchemaFaults();
   const judged = new Map<unknown, ApiError | undefined>();
   const once = (schema: unknown, judge: () => ApiError | undefined): ApiError | undefined => {
     if (!judged.has(schema)) judged.set(schema, judge());
@@ -33,15 +23,15 @@ export function dependenciesOf(body: unknown, text: BodyText, findSchemaFaults: 
     "tools[].function.parameters": ({ value, owner, path }) => {
       if (!isRecord(value)) return undefined;
       const isHeld = owner["strict"] === true || isForced(root["tool_choice"], owner["name"]);
-      const findFault = isHeld ? faults.inParameters : () => undefined;
-      return once(value, () => checkSchema(value, path, findFault) ?? checkIsObject(value, path));
+      const compile = isHeld ? () => schemas.parameters(value, true) : undefined;
+      return once(value, () => checkSchema(value, path, compile) ?? checkIsObject(value, path));
     },
     tool_choice: ({ value, path }) => checkToolChoice(value, root["tools"], path),
     "response_format.json_schema.schema": ({ value, path }) => {
       const format = root["response_format"];
       // Another type of format ignores a schema beside it.
       const isInForce = isRecord(value) && isRecord(format) && format["type"] === "json_schema";
-      return isInForce ? once(value, () => checkSchema(value, path, faults.inAnswer)) : undefined;
+      return isInForce ? once(value, () => checkSchema(value, path, () => schemas.answer(value))) : undefined;
     },
   };
 }
@@ -101,7 +91,7 @@ let metaSchema: Ajv2020 | undefined;
 function checkSchema(
   schema: Record<string, unknown>,
   path: string,
-  findFault: (schema: JsonSchema) => SchemaFault | undefined,
+  compile: (() => CompiledSchema) | undefined,
 ): ApiError | undefined {
   // Compiled on first use: most requests carry no schema.
   metaSchema ??= new Ajv2020({ strict: false, logger: false });
@@ -111,8 +101,10 @@ function checkSchema(
     const [fault] = metaSchema.errors ?? [];
     return badSchema(path, `is not valid JSON Schema: ${fault?.instancePath || "its root"} ${fault?.message}`);
   }
-  const fault = findFault(schema);
-  return fault && badSchema(path, `cannot be used: ${fault.reason}${fault.path && ` (at ${fault.path})`}`);
+  const compiled = compile?.();
+  if (!compiled || !("fault" in compiled)) return undefined;
+  const { fault } = compiled;
+  return badSchema(path, `cannot be used: ${fault.reason}${fault.path && ` (at ${fault.path})`}`);
 }
 
 /** Arguments are an object: a schema that says otherwise could never be satisfied. */

@@ -1,4 +1,4 @@
-import type { EngineMetadata, EngineRequest, FunctionTool, Sampling, Schema } from "@parley/inference";
+import type { EngineMetadata, FunctionTool, Sampling, Schema, UncompiledRequest } from "@parley/inference";
 import { samplingNames } from "../config/sampling.ts";
 import { ApiError } from "../errors/api-error.ts";
 import type { BodyText } from "./body-text.ts";
@@ -22,7 +22,7 @@ export function toEngineRequest(
   text: BodyText,
   { metadata, maxCompletionTokens, defaultReasoningEffort }: ModelLimits,
   keyId: string,
-): EngineRequest {
+): UncompiledRequest {
   assertAtMost(body, "max_completion_tokens", maxCompletionTokens, "the model writes no more");
   assertAtMost(body, "max_tokens", maxCompletionTokens, "the model writes no more");
   assertAtMost(body, "n", metadata.slots, "the model has that many slots");
@@ -73,13 +73,13 @@ function toFunctionTool({ function: { name, description, parameters, strict } }:
 function toToolChoice(
   { tool_choice: choice }: ChatRequest,
   tools: readonly FunctionTool[],
-): EngineRequest["tool_choice"] {
+): UncompiledRequest["tool_choice"] {
   if (tools.length === 0 || choice === "none") return "none";
   if (choice === "required") return { oneOf: tools.map((tool) => tool.name) };
   return typeof choice === "object" && choice !== null ? { oneOf: [choice.function.name] } : "auto";
 }
 
-function toFormat(format: ChatRequest["response_format"]): EngineRequest["format"] {
+function toFormat(format: ChatRequest["response_format"]): UncompiledRequest["format"] {
   if (format?.type === "json_object") return { type: "json_object" };
   // Validation has held `schema` to JSON Schema.
   return format?.type === "json_schema"

@@ -1,4 +1,4 @@
-import { ComplexityBudget, findParametersFault, findSchemaFault } from "@parley/inference";
+import { RequestSchemas } from "@parley/inference";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { requestBodies } from "../../test/request-bodies.ts";
@@ -11,16 +11,9 @@ import { compileGate } from "./request-gate.ts";
 import { requestSchema } from "./schema.ts";
 
 const gate = compileGate();
-const findSchemaFaults = () => {
-  const budget = new ComplexityBudget();
-  return {
-    inAnswer: (schema: Parameters<typeof findSchemaFault>[0]) => findSchemaFault(schema),
-    inParameters: (schema: Parameters<typeof findSchemaFault>[0]) => findParametersFault(schema, budget),
-  };
-};
 const read = (json: string) => {
   const { value, text } = parseJsonBody(Buffer.from(json));
-  return { value, rules: dependenciesOf(value, text, findSchemaFaults) };
+  return { value, rules: dependenciesOf(value, text, new RequestSchemas()) };
 };
 
 test("the gate with the rules, and the walk that explains a refusal, never disagree", () => {

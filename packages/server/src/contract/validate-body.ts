@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http";
+import { RequestSchemas } from "@parley/inference";
 import type { Request, RequestHandler, Response } from "express";
 import { ApiError } from "../errors/api-error.ts";
 import { BodyText } from "./body-text.ts";
 import { dependenciesOf } from "./dependencies.ts";
-import type { FindSchemaFaults } from "./dependencies.ts";
 import { explainViolation } from "./explain-violation.ts";
 import { keepsRules } from "./field-rules.ts";
 import { findIgnoredFields, formatIgnored } from "./ignored-fields.ts";
@@ -12,19 +12,28 @@ import type { ParsedBody } from "./parse-json-body.ts";
 import type { RequestGate } from "./request-gate.ts";
 import { requestSchema } from "./schema.ts";
 
-const texts = new WeakMap<IncomingMessage, BodyText>();
+/** What validation leaves for an operation beside the value of the body. */
+export interface ValidatedBody {
+  readonly text: BodyText;
+  /** The schemas in the body, compiled as far as validation had to. */
+  readonly schemas: RequestSchemas;
+}
 
-/** The text of a body that has passed. */
-export const bodyTextOf = (req: IncomingMessage): BodyText => texts.get(req) ?? new BodyText("null", null);
+const bodies = new WeakMap<IncomingMessage, ValidatedBody>();
+
+/** Of a body that has passed; empty where the operation takes none. */
+export const validatedBodyOf = (req: IncomingMessage): ValidatedBody =>
+  bodies.get(req) ?? { text: new BodyText("null", null), schemas: new RequestSchemas() };
 
 /** Turns the bytes of the body into what its operation declares. @throws {ApiError} 400 */
-export function validateBody(gate: RequestGate, findSchemaFaults: FindSchemaFaults): RequestHandler {
+export function validateBody(gate: RequestGate): RequestHandler {
   return function validateBody(req, res, next) {
     if (req.method === "POST") {
       const body = parseJsonBody(req.body as Buffer); // readBody has put them there
-      assertValid(body, gate, findSchemaFaults);
+      const schemas = new RequestSchemas();
+      assertValid(body, gate, schemas);
       req.body = body.value;
-      texts.set(req, body.text);
+      bodies.set(req, { text: body.text, schemas });
       nameIgnored(body, req, res);
     }
     next();
@@ -35,8 +44,8 @@ export function validateBody(gate: RequestGate, findSchemaFaults: FindSchemaFaul
  * Holds a body to the schema, and then to the rules across fields. Only when one of them has refused is the body walked
  * once more, to find the first fault in the contract's order. @throws {ApiError} 400
  */
-export function assertValid({ value, text }: ParsedBody, gate: RequestGate, findSchemaFaults: FindSchemaFaults): void {
-  const rules = dependenciesOf(value, text, findSchemaFaults);
+export function assertValid({ value, text }: ParsedBody, gate: RequestGate, schemas: RequestSchemas): void {
+  const rules = dependenciesOf(value, text, schemas);
   if (gate(value) && keepsRules(value, rules)) return;
   // Both read the same contract; a property test holds them to the same verdict.
   throw (

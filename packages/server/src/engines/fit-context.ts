@@ -1,4 +1,4 @@
-import type { EngineRequest } from "@parley/inference";
+import type { UncompiledRequest } from "@parley/inference";
 import { ApiError } from "../errors/api-error.ts";
 import { toApiError } from "./engine-failure.ts";
 import { contextLengthOf } from "./model-object.ts";
@@ -7,13 +7,13 @@ import type { ServedModel } from "./served-model.ts";
 /** A request that fits the context window: its prompt is counted, its maximum lowered to what the prompt leaves. */
 export interface ContextBudget {
   readonly promptTokens: number;
-  readonly request: EngineRequest;
+  readonly request: UncompiledRequest;
 }
 
 /** Counts the prompt with the model's own tokenizer. @throws {ApiError} 400 `context_length_exceeded` */
 export async function fitContext(
   model: ServedModel,
-  request: EngineRequest,
+  request: UncompiledRequest,
   signal: AbortSignal,
 ): Promise<ContextBudget> {
   const promptTokens = await model.engine.countTokens(request, signal).catch((error: unknown) => {

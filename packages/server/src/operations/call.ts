@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Caller } from "../auth/caller.ts";
-import type { BodyText } from "../contract/body-text.ts";
+import type { ValidatedBody } from "../contract/validate-body.ts";
 import type { RequestContext } from "../edge/request-context.ts";
 import type { operations } from "../generated/contract.ts";
 
@@ -18,7 +18,8 @@ export interface Call<Id extends OperationId> {
   readonly context: RequestContext;
   readonly caller: Caller;
   readonly body: BodyOf<Id>;
-  readonly bodyText: BodyText;
+  /** What validation knows of the body beside its value. */
+  readonly validated: ValidatedBody;
   readonly path: PathOf<Id>;
   readonly response: ServerResponse;
 }

@@ -2,7 +2,7 @@ import type { RequestHandler } from "express";
 import { callerOf } from "../edge/require-key.ts";
 import { contextOf } from "../edge/request-context.ts";
 import { operationOf } from "../contract/match-operation.ts";
-import { bodyTextOf } from "../contract/validate-body.ts";
+import { validatedBodyOf } from "../contract/validate-body.ts";
 import type { Call, Operation, OperationId, Operations } from "./call.ts";
 
 /** Runs the operation that was matched, and answers with what it returns. */
@@ -17,7 +17,7 @@ export function runOperation(operations: Operations): RequestHandler {
       context,
       caller: callerOf(res),
       body: req.body as unknown,
-      bodyText: bodyTextOf(req),
+      validated: validatedBodyOf(req),
       path,
       response: res,
     };

@@ -16,8 +16,6 @@ export interface ChoiceJob {
   readonly prompt: Prompt;
   /** 32 bits, of this choice alone. */
   readonly seed: number;
-  readonly contentGrammar: string | undefined;
-  readonly toolGrammar: string | undefined;
 }
 
 /** The prompt is decoded in batches of this many tokens, so that a disconnect is noticed between two of them. */
@@ -46,7 +44,7 @@ export class Choice {
     slot.begin(request.seed !== undefined);
     this.#parser = new AnswerParser(planAnswer(request, model.capabilities), prompt.opensInReasoning);
     this.#sampler = new ChoiceSampler(request.sampling, job.seed, prompt.tokens, model.vocabulary.size);
-    this.#contentGrammar = model.startGrammar(job.contentGrammar);
+    this.#contentGrammar = model.startGrammar(request.grammars.contentGrammar);
   }
 
   async *run(signal: AbortSignal): AsyncGenerator<ChoiceDelta> {
@@ -127,7 +125,8 @@ export class Choice {
 
   /** Every tool call starts the grammar from its beginning. */
   #grammar(): unknown {
-    if (this.#parser.mode === "tool") return (this.#toolGrammar ??= this.#model.startGrammar(this.#job.toolGrammar));
+    const { toolGrammar } = this.#job.request.grammars;
+    if (this.#parser.mode === "tool") return (this.#toolGrammar ??= this.#model.startGrammar(toolGrammar));
     this.#toolGrammar = undefined;
     return this.#parser.mode === "content" ? this.#contentGrammar : undefined;
   }

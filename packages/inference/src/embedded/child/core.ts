@@ -1,6 +1,5 @@
-import type { EngineEvent } from "../../engine.ts";
+import type { EngineEvent, EngineRequest } from "../../engine.ts";
 import type { EngineCore } from "../../child/serve.ts";
-import type { GenerationRequest } from "../../child/protocol.ts";
 import { Choice } from "./choice.ts";
 import type { LoadedModel } from "./load-model.ts";
 import { assertFits } from "../../answer/assert-fits.ts";
@@ -11,8 +10,8 @@ import { foldSeed } from "./sampler.ts";
 /** Generates with one model: renders the prompt, takes slots, runs the choices. */
 export function llamaCore(model: LoadedModel, prompts: PromptThreads): EngineCore {
   return {
-    generate: (job, signal) => generate(model, prompts, job, signal),
-    countTokens: async ({ request }) => (await prompts.render(request)).tokens.length,
+    generate: (request, signal) => generate(model, prompts, request, signal),
+    countTokens: async (request) => (await prompts.render(request)).tokens.length,
     status: () => ({
       running: model.slots.running,
       waiting: model.slots.waiting,
@@ -25,17 +24,16 @@ export function llamaCore(model: LoadedModel, prompts: PromptThreads): EngineCor
 async function* generate(
   model: LoadedModel,
   prompts: PromptThreads,
-  job: GenerationRequest,
+  request: EngineRequest,
   signal: AbortSignal,
 ): AsyncGenerator<EngineEvent> {
-  const { request } = job;
   const prompt = await prompts.render(request);
   assertFits(prompt.tokens.length, request, { context_length: model.plan.contextLength, slots: model.plan.slots });
   const slots = await model.slots.take(request.n, signal);
   try {
     const choices = slots.map((slot, index) => {
       const seed = foldSeed(request.seed, index, Math.random);
-      return new Choice({ ...job, prompt, seed }, model, slot).run(signal);
+      return new Choice({ request, prompt, seed }, model, slot).run(signal);
     });
     yield* combineChoices(choices);
   } finally {

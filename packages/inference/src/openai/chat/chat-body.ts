@@ -82,7 +82,7 @@ function samplingOf({ request, vocabulary, dialect }: ChatJob): object {
 }
 
 function toolsOf(request: EngineRequest, isVllm: boolean): object {
-  const { tools, tool_choice, parallel_tool_calls } = request;
+  const { tools, tool_choice, parallel_tool_calls, grammars } = request;
   if (tools.length === 0 || tool_choice === "none") return {};
   const forced = tool_choice === "auto" ? undefined : tool_choice.oneOf;
   const [only, ...others] = forced ?? [];
@@ -90,7 +90,7 @@ function toolsOf(request: EngineRequest, isVllm: boolean): object {
   // One is named, so that the model still reads of all; of several only those are shown that it may choose from.
   const offered = forced && !isNamed ? tools.filter(({ name }) => forced.includes(name)) : tools;
   return {
-    tools: toChatTools(offered, isVllm),
+    tools: toChatTools(offered, isVllm ? grammars.enforcedTools : []),
     tool_choice: isNamed ? { type: "function", function: { name: only } } : forced ? "required" : "auto",
     parallel_tool_calls,
   };

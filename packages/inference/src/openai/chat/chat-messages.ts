@@ -1,8 +1,6 @@
 import type { EngineRequest, FunctionTool } from "../../engine.ts";
 import { toTemplateMessages, toTemplateTool } from "../../prompt/template-messages.ts";
 import type { TemplateMessage } from "../../prompt/template-messages.ts";
-import { findParametersFault } from "../../schema/compile-schema.ts";
-import { ComplexityBudget } from "../../schema/complexity-budget.ts";
 
 /** Messages as a chat route takes them: those that the template is counted with, with arguments as text. */
 export function toChatMessages(messages: EngineRequest["messages"], isVllm: boolean): readonly object[] {
@@ -21,13 +19,14 @@ const toChatCall = ({ function: { name, arguments: given }, ...call }: Call): ob
   function: { name, arguments: typeof given === "string" ? given : JSON.stringify(given) },
 });
 
-/** vLLM holds arguments to their schema only where it is told to, which it is wherever that can be done; others refuse most schemas then. */
-export function toChatTools(tools: readonly FunctionTool[], isVllm: boolean): readonly object[] {
-  const budget = new ComplexityBudget();
+/**
+ * vLLM enforces the parameters of a function only where `strict` asks for it, so it is set wherever they can be enforced.
+ * Other services refuse most schemas with `strict`. @param enforceable names of functions; none for those services
+ */
+export function toChatTools(tools: readonly FunctionTool[], enforceable: readonly string[]): readonly object[] {
   return tools.map((tool) => {
     const { function: described } = toTemplateTool(tool) as { readonly function: object }; // as it was just made
-    const isEnforceable = isVllm && findParametersFault(tool.parameters ?? {}, budget) === undefined;
-    const isStrict = tool.isStrict === true || isEnforceable;
+    const isStrict = tool.isStrict === true || enforceable.includes(tool.name);
     return { type: "function", function: { ...described, ...(isStrict && { strict: true }) } };
   });
 }

@@ -2,7 +2,6 @@ import { assertFits } from "../../answer/assert-fits.ts";
 import type { Limits } from "../../answer/assert-fits.ts";
 import { planAnswer } from "../../answer/plan-answer.ts";
 import type { EngineEvent, EngineRequest } from "../../engine.ts";
-import { compileGrammars } from "../../answer/compile-grammars.ts";
 import type { ChoiceDelta } from "../../answer/combine-choices.ts";
 import type { ServedModel } from "../protocol-adapter.ts";
 import { runChoices } from "../run-choices.ts";
@@ -33,8 +32,6 @@ async function begin(
   request: EngineRequest,
   signal: AbortSignal,
 ): Promise<AsyncGenerator<ChoiceDelta>[]> {
-  // For its refusals: the same schemas are refused on every engine.
-  compileGrammars(request);
   const { vocabulary } = model.folder;
   refuseSpecialTokens(request, vocabulary.specialTokens);
   const { tokens } = await model.prompts.render(request);

@@ -3,7 +3,6 @@ import type { Limits } from "../../answer/assert-fits.ts";
 import { planAnswer } from "../../answer/plan-answer.ts";
 import type { EngineRequest } from "../../engine.ts";
 import { expectToken, probeRequest } from "../../probe.ts";
-import { compileGrammars } from "../../answer/compile-grammars.ts";
 import type { ChoiceDelta } from "../../answer/combine-choices.ts";
 import type { ProtocolAdapter, ServedModel } from "../protocol-adapter.ts";
 import { runChoices } from "../run-choices.ts";
@@ -28,12 +27,11 @@ async function beginChoices(
   request: EngineRequest,
   signal: AbortSignal,
 ): Promise<AsyncGenerator<ChoiceDelta>[]> {
-  const grammars = compileGrammars(request);
   const { tokens, opensInReasoning } = await model.prompts.render(request);
   assertFits(tokens.length, request, limits);
   const { capabilities, vocabulary, endOfTurn } = model.folder;
   const plan = planAnswer(request, capabilities);
-  const guide = guideFor({ plan, grammars, vocabulary, opensInReasoning });
+  const guide = guideFor({ plan, grammars: request.grammars, vocabulary, opensInReasoning });
   const job = { model: servedName, request, prompt: tokens, plan, guide, vocabulary, endOfTurn };
   return Array.from({ length: request.n }, (_, choice) => {
     const events = upstream.stream("/v1/completions", completionBody({ ...job, choice }), signal, request.origin);

@@ -1,7 +1,7 @@
 import type { AnswerPlan } from "../../answer/answer-parser.ts";
 import { specialToken } from "../../prompt/special-tokens.ts";
 import type { Vocabulary } from "../../prompt/vocabulary.ts";
-import type { Grammars } from "../../answer/compile-grammars.ts";
+import type { Grammars } from "../../engine.ts";
 
 /** A format of xgrammar's structural tags, which hold an answer to a form token by token. */
 export type Format =

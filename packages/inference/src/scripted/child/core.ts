@@ -4,7 +4,7 @@ import type { EngineCore } from "../../child/serve.ts";
 import { RequestRefused } from "../../request-refused.ts";
 import type { ResponseWriter } from "../../child/response-writer.ts";
 import { Progress } from "../../child/progress.ts";
-import type { EngineEvent, EngineMetadata, EngineRequest, EngineUsage } from "../../engine.ts";
+import type { EngineEvent, EngineMetadata, EngineRequest, EngineUsage, PromptRequest } from "../../engine.ts";
 import { toTemplateMessages } from "../../prompt/template-messages.ts";
 import type { Script, ScriptStep } from "../script.ts";
 import { reply } from "./reply.ts";
@@ -16,9 +16,9 @@ export function scriptedCore(script: Script, metadata: EngineMetadata): EngineCo
   const progress = new Progress();
   let running = 0;
   return {
-    countTokens: async ({ request }) => countPrompt(request),
+    countTokens: async (request) => countPrompt(request),
     status: () => ({ running, waiting: 0, computing: progress.computing, progress: progress.tokens }),
-    generate: async function* ({ request }, signal, writer) {
+    generate: async function* (request, signal, writer) {
       assertFits(countPrompt(request), request, metadata);
       running += request.n;
       try {
@@ -95,7 +95,7 @@ const lastUserText = (request: EngineRequest): string =>
   toTemplateMessages(request.messages).findLast((message) => message.role === "user")?.content ?? "";
 
 /** One token per four bytes, and four more tokens per message. */
-function countPrompt(request: EngineRequest): number {
+function countPrompt(request: PromptRequest): number {
   const messages = toTemplateMessages(request.messages);
   return messages.reduce(
     (sum, message) => sum + 4 + Math.ceil(Buffer.byteLength(JSON.stringify(message.content)) / 4),

@@ -20,6 +20,9 @@ export function* reply(request: EngineRequest, lastUserText: string, choice: num
   yield* replyWithText(request, contentFor(request, lastUserText), tokensLeft, choice);
 }
 
+// To invent a value this stub needs the grammar as a tree, and the request brings it as text from another process: so its
+// schemas are compiled once more here. Engines that write with a model use the text.
+
 function contentFor({ format }: EngineRequest, lastUserText: string): string {
   if (format.type === "text") return `You said: ${lastUserText}`;
   if (format.type === "json_object") return JSON.stringify({ text: lastUserText });

@@ -1,3 +1,4 @@
+import { compileGrammars } from "@parley/inference";
 import type { RequestContext } from "../../edge/request-context.ts";
 import { toEngineRequest } from "../../contract/to-engine-request.ts";
 import { toApiError } from "../../engines/engine-failure.ts";
@@ -30,13 +31,13 @@ export interface ChatDeps {
 /** Picks the engine, fits the context, admits, and relays the answer: streamed as it comes, or collected. */
 export const createChatCompletion =
   ({ models, admission, timings, onBroken, nowMs }: ChatDeps): Operation<"createChatCompletion"> =>
-  async ({ context, caller, body, bodyText, response }) => {
+  async ({ context, caller, body, validated, response }) => {
     const { id: requestId, signal, record } = context;
     const model = pickModel(models, caller, body.model);
     const metadata = readyMetadata(model);
     const { defaultReasoningEffort } = model;
     const limits = { metadata, maxCompletionTokens: maxCompletionOf(model), defaultReasoningEffort };
-    const asked = toEngineRequest(body, bodyText, limits, caller.keyId);
+    const asked = toEngineRequest(body, validated.text, limits, caller.keyId);
     const { promptTokens, request } = await fitContext(model, asked, signal);
 
     const isStream = body.stream === true;
@@ -54,7 +55,8 @@ export const createChatCompletion =
     await using permit = await admit(admissionRequest, admission, signal);
     await setLimitHeaders(response, admission.limits, caller);
 
-    const events = meter(model.engine.stream(request, signal), permit, record, nowMs);
+    const constrained = { ...request, grammars: compileGrammars(request, validated.schemas) };
+    const events = meter(model.engine.stream(constrained, signal), permit, record, nowMs);
     const answer = toChunks(events, {
       head: newHead(body.model, metadata.system_fingerprint, nowMs()),
       n: request.n,

@@ -1,0 +1,83 @@
+import { describe, expect, test } from "vitest";
+import type { FunctionTool, UncompiledRequest } from "../engine.ts";
+import { RequestSchemas, schemaCompilations } from "../schema/request-schemas.ts";
+import { compileGrammars } from "./compile-grammars.ts";
+
+type Constrained = Pick<UncompiledRequest, "format" | "tools" | "tool_choice">;
+
+const plain: Constrained = { format: { type: "text" }, tools: [], tool_choice: "auto" };
+const tool = (name: string, parameters: FunctionTool["parameters"], isStrict = false): FunctionTool => ({
+  name,
+  description: undefined,
+  parameters,
+  isStrict,
+});
+const compile = (members: Partial<Constrained>) => compileGrammars({ ...plain, ...members }, new RequestSchemas());
+const enforceable = { type: "object", properties: { a: { type: "string" } } };
+const unenforceable = { minProperties: 1 };
+
+describe("a schema that must be enforced and cannot be is rejected", () => {
+  test.each<[string, Partial<Constrained>]>([
+    ["a keyword that is not enforced", { format: { type: "json_schema", schema: { pattern: "^a" } } }],
+    ["a schema that nothing satisfies", { format: { type: "json_schema", schema: false } }],
+    [
+      "a forced call whose arguments cannot be an object",
+      { tools: [tool("f", { type: "string" })], tool_choice: { oneOf: ["f"] } },
+    ],
+    ["a strict function", { tools: [tool("f", unenforceable, true)] }],
+  ])("%s", (_title, members) => {
+    expect(() => compile(members)).toThrow(expect.objectContaining({ kind: "rejected" }));
+  });
+});
+
+describe("the functions whose arguments are held to their parameters", () => {
+  const tools = [tool("a", enforceable), tool("b", unenforceable), tool("c", undefined)];
+
+  test.each<[string, Constrained["tool_choice"], string[]]>([
+    ["those that can be, where the model chooses", "auto", ["a", "c"]],
+    ["of those that are forced", { oneOf: ["a"] }, ["a"]],
+    ["none where there are no calls", "none", []],
+  ])("%s", (_title, tool_choice, names) => {
+    expect(compile({ tools, tool_choice }).enforcedTools).toEqual(names);
+  });
+
+  test("have rules of their own, whatever was compiled before them", () => {
+    const schemas = new RequestSchemas();
+    schemas.parameters(enforceable, true);
+    const other = { type: "object", properties: { b: { type: "integer" } } };
+    const { toolGrammar } = compileGrammars({ ...plain, tools: [tool("b", other), tool("a", enforceable)] }, schemas);
+    expect(toolGrammar).toMatch(/"b\\", \\"arguments\\": " tool-1-0 \| "a\\", \\"arguments\\": " tool-0-0/);
+    expect(toolGrammar?.match(/^tool-[01]-0 ::=/gm)).toHaveLength(2);
+  });
+});
+
+test("all functions are bounded together, and one that is strict has a budget that the others cannot spend", () => {
+  const names = Array.from({ length: 2000 }, (_, index) => [`n${index}`, { type: "string" }] as const);
+  const large = () => ({
+    type: "object",
+    properties: { inner: { anyOf: [{ properties: Object.fromEntries(names) }] } },
+  });
+  const many = Array.from({ length: 31 }, (_, index) => tool(`f${index}`, large()));
+  const { enforcedTools } = compile({ tools: [...many, tool("strict", enforceable, true)] });
+  expect(enforcedTools).toContain("strict");
+  expect(enforcedTools.length).toBeLessThan(32);
+});
+
+test("a schema that was compiled to validate the request is not compiled again", () => {
+  const compiled: unknown[] = [];
+  const note = (schema: unknown) => void compiled.push(schema);
+  schemaCompilations.subscribe(note);
+  try {
+    const schemas = new RequestSchemas();
+    const answer = { type: "object" };
+    schemas.answer(answer);
+    schemas.parameters(enforceable, true);
+    compileGrammars(
+      { format: { type: "json_schema", schema: answer }, tools: [tool("a", enforceable, true)], tool_choice: "auto" },
+      schemas,
+    );
+    expect(compiled).toEqual([answer, enforceable]);
+  } finally {
+    schemaCompilations.unsubscribe(note);
+  }
+});
