@@ -6,7 +6,7 @@ import type { BodyText } from "./body-text.ts";
 import type { Field, Rules } from "./field-rules.ts";
 import { isRecord } from "./schema.ts";
 
-/** What the contract demands across fields: its `x-dependencies`, each at its field. A schema is judged and compiled once. */
+/** The contract's `x-dependencies`, each at its field. A JSON Schema in the body is checked and compiled once. */
 export function dependenciesOf(body: unknown, text: BodyText, schemas: RequestSchemas): Rules {
   const root = isRecord(body) ? body : {};
   const judged = new Map<unknown, ApiError | undefined>();
@@ -63,7 +63,7 @@ function checkSeed(digits: string): ApiError | undefined {
   return isInside ? undefined : invalid("seed", `seed must be from ${leastSeed} to ${mostSeed}.`);
 }
 
-/** The function that a choice, or a tool, names. It may stand behind the member that is judged, and be anything. */
+/** The function that a choice or a tool names. It may come after the field that is judged, so it can be anything. */
 function nameIn(value: unknown): string | undefined {
   const name = isRecord(value) && isRecord(value["function"]) ? value["function"]["name"] : undefined;
   return typeof name === "string" ? name : undefined;
@@ -95,7 +95,7 @@ function checkSchema(
 ): ApiError | undefined {
   // Compiled on first use: most requests carry no schema.
   metaSchema ??= new Ajv2020({ strict: false, logger: false });
-  // Whatever dialect the caller names, this one is spoken.
+  // `$schema` may name any dialect; the schema is read as 2020-12.
   const { $schema: _dialect, ...plain } = schema;
   if (metaSchema.validateSchema(plain) !== true) {
     const [fault] = metaSchema.errors ?? [];
@@ -107,7 +107,7 @@ function checkSchema(
   return badSchema(path, `cannot be used: ${fault.reason}${fault.path && ` (at ${fault.path})`}`);
 }
 
-/** Arguments are an object: a schema that says otherwise could never be satisfied. */
+/** Arguments are always an object: a schema that excludes objects could never be satisfied. */
 function checkIsObject({ type = "object" }: Record<string, unknown>, path: string): ApiError | undefined {
   const isObject = type === "object" || (Array.isArray(type) && type.includes("object"));
   return isObject ? undefined : badSchema(path, `must describe an object: its "type" is ${JSON.stringify(type)}`);

@@ -2,7 +2,7 @@ import { ApiError } from "../errors/api-error.ts";
 
 const known = "POST /v1/chat/completions, GET /v1/models and GET /v1/models/{model}";
 
-/** 404 for a path that serves nothing; a near miss hears what to change. */
+/** The 404 for a path that serves nothing. For a near miss the message says what to change. */
 export function explainUrl(url: string): ApiError {
   const [path = ""] = url.split("?", 1);
   const shown = path.length > 100 ? `${path.slice(0, 100)}…` : path;

@@ -7,8 +7,8 @@ import type { Rules } from "./field-rules.ts";
 import { boundFault, describeTypes } from "./value-bounds.ts";
 
 /**
- * The first violation in the contract's own order: members as they stand in the schema, each to its depth, each with the
- * rules about it. A validator only says that a body is invalid; a caller wants to know the exact place.
+ * The first violation in the contract's order: fields in the order of the schema, depth first, each followed by its rule.
+ * Called only after a body was refused: the gate says that it is invalid, and the caller needs to know which field and why.
  */
 export function explainViolation(schema: Schema, body: unknown, rules: Rules = {}): ApiError | undefined {
   if (!isRecord(body)) return new ApiError("invalid_type", "The body must be a JSON object.");
@@ -76,7 +76,7 @@ function findInFields(rules: Rules, schema: Schema, owner: Record<string, unknow
   return findInFreeFields(rules, schema, owner, path);
 }
 
-/** Objects whose names the caller chooses. */
+/** The fields of an object whose names the caller chooses. */
 function findInFreeFields(
   rules: Rules,
   { additionalProperties: free, propertyNames, properties = {} }: Schema,

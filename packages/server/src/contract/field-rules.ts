@@ -3,15 +3,15 @@ import { fieldPath, itemPath } from "./field-path.ts";
 import type { Path } from "./field-path.ts";
 import { isRecord } from "./schema.ts";
 
-/** A field of the body, given or not, that has passed its own schema. */
+/** A field of the body, present or not, that satisfies its own schema. */
 export interface Field {
   readonly path: Path;
   readonly value: unknown;
-  /** The object that the field belongs to. What follows the field in it may still be wrong. */
+  /** The object that the field belongs to. Fields after this one may still be invalid. */
   readonly owner: Readonly<Record<string, unknown>>;
 }
 
-/** What a schema cannot say of a field, by its path without indexes: `tools[].function.name`. Judging twice is allowed. */
+/** What a schema cannot express, by the path of the field without indexes: `tools[].function.name`. A rule may be asked twice. */
 export type Rules = Readonly<Record<string, (field: Field) => ApiError | undefined>>;
 
 /** Whether a body that satisfies its schema also keeps every rule. */
@@ -22,7 +22,7 @@ export function keepsRules(body: unknown, rules: Rules): boolean {
   });
 }
 
-/** Every field that the steps of a path lead to; `messages[]` is a step into every item. */
+/** Every field that a path leads to; the step `messages[]` leads into every item. */
 function* fieldsAt(owner: unknown, [step = "", ...rest]: readonly string[], parent: Path): Generator<Field> {
   if (!isRecord(owner)) return;
   const name = step.replace("[]", "");

@@ -9,7 +9,7 @@ export interface ParsedBody {
   readonly text: BodyText;
 }
 
-/** @throws {ApiError} `invalid_json` for what is no JSON text in UTF-8 or is nested too deeply; the root is level 1 */
+/** @throws {ApiError} `invalid_json` for bytes that are not JSON in UTF-8, or that nest too deeply; the root is level 1 */
 export function parseJsonBody(bytes: Uint8Array): ParsedBody {
   const text = decode(bytes);
   if (text.trim() === "") throw new ApiError("invalid_json", "The body is empty. Send a JSON object.");

@@ -45,7 +45,7 @@ export const requestSchema = (): Schema => resolve({ $ref: "#/components/schemas
 export function typesOf(value: unknown): readonly string[] {
   if (value === null) return ["null"];
   if (Array.isArray(value)) return ["array"];
-  // What is beyond every double is read as infinity, and was written without a fraction.
+  // A number beyond every double is parsed as infinity. It counts as an integer, so that its bound is reported.
   if (typeof value === "number")
     return Number.isInteger(value) || !Number.isFinite(value) ? ["integer", "number"] : ["number"];
   return [typeof value];
@@ -58,7 +58,7 @@ export function allowsType(schema: Schema, value: unknown): boolean {
   return typesOf(value).some((type) => allowed.includes(type));
 }
 
-/** The branch of a union that a value belongs to: by its tag where there is one, else by its JSON type. */
+/** The branch of a union that a value belongs to: by its tag where the union has one, else by its JSON type. */
 export function branchFor(schema: Schema, value: unknown): Schema | undefined {
   const branches = (schema.oneOf ?? []).map(resolve);
   if (!schema.discriminator) return branches.find((branch) => allowsType(branch, value));

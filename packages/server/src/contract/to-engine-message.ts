@@ -3,7 +3,7 @@ import type { components } from "../generated/contract.ts";
 type Message = components["schemas"]["ChatMessage"];
 type ToolCall = components["schemas"]["ToolCall"];
 
-/** The members of a message that a model may see, and nothing else of it; text parts as the one text that they are. */
+/** The fields of a message that a model may see, and no others. Text parts are joined. */
 export function toEngineMessage(message: Message): Message {
   const { role, name } = message;
   const named = typeof name === "string" ? { name } : {};

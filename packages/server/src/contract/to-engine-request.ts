@@ -5,7 +5,7 @@ import type { BodyText } from "./body-text.ts";
 import type { ChatRequest } from "./chat-request.ts";
 import { toEngineMessage } from "./to-engine-message.ts";
 
-/** What of the model a translation needs to know. */
+/** What the translation needs to know about the model. */
 export interface ModelLimits {
   readonly metadata: EngineMetadata;
   readonly maxCompletionTokens: number;
@@ -13,8 +13,8 @@ export interface ModelLimits {
 }
 
 /**
- * The allow-listed members of a validated body, in the engine's terms: null is absent, and what the caller left out has
- * the model's default. Nothing else of the body travels on.
+ * Translates the allow-listed fields of a validated body into the engine's terms. Null means absent, and an absent field
+ * gets the model's default. Nothing else of the body reaches the engine.
  * @throws {ApiError} 400 for what this model cannot do
  */
 export function toEngineRequest(
@@ -47,7 +47,7 @@ export function toEngineRequest(
   };
 }
 
-/** A bound that is the model's own, below that of the contract. */
+/** A bound of this model, below the contract's. */
 function assertAtMost(
   body: ChatRequest,
   name: "max_completion_tokens" | "max_tokens" | "n",
@@ -92,6 +92,6 @@ function toSampling(body: ChatRequest, metadata: EngineMetadata): Sampling {
   const bias = Object.entries(body.logit_bias ?? {}).filter(
     (entry): entry is [string, number] => typeof entry[1] === "number",
   );
-  // Every name of the list is a member of Sampling.
+  // Every name of the list is a field of Sampling.
   return { ...(Object.fromEntries(values) as Omit<Sampling, "logit_bias">), logit_bias: Object.fromEntries(bias) };
 }

@@ -1,11 +1,11 @@
 import { isRecord, resolve } from "./schema.ts";
 import type { Schema } from "./schema.ts";
 
-/** What a value of the right type breaks, as the end of a sentence: "must be at most 2"; undefined when nothing. */
+/** The bound that a value of the right type violates, as the end of a sentence: "must be at most 2"; undefined for none. */
 export function boundFault(schema: Schema, value: unknown): string | undefined {
   return (
     literalFault(schema, value) ??
-    // Exact bounds are judged on the digits, elsewhere.
+    // Exact bounds are checked on the digits, by a rule.
     (typeof value === "number" && !schema["x-exact-bounds"] ? numberFault(schema, value) : undefined) ??
     (typeof value === "string" ? stringFault(schema, value) : undefined) ??
     (Array.isArray(value) ? countFault("item", value.length, schema.minItems, schema.maxItems) : undefined) ??
@@ -51,7 +51,7 @@ const articles: Readonly<Record<string, string>> = {
   object: "an object",
 };
 
-/** "a string or an array": what a member may be, null aside, which means that it is absent. */
+/** "a string or an array": the types that a field may have. Null is left out, because it means absent. */
 export function describeTypes(schema: Schema): string {
   const words = namedTypes(schema).flatMap((type) => articles[type] ?? []);
   return words.length === 0 ? "null, that is, absent" : [...new Set(words)].join(" or ");

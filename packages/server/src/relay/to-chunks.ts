@@ -79,6 +79,7 @@ class ChoiceState {
   *accept(event: EngineEvent): Generator<ChunkPart> {
     if (this.#stage === "finished") throw illegal(`sent ${event.kind} after the finish`);
     if (this.#stage === "open" && event.kind === "role") throw illegal("sent the role twice");
+    // Engines send the role first. A choice that begins otherwise still begins with its role here.
     const isFirst = this.#stage === "new";
     this.#stage = "open";
     // Before the role is sent: an illegal event is still an HTTP error then.
