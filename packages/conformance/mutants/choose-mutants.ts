@@ -7,7 +7,7 @@ import type { SeededMutant } from "./kill.ts";
 
 const packageFolder = fileURLToPath(new URL("..", import.meta.url));
 
-/** One mutant of so many is chosen. */
+/** One in this number of mutants is chosen. */
 const share = 4;
 
 export interface Choice {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { allMutants, kill } from "./kill.ts";
+import { allMutants, kill, runsAlone } from "./kill.ts";
 import type { Kill, SeededMutant } from "./kill.ts";
 
 /** Kills every mutant and writes the matrix: `node mutants/kill-matrix.ts [JOBS] [BUG…]`. */
@@ -15,7 +15,8 @@ const read = (): Map<string, Kill> => {
 };
 
 const [jobs = "4", ...wanted] = process.argv.slice(2);
-const queue = allMutants.filter(({ bug }) => wanted.length === 0 || wanted.includes(bug));
+const chosen = allMutants.filter(({ bug }) => wanted.length === 0 || wanted.includes(bug));
+const queue = chosen.filter((mutant) => !runsAlone(mutant));
 
 async function work(): Promise<void> {
   for (let next = queue.shift(); next; next = queue.shift()) await record(next);
@@ -62,5 +63,6 @@ function toMarkdown(kills: readonly Kill[]): string {
   ].join("\n");
 }
 
+for (const mutant of chosen.filter(runsAlone)) await record(mutant);
 await Promise.all(Array.from({ length: Number(jobs) }, work));
 process.exit(0);

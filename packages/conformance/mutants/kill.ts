@@ -33,6 +33,10 @@ export const allMutants: readonly SeededMutant[] = clauses.flatMap((clause) =>
   }),
 );
 
+/** Whether a mutant floods the client, which keeps a processor busy for seconds: others would miss their deadlines beside it. */
+export const runsAlone = ({ clause }: SeededMutant): boolean =>
+  checks.some((check) => check.clause === clause.id && check.uses.includes("a reader that takes nothing"));
+
 /** Clauses whose requests are sent with every mutant, so that a test sees which other clauses fail with it. */
 const companions = new Set(["RESP-02", "RESP-11", "STRM-11", "STRM-18", "AUTH-08", "ERR-02", "MODL-01"]);
 

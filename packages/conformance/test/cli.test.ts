@@ -43,7 +43,7 @@ const runOf = (server: Subject, ...more: readonly string[]): Promise<Outcome> =>
   );
 
 describe("run", () => {
-  test("says 0 where everything claimed is kept, writes every report, and the key is in none of them", async () => {
+  test("exits with 0 if everything claimed is kept, writes every report, and leaves the key out of them", async () => {
     const reports = join(folder, "good");
     const { code, text } = await runOf(good, "--report", reports, "--header", "X-Extra: Sesame-Zx81Kq");
     expect(text).toContain("conformant");
@@ -58,7 +58,7 @@ describe("run", () => {
     expect(ajv.errors ?? []).toEqual([]);
   });
 
-  test("says 1 with a line that begins FAIL, expected and actual, and a curl without the key", async () => {
+  test("exits with 1 and a line that begins with FAIL, expected and actual, and a curl without the key", async () => {
     await using bad = await startSubject({
       reply: (reply) => (reply.status === 405 ? { ...reply, status: 404 } : reply),
     });
@@ -83,12 +83,12 @@ describe("run", () => {
     expect(all.filter((one) => one.includes(key))).toEqual([]);
   });
 
-  test("says 3 where nothing failed and something required could not be tested", async () => {
+  test("exits with 3 if nothing failed and a required clause could not be tested", async () => {
     const { code } = await runOf(good, "--level", "limits");
     expect(code).toBe(3);
   });
 
-  test("says 2 for wrong usage and where nobody is there", async () => {
+  test("exits with 2 for wrong usage and for an unreachable service", async () => {
     expect((await cli(["run", "--base-url", "http://127.0.0.1:9/v1", "--api-key-env", "NO_SUCH_KEY"])).code).toBe(2);
     expect(
       (await cli(["run", "--base-url", "http://127.0.0.1:9/v1", "--api-key-env", "K"], { K: "some-key-123" })).code,
@@ -96,7 +96,7 @@ describe("run", () => {
     expect((await cli(["run", "--level", "everything"])).code).toBe(2);
   });
 
-  test("knows failures by a baseline, until their day, and complains about a stale one", async () => {
+  test("allows the failures of a baseline until they expire, and fails for a stale one", async () => {
     await using bad = await startSubject({
       reply: (reply) => ({
         ...reply,
@@ -135,7 +135,7 @@ test("replay judges a recording again, and compare sets reports side by side", a
   expect(compared.text).toMatch(/\| STRM-14 \| stream \| ✓ \| ✓ \|/);
 });
 
-test("explain says everything about a clause, and list has them all", async () => {
+test("explain describes a clause, and list has them all", async () => {
   const { text } = await cli(["explain", "strm-04"]);
   for (const words of ["Why it matters", "How it is checked", "How to comply", "curl "]) expect(text).toContain(words);
   expect((await cli(["explain", "NONE-99"])).code).toBe(2);

@@ -30,7 +30,7 @@ test.each(Object.entries(legal))(
 );
 
 test.each(Object.entries(degenerateServers))(
-  "%s passes nothing, and does not hold the suite up",
+  "%s passes nothing and does not block the suite",
   async (_title, stub) => {
     await using server = await startDegenerate(stub);
     const secrets = new Map([["key", "degenerate-Qx7Lm2Vz9"]]);

@@ -5,7 +5,7 @@ import type { Token } from "./language.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** What the engine yields: a piece of one choice, and the tokens behind it. */
+/** What the engine yields: a delta of one choice, and its tokens. */
 export type EngineEvent = { readonly choice: number; readonly count: number } & (
   | { readonly kind: "role" }
   | { readonly kind: "text"; readonly text: string; readonly tokens: readonly Token[] }

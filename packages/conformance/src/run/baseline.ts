@@ -16,8 +16,8 @@ export function baselineState(verdict: Verdict, { known }: Baseline, today: stri
       note: `${verdict.note} (the baseline allowed it until ${entry.expires}: ${entry.reason})`,
     };
   if (hasFailed)
-    return { ...verdict, state: "XFAIL", note: `${verdict.note} (known until ${entry.expires}: ${entry.reason})` };
+    return { ...verdict, state: "XFAIL", note: `${verdict.note} (allowed until ${entry.expires}: ${entry.reason})` };
   return verdict.state === "PASS"
-    ? { ...verdict, state: "XPASS", note: "the baseline still names it: take it out" }
+    ? { ...verdict, state: "XPASS", note: "it passes again: remove it from the baseline" }
     : verdict;
 }

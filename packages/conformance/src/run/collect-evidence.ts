@@ -25,7 +25,7 @@ export interface RunOptions {
 
 const maxAnswerBytes = 4 * 1024 * 1024;
 
-/** Nobody listens at the base URL. */
+/** The service at the base URL is unreachable. */
 export class Unreachable extends Error {}
 
 /** Sends everything that the profile needs and collects the evidence. */
@@ -61,7 +61,7 @@ export async function collectEvidence({
       ...(onExchange && { onExchange }),
     });
     if (evidence.exchanges.every(({ end }) => end === "unreachable"))
-      throw new Unreachable(`nobody listens at ${profile.origin}`);
+      throw new Unreachable(`${profile.origin} is unreachable`);
     return evidence;
   } finally {
     clearTimeout(timer);

@@ -68,7 +68,7 @@ const checks: readonly Check[] = [
   },
   {
     clause: "AUTH-10",
-    how: "Searches every byte of every answer for a piece of a key, of eight letters or, of a key that nobody has, of four.",
+    how: "Searches every byte of every answer for a fragment of a key: eight letters, or four of the key that does not exist.",
     uses: [...fromKeys, "plain"],
     judge: (context) => {
       const leaky = context.all.find(({ exchange }) => exchange.leaks.length > 0);
@@ -89,7 +89,7 @@ const checks: readonly Check[] = [
   },
   {
     clause: "AUTH-13",
-    how: "Sends an Expect that nobody can meet with an unknown key; an exhaustive run also with the good one.",
+    how: "Sends an impossible Expect with an unknown key; an exhaustive run sends it with the valid key as well.",
     uses: ["Expect with a wrong key", "Expect with the key", "plain"],
     cases: (context) => ({ tried: context.wasSent("Expect with the key") ? 2 : 1, of: 2 }),
     judge: (context) => {

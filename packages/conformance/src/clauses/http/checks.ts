@@ -41,7 +41,7 @@ const checks: readonly Check[] = [
   },
   {
     clause: "HTTP-08",
-    how: "Sends a body of exactly the largest size, which is no object, and expects another fault than its size.",
+    how: "Sends a body of exactly the largest size that is not an object, and expects an error about its type, not its size.",
     uses: ["HTTP-16 an array of the largest size", "a short array"],
     judge: (context) => {
       const answer = context.answer("HTTP-16 an array of the largest size");
@@ -59,7 +59,7 @@ const checks: readonly Check[] = [
   },
   {
     clause: "HTTP-21",
-    how: "Looks at requests with two faults each: the one that comes first in the order has to be reported.",
+    how: "Looks at requests with two faults each: the first one in the order of the contract has to be reported.",
     uses: [
       "several faults",
       "HTTP-05 DELETE of a path that is not there",
@@ -78,7 +78,7 @@ const checks: readonly Check[] = [
   },
   {
     clause: "HTTP-22",
-    how: "Sends bytes that are no HTTP request and expects the envelope with a code of x-edge-statuses.",
+    how: "Sends bytes that are not an HTTP request and expects the envelope with a code of x-edge-statuses.",
     uses: unreadable.map(([title]) => unreadableName(title)),
     cases: (context) => ({
       tried: unreadable.filter((_, index) => isSent(index, context)).length,
@@ -91,7 +91,7 @@ const checks: readonly Check[] = [
   },
   {
     clause: "HTTP-23",
-    how: "Sends two faulty requests and one for a record on one connection, and the last one alone where it was not answered with 200.",
+    how: "Sends two faulty requests and one for a model object on one connection, and the last one alone if it was not answered with 200.",
     uses: ["after an error", "retrieve, raw"],
     judge: (context) => {
       const [broken, unknown, good] = context.answers("after an error");

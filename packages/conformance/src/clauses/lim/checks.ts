@@ -59,7 +59,7 @@ const checks: readonly Check[] = [
   ),
   checkOf(
     "LIM-10",
-    "Reads the waits of every 429.",
+    "Reads Retry-After and retry-after-ms of every 429.",
     waiting,
     (context) => {
       for (const answer of limited(context)) {
@@ -85,7 +85,7 @@ const checks: readonly Check[] = [
   }),
   checkOf(
     "LIM-12",
-    "Brings a key into debt, so that the wait is longer than a minute.",
+    "Overdraws the tokens of a key, so that the wait is longer than a minute.",
     ["a debt of tokens"],
     (context) => {
       const long = context.all.filter((answer) => Number(answer.header("retry-after")) > 60);
@@ -99,7 +99,7 @@ const checks: readonly Check[] = [
       return long.length > 0 ? `${long.length} answers` : cannot("no wait was longer than 60 seconds");
     },
   ),
-  checkOf("LIM-13", "Waits as long as the 429 said and asks again.", ["after the wait"], (context) => {
+  checkOf("LIM-13", "Waits as long as the 429 demands and asks again.", ["after the wait"], (context) => {
     const answer = context.answer("after the wait");
     must(isCompletion(answer), answer, "200 after the wait", answer.summary);
     return `accepted after ${answer.exchange.request.behaviour?.delayMs} ms`;

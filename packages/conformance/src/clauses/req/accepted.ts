@@ -144,7 +144,7 @@ export const upperBounds: readonly Part[] = [
 ];
 
 /** Optional members that have an effect. */
-export const nobody = Object.fromEntries(
+export const optionalMembers = Object.fromEntries(
   "temperature top_p top_k min_p frequency_penalty presence_penalty repetition_penalty seed stop logit_bias logprobs top_logprobs n stream stream_options tools tool_choice parallel_tool_calls response_format reasoning_effort user metadata max_tokens"
     .split(" ")
     .map((name) => [name, null]),
@@ -160,7 +160,7 @@ export const nulls: readonly Part[] = [
   {
     clause: "REQ-09",
     how: "Sends null for every member that is not required.",
-    members: nobody,
+    members: optionalMembers,
     interopMatters: true,
     judge: mustBeOneChoice,
   },

@@ -4,7 +4,7 @@ import { cannot, must, show } from "../../judge/finding.ts";
 import { mustStopAtMaxTokens } from "../../judge/max-tokens.ts";
 import { at, completionOf, givenCompletion, isCompletion, listAt, mustRefuse } from "../../judge/read.ts";
 import type { Answer } from "../../wire/answer.ts";
-import { acceptedChecks, nobody } from "./accepted.ts";
+import { acceptedChecks, optionalMembers } from "./accepted.ts";
 import { plans, steps } from "./requests.ts";
 
 /** Requests with members that have an effect; one of them has others, too. */
@@ -77,7 +77,9 @@ const checks: readonly Check[] = [
       const answers = withEffect.map((step) => context.answer(step)).filter(isCompletion);
       for (const answer of answers) {
         const named = answer.header("x-ignored-params")?.split(",") ?? [];
-        const odd = named.find((name) => answer.name !== "lower bounds and extras" || Object.hasOwn(nobody, name));
+        const odd = named.find(
+          (name) => answer.name !== "lower bounds and extras" || Object.hasOwn(optionalMembers, name),
+        );
         must(odd === undefined, answer, "no member that has an effect in x-ignored-params", show(named));
       }
       return answers.length > 0 && listAt(answers[0]?.json, "/choices").length > 0

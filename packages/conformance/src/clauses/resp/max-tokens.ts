@@ -61,7 +61,7 @@ function mustSayLength(context: Context): void {
       must(
         finishOf(shorter) === "length",
         shorter,
-        "length, since the answer goes on under a larger limit",
+        "length, since the answer is longer under a larger limit",
         show(finishOf(shorter)),
       );
   }

@@ -132,7 +132,7 @@ export const rules: readonly Rule[] = [
   },
   {
     clause: "STRM-10",
-    how: "Looks for events of a choice behind its finish_reason.",
+    how: "Looks for events of a choice after its finish_reason.",
     shows: (stream) => finishPositions(stream).length > 0,
     faultOf: ofChoices((events) => {
       const end = events.findIndex(isFinish);
@@ -187,7 +187,7 @@ export const rules: readonly Rule[] = [
   },
   {
     clause: "STRM-15",
-    how: "Looks at what had come before `[DONE]`.",
+    how: "Looks at the events before `[DONE]`.",
     shows: isWhole,
     faultOf: (stream) => {
       const [done] = positionsOf(stream, ({ isDone }) => isDone);
@@ -210,7 +210,7 @@ export const rules: readonly Rule[] = [
       if (usage === undefined) return undefined;
       if (usage < Math.max(...finishPositions(stream), -1)) return "the counts came before the last finish_reason";
       const [done = Number.POSITIVE_INFINITY] = positionsOf(stream, ({ isDone }) => isDone);
-      return usage > done ? "the counts came behind [DONE]" : undefined;
+      return usage > done ? "the counts came after [DONE]" : undefined;
     },
   },
   {

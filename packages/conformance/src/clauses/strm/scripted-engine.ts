@@ -84,7 +84,7 @@ export const scriptedChecks: readonly Check[] = [
   }),
   checkOf(
     "STRM-25",
-    "Lets the engine end without a reason to finish, and with one that is none.",
+    "Lets the engine end without a finish_reason, and with an invalid one.",
     failing.slice(1),
     (context) => {
       for (const step of failing.slice(1)) {
@@ -123,7 +123,7 @@ export const scriptedChecks: readonly Check[] = [
   ),
   checkOf(
     "STRM-28",
-    "Lets the engine be silent at first, for longer than the head may be held.",
+    "Lets the engine be silent at first, for longer than the server may hold the head back.",
     ["a slow start"],
     (context) => {
       const answer = context.answer("a slow start");
@@ -162,7 +162,7 @@ export const scriptedChecks: readonly Check[] = [
   ),
   checkOf(
     "STRM-33",
-    "The same with a text of `stop` that never comes up: every text is whole when it arrives.",
+    "Does the same with a `stop` text that never occurs: every text is whole when it arrives.",
     ["a paced stream with a stop", "a paced stream"],
     (context) => {
       mustArrivePaced(context.answer("a paced stream"));
