@@ -87,12 +87,10 @@ const faults: Record<string, () => Promise<unknown>> = {
   },
   internal_error: async () => {
     const { keys } = server.running;
-    const broken = (): never => {
-      throw new Error("the disk is gone");
-    };
+    const apiKey = await server.makeKey();
     const find = keys.find.bind(keys);
-    Object.assign(keys, { find: broken });
-    return await connect({ apiKey: "another" })
+    Object.assign(keys, { find: () => Promise.reject(new Error("the disk is gone")) });
+    return await connect({ apiKey })
       .create(hello)
       .finally(() => Object.assign(keys, { find }));
   },
