@@ -9,34 +9,52 @@ const isCode = (path: string): boolean =>
   /\.(ts|mjs)$/.test(path) && !path.endsWith(".test.ts") && !path.includes("/generated/");
 const sourcesIn = (folder: string): string[] => files.filter((path) => path.startsWith(folder) && isCode(path));
 
-/** Own packages and folders that a file leans on. */
+/** What a file takes from elsewhere in the tree: packages by their exports, folders by their files. */
 const ownTargets = (path: string): string[] =>
-  importsOf(path).filter((target) => /^(@parley\/|packages\/|openapi\/|docs\/|repo\/|ci\/)/.test(target));
+  importsOf(path).filter((target) =>
+    /^(@parley|packages|openapi|demo-models|docs|bench|fuzz|ci|deploy|repo)\//.test(target),
+  );
 
+/** The table of ARCHITECTURE.md. What a folder may import beside its own files. */
 const arrows: readonly (readonly [folder: string, allowed: readonly RegExp[]])[] = [
-  ["packages/inference/src/", [/^packages\/inference\/src\//]],
-  ["packages/server/src/", [/^packages\/server\/src\//, /^@parley\/inference$/]],
-  ["packages/server/testing/", [/^packages\/server\/(testing|src)\//, /^@parley\/inference$/, /^openapi\/checks\//]],
-  ["packages/client/src/", [/^packages\/client\/src\//]],
-  ["packages/conformance/src/", [/^packages\/conformance\/src\//]],
+  ["openapi/", []],
+  ["packages/inference/src/", []],
+  ["packages/inference/testing/", [/^packages\/inference\/src\//]],
+  ["packages/server/src/", [/^@parley\/inference$/]],
+  ["packages/server/testing/", [/^packages\/server\/src\//, /^@parley\/inference$/, /^openapi\/checks\//]],
+  ["packages/client/src/", []],
+  ["packages/conformance/src/", []],
   ["packages/conformance/mutants/", [/^packages\/conformance\//]],
+  ["demo-models/", []],
+  ["docs/", [/^@parley\/server$/]],
+  ["bench/", [/^@parley\/(inference|server)(\/testing(\/vllm)?)?$/]],
+  ["fuzz/", [/^@parley\/server(\/(testing|contract\.json))?$/, /^ci\//]],
+  ["ci/", [/^@parley\/inference$/]],
+  ["deploy/", []],
 ];
 
 test.each(arrows)("%s imports only what its arrows allow", (folder, allowed) => {
   const foreign = sourcesIn(folder).flatMap((path) =>
     ownTargets(path)
-      .filter((target) => !allowed.some((pattern) => pattern.test(target)))
+      .filter((target) => !target.startsWith(folder) && !allowed.some((pattern) => pattern.test(target)))
       .map((target) => `${path} → ${target}`),
   );
   expect(foreign).toEqual([]);
 });
 
-test("nothing outside packages/server imports a file of it: it has exports for its service, its contract and tests", () => {
+test("nobody imports a file of another package, tests included: a package has exports for its code and for tests", () => {
+  const packageOf = (path: string): string | undefined => /^packages\/[^/]+\//.exec(path)?.[0];
   const strays = files
-    .filter((path) => /\.(ts|mjs)$/.test(path) && !path.startsWith("packages/server/"))
+    .filter((path) => /\.(ts|mjs)$/.test(path))
     .flatMap((path) => importsOf(path).map((target) => [path, target] as const))
-    .filter(([, target]) => target.startsWith("packages/server/"));
+    .filter(([path, target]) => packageOf(target) !== undefined && packageOf(target) !== packageOf(path));
   expect(strays.map(([path, target]) => `${path} → ${target}`)).toEqual([]);
+});
+
+test("every folder at the top of the tree has a row in ARCHITECTURE.md", () => {
+  const folders = new Set(files.flatMap((path) => /^(?!\.|packages\/)[^/]+\//.exec(path) ?? []));
+  const page = read("ARCHITECTURE.md");
+  expect([...folders].filter((folder) => !page.includes(`| \`${folder}\``))).toEqual([]);
 });
 
 /** Folders whose entries, their files and folders of the first level, import each other in one direction only. */

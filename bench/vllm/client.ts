@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { installFolder } from "../../packages/inference/test/vllm/start-vllm.ts";
+import { installFolder } from "@parley/inference/testing/vllm";
 import { key, pinTo, servedName } from "./subjects.ts";
 
 const run = promisify(execFile);

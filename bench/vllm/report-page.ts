@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { availableParallelism, cpus, homedir, totalmem } from "node:os";
 import { join } from "node:path";
-import { findVllm } from "../../packages/inference/src/vllm/process/find-vllm.ts";
+import { findVllm } from "@parley/inference";
 
 interface PageOptions {
   readonly root: string;

@@ -3,9 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { findGpus } from "../../packages/inference/src/vllm/doctor/examine-machine.ts";
-import { installVllm } from "../../packages/inference/src/vllm/install/install-vllm.ts";
-import { findVllm } from "../../packages/inference/src/vllm/process/find-vllm.ts";
+import { findGpus, findVllm, installVllm } from "@parley/inference";
 import { writePage } from "./report-page.ts";
 
 /**

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { MeasuredTable } from "../../packages/inference/test/vllm/report.ts";
-import type { Row } from "../../packages/inference/test/vllm/report.ts";
-import { miniFolder, neverEnding } from "../../packages/inference/test/vllm/start-vllm.ts";
+import { miniFolder } from "@parley/inference/testing";
+import { MeasuredTable, neverEnding } from "@parley/inference/testing/vllm";
+import type { Row } from "@parley/inference/testing/vllm";
 import { measure } from "./client.ts";
 import type { Measured } from "./client.ts";
 import { startCopier, startEngine, startParley, startVllmRouter } from "./subjects.ts";

@@ -3,12 +3,9 @@ import { createWriteStream, writeFileSync } from "node:fs";
 import { once } from "node:events";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { freePort, routers, startRouter } from "../../packages/inference/test/vllm/routers.ts";
-import { until } from "../../packages/inference/test/until.ts";
-import { installFolder } from "../../packages/inference/test/vllm/start-vllm.ts";
-import { engineVariables } from "../../packages/inference/src/vllm/serve/environment.ts";
-import { findVllm } from "../../packages/inference/src/vllm/process/find-vllm.ts";
-import { serveArguments } from "../../packages/inference/src/vllm/serve/serve-arguments.ts";
+import { engineVariables, findVllm, serveArguments } from "@parley/inference";
+import { until } from "@parley/inference/testing";
+import { freePort, installFolder, routers, startRouter } from "@parley/inference/testing/vllm";
 import { CliProcess } from "@parley/server/testing";
 
 export const key = "bench-key-0123456789";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ask, requestFor } from "./requests.ts";
+import { ask, requestFor } from "../testing/requests.ts";
 import { startMini } from "./start-engines.ts";
 
 /** Reading the whole context takes one thread about half a minute. */

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EngineError } from "../src/index.ts";
 import type { EngineStatus } from "../src/sidecar/status.ts";
-import { ask, askOne, requestFor } from "./requests.ts";
-import type { Ask } from "./requests.ts";
+import { ask, askOne, requestFor } from "../testing/requests.ts";
+import type { Ask } from "../testing/requests.ts";
 import { neverEnding, readMiniVocabulary, startMini } from "./start-engines.ts";
 import type { StartedEngine } from "./start-engines.ts";
-import { until } from "./until.ts";
+import { until } from "../testing/until.ts";
 
 let started: StartedEngine;
 let endless: Record<string, number>;

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Sampling } from "../src/index.ts";
 import { openLlama } from "../src/embedded/child/open-llama.ts";
 import { openRenderer } from "../src/embedded/child/open-renderer.ts";
-import { askOne, requestFor } from "./requests.ts";
-import type { Ask } from "./requests.ts";
+import { askOne, requestFor } from "../testing/requests.ts";
+import type { Ask } from "../testing/requests.ts";
 import { biasOn, miniModelFile, neverEnding, readMiniVocabulary, startMini } from "./start-engines.ts";
 import type { StartedEngine } from "./start-engines.ts";
 

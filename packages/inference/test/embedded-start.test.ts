@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { openRenderer } from "../src/embedded/child/open-renderer.ts";
 import { respell, truncate } from "./change-model-file.ts";
-import { ask, askOne, requestFor } from "./requests.ts";
+import { ask, askOne, requestFor } from "../testing/requests.ts";
 import { biasOn, miniModelFile, neverEnding, readMiniVocabulary, startMini } from "./start-engines.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "parley-"));

@@ -5,7 +5,7 @@ import { describeCaps, describeEvents } from "./engine-contract/events.ts";
 import { describeFormats } from "./engine-contract/formats.ts";
 import type { Given } from "./engine-contract/given.ts";
 import { describeLogprobs, describeRepeats, describeStops } from "./engine-contract/text.ts";
-import type { Ask } from "./requests.ts";
+import type { Ask } from "../testing/requests.ts";
 
 /** How a driver is put to the test. */
 export interface EngineUnderTest {

@@ -9,10 +9,10 @@ import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import { EngineError, defaultTimings, startScriptedEngine } from "../src/index.ts";
 import type { ChildEngine, Engine, Script } from "../src/index.ts";
-import { ask, askOne, neutral, requestFor } from "./requests.ts";
-import type { Ask } from "./requests.ts";
+import { ask, askOne, neutral, requestFor } from "../testing/requests.ts";
+import type { Ask } from "../testing/requests.ts";
 import { startScripted } from "./start-engines.ts";
-import { isAlive, until } from "./until.ts";
+import { isAlive, until } from "../testing/until.ts";
 
 const scenarios: Script["scenarios"] = {
   endless: [{ role: true }, { repeat: 1_000_000, steps: [{ text: "and so on " }, { wait_ms: 5 }] }],

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { EngineEvent } from "../src/index.ts";
-import { chatWell, chunk, counted, done, failure, openChat, prices } from "./chat-places.ts";
-import { ask as askText, open, refuse, start } from "./remote-places.ts";
-import { ask, askOne, requestFor } from "./requests.ts";
-import type { Ask } from "./requests.ts";
-import { until } from "./until.ts";
+import { chatWell, chunk, counted, done, failure, openChat, prices } from "../testing/chat-places.ts";
+import { ask as askText, open, refuse, start } from "../testing/remote-places.ts";
+import { ask, askOne, requestFor } from "../testing/requests.ts";
+import type { Ask } from "../testing/requests.ts";
+import { until } from "../testing/until.ts";
 
 /** What a chat route is asked, what it is not asked, and how it is found out what it can do. */
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { chunk, done, failure, openChat, prices, replay, say } from "./chat-places.ts";
-import { ask as askText, event, refuse } from "./remote-places.ts";
-import { ask, askOne, spell } from "./requests.ts";
-import type { Ask } from "./requests.ts";
+import { chunk, done, failure, openChat, prices, replay, say } from "../testing/chat-places.ts";
+import { ask as askText, event, refuse } from "../testing/remote-places.ts";
+import { ask, askOne, spell } from "../testing/requests.ts";
+import type { Ask } from "../testing/requests.ts";
 
 /** Answers of a chat route as the strict stream, against what a real vLLM once sent and places that answer in every other way. */
 

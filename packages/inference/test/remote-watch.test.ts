@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { answerWell, ask, open, refuse, start } from "./remote-places.ts";
-import { until } from "./until.ts";
+import { answerWell, ask, open, refuse, start } from "../testing/remote-places.ts";
+import { until } from "../testing/until.ts";
 
 /** Whether the remote driver tells the truth about a place, asked or not. */
 

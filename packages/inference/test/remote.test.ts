@@ -10,10 +10,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { RemoteOptions } from "../src/index.ts";
-import { answerWell, ask, closing, open, refuse, start, tokens } from "./remote-places.ts";
-import type { Answer } from "./remote-places.ts";
-import { requestFor } from "./requests.ts";
-import { until } from "./until.ts";
+import { answerWell, ask, closing, open, refuse, start, tokens } from "../testing/remote-places.ts";
+import type { Answer } from "../testing/remote-places.ts";
+import { requestFor } from "../testing/requests.ts";
+import { until } from "../testing/until.ts";
 
 /** The remote driver against places that answer in every way that was seen. */
 

@@ -9,7 +9,7 @@ import { readVocabulary } from "../src/embedded/child/vocabulary.ts";
 import type { Vocabulary } from "../src/prompt/vocabulary.ts";
 import { planSlots } from "../src/embedded/plan-slots.ts";
 import type { ModelSettings } from "../src/embedded/plan-slots.ts";
-import { neutral } from "./requests.ts";
+import { neutral } from "../testing/requests.ts";
 
 /** The smaller demonstration model: real weights, and quick. */
 export const miniModelFile = fileURLToPath(

@@ -6,9 +6,9 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startVllmContainer } from "../src/index.ts";
 import type { VllmContainerOptions, VllmSidecar } from "../src/index.ts";
 import { assertGpus, gpuArguments } from "../src/vllm/container/gpus.ts";
-import { askOne, neutral } from "./requests.ts";
-import { miniFolder, quickTimings } from "./start-scripted-vllm.ts";
-import { until } from "./until.ts";
+import { askOne, neutral } from "../testing/requests.ts";
+import { miniFolder, quickTimings } from "../testing/start-scripted-vllm.ts";
+import { until } from "../testing/until.ts";
 
 /** The container driver with a stand-in for docker on the path; a real one has tests of its own. */
 
@@ -28,7 +28,7 @@ afterEach(async () => {
 });
 
 function program(name: string): string {
-  return fileURLToPath(new URL(`./programs/${name}`, import.meta.url));
+  return fileURLToPath(new URL(`../testing/programs/${name}`, import.meta.url));
 }
 
 /** Puts a docker on the path whose server answers so; podman is there and does not answer. */

@@ -4,10 +4,10 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { EngineError, EngineFiles } from "../src/index.ts";
-import { requestFor } from "./requests.ts";
-import { quickTimings, startScriptedVllm } from "./start-scripted-vllm.ts";
-import type { StartedScriptedVllm } from "./start-scripted-vllm.ts";
-import { isAlive, until } from "./until.ts";
+import { requestFor } from "../testing/requests.ts";
+import { quickTimings, startScriptedVllm } from "../testing/start-scripted-vllm.ts";
+import type { StartedScriptedVllm } from "../testing/start-scripted-vllm.ts";
+import { isAlive, until } from "../testing/until.ts";
 
 /** The process driver against a stand-in that does what vLLM was seen to do; the real one has tests of its own. */
 

@@ -1,9 +1,7 @@
 import { schemaCompilations } from "@parley/inference";
 import { startTestServer } from "@parley/server/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { chatWell, replay } from "../../inference/test/chat-places.ts";
-import { open } from "../../inference/test/remote-places.ts";
-import { miniFolder } from "../../inference/test/start-scripted-vllm.ts";
+import { chatWell, miniFolder, openPlace, replay } from "@parley/inference/testing";
 import { useServer } from "./use-server.ts";
 
 // The drivers of every engine run in this process, so that whatever any of them compiles is heard here. Only the scripted
@@ -39,7 +37,7 @@ test.each([1, 3])(
 );
 
 test("an engine elsewhere, behind a chat route: every schema of the request is compiled once", async () => {
-  const place = await open(chatWell, 0, "/v1/chat/completions");
+  const place = await openPlace(chatWell, 0, "/v1/chat/completions");
   place.listed = { owned_by: "vllm" };
   const remote = { urls: [place.url], model: "there", tokenizer: miniFolder, protocol: "chat" } as const;
   await using remoteServer = await startTestServer({

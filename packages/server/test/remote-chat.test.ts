@@ -1,8 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { chunk, chatWell, done, replay, say as answer } from "../../inference/test/chat-places.ts";
-import { open } from "../../inference/test/remote-places.ts";
-import type { Place } from "../../inference/test/remote-places.ts";
-import { miniFolder } from "../../inference/test/start-scripted-vllm.ts";
+import { chatWell, chunk, done, miniFolder, openPlace, replay, say as answer } from "@parley/inference/testing";
+import type { Place } from "@parley/inference/testing";
 import { miniId, say, startTestServer } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
 
@@ -14,7 +12,7 @@ interface Started extends AsyncDisposable {
 }
 
 async function start(listed: object): Promise<Started> {
-  const place = await open(chatWell, 0, "/v1/chat/completions");
+  const place = await openPlace(chatWell, 0, "/v1/chat/completions");
   place.listed = listed;
   const remote = { urls: [place.url], model: "there", tokenizer: miniFolder, protocol: "chat" } as const;
   const models = { "model-1-mini": { engine: "remote", remote } } as const;

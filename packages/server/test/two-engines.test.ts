@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { writeScriptedVllm } from "../../inference/test/start-scripted-vllm.ts";
+import { writeScriptedVllm } from "@parley/inference/testing";
 import { judgeStream, miniId, modelId, startTestServer, until } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
 

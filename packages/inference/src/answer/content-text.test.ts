@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anyCuts, bytesOf, everyCut } from "../../test/cuts.ts";
-import { spell } from "../../test/requests.ts";
+import { spell } from "../../testing/requests.ts";
 import type { OutputToken } from "../engine.ts";
 import { ContentText } from "./content-text.ts";
 

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { miniFolder } from "../../test/start-scripted-vllm.ts";
+import { miniFolder } from "../../testing/start-scripted-vllm.ts";
 import { readModelFolder } from "./model-folder.ts";
 
 let folder: string;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readCapture } from "../../test/captures.ts";
+import { readCapture } from "../../testing/captures.ts";
 import { EngineError } from "../engine.ts";
 import { RequestRefused } from "../request-refused.ts";
 import { RefusedAnswer, findMessage } from "../wire/refused-answer.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { requestFor } from "../../test/requests.ts";
+import { requestFor } from "../../testing/requests.ts";
 import { PromptThreads } from "./prompt-threads.ts";
 
 const program = new URL("../../test/programs/mortal-prompts.ts", import.meta.url);

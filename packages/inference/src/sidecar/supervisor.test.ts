@@ -3,7 +3,7 @@ import { parseStatusMessage } from "../child/protocol.ts";
 import type { StatusMessage } from "./status.ts";
 import { probeRequest } from "../probe.ts";
 import type { EngineMetadata } from "../engine.ts";
-import { isAlive, until } from "../../test/until.ts";
+import { isAlive, until } from "../../testing/until.ts";
 import { EngineProcess } from "./engine-process.ts";
 import { Supervisor } from "./supervisor.ts";
 import type { Supervised, SupervisorReport } from "./supervised.ts";

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { EngineError } from "../../src/index.ts";
 import type { Engine } from "../../src/index.ts";
-import { ask, requestFor } from "../requests.ts";
-import type { Ask } from "../requests.ts";
-import { until } from "../until.ts";
+import { ask, requestFor } from "../../testing/requests.ts";
+import type { Ask } from "../../testing/requests.ts";
+import { until } from "../../testing/until.ts";
 import { noArguments, weather } from "./given.ts";
 import type { Given } from "./given.ts";
 

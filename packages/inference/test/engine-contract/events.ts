@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { EngineEvent } from "../../src/index.ts";
-import { ask, askOne } from "../requests.ts";
+import { ask, askOne } from "../../testing/requests.ts";
 import { modes } from "./given.ts";
 import type { Given } from "./given.ts";
 

@@ -1,6 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
-import { ask, askOne } from "../requests.ts";
+import { ask, askOne } from "../../testing/requests.ts";
 import { noArguments, shortSchema, weather } from "./given.ts";
 import type { Given } from "./given.ts";
 

@@ -1,5 +1,5 @@
 import type { Engine } from "../../src/index.ts";
-import type { Ask } from "../requests.ts";
+import type { Ask } from "../../testing/requests.ts";
 
 /** What the chapters of the contract work with. */
 export interface Given {

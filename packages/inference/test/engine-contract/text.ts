@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ask, askOne, spell } from "../requests.ts";
+import { ask, askOne, spell } from "../../testing/requests.ts";
 import type { Given } from "./given.ts";
 
 export function describeStops({ engine, talkative }: Given): void {

@@ -4,11 +4,11 @@ import type { Engine } from "../../src/index.ts";
 import { readMetrics } from "../../src/vllm/sidecar/read-metrics.ts";
 import { Connection } from "../../src/wire/connection.ts";
 import { shortSchema, weather } from "../engine-contract/given.ts";
-import { ask, askOne, requestFor, spell } from "../requests.ts";
-import { until } from "../until.ts";
-import { pidOf } from "./processes.ts";
-import { forward, neverEnding, noBlanks, startElsewhere, startVllm } from "./start-vllm.ts";
-import type { StartedVllm } from "./start-vllm.ts";
+import { ask, askOne, requestFor, spell } from "../../testing/requests.ts";
+import { until } from "../../testing/until.ts";
+import { pidOf } from "../../testing/vllm/processes.ts";
+import { forward, neverEnding, noBlanks, startElsewhere, startVllm } from "../../testing/vllm/start-vllm.ts";
+import type { StartedVllm } from "../../testing/vllm/start-vllm.ts";
 
 /** A real vLLM, asked by messages over its chat route. */
 

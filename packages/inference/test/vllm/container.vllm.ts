@@ -6,9 +6,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startVllmContainer } from "../../src/index.ts";
 import type { VllmSidecar } from "../../src/index.ts";
 import { testEngineContract } from "../engine-contract.ts";
-import { askOne, neutral } from "../requests.ts";
-import { container, containerProgram, image, ownContainers } from "./containers.ts";
-import { miniFolder, neverEnding, testTimings } from "./start-vllm.ts";
+import { askOne, neutral } from "../../testing/requests.ts";
+import { container, containerProgram, image, ownContainers } from "../../testing/vllm/containers.ts";
+import { neverEnding, testTimings } from "../../testing/vllm/start-vllm.ts";
+import { miniFolder } from "../../testing/start-scripted-vllm.ts";
 
 interface Started extends AsyncDisposable {
   readonly vllm: VllmSidecar;

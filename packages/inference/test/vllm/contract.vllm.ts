@@ -1,7 +1,7 @@
 import { describe } from "vitest";
 import { testEngineContract } from "../engine-contract.ts";
 import type { EngineUnderTest } from "../engine-contract.ts";
-import { forward, isWhole, neverEnding, startElsewhere, startVllm } from "./start-vllm.ts";
+import { forward, isWhole, neverEnding, startElsewhere, startVllm } from "../../testing/vllm/start-vllm.ts";
 
 const talkative: EngineUnderTest["talkative"] = ({ sampling, ...members }) => ({
   ...members,

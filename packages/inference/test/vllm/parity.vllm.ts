@@ -2,11 +2,11 @@ import { readFileSync, readdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import type { Engine, OutputToken } from "../../src/index.ts";
-import { askOne } from "../requests.ts";
+import { askOne } from "../../testing/requests.ts";
 import { startMini } from "../start-engines.ts";
-import { MeasuredTable } from "./report.ts";
-import { neverEnding, startVllm } from "./start-vllm.ts";
-import type { StartedVllm } from "./start-vllm.ts";
+import { MeasuredTable } from "../../testing/vllm/report.ts";
+import { neverEnding, startVllm } from "../../testing/vllm/start-vllm.ts";
+import type { StartedVllm } from "../../testing/vllm/start-vllm.ts";
 
 /**
  * The same greedy request on llama.cpp and on vLLM. Both read the same bf16 weights. llama.cpp rounds what goes into a

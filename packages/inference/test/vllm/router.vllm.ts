@@ -1,7 +1,7 @@
 import { describe } from "vitest";
 import { testEngineContract } from "../engine-contract.ts";
-import { routers, startRouter } from "./routers.ts";
-import { forward, neverEnding, startElsewhere, startVllm } from "./start-vllm.ts";
+import { routers, startRouter } from "../../testing/vllm/routers.ts";
+import { forward, neverEnding, startElsewhere, startVllm } from "../../testing/vllm/start-vllm.ts";
 
 describe.each(routers)("behind $title", (router) => {
   testEngineContract({

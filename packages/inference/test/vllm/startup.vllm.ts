@@ -5,11 +5,12 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { askOne } from "../requests.ts";
-import { until } from "../until.ts";
-import { addFault, faultTable } from "./report.ts";
-import { mountSmallDisk } from "./small-disk.ts";
-import { miniFolder, startVllm } from "./start-vllm.ts";
+import { askOne } from "../../testing/requests.ts";
+import { until } from "../../testing/until.ts";
+import { addFault, faultTable } from "../../testing/vllm/report.ts";
+import { mountSmallDisk } from "../../testing/vllm/small-disk.ts";
+import { startVllm } from "../../testing/vllm/start-vllm.ts";
+import { miniFolder } from "../../testing/start-scripted-vllm.ts";
 
 /** Starts of a real vLLM that cannot succeed, and one where somebody is in its place. */
 

@@ -5,11 +5,12 @@ import { readModelFolder } from "../../src/model-folder/model-folder.ts";
 import { openRenderer, openTokenizer } from "../../src/model-folder/open-renderer.ts";
 import { readMetrics } from "../../src/vllm/sidecar/read-metrics.ts";
 import { Connection } from "../../src/wire/connection.ts";
-import { ask, askOne, requestFor } from "../requests.ts";
-import { until } from "../until.ts";
-import { addFault } from "./report.ts";
-import { miniFolder, neverEnding, startVllm } from "./start-vllm.ts";
-import type { StartedVllm } from "./start-vllm.ts";
+import { ask, askOne, requestFor } from "../../testing/requests.ts";
+import { until } from "../../testing/until.ts";
+import { addFault } from "../../testing/vllm/report.ts";
+import { neverEnding, startVllm } from "../../testing/vllm/start-vllm.ts";
+import { miniFolder } from "../../testing/start-scripted-vllm.ts";
+import type { StartedVllm } from "../../testing/vllm/start-vllm.ts";
 
 /** What the dialect promises, shown on a real vLLM. */
 

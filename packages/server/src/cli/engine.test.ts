@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { writeScriptedVllm } from "../../../inference/test/start-scripted-vllm.ts";
+import { writeScriptedVllm } from "@parley/inference/testing";
 import { CliProcess, until } from "@parley/server/testing";
 
 /** The commands about engines, with a stand-in for vLLM where one is needed. */

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { faultTable } from "../../../inference/test/vllm/report.ts";
-import { container, containerProgram, image, ownContainers } from "../../../inference/test/vllm/containers.ts";
+import { container, containerProgram, faultTable, image, ownContainers } from "@parley/inference/testing/vllm";
 import { engineOf, startService } from "./service.ts";
 import type { Service } from "./service.ts";
 import { survive, takeReference } from "./survive.ts";

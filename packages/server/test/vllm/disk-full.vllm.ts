@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { pidOf, processesOf } from "../../../inference/test/vllm/processes.ts";
-import { addFault, faultTable, outcomeOf } from "../../../inference/test/vllm/report.ts";
-import { mountSmallDisk } from "../../../inference/test/vllm/small-disk.ts";
-import { until } from "../../../inference/test/until.ts";
+import { until } from "@parley/inference/testing";
+import { addFault, faultTable, mountSmallDisk, outcomeOf, pidOf, processesOf } from "@parley/inference/testing/vllm";
 import { engineOf, longAnswer, recordOf, shortAnswer, startService } from "./service.ts";
 import type { Service } from "./service.ts";
 import {

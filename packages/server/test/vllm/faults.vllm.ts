@@ -1,9 +1,7 @@
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { faultTable } from "../../../inference/test/vllm/report.ts";
-import { pidOf, processesOf, sharedSegments } from "../../../inference/test/vllm/processes.ts";
-import { isWhole } from "../../../inference/test/vllm/start-vllm.ts";
-import { until } from "../../../inference/test/until.ts";
+import { until } from "@parley/inference/testing";
+import { faultTable, isWhole, pidOf, processesOf, sharedSegments } from "@parley/inference/testing/vllm";
 import { engineOf, longAnswer, recordOf, shortAnswer, startService } from "./service.ts";
 import type { Service } from "./service.ts";
 import { survive, takeReference } from "./survive.ts";

@@ -3,10 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { EngineFiles } from "@parley/inference";
-import { processesOf, sharedSegments } from "../../../inference/test/vllm/processes.ts";
-import { addFault, faultTable, outcomeOf } from "../../../inference/test/vllm/report.ts";
-import { installFolder } from "../../../inference/test/vllm/start-vllm.ts";
-import { isAlive, until } from "../../../inference/test/until.ts";
+import { isAlive, until } from "@parley/inference/testing";
+import {
+  addFault,
+  faultTable,
+  installFolder,
+  outcomeOf,
+  processesOf,
+  sharedSegments,
+} from "@parley/inference/testing/vllm";
 import { CliProcess, chatInit, miniId, readLedger } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
 import { longAnswer, readCounters, recordOf, shortAnswer } from "./service.ts";

@@ -1,7 +1,6 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { installFolder, neverEnding } from "../../../inference/test/vllm/start-vllm.ts";
-import { Connection } from "../../../inference/src/wire/connection.ts";
+import { Connection, installFolder, neverEnding } from "@parley/inference/testing/vllm";
 import type { ModelSettings } from "../../src/config/model-settings.ts";
 import type { ConfigChanges } from "../../src/config/read-config.ts";
 import { miniId, modelId, startTestServer } from "@parley/server/testing";

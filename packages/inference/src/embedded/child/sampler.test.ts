@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { neutral } from "../../../test/requests.ts";
+import { neutral } from "../../../testing/requests.ts";
 import { ChoiceSampler, foldSeed } from "./sampler.ts";
 
 describe("a seed", () => {

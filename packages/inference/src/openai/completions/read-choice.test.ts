@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { miniFolder } from "../../../test/start-scripted-vllm.ts";
+import { miniFolder } from "../../../testing/start-scripted-vllm.ts";
 import type { AnswerPlan } from "../../answer/answer-parser.ts";
 import { describeWith } from "../../prompt/vocabulary.ts";
 import { readModelFolder } from "../../model-folder/model-folder.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { eventsOf } from "../../../test/captures.ts";
+import { eventsOf } from "../../../testing/captures.ts";
 import { EngineError } from "../../engine.ts";
 import { readCompletion } from "./read-completion.ts";
 import type { CompletionStep } from "./read-completion.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { miniFolder } from "../../../test/start-scripted-vllm.ts";
+import { miniFolder } from "../../../testing/start-scripted-vllm.ts";
 import { readModelFolder } from "../../model-folder/model-folder.ts";
 import { planServe } from "./serve-plan.ts";
 import type { ServeSettings, ServeTarget } from "./serve-plan.ts";

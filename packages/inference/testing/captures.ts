@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { readEvents } from "../src/wire/read-events.ts";
 
-/** What a real vLLM once sent: status and body, as `test/captures` holds them. */
+/** What a real vLLM once sent: status and body, as `captures/` holds them. */
 export interface Capture {
   readonly status: number;
   readonly body: string;

@@ -4,14 +4,13 @@ import type { AddressInfo, Server } from "node:net";
 import { once } from "node:events";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { patientTimings, startRemoteEngine, startVllmProcess } from "../../src/index.ts";
 import type { RemoteOptions, SupervisorReport, Timings, VllmSidecar, VllmProcessOptions } from "../../src/index.ts";
 import { readModelFolder } from "../../src/model-folder/model-folder.ts";
 import { neutral } from "../requests.ts";
+import { miniFolder } from "../start-scripted-vllm.ts";
 
 export const modelName = "vendor/model-1-mini";
-export const miniFolder = fileURLToPath(new URL("../../../../demo-models/model-1-mini", import.meta.url));
 
 /** Where the environment of these tests is kept between runs: five gigabytes do not belong into a checkout. */
 export const installFolder = process.env["PARLEY_TEST_VLLM"] ?? join(homedir(), ".cache/parley/vllm");
