@@ -13,15 +13,15 @@ import { ContentReader } from "./read-content.ts";
 
 const broken = (what: string): EngineError => new EngineError("protocol", `the engine ${what}`);
 
-/** Makes the strict deltas of one choice of what a chat route says: thought, content, calls, and one finish. */
+/** Turns what a chat route sends into the deltas of one choice: reasoning, content, calls, and one finish. */
 export class ChatChoiceReader {
   readonly #request: EngineRequest;
   readonly #plan: AnswerPlan;
   readonly #countTokens: (text: string) => Promise<number>;
   readonly #content: ContentReader;
   readonly #calls: CallReader;
-  readonly #thought = new ReasoningText();
-  #thoughtText = "";
+  readonly #reasoning = new ReasoningText();
+  #reasoningText = "";
   #usage: ChatUsage | undefined;
 
   /** @param countTokens the tokens of a text, for a service that does not report usage */
@@ -55,27 +55,27 @@ export class ChatChoiceReader {
 
   *#take({ reasoning, content, calls, pieces }: ChatStep): Generator<ChoiceDelta> {
     if (reasoning !== "") {
-      this.#thoughtText += reasoning;
-      yield* this.#countAll(reasoningDelta(this.#thought.push(utf8(reasoning))));
+      this.#reasoningText += reasoning;
+      yield* this.#countAll(reasoningDelta(this.#reasoning.push(utf8(reasoning))));
     }
     // After a call only another call may follow.
     if (this.#calls.count === 0) {
-      if (content !== "") yield* this.#countAll(reasoningDelta(this.#thought.flush()));
+      if (content !== "") yield* this.#countAll(reasoningDelta(this.#reasoning.flush()));
       yield* this.#countAll(this.#content.push(this.#withoutBreaks(content), pieces));
     }
     if (reasoning !== "" || calls.length > 0) this.#content.dropPieces();
     for (const call of calls) {
       if (this.#calls.count === 0)
-        yield* this.#countAll([...reasoningDelta(this.#thought.flush()), ...this.#content.flush()]);
+        yield* this.#countAll([...reasoningDelta(this.#reasoning.flush()), ...this.#content.flush()]);
       if (this.#isOneTooMany(call)) return;
       const delta = this.#calls.push(call);
       if (delta) yield this.#count(delta);
     }
   }
 
-  /** Line breaks right after a thought belong to the form, not to the content. */
+  /** Line breaks right after reasoning separate it from the content and belong to neither. */
   #withoutBreaks(content: string): string {
-    return this.#thoughtText !== "" && this.#content.text === "" ? content.replace(/^\n+/, "") : content;
+    return this.#reasoningText !== "" && this.#content.text === "" ? content.replace(/^\n+/, "") : content;
   }
 
   #isOneTooMany(call: ChatStep["calls"][number]): boolean {
@@ -89,7 +89,7 @@ export class ChatChoiceReader {
 
   async *#end({ reason, usage }: ChatEnd): AsyncGenerator<ChoiceDelta> {
     if (this.#calls.count === 0)
-      yield* this.#countAll([...reasoningDelta(this.#thought.flush()), ...this.#content.flush()]);
+      yield* this.#countAll([...reasoningDelta(this.#reasoning.flush()), ...this.#content.flush()]);
     if (!usage.isTold) this.#usage = await this.#counted(usage);
     yield* this.#finish(this.#finishFor(reason));
   }
@@ -113,7 +113,7 @@ export class ChatChoiceReader {
 
   async #counted(usage: ChatUsage): Promise<ChatUsage> {
     const { max_tokens } = this.#request;
-    const reasoned = await this.#countTokens(this.#thoughtText);
+    const reasoned = await this.#countTokens(this.#reasoningText);
     const rest = await this.#countTokens(this.#content.text + this.#calls.text);
     return {
       ...usage,

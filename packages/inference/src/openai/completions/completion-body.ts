@@ -8,19 +8,19 @@ export interface CompletionJob {
   /** The name that the engine serves the model under. */
   readonly model: string;
   readonly request: EngineRequest;
-  /** Token ids: a text would be read for special tokens, and a caller could spell one. */
+  /** Token ids. In a text the engine would recognise special tokens, and a caller could spell one. */
   readonly prompt: readonly number[];
   readonly plan: AnswerPlan;
-  readonly guide: Format | undefined;
+  readonly constraint: Format | undefined;
   readonly vocabulary: Vocabulary;
   readonly endOfTurn: readonly number[];
-  /** The place of this choice among those of the request. */
+  /** The number of this choice, from 0. */
   readonly choice: number;
 }
 
-/** The body of one `POST /v1/completions`: one choice of a request, every member that matters written out. */
+/** The body of one `POST /v1/completions`, which generates one choice of a request. */
 export function completionBody(job: CompletionJob): string {
-  const { request, plan, guide } = job;
+  const { request, plan, constraint } = job;
   const { logit_bias: _bias, ...sampling } = request.sampling;
   const body = {
     model: job.model,
@@ -31,25 +31,25 @@ export function completionBody(job: CompletionJob): string {
     stop: stopsHere(plan) ? request.stop : [],
     stop_token_ids: job.endOfTurn,
     stream: true,
-    // Counted in every event, so that what breaks off half-way still has its count.
+    // Usage in every event, so that a stream that breaks off is still counted.
     stream_options: { include_usage: true, continuous_usage_stats: true },
     return_token_ids: true,
     ...(request.top_logprobs !== undefined && { logprobs: request.top_logprobs, return_tokens_as_token_ids: true }),
-    ...(guide && {
-      structured_outputs: { structural_tag: JSON.stringify({ type: "structural_tag", format: guide }) },
+    ...(constraint && {
+      structured_outputs: { structural_tag: JSON.stringify({ type: "structural_tag", format: constraint }) },
     }),
   };
   return writeBody(body, request, job.choice);
 }
 
-/** The engine looks for stop strings everywhere, the contract only in content: where there is more, only we look. */
+/** The engine looks for stop strings in the whole text, the contract only in content. So it looks only where all is content. */
 const stopsHere = (plan: AnswerPlan): boolean => !plan.isReasoning && plan.tools === "off";
 
-/** The caller's bias inside the vocabulary, where the engine refuses any other; text may not write special tokens. */
-function biasOf({ request, guide, vocabulary, endOfTurn }: CompletionJob): Sampling["logit_bias"] {
+/** The caller's bias, without ids outside the vocabulary, which the engine refuses. In plain text special tokens are banned. */
+function biasOf({ request, constraint, vocabulary, endOfTurn }: CompletionJob): Sampling["logit_bias"] {
   const isKnown = (id: string): boolean => /^\d+$/.test(id) && Number(id) < vocabulary.size;
   const given = Object.entries(request.sampling.logit_bias).filter(([id]) => isKnown(id));
-  if (guide) return Object.fromEntries(given);
+  if (constraint) return Object.fromEntries(given);
   const banned = vocabulary.specialTokenIds.filter((id) => !endOfTurn.includes(id)).map((id) => [id, -100] as const);
   return Object.fromEntries([...given, ...banned]);
 }

@@ -7,7 +7,7 @@ import type { ChoiceDelta } from "../../answer/combine-choices.ts";
 import type { ProtocolAdapter, ServedModel } from "../protocol-adapter.ts";
 import { runChoices } from "../run-choices.ts";
 import { completionBody } from "./completion-body.ts";
-import { guideFor } from "./constrain-output.ts";
+import { constraintFor } from "./constrain-output.ts";
 import { ChoiceReader } from "./read-choice.ts";
 import { readCompletion } from "./read-completion.ts";
 
@@ -31,8 +31,8 @@ async function beginChoices(
   assertFits(tokens.length, request, limits);
   const { capabilities, vocabulary, endOfTurn } = model.folder;
   const plan = planAnswer(request, capabilities);
-  const guide = guideFor({ plan, grammars: request.grammars, vocabulary, opensInReasoning });
-  const job = { model: servedName, request, prompt: tokens, plan, guide, vocabulary, endOfTurn };
+  const constraint = constraintFor({ plan, grammars: request.grammars, vocabulary, opensInReasoning });
+  const job = { model: servedName, request, prompt: tokens, plan, constraint, vocabulary, endOfTurn };
   return Array.from({ length: request.n }, (_, choice) => {
     const events = upstream.stream("/v1/completions", completionBody({ ...job, choice }), signal, request.origin);
     const reader = new ChoiceReader(plan, opensInReasoning, model, request.top_logprobs);

@@ -58,7 +58,7 @@ test.each<[string, Partial<AnswerPlan>, string, readonly string[], string]>([
   ["text", {}, "Yes.<|im_end|>", ["text", "finish"], "stop"],
   ["nothing", {}, "<|im_end|>", ["finish"], "stop"],
   [
-    "a thought and text",
+    "reasoning and text",
     { isReasoning: true },
     "<think>\nHm.</think>\n\nYes.<|im_end|>",
     ["reasoning", "text", "finish"],
@@ -66,7 +66,7 @@ test.each<[string, Partial<AnswerPlan>, string, readonly string[], string]>([
   ],
   ["a call", { tools: "required" }, `${call}<|im_end|>`, ["tool", "finish"], "tool_calls"],
   [
-    "a thought and a call",
+    "reasoning and a call",
     { isReasoning: true, tools: "required" },
     `<think>\nHm.</think>\n\n${call}<|im_end|>`,
     ["reasoning", "tool", "finish"],
@@ -109,9 +109,9 @@ test("a stop string ends the answer before it, and leaves the rest of the stream
 });
 
 test.each<[string, Partial<AnswerPlan>, string, RegExp]>([
-  ["leaves the form", { tools: "required" }, "Sorry, no.<|im_end|>", /left the form/],
-  ["ends in the middle of a thought", { isReasoning: true }, "<think>\nHm", /in the middle of a form/],
-  ["ends in the middle of a call", { tools: "required" }, call.slice(0, 30), /in the middle of a form/],
+  ["does not follow the constraint", { tools: "required" }, "Sorry, no.<|im_end|>", /did not follow the constraint/],
+  ["ends in the middle of reasoning", { isReasoning: true }, "<think>\nHm", /inside reasoning or a call/],
+  ["ends in the middle of a call", { tools: "required" }, call.slice(0, 30), /inside reasoning or a call/],
 ])("an engine that %s has failed", async (_title, plan, written, why) => {
   await expect(read(plan, written)).rejects.toThrow(why);
 });

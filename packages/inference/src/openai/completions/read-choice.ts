@@ -9,14 +9,14 @@ import { utf8 } from "../../prompt/token-bytes.ts";
 import type { ChoiceDelta, Finish } from "../../answer/combine-choices.ts";
 import type { CompletionEnd, CompletionStep, CompletionUsage } from "./read-completion.ts";
 
-/** Reads the tokens of one choice as what they mean: thought, content, calls, and one finish. */
+/** Parses the tokens of one choice into reasoning, content, calls, and one finish. */
 export class ChoiceReader {
   readonly #plan: AnswerPlan;
   readonly #model: TokenReader;
   readonly #topLogprobs: number | undefined;
   readonly #answer: AnswerParser;
-  /** Bytes of the form that come next; the guide makes the engine write them. */
-  #form: number[] = [];
+  /** Bytes that the constraint makes the engine write next. They structure the answer and are not part of its text. */
+  #expected: number[] = [];
   #finish: FinishReason | undefined;
   #reasoned = 0;
   #usage: CompletionUsage = { prompt_tokens: 0, completion_tokens: 0, cached_tokens: 0 };
@@ -45,53 +45,53 @@ export class ChoiceReader {
     }
   }
 
-  /** After the only call that may be, the form leaves nothing to write but its end: the exact count is worth the wait. */
+  /** After a single call the constraint allows nothing but the end of the answer, so we wait for it and its exact usage. */
   get #endsByItself(): boolean {
     return this.#finish === "tool_calls" && !this.#plan.isParallel;
   }
 
   *#take(token: SampledToken): Generator<ChoiceDelta> {
     if (this.#finish !== undefined) return;
-    const wasThought = this.#answer.mode === "reasoning";
-    const output = this.#read(token);
-    if (wasThought) this.#reasoned += 1;
+    const wasReasoning = this.#answer.mode === "reasoning";
+    const output = this.#parse(token);
+    if (wasReasoning) this.#reasoned += 1;
     for (const delta of output.deltas) yield this.#count(delta);
     this.#expect(output);
   }
 
-  #read(token: SampledToken): ParserOutput {
-    if (this.#model.isEndOfTurn(token.id)) return this.#answer.end();
-    const piece = this.#withoutForm(toOutputToken(this.#model.describe, token, this.#topLogprobs));
-    if (!piece) return { deltas: [] };
-    const isStray = this.#model.isSpecialToken(token.id) && !this.#answer.allowedSpecialTokens.includes(piece.token);
+  #parse(sampled: SampledToken): ParserOutput {
+    if (this.#model.isEndOfTurn(sampled.id)) return this.#answer.end();
+    const token = this.#withoutExpected(toOutputToken(this.#model.describe, sampled, this.#topLogprobs));
+    if (!token) return { deltas: [] };
+    const isStray = this.#model.isSpecialToken(sampled.id) && !this.#answer.allowedSpecialTokens.includes(token.token);
     if (isStray) return { deltas: [] };
-    const output = this.#answer.push(piece);
-    return output.force ? { ...output, force: [beyond(piece.token, output.force.join(""))] } : output;
+    const output = this.#answer.push(token);
+    return output.force ? { ...output, force: [restOf(output.force.join(""), token.token)] } : output;
   }
 
   #expect({ force = [], finish }: ParserOutput): void {
-    this.#form.push(...force.flatMap((text) => utf8(text)));
+    this.#expected.push(...force.flatMap((text) => utf8(text)));
     this.#finish ??= finish;
   }
 
-  /** What a token writes beyond the form, or undefined. A token may reach over the end of the form. */
-  #withoutForm(piece: OutputToken): OutputToken | undefined {
-    if (this.#form.length === 0) return piece;
-    const bytes = piece.bytes.length > 0 ? piece.bytes : utf8(piece.token);
-    const due = this.#form.splice(0, bytes.length);
-    if (due.some((byte, place) => byte !== bytes[place])) {
-      throw new EngineError("protocol", "the engine left the form that it was held to");
+  /** What a token writes beyond the expected bytes, or undefined. A token may extend beyond their end. */
+  #withoutExpected(token: OutputToken): OutputToken | undefined {
+    if (this.#expected.length === 0) return token;
+    const bytes = token.bytes.length > 0 ? token.bytes : utf8(token.token);
+    const due = this.#expected.splice(0, bytes.length);
+    if (due.some((byte, index) => byte !== bytes[index])) {
+      throw new EngineError("protocol", "the engine did not follow the constraint");
     }
     const rest = bytes.slice(due.length);
     return rest.length === 0
       ? undefined
-      : { ...piece, bytes: rest, token: new TextDecoder().decode(Uint8Array.from(rest)) };
+      : { ...token, bytes: rest, token: new TextDecoder().decode(Uint8Array.from(rest)) };
   }
 
   *#end(reason: CompletionEnd["reason"]): Generator<ChoiceDelta> {
     if (this.#finish === undefined) {
       if (reason === "stop" && !this.#answer.canEnd) {
-        throw new EngineError("protocol", "the engine ended a choice in the middle of a form");
+        throw new EngineError("protocol", "the engine ended a choice inside reasoning or a call");
       }
       const ending = reason === "length" ? this.#answer.truncate() : this.#answer.end();
       for (const delta of ending.deltas) yield this.#count(delta);
@@ -106,9 +106,9 @@ export class ChoiceReader {
   }
 }
 
-/** What is left to come of a form that the token before it has begun already, as `}}\n` does. */
-function beyond(written: string, form: string): string {
-  let begun = Math.min(written.length, form.length);
-  while (!written.endsWith(form.slice(0, begun))) begun -= 1;
-  return form.slice(begun);
+/** The rest of an expected text whose beginning the token before has already written, as `}}\n` may. */
+function restOf(expected: string, written: string): string {
+  let begun = Math.min(written.length, expected.length);
+  while (!written.endsWith(expected.slice(0, begun))) begun -= 1;
+  return expected.slice(begun);
 }
