@@ -33,9 +33,12 @@ export const allMutants: readonly SeededMutant[] = clauses.flatMap((clause) =>
   }),
 );
 
-/** Whether a mutant floods the client, which keeps a processor busy for seconds: others would miss their deadlines beside it. */
+/** Steps that keep a processor busy for seconds, or measure pauses of less than a second. */
+const demanding = new Set(["a reader that takes nothing", "a paced stream", "a silence", "a slow start"]);
+
+/** Whether a mutant is judged with no other beside it, because of such a step. */
 export const runsAlone = ({ clause }: SeededMutant): boolean =>
-  checks.some((check) => check.clause === clause.id && check.uses.includes("a reader that takes nothing"));
+  checks.some((check) => check.clause === clause.id && check.uses.some((step) => demanding.has(step)));
 
 /** Clauses whose requests are sent with every mutant, so that a test sees which other clauses fail with it. */
 const companions = new Set(["RESP-02", "RESP-11", "STRM-11", "STRM-18", "AUTH-08", "ERR-02", "MODL-01"]);

@@ -3,10 +3,10 @@ import type { KeyRules } from "./reference/keys.ts";
 import type { Mutant } from "./reference/mutant.ts";
 import type { Subject } from "./judge.ts";
 
-/** Deadlines in seconds, short enough for hundreds of runs. */
+/** Deadlines in seconds: short enough for hundreds of runs, and long enough for a server that waits for a processor. */
 const deadlines = {
-  headDeadlineSeconds: 2,
-  bodyDeadlineSeconds: 2,
+  headDeadlineSeconds: 5,
+  bodyDeadlineSeconds: 5,
   requestDeadlineSeconds: 9,
   firstEventPatienceSeconds: 0.6,
   keepAliveSeconds: 0.6,
