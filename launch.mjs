@@ -1,5 +1,5 @@
-// The first thing that runs, on whatever Node the machine has: plain JavaScript that an old Node reads. It installs what
-// the verb needs, makes sure of Node 24, and hands over. Every script of package.json comes through here.
+// The entry of every script of package.json. It runs on any version of Node, so it is plain JavaScript. It installs the
+// packages that the verb needs, finds Node 24, and runs the command with it.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -58,7 +58,7 @@ function install(isDevelopment) {
   writeFileSync(stamp, `${lock} ${isDevelopment ? "all" : "server"}`);
 }
 
-/** Node 24 comes as a package where there is one for this platform; elsewhere it has to be on the machine. */
+/** The Node 24 of the installed package, or one on this machine where the platform has no such package. */
 function findNode() {
   const brought = join(root, "node_modules/.bin/node");
   const candidates = [...(existsSync(brought) ? [brought] : []), process.execPath, "node"];
@@ -75,7 +75,7 @@ function majorOf(node) {
   return status === 0 ? Number.parseInt(stdout.slice(1), 10) : 0;
 }
 
-/** Signals from a terminal reach the child by themselves; those sent to this process are passed on. */
+/** A terminal signals the child itself. A SIGTERM to this process is forwarded. */
 function run([program, ...programArgs]) {
   const path = [join(root, "node_modules/.bin"), process.env.PATH].join(delimiter);
   const child = spawn(program, programArgs, { stdio: "inherit", env: { ...process.env, PATH: path } });

@@ -1,6 +1,6 @@
 import express from "express";
 
-/** The least that an Express server does for the same answers: parse JSON, answer JSON, write events and wait for room. */
+/** The baseline: an Express server that parses JSON, answers JSON, writes events and waits for `drain`, and nothing else. */
 const app = express();
 const answer = {
   id: "chatcmpl-1",
@@ -24,7 +24,7 @@ const chunk = {
 };
 
 app.post("/v1/chat/completions", express.json(), async (req, res) => {
-  if (!(req.body as { stream?: boolean }).stream) return void res.json(answer); // our own bench sends it
+  if (!(req.body as { stream?: boolean }).stream) return void res.json(answer); // overhead.ts sends it
   res.writeHead(200, { "content-type": "text/event-stream" });
   for (let event = 0; event < 1003; event += 1) {
     if (!res.write(`data: ${JSON.stringify(chunk)}\n\n`))

@@ -3,14 +3,14 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 
-/** CPU time of a server's process per request and per streamed event: Parley ÷ plain Express, in turns in one run. */
+/** Measures CPU time of the server process per request and per streamed event: Parley ÷ plain Express, alternating in one run. */
 
 interface Subject {
   readonly process: ChildProcess;
   readonly url: string;
 }
 
-/** What a subject says of its own process. */
+/** A message of a subject about its own process. */
 type Report = { readonly url: string } | { readonly cpuMicros: number };
 
 const rounds = 7;
@@ -21,7 +21,7 @@ const concurrency = 8;
 
 const start = async (file: string): Promise<Subject> => {
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), { stdio: ["ignore", "ignore", "inherit", "ipc"] });
-  const [message] = (await once(child, "message")) as [Report]; // the first thing a subject says
+  const [message] = (await once(child, "message")) as [Report]; // the first message of a subject
   if (!("url" in message)) throw new Error(`${file} did not say where it listens`);
   return { process: child, url: message.url };
 };

@@ -1,6 +1,6 @@
 import { startTestServer } from "@parley/server/testing";
 
-/** Parley with the scripted engine, as a process that tells its own CPU time. */
+/** Parley with the scripted engine, as a process that reports its own CPU time. */
 const thousand = [
   { role: true as const, tokens: 0 },
   { repeat: 1000, steps: [{ text: " token" }] },

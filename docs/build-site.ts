@@ -15,7 +15,7 @@ import type { ErrorCatalog } from "./error-pages.ts";
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Stands in `index.html` where the program of the page belongs. */
+/** The placeholder in `index.html` for the program of the page. */
 const programMarker = "/* redoc.js */";
 
 /** Path in the tree and text, for every page. */
@@ -51,13 +51,13 @@ async function buildReference(contract: object): Promise<{ readonly page: string
   }
 }
 
-/** The program stands at the beginning of the page's only module, before the contract. */
+/** The program is the beginning of the only module of the page, before the contract. */
 function splitProgram(html: string): { readonly page: string; readonly program: string } {
   const opening = '<script type="module">';
   const start = html.indexOf(opening) + opening.length;
   const end = html.indexOf("const __redoc_definition");
   if (start < opening.length || end < start)
-    throw new Error("Redocly's page has another form than expected: its program was not found");
+    throw new Error("the program was not found in the page that Redocly built");
   const page = (html.slice(0, start) + programMarker + html.slice(end)).replace(
     "<title>",
     '<link rel="icon" href="data:,"><title>',

@@ -23,10 +23,10 @@ const waits: Readonly<Record<string, string>> = {
   none: "",
   "retry-after":
     "Wait as long as <code>retry-after-ms</code> (or <code>retry-after</code>) says; not at all where <code>x-should-retry</code> is <code>false</code>.",
-  backoff: "Leave growing, random pauses between attempts.",
+  backoff: "Use exponential backoff with jitter between attempts.",
 };
 
-/** What a reader needs who met this error: what happened, what to do, whether to try again. */
+/** The page of one error: what happened, what to do, and whether a retry helps. */
 export function errorPage(code: string, entry: CatalogEntry): string {
   const place = entry.in_stream
     ? "In an answer with this status, or as the last event of a stream."
@@ -74,11 +74,11 @@ ${rows.join("\n")}
 function paramSentence(param: string | null): string {
   if (param === null) return "Always null.";
   return param === "required"
-    ? "The path of the member at fault."
-    : "The path of the member at fault, or null where no member is.";
+    ? "The path of the field at fault."
+    : "The path of the field at fault, or null where no field is.";
 }
 
-/** The catalogue is written with Markdown's code marks. */
+/** Escapes HTML and turns the backticks of Markdown into `<code>`. */
 const markUp = (text: string): string =>
   text
     .trim()

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestServer } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
 
-/** The pages as a reader's browser shows them, from the running server. */
+/** The pages of the running server, as a browser shows them. */
 
 const executablePath = ["/usr/bin/chromium", "/usr/bin/google-chrome"].find((path) => existsSync(path));
 const quiet = [

@@ -8,7 +8,7 @@ import { key, pinTo, servedName } from "./subjects.ts";
 
 const run = promisify(execFile);
 
-/** A load of requests that do not depend on each other. */
+/** A load of independent requests. */
 export interface Shape {
   readonly concurrency: number;
   readonly prompts: number;

@@ -1,7 +1,7 @@
 import { Agent, createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Copies every request to the base URL that it is started with, and the answer back, byte by byte; nothing else. */
+/** A proxy that forwards every request to its base URL and streams the response back unchanged. */
 
 const { hostname, port } = new URL(process.argv[2] ?? "");
 const agent = new Agent({ keepAlive: true });

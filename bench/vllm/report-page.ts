@@ -6,7 +6,7 @@ import { findVllm } from "@parley/inference";
 
 interface PageOptions {
   readonly root: string;
-  /** Where the parts have left what they measured. */
+  /** The folder with the measurements of the parts. */
   readonly folder: string;
   readonly installFolder: string;
   readonly parts: readonly string[];
@@ -15,7 +15,7 @@ interface PageOptions {
 
 type Row = Readonly<Record<string, string | number>>;
 
-/** Everything that was measured, as one page of Markdown; what was not is named. */
+/** All measurements as one page of Markdown. Parts that were not measured are listed. */
 export async function writePage(options: PageOptions): Promise<string> {
   const { folder, parts } = options;
   const rows = (table: string): Row[] => parts.flatMap((part) => rowsOf(join(folder, part, `${table}.jsonl`)));
@@ -46,7 +46,7 @@ async function describeMachine({ installFolder, isGpu }: PageOptions): Promise<s
   return `vLLM ${versionText}, Node ${process.version}; ${availableParallelism()} × ${cpus()[0]?.model}, ${memory}, ${gpus}.`;
 }
 
-/** As `parley engine plan` prints it, the names of this machine's folders left out. */
+/** The output of `parley engine plan`, without the folder names of this machine. */
 function planOf({ root, installFolder }: PageOptions): string {
   const cli = join(root, "packages/server/src/cli/main.ts");
   const env = { ...process.env, PARLEY_ENGINE: "vllm-process", PARLEY_VLLM: installFolder };

@@ -11,14 +11,14 @@ import { writeHeavyModel } from "./weights.ts";
 
 /**
  * Tokens per second and time to first token of chat completions, through Parley ÷ straight to the engine, by vLLM's own
- * load generator, in turns in one run. Beside them, for one request at a time, two that only pass bytes on: the least
- * that any program of Node costs there, and `vllm-router` where `PARLEY_TEST_ROUTER` names it. `WEIGHTS` names a folder
+ * load generator, in turns in one run. For one request at a time, two proxies are measured as well: the smallest
+ * possible one in Node, and `vllm-router` where `PARLEY_TEST_ROUTER` names it. `WEIGHTS` names a folder
  * to serve instead, `ROUNDS` how often each is measured.
  */
 
 const rounds = Number(process.env["ROUNDS"] ?? 3);
 const ownWeights = process.env["WEIGHTS"];
-/** Many at a time for the throughput; one at a time for the first token, which would wait for others' steps otherwise. */
+/** Concurrent requests for throughput; one at a time for the first token, which would otherwise wait for the steps of others. */
 const shapes = [
   { name: "8 at a time", concurrency: 8, prompts: 32, inputTokens: 60, outputTokens: 64, hasOthers: false },
   { name: "1 at a time", concurrency: 1, prompts: 30, inputTokens: 60, outputTokens: 8, hasOthers: true },
@@ -42,9 +42,9 @@ const folder = mkdtempSync(join(tmpdir(), "parley-bench-"));
 const models: readonly Model[] =
   ownWeights === undefined
     ? [
-        // So many weights that a step takes a processor what a large model takes a GPU.
+        // So large that a step on a CPU takes as long as one of a large model on a GPU.
         { name: "heavy", weights: writeHeavyModel(join(folder, "model")), isMadeUp: true },
-        // Its first token comes so early that a millisecond can be seen.
+        // Its first token comes so early that one millisecond shows.
         { name: "light", weights: miniFolder, isMadeUp: false },
       ]
     : [{ name: ownWeights, weights: ownWeights, isMadeUp: false }];
@@ -54,7 +54,7 @@ table.print();
 rmSync(folder, { recursive: true, force: true });
 
 /** The first is the engine itself. */
-interface Way {
+interface Path {
   readonly name: string;
   readonly url: string;
 }
@@ -75,25 +75,25 @@ async function measureModel({ name, weights, isMadeUp }: Model): Promise<void> {
   const load = { model: weights, extraBody: { logit_bias: neverEnding } };
   for (const { url } of [...main, ...others]) await measure(url, warmUp, load);
   for (const shape of shapes) {
-    const ways = shape.hasOthers ? [...main, ...others] : main;
-    const seen = await measureInTurns(ways, (url) => measure(url, shape, load));
+    const paths = shape.hasOthers ? [...main, ...others] : main;
+    const seen = await measureInTurns(paths, (url) => measure(url, shape, load));
     const [[, direct] = [], ...through] = seen;
-    for (const [way, measured] of through) table.add(rowOf(name, shape, way.name, direct ?? [], measured));
+    for (const [path, measured] of through) table.add(rowOf(name, shape, path.name, direct ?? [], measured));
   }
 }
 
 async function measureInTurns(
-  ways: readonly Way[],
+  paths: readonly Path[],
   measureOne: (url: string) => Promise<Measured>,
-): Promise<Map<Way, Measured[]>> {
-  const seen = new Map<Way, Measured[]>(ways.map((way) => [way, []]));
+): Promise<Map<Path, Measured[]>> {
+  const seen = new Map<Path, Measured[]>(paths.map((path) => [path, []]));
   for (let round = 0; round < rounds; round += 1) {
-    // What comes first in a round changes, in case the machine does.
-    const first = round % ways.length;
-    for (const way of [...ways.slice(first), ...ways.slice(0, first)]) {
-      const measured = await measureOne(way.url);
-      console.log(JSON.stringify({ round, way: way.name, ...measured }));
-      seen.get(way)?.push(measured);
+    // The order rotates, so that a drift of the machine does not favour one of them.
+    const first = round % paths.length;
+    for (const path of [...paths.slice(first), ...paths.slice(0, first)]) {
+      const measured = await measureOne(path.url);
+      console.log(JSON.stringify({ round, path: path.name, ...measured }));
+      seen.get(path)?.push(measured);
     }
   }
   return seen;
@@ -103,7 +103,7 @@ async function measureInTurns(
 function rowOf(
   model: string,
   { name, inputTokens, outputTokens }: NamedShape,
-  way: string,
+  path: string,
   direct: readonly Measured[],
   through: readonly Measured[],
 ): Row {
@@ -113,7 +113,7 @@ function rowOf(
     model,
     requests: `${name}, ${inputTokens} tokens in, ${outputTokens} out`,
     rounds,
-    through: way,
+    through: path,
     "direct, tokens/s": spread(
       direct.map((one) => one.output_throughput),
       1,

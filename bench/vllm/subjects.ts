@@ -18,8 +18,8 @@ export interface Subject extends AsyncDisposable {
 const isPinned = availableParallelism() === 2 && spawnSync("taskset", ["--version"]).status === 0;
 
 /**
- * The command in front of a program: of two processors the first one is all of vLLM's, as a GPU machine computes apart,
- * and what else takes part shares the second. With any other number nothing is pinned.
+ * The command in front of a program: with two processors, vLLM has the first to itself, as it would have a GPU, and
+ * everything else shares the second. With any other number nothing is pinned.
  */
 export const pinTo = (processor: 0 | 1): readonly string[] =>
   isPinned ? ["taskset", "--cpu-list", String(processor)] : [];
@@ -31,7 +31,7 @@ interface EngineOptions {
   readonly folder: string;
 }
 
-/** vLLM with the flags that Parley starts it with, on a port of its own: all ways lead to it. */
+/** vLLM with the flags that Parley starts it with, on a port of its own. Every measured path ends there. */
 export async function startEngine({ weights, isMadeUp, folder }: EngineOptions): Promise<Subject> {
   const found = await findVllm(undefined, installFolder);
   const port = await freePort();
@@ -48,7 +48,7 @@ export async function startEngine({ weights, isMadeUp, folder }: EngineOptions):
     tensorParallel: undefined,
     dtype: "bfloat16",
     shutdownSeconds: 1,
-    // The second way would find the prompts of the first one read already.
+    // Without this, the second subject would find the prompts of the first in the cache.
     extra: ["--no-enable-prefix-caching", ...(isMadeUp ? ["--load-format", "dummy"] : [])],
   };
   const variables = engineVariables({ isCpu: found.isCpu, temporaryFolder: folder, gpus: undefined, cores: "0" });
@@ -96,11 +96,11 @@ export async function startParley({ url, tokenizer, folder }: ParleyOptions): Pr
   return { url: baseUrl.replace(/\/v1$/, ""), [Symbol.asyncDispose]: () => program[Symbol.asyncDispose]() };
 }
 
-/** The least that a program of Node between caller and engine costs. */
+/** The smallest proxy in Node between caller and engine. */
 export async function startCopier(url: string): Promise<Subject> {
   const [program, ...args] = [...pinTo(1), process.execPath, join(import.meta.dirname, "copier.ts"), url];
   const child = spawn(program, args, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
-  const [own] = (await once(child, "message")) as [string]; // what it says when it listens
+  const [own] = (await once(child, "message")) as [string]; // its address, once it listens
   const ended = once(child, "exit");
   const stop = async (): Promise<void> => {
     child.kill();

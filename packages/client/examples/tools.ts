@@ -1,4 +1,4 @@
-import { createParley, gather } from "@parley/client";
+import { createParley, collect } from "@parley/client";
 import type { ChatMessage, Tool } from "@parley/client";
 
 const parley = createParley({
@@ -22,8 +22,8 @@ const getGasPrice: Tool = {
 };
 const messages: ChatMessage[] = [{ role: "user", content: "What does gas cost on Ethereum?" }];
 
-// gather() puts a stream together; create() would give the same message.
-const asked = await gather(parley.stream({ model, messages, tools: [getGasPrice], tool_choice: "required" }));
+// collect() turns a stream into one completion; create() would return the same message.
+const asked = await collect(parley.stream({ model, messages, tools: [getGasPrice], tool_choice: "required" }));
 for (const { message } of asked.choices) {
   messages.push(message);
   for (const { id, function: call } of message.tool_calls ?? []) {

@@ -1,15 +1,15 @@
-/** One signal out of the caller's and one clock of our own. */
+/** Combines the signal of the caller with one timer of our own. */
 export interface Cancellation {
   readonly signal: AbortSignal;
-  /** Starts the clock anew: the signal aborts in so many milliseconds, unless the clock is stopped before. */
+  /** Restarts the timer: the signal aborts after that many milliseconds, unless the timer is stopped first. */
   readonly start: (ms: number, reason: () => unknown) => void;
   readonly stop: () => void;
   readonly abort: (reason?: unknown) => void;
-  /** Lets go of the clock and of the caller's signal, which may live longer than we do. */
+  /** Stops the timer and detaches from the signal of the caller, which may outlive the call. */
   readonly release: () => void;
 }
 
-/** Clocks of JavaScript cannot run longer; asked to, they ring at once. */
+/** The longest delay of a JavaScript timer; a longer one would fire at once. */
 const longestMs = 2 ** 31 - 1;
 
 export function openCancellation(outer: AbortSignal | undefined): Cancellation {

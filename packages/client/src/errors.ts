@@ -2,7 +2,7 @@ import type { ErrorParams } from "./generated/retry-rules.ts";
 import type { RetryAdvice } from "./retry-advice.ts";
 import type { ChatCompletionChunk, ErrorCode, ErrorDetails } from "./types.ts";
 
-/** What every error of this package tells. */
+/** What every error of this package carries. */
 export interface ErrorFacts {
   readonly retry: RetryAdvice;
   readonly requestId?: string | undefined;
@@ -24,7 +24,7 @@ export abstract class ParleyError extends Error {
   declare readonly requestId: string | undefined;
   /** Whether, and when, the same request may work. */
   declare readonly retry: RetryAdvice;
-  /** What of a stream had arrived. It is not the whole answer. Empty for everything but streams. */
+  /** The chunks that had arrived. They are not the whole answer. Empty unless the request was a stream. */
   declare readonly chunks: readonly ChatCompletionChunk[];
 
   constructor(message: string, facts: ErrorFacts) {
@@ -33,7 +33,7 @@ export abstract class ParleyError extends Error {
   }
 }
 
-/** What an {@link APIError} tells beside. */
+/** What an {@link APIError} carries besides. */
 export interface APIErrorFacts extends ErrorFacts {
   readonly code: string | null;
   readonly type: string | null;
@@ -50,7 +50,7 @@ export class APIError extends ParleyError {
   declare readonly type: string | null;
   /** HTTP status of the answer. 200 where the error ended a stream that had begun. */
   declare readonly status: number;
-  /** The member of the request at fault, such as `messages[2].content`; null where none is. */
+  /** The path of the request field at fault, such as `messages[2].content`; null where no field is. */
   declare readonly param: string | null;
   /** Facts for programs; empty where the code has none. */
   declare readonly details: ErrorDetails;
@@ -67,19 +67,19 @@ export class ConnectionError extends ParleyError {
   readonly code = "connection_error";
 }
 
-/** A time limit of the caller's own was reached: `timeoutMs`, or between two pieces of a stream `idleTimeoutMs`. */
+/** A time limit of the caller was reached: `timeoutMs`, or `idleTimeoutMs` between two chunks of a stream. */
 export class TimeoutError extends ParleyError {
   override readonly name = "TimeoutError";
   readonly code = "client_timeout";
 }
 
-/** A stream ended without its `[DONE]`, so the answer is not whole, however well it seems to end. See `chunks`. */
+/** A stream ended without its `[DONE]`, so the answer is not complete, even where its text looks complete. See `chunks`. */
 export class IncompleteStreamError extends ParleyError {
   override readonly name = "IncompleteStreamError";
   readonly code = "incomplete_stream";
 }
 
-/** A success that is no answer of this service, such as a page of a proxy. */
+/** A response with a success status that this service did not send, such as a page of a proxy. */
 export class MalformedResponseError extends ParleyError {
   override readonly name = "MalformedResponseError";
   readonly code = "malformed_response";
@@ -101,14 +101,14 @@ type DetailsOf<C extends ErrorCode> = C extends "rate_limit_exceeded"
     ? Required<Omit<ErrorDetails, "limit">>
     : ErrorDetails;
 
-/** The error that has this code, with what the contract says about its members. */
+/** The error that has this code, with the types that the contract gives its fields. */
 export type ErrorWithCode<C extends ErrorCode | ClientErrorCode> = C extends ErrorCode
   ? APIError & { readonly code: C; readonly param: ErrorParams[C]; readonly details: DetailsOf<C> }
   : C extends ClientErrorCode
     ? ClientErrors[C]
     : never;
 
-/** Whether something caught is an error of this package with one of these codes; then its members have their types. */
+/** Whether something caught is an error of this package with one of these codes; then its fields are typed. */
 export const hasCode = <const C extends ErrorCode | ClientErrorCode>(
   error: unknown,
   ...codes: readonly [C, ...C[]]

@@ -1,8 +1,8 @@
 export { createParley } from "./parley.ts";
 export type { Parley } from "./parley.ts";
 export type { CallOptions, ParleyOptions, ResponseInfo, SharedOptions } from "./options.ts";
-export { gather } from "./gather.ts";
-export type { GatheredCompletion } from "./gather.ts";
+export { collect } from "./collect.ts";
+export type { CollectedCompletion } from "./collect.ts";
 export {
   APIError,
   ConnectionError,

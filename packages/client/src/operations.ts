@@ -2,7 +2,7 @@ import createClient from "openapi-fetch";
 import type { paths } from "./generated/contract.ts";
 import type { ChatCompletion, CreateRequest, Model, StreamRequest } from "./types.ts";
 
-/** What one attempt brings along. */
+/** What one attempt needs. */
 export interface Exchange {
   readonly headers: Headers;
   readonly signal: AbortSignal;
@@ -43,8 +43,8 @@ export function openOperations(baseURL: string): Operations {
   };
 }
 
-// openapi-fetch 0.17 reads the contract's types wrongly: a member that can only be null, such as `refusal`, is gone from
-// an answer and forbidden in a request. What is sent and what comes is JSON as the contract has it, unchanged.
+// openapi-fetch 0.17 reads the contract's types wrongly: a field that can only be null, such as `refusal`, is missing from
+// a response and forbidden in a request. What is sent and what comes is JSON as the contract has it, unchanged.
 const toBody = (request: StreamRequest & { readonly stream: boolean }) => request as never;
 const mend = <T>(outcome: Promise<{ readonly response: Response }>) => outcome as Promise<Outcome<T>>;
 

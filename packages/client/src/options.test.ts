@@ -6,8 +6,8 @@ const options = { baseURL: "http://127.0.0.1:8080/v1", apiKey: "key" };
 const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
 
 test.each(["timeoutMs", "idleTimeoutMs", "maxRetries"] as const)("the README tells the default of %s", (name) => {
-  const [, told] = new RegExp(`^\\| \`${name}\` +\\| (\\d+) +\\|`, "m").exec(readme) ?? [];
-  expect(Number(told)).toBe(settle(options)[name]);
+  const [, documented] = new RegExp(`^\\| \`${name}\` +\\| (\\d+) +\\|`, "m").exec(readme) ?? [];
+  expect(Number(documented)).toBe(settle(options)[name]);
 });
 
 test("what a call says goes over what the client says, and undefined says nothing", () => {

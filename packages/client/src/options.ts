@@ -1,6 +1,6 @@
 import { keepAliveMs, requestDeadlineMs } from "./generated/retry-rules.ts";
 
-/** What the caller is told of each answer as soon as its head is there, an answer that is retried included. */
+/** What the caller receives of each response as soon as its headers arrive, including responses that are retried. */
 export interface ResponseInfo {
   /** HTTP status. */
   readonly status: number;
@@ -10,30 +10,30 @@ export interface ResponseInfo {
   readonly headers: Headers;
 }
 
-/** What can be said once for a client, and again for a single call; the call wins. */
+/** Settings of a client that a single call can override. */
 export interface SharedOptions {
   /**
-   * How long to wait, in milliseconds, retries and pauses included: for a stream until its head is there, otherwise until
-   * the whole answer is. Above 0; `Infinity` waits for ever. Default: 610 000, so that the service's own bound of 600
+   * How long to wait, in milliseconds, retries and pauses included: for a stream until its headers arrive, otherwise until
+   * the whole response has. Above 0; `Infinity` waits for ever. Default: 610 000, so that the service's own bound of 600
    * seconds comes first.
    */
   readonly timeoutMs?: number | undefined;
   /**
    * The longest silence in a stream, in milliseconds. Above 0; `Infinity` waits for ever. Default: 60 000, four times the
-   * silence after which the service sends a sign of life.
+   * silence after which the service sends a keep-alive comment.
    */
   readonly idleTimeoutMs?: number | undefined;
   /**
-   * How often a request is repeated at most, where the contract says that it helps and nothing of the answer has come. 0
-   * turns retries off. Default: 2. There is no way to tell a repeated request from a new one: where a connection broke
-   * after the service had begun, both are charged.
+   * The most retries of one request. A request is retried only where the contract says that it helps and nothing of the
+   * response has arrived. 0 turns retries off. Default: 2. The service cannot tell a retry from a new request: where a
+   * connection broke after generation had begun, both are charged.
    */
   readonly maxRetries?: number | undefined;
-  /** Further headers. One that this package sets, too, takes the place of its value. */
+  /** Further headers. They replace those that this package sets itself. */
   readonly headers?: Headers | Readonly<Record<string, string>> | undefined;
-  /** Refuse members that would be ignored, with `unknown_parameter`. Default: false; then `x-ignored-params` names them. */
+  /** Refuse parameters that would be ignored, with `unknown_parameter`. Default: false; then `x-ignored-params` names them. */
   readonly strictParams?: boolean | undefined;
-  /** Called with the head of each answer. What it throws ends the call. */
+  /** Called with the status and headers of each response. What it throws ends the call. */
   readonly onResponse?: ((info: ResponseInfo) => void) | undefined;
 }
 
@@ -49,7 +49,7 @@ export interface ParleyOptions extends SharedOptions {
   readonly baseURL: string;
   /** The key, or a function that gives it; the function is called for every attempt, so that keys can be rotated. */
   readonly apiKey: string | (() => string | Promise<string>);
-  /** What sends requests; it has to heed `init.signal`. Default: the global `fetch`, looked up at every request. */
+  /** What sends requests; it must honour `init.signal`. Default: the global `fetch`, looked up at every request. */
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
 }
 
@@ -86,7 +86,7 @@ export function settle(options: ParleyOptions, call: CallOptions = {}): Settings
   };
 }
 
-/** What a runtime says of a header that it refuses may hold the key, so none of its words go on. */
+/** A runtime that refuses a header may quote the key in its message, so that message is dropped. */
 function authorize(apiKey: string): Headers {
   try {
     return new Headers({ authorization: `Bearer ${apiKey}` });

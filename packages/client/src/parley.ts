@@ -18,9 +18,9 @@ export interface Parley {
   /**
    * The same, chunk by chunk, while it is written. The request begins with the first chunk that is asked for. Leaving the
    * loop ends it, and the service stops within a second; what had been written is charged. With
-   * `stream_options: { include_usage: true }` one chunk, the last, has the counts and no choices.
+   * `stream_options: { include_usage: true }` the last chunk has the usage and no choices.
    * @throws {IncompleteStreamError} the stream ended without its `[DONE]`; {APIError} also for an error that ends a stream
-   *   that has begun; and what `create` throws. `chunks` of the error has what had arrived
+   *   that has begun; and what `create` throws. `chunks` of the error has the chunks that had arrived
    * @see the state machine `x-streams` of the contract
    */
   readonly stream: (
@@ -28,14 +28,14 @@ export interface Parley {
     options?: CallOptions,
   ) => AsyncGenerator<ChatCompletionChunk, void, undefined>;
 
-  /** Every model that the service offers to this key, with limits, prices and abilities. @throws as `create` */
+  /** Every model that the service offers to this key, with limits, prices and capabilities. @throws as `create` */
   readonly models: (options?: CallOptions) => Promise<Model[]>;
 
   /** One model by its id. @throws {APIError} `model_not_found`; as `create` */
   readonly model: (id: string, options?: CallOptions) => Promise<Model>;
 }
 
-/** A client of one service. Nothing is sent before something is asked for, and nothing has to be closed. */
+/** A client of one service. It sends nothing until a method is called, and does not need to be closed. */
 export function createParley(options: ParleyOptions): Parley {
   const operations = openOperations(options.baseURL);
   return {

@@ -18,7 +18,7 @@ export function readHttpError(response: Response, body: unknown): APIError {
   });
 }
 
-/** The error that ended a stream. Some of the answer has been handed on, so only the caller can say: again. */
+/** The error that ended a stream. The caller has received a part of the answer, so the caller decides about a retry. */
 export function readStreamError(response: Response, body: unknown, chunks: readonly ChatCompletionChunk[]): APIError {
   const { message, ...facts } = readEnvelope(body);
   const retry = { helps: helpsOf(facts.code, 500), afterMs: undefined, isAutomatic: false };
@@ -44,5 +44,5 @@ function readEnvelope(body: unknown): Envelope {
 
 const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
-/** So that reading a member of what is no object finds nothing instead of failing. */
+/** Reading a field of a value that is no object gives undefined instead of failing. */
 const asRecord = (value: unknown): Readonly<Record<string, unknown>> => ({ ...(value as object | undefined) });

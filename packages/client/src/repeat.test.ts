@@ -4,7 +4,7 @@ import { pauseMs, repeat } from "./repeat.ts";
 import { askCaller, tryAgain } from "./retry-advice.ts";
 import type { RetryAdvice } from "./retry-advice.ts";
 
-/** Fails with this advice as often as said, then succeeds with the number of attempts. */
+/** Fails with this advice the given number of times, then succeeds with the number of attempts. */
 function failing(times: number, retry: RetryAdvice): () => Promise<number> {
   let attempts = 0;
   return async () => {

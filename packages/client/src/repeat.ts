@@ -4,7 +4,7 @@ import type { RetryAdvice } from "./retry-advice.ts";
 export interface RepeatOptions {
   /** How many further attempts there may be. */
   readonly maxRetries: number;
-  /** The time, as `nowMs` tells it, after which nothing is begun any more. */
+  /** The time on the clock of `nowMs` after which no attempt begins. */
   readonly endsAtMs: number;
   /** Ends a pause at once; its reason is thrown. */
   readonly signal: AbortSignal;
@@ -13,7 +13,7 @@ export interface RepeatOptions {
   readonly random?: () => number;
 }
 
-/** Makes attempts until one succeeds or its error says that another makes no sense. @throws what the last attempt threw */
+/** Makes attempts until one succeeds or fails with an error that is not retryable. @throws what the last attempt threw */
 export async function repeat<T>(attempt: () => Promise<T>, options: RepeatOptions): Promise<T> {
   const { maxRetries, endsAtMs, signal, nowMs = Date.now, random = Math.random } = options;
   for (let retries = 0; ; retries += 1) {
@@ -22,7 +22,7 @@ export async function repeat<T>(attempt: () => Promise<T>, options: RepeatOption
     } catch (error) {
       if (!(error instanceof ParleyError) || !error.retry.isAutomatic || retries >= maxRetries) throw error;
       const waitMs = pauseMs(error.retry, retries, random());
-      // A wait that ends after the caller's patience would only hide this error behind a timeout.
+      // A wait beyond the caller's time limit would only replace this error with a timeout.
       if (nowMs() + waitMs >= endsAtMs) throw error;
       await sleep(waitMs, signal);
     }
@@ -33,8 +33,8 @@ const firstPauseMs = 500;
 const longestPauseMs = 8000;
 
 /**
- * As long as the service asks, and up to a quarter more, so that those who were refused together do not come back
- * together; where it names no time, anything up to a bound that doubles each time ("full jitter").
+ * The pause before the next attempt: as long as the service asks and up to a quarter more, so that clients that were
+ * refused together do not retry together. Where the service names no time: exponential backoff with full jitter.
  */
 export function pauseMs({ afterMs }: RetryAdvice, retries: number, random: number): number {
   if (afterMs !== undefined) return afterMs * (1 + random / 4);

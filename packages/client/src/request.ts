@@ -25,7 +25,10 @@ export async function ask<T>(operation: Operation<T>, settings: Settings): Promi
   }
 }
 
-/** A success, after as many attempts as the settings and the errors allow, or the last error. The clock still runs then. */
+/**
+ * A success, after as many attempts as the settings and the errors allow, or the last error. The timer still runs
+ * afterwards.
+ */
 export async function request<T>(
   operation: Operation<T>,
   settings: Settings,
@@ -78,7 +81,10 @@ async function reach(fetch: Settings["fetch"], url: string, init: RequestInit, s
   }
 }
 
-/** The head came, and then the body broke off or was no JSON. A success has been generated and charged: no retry. */
+/**
+ * The headers arrived, and then the body broke off or was not JSON. The answer has been generated and charged, so there
+ * is no retry.
+ */
 function explainBrokenBody(cause: unknown, head: Response, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   const facts = { ...factsOf(head), cause };

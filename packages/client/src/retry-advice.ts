@@ -4,19 +4,19 @@ import { noRetryAboveMs, retryHelps } from "./generated/retry-rules.ts";
 export interface RetryAdvice {
   /** `never`: the same request fails again. `after-wait`: it works after the wait. `maybe`: it may work. */
   readonly helps: "never" | "after-wait" | "maybe";
-  /** Milliseconds to wait first, as the service asks. Undefined: no time was named; leave growing, random pauses. */
+  /** Milliseconds to wait first, as the service asks. Undefined: no time was named; use exponential backoff with jitter. */
   readonly afterMs: number | undefined;
   /**
-   * Whether a program may repeat the request unasked. False where it is hopeless, where the wait is longer than a minute,
+   * Whether a program may repeat the request unasked. False where a retry fails again, where the wait is longer than a minute,
    * where the service says so (`x-should-retry: false`), and once an answer has begun.
    */
   readonly isAutomatic: boolean;
 }
 
-/** It may work, but whoever asked has to decide: an answer had begun, and is perhaps charged. */
+/** It may work, but the caller has to decide: an answer had begun and may be charged. */
 export const askCaller: RetryAdvice = { helps: "maybe", afterMs: undefined, isAutomatic: false };
 
-/** Nothing has been answered: it may work, with pauses. */
+/** No response arrived: a retry with backoff may work. */
 export const tryAgain: RetryAdvice = { helps: "maybe", afterMs: undefined, isAutomatic: true };
 
 /** The advice for an answer over HTTP. An answer without a code of the contract is judged by its status. */
@@ -33,7 +33,7 @@ export function helpsOf(code: string | null, status: number): RetryAdvice["helps
   return status === 408 || status === 429 || status >= 500 ? "maybe" : "never";
 }
 
-/** `retry-after-ms`, else `retry-after` in seconds. A date there, which the contract does not know, is as good as none. */
+/** `retry-after-ms`, else `retry-after` in seconds. A date there is ignored, because the contract has none. */
 function readWaitMs(headers: Headers): number | undefined {
   const read = (name: string, unitMs: number): number | undefined => {
     const waitMs = Number.parseFloat(headers.get(name) ?? "") * unitMs;

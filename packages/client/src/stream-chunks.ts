@@ -16,8 +16,8 @@ import type { ChatCompletionChunk } from "./types.ts";
 type Body = ReadableStream<Uint8Array> | null;
 
 /**
- * Bytes → lines → events → chunks. The request begins with the first chunk that is asked for; leaving the loop, however
- * that happens, ends it.
+ * Bytes → lines → events → chunks. The request is sent when the first chunk is asked for. Leaving the loop, in
+ * whatever way, cancels it.
  */
 export async function* streamChunks(
   operation: Operation<Body>,
@@ -74,13 +74,13 @@ function readChunk(data: string, response: Response, facts: ErrorFacts): ChatCom
   return event;
 }
 
-/** Takes what little follows `[DONE]`, so that the connection can be used again; not for longer than a second. */
+/** Reads what follows `[DONE]`, for a second at most, so that the connection can be reused. */
 async function drain(reader: ByteReader, cancellation: Cancellation): Promise<void> {
   cancellation.start(1000, () => undefined);
   try {
     while (!(await reader.read()).done);
   } catch {
-    // The answer is whole; how its connection ends is nobody's concern.
+    // The answer is complete, so an error of its connection no longer matters.
   } finally {
     cancellation.stop();
   }

@@ -20,7 +20,7 @@ export type ErrorCode = Schemas["ErrorCode"];
 export type ErrorDetails = Schemas["ErrorDetails"];
 export type ErrorType = Schemas["ErrorType"];
 
-/** What {@link Parley.create} takes: the contract's request without the members that only a stream has. */
+/** What {@link Parley.create} takes: the contract's request without the parameters of streams. */
 export type CreateRequest = Omit<Schemas["ChatCompletionRequest"], "stream" | "stream_options">;
 
 /** What {@link Parley.stream} takes: the contract's request; `stream: true` is added. */

@@ -57,9 +57,9 @@ test("attw finds nothing for those who import ES modules", async () => {
 });
 
 /** What a strict project of a partner may and may not write. */
-const use = `import { createParley, gather, hasCode } from "@parley/client";
+const use = `import { createParley, collect, hasCode } from "@parley/client";
 const parley = createParley({ baseURL: "/v1", apiKey: async () => "key", fetch });
-const { choices, usage } = await gather(parley.stream({ model: "m", messages: [{ role: "user", content: "x" }] }));
+const { choices, usage } = await collect(parley.stream({ model: "m", messages: [{ role: "user", content: "x" }] }));
 const text: string | null | undefined = choices[0]?.message.content;
 // @ts-expect-error it is there only where it was asked for
 usage.total_tokens;

@@ -2,12 +2,12 @@
  * What the client has to be able to do in every runtime. Plain JavaScript without a word of any of them: it runs as it is
  * in Node, Bun and Deno, and bundled in browsers and workers.
  */
-export async function probe({ createParley, gather, hasCode }, baseURL, apiKey) {
+export async function probe({ createParley, collect, hasCode }, baseURL, apiKey) {
   const parley = createParley({ baseURL, apiKey, maxRetries: 0 });
   const ask = (content) => ({ model: "vendor/model-1", messages: [{ role: "user", content }] });
   const models = await parley.models();
   const plain = await parley.create(ask("Hello"));
-  const streamed = await gather(parley.stream(ask("Zürich 🜁 汉")));
+  const streamed = await collect(parley.stream(ask("Zürich 🜁 汉")));
 
   let pieces = 0;
   for await (const _ of parley.stream(ask("script:endless"))) {
@@ -23,7 +23,7 @@ export async function probe({ createParley, gather, hasCode }, baseURL, apiKey) 
     return error;
   };
   const refused = await failure(parley.model("vendor/none"));
-  const cut = await failure(gather(parley.stream(ask("script:fail-late"))));
+  const cut = await failure(collect(parley.stream(ask("script:fail-late"))));
   const late = await failure(parley.create(ask("script:stall"), { timeoutMs: 200 }));
   const signal = AbortSignal.abort("enough");
   return {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { modelId, startTestServer, until } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
-import { APIError, IncompleteStreamError, gather } from "../src/index.ts";
+import { APIError, IncompleteStreamError, collect } from "../src/index.ts";
 import type { Parley, ParleyOptions, StreamRequest } from "../src/index.ts";
 import { connect as connectTo, errorOf, hello, textOf } from "./ask.ts";
 import { playing, readAborted, scenarios } from "./scenarios.ts";
@@ -18,7 +18,7 @@ const connect = (options: Partial<ParleyOptions> = {}, to = server): Parley =>
   connectTo(to.baseUrl, { maxRetries: 0, ...options });
 
 describe("answers", () => {
-  test("create() and a gathered stream are the same answer", async () => {
+  test("create() and a collected stream are the same answer", async () => {
     const requests: StreamRequest[] = [
       hello,
       { ...hello, n: 3 },
@@ -35,7 +35,7 @@ describe("answers", () => {
     const ids = /"(id|created)":("[^"]+"|\d+)/g;
     for (const request of requests) {
       const plain = await connect().create(request);
-      const streamed = await gather(connect().stream({ ...request, stream_options: { include_usage: true } }));
+      const streamed = await collect(connect().stream({ ...request, stream_options: { include_usage: true } }));
       expect(JSON.stringify(streamed).replaceAll(ids, "")).toBe(JSON.stringify(plain).replaceAll(ids, ""));
       expect(plain.choices).toHaveLength(request.n ?? 1);
     }
@@ -135,7 +135,7 @@ describe("leaving", () => {
 
   test("a whole stream is no hang-up", async () => {
     const before = await readAborted(server);
-    for (let turn = 0; turn < 5; turn += 1) await gather(connect().stream(hello));
+    for (let turn = 0; turn < 5; turn += 1) await collect(connect().stream(hello));
     expect(await readAborted(server)).toBe(before);
   });
 });

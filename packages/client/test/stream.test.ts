@@ -1,12 +1,12 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
-import { APIError, IncompleteStreamError, MalformedResponseError, TimeoutError, gather } from "../src/index.ts";
+import { APIError, IncompleteStreamError, MalformedResponseError, TimeoutError, collect } from "../src/index.ts";
 import type { ChatCompletionChunk } from "../src/index.ts";
 import { connect, errorOf, hello, textOf } from "./ask.ts";
 import { answer, done, event, reset, stall, startStub, stream, wholeStream } from "./stub-server.ts";
 import type { Reply, StubServer } from "./stub-server.ts";
 
-const collect = (stub: StubServer): Promise<ChatCompletionChunk[]> =>
+const chunksOf = (stub: StubServer): Promise<ChatCompletionChunk[]> =>
   Array.fromAsync(connect(stub.baseURL).stream(hello));
 
 /** The error, and what the loop saw before it. */
@@ -22,11 +22,11 @@ async function brokenStream(reply: Reply): Promise<{ readonly error: unknown; re
 }
 
 describe("a whole stream", () => {
-  test("gives its chunks, and gather() the answer", async () => {
+  test("gives its chunks, and collect() the answer", async () => {
     await using stub = await startStub(stream(wholeStream));
-    expect(textOf(await collect(stub))).toBe("Hello.");
+    expect(textOf(await chunksOf(stub))).toBe("Hello.");
     expect(JSON.parse(stub.requests[0]?.body ?? "")).toEqual({ ...hello, stream: true });
-    const { choices } = await gather(connect(stub.baseURL).stream(hello));
+    const { choices } = await collect(connect(stub.baseURL).stream(hello));
     expect(choices).toEqual([
       {
         index: 0,
@@ -48,7 +48,7 @@ describe("a whole stream", () => {
         response.end();
       }),
     );
-    expect(textOf(await collect(stub))).toBe("Hello.");
+    expect(textOf(await chunksOf(stub))).toBe("Hello.");
   });
 
   test("hands on each chunk when it comes", async () => {
@@ -69,18 +69,18 @@ describe("a whole stream", () => {
   test("is over with its [DONE], whatever follows", async () => {
     const after = `${event("more")}data: {"error":{}}\n\nno event`;
     await using stub = await startStub(stream(wholeStream + after), stream(wholeStream, stall));
-    expect(textOf(await collect(stub))).toBe("Hello.");
-    expect(textOf(await collect(stub))).toBe("Hello.");
+    expect(textOf(await chunksOf(stub))).toBe("Hello.");
+    expect(textOf(await chunksOf(stub))).toBe("Hello.");
     // A service that never ends its answer is not waited for.
     expect(await stub.requests[1]?.closed).toBe("hung up");
   });
 
   test("leaves its connection to the next request", async () => {
     await using stub = await startStub(stream(wholeStream, (response) => setTimeout(() => response.end(), 30)));
-    await collect(stub);
+    await chunksOf(stub);
     expect(await stub.requests[0]?.closed).toBe("complete");
     await new Promise((resolve) => setTimeout(resolve, 20)); // until the end has travelled
-    await collect(stub);
+    await chunksOf(stub);
     expect(stub.requests.map(({ connection }) => connection)).toEqual([0, 0]);
   });
 
@@ -147,15 +147,15 @@ describe("a stream that is not whole", () => {
     ],
   ])("throws a malformed response when a success is %s instead", async (_title, reply, word) => {
     await using stub = await startStub(reply);
-    const error = await errorOf(collect(stub));
+    const error = await errorOf(chunksOf(stub));
     expect(error).toBeInstanceOf(MalformedResponseError);
     expect(String(error)).toContain(word);
     await stub.requests[0]?.closed;
   });
 
-  test("is told by gather() as well", async () => {
+  test("is told by collect() as well", async () => {
     await using stub = await startStub(stream(event("Hel"), reset));
-    const error = await errorOf(gather(connect(stub.baseURL).stream(hello)));
+    const error = await errorOf(collect(connect(stub.baseURL).stream(hello)));
     expect(error).toBeInstanceOf(IncompleteStreamError);
     expect(error).toHaveProperty("chunks.0.choices.0.delta.content", "Hel");
   });
@@ -197,8 +197,8 @@ describe("leaving a stream", () => {
     await using stub = await startStub(stream(wholeStream), stream(event("Hel"), reset), stream(event("Hel"), stall));
     const { signal } = new AbortController();
     const parley = connect(stub.baseURL);
-    await gather(parley.stream(hello, { signal }));
-    await errorOf(gather(parley.stream(hello, { signal })));
+    await collect(parley.stream(hello, { signal }));
+    await errorOf(collect(parley.stream(hello, { signal })));
     for await (const _ of parley.stream(hello, { signal })) break;
     expect(stub.requests).toHaveLength(3);
     expect(getEventListeners(signal, "abort")).toEqual([]);

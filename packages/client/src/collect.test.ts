@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { IncompleteStreamError } from "./errors.ts";
-import { gather } from "./gather.ts";
+import { collect } from "./collect.ts";
 import type { ChatCompletionChunk, ChunkChoice } from "./types.ts";
 
 const readExample = (name: string): ChatCompletionChunk[] =>
@@ -25,7 +25,7 @@ const chunk = (choice: Partial<ChunkChoice>): ChatCompletionChunk => ({
 
 test("joins the text, and keeps id, time, model and fingerprint", async () => {
   const chunks = readExample("stream-plain");
-  const { choices, object, ...rest } = await gather(chunks);
+  const { choices, object, ...rest } = await collect(chunks);
   const text = chunks.map(({ choices: [choice] }) => choice?.delta.content ?? "").join("");
   expect(object).toBe("chat.completion");
   expect(choices).toEqual([
@@ -40,16 +40,16 @@ test("takes an asynchronous source as well, and its failure", async () => {
     yield* readExample("stream-plain");
     throw new Error("the line is dead");
   }
-  await expect(gather(source())).rejects.toThrow("the line is dead");
+  await expect(collect(source())).rejects.toThrow("the line is dead");
 });
 
 test("has the usage where it was asked for", async () => {
-  expect((await gather(readExample("stream-usage"))).usage).toMatchObject({ total_tokens: 25, cost_usd: "0.0000102" });
-  expect(await gather(readExample("stream-plain"))).not.toHaveProperty("usage");
+  expect((await collect(readExample("stream-usage"))).usage).toMatchObject({ total_tokens: 25, cost_usd: "0.0000102" });
+  expect(await collect(readExample("stream-plain"))).not.toHaveProperty("usage");
 });
 
 test("keeps choices apart, in the order of their index", async () => {
-  const { choices } = await gather([
+  const { choices } = await collect([
     chunk({ index: 1, delta: { role: "assistant", content: "" } }),
     chunk({ index: 0, delta: { content: "a" } }),
     chunk({ index: 1, delta: { content: "b" } }),
@@ -60,14 +60,14 @@ test("keeps choices apart, in the order of their index", async () => {
     [0, "a", "stop"],
     [1, "b", "length"],
   ]);
-  expect((await gather(readExample("stream-choices"))).choices.length).toBeGreaterThan(1);
+  expect((await collect(readExample("stream-choices"))).choices.length).toBeGreaterThan(1);
 });
 
 test("puts tool calls together, with null as content beside them", async () => {
-  const { message } = (await gather(readExample("stream-tools"))).choices[0] ?? {};
+  const { message } = (await collect(readExample("stream-tools"))).choices[0] ?? {};
   expect(message?.content).toBeNull();
   for (const call of message?.tool_calls ?? []) expect(JSON.parse(call.function.arguments)).toBeTypeOf("object");
-  const parts = await gather([
+  const parts = await collect([
     chunk({ delta: { tool_calls: [{ index: 0, id: "a", type: "function", function: { name: "f", arguments: "" } }] } }),
     chunk({ delta: { tool_calls: [{ index: 0, function: { arguments: '{"x"' } }] } }),
     chunk({
@@ -83,13 +83,13 @@ test("puts tool calls together, with null as content beside them", async () => {
 });
 
 test("gives reasoning under both names, and joins log-probabilities", async () => {
-  const thought = (await gather(readExample("stream-reasoning"))).choices[0]?.message;
+  const thought = (await collect(readExample("stream-reasoning"))).choices[0]?.message;
   expect(thought?.reasoning).toBeTruthy();
   expect(thought?.reasoning_content).toBe(thought?.reasoning);
   const chunks = readExample("stream-logprobs");
   const tokens = chunks.flatMap(({ choices: [choice] }) => choice?.logprobs?.content ?? []);
   expect(tokens.length).toBeGreaterThan(1);
-  expect((await gather(chunks)).choices[0]?.logprobs).toEqual({ content: tokens });
+  expect((await collect(chunks)).choices[0]?.logprobs).toEqual({ content: tokens });
 });
 
 test.each([
@@ -97,7 +97,7 @@ test.each([
   ["a choice is not finished", readExample("stream-plain").slice(0, -1)],
   ["a choice is missing", [chunk({ index: 1, finish_reason: "stop" })]],
 ])("throws what came when %s", async (_title, chunks) => {
-  const error = await gather(chunks).catch((caught: unknown) => caught);
+  const error = await collect(chunks).catch((caught: unknown) => caught);
   expect(error).toBeInstanceOf(IncompleteStreamError);
   expect(error).toHaveProperty("chunks", chunks);
 });

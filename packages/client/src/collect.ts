@@ -11,17 +11,17 @@ import type {
 } from "./types.ts";
 
 /** A {@link ChatCompletion} made of chunks. `usage` is there only if `stream_options.include_usage` asked for it. */
-export type GatheredCompletion = Omit<ChatCompletion, "usage"> & Partial<Pick<ChatCompletion, "usage">>;
+export type CollectedCompletion = Omit<ChatCompletion, "usage"> & Partial<Pick<ChatCompletion, "usage">>;
 
 /**
- * Puts the chunks of a stream together into what the same request would have been answered without `stream`: every
+ * Collects the chunks of a stream into the completion that the same request would have returned without `stream`: every
  * choice with its text, reasoning, tool calls and log-probabilities, and the usage if it was asked for. `logprobs` of a
- * choice without any text are null.
+ * choice without any text is null.
  * @throws {IncompleteStreamError} when the chunks are not those of a whole answer; whatever reading the stream throws
  */
-export async function gather(
+export async function collect(
   chunks: AsyncIterable<ChatCompletionChunk> | Iterable<ChatCompletionChunk>,
-): Promise<GatheredCompletion> {
+): Promise<CollectedCompletion> {
   const drafts: Draft[] = [];
   const seen: ChatCompletionChunk[] = [];
   for await (const chunk of chunks) {
@@ -37,7 +37,7 @@ export async function gather(
   return { id, object: "chat.completion", created, model, choices, ...(usage && { usage }), system_fingerprint };
 }
 
-/** A choice while it is put together. */
+/** A choice while its chunks arrive. */
 interface Draft {
   content: string;
   reasoning: string;
