@@ -46,9 +46,11 @@ export async function startParley(engine: "scripted" | "embedded"): Promise<Parl
   const script = join(folder, "script.json");
   writeFileSync(script, JSON.stringify({ scenarios: scenariosFor({ deadlines: shortDeadlines }) }));
   const env = { ...process.env, ...settingsOf(engine, folder, script) };
+  const config = join(folder, "parley.yaml");
+  writeFileSync(config, JSON.stringify({ models: { "model-1": { aliases: ["one"] }, "model-1-mini": {} } }));
   const secrets = new Map<string, string>([["key", adminKey]]);
   for (const [role, flags] of Object.entries(keyFlags)) secrets.set(role, await createKey(role, flags, env));
-  const server = spawn(node, [cli, "start"], { env, cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+  const server = spawn(node, [cli, "start", "--config", config], { env, cwd: root, stdio: ["ignore", "pipe", "pipe"] });
   const baseUrl = await readBaseUrl([server.stdout, server.stderr]);
   await spend(baseUrl, secrets.get("spent") ?? "");
   return {

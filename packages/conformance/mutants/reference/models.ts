@@ -28,11 +28,18 @@ export const recordOf = (id: string, isReady: boolean): Record<string, unknown> 
   default_sampling_parameters: { temperature: 1, top_p: 1, top_k: 0 },
   default_reasoning_effort: "none",
   is_ready: isReady,
+  ...(aliases[id] && { aliases: aliases[id] }),
 });
 
 export const modelIds = ["reference/toy", "reference/toy-mini"];
-export const isOffered = (id: string, { rules }: Key): boolean =>
-  modelIds.includes(id) && (rules.models?.includes(id) ?? true);
+const aliases: Readonly<Record<string, readonly string[]>> = { "reference/toy": ["toy"] };
+const idOf = (name: string): string => modelIds.find((id) => aliases[id]?.includes(name)) ?? name;
+
+/** Whether a key may use what is called so: an id, or an alias. */
+export function isOffered(name: string, { rules }: Key): boolean {
+  const id = idOf(name);
+  return modelIds.includes(id) && (rules.models?.includes(id) ?? true);
+}
 
 export const unknownModel = (id: string): Violation =>
   fault("model_not_found", "model", `The model "${id}" does not exist or is not for this key.`, 404);
@@ -45,9 +52,10 @@ export function modelReply(world: World, path: string, key: Key): Reply {
     const data = mutant.models?.(records, true) ?? records;
     return { status: 200, headers: {}, body: Array.isArray(data) ? { object: "list", data } : data };
   }
-  const id = decodeURIComponent(path.slice("/v1/models/".length));
+  const name = decodeURIComponent(path.slice("/v1/models/".length));
+  const id = idOf(name);
   const record = records.find((one) => one["id"] === id);
-  if (!record) return errorReply(unknownModel(id));
+  if (!record) return errorReply(unknownModel(name));
   const found = mutant.models?.([record], false) ?? [record];
   return { status: 200, headers: {}, body: Array.isArray(found) ? found[0] : found };
 }

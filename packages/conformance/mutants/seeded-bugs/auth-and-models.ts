@@ -1,6 +1,6 @@
 import { isRecord } from "../../src/judge/read.ts";
 import type { Head, Mutant } from "../reference/mutant.ts";
-import { flagged, misreported, misjudge, strict, without, withHeaders } from "./mutate.ts";
+import { completed, flagged, misreported, misjudge, strict, without, withHeaders } from "./mutate.ts";
 import type { SeededBugs } from "./mutate.ts";
 
 const authorization = (head: Head): string => head.headers["authorization"] ?? "";
@@ -50,7 +50,6 @@ export const authAndModels: SeededBugs = {
   "owner-differs": records((record) => ({ ...record, owned_by: "somebody" })),
   "output-length-differs": records((record) => ({ ...record, max_output_length: 4096 })),
   "price-with-exponent": priced((pricing) => ({ ...pricing, image: "1e-7" })),
-  "created-differs": records((record, place) => ({ ...record, created: Number(record["created"]) + place })),
   "ready-model-503": strict((body) => body["model"] === "reference/toy-mini", 503),
   "retrieve-differs": {
     models: (all, isListing) => (isListing ? all : all.map((record) => ({ ...record, description: "Another text." }))),
@@ -76,6 +75,13 @@ export const authAndModels: SeededBugs = {
     (found, body) => found.code === "model_not_found" && String(body["model"]).startsWith("reference/"),
     { status: 403, message: "This key may not use the model." },
   ),
+  "alias-refused": strict((body) => body["model"] === "toy", 404, "model"),
+  "alias-answered-with-id": completed((json) => ({
+    ...json,
+    model: json["model"] === "toy" ? "reference/toy" : json["model"],
+  })),
+  "alias-not-retrieved": { early: (head) => (head.path === "/v1/models/toy" ? gone : undefined) },
+  "alias-of-two-models": records((record) => ({ ...record, aliases: ["toy"] })),
 };
 
 const gone = {

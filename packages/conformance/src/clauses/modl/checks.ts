@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { document, faultsOf } from "../../contract/contract.ts";
 import type { TestGroup, Check } from "../../judge/check.ts";
-import { cannot, must, show } from "../../judge/finding.ts";
+import type { Context } from "../../judge/context.ts";
+import { cannot, doesNotApply, must, show } from "../../judge/finding.ts";
 import {
   at,
   contentOf,
@@ -13,7 +14,7 @@ import {
   textAt,
 } from "../../judge/read.ts";
 import { modelId, modelObjectsOf } from "../../requests/listed-model.ts";
-import { plans, listedModel, readyIds, steps } from "./requests.ts";
+import { aliased, plans, listedModel, readyIds, steps } from "./requests.ts";
 
 const shownFirst = new Set([
   "id",
@@ -110,22 +111,6 @@ const checks: readonly Check[] = [
     return prices.length === 0 ? "no prices" : odd && `${odd[0]} is ${show(odd[1])}`;
   }),
   {
-    clause: "MODL-07",
-    how: "Compares `created` of all model objects.",
-    uses: ["models"],
-    judge: (context) => {
-      const times = modelObjectsOf(context).map((one) => one["created"]);
-      const answer = context.answer("models");
-      must(
-        times.length > 0 && times.every((time) => typeof time === "number" && time === times[0]),
-        answer,
-        "one `created`",
-        show(times),
-      );
-      return `${times.length} models share ${show(times[0])}`;
-    },
-  },
-  {
     clause: "MODL-08",
     how: "Asks every model that the listing calls ready for a token.",
     uses: ["models", "plain", "other models"],
@@ -211,6 +196,45 @@ const checks: readonly Check[] = [
       return `both: ${one}`;
     },
   },
+  {
+    clause: "MODL-16",
+    how: "Asks for a model by one of its aliases.",
+    uses: ["models", "an alias"],
+    judge: (context) => {
+      const [alias] = mustList(context);
+      const [answer] = context.answers("an alias");
+      must(answer !== undefined && isCompletion(answer), answer, "200 with a completion", answer?.summary ?? "nothing");
+      must(textAt(answer.json, "/model") === alias, answer, show(alias), show(at(answer.json, "/model")));
+      return `${show(alias)} answered as ${show(alias)}`;
+    },
+  },
+  {
+    clause: "MODL-17",
+    how: "Retrieves a model by one of its aliases.",
+    uses: ["models", "retrieve an alias"],
+    judge: (context) => {
+      const [alias, listed] = mustList(context);
+      const [answer] = context.answers("retrieve an alias");
+      must(answer?.status === 200 && isDeepStrictEqual(answer.json, listed), answer, show(listed), show(answer?.json));
+      return `${show(alias)} gives ${show(listed["id"])}`;
+    },
+  },
+  {
+    clause: "MODL-18",
+    how: "Compares all ids and aliases of the listing.",
+    uses: ["models"],
+    judge: (context) => {
+      const names = modelObjectsOf(context).flatMap((one) => [one["id"], ...listAt(one, "/aliases")]);
+      const twice = names.find((name, index) => names.indexOf(name) !== index);
+      must(names.length > 0 && twice === undefined, context.answer("models"), "names of one model each", show(twice));
+      return `${names.length} names`;
+    },
+  },
 ];
+
+/** The first alias of the listing with its model. */
+function mustList(context: Context): readonly [alias: string, listed: Record<string, unknown>] {
+  return aliased(context) ?? doesNotApply("no model lists an alias");
+}
 
 export const modl: TestGroup = { steps: [...plans.steps, ...steps], checks: [...plans.checks, ...checks] };

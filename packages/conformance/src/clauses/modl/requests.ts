@@ -1,7 +1,7 @@
 import type { Step } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
 import { cannot, must } from "../../judge/finding.ts";
-import { at, isRecord } from "../../judge/read.ts";
+import { at, isRecord, listAt } from "../../judge/read.ts";
 import { httpRequest, chat } from "../../requests/chat-request.ts";
 import { modelId, modelObjectsOf } from "../../requests/listed-model.ts";
 import { refusals } from "../../requests/refusals.ts";
@@ -85,6 +85,23 @@ export const steps: readonly Step[] = [
       ];
     },
   },
+  {
+    name: "an alias",
+    needs: ["models"],
+    requests: (context) => {
+      const [model] = aliased(context) ?? [];
+      return model === undefined ? [] : [chat(context, { model, max_completion_tokens: 1 })];
+    },
+  },
+  {
+    name: "retrieve an alias",
+    needs: ["models"],
+    requests: (context) => {
+      const [alias] = aliased(context) ?? [];
+      if (alias === undefined) return [];
+      return [httpRequest(context, "GET", `${context.profile.basePath}/models/${encodeURIComponent(alias)}`)];
+    },
+  },
 ];
 
 export const listedModel = (context: Context): unknown =>
@@ -93,3 +110,9 @@ export const readyIds = (context: Context): string[] =>
   modelObjectsOf(context).flatMap((one) =>
     one["is_ready"] === true && typeof one["id"] === "string" ? [one["id"]] : [],
   );
+
+/** An alias of a ready model, with the model object that lists it. */
+export function aliased(context: Context): readonly [alias: string, listed: Record<string, unknown>] | undefined {
+  const listed = modelObjectsOf(context).find((one) => one["is_ready"] === true && listAt(one, "/aliases").length > 0);
+  return listed && [String(listAt(listed, "/aliases")[0]), listed];
+}

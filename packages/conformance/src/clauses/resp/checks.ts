@@ -229,7 +229,8 @@ const checks: readonly Check[] = [
     "RESP-16",
     "Multiplies the counts with the prices of the model object, as decimals.",
     (usage, answer, context) => {
-      const model = modelObjectsOf(context).find(({ id }) => id === sentBody(answer)["model"]);
+      const { model: asked } = sentBody(answer);
+      const model = modelObjectsOf(context).find((one) => [one["id"], ...listAt(one, "/aliases")].includes(asked));
       const price = (name: string): string =>
         textAt(model, `/pricing/${name}`) ?? cannot(`the model object has no price ${name}`);
       const [prompt, completion] = [numberAt(usage, "/prompt_tokens"), numberAt(usage, "/completion_tokens")];

@@ -38,7 +38,7 @@ test("MODL-01 MODL-02 MODL-03 the list holds the source's two models, as the sou
   ]);
 });
 
-test("MODL-04 MODL-05 MODL-06 MODL-07 MODL-14 the records agree with themselves and each other", async () => {
+test("MODL-04 MODL-05 MODL-06 MODL-14 the records agree with themselves and each other", async () => {
   const records = await list();
   for (const record of records) {
     expect(record.id).toMatch(/^[^/]+\/.+$/);
@@ -47,7 +47,6 @@ test("MODL-04 MODL-05 MODL-06 MODL-07 MODL-14 the records agree with themselves 
     expect(Object.values(record.pricing).every((price) => /^\d+(\.\d+)?$/.test(price))).toBe(true);
     expect(record.supported_features.includes("reasoning")).toBe("default_reasoning_effort" in record);
   }
-  expect(new Set(records.map(({ created }) => created)).size).toBe(1);
 });
 
 test("MODL-13 the defaults are those that the engine runs with", async () => {
@@ -86,14 +85,20 @@ describe("the operator's words", () => {
       vendorLabel: "Acme AI",
       models: {
         "model-1": {
+          aliases: ["gpt-4o", "other/one"],
           label: "One",
           description: "Ours.",
           hugging_face_id: "acme/one",
           deprecation_date: "2030-12-31",
+          created: 1_793_491_200,
           context_length: 4096,
+          max_completion_tokens: 4000,
+          default_reasoning_effort: "low",
+          quantization: "q4_k_m",
           pricing: { prompt: "12", request: "0.001" },
           sampling: { temperature: 0.5 },
         },
+        "model-1-mini": {},
       },
     },
   });
@@ -107,8 +112,13 @@ describe("the operator's words", () => {
       description: "Ours.",
       hugging_face_id: "acme/one",
       deprecation_date: "2030-12-31",
+      aliases: ["gpt-4o", "other/one"],
+      created: 1_793_491_200,
       context_length: 4096,
-      max_completion_tokens: 4096,
+      max_completion_tokens: 4000,
+      max_output_length: 4000,
+      default_reasoning_effort: "low",
+      quantization: "q4_k_m",
       pricing: { prompt: "12", completion: "0.0000006", image: "0", request: "0.001" },
       default_sampling_parameters: { temperature: 0.5 },
     });
@@ -121,14 +131,49 @@ describe("the operator's words", () => {
 
   test("REQ-04 MSG-24 another context is the bound of the caps, and in the words of the overflow", async () => {
     const model = "acme.ai/model-1";
-    expect(await own().refuse({ model, max_tokens: 4097 })).toMatchObject({
+    expect(await own().refuse({ model, max_tokens: 4001 })).toMatchObject({
       code: "invalid_value",
       param: "max_tokens",
     });
-    expect((await own().chat({ model, max_completion_tokens: 4096 })).status).toBe(200);
+    expect((await own().chat({ model, max_completion_tokens: 4000 })).status).toBe(200);
     const messages = [{ role: "user", content: "x".repeat(20_000) }];
     const { message, details } = await own().refuse({ model, messages });
     expect(message).toContain("maximum context length is 4096 tokens");
-    expect(details).toMatchObject({ context_length: 4096, max_completion_tokens: 4096 });
+    expect(details).toMatchObject({ context_length: 4096, max_completion_tokens: 4000 });
+  });
+
+  test("RESP-23 a request without an effort has that of the model", async () => {
+    const asked = async (members: object): Promise<number | undefined> => {
+      const { usage } = await own().complete({ model: "acme.ai/model-1", ...members });
+      return usage.completion_tokens_details?.reasoning_tokens;
+    };
+    expect(await asked({})).toBe(await asked({ reasoning_effort: "low" }));
+    expect(await asked({})).toBeGreaterThan(0);
+    expect(await asked({ reasoning_effort: "none" })).toBe(0);
+  });
+
+  test("MODL-16 RESP-04 an alias means the model, and the answer names the alias; the ledger names the id", async () => {
+    for (const model of ["gpt-4o", "other/one"]) {
+      expect((await own().complete({ model })).model).toBe(model);
+      expect(await own().stream({ model })).toMatchObject({ end: "done" });
+    }
+    const rows = await own().ledger();
+    expect(new Set(rows.map((row) => row.model))).toEqual(new Set(["acme.ai/model-1"]));
+    const metrics = await own().metrics();
+    expect(metrics).toContain('model="acme.ai/model-1"');
+    expect(metrics).not.toContain("gpt-4o");
+  });
+
+  test("MODL-17 an alias retrieves the model, however its slash is written", async () => {
+    const model = await (await own().fetch("/models/acme.ai/model-1")).json();
+    for (const alias of ["gpt-4o", "other/one", "other%2Fone"])
+      expect(await (await own().fetch(`/models/${alias}`)).json()).toEqual(model);
+  });
+
+  test("MODL-15 a key for the model is a key for its aliases, and no other key is", async () => {
+    const asking = async (models: string[]) => withKey(await own().makeKey({ models }));
+    expect((await own().chat({ model: "gpt-4o" }, await asking(["acme.ai/model-1"]))).status).toBe(200);
+    const refused = await own().refuse({ model: "gpt-4o" }, await asking(["acme.ai/model-1-mini"]));
+    expect(refused).toMatchObject({ status: 404, code: "model_not_found", param: "model" });
   });
 });
