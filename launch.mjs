@@ -23,6 +23,7 @@ const verbs = {
     command: ["node", join(root, "ci/run.ts"), "--only", "types,lint,format,contract-lint"],
     isDevelopment: true,
   },
+  pipeline: { command: ["node", join(root, "ci/dagger.ts")], isDevelopment: true },
   test: { command: ["node", join(root, "ci/run.ts")], isDevelopment: true },
   "report:vllm": { command: ["node", join(root, "bench/vllm/report.ts")], isDevelopment: true },
   "test:vllm": { command: ["node", join(root, "ci/test-vllm.ts")], isDevelopment: true },

@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { Command, CommanderError, InvalidArgumentError } from "commander";
+import type { Finished } from "./outcome.ts";
 import { showProgress } from "./progress.ts";
 import { schedule } from "./schedule.ts";
 import type { RunStep } from "./schedule.ts";
@@ -15,8 +16,8 @@ export interface Runner {
   /** The verb that a reader types. */
   readonly verb: string;
   readonly description: string;
-  /** Makes ready what carries steps out, lets it be used, and clears it away. */
-  readonly open: (use: (run: RunStep) => Promise<void>, stop: AbortSignal) => Promise<void>;
+  /** Makes ready what carries steps out, lets it be used, and clears it away. Using it says whether all went well. */
+  readonly open: (use: (run: RunStep) => Promise<boolean>, stop: AbortSignal) => Promise<void>;
 }
 
 export interface Flags {
@@ -52,15 +53,15 @@ export async function runSelected(runner: Runner, flags: Flags): Promise<number>
   const stop = stopOnSignals();
   const startedMs = Date.now();
   const out = process.stdout;
-  let exitCode = 1;
+  let finished: ReadonlyMap<Step, Finished> = new Map();
   await runner.open(async (run) => {
-    using progress = showProgress(out, out.isTTY, widthOf(chosen));
-    const finished = await schedule(chosen, availableParallelism(), run, progress);
-    progress[Symbol.dispose]();
-    out.write(summarize(finished, left, (Date.now() - startedMs) / 1000));
-    exitCode = isGreen(finished) ? 0 : 1;
+    using progress = showProgress(out, widthOf(chosen));
+    finished = await schedule(chosen, availableParallelism(), run, progress);
+    return isGreen(finished);
   }, stop);
-  return stop.aborted ? 130 : exitCode;
+  out.write(summarize(finished, left, (Date.now() - startedMs) / 1000));
+  if (stop.aborted) return 130;
+  return isGreen(finished) ? 0 : 1;
 }
 
 function select(runner: RunnerName, { only, since }: Flags): Selection {

@@ -17,7 +17,7 @@ export const pinOf = (name: PinName): string => process.env[`PARLEY_IMAGE_${name
 export interface Host {
   /** What has to be there. Of several names for one program, one is enough. */
   readonly programs: readonly (readonly string[])[];
-  /** Installs what else the image has, once. It ends with `didNotRun` where that cannot be. */
+  /** Installs or looks for what else is needed. It ends with `didNotRun` and a reason where that cannot be had. */
   readonly setUp?: Command;
   /** Folder of the programs that `setUp` installs. */
   readonly path?: string;
@@ -56,7 +56,7 @@ export const images = {
     pin: "node",
     dockerfile: { context: ".", file: "deploy/server.Dockerfile" },
     hasWorkspace: false,
-    host: { programs: [["docker"]] },
+    host: { programs: [["docker"]], setUp: ["node", "ci/host/find-docker.ts"] },
   },
   trivy: { pin: "trivy", hasWorkspace: false, host: { programs: [["trivy"]] } },
 } as const satisfies Readonly<Record<string, Image>>;

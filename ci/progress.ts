@@ -1,16 +1,20 @@
 import { clearScreenDown, moveCursor } from "node:readline";
+import type { Writable } from "node:stream";
 import { countsOf, hasPassed } from "./outcome.ts";
 import type { Finished, Outcome } from "./outcome.ts";
 import type { Watcher } from "./schedule.ts";
 import type { Step } from "./step.ts";
 
+/** A terminal, or anything else that takes text. */
+type Output = Writable & Partial<Pick<NodeJS.WriteStream, "isTTY" | "columns">>;
+
 export interface Progress extends Watcher, Disposable {}
 
 /** What finished stays; on a terminal a table of what runs stands below it. Elsewhere every event is a plain line. */
-export const showProgress = (out: NodeJS.WriteStream, isLive: boolean, width: number): Progress =>
-  isLive ? liveProgress(out, width) : plainProgress(out, width);
+export const showProgress = (out: Output, width: number): Progress =>
+  out.isTTY === true ? liveProgress(out, width) : plainProgress(out, width);
 
-function plainProgress(out: NodeJS.WriteStream, width: number): Progress {
+function plainProgress(out: Output, width: number): Progress {
   return {
     onStart: ({ name, purpose }) => void out.write(`> ${name.padEnd(width)}  ${purpose}\n`),
     onEnd: (step, outcome) => void out.write(ended(step, outcome, width)),
@@ -20,7 +24,7 @@ function plainProgress(out: NodeJS.WriteStream, width: number): Progress {
 
 const refreshMs = 500;
 
-function liveProgress(out: NodeJS.WriteStream, width: number): Progress {
+function liveProgress(out: Output, width: number): Progress {
   const startedMs = new Map<Step, number>();
   let drawn = 0;
   const clear = (): void => {
@@ -33,7 +37,7 @@ function liveProgress(out: NodeJS.WriteStream, width: number): Progress {
     for (const [{ name, purpose }, since] of startedMs) {
       // A longer line would wrap, and the cursor would no longer find the top of the table.
       out.write(
-        `${`… ${name.padEnd(width)} ${seconds((Date.now() - since) / 1000)}  ${purpose}`.slice(0, out.columns - 1)}\n`,
+        `${`… ${name.padEnd(width)} ${seconds((Date.now() - since) / 1000)}  ${purpose}`.slice(0, (out.columns ?? 80) - 1)}\n`,
       );
       drawn += 1;
     }

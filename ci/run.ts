@@ -10,7 +10,7 @@ const host: Runner = {
   name: "host",
   verb: "pnpm test",
   description: "Runs the steps of the pipeline on this machine, or the test files that are named.",
-  open: (use, stop) => use((step) => runOnHost(step, stop)),
+  open: async (use, stop) => void (await use((step) => runOnHost(step, stop))),
 };
 
 const command = commandFor(host)

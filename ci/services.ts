@@ -35,6 +35,13 @@ export const services = {
       PARLEY_METRICS_PORT: "off",
     }),
   },
+  /** What the project delivers, as it runs by itself. */
+  "server-image": {
+    image: "server",
+    ports: { PARLEY_URL: 8080 },
+    secrets: ["PARLEY_API_KEY"],
+    environment: () => ({}),
+  },
 } as const satisfies Readonly<Record<string, Service>>;
 
 export type ServiceName = keyof typeof services;

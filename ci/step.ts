@@ -18,10 +18,12 @@ export interface Step {
   readonly needs: readonly string[];
   /** Files and folders that can change the outcome, beside `sharedInputs`. A container sees nothing else. */
   readonly inputs: readonly string[];
-  /** Paths that the step writes and a later one reads. They are deleted before it runs. */
+  /** Files that the step writes and a later one reads. They are deleted before it runs. */
   readonly outputs: readonly string[];
   /** The container that it runs in. On a host its programs have to be there, else the step is skipped. */
   readonly image: ImageName;
+  /** Images that the step reads as archives, at `archiveOf`. */
+  readonly archives: readonly ImageName[];
   /** What runs beside the step, and is found by the variables that the service names. */
   readonly services: readonly ServiceName[];
   readonly secrets: readonly SecretName[];
@@ -37,6 +39,9 @@ export interface Step {
 
 /** Exit code of a step that could not run here, as automake has it. The step has printed the reason as its last line. */
 export const didNotRun = 77;
+
+/** @returns where a step finds an image as an archive of Docker's form */
+export const archiveOf = (image: ImageName): string => `.parley/ci/${image}.tar`;
 
 /** Changes to these files can change the outcome of every step. */
 export const sharedInputs = [

@@ -1,4 +1,4 @@
-import { runnerNames } from "./step.ts";
+import { archiveOf, runnerNames } from "./step.ts";
 import type { Step } from "./step.ts";
 import { pnpm } from "./pnpm.ts";
 
@@ -9,6 +9,7 @@ type Row = Pick<Step, "name" | "purpose" | "command" | "inputs"> & Partial<Step>
 const step = (row: Row): Step => ({
   needs: [],
   outputs: [],
+  archives: [],
   image: "node",
   services: [],
   secrets: [],
@@ -162,6 +163,42 @@ export const steps: readonly Step[] = [
     needs: ["types"],
     cores: 2,
     timeLimitSeconds: 1800,
+  }),
+  step({
+    name: "image",
+    purpose: "the server's image starts and answers a chat",
+    command: ["node", "deploy/ask-image.ts"],
+    services: ["server-image"],
+    secrets: ["PARLEY_API_KEY"],
+    inputs: ["deploy", ...server],
+    timeLimitSeconds: 600,
+  }),
+  suite({
+    name: "image:container",
+    purpose: "the image runs without root, tells its health and stops in good order",
+    inputs: ["deploy", ...server],
+    needs: ["image"],
+    runners: ["host"],
+  }),
+  step({
+    name: "scan",
+    purpose: "Trivy knows no serious hole in the server's image that has a fix",
+    command: [
+      "trivy",
+      "image",
+      "--input",
+      archiveOf("server"),
+      "--severity",
+      "HIGH,CRITICAL",
+      "--ignore-unfixed",
+      "--exit-code",
+      "1",
+    ],
+    image: "trivy",
+    archives: ["server"],
+    needs: ["image"],
+    inputs: ["deploy", ...server],
+    timeLimitSeconds: 900,
   }),
   step({
     name: "mutants:all",

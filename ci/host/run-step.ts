@@ -1,11 +1,13 @@
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { imageOf } from "../images.ts";
+import type { ImageName } from "../images.ts";
 import { commandOf, lastLines, outcomeOf, skipped } from "../outcome.ts";
 import type { Ended, Outcome } from "../outcome.ts";
 import { root } from "../root.ts";
 import { serviceOf } from "../services.ts";
 import type { Step } from "../step.ts";
+import { saveImage } from "./docker.ts";
 import { environmentFor, missingProgram } from "./environment.ts";
 import { runToEnd } from "./processes.ts";
 import { startService } from "./services.ts";
@@ -33,18 +35,26 @@ export async function runOnHost(step: Step, stop: AbortSignal): Promise<Outcome>
   }
 }
 
-const missingIn = ({ image, services }: Step): string | undefined =>
-  [image, ...services.map((name) => serviceOf(name).image)].map(missingProgram).find((one) => one !== undefined);
+/** All images that a step has to do with. */
+const imagesOf = ({ image, services, archives }: Step): ImageName[] => [
+  ...new Set([image, ...services.map((name) => serviceOf(name).image), ...archives]),
+];
+
+const missingIn = (step: Step): string | undefined =>
+  imagesOf(step)
+    .map(missingProgram)
+    .find((one) => one !== undefined);
 
 async function runWithServices(step: Step, log: string, stop: AbortSignal): Promise<Ended> {
   const report = `${log}.json`;
-  for (const path of [log, report, ...step.outputs.map((output) => join(root, output))])
-    rmSync(path, { recursive: true, force: true });
+  for (const path of [log, report, ...step.outputs.map((output) => join(root, output))]) rmSync(path, { force: true });
   const environment = { ...environmentFor(step.image, step.secrets), ...step.environment };
   const endedWith = (exitCode: number): Ended => ({ exitCode, output: readIfThere(log), report: readIfThere(report) });
-  const { setUp } = imageOf(step.image).host;
-  const setUpCode = setUp ? await runToEnd(setUp, environment, log, stop) : 0;
-  if (setUpCode !== 0) return endedWith(setUpCode);
+  for (const { host } of imagesOf(step).map(imageOf)) {
+    const exitCode = host.setUp ? await runToEnd(host.setUp, environment, log, stop) : 0;
+    if (exitCode !== 0) return endedWith(exitCode);
+  }
+  for (const image of step.archives) await saveImage(image, log, stop);
   // What is started last is stopped first.
   await using started = new AsyncDisposableStack();
   for (const name of step.services) {

@@ -6,10 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Command } from "../command.ts";
-import { imageOf, pinOf } from "../images.ts";
 import type { Service } from "../services.ts";
+import { buildImage } from "./docker.ts";
 import { environmentFor } from "./environment.ts";
-import { runToEnd, startProcess } from "./processes.ts";
+import { startProcess } from "./processes.ts";
 
 export interface RunningService {
   /** What a step has to know to find it. */
@@ -22,7 +22,7 @@ export async function startService(service: Service, logFile: string, stop: Abor
   const names = Object.keys(service.ports);
   const ports = new Map(await Promise.all(names.map(async (name) => [name, await freePort()] as const)));
   const portOf = (name: string): number => ports.get(name) ?? 0; // a service names its own ports only
-  const command = service.command ?? (await buildImage(service, portOf, logFile, stop));
+  const command = service.command ?? (await dockerRun(service, portOf, logFile, stop));
   const folder = mkdtempSync(join(tmpdir(), "parley-service-"));
   const own = service.environment({ host: "127.0.0.1", folder, portOf });
   const running = await startProcess(command, { ...environmentFor(service.image, service.secrets), ...own }, logFile);
@@ -67,30 +67,14 @@ async function untilOpen(port: number, stop: AbortSignal): Promise<void> {
   }
 }
 
-/** Docker builds an image that runs by itself. @returns the command that runs it until it is signalled */
-async function buildImage(
+/** @returns the command that runs an image until it is signalled */
+async function dockerRun(
   { image, ports, secrets }: Service,
   portOf: (name: string) => number,
   logFile: string,
   stop: AbortSignal,
 ): Promise<Command> {
-  const { dockerfile, pin } = imageOf(image);
-  if (!dockerfile) throw new Error(`the service of the image ${image} has neither a command nor a Dockerfile`);
-  const tag = `parley/${image}`;
-  const { context, file } = dockerfile;
-  const options = [
-    "--network",
-    "host",
-    "--build-arg",
-    `BASE=${pinOf(pin)}`,
-    "--file",
-    join(context, file),
-    "--tag",
-    tag,
-  ];
-  const environment = { ...environmentFor(image, []), DOCKER_BUILDKIT: "1" };
-  if ((await runToEnd(["docker", "build", ...options, context], environment, logFile, stop)) !== 0)
-    throw new Error(`the image ${tag} could not be built`);
+  const tag = await buildImage(image, logFile, stop);
   const published = Object.entries(ports).flatMap(([name, port]) => ["--publish", `127.0.0.1:${portOf(name)}:${port}`]);
   // Secrets by name: the command line is there for everybody to read.
   return ["docker", "run", "--rm", ...published, ...secrets.flatMap((name) => ["--env", name]), tag];

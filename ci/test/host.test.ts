@@ -1,9 +1,14 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
 import { afterEach, expect, test, vi } from "vitest";
 import { logFileOf, runOnHost } from "../host/run-step.ts";
 import type { Outcome } from "../outcome.ts";
+import { showProgress } from "../progress.ts";
 import { root } from "../root.ts";
+import { schedule } from "../schedule.ts";
+import { stepsNamed, stepsOf } from "../select.ts";
+import { isInputOf } from "../step.ts";
 import type { Step } from "../step.ts";
 import { probe } from "./probe-step.ts";
 
@@ -15,7 +20,7 @@ const log = (): string => readFileSync(logFileOf(probe("")), "utf8");
 
 afterEach(() => {
   vi.unstubAllEnvs();
-  for (const name of ["probe.log", "probe.log.json", "probe.txt"])
+  for (const name of ["first.log", "probe.log", "probe.log.json", "probe.txt"])
     rmSync(join(root, ".parley/ci", name), { force: true });
 });
 
@@ -96,6 +101,22 @@ test("outputs of an earlier run are gone before a step starts", async () => {
   writeFileSync(join(root, output), "old");
   await run(`console.log(require("fs").existsSync(${JSON.stringify(output)}))`, { outputs: [output] });
   expect(log()).toBe("false\n");
+});
+
+test("every column of a step has a use on a host", async () => {
+  const used = new Set<string | symbol>();
+  const step = new Proxy(probe("", { services: [], archives: [] }), {
+    get: (row, column, receiver) => {
+      used.add(column);
+      return Reflect.get(row, column, receiver) as unknown;
+    },
+  });
+  const { chosen } = stepsOf("host", stepsNamed(["probe", "first"], [probe("", { name: "first" }), step]));
+  expect(isInputOf(step, "ci/steps.ts")).toBe(true);
+  using progress = showProgress(new PassThrough(), 10);
+  const finished = await schedule(chosen, 1, (one) => runOnHost(one, never), progress);
+  expect([...finished.values()]).toMatchObject([{ passed: 1 }, { passed: 1 }]);
+  expect(Object.keys(probe("")).filter((column) => !used.has(column))).toEqual([]);
 });
 
 test("a suite is counted by its tests, and one that finds none has failed", async () => {

@@ -9,6 +9,7 @@ export const probe = (code: string, others: Partial<Step> = {}): Step => ({
   needs: [],
   inputs: [],
   outputs: [],
+  archives: [],
   image: "node",
   services: [],
   secrets: [],

@@ -1,0 +1,68 @@
+import { dag } from "@dagger.io/dagger";
+import type { Container, Directory } from "@dagger.io/dagger";
+import { imageOf, pinOf } from "../images.ts";
+import type { ImageName } from "../images.ts";
+import { pnpm } from "../pnpm.ts";
+import { root } from "../root.ts";
+
+/** Where the repository lies in every container. */
+export const workdir = "/parley";
+
+/** What decides which packages are installed. It is copied first, so that a change of the source installs nothing. */
+const lockFiles = [
+  "package.json",
+  "pnpm-lock.yaml",
+  "pnpm-workspace.yaml",
+  "packages/*/package.json",
+  "repo/package.json",
+];
+
+/** Folders that outlive a run. What is in them is downloaded again when they are lost. */
+const caches: Readonly<Record<string, string>> = {
+  "/root/.npm": "parley-npm",
+  "/root/.local/share/pnpm": "parley-pnpm",
+  "/root/.cache": "parley-cache",
+  [`${workdir}/.parley/python`]: "parley-python",
+};
+
+/** Files of the repository, without what git ignores. */
+export const sourceOf = (paths: readonly string[]): Directory =>
+  dag.host().directory(root, {
+    ...(paths.includes(".") ? {} : { include: paths.flatMap((path) => [path, `${path}/**`]) }),
+    gitignore: true,
+  });
+
+/** The container of an image, with the packages of the lock file where it has them, and without the source. */
+export function containerOf(name: ImageName): Container {
+  const { dockerfile, pin, debian = [], hasWorkspace } = imageOf(name);
+  const image = pinOf(pin);
+  if (dockerfile) {
+    const { context, file } = dockerfile;
+    const directory = dag.host().directory(`${root}/${context}`, { gitignore: true });
+    return directory
+      .dockerBuild({ dockerfile: file, buildArgs: [{ name: "BASE", value: image }] })
+      .withWorkdir(workdir);
+  }
+  const base = withPackages(dag.container().from(image), debian).withWorkdir(workdir);
+  return hasWorkspace ? withWorkspace(base) : base;
+}
+
+const withPackages = (container: Container, names: readonly string[]): Container =>
+  names.length === 0
+    ? container
+    : container.withExec([
+        "sh",
+        "-c",
+        `apt-get update && apt-get install --yes --no-install-recommends ${names.join(" ")} && rm -rf /var/lib/apt/lists/*`,
+      ]);
+
+function withWorkspace(container: Container): Container {
+  const cached = Object.entries(caches).reduce(
+    (one, [path, volume]) => one.withMountedCache(path, dag.cacheVolume(volume)),
+    container,
+  );
+  return cached
+    .withDirectory(".", dag.host().directory(root, { include: lockFiles }))
+    .withExec([...pnpm, "install", "--frozen-lockfile", "--reporter=append-only"])
+    .withEnvVariable("PATH", `${workdir}/node_modules/.bin:$PATH`, { expand: true });
+}

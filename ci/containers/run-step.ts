@@ -1,0 +1,66 @@
+import { ReturnType } from "@dagger.io/dagger";
+import type { Container } from "@dagger.io/dagger";
+import { commandOf, lastLines, outcomeOf, skipped } from "../outcome.ts";
+import type { Ended } from "../outcome.ts";
+import type { RunStep } from "../schedule.ts";
+import { archiveOf, didNotRun, sharedInputs } from "../step.ts";
+import type { Step } from "../step.ts";
+import { containerOf, sourceOf } from "./images.ts";
+import { bindService, withSecrets, withVariables } from "./services.ts";
+
+const reportFile = "/tmp/report.json";
+/** Exit code of `timeout` when it had to end a command. */
+const wasLate = 124;
+
+/** What finished steps have left for those that need them. */
+type Left = Map<string, { readonly container: Container; readonly outputs: readonly string[] }>;
+
+/** Runs steps in containers, each with its inputs, what earlier steps have left for it, and its services beside it. */
+export function containerRunner(stop: AbortSignal): RunStep {
+  const left: Left = new Map();
+  return async (step) => {
+    if (stop.aborted) return skipped("the run was stopped");
+    try {
+      const container = prepare(step, left).withExec(argumentsOf(step), { expect: ReturnType.Any });
+      left.set(step.name, { container, outputs: step.outputs });
+      return outcomeOf(step, await endOf(step, container));
+    } catch (error) {
+      return { passed: 0, failed: 1, skipped: [], trouble: lastLines(String(error), 40) };
+    }
+  };
+}
+
+async function endOf({ counts, timeLimitSeconds }: Step, container: Container): Promise<Ended> {
+  const exitCode = await container.exitCode();
+  const printed = `${await container.stdout()}${await container.stderr()}`;
+  const output = exitCode === wasLate ? `${printed}\nIt ran past its limit of ${timeLimitSeconds} s.` : printed;
+  const hasReport = counts === "vitest" && exitCode !== didNotRun && exitCode !== wasLate;
+  return { exitCode, output, report: hasReport ? await container.file(reportFile).contents() : "" };
+}
+
+/** The command, with the limit kept in the container: nothing outside of it can end only one command. */
+export const argumentsOf = (step: Step): string[] => [
+  "timeout",
+  "-k",
+  "10",
+  String(step.timeLimitSeconds),
+  ...commandOf(step, reportFile),
+];
+
+function prepare(step: Step, left: Left): Container {
+  const source = sourceOf([...sharedInputs, ...step.inputs]);
+  const own = withSecrets(
+    withVariables(containerOf(step.image).withDirectory(".", source), step.environment),
+    step.secrets,
+  );
+  const served = step.services.reduce((one, name) => bindService(one, name, step.inputs), own);
+  const archived = step.archives.reduce(
+    (one, name) => one.withFile(archiveOf(name), containerOf(name).asTarball()),
+    served,
+  );
+  const found = step.needs.flatMap((need) => left.get(need) ?? []);
+  return found.reduce(
+    (one, { container, outputs }) => outputs.reduce((two, path) => two.withFile(path, container.file(path)), one),
+    archived,
+  );
+}

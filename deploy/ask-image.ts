@@ -1,0 +1,23 @@
+import { setTimeout as wait } from "node:timers/promises";
+
+// Asks the server's image, which runs beside this step, for a chat. The step's limit ends a server that does not answer.
+
+const url = process.env["PARLEY_URL"] ?? "";
+const headers = { authorization: `Bearer ${process.env["PARLEY_API_KEY"]}`, "content-type": "application/json" };
+
+/** The part of the contract's answers that is looked at. */
+interface Completion {
+  readonly choices: readonly { readonly finish_reason: string; readonly message: { readonly content: string } }[];
+}
+
+while (!(await fetch(`${url}/ready`)).ok) await wait(500);
+const body = {
+  model: "vendor/model-1",
+  messages: [{ role: "user", content: "What is a reentrancy attack?" }],
+  max_completion_tokens: 200,
+};
+const response = await fetch(`${url}/v1/chat/completions`, { method: "POST", headers, body: JSON.stringify(body) });
+const text = await response.text();
+process.stdout.write(`${response.status} ${text}\n`);
+const { choices } = JSON.parse(text) as Completion; // an error has none, and fails here
+if (!choices[0]?.message.content) throw new Error("the image answers without a text");

@@ -1,0 +1,36 @@
+# The server with the demonstration models, from the npm registry alone. Built from the root of the repository:
+#   docker build -f deploy/server.Dockerfile -t parley/server .
+# `ci/images.ts` pins the base; Dagger and the host runner pass it on.
+ARG BASE=node:24-bookworm-slim
+
+FROM ${BASE} AS packages
+WORKDIR /parley
+COPY package.json pnpm-lock.yaml pnpm-workspace.yaml ./
+COPY packages/inference/package.json packages/inference/
+COPY packages/server/package.json packages/server/
+# The lock file knows these, too; none of their packages is installed.
+COPY packages/client/package.json packages/client/
+COPY packages/conformance/package.json packages/conformance/
+COPY repo/package.json repo/
+RUN npx -y pnpm@12.21.0 --filter "@parley/server..." install --prod --frozen-lockfile --reporter=append-only \
+ # The base has Node.
+ && rm -rf node_modules/.bin/node node_modules/node-linux-* node_modules/.pnpm/node-linux-*
+
+FROM ${BASE}
+WORKDIR /parley
+COPY --from=packages /parley ./
+COPY demo-models demo-models
+COPY docs/site docs/site
+COPY packages/inference/src packages/inference/src
+COPY packages/server/src packages/server/src
+RUN install --directory --owner node /data
+USER node
+VOLUME /data
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 PARLEY_DATA_DIR=/data PARLEY_METRICS_PORT=off
+EXPOSE 8080
+# Both models have answered a probe when it is ready. A busy server stays healthy.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --start-interval=1s \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+# Node is the first process, so that SIGTERM reaches it and running requests end.
+ENTRYPOINT ["node", "packages/server/src/cli/main.ts"]
+CMD ["start"]
