@@ -23,8 +23,8 @@ async function prepare(named: string | undefined): Promise<void> {
   if (freemem() < neededBytes) throw new MissingForVllm(`they take ${neededBytes / 1e9} GB of free memory.`);
   if (named !== undefined) return void process.stdout.write(`The tests use ${named}.\n`);
   const folder = join(homedir(), ".cache/parley/vllm");
-  const say = (line: string): void => void process.stdout.write(`${line}\n`);
-  await installVllm({ folder, python: process.env["PARLEY_TEST_PYTHON"], say });
+  const log = (line: string): void => void process.stdout.write(`${line}\n`);
+  await installVllm({ folder, python: process.env["PARLEY_TEST_PYTHON"], log });
 }
 
 function run(program: string, args: readonly string[]): Promise<number> {

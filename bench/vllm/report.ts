@@ -50,7 +50,7 @@ async function prepare(): Promise<void> {
   mkdirSync(folder, { recursive: true });
   if (process.env["PARLEY_TEST_VLLM"] === undefined) {
     if (values.gpu) throw new Error("vLLM for GPUs is not ours to install: name one with PARLEY_TEST_VLLM.");
-    await installVllm({ folder: installFolder, python: process.env["PARLEY_TEST_PYTHON"], say: console.log });
+    await installVllm({ folder: installFolder, python: process.env["PARLEY_TEST_PYTHON"], log: console.log });
   }
   if (!values.gpu) return;
   const { isCpu, program } = await findVllm(installFolder, installFolder);

@@ -77,7 +77,7 @@ export class ChildEngine implements Engine {
     return this.#supervisor.pid;
   }
 
-  /** The last 200 lines that its processes wrote, for whoever has to find out why one died. */
+  /** The last 200 lines that its processes wrote: they say why one died. */
   get logLines(): readonly string[] {
     return this.#supervisor.logLines;
   }
@@ -96,7 +96,7 @@ export class ChildEngine implements Engine {
     return { running: this.#workload.running, restarts: this.#supervisor.restarts, aborted: this.#workload.aborted };
   }
 
-  /** What the process says of itself. @throws {EngineError} */
+  /** What the process is doing. @throws {EngineError} */
   status(signal: AbortSignal): Promise<EngineStatus> {
     return this.#connection.status(signal);
   }

@@ -1,4 +1,4 @@
-/** The parent holds the other end of standard input: when it is gone, however it died, so are we. */
+/** Ends this process with its parent, however that died: the parent holds the other end of standard input. */
 export function endWithParent(): void {
   process.stdin.resume();
   process.stdin.on("end", () => process.exit(0));

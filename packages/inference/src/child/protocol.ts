@@ -2,7 +2,7 @@ import type { EngineEvent } from "../engine.ts";
 import type { StatusMessage } from "../sidecar/status.ts";
 
 /**
- * The dialect between an engine's driver and its child process: HTTP over a unix socket, one JSON line per event.
+ * The protocol between an engine's driver and its child process: HTTP over a unix socket, one JSON line per event.
  *
  * - `POST /generate` takes an `EngineRequest`, answers `application/x-ndjson` of `ChildEvent`; closing the connection cancels.
  * - `POST /count` takes a `PromptRequest`, answers `{prompt_tokens}`.

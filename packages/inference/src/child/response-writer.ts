@@ -26,7 +26,7 @@ export class ResponseWriter {
     this.#isSplit = true;
   }
 
-  /** Cuts the connection without an end. */
+  /** Breaks the connection. */
   reset(): void {
     this.#response.destroy();
   }

@@ -24,7 +24,7 @@ export function sendStatus(message: StatusMessage): void {
 export async function serveEngine(core: EngineCore, socketPath: string): Promise<Server> {
   let aborted = 0;
   const server = createServer((request, response) => {
-    const hangUp = whenReaderLeaves(response);
+    const hangUp = whenReaderDisconnects(response);
     const status = (): EngineStatus => ({ ...core.status(), aborted });
     const onAbort = (): void => {
       aborted += 1;
@@ -40,14 +40,14 @@ export async function serveEngine(core: EngineCore, socketPath: string): Promise
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Aborts when the reader has gone away before the end. */
+  /** Aborts when the reader disconnects before the end. */
   readonly hangUp: AbortSignal;
   readonly onAbort: () => void;
   readonly status: () => EngineStatus;
 }
 
-/** From the first moment on: a reader may leave while its request is still being read. */
-function whenReaderLeaves(response: ServerResponse): AbortSignal {
+/** Registered at once: a reader may disconnect while its request is still being read. */
+function whenReaderDisconnects(response: ServerResponse): AbortSignal {
   const hangUp = new AbortController();
   response.on("close", () => {
     if (!response.writableFinished) hangUp.abort();
@@ -64,7 +64,7 @@ async function route(core: EngineCore, exchange: Exchange): Promise<void> {
   await generate(core, generation, exchange);
 }
 
-/** Writes events as the reader takes them; a reader that has gone away stops the generation. */
+/** Writes events as fast as the reader takes them; a reader that disconnects stops the generation. */
 async function generate(
   core: EngineCore,
   generation: EngineRequest,

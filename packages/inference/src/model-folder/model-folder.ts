@@ -7,7 +7,7 @@ import type { Vocabulary } from "../prompt/vocabulary.ts";
 import { readVocabulary } from "./read-vocabulary.ts";
 import type { TokenizerFile } from "./read-vocabulary.ts";
 
-/** What a folder of weights in the Hugging Face form says of its model, the weights themselves left alone. */
+/** What the files of a model in the Hugging Face format say of it. The weights themselves are not read. */
 export interface ModelFolder {
   readonly path: string;
   /** The parsed `tokenizer.json` and `tokenizer_config.json`. */
@@ -44,12 +44,12 @@ interface ModelConfig {
   readonly quantization_config?: { readonly quant_method?: string };
 }
 
-/** The folder lacks something that an engine cannot do without; the message says what and what to do. */
+/** The folder lacks something that an engine needs; the message says what, and what to do. */
 export class ModelFolderError extends Error {}
 
 /** @throws {ModelFolderError} */
 export function readModelFolder(path: string): ModelFolder {
-  // The libraries that write these files fix their form.
+  // The libraries that write these files define their structure.
   const config = readOptional(path, "config.json") as ModelConfig;
   const file = readJson(path, "tokenizer.json") as TokenizerFile;
   const tokenizerConfig = readJson(path, "tokenizer_config.json") as TokenizerConfig;
@@ -75,7 +75,7 @@ function readJson(folder: string, name: string): unknown {
   const path = join(folder, name);
   if (!existsSync(folder)) throw new ModelFolderError(`The folder ${folder} is missing.`);
   if (!existsSync(path))
-    throw new ModelFolderError(`${folder} holds no ${name}: it is no folder of a model in the Hugging Face form.`);
+    throw new ModelFolderError(`${folder} holds no ${name}: it is no folder of a model in the Hugging Face format.`);
   try {
     return JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {

@@ -14,14 +14,14 @@ import { asEngineError } from "./engine-failure.ts";
 import type { ProtocolAdapter } from "./protocol-adapter.ts";
 import type { Upstream } from "./upstream.ts";
 
-/** Who sees to it that the upstream runs, or watches one that others run. */
+/** What keeps the upstream running, or watches one that others run. */
 export interface EngineLifecycle {
   readonly state: EngineState;
   readonly reason: string;
   readonly metadata: EngineMetadata | undefined;
   readonly restarts: number;
   whenReady(): Promise<void>;
-  /** From here on nobody should give it new work. */
+  /** From now on it must not get new work. */
   drain(): void;
   close(graceMs: number): Promise<void>;
 }
@@ -36,7 +36,7 @@ export interface OpenAiEngineOptions {
   readonly lifecycle: EngineLifecycle;
 }
 
-/** A model behind an OpenAI-compatible API, wherever that runs and whoever runs it. */
+/** A model behind an OpenAI-compatible API, no matter who runs it. */
 export class OpenAiEngine implements Engine {
   readonly #options: OpenAiEngineOptions;
   readonly #workload = new Workload();
@@ -84,9 +84,9 @@ export class OpenAiEngine implements Engine {
     return this.#options.lifecycle.whenReady();
   }
 
-  /** Resolves when nothing is under way, or after so long. */
-  untilIdle(patienceMs: number): Promise<void> {
-    return this.#workload.untilIdle(patienceMs);
+  /** Resolves when no choice is running, or after the time-out. */
+  untilIdle(timeoutMs: number): Promise<void> {
+    return this.#workload.untilIdle(timeoutMs);
   }
 
   async close(graceMs: number): Promise<void> {

@@ -20,7 +20,7 @@ export interface RemoteOptions {
   readonly name: string;
   /** The name that it has there. */
   readonly servedName: string;
-  /** Where it is served, `/v1` left out; several are asked in turn. */
+  /** The endpoints that serve it, without `/v1`. */
   readonly baseUrls: readonly string[];
   /** Folder with the model's tokenizer and chat template. */
   readonly tokenizerFolder: string;
@@ -31,7 +31,7 @@ export interface RemoteOptions {
   readonly proxyUrl: string | undefined;
   /** Tokens; absent: what it declares. */
   readonly contextLength?: number | undefined;
-  /** Choices that may be asked of it at the same time. */
+  /** Choices that it may be asked to generate at the same time. */
   readonly slots: number;
   /** Absent: `completions`. */
   readonly protocol?: RemoteProtocol | undefined;

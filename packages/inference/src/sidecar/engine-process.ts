@@ -16,7 +16,7 @@ export interface Program {
   readonly env?: NodeJS.ProcessEnv;
   /** Where it runs; undefined: where we do. */
   readonly folder?: string;
-  /** How it is asked to end: by the end of its standard input, which it reads for nothing else, or by a signal. */
+  /** How it is asked to end: by closing its standard input, which it reads for nothing else, or by a signal. */
   readonly endsBy: "input" | "SIGTERM";
   /** Kills what it has started along with it; undefined: the whole process group, at once. */
   readonly kill?: (pid: number) => void;
@@ -32,13 +32,13 @@ export class EngineProcess {
   readonly ended: Promise<string>;
 
   constructor({ command, args, env, folder, endsBy, kill = killGroup }: Program, onLogLine: (line: string) => void) {
-    const place = { ...(env && { env }), ...(folder !== undefined && { cwd: folder }) };
+    const surroundings = { ...(env && { env }), ...(folder !== undefined && { cwd: folder }) };
     // Ctrl-C stays with the server, and a kill of the group reaches whatever the engine has started.
-    const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"], detached: true, ...place });
+    const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"], detached: true, ...surroundings });
     this.#child = child;
     this.#endsBy = endsBy;
     this.#kill = kill;
-    // A child that is gone must not end the server with EPIPE.
+    // Writing to a child that has ended must not end the server with EPIPE.
     child.stdin.on("error", () => undefined);
     this.#outputRead = Promise.allSettled([listen(child.stdout, onLogLine), listen(child.stderr, onLogLine)]);
     this.ended = this.#untilEnd();
@@ -73,9 +73,9 @@ export class EngineProcess {
     this.#child.on("error", (error) => this.pid === undefined && resolve(error.message));
     const how = await exited;
     this.kill(); // what it has started
-    const patience = Promise.withResolvers<void>();
-    const timer = setTimeout(patience.resolve, lastLinesMs);
-    await Promise.race([this.#outputRead, patience.promise]);
+    const deadline = Promise.withResolvers<void>();
+    const timer = setTimeout(deadline.resolve, lastLinesMs);
+    await Promise.race([this.#outputRead, deadline.promise]);
     clearTimeout(timer);
     return how;
   }
@@ -85,7 +85,7 @@ function killGroup(leader: number): void {
   try {
     process.kill(-leader, "SIGKILL");
   } catch {
-    // The group is gone already: that is what was wanted.
+    // The group has ended already.
   }
 }
 

@@ -1,3 +1,3 @@
-/** Whether something could not be written for want of room: that may pass, when somebody makes some. */
+/** Whether a write failed because the disk is full: this can be repaired while the server runs. */
 export const isFullDisk = (error: unknown): boolean =>
   error instanceof Error && "code" in error && (error.code === "ENOSPC" || error.code === "EDQUOT");

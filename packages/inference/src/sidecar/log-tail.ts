@@ -1,4 +1,4 @@
-/** The last lines that a process wrote, for whoever has to find out why it died. */
+/** The last lines that a process wrote: they say why it died. */
 export class LogTail {
   readonly #most: number;
   #lines: string[] = [];

@@ -1,6 +1,6 @@
 import type { EngineMetadata } from "../engine.ts";
 
-/** What an engine process says of its work. */
+/** What an engine process is doing. */
 export interface EngineStatus {
   /** Choices under way. */
   readonly running: number;
@@ -14,7 +14,7 @@ export interface EngineStatus {
   readonly aborted: number;
 }
 
-/** What an engine process says of its start. */
+/** How the start of an engine process goes. */
 export type StatusMessage =
   | { readonly status: "loading"; readonly share: number; readonly detail: string }
   | { readonly status: "ready"; readonly metadata: EngineMetadata }

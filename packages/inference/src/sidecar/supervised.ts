@@ -3,7 +3,7 @@ import type { EngineProcess } from "./engine-process.ts";
 import type { EngineStatus, StatusMessage } from "./status.ts";
 import type { Timings } from "./timings.ts";
 
-/** One kind of engine process: how it is started, understood and asked. */
+/** One kind of engine process: how to start it, read its output and ask for its status. */
 export interface Supervised {
   /** The model that the process serves, for messages. */
   readonly name: string;

@@ -29,7 +29,7 @@ export class Supervisor {
   #failureReason: string | undefined;
   #restartTimer: NodeJS.Timeout | undefined;
   #silenceTimer: NodeJS.Timeout | undefined;
-  #gone = Promise.resolve();
+  #ended = Promise.resolve();
 
   constructor(target: Supervised) {
     this.#target = target;
@@ -68,10 +68,10 @@ export class Supervisor {
   start(): void {
     this.#become("starting", "starting the engine process");
     this.#failureReason = undefined;
-    this.#gone = this.#run().catch((error: unknown) => this.#afterNoStart(error));
+    this.#ended = this.#run().catch((error: unknown) => this.#afterNoStart(error));
   }
 
-  /** From here on the engine is not restarted, and nobody should give it new work. */
+  /** From now on the engine is not restarted, and must not get new work. */
   drain(): void {
     if (this.#isClosing) return;
     this.#isClosing = true;
@@ -100,7 +100,7 @@ export class Supervisor {
     this.#process?.hold(true);
     this.#process?.askToEnd();
     const timer = setTimeout(() => this.#process?.kill(), Math.min(graceMs, this.#target.timings.stopGraceMs));
-    await this.#gone;
+    await this.#ended;
     clearTimeout(timer);
     if (this.#state !== "stopped") this.#become("stopped", "");
     this.#ready.refuse(new EngineError("unavailable", `${this.#target.name} was stopped`));

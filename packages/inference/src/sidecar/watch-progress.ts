@@ -3,7 +3,7 @@ import type { EngineStatus } from "./status.ts";
 import type { Timings } from "./timings.ts";
 
 /**
- * Looks at a ready engine until nobody asks for it any more (undefined), or until it is frozen: it does not answer, or
+ * Watches a ready engine until it is to be watched no longer (undefined), or until it is frozen: it does not answer, or
  * it evaluates something and no token comes of it. Resolves with how that was seen.
  */
 export async function watchProgress(

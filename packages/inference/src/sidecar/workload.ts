@@ -38,10 +38,10 @@ export class Workload {
   }
 
   /** Resolves when nothing runs any more, or after so long. */
-  async untilIdle(patienceMs: number): Promise<void> {
-    const patience = Promise.withResolvers<void>();
-    const timer = setTimeout(patience.resolve, patienceMs);
-    await Promise.race([this.#idle.promise, patience.promise]);
+  async untilIdle(timeoutMs: number): Promise<void> {
+    const deadline = Promise.withResolvers<void>();
+    const timer = setTimeout(deadline.resolve, timeoutMs);
+    await Promise.race([this.#idle.promise, deadline.promise]);
     clearTimeout(timer);
   }
 

@@ -7,23 +7,23 @@ import { RefusedAnswer } from "./refused-answer.ts";
 type Headers = Readonly<Record<string, string>>;
 
 export interface ConnectionOptions {
-  /** `http://host:port` or with a path in front of `/v1`; with a socket only the path counts. */
+  /** `http://host:port` or with a path in front of `/v1`; with a socket only the path is used. */
   readonly baseUrl: string;
-  /** A unix socket that is spoken to instead of the host. */
+  /** A unix socket to connect to instead of the host. */
   readonly socketPath?: string;
   readonly headers?: Headers;
   /** File with the certificates (PEM) that are believed. */
   readonly caFile?: string;
-  /** A proxy that is spoken through. */
+  /** The proxy to go through. */
   readonly proxyUrl?: string;
-  /** Milliseconds without one byte after which an answer is given up; 0: someone else watches. */
+  /** Milliseconds without one byte after which an answer has failed; 0: no limit. */
   readonly silenceMs: number;
 }
 
-/** Milliseconds for a connection to come about. */
+/** Milliseconds for a connection to be opened. */
 const connectMs = 10_000;
 
-/** HTTP to one place where an engine listens. */
+/** HTTP to one engine. */
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #dispatcher: Dispatcher;
@@ -38,7 +38,7 @@ export class Connection {
     return this.#options.baseUrl;
   }
 
-  /** Answers whose next byte is being waited for: a slow reader of ours is not the engine's fault. */
+  /** Answers whose next byte is being waited for. An answer that its reader does not read is not counted: the engine is not at fault. */
   get awaited(): number {
     return this.#awaited;
   }
@@ -108,13 +108,13 @@ function dispatcherFor({ socketPath, caFile, proxyUrl, silenceMs }: ConnectionOp
   return new Agent({ connect, ...deadlines });
 }
 
-/** Whether nothing was sent at all: nobody listens there, or the connection did not come about. */
+/** Whether nothing was sent at all: the connection could not be opened. */
 export function isUnconnected(error: unknown): boolean {
   if (error instanceof errors.ConnectTimeoutError) return true;
   return ["ECONNREFUSED", "ENOENT", "ENOTFOUND", "EHOSTUNREACH", "EAI_AGAIN"].includes(codeOf(error) ?? "");
 }
 
-/** Whatever a connection dies of has one: of the system, or of undici. */
+/** The code of a failed connection: of the operating system, or of undici. */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }

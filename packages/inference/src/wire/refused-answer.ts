@@ -1,7 +1,7 @@
 /** No more of a body than this is read: it may be a page of HTML. */
 const mostCharacters = 500;
 
-/** An HTTP answer that is no success. Its words are for a log, never for a caller. */
+/** An HTTP answer with another status than 200. Its message is for the log, never for a caller. */
 export class RefusedAnswer extends Error {
   readonly status: number;
 
@@ -29,7 +29,7 @@ async function readStart(body: AsyncIterable<Uint8Array>): Promise<string> {
   return text;
 }
 
-/** Engines and what stands before them say it as `{error: {message}}`, `{error: "…"}`, `{message}`, `{detail}`, HTML, or plainly. */
+/** Engines and the proxies before them write `{error: {message}}`, `{error: "…"}`, `{message}`, `{detail}`, HTML, or plain text. */
 export function findMessage(text: string): string {
   return shorten(messageIn(parse(text)) ?? text.replaceAll(/<(style|script)[\s\S]*?<\/\1>|<[^>]*>/gi, " "));
 }

@@ -48,8 +48,8 @@ export function addVllmCommand(program: Command): void {
       .option("--into <folder>", "another folder than the data folder's"),
   ).action(async (flags: { readonly python?: string; readonly into?: string }, command: Command) => {
     const folder = flags.into ?? join(dataSettingsOf(command).dataDir, "vllm");
-    const say = (line: string): void => void process.stderr.write(`${line}\n`);
-    say(`vLLM for processors takes ${installedBytes / 1e9} GB in ${folder}.`);
-    await installVllm({ folder, python: flags.python, say });
+    const log = (line: string): void => void process.stderr.write(`${line}\n`);
+    log(`vLLM for processors takes ${installedBytes / 1e9} GB in ${folder}.`);
+    await installVllm({ folder, python: flags.python, log });
   });
 }

@@ -6,7 +6,7 @@ import type { TemplateMessage } from "../../prompt/template-messages.ts";
 export function toChatMessages(messages: EngineRequest["messages"], isVllm: boolean): readonly object[] {
   return toTemplateMessages(messages).map(({ reasoning_content, tool_calls, ...message }) => ({
     ...message,
-    // Nobody but vLLM is known to take an earlier thought back.
+    // Only vLLM is known to accept the reasoning of an earlier turn.
     ...(isVllm && reasoning_content !== undefined && { reasoning: reasoning_content }),
     ...(tool_calls && { tool_calls: tool_calls.map(toChatCall) }),
   }));

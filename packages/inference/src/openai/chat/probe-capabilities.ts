@@ -5,24 +5,24 @@ import type { Capabilities } from "../../prompt/special-tokens.ts";
 
 type Ask = (request: EngineRequest) => AsyncIterable<EngineEvent>;
 
-/** Enough for the form of a thought and its first word. */
-const thoughtTokens = 16;
+/** Enough for the opening of the reasoning and its first word. */
+const reasoningTokens = 16;
 
 /**
- * What the other side really does of what the model's files say. vLLM reads calls and thoughts only where it was started with
- * parsers for them, and nothing but trying tells.
+ * Which of the capabilities in the model's files the upstream really has. vLLM parses calls and reasoning only where it was started
+ * with parsers for them, and only a trial shows whether it was.
  * @throws {EngineError} where it does not answer at all
  */
 export async function probeCapabilities(named: Capabilities, isVllm: boolean, ask: Ask): Promise<Capabilities> {
   return {
-    // Of others nobody knows how they are told to think, or not to.
-    canReason: named.canReason && isVllm && (await thinks(ask)),
+    // There is no standard way to switch reasoning on or off elsewhere.
+    canReason: named.canReason && isVllm && (await canReasonThere(ask)),
     canCallTools: named.canCallTools && (await takesTools(ask)),
   };
 }
 
-async function thinks(ask: Ask): Promise<boolean> {
-  for await (const event of ask({ ...probeRequest, isReasoning: true, max_tokens: thoughtTokens })) {
+async function canReasonThere(ask: Ask): Promise<boolean> {
+  for await (const event of ask({ ...probeRequest, isReasoning: true, max_tokens: reasoningTokens })) {
     if (event.kind === "reasoning") return true;
   }
   return false;

@@ -1,7 +1,7 @@
 import type { AnswerDelta } from "../../answer/answer-parser.ts";
 import { EngineError } from "../../engine.ts";
 import type { EngineRequest } from "../../engine.ts";
-import { isJsonObject, judgeArguments } from "./validate-answer.ts";
+import { isJsonObject, validateArguments } from "./validate-answer.ts";
 import type { CallDelta } from "./read-chat.ts";
 
 type ToolDelta = Extract<AnswerDelta, { kind: "tool" }>;
@@ -13,7 +13,7 @@ interface Call {
   arguments: string;
 }
 
-/** The calls of one choice, put together from their parts: named once, numbered from 0, and judged when they are finished. */
+/** The calls of one choice, put together from their parts: named once, numbered from 0, and validated when they are finished. */
 export class CallReader {
   readonly #request: EngineRequest;
   readonly #calls: Call[] = [];
@@ -53,7 +53,7 @@ export class CallReader {
     const { tools, tool_choice } = this.#request;
     for (const { index, name, arguments: written } of this.#calls) {
       const tool = tools.find((one) => one.name === name);
-      judgeArguments(written || "{}", tool, tool_choice !== "auto");
+      validateArguments(written || "{}", tool, tool_choice !== "auto");
       if (written === "") yield { kind: "tool", index, arguments: "{}" };
     }
   }

@@ -6,7 +6,7 @@ import type { EngineRequest, FinishReason } from "../../engine.ts";
 import { specialToken } from "../../prompt/special-tokens.ts";
 import { utf8 } from "../../prompt/token-bytes.ts";
 import type { ChoiceDelta, Finish } from "../../answer/combine-choices.ts";
-import { judgeContent } from "./validate-answer.ts";
+import { validateContent } from "./validate-answer.ts";
 import { CallReader } from "./read-calls.ts";
 import type { ChatEnd, ChatStep, ChatUsage } from "./read-chat.ts";
 import { ContentReader } from "./read-content.ts";
@@ -90,7 +90,7 @@ export class ChatChoiceReader {
   async *#end({ reason, usage }: ChatEnd): AsyncGenerator<ChoiceDelta> {
     if (this.#calls.count === 0)
       yield* this.#countAll([...reasoningDelta(this.#reasoning.flush()), ...this.#content.flush()]);
-    if (!usage.isTold) this.#usage = await this.#counted(usage);
+    if (!usage.isReported) this.#usage = await this.#counted(usage);
     yield* this.#finish(this.#finishFor(reason));
   }
 
@@ -102,7 +102,7 @@ export class ChatChoiceReader {
     if (this.#content.stopped === "raw call") throw broken("wrote a call as text");
     if (reason === "tool_calls") throw broken("ended with a call and made none");
     if (this.#plan.tools === "required") throw broken("made no call where one was required");
-    judgeContent(this.#content.text, this.#request.format);
+    validateContent(this.#content.text, this.#request.format);
     return reason;
   }
 
@@ -127,7 +127,7 @@ export class ChatChoiceReader {
   }
 
   #count(delta: AnswerDelta | Finish): ChoiceDelta {
-    const { isTold: _isTold, ...counted } = this.#usage ?? nothing;
+    const { isReported: _isReported, ...counted } = this.#usage ?? nothing;
     return { ...delta, counted };
   }
 }
@@ -137,5 +137,5 @@ const nothing: ChatUsage = {
   completion_tokens: 0,
   cached_tokens: 0,
   reasoning_tokens: 0,
-  isTold: false,
+  isReported: false,
 };

@@ -4,7 +4,7 @@ import { utf8 } from "../../prompt/token-bytes.ts";
 import { asStreamFailure } from "../engine-failure.ts";
 import type { ChatChunk, ChunkChoice, ChunkLogprob, ChunkUsage } from "./chat-chunk.ts";
 
-/** What one event of the other side's stream adds to a choice. */
+/** What one event of the upstream's stream adds to a choice. */
 export interface ChatStep {
   readonly reasoning: string;
   readonly content: string;
@@ -15,7 +15,7 @@ export interface ChatStep {
 }
 
 export interface CallDelta {
-  /** Its place among the calls as the other side counts them; some do not. */
+  /** Its place among the calls as the upstream counts them; some do not. */
   readonly index: number | undefined;
   readonly id: string | undefined;
   readonly name: string | undefined;
@@ -28,7 +28,7 @@ export interface ChatUsage {
   readonly cached_tokens: number;
   readonly reasoning_tokens: number;
   /** The other side has counted; otherwise every event with something in it stands for a token. */
-  readonly isTold: boolean;
+  readonly isReported: boolean;
 }
 
 export type ChatFinish = "stop" | "length" | "tool_calls" | "content_filter";
@@ -42,7 +42,7 @@ export interface ChatEnd {
 /**
  * Reads the data of the events of one choice. `[DONE]` is no proof of an end: one is legal only after a finish reason that the
  * contract knows; `abort`, `error`, an error frame and silence are failures.
- * @param promptTokens stands until the other side counts itself
+ * @param promptTokens stands until the upstream counts itself
  * @throws {EngineError} `crashed` where it broke off, `protocol` for what no such service says
  */
 export async function* readChat(
@@ -54,7 +54,7 @@ export async function* readChat(
     completion_tokens: 0,
     cached_tokens: 0,
     reasoning_tokens: 0,
-    isTold: false,
+    isReported: false,
   };
   let reason: string | undefined;
   for await (const data of source) {
@@ -63,14 +63,14 @@ export async function* readChat(
     const error = chunk.error ?? (chunk.object === "error" ? chunk : undefined);
     if (error !== undefined) throw asStreamFailure(error, usage.completion_tokens === 0);
     const choice = chunk.choices?.[0];
-    const said = whatIsSaid(choice);
-    usage = usageOf(chunk.usage ?? undefined, usage, said);
+    const delta = readDelta(choice);
+    usage = usageOf(chunk.usage ?? undefined, usage, delta);
     if (!choice) continue;
-    if (reason !== undefined && said.isSomething) {
+    if (reason !== undefined && delta.hasOutput) {
       throw new EngineError("protocol", "the engine went on after the end of a choice");
     }
     reason = choice.finish_reason ?? reason;
-    yield { ...said, usage };
+    yield { ...delta, usage };
   }
   if (isLegal(reason)) return { reason, usage };
   const how = reason === undefined ? "in the middle" : `with "${reason}"`;
@@ -86,16 +86,16 @@ function parseChunk(data: string): ChatChunk {
     // Its members are looked at one by one.
     if (typeof value === "object" && value !== null) return value;
   } catch {
-    // Said below.
+    // Thrown below.
   }
   throw new EngineError("protocol", "the engine wrote an event that is no JSON object");
 }
 
-type Said = Omit<ChatStep, "usage"> & { readonly isSomething: boolean };
+type Delta = Omit<ChatStep, "usage"> & { readonly hasOutput: boolean };
 
-function whatIsSaid(choice: ChunkChoice | undefined): Said {
+function readDelta(choice: ChunkChoice | undefined): Delta {
   const { reasoning, reasoning_content, content, tool_calls } = choice?.delta ?? {};
-  // vLLM says `reasoning`, as others do; `reasoning_content` was its word before, and is that of many others.
+  // vLLM and some others write `reasoning`; older vLLM and many others write `reasoning_content`.
   const thought = reasoning ?? reasoning_content ?? "";
   const calls = (tool_calls ?? []).map((call) => ({
     index: call.index ?? undefined,
@@ -105,8 +105,8 @@ function whatIsSaid(choice: ChunkChoice | undefined): Said {
     arguments: call.function?.arguments ?? "",
   }));
   const pieces = (choice?.logprobs?.content ?? []).map(toPiece);
-  const isSomething = thought !== "" || (content ?? "") !== "" || calls.length > 0;
-  return { reasoning: thought, content: content ?? "", calls, pieces, isSomething };
+  const hasOutput = thought !== "" || (content ?? "") !== "" || calls.length > 0;
+  return { reasoning: thought, content: content ?? "", calls, pieces, hasOutput };
 }
 
 const toPiece = (one: ChunkLogprob): OutputToken => ({
@@ -124,16 +124,16 @@ const toAlternative = ({
   logprob: Math.min(0, logprob),
 });
 
-function usageOf(told: ChunkUsage | undefined, before: ChatUsage, said: Said): ChatUsage {
-  const seen = before.completion_tokens + (said.isSomething && !before.isTold ? 1 : 0);
-  const completion_tokens = Math.max(before.completion_tokens, told?.completion_tokens ?? seen);
-  const thought = said.reasoning === "" ? 0 : Math.max(1, completion_tokens - before.completion_tokens);
-  const reasoned = told?.completion_tokens_details?.reasoning_tokens ?? before.reasoning_tokens + thought;
+function usageOf(reported: ChunkUsage | undefined, before: ChatUsage, delta: Delta): ChatUsage {
+  const counted = before.completion_tokens + (delta.hasOutput && !before.isReported ? 1 : 0);
+  const completion_tokens = Math.max(before.completion_tokens, reported?.completion_tokens ?? counted);
+  const thought = delta.reasoning === "" ? 0 : Math.max(1, completion_tokens - before.completion_tokens);
+  const reasoned = reported?.completion_tokens_details?.reasoning_tokens ?? before.reasoning_tokens + thought;
   return {
-    prompt_tokens: told?.prompt_tokens ?? before.prompt_tokens,
+    prompt_tokens: reported?.prompt_tokens ?? before.prompt_tokens,
     completion_tokens,
-    cached_tokens: told?.prompt_tokens_details?.cached_tokens ?? before.cached_tokens,
+    cached_tokens: reported?.prompt_tokens_details?.cached_tokens ?? before.cached_tokens,
     reasoning_tokens: Math.min(completion_tokens, Math.max(before.reasoning_tokens, reasoned)),
-    isTold: before.isTold || told !== undefined,
+    isReported: before.isReported || reported !== undefined,
   };
 }

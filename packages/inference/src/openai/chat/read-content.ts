@@ -52,7 +52,7 @@ export class ContentReader {
     }
   }
 
-  /** The tokens so far belong to a thought or to a call. */
+  /** The tokens so far belong to reasoning or to a call. */
   dropPieces(): void {
     this.#waiting = [];
   }
@@ -67,7 +67,7 @@ export class ContentReader {
     if (!this.#rules.hasLogprobs) return [{ token: text, bytes: utf8(text) }];
     const waiting = this.#waiting;
     this.#waiting = [];
-    // Tokens that end a thought come in the same event as the first of the content.
+    // The tokens that end the reasoning come in the same event as the first token of the content.
     for (let start = 0; start < waiting.length; start += 1) {
       const pieces = waiting.slice(start);
       if (spell(pieces) === text) return pieces;
@@ -76,8 +76,8 @@ export class ContentReader {
   }
 
   *#step({ text, tokens }: { readonly text: string; readonly tokens: readonly OutputToken[] }): Generator<AnswerDelta> {
-    const told = this.#rules.hasLogprobs ? tokens : [];
-    if (text !== "" || told.length > 0) yield { kind: "text", text, tokens: told };
+    const reported = this.#rules.hasLogprobs ? tokens : [];
+    if (text !== "" || reported.length > 0) yield { kind: "text", text, tokens: reported };
   }
 
   get #isAtCall(): boolean {

@@ -5,51 +5,51 @@ import { toChatMessages } from "./chat-messages.ts";
 
 /**
  * A chat route reads a caller's text for control tokens, and nothing that is sent can prevent it. What spells one is refused,
- * with its place: another spelling would be another text than the caller's.
+ * with its path: another spelling would be another text than the caller's.
  * @param specialTokens the spellings of the configured tokenizer
  * @throws {RequestRefused}
  */
 export function refuseSpecialTokens(request: EngineRequest, specialTokens: readonly string[]): void {
   const found = findFirst(request, specialTokens);
   if (!found) return;
-  const { spelling, place } = found;
-  throw new RequestRefused(`${place} spells ${spelling}, which this model's engine would read as a control token.`);
+  const { spelling, path } = found;
+  throw new RequestRefused(`${path} spells ${spelling}, which this model's engine would read as a control token.`);
 }
 
 interface Found {
   readonly spelling: string;
-  readonly place: string;
+  readonly path: string;
 }
 
 function findFirst({ messages, tools, format }: EngineRequest, specialTokens: readonly string[]): Found | undefined {
   // Parts are joined before they are sent: a special token may be spelled over two of them.
   const joined = messages.map((message) => ({ ...message, content: textOf(message.content) }));
   const functions = tools.map((tool) => ({ function: tool }));
-  const given: readonly (readonly [place: string, value: unknown])[] = [
+  const given: readonly (readonly [path: string, value: unknown])[] = [
     ["messages", joined],
     ["tools", functions],
     // Some services write the schema into the prompt.
     ["response_format.json_schema", format.type === "json_schema" ? { schema: format.schema } : undefined],
-    // System messages become one, and arguments are written anew.
+    // System messages are merged into one, and arguments are serialized again.
     ["messages", toChatMessages(messages, true)],
   ];
-  for (const [place, value] of given) {
-    const found = findIn(value, place, specialTokens);
+  for (const [path, value] of given) {
+    const found = findIn(value, path, specialTokens);
     if (found) return found;
   }
   return undefined;
 }
 
-function findIn(value: unknown, place: string, specialTokens: readonly string[]): Found | undefined {
+function findIn(value: unknown, path: string, specialTokens: readonly string[]): Found | undefined {
   if (typeof value === "string") {
     const spelled = specialTokens.filter((token) => value.includes(token));
     const [spelling] = spelled.toSorted((a, b) => value.indexOf(a) - value.indexOf(b));
-    return spelling === undefined ? undefined : { spelling, place };
+    return spelling === undefined ? undefined : { spelling, path };
   }
   if (typeof value !== "object" || value === null) return undefined;
   for (const [name, member] of Object.entries(value)) {
     const step = Array.isArray(value) ? `[${name}]` : `.${name}`;
-    const found = findIn(name, place, specialTokens) ?? findIn(member, place + step, specialTokens);
+    const found = findIn(name, path, specialTokens) ?? findIn(member, path + step, specialTokens);
     if (found) return found;
   }
   return undefined;

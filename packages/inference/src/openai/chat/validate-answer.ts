@@ -5,11 +5,11 @@ import type { Schema } from "../../schema/schema-node.ts";
 import { SchemaTooComplex, ComplexityBudget } from "../../schema/complexity-budget.ts";
 
 /**
- * Whether an answer has the form that was asked for. Nobody on the way holds it to that form for us, so that one without it is
- * a failure, never a clean end.
+ * Whether content has the requested format. Nothing upstream is known to enforce it, so other content is a failure, never a
+ * clean end.
  * @throws {EngineError} `protocol`
  */
-export function judgeContent(content: string, format: EngineRequest["format"]): void {
+export function validateContent(content: string, format: EngineRequest["format"]): void {
   if (format.type === "text") return;
   const value = parseOr(content, "the engine wrote content that is no JSON");
   const isRight = format.type === "json_object" ? isObject(value) : satisfies(format.schema, value);
@@ -17,7 +17,7 @@ export function judgeContent(content: string, format: EngineRequest["format"]): 
 }
 
 /** The arguments of a finished call: a JSON object always, and one that satisfies the schema where that is promised. */
-export function judgeArguments(text: string, tool: FunctionTool | undefined, isForced: boolean): void {
+export function validateArguments(text: string, tool: FunctionTool | undefined, isForced: boolean): void {
   const value = parseOr(text, "the engine wrote arguments that are no JSON");
   const isBinding = isForced || tool?.isStrict === true;
   if (isObject(value) && (!isBinding || satisfies(tool?.parameters ?? noParameters, value))) return;
@@ -36,15 +36,15 @@ export function isJsonObject(text: string): boolean {
 
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
 
-function parseOr(text: string, complaint: string): unknown {
+function parseOr(text: string, failure: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new EngineError("protocol", complaint, { cause: error });
+    throw new EngineError("protocol", failure, { cause: error });
   }
 }
 
-/** An answer is as long as its cap allows, and each of its values costs little. */
+/** Enough for the longest answer: its length is bounded by max_tokens, and every value costs a few steps. */
 const steps = 10_000_000;
 
 function satisfies(schema: Schema, value: unknown): boolean {

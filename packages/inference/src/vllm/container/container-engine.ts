@@ -9,12 +9,12 @@ export interface ContainerEngine {
   run(...args: readonly string[]): Promise<string>;
 }
 
-/** There is none that answers, or it cannot do what is wanted; the message says what to do. */
+/** No container engine answers, or it cannot do what is needed; the message says what to do. */
 export class ContainerError extends Error {}
 
 const execute = promisify(execFile);
 
-/** An engine counts when its server answers: the program alone may stand for one that is not running. @throws {ContainerError} */
+/** Finds an engine whose server answers: a program may be installed and its server not running. @throws {ContainerError} */
 export async function findContainerEngine(): Promise<ContainerEngine> {
   const reasons: string[] = [];
   for (const program of ["docker", "podman"] as const) {

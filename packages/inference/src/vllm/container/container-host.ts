@@ -49,7 +49,7 @@ class ContainerHost implements VllmHost {
     // The client passes SIGTERM on to vLLM; killing the client would leave the container alone.
     const { args, folder } = this.#plan;
     return new EngineProcess(
-      // Podman's monitor writes a file where it runs when memory is out; that folder goes with the container.
+      // Podman's monitor writes a file into its working directory when memory runs out; this folder is deleted with the container.
       { command: this.#engine.program, args, folder, endsBy: "SIGTERM", kill: () => void this.#remove() },
       onLogLine,
     );
@@ -59,7 +59,7 @@ class ContainerHost implements VllmHost {
     // Everything that it uses is inside the container.
   }
 
-  /** The labels say whose a container is, whatever became of us meanwhile. */
+  /** Containers are found by their labels, so those of a killed server are found as well. */
   async cleanUp(): Promise<readonly string[]> {
     const engine = (this.#engine ??= await findContainerEngine().catch(() => undefined));
     if (!engine) return [];

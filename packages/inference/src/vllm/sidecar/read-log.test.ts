@@ -10,7 +10,7 @@ test.each([
   ],
   [
     "  Value error, User-specified max_model_len is too large",
-    "vLLM refuses what it was told: User-specified max_model_len is too large",
+    "vLLM refuses its configuration: User-specified max_model_len is too large",
   ],
 ])("%s: fatal", (line, message) => {
   expect(readLog(line)).toEqual({ status: "fatal", message });

@@ -1,6 +1,6 @@
 import type { StatusMessage } from "../../sidecar/status.ts";
 
-/** Lines after which starting again would fail again, with what to tell the operator. */
+/** Lines after which every later start would fail as well, with the message for the operator. */
 const fatal: readonly (readonly [pattern: RegExp, message: (match: RegExpExecArray) => string])[] = [
   [/error: unrecognized arguments: (.*)/, ([, what]) => `This version of vLLM does not know ${what}.`],
   [/error: argument (.*)/, ([, what]) => `vLLM refuses an argument: ${what}`],
@@ -9,7 +9,7 @@ const fatal: readonly (readonly [pattern: RegExp, message: (match: RegExpExecArr
     ([, what]) => `vLLM cannot run models of the architecture ${what}.`,
   ],
   [/model type `([^`]+)` but Transformers does not/, ([, what]) => `vLLM cannot run models of the type ${what}.`],
-  [/Value error, (.*)/, ([, what]) => `vLLM refuses what it was told: ${what}`],
+  [/Value error, (.*)/, ([, what]) => `vLLM refuses its configuration: ${what}`],
   [/(?:SafetensorError|InvalidHeader\w*|incomplete metadata)(.*)/, ([line]) => `The weights are damaged: ${line}`],
   [
     /(size mismatch for .*|Following weights were not initialized.*)/,
@@ -21,7 +21,7 @@ const fatal: readonly (readonly [pattern: RegExp, message: (match: RegExpExecArr
   ],
 ];
 
-/** Lines after which it ends, and a later start may succeed. */
+/** Lines after which it ends, although a later start may succeed. */
 const failing: readonly (readonly [pattern: RegExp, message: string])[] = [
   [/No space left on device/, "a disk that vLLM writes to is full (its cache or the folder for temporary files)"],
 ];
@@ -33,7 +33,7 @@ const loading: readonly (readonly [pattern: RegExp, share: number])[] = [
   [/Application startup complete/, 1],
 ];
 
-/** What a line of vLLM's log tells about its start. */
+/** The status message that a line of vLLM's log amounts to, if any. */
 export function readLog(line: string): StatusMessage | undefined {
   for (const [pattern, message] of fatal) {
     const match = pattern.exec(line);

@@ -1,4 +1,4 @@
-/** The counters of vLLM that tell whether it lives. */
+/** The counters of vLLM that show whether it makes progress. */
 export interface VllmMetrics {
   readonly running: number;
   readonly waiting: number;

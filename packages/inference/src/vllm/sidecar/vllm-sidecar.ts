@@ -34,7 +34,7 @@ export interface VllmHost {
 export interface SidecarOptions {
   /** The model id, which it is served under as well. */
   readonly name: string;
-  /** Folder of weights in the Hugging Face form. */
+  /** Folder of weights in the Hugging Face format. */
   readonly weights: string;
   /** Choices at the same time. */
   readonly slots: number;
@@ -48,7 +48,7 @@ export interface SidecarOptions {
 /** A graceful restart waits so long for running streams. */
 const longestStreamMs = 600_000;
 
-/** A vLLM of our own, spoken to over a unix socket: started, watched, restarted and stopped by us. */
+/** A vLLM that this server runs: started, supervised, restarted and stopped here, and reached over a unix socket. */
 export class VllmSidecar {
   readonly #options: SidecarOptions;
   readonly #host: VllmHost;
@@ -112,7 +112,7 @@ export class VllmSidecar {
     return this.#supervisor.logLines;
   }
 
-  /** Everything is looked at before vLLM is: it takes half a minute to find out. */
+  /** Checks everything before vLLM is started, which would take half a minute to find the same fault. */
   async #prepare(): Promise<void> {
     const { weights } = this.#options;
     await this.#cleanUp();
@@ -123,7 +123,7 @@ export class VllmSidecar {
     const { socketPath } = await this.#host.prepare(this.#model.folder);
     this.#socketPath = socketPath;
     await this.#connection?.close();
-    // Whether it still works is found out by its progress.
+    // No deadline here: the watchdog looks at its progress.
     this.#connection = new Connection({ baseUrl: "http://engine", socketPath, silenceMs: 0 });
   }
 
@@ -152,7 +152,7 @@ export class VllmSidecar {
     this.#host.noteReady();
   }
 
-  /** A frozen engine core answers everything but tokens: what we wait for says whether it should be at work. */
+  /** A frozen engine core still answers everything but tokens. The answers that we wait for show whether it should be computing. */
   async #status(signal: AbortSignal): Promise<EngineStatus> {
     if (this.#files.takeRestartRequest()) this.#restart();
     const awaited = this.#connected().awaited;
