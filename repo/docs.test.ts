@@ -50,6 +50,16 @@ test.each(pages)("the links of %s lead somewhere", (page) => {
   expect(broken).toEqual([]);
 });
 
+test.each([
+  ["index.ts", "packages/inference/src/", "startScriptedEngine"],
+  ["config/engine-settings.ts", "packages/server/src/", "engineDrivers"],
+  ["config/read-engine.ts", "packages/server/src/", "readers"],
+  ["engines/start-engine.ts", "packages/server/src/", "startEngine"],
+])("docs/adding-a-driver.md names %s, and a driver is registered there", (file, folder, word) => {
+  expect(read("docs/adding-a-driver.md")).toContain(file);
+  expect(read(folder + file)).toMatch(new RegExp(`\\b${word}\\b`));
+});
+
 test("docs/request-path.md names the stages in the order of app.ts", () => {
   const used = [...read("packages/server/src/app.ts").matchAll(/app\.use\(([^;]*)\);|^\s*(mount)\(app/gm)];
   const isStage = (word: string): boolean =>

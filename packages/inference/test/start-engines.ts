@@ -10,6 +10,7 @@ import type { Vocabulary } from "../src/prompt/vocabulary.ts";
 import { planSlots } from "../src/embedded/plan-slots.ts";
 import type { ModelSettings } from "../src/embedded/plan-slots.ts";
 import { neutral } from "../testing/requests.ts";
+import { startEchoEngine } from "./programs/echo-engine.ts";
 
 /** The smaller demonstration model: real weights, and quick. */
 export const miniModelFile = fileURLToPath(
@@ -73,6 +74,8 @@ export function startScripted(
     return startScriptedEngine({ ...common, scriptFile, sampling: neutral, ...(metadata && { metadata }) });
   });
 }
+
+export const startEcho = (): StartedEngine => begin({ timings: undefined }, startEchoEngine);
 
 interface Common {
   readonly name: string;

@@ -10,6 +10,7 @@ import type { StatusMessage } from "../sidecar/status.ts";
  *
  * On its standard output the child writes one `StatusMessage` a line; it ends when its standard input does.
  */
+
 /** `failed` ends the stream: the engine could not go on. */
 export type ChildEvent = EngineEvent | { readonly kind: "failed"; readonly message: string };
 

@@ -1,0 +1,101 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { AnswerParser } from "../../src/answer/answer-parser.ts";
+import type { ParserOutput } from "../../src/answer/answer-parser.ts";
+import { assertFits } from "../../src/answer/assert-fits.ts";
+import { combineChoices } from "../../src/answer/combine-choices.ts";
+import type { ChoiceDelta } from "../../src/answer/combine-choices.ts";
+import { planAnswer } from "../../src/answer/plan-answer.ts";
+import { endWithParent } from "../../src/child/end-with-parent.ts";
+import { Progress } from "../../src/child/progress.ts";
+import { sendStatus, serveEngine } from "../../src/child/serve.ts";
+import type { EngineMetadata, EngineRequest, PromptRequest } from "../../src/engine.ts";
+import { fingerprint } from "../../src/fingerprint.ts";
+import { toTemplateMessages } from "../../src/prompt/template-messages.ts";
+import { specialToken } from "../../src/prompt/special-tokens.ts";
+import { smallestValue } from "../../src/schema/smallest-value.ts";
+import { splitWords, tokenOf } from "../../src/scripted/child/words.ts";
+import { neutral } from "../../testing/requests.ts";
+
+/** What the server is told of this model. */
+const metadata: EngineMetadata = {
+  context_length: 2048,
+  quantization: "none",
+  system_fingerprint: fingerprint(["echo", "1"]),
+  slots: 8,
+  canReason: true,
+  canCallTools: true,
+  sampling_defaults: neutral,
+  description: "repeats what the caller said",
+};
+
+const progress = new Progress();
+let running = 0;
+
+async function* generate(request: EngineRequest): ReturnType<typeof combineChoices> {
+  const promptTokens = countPrompt(request);
+  assertFits(promptTokens, request, metadata);
+  running += request.n;
+  try {
+    yield* combineChoices(Array.from({ length: request.n }, () => writeChoice(request, promptTokens)));
+  } finally {
+    running -= request.n;
+  }
+}
+
+/** The loop of every engine: the parser says what must be written next, the model samples, the parser reads it. */
+async function* writeChoice(request: EngineRequest, promptTokens: number): AsyncGenerator<ChoiceDelta> {
+  const parser = new AnswerParser(planAnswer(request, metadata), false);
+  const counted = { prompt_tokens: promptTokens, cached_tokens: 0, completion_tokens: 0, reasoning_tokens: 0 };
+  const count = (tokens: number): void => {
+    const written = Math.min(tokens, request.max_tokens - counted.completion_tokens);
+    counted.completion_tokens += written;
+    if (parser.mode === "reasoning") counted.reasoning_tokens += written;
+  };
+  const words = wordsFor(request);
+  const next = async (): Promise<ParserOutput> => {
+    if (counted.completion_tokens === request.max_tokens) return parser.truncate();
+    const [word] = await progress.measure(1, () => nextTurn(words.splice(0, 1)));
+    count(1);
+    return word === undefined ? parser.end() : parser.push(tokenOf(word, request.top_logprobs));
+  };
+  for (let output = parser.open(); ; output = await next()) {
+    count(output.force?.length ?? 0);
+    for (const delta of output.deltas) yield { ...delta, counted: { ...counted } };
+    if (output.finish !== undefined) return yield { kind: "finish", reason: output.finish, counted };
+  }
+}
+
+/** The tokens that this model would write: here words. */
+function wordsFor(request: EngineRequest): string[] {
+  const thought = request.isReasoning ? [...splitWords("The caller says something."), specialToken.thinkEnd] : [];
+  return [...thought, ...splitWords(answerTo(request))];
+}
+
+/** What a model that samples under the grammars of the request could write. */
+function answerTo({ messages, format, tools, tool_choice }: EngineRequest): string {
+  if (typeof tool_choice === "object") {
+    const tool = tools.find(({ name }) => name === tool_choice.oneOf[0]);
+    const schema = tool?.parameters ?? { additionalProperties: false };
+    const value = JSON.stringify(smallestValue([{ type: "object" }, schema], schema));
+    // To the letter as the grammar of a call demands it, blanks included.
+    return `{"name": "${tool?.name}", "arguments": ${value}}`;
+  }
+  const said = toTemplateMessages(messages).findLast(({ role }) => role === "user")?.content ?? "";
+  if (format.type === "json_object") return JSON.stringify({ said });
+  return format.type === "text" ? `You said: ${said}` : JSON.stringify(smallestValue([format.schema], format.schema));
+}
+
+const countPrompt = ({ messages }: PromptRequest): number =>
+  splitWords(JSON.stringify(toTemplateMessages(messages))).length;
+
+endWithParent();
+const [socketPath = ""] = process.argv.slice(2);
+await serveEngine(
+  {
+    generate,
+    countTokens: async (request) => countPrompt(request),
+    status: () => ({ running, waiting: 0, computing: progress.computing, progress: progress.tokens }),
+  },
+  socketPath,
+);
+sendStatus({ status: "ready", metadata });
