@@ -30,10 +30,25 @@ describe("over HTTP", () => {
     ["/docs/errors/invalid_value", "text/html"],
     ["/openapi.json", "application/json"],
     ["/openapi.yaml", "application/yaml"],
+    ["/openapi-3.0.json", "application/json"],
+    ["/openapi-3.0.yaml", "application/yaml"],
+    ["/openapi-3.2.json", "application/json"],
+    ["/openapi-3.2.yaml", "application/yaml"],
+    ["/streams.json", "application/json"],
   ])("%s is served without a key", async (path, type) => {
     const response = await fetch(`${server.origin}${path}`);
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toContain(type);
+  });
+
+  test("a contract that has not changed is not sent again", async () => {
+    const first = await fetch(`${server.origin}/openapi-3.0.json`);
+    const etag = first.headers.get("etag") ?? "";
+    await first.arrayBuffer();
+    // Without a `cache-control` of ours, fetch would ask for a fresh copy.
+    const headers = { "if-none-match": etag, "cache-control": "max-age=0" };
+    const again = await fetch(`${server.origin}/openapi-3.0.json`, { headers });
+    expect([etag, again.status]).toEqual([expect.stringMatching(/^(W\/)?"/), 304]);
   });
 
   test("the reference is one page: its program is in it, and it names no other host", async () => {

@@ -95,6 +95,11 @@ describe("a request", () => {
     for (const union of unions) expect(union["type"]).toBe("object");
   });
 
+  test("has no member that is a bare reference, which express-openapi-validator would misread", () => {
+    const properties = Object.entries(Object(at(document, "/components/schemas/ChatCompletionRequest/properties")));
+    expect(properties.filter(([, schema]) => at(schema, "/$ref") !== undefined)).toEqual([]);
+  });
+
   test("is open: unknown members are named, not refused", () => {
     const closed = [...objectsIn(document.components.schemas)].filter((one) => one["additionalProperties"] === false);
     expect(closed).toEqual([]);

@@ -1,7 +1,15 @@
-import { beforeAll, expect, test } from "vitest";
-import { operationsOf } from "./checks/document.ts";
-import type { Document } from "./checks/document.ts";
-import { bundle, lintBundle } from "./checks/redocly.ts";
+import { openapiSchemaToJsonSchema } from "@openapi-contrib/openapi-schema-to-json-schema";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import draft4 from "ajv-draft-04";
+import * as fc from "fast-check";
+import { beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { at, objectsIn, operationsOf } from "./checks/document.ts";
+import type { Document, JsonObject } from "./checks/document.ts";
+import { bundle, lintBundle, lintRecommended } from "./checks/redocly.ts";
+import { requestBodies } from "./checks/request-bodies.ts";
+import { contractFiles } from "./variants/index.ts";
+import { lostIn30, to30 } from "./variants/to-3.0.ts";
 
 let canonical: Document;
 let variant: Document;
@@ -31,4 +39,94 @@ test("the 3.2 variant differs from the contract in nothing else", () => {
 
 test("the 3.2 variant passes the lint of the contract", async () => {
   expect(await lintBundle(variant)).toEqual([]);
+});
+
+describe("the 3.0 variant", () => {
+  let older: JsonObject;
+  beforeAll(() => {
+    older = to30(canonical as unknown as JsonObject); // a bundle is JSON
+  });
+
+  test("passes the recommended lint of OpenAPI 3.0", async () => {
+    expect(older["openapi"]).toBe("3.0.3");
+    // Generated clients need `StreamError`, which 3.0 has no place to refer to from.
+    const found = await lintRecommended(older);
+    expect(found.filter((rule) => rule !== "no-unused-components")).toEqual([]);
+  });
+
+  test("judges requests like the contract, except for what is listed as lost", () => {
+    const contract = judgeOf(canonical.components.schemas);
+    const comparable = judgeOf(withoutLost(canonical.components.schemas));
+    const judge = olderJudge(at(older, "/components/schemas") as Record<string, JsonObject>);
+    const count = { valid: 0, invalid: 0, lost: 0 };
+    const bodies = fc.sample(requestBodies(canonical.components.schemas), { numRuns: 4000, seed: 20261123 });
+    // A number beyond every double is read as infinity, which is no value of JSON any more.
+    for (const body of bodies.filter((text) => !text.includes("1e400")).map((text): unknown => JSON.parse(text))) {
+      const verdict = comparable(body);
+      expect([body, judge(body)]).toEqual([body, verdict]);
+      count[verdict ? "valid" : "invalid"] += 1;
+      if (contract(body) !== verdict) count.lost += 1;
+    }
+    expect(Math.min(count.valid, count.invalid)).toBeGreaterThanOrEqual(500);
+    expect(count.lost).toBeGreaterThan(0);
+  });
+});
+
+const judgeOf = (schemas: Readonly<Record<string, JsonObject>>): ((body: unknown) => boolean) =>
+  new Ajv2020({ strict: false, validateFormats: false }).compile({
+    $ref: "#/components/schemas/ChatCompletionRequest",
+    components: { schemas },
+  });
+
+/** The contract's schemas without what `lostIn30` names. */
+function withoutLost(schemas: Readonly<Record<string, JsonObject>>): Record<string, JsonObject> {
+  const copy = structuredClone(schemas);
+  for (const schema of objectsIn(copy))
+    for (const keyword of lostIn30.keywords) Reflect.deleteProperty(schema, keyword);
+  for (const name of lostIn30.nulls) {
+    const { oneOf } = at(copy, `/ChatCompletionRequest/properties/${name}`) as { oneOf: JsonObject[] }; // it is a union
+    oneOf.splice(
+      oneOf.findIndex(({ type }) => type === "null"),
+      1,
+    );
+  }
+  return copy;
+}
+
+/** A library decides what the words of OpenAPI 3.0, such as `nullable`, mean in JSON Schema. */
+function olderJudge(schemas: Readonly<Record<string, JsonObject>>): (body: unknown) => boolean {
+  const translated = Object.entries(schemas).map(
+    ([name, schema]) => [name, openapiSchemaToJsonSchema(schema)] as const,
+  );
+  const AjvDraft4 = draft4.default;
+  return new AjvDraft4({ strict: false, validateFormats: false }).compile({
+    allOf: [{ $ref: "#/components/schemas/ChatCompletionRequest" }],
+    components: { schemas: Object.fromEntries(translated) },
+  });
+}
+
+describe("every file that is served", () => {
+  let files: Map<string, string>;
+  beforeAll(async () => {
+    files = await contractFiles(canonical);
+  });
+
+  test("says the same in YAML 1.1 as in JSON, to the reader that Python has", async () => {
+    const names = [...files.keys()].filter((name) => name.endsWith(".yaml"));
+    expect(names.length).toBe(3);
+    for (const name of names) {
+      const read = parse(files.get(name) ?? "", { version: "1.1", maxAliasCount: -1 }) as unknown;
+      expect(read).toEqual(JSON.parse(files.get(name.replace(".yaml", ".json")) ?? ""));
+    }
+  });
+
+  test("streams.json stands alone and judges the events of every transcript", () => {
+    const { ["x-streams"]: _machine, ...schema } = JSON.parse(files.get("streams.json") ?? "") as JsonObject;
+    const judge = new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
+    const transcripts = Object.values(streamOf(canonical)?.["x-transcripts"] ?? {});
+    const events = transcripts.flatMap(({ value }) => [...value.matchAll(/^data: (\{.*)$/gm)].map(([, data]) => data));
+    expect(events.length).toBeGreaterThan(30);
+    expect(events.filter((data) => !judge(JSON.parse(data ?? "")))).toEqual([]);
+    expect(judge({ choices: [] })).toBe(false);
+  });
 });

@@ -76,7 +76,11 @@ test.each(layered)("the entries of %s import each other in one direction only", 
 });
 
 const words: readonly (readonly [word: string, library: RegExp, homes: RegExp])[] = [
-  ["Express", /^express$/, /^packages\/server\/src\/(app\.ts|contract\/|edge\/|operations\/run-operation\.ts)/],
+  [
+    "Express",
+    /^express(-openapi-validator.*)?$/,
+    /^packages\/server\/src\/(app\.ts|contract\/|edge\/|operations\/run-operation\.ts)/,
+  ],
   ["llama.cpp", /^node-llama-cpp$/, /^packages\/inference\/src\/embedded\//],
   ["the chat template", /^@huggingface\/jinja$/, /^packages\/inference\/src\/prompt\//],
   ["SQLite", /^node:sqlite$/, /^packages\/server\/src\/state\//],

@@ -7,6 +7,7 @@ import { parse } from "yaml";
 import { configurationPage } from "../docs/configuration-page.ts";
 import { buildSite } from "../docs/build-site.ts";
 import { bundle } from "../openapi/checks/redocly.ts";
+import { contractFiles } from "../openapi/variants/index.ts";
 import { configSchema } from "@parley/server";
 
 /** Everything in the tree that is made from something else in it. `pnpm generate` writes it; a test compares. */
@@ -24,8 +25,9 @@ const checksOfJudge = ["decimal", "document", "stream-machine", "stream-words", 
 export type GeneratedFiles = ReadonlyMap<string, string>;
 
 export async function generate(): Promise<GeneratedFiles> {
+  const document = await bundle();
   // The contract's own tests hold it to the shape that is read here.
-  const contract = (await bundle()) as unknown as Bundle;
+  const contract = document as unknown as Bundle;
   const text = `${JSON.stringify(contract, undefined, 1)}\n`;
   const source = `openapi/, SHA-256 of the bundle ${createHash("sha256").update(text).digest("hex")}`;
   const types = await typesOf(contract, source);
@@ -37,6 +39,7 @@ export async function generate(): Promise<GeneratedFiles> {
     ["packages/server/parley.schema.json", `${JSON.stringify(configSchema(), undefined, 2)}\n`],
     ["docs/guides/configuration.md", configurationPage()],
     ...(await buildSite(contract)),
+    ...[...(await contractFiles(document))].map(([name, text]) => [`docs/site/contract/${name}`, text] as const),
   ]);
 }
 

@@ -59,6 +59,11 @@ def _content(_rules: _Rules, value: object, owner: dict[str, Any], path: str) ->
         yield Fault("missing_required_parameter", path)
 
 
+def _refused(_rules: _Rules, value: object, _owner: dict[str, Any], path: str) -> Iterator[Fault]:
+    if value is not None:
+        yield Fault("unsupported_parameter", path)
+
+
 def _seed(rules: _Rules, value: object, _owner: dict[str, Any], path: str) -> Iterator[Fault]:
     if value is None:
         return
@@ -132,6 +137,8 @@ def _named(value: object) -> str | None:
 
 _rules = {
     "messages[].content": _content,
+    "messages[].audio": _refused,
+    "messages[].function_call": _refused,
     "seed": _seed,
     "top_logprobs": _needs("logprobs"),
     "stream_options": _needs("stream"),
@@ -139,6 +146,11 @@ _rules = {
     "tools[].function.parameters": _parameters,
     "tool_choice": _tool_choice,
     "response_format.json_schema.schema": _schema,
+    "functions": _refused,
+    "function_call": _refused,
+    "audio": _refused,
+    "prediction": _refused,
+    "web_search_options": _refused,
 }
 
 _words = schemas["JsonSchemaFormat"]["properties"]["schema"]["x-json-schema"]

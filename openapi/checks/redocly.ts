@@ -69,6 +69,19 @@ export async function lintBroken(file: string, text: string, replacement: string
   });
 }
 
+/** What Redocly's recommended rules, and nothing of ours, find in a document. */
+export async function lintRecommended(document: object): Promise<string[]> {
+  return inScratch(async (folder) => {
+    await writeFile(join(folder, "contract.json"), JSON.stringify(document));
+    const config =
+      "extends: [recommended]\nrules: { no-invalid-media-type-examples: { allowAdditionalProperties: true } }\n";
+    await writeFile(join(folder, "redocly.yaml"), config);
+    const args = ["lint", "contract.json", "--config", "redocly.yaml", "--format", "json"];
+    const { problems }: { problems: { ruleId: string }[] } = JSON.parse((await redocly(folder, args)).output);
+    return problems.map(({ ruleId }) => ruleId);
+  });
+}
+
 /** The rules that a bundle breaks. */
 export async function lintBundle(document: Document): Promise<string[]> {
   return inScratch(async (folder) => {

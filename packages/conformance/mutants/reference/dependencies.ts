@@ -55,6 +55,11 @@ export const dependencies: readonly ((body: Body, text: string) => Violation | u
     const schema = at(format, "/json_schema/schema");
     return schema === undefined ? undefined : schemaFault(schema, path, true);
   },
+  (body) => {
+    const refused = ["functions", "function_call", "audio", "prediction", "web_search_options"];
+    const name = refused.find((one) => (body[one] ?? null) !== null);
+    return name === undefined ? undefined : fault("unsupported_parameter", name, `${name} is not supported.`);
+  },
 ];
 
 function toolFault({ tools, tool_choice: choice }: Body): Violation | undefined {

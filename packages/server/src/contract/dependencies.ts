@@ -16,6 +16,8 @@ export function dependenciesOf(body: unknown, text: BodyText, schemas: RequestSc
   };
   return {
     "messages[].content": checkContent,
+    "messages[].audio": refuse,
+    "messages[].function_call": refuse,
     seed: ({ value }) => (typeof value === "number" ? checkSeed(text.sourceOf("seed") ?? "") : undefined),
     top_logprobs: (field) => (root["logprobs"] === true ? undefined : needs(field, "logprobs")),
     stream_options: (field) => (root["stream"] === true ? undefined : needs(field, "stream")),
@@ -33,6 +35,11 @@ export function dependenciesOf(body: unknown, text: BodyText, schemas: RequestSc
       const isInForce = isRecord(value) && isRecord(format) && format["type"] === "json_schema";
       return isInForce ? once(value, () => checkSchema(value, path, () => schemas.answer(value))) : undefined;
     },
+    functions: refuse,
+    function_call: refuse,
+    audio: refuse,
+    prediction: refuse,
+    web_search_options: refuse,
   };
 }
 
@@ -40,6 +47,12 @@ const invalid = (path: string, message: string): ApiError => new ApiError("inval
 
 function needs({ value, path }: Field, other: string): ApiError | undefined {
   return value === undefined || value === null ? undefined : invalid(path, `${path} needs ${other} to be true.`);
+}
+
+/** A field that would change the answer, and that no schema of the contract admits but as null. */
+function refuse({ value, path }: Field): ApiError | undefined {
+  if (value === undefined || value === null) return undefined;
+  return new ApiError("unsupported_parameter", `${path} is not supported here. Leave it out.`, { param: path });
 }
 
 function checkContent({ value, owner, path }: Field): ApiError | undefined {

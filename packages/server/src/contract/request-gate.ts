@@ -1,17 +1,47 @@
-import { Ajv2020 } from "ajv/dist/2020.js";
+import type { Request, Response } from "express";
+import * as OpenApiValidator from "express-openapi-validator";
+import type { OpenApiRequestHandler } from "express-openapi-validator/dist/framework/types.js";
 import contract from "../generated/contract.json" with { type: "json" };
 
-/** Whether a body satisfies the contract's schema. Why it does not is left to `explainViolation`. */
-export type RequestGate = (body: unknown) => boolean;
+/** Whether the parsed body of a request satisfies the contract's schema. Why it does not is left to `explainViolation`. */
+export type RequestGate = (req: Request, res: Response) => Promise<boolean>;
 
 /**
- * Compiles the schema of a chat request. The contract is used as it is: Ajv follows `oneOf` without `discriminator`, and
- * lint has held the keywords to their spelling. @throws when the contract cannot be compiled: the server must not start
+ * express-openapi-validator, of which two stages are needed: the one that looks up the operation, and the one that
+ * judges its body. Keys, paths and media types have been judged by then.
  */
-export function compileGate(): RequestGate {
-  const ajv = new Ajv2020({ strict: false, validateFormats: false });
-  return ajv.compile({
-    $ref: "#/components/schemas/ChatCompletionRequest",
-    components: contract.components,
+export function createGate(): RequestGate {
+  const [, lookUp, , validate] = OpenApiValidator.middleware({
+    apiSpec: specification(),
+    validateApiSpec: false, // lint has held the contract to OpenAPI
+    validateSecurity: false,
+    validateResponses: false,
+    fileUploader: false,
+    validateRequests: { allowUnknownQueryParameters: true, allErrors: false },
   });
+  if (!lookUp || !validate) throw new Error("express-openapi-validator has other stages than expected");
+  return async (req, res) => {
+    try {
+      for (const stage of [lookUp, validate]) await run(stage, req, res);
+      return true;
+    } catch (error) {
+      if (error instanceof OpenApiValidator.error.BadRequest) return false;
+      throw error;
+    }
+  };
+}
+
+type Specification = Parameters<typeof OpenApiValidator.middleware>[0]["apiSpec"];
+
+/** A copy, which the validator writes into. It would match no path under a server given by a variable. */
+const specification = (): Specification =>
+  ({ ...structuredClone(contract), servers: [{ url: "/" }] }) as unknown as Specification; // a document of OpenAPI 3.1
+
+/** One of the validator's stages as a promise. */
+function run(stage: OpenApiRequestHandler, req: Request, res: Response): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  // The validator's own request type only adds what its stages write.
+  const request = req as unknown as Parameters<OpenApiRequestHandler>[0];
+  void stage(request, res, (error?: unknown) => (error === undefined ? resolve() : reject(error)));
+  return promise;
 }

@@ -27,12 +27,12 @@ export const validatedBodyOf = (req: IncomingMessage): ValidatedBody =>
 
 /** Turns the bytes of the body into what its operation declares. @throws {ApiError} 400 */
 export function validateBody(gate: RequestGate): RequestHandler {
-  return function validateBody(req, res, next) {
+  return async function validateBody(req, res, next) {
     if (req.method === "POST") {
       const body = parseJsonBody(req.body as Buffer); // readBody has put them there
       const schemas = new RequestSchemas();
-      assertValid(body, gate, schemas);
       req.body = body.value;
+      assertValid(body, await gate(req, res), schemas);
       bodies.set(req, { text: body.text, schemas });
       nameIgnored(body, req, res);
     }
@@ -41,12 +41,12 @@ export function validateBody(gate: RequestGate): RequestHandler {
 }
 
 /**
- * Holds a body to the schema, and then to the rules across fields. Only when one of them has refused is the body walked
- * once more, to find the first fault in the contract's order. @throws {ApiError} 400
+ * Once the gate has judged the schema, holds a body to the rules across fields. Only when one of both has refused is the
+ * body walked, to find the first fault in the contract's order. @throws {ApiError} 400
  */
-export function assertValid({ value, text }: ParsedBody, gate: RequestGate, schemas: RequestSchemas): void {
+function assertValid({ value, text }: ParsedBody, keepsSchema: boolean, schemas: RequestSchemas): void {
   const rules = dependenciesOf(value, text, schemas);
-  if (gate(value) && keepsRules(value, rules)) return;
+  if (keepsSchema && keepsRules(value, rules)) return;
   // Both read the same contract; a property test holds them to the same verdict.
   throw (
     explainViolation(requestSchema(), value, rules) ??

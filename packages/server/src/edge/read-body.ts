@@ -18,6 +18,7 @@ export function readBody(bodyTimeoutMs: number): RequestHandler {
   };
 }
 
+/** Also makes the header equal for all: express-openapi-validator keeps a validator for every spelling of it. */
 function assertMediaType(req: IncomingMessage): void {
   const type = req.headers["content-type"] ?? "";
   const isJson = /^application\/json[ \t]*(;[ \t]*charset[ \t]*=[ \t]*("utf-8"|utf-8)[ \t]*)?;?[ \t]*$/i.test(type);
@@ -28,6 +29,7 @@ function assertMediaType(req: IncomingMessage): void {
       "Send the body as application/json in UTF-8, without a content coding.",
     );
   }
+  req.headers["content-type"] = "application/json";
 }
 
 async function receive(req: IncomingMessage, res: ServerResponse, timeoutMs: number): Promise<Buffer> {

@@ -3,8 +3,6 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import express, { Router } from "express";
-import { stringify } from "yaml";
-import contract from "../generated/contract.json" with { type: "json" };
 
 const siteFolder = fileURLToPath(new URL("../../../../docs/site", import.meta.url));
 
@@ -12,16 +10,20 @@ const siteFolder = fileURLToPath(new URL("../../../../docs/site", import.meta.ur
 const policy =
   "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src 'self' data:; font-src data:; connect-src 'self'";
 
+const contractFiles = /^\/(?:openapi(?:-3\.[02])?\.(?:json|yaml)|streams\.json)$/;
+
+/** In every version and format, each with an ETag: tools ask again and again whether it has changed. */
+const serveContract = express.static(join(siteFolder, "contract"), {
+  setHeaders: (res, path) => {
+    if (path.endsWith(".yaml")) res.setHeader("content-type", "application/yaml; charset=utf-8");
+  },
+});
+
 /** The contract itself and the pages made from it, without a key. */
 export function serveDocs(): Router {
   const router = Router();
-  let yaml: string | undefined;
   let reference: Promise<string> | undefined;
-  router.get("/openapi.json", (_req, res) => void res.json(contract));
-  router.get("/openapi.yaml", (_req, res) => {
-    yaml ??= stringify(contract, { aliasDuplicateObjects: false });
-    res.type("application/yaml").send(yaml);
-  });
+  router.get(contractFiles, serveContract);
   router.get("/docs", async (_req, res) => {
     reference ??= assembleReference();
     res.setHeader("content-security-policy", policy);

@@ -1,0 +1,51 @@
+import { stringify } from "yaml";
+import { at } from "../checks/document.ts";
+import type { Document, JsonObject } from "../checks/document.ts";
+import { bundle } from "../checks/redocly.ts";
+import { to30 } from "./to-3.0.ts";
+
+/** The contract in every form in which it is served, by file name: three versions of OpenAPI, and its streams alone. */
+export async function contractFiles(contract: Document): Promise<Map<string, string>> {
+  // A bundle is JSON; its type only names what tests read.
+  const canonical = contract as unknown as JsonObject;
+  const newer = (await bundle("overlays/to-3.2.yaml")) as unknown as JsonObject;
+  return new Map([
+    ...formats("openapi", canonical),
+    ...formats("openapi-3.0", to30(canonical)),
+    ...formats("openapi-3.2", newer),
+    ["streams.json", toJson(streamsAlone(canonical))],
+  ]);
+}
+
+const toJson = (document: JsonObject): string => `${JSON.stringify(document, undefined, 1)}\n`;
+
+/** Readers of YAML 1.1, most of those in Python and Ruby, must not take `on` or `no` for a boolean, or text for a date. */
+const toYaml = (document: JsonObject): string =>
+  stringify(document, { compat: "yaml-1.1", aliasDuplicateObjects: false, lineWidth: 120 });
+
+const formats = (name: string, document: JsonObject): (readonly [file: string, text: string])[] => [
+  [`${name}.json`, toJson(document)],
+  [`${name}.yaml`, toYaml(document)],
+];
+
+/** A JSON Schema of one event, with the state machine that says which event may follow which. */
+function streamsAlone(contract: JsonObject): JsonObject {
+  const schemas = at(contract, "/components/schemas") as Record<string, JsonObject>; // lint demands it
+  const $defs: JsonObject = {};
+  const take = (text: string): void => {
+    for (const [, name = ""] of text.matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      if ($defs[name] !== undefined) continue;
+      $defs[name] = schemas[name] ?? {};
+      take(JSON.stringify($defs[name]));
+    }
+  };
+  take('"#/components/schemas/StreamEvent"');
+  const document = {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title: "An event of a streamed chat completion",
+    $ref: "#/components/schemas/StreamEvent",
+    $defs,
+    "x-streams": contract["x-streams"] ?? {},
+  };
+  return JSON.parse(JSON.stringify(document).replaceAll("#/components/schemas/", "#/$defs/")) as JsonObject;
+}
