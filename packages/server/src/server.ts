@@ -8,6 +8,7 @@ import { withEnvironmentKey, withStoredKeys } from "./auth/find-caller.ts";
 import type { KeyStore } from "./auth/key-store.ts";
 import type { Config } from "./config/read-config.ts";
 import { createGate } from "./contract/request-gate.ts";
+import { requestSchema } from "./contract/schema.ts";
 import type { RequestContext } from "./edge/request-context.ts";
 import { startModels } from "./engines/start-models.ts";
 import type { ServedModel } from "./engines/served-model.ts";
@@ -68,7 +69,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 async function start({ config, log, report }: ServerOptions, started: AsyncDisposableStack): Promise<RunningServer> {
   const state = ownState(config.dataDir, started);
   const abandoned = await closeAbandoned(state.ledger, nowMs());
-  const gate = createGate();
+  const gate = createGate(requestSchema(Math.max(...config.models.map((model) => model.maxCompletionTokens))));
   // Before the engines: a port in use is reported at once.
   const listener = started.use(await Listener.open(config, log));
   const metricsListener =

@@ -2,17 +2,22 @@ import type { Request, Response } from "express";
 import * as OpenApiValidator from "express-openapi-validator";
 import type { OpenApiRequestHandler } from "express-openapi-validator/dist/framework/types.js";
 import contract from "../generated/contract.json" with { type: "json" };
+import type { Schema } from "./schema.ts";
 
-/** Whether the parsed body of a request satisfies the contract's schema. Why it does not is left to `explainViolation`. */
-export type RequestGate = (req: Request, res: Response) => Promise<boolean>;
+/** Whether the parsed body of a request satisfies the schema. Why it does not is left to `explainViolation`. */
+export interface RequestGate {
+  readonly schema: Schema;
+  readonly accepts: (req: Request, res: Response) => Promise<boolean>;
+}
 
 /**
  * express-openapi-validator, of which two stages are needed: the one that looks up the operation, and the one that
  * judges its body. Keys, paths and media types have been judged by then.
+ * @param schema that of a chat request: the contract's, with the bounds of the models that are served
  */
-export function createGate(): RequestGate {
+export function createGate(schema: Schema): RequestGate {
   const [, lookUp, , validate] = OpenApiValidator.middleware({
-    apiSpec: specification(),
+    apiSpec: specification(schema),
     validateApiSpec: false, // lint has held the contract to OpenAPI
     validateSecurity: false,
     validateResponses: false,
@@ -20,7 +25,7 @@ export function createGate(): RequestGate {
     validateRequests: { allowUnknownQueryParameters: true, allErrors: false },
   });
   if (!lookUp || !validate) throw new Error("express-openapi-validator has other stages than expected");
-  return async (req, res) => {
+  const accepts: RequestGate["accepts"] = async (req, res) => {
     try {
       for (const stage of [lookUp, validate]) await run(stage, req, res);
       return true;
@@ -29,13 +34,18 @@ export function createGate(): RequestGate {
       throw error;
     }
   };
+  return { schema, accepts };
 }
 
 type Specification = Parameters<typeof OpenApiValidator.middleware>[0]["apiSpec"];
 
 /** A copy, which the validator writes into. It would match no path under a server given by a variable. */
-const specification = (): Specification =>
-  ({ ...structuredClone(contract), servers: [{ url: "/" }] }) as unknown as Specification; // a document of OpenAPI 3.1
+function specification(schema: Schema): Specification {
+  const { components, ...rest } = contract;
+  const schemas = { ...components.schemas, ChatCompletionRequest: schema };
+  const document = { ...rest, components: { ...components, schemas }, servers: [{ url: "/" }] };
+  return structuredClone(document) as unknown as Specification; // a document of OpenAPI 3.1
+}
 
 /** One of the validator's stages as a promise. */
 function run(stage: OpenApiRequestHandler, req: Request, res: Response): Promise<void> {

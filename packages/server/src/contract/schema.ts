@@ -25,6 +25,7 @@ export interface Schema {
   readonly discriminator?: { readonly propertyName: string; readonly mapping?: Readonly<Record<string, string>> };
   readonly "x-error-code"?: ErrorCode;
   readonly "x-ignored"?: boolean;
+  readonly "x-model-limit"?: string;
   readonly "x-exact-bounds"?: { readonly minimum: string; readonly maximum: string };
   readonly "x-unsupported-values"?: readonly string[];
 }
@@ -39,7 +40,18 @@ export function resolve(schema: Schema): Schema {
   return resolve(target);
 }
 
-export const requestSchema = (): Schema => resolve({ $ref: "#/components/schemas/ChatCompletionRequest" });
+/**
+ * The schema of a chat request. A bound that is each model's own is here that of the model with the largest one; the
+ * model that is asked for is held to its own later.
+ */
+export function requestSchema(maxCompletionTokens = contract["x-limits"].maxCompletionTokens.value): Schema {
+  const schema = resolve({ $ref: "#/components/schemas/ChatCompletionRequest" });
+  const fields = Object.entries(schema.properties ?? {}).map(([name, field]) => {
+    const isOwn = field["x-model-limit"] === "max_completion_tokens";
+    return [name, isOwn ? { ...field, maximum: maxCompletionTokens } : field] as const;
+  });
+  return { ...schema, properties: Object.fromEntries(fields) };
+}
 
 /** The JSON type of a value; a number without a fraction is an `integer` and a `number`. */
 export function typesOf(value: unknown): readonly string[] {

@@ -15,11 +15,11 @@ import { createGate } from "./request-gate.ts";
 import { requestSchema } from "./schema.ts";
 
 /** The gate alone, over HTTP: it takes requests as Express has them. */
-const gate = createGate();
+const gate = createGate(requestSchema());
 const app = express();
 app.post("/v1/chat/completions", express.raw({ type: () => true }), async (req, res) => {
   req.body = parseJsonBody(req.body as Buffer).value;
-  res.json(await gate(req, res));
+  res.json(await gate.accepts(req, res));
 });
 const server = createServer(app);
 beforeAll(async () => {

@@ -10,7 +10,7 @@ import { findIgnoredFields, formatIgnored } from "./ignored-fields.ts";
 import { parseJsonBody } from "./parse-json-body.ts";
 import type { ParsedBody } from "./parse-json-body.ts";
 import type { RequestGate } from "./request-gate.ts";
-import { requestSchema } from "./schema.ts";
+import type { Schema } from "./schema.ts";
 
 /** What validation leaves for an operation beside the value of the body. */
 export interface ValidatedBody {
@@ -32,9 +32,9 @@ export function validateBody(gate: RequestGate): RequestHandler {
       const body = parseJsonBody(req.body as Buffer); // readBody has put them there
       const schemas = new RequestSchemas();
       req.body = body.value;
-      assertValid(body, await gate(req, res), schemas);
+      assertValid(body, await gate.accepts(req, res), gate.schema, schemas);
       bodies.set(req, { text: body.text, schemas });
-      nameIgnored(body, req, res);
+      nameIgnored(body, gate.schema, req, res);
     }
     next();
   };
@@ -44,18 +44,17 @@ export function validateBody(gate: RequestGate): RequestHandler {
  * Once the gate has judged the schema, holds a body to the rules across fields. Only when one of both has refused is the
  * body walked, to find the first fault in the contract's order. @throws {ApiError} 400
  */
-function assertValid({ value, text }: ParsedBody, keepsSchema: boolean, schemas: RequestSchemas): void {
+function assertValid({ value, text }: ParsedBody, keepsSchema: boolean, schema: Schema, schemas: RequestSchemas): void {
   const rules = dependenciesOf(value, text, schemas);
   if (keepsSchema && keepsRules(value, rules)) return;
   // Both read the same contract; a property test holds them to the same verdict.
   throw (
-    explainViolation(requestSchema(), value, rules) ??
-    new ApiError("invalid_value", "The body does not match the contract.")
+    explainViolation(schema, value, rules) ?? new ApiError("invalid_value", "The body does not match the contract.")
   );
 }
 
-function nameIgnored({ value, text }: ParsedBody, req: Request, res: Response): void {
-  const ignored = findIgnoredFields(requestSchema(), value, (owner) => text.namesOf(owner));
+function nameIgnored({ value, text }: ParsedBody, schema: Schema, req: Request, res: Response): void {
+  const ignored = findIgnoredFields(schema, value, (owner) => text.namesOf(owner));
   const [first] = ignored;
   if (first === undefined) return;
   if (req.get("x-strict-params")?.toLowerCase() === "true") {

@@ -98,7 +98,7 @@ describe("the operator's words", () => {
           pricing: { prompt: "12", request: "0.001" },
           sampling: { temperature: 0.5 },
         },
-        "model-1-mini": {},
+        "model-1-mini": { max_completion_tokens: 20_000 },
       },
     },
   });
@@ -175,5 +175,11 @@ describe("the operator's words", () => {
     expect((await own().chat({ model: "gpt-4o" }, await asking(["acme.ai/model-1"]))).status).toBe(200);
     const refused = await own().refuse({ model: "gpt-4o" }, await asking(["acme.ai/model-1-mini"]));
     expect(refused).toMatchObject({ status: 404, code: "model_not_found", param: "model" });
+  });
+
+  test("REQ-04 a model may write more than those that the service was ordered with", async () => {
+    const model = "acme.ai/model-1-mini";
+    expect((await own().chat({ model, max_tokens: 20_000 })).status).toBe(200);
+    expect((await own().refuse({ model, max_tokens: 20_001 })).param).toBe("max_tokens");
   });
 });
