@@ -5,7 +5,7 @@ import type { Flags, Runner } from "./command-line.ts";
 import { publishServer } from "./containers/publish.ts";
 import { containerRunner } from "./containers/run-step.ts";
 
-// `pnpm pipeline`: the steps of the table in containers. Dagger's engine runs them, here or wherever its client finds it.
+// `pnpm run pipeline`: the steps of the table in containers. Dagger's engine runs them, here or wherever its client finds it.
 
 interface PipelineFlags extends Flags {
   readonly publish?: string;
@@ -13,7 +13,7 @@ interface PipelineFlags extends Flags {
 
 const pipeline = ({ publish }: PipelineFlags): Runner => ({
   name: "dagger",
-  verb: "pnpm pipeline",
+  verb: "pnpm run pipeline",
   description: "Runs the steps of the pipeline in containers, on a Dagger engine.",
   open: (use, stop) =>
     connection(async () => {

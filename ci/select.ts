@@ -15,7 +15,10 @@ export class WrongChoice extends Error {}
 
 /** What this runner runs of the table. */
 export function stepsOf(runner: RunnerName, steps: readonly Step[]): Selection {
-  const others = { host: "only the Dagger pipeline runs it: pnpm pipeline", dagger: "only a host runs it: pnpm test" };
+  const others = {
+    host: "only the Dagger pipeline runs it: pnpm run pipeline",
+    dagger: "only a host runs it: pnpm test",
+  };
   return split(steps, ({ runners }) => runners.includes(runner), others[runner]);
 }
 

@@ -3,7 +3,7 @@ import type { ImageName } from "./images.ts";
 import type { ServiceName } from "./services.ts";
 
 export const runnerNames = ["host", "dagger"] as const;
-/** The host runner (`pnpm test`) or the Dagger pipeline (`pnpm pipeline`). */
+/** The host runner (`pnpm test`) or the Dagger pipeline (`pnpm run pipeline`). */
 export type RunnerName = (typeof runnerNames)[number];
 
 /** One row of the table in `steps.ts`. Both runners use every column. */

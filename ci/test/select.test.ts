@@ -22,7 +22,9 @@ test("a wrong name is answered with the right one", () => {
 test("a step of the other runner is left out with a reason", () => {
   const { chosen, left } = stepsOf("host", [probe("", { name: "scan", runners: ["dagger"] }), ...table]);
   expect(namesOf(chosen)).toEqual(namesOf(table));
-  expect(left).toMatchObject([{ step: { name: "scan" }, reason: "only the Dagger pipeline runs it: pnpm pipeline" }]);
+  expect(left).toMatchObject([
+    { step: { name: "scan" }, reason: "only the Dagger pipeline runs it: pnpm run pipeline" },
+  ]);
 });
 
 test("only steps whose inputs changed are selected, new files included", () => {
