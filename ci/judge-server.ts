@@ -13,6 +13,7 @@ const reportFolder = ".parley/ci/conformance";
 
 /** Of the contract's model object, what says which levels can be judged. */
 interface Model {
+  readonly is_ready: boolean;
   readonly supported_sampling_parameters: readonly string[];
   readonly supported_features: readonly string[];
 }
@@ -29,11 +30,17 @@ interface Report {
 
 async function untilReady(): Promise<void> {
   while (!(await fetch(`${url}/ready`)).ok) await wait(500);
+  // A model says what it can do once it is ready, and one that is ready is enough for the server.
+  while (!(await listModels()).every((model) => model.is_ready)) await wait(500);
+}
+
+async function listModels(): Promise<readonly Model[]> {
+  const response = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${key}` } });
+  return ((await response.json()) as { readonly data: readonly Model[] }).data; // the contract's listing
 }
 
 async function claimedLevels(): Promise<string[]> {
-  const response = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${key}` } });
-  const { data } = (await response.json()) as { readonly data: readonly Model[] }; // the contract's listing
+  const data = await listModels();
   const claims = (name: string): boolean => data.every((model) => model.supported_features.includes(name));
   return [
     "core",
@@ -54,18 +61,23 @@ async function judge(levels: readonly string[]): Promise<number> {
     "--baseline": "ci/known-failures.json",
     "--report": reportFolder,
   };
+  // Every case: a choice of them would break now this clause, now that one.
   mkdirSync(reportFolder, { recursive: true });
-  const args = ["packages/conformance/src/cli/main.ts", "run", ...Object.entries(flags).flat()];
+  const args = ["packages/conformance/src/cli/main.ts", "run", "--exhaustive", ...Object.entries(flags).flat()];
   const [code] = (await once(spawn(process.execPath, args, { stdio: "inherit" }), "exit")) as [number | null];
   return code ?? 1;
 }
+
+/** A clause that takes an engine which fails on demand, or an answer that a demonstration model did not end. */
+const isOfTheModel = (note: string): boolean =>
+  note.startsWith("it needs a scripted engine") || note.endsWith('finished with "length"');
 
 /** Clauses that were left open without a good reason, and reasons that no clause needs any longer. */
 function surprises(): string[] {
   const { clauses } = JSON.parse(readFileSync(`${reportFolder}/report.json`, "utf8")) as Report; // the judge wrote it
   const open = clauses.filter(
     ({ state, keyword, note = "" }) =>
-      ["UNTESTABLE", "ERROR"].includes(state) && keyword === "MUST" && !note.startsWith("it needs a scripted engine"),
+      ["UNTESTABLE", "ERROR"].includes(state) && keyword === "MUST" && !isOfTheModel(note),
   );
   return [
     ...open
