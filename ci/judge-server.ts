@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync } from "node:fs";
-import { setTimeout as wait } from "node:timers/promises";
 import known from "./known-failures.json" with { type: "json" };
+import { untilReady } from "./until-ready.ts";
 
 // Judges the server that runs beside this step, at the levels that its own list of models claims. What it breaks or leaves
 // open has to be in `known-failures.json`, each with its reason, and an entry that is no longer true fails, too.
@@ -13,7 +13,6 @@ const reportFolder = ".parley/ci/conformance";
 
 /** Of the contract's model object, what says which levels can be judged. */
 interface Model {
-  readonly is_ready: boolean;
   readonly supported_sampling_parameters: readonly string[];
   readonly supported_features: readonly string[];
 }
@@ -26,12 +25,6 @@ interface Report {
     readonly state: string;
     readonly note?: string;
   }[];
-}
-
-async function untilReady(): Promise<void> {
-  while (!(await fetch(`${url}/ready`)).ok) await wait(500);
-  // A model says what it can do once it is ready, and one that is ready is enough for the server.
-  while (!(await listModels()).every((model) => model.is_ready)) await wait(500);
 }
 
 async function listModels(): Promise<readonly Model[]> {
@@ -89,7 +82,8 @@ function surprises(): string[] {
   ];
 }
 
-await untilReady();
+// A model says what it can do once it is ready, and one that is ready is enough for the server.
+await untilReady(url, key);
 const code = await judge(await claimedLevels());
 const surprising = surprises();
 for (const one of surprising) process.stdout.write(`${one}\n`);

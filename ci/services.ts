@@ -21,6 +21,19 @@ export interface Place {
   readonly portOf: (variable: string) => number;
 }
 
+/** A server whose limits and keys suit the fuzzer. It describes them at `FUZZ_TARGET`. */
+const fuzzTarget = (engine: string): Service => ({
+  command: ["node", "fuzz/serve.ts", engine],
+  image: "node",
+  ports: { PARLEY_URL: 8080, FUZZ_TARGET: 8081 },
+  secrets: [],
+  environment: ({ host, portOf }) => ({
+    FUZZ_HOST: host,
+    FUZZ_PORT: String(portOf("PARLEY_URL")),
+    FUZZ_TARGET_PORT: String(portOf("FUZZ_TARGET")),
+  }),
+});
+
 export const services = {
   /** What `start` starts. Every setting is its default but for its place, and what the file says with its reason. */
   server: {
@@ -35,6 +48,8 @@ export const services = {
       PARLEY_METRICS_PORT: "off",
     }),
   },
+  "fuzz-scripted": fuzzTarget("scripted"),
+  "fuzz-embedded": fuzzTarget("embedded"),
   /** What the project delivers, as it runs by itself. */
   "server-image": {
     image: "server",

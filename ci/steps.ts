@@ -1,3 +1,4 @@
+import { gateRuns } from "./fuzz-gate.ts";
 import { archiveOf, runnerNames } from "./step.ts";
 import type { Step } from "./step.ts";
 import { pnpm } from "./pnpm.ts";
@@ -143,15 +144,26 @@ export const steps: readonly Step[] = [
     image: "python",
     inputs: ["fuzz", ...server],
   }),
+  ...gateRuns.map(({ name, engine, command, environment, record }) =>
+    step({
+      name: `fuzz:${name}`,
+      purpose: `Schemathesis finds nothing in the server with the ${engine} engine`,
+      command,
+      environment,
+      image: "schemathesis",
+      services: [`fuzz-${engine}`],
+      inputs: ["fuzz", ...server],
+      outputs: [record],
+      needs: ["types"],
+      timeLimitSeconds: 900,
+    }),
+  ),
   step({
-    name: "fuzz",
-    purpose: "Schemathesis finds nothing, and went deep enough",
-    command: ["node", "fuzz/main.ts"],
-    image: "python",
+    name: "fuzz:depth",
+    purpose: "those runs went as deep as fuzz/floors.yaml wants",
+    command: ["node", "fuzz/judge-depth.ts"],
+    needs: gateRuns.map(({ name }) => `fuzz:${name}`),
     inputs: ["fuzz", ...server],
-    needs: ["types"],
-    cores: 2,
-    timeLimitSeconds: 900,
   }),
   step({
     name: "vllm",
@@ -167,7 +179,7 @@ export const steps: readonly Step[] = [
   step({
     name: "image",
     purpose: "the server's image starts and answers a chat",
-    command: ["node", "deploy/ask-image.ts"],
+    command: ["node", "ci/ask-image.ts"],
     services: ["server-image"],
     secrets: ["PARLEY_API_KEY"],
     inputs: ["deploy", ...server],

@@ -2,6 +2,7 @@ import { execFile, execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { untilReady } from "../ci/until-ready.ts";
 
 const run = promisify(execFile);
 const docker = async (...args: readonly string[]): Promise<string> => (await run("docker", args)).stdout.trim();
@@ -51,9 +52,7 @@ describe.skipIf(!hasDocker())("the image in a container (it would run with a Doc
 
   test("answers a chat", async () => {
     const address = (await docker("port", id, "8080")).split("\n")[0];
-    await expect
-      .poll(async () => (await fetch(`http://${address}/ready`)).ok, { timeout: 60_000, interval: 500 })
-      .toBe(true);
+    await untilReady(`http://${address}`, key);
     const response = await fetch(`http://${address}/v1/chat/completions`, {
       method: "POST",
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },

@@ -16,20 +16,26 @@ RUN npx -y pnpm@12.21.0 --filter "@parley/server..." install --prod --frozen-loc
  # The base has Node.
  && rm -rf node_modules/.bin/node node_modules/node-linux-* node_modules/.pnpm/node-linux-*
 
-FROM ${BASE}
+FROM ${BASE} AS files
 WORKDIR /parley
-COPY --from=packages /parley ./
 COPY demo-models demo-models
 COPY docs/site docs/site
 COPY packages/inference/src packages/inference/src
 COPY packages/server/src packages/server/src
+# Tests, training, and the weights in their second form.
+RUN find . \( -name "*.test.ts" -o -name "*.safetensors" \) -delete && rm -rf demo-models/corpus demo-models/training
+
+FROM ${BASE}
+WORKDIR /parley
+COPY --from=packages /parley ./
+COPY --from=files /parley ./
 RUN install --directory --owner node /data
 USER node
 VOLUME /data
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 PARLEY_DATA_DIR=/data PARLEY_METRICS_PORT=off
 EXPOSE 8080
 # Both models have answered a probe when it is ready. A busy server stays healthy.
-HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --start-interval=1s \
+HEALTHCHECK --interval=5s --timeout=5s --start-period=60s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # Node is the first process, so that SIGTERM reaches it and running requests end.
 ENTRYPOINT ["node", "packages/server/src/cli/main.ts"]

@@ -7,7 +7,8 @@ import { workFolder } from "./work-folder.ts";
 import { addRecord, newTally } from "./record.ts";
 import type { Failure, Tally } from "./record.ts";
 import { runSchemathesis } from "./run.ts";
-import type { FuzzTarget, Schemathesis, Source } from "./run.ts";
+import type { FuzzTarget } from "./run.ts";
+import type { Source } from "../ci/schemathesis.ts";
 import { summarize } from "./summary.ts";
 import { startTarget } from "./target.ts";
 
@@ -27,12 +28,8 @@ interface Campaign {
 const casesOfRound: Readonly<Record<"grammar" | "schema", number>> = { grammar: 2000, schema: 250 };
 const current = join(workFolder, "campaign.json");
 
-/** @returns what is wrong, as for the gate; with what was seen so far where `stop` ends the campaign early */
-export async function runCampaign(
-  program: Schemathesis,
-  options: CampaignOptions,
-  stop: AbortSignal,
-): Promise<string[]> {
+/** @returns what is wrong: failures of the server, and depths that were not reached; with what was seen so far where `stop` ends the campaign early */
+export async function runCampaign(program: string, options: CampaignOptions, stop: AbortSignal): Promise<string[]> {
   const campaign = await openCampaign(options);
   await using target = await startTarget("scripted");
   const startedMs = Date.now();
@@ -88,7 +85,7 @@ async function readTally(campaign: Campaign): Promise<Tally> {
 
 /** Every fifth round uses Schemathesis's own requests. */
 async function runRound(
-  program: Schemathesis,
+  program: string,
   target: FuzzTarget,
   { seed, folder }: Campaign,
   round: number,

@@ -1,26 +1,20 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { didNotRun } from "../ci/step.ts";
 import { runCampaign } from "./campaign.ts";
-import { runGate } from "./gate.ts";
-import { prepareContainer } from "./container.ts";
 import { NotThere, prepareSchemathesis } from "./python.ts";
 
 // `pnpm fuzz` is the gate: a fixed seed, a few minutes. `pnpm fuzz --cases 100000` is a campaign: a free seed, resumable.
-// `--container` takes Schemathesis from an image, as a pipeline does.
 
 const stop = new AbortController();
 process.on("SIGINT", () => stop.abort());
 process.on("SIGTERM", () => stop.abort());
 
 try {
-  const { cases, workers = 1, seed, isContained } = readArguments();
-  const program = isContained ? await prepareContainer() : await prepareSchemathesis();
-  const faults =
-    cases === undefined
-      ? await runGate(program, stop.signal)
-      : await runCampaign(program, { cases, workers, seed }, stop.signal);
-  for (const fault of faults) process.stdout.write(`FAIL ${fault}\n`);
-  process.exitCode = faults.length === 0 ? 0 : 1;
+  const { cases, workers = 1, seed } = readArguments();
+  process.exitCode = cases === undefined ? await runGate() : await campaign({ cases, workers, seed });
 } catch (error) {
   const isNotRun = error instanceof NotThere;
   const message = error instanceof Error ? error.message : String(error);
@@ -28,20 +22,29 @@ try {
   process.exitCode = isNotRun ? didNotRun : 1;
 }
 
+/** The steps `fuzz:…` of the pipeline, on this machine. @returns the exit code */
+async function runGate(): Promise<number> {
+  const runner = fileURLToPath(new URL("../ci/run.ts", import.meta.url));
+  const [code] = (await once(spawn(process.execPath, [runner, "--only", "fuzz"], { stdio: "inherit" }), "exit")) as [
+    number | null,
+  ];
+  return code ?? 1;
+}
+
+async function campaign(options: Parameters<typeof runCampaign>[1]): Promise<number> {
+  const faults = await runCampaign(await prepareSchemathesis(), options, stop.signal);
+  for (const fault of faults) process.stdout.write(`FAIL ${fault}\n`);
+  return faults.length === 0 ? 0 : 1;
+}
+
 type Name = "cases" | "workers" | "seed";
 
-function readArguments(): Partial<Record<Name, number>> & { readonly isContained: boolean } {
+function readArguments(): Partial<Record<Name, number>> {
   const { values } = parseArgs({
-    options: {
-      cases: { type: "string" },
-      workers: { type: "string" },
-      seed: { type: "string" },
-      container: { type: "boolean", default: false },
-    },
+    options: { cases: { type: "string" }, workers: { type: "string" }, seed: { type: "string" } },
   });
-  const { container, ...others } = values;
-  const numbers = Object.entries(others).map(([name, value]) => [name, Number(value)] as const);
+  const numbers = Object.entries(values).map(([name, value]) => [name, Number(value)] as const);
   const wrong = numbers.find(([, value]) => !Number.isSafeInteger(value) || value < 1);
   if (wrong) throw new Error(`--${wrong[0]} takes a whole number above 0`);
-  return { ...Object.fromEntries(numbers), isContained: container };
+  return Object.fromEntries(numbers);
 }

@@ -1,3 +1,4 @@
+import { createServer } from "node:http";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,9 +8,11 @@ import type { Config, RunningServer } from "@parley/server";
 import type { EngineName, Target } from "./target.ts";
 
 // The process of one server under test: with keys that die with it, limits that nobody reaches, and a deadline that a
-// stalled engine reaches soon. Prints where it is, as one line of JSON, and serves until its standard input ends.
+// stalled engine reaches soon. Where `FUZZ_TARGET_PORT` is set it describes itself there, and serves until SIGTERM; else it
+// prints the description, as one line of JSON, and serves until its standard input ends.
 
 const [engine = "scripted"] = process.argv.slice(2);
+const { FUZZ_HOST: host = "127.0.0.1", FUZZ_PORT: port = "0", FUZZ_TARGET_PORT: targetPort } = process.env;
 const dataDir = mkdtempSync(join(tmpdir(), "parley-fuzz-"));
 const server = await startServer({
   config: configFor(engine as EngineName, dataDir), // our own launcher has named it
@@ -17,8 +20,17 @@ const server = await startServer({
   report: () => undefined,
 });
 await Promise.all(server.models.map((model) => model.engine.whenReady()));
-process.stdout.write(`${JSON.stringify(await describe(server))}\n`);
-process.stdin.resume().once("end", () => void stop());
+const description = JSON.stringify(await describe(server));
+if (targetPort === undefined) {
+  process.stdout.write(`${description}\n`);
+  process.stdin.resume().once("end", () => void stop());
+} else {
+  const described = createServer((_request, response) => response.end(description)).listen(Number(targetPort), host);
+  process.once("SIGTERM", () => {
+    described.close();
+    void stop();
+  });
+}
 process.on("SIGINT", () => undefined); // a Ctrl-C is the launcher's to answer
 
 function configFor(engine: EngineName, dataDir: string): Config {
@@ -26,7 +38,8 @@ function configFor(engine: EngineName, dataDir: string): Config {
     engine,
     dataDir,
     script: fileURLToPath(new URL("script.json", import.meta.url)),
-    port: 0,
+    host,
+    port: Number(port),
     metricsPort: "off",
     requestsPerMinute: 1_000_000_000,
     tokensPerMinute: 1_000_000_000_000,

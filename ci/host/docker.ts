@@ -29,6 +29,6 @@ export async function saveImage(image: ImageName, logFile: string, stop: AbortSi
 
 async function docker(args: readonly string[], logFile: string, stop: AbortSignal): Promise<void> {
   const command: Command = ["docker", ...args];
-  const environment = { ...environmentFor("server", []), DOCKER_BUILDKIT: "1" };
+  const environment = environmentFor("server", []);
   if ((await runToEnd(command, environment, logFile, stop)) !== 0) throw new Error(`${command.join(" ")} failed`);
 }

@@ -1,9 +1,13 @@
-"""The configuration of this run: the server under test, as the launcher describes it in the environment."""
+"""The configuration of this run, from the environment; where it names a URL, the server under test describes itself there."""
 
 import json
 import os
+from urllib.request import urlopen
 
 _config = json.loads(os.environ["FUZZ_RUN_CONFIG"])
+if _target := os.environ.get("FUZZ_TARGET"):
+    with urlopen(_target) as _response:
+        _config |= json.load(_response)
 
 KEY: str = _config["key"]
 """A key without limits of its own."""

@@ -1,16 +1,17 @@
-import { setTimeout as wait } from "node:timers/promises";
+import { untilReady } from "./until-ready.ts";
 
 // Asks the server's image, which runs beside this step, for a chat. The step's limit ends a server that does not answer.
 
 const url = process.env["PARLEY_URL"] ?? "";
-const headers = { authorization: `Bearer ${process.env["PARLEY_API_KEY"]}`, "content-type": "application/json" };
+const key = process.env["PARLEY_API_KEY"] ?? "";
+const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
 
 /** The part of the contract's answers that is looked at. */
 interface Completion {
   readonly choices: readonly { readonly finish_reason: string; readonly message: { readonly content: string } }[];
 }
 
-while (!(await fetch(`${url}/ready`)).ok) await wait(500);
+await untilReady(url, key);
 const body = {
   model: "vendor/model-1",
   messages: [{ role: "user", content: "What is a reentrancy attack?" }],

@@ -1,0 +1,44 @@
+import type { Command } from "./command.ts";
+import { argumentsOf } from "./schemathesis.ts";
+import type { Source } from "./schemathesis.ts";
+
+/** A run of Schemathesis in the pipeline, in the root of the repository. */
+export interface GateRun {
+  /** The end of its step's name. */
+  readonly name: string;
+  readonly engine: "scripted" | "embedded";
+  readonly command: Command;
+  readonly environment: Readonly<Record<string, string>>;
+  /** The file that gets a line per answer. */
+  readonly record: string;
+}
+
+/** The seed is fixed: the same tree gives the same verdict. */
+const seed = 20_261_121;
+const contract = "packages/server/src/generated/contract.json";
+
+function gateRun(name: string, engine: GateRun["engine"], source: Source, cases: number): GateRun {
+  const record = `.parley/fuzz/gate-${name}.ndjson`;
+  const paths = { config: "fuzz/schemathesis.toml", contract };
+  return {
+    name,
+    engine,
+    record,
+    command: ["schemathesis", ...argumentsOf({ source, cases, seed }, paths)],
+    environment: {
+      HYPOTHESIS_STORAGE_DIRECTORY: ".parley/fuzz/hypothesis",
+      PYTHONPATH: "fuzz",
+      PYTHONDONTWRITEBYTECODE: "1",
+      FUZZ_CONTRACT: contract,
+      FUZZ_RUN_CONFIG: JSON.stringify({ engine, source, record }),
+    },
+  };
+}
+
+/** What the gate sends, and to which engine. */
+export const gateRuns: readonly GateRun[] = [
+  gateRun("grammar", "scripted", "grammar", 4000),
+  gateRun("schema", "scripted", "schema", 60),
+  gateRun("auth", "scripted", "auth", 10),
+  gateRun("embedded", "embedded", "grammar", 60),
+];
