@@ -43,7 +43,8 @@ export const images = {
     pin: "node",
     debian: [...debian, "chromium"],
     hasWorkspace: true,
-    host: { programs: [["git"], ["chromium", "google-chrome"]] },
+    // A host without a browser skips the tests that need one, and runs the others.
+    host: { programs: [["git"]] },
   },
   schemathesis: {
     pin: "python",
