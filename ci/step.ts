@@ -18,7 +18,7 @@ export interface Step {
   readonly needs: readonly string[];
   /** Files and folders that can change the outcome, beside `sharedInputs`. A container sees nothing else. */
   readonly inputs: readonly string[];
-  /** Files that the step writes and a later one reads. They are deleted before it runs. */
+  /** Files that the step writes and a later one reads. Before it runs they are deleted, and their folders made. */
   readonly outputs: readonly string[];
   /** The container that it runs in. On a host its programs have to be there, else the step is skipped. */
   readonly image: ImageName;

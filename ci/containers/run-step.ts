@@ -1,5 +1,8 @@
-import { ReturnType } from "@dagger.io/dagger";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { dag, ReturnType } from "@dagger.io/dagger";
 import type { Container } from "@dagger.io/dagger";
+import { logFileOf } from "../log.ts";
 import { commandOf, lastLines, outcomeOf, skipped } from "../outcome.ts";
 import type { Ended } from "../outcome.ts";
 import type { RunStep } from "../schedule.ts";
@@ -30,12 +33,20 @@ export function containerRunner(stop: AbortSignal): RunStep {
   };
 }
 
-async function endOf({ counts, timeLimitSeconds }: Step, container: Container): Promise<Ended> {
+async function endOf(step: Step, container: Container): Promise<Ended> {
+  const { counts, timeLimitSeconds } = step;
   const exitCode = await container.exitCode();
   const printed = `${await container.stdout()}${await container.stderr()}`;
   const output = exitCode === wasLate ? `${printed}\nIt ran past its limit of ${timeLimitSeconds} s.` : printed;
+  writeLog(step, output);
   const hasReport = counts === "vitest" && exitCode !== didNotRun && exitCode !== wasLate;
   return { exitCode, output, report: hasReport ? await container.file(reportFile).contents() : "" };
+}
+
+function writeLog(step: Step, output: string): void {
+  const file = logFileOf("dagger", step);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, output);
 }
 
 /** The command, with the limit kept in the container: nothing outside of it can end only one command. */
@@ -58,9 +69,10 @@ function prepare(step: Step, left: Left): Container {
     (one, name) => one.withFile(archiveOf(name), containerOf(name).asTarball()),
     served,
   );
+  const ready = step.outputs.reduce((one, path) => one.withDirectory(dirname(path), dag.directory()), archived);
   const found = step.needs.flatMap((need) => left.get(need) ?? []);
   return found.reduce(
     (one, { container, outputs }) => outputs.reduce((two, path) => two.withFile(path, container.file(path)), one),
-    archived,
+    ready,
   );
 }

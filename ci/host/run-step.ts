@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { imageOf } from "../images.ts";
 import type { ImageName } from "../images.ts";
+import { logFileOf } from "../log.ts";
 import { commandOf, lastLines, outcomeOf, skipped } from "../outcome.ts";
 import type { Ended, Outcome } from "../outcome.ts";
 import { root } from "../root.ts";
@@ -12,19 +13,12 @@ import { environmentFor, missingProgram } from "./environment.ts";
 import { runToEnd } from "./processes.ts";
 import { startService } from "./services.ts";
 
-/** In `.gitignore`. */
-const logFolder = join(root, ".parley/ci");
-
-/** The file that has all that a step and its services print. */
-export const logFileOf = ({ name }: Step): string => join(logFolder, `${name.replaceAll(":", "-")}.log`);
-
 /** Runs one step on this machine, with its services beside it, and leaves no process behind. */
 export async function runOnHost(step: Step, stop: AbortSignal): Promise<Outcome> {
   if (stop.aborted) return skipped("the run was stopped");
   const missing = missingIn(step);
   if (missing !== undefined) return skipped(`it needs ${missing}, which is not on this machine`);
-  const log = logFileOf(step);
-  mkdirSync(logFolder, { recursive: true });
+  const log = logFileOf("host", step);
   const limit = AbortSignal.timeout(step.timeLimitSeconds * 1000);
   try {
     return outcomeOf(step, await runWithServices(step, log, AbortSignal.any([stop, limit])));
@@ -47,7 +41,10 @@ const missingIn = (step: Step): string | undefined =>
 
 async function runWithServices(step: Step, log: string, stop: AbortSignal): Promise<Ended> {
   const report = `${log}.json`;
-  for (const path of [log, report, ...step.outputs.map((output) => join(root, output))]) rmSync(path, { force: true });
+  for (const path of [log, report, ...step.outputs.map((output) => join(root, output))]) {
+    rmSync(path, { force: true });
+    mkdirSync(dirname(path), { recursive: true });
+  }
   const environment = { ...environmentFor(step.image, step.secrets), ...step.environment };
   const endedWith = (exitCode: number): Ended => ({ exitCode, output: readIfThere(log), report: readIfThere(report) });
   for (const { host } of imagesOf(step).map(imageOf)) {

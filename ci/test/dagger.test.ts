@@ -1,9 +1,12 @@
 import { execFile } from "node:child_process";
+import { readFileSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { argumentsOf } from "../containers/run-step.ts";
 import { imageOf, pinOf } from "../images.ts";
 import type { ImageName } from "../images.ts";
+import { logFileOf } from "../log.ts";
 import { root } from "../root.ts";
 import { stepsOf } from "../select.ts";
 import { serviceOf } from "../services.ts";
@@ -19,12 +22,15 @@ const run = promisify(execFile);
 const report = JSON.stringify({ numPassedTests: 3, numFailedTests: 0, testResults: [] });
 const secret = "value-of-the-secret-Zq81";
 
+const { chosen } = stepsOf("dagger", steps);
+
 let engine: RecordingEngine;
 let output: string;
 beforeAll(async () => {
+  for (const step of chosen) rmSync(logFileOf("dagger", step), { force: true });
   engine = await startRecordingEngine({
     exitCode: 0,
-    stdout: "",
+    stdout: "said by the step\n",
     stderr: "",
     contents: report,
     publish: "host/parley@sha256:1",
@@ -33,8 +39,6 @@ beforeAll(async () => {
   output = (await run(process.execPath, ["ci/dagger.ts", "--publish", "host/parley:1"], { cwd: root, env })).stdout;
 });
 afterAll(() => engine[Symbol.asyncDispose]());
-
-const { chosen } = stepsOf("dagger", steps);
 
 /** What was asked for a step's exit code. */
 const runOf = (step: Step): Chain => {
@@ -68,9 +72,9 @@ const secretsOf = (chain: Chain): string[] =>
 
 /** The folders of this machine that a container gets. */
 const includesOf = (chain: Chain): unknown[] =>
-  chain.all("withDirectory").map(({ source, directory }) => {
+  chain.all("withDirectory").flatMap(({ source, directory }) => {
     const given = source ?? directory;
-    return given instanceof Chain ? given.all("directory")[0]?.["include"] : undefined;
+    return given instanceof Chain && given.all("host").length > 0 ? [given.all("directory")[0]?.["include"]] : [];
   });
 
 describe.each(chosen)("the step $name", (step) => {
@@ -121,6 +125,14 @@ describe.each(chosen)("the step $name", (step) => {
       .map(({ path }) => path);
     expect(files).toEqual([...step.archives.map(archiveOf), ...left]);
   });
+});
+
+test.each(chosen)("the step $name finds the folders of its outputs, and leaves a log", (step) => {
+  const paths = runOf(step)
+    .all("withDirectory")
+    .map(({ path }) => path);
+  expect(paths).toEqual(expect.arrayContaining(step.outputs.map(dirname)));
+  expect(readFileSync(logFileOf("dagger", step), "utf8")).toBe("said by the step\n");
 });
 
 test("nothing runs but the table's steps, and the image is published last", () => {

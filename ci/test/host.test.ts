@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterEach, expect, test, vi } from "vitest";
-import { logFileOf, runOnHost } from "../host/run-step.ts";
+import { runOnHost } from "../host/run-step.ts";
+import { logFileOf } from "../log.ts";
 import type { Outcome } from "../outcome.ts";
 import { showProgress } from "../progress.ts";
 import { root } from "../root.ts";
@@ -16,7 +17,7 @@ const never = new AbortController().signal;
 const run = (code: string, others: Partial<Step> = {}, stop = never): Promise<Outcome> =>
   runOnHost(probe(code, others), stop);
 const reasonsOf = ({ skipped }: Outcome): string[] => skipped.map(({ reason }) => reason);
-const log = (): string => readFileSync(logFileOf(probe("")), "utf8");
+const log = (): string => readFileSync(logFileOf("host", probe("")), "utf8");
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -80,7 +81,7 @@ function isAlive(pid: number): boolean {
 test("a run that is stopped ends its steps, and starts no other", async () => {
   const stop = new AbortController();
   const running = run('console.log("up"); setInterval(() => {}, 1000)', {}, stop.signal);
-  await vi.waitUntil(() => existsSync(logFileOf(probe(""))) && log() === "up\n", { timeout: 20_000 });
+  await vi.waitUntil(() => existsSync(logFileOf("host", probe(""))) && log() === "up\n", { timeout: 20_000 });
   stop.abort(new Error("the run was stopped"));
   expect((await running).trouble).toContain("the run was stopped");
   expect(reasonsOf(await run("", {}, stop.signal))).toEqual(["the run was stopped"]);
