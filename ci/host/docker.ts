@@ -27,7 +27,12 @@ export async function saveImage(image: ImageName, logFile: string, stop: AbortSi
   await docker(["save", "--output", archiveOf(image), tag], logFile, stop);
 }
 
-async function docker(args: readonly string[], logFile: string, stop: AbortSignal): Promise<void> {
+/** @throws when Docker ends with a failure */
+export async function docker(
+  args: readonly string[],
+  logFile: string,
+  stop: AbortSignal = new AbortController().signal,
+): Promise<void> {
   const command: Command = ["docker", ...args];
   const environment = environmentFor("server", []);
   if ((await runToEnd(command, environment, logFile, stop)) !== 0) throw new Error(`${command.join(" ")} failed`);

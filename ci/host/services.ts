@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect, createServer } from "node:net";
@@ -7,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Command } from "../command.ts";
 import type { Service } from "../services.ts";
-import { buildImage } from "./docker.ts";
+import { buildImage, docker } from "./docker.ts";
 import { environmentFor } from "./environment.ts";
 import { startProcess } from "./processes.ts";
 
@@ -22,12 +23,15 @@ export async function startService(service: Service, logFile: string, stop: Abor
   const names = Object.keys(service.ports);
   const ports = new Map(await Promise.all(names.map(async (name) => [name, await freePort()] as const)));
   const portOf = (name: string): number => ports.get(name) ?? 0; // a service names its own ports only
-  const command = service.command ?? (await dockerRun(service, portOf, logFile, stop));
+  const containerName = `parley-ci-${randomUUID()}`;
+  const command = service.command ?? (await dockerRun(service, containerName, portOf, logFile, stop));
   const folder = mkdtempSync(join(tmpdir(), "parley-service-"));
   const own = service.environment({ host: "127.0.0.1", folder, portOf });
   const running = await startProcess(command, { ...environmentFor(service.image, service.secrets), ...own }, logFile);
   const end = async (): Promise<void> => {
     await running.stop();
+    // Docker's client may have ended before it could pass the signal on.
+    if (!service.command) await docker(["rm", "--force", containerName], logFile).catch(() => undefined);
     rmSync(folder, { recursive: true, force: true });
   };
   const ended = running.exitCode.then(() => AbortSignal.abort(new Error("a service ended before its ports were open")));
@@ -70,6 +74,7 @@ async function untilOpen(port: number, stop: AbortSignal): Promise<void> {
 /** @returns the command that runs an image until it is signalled */
 async function dockerRun(
   { image, ports, secrets }: Service,
+  containerName: string,
   portOf: (name: string) => number,
   logFile: string,
   stop: AbortSignal,
@@ -77,5 +82,14 @@ async function dockerRun(
   const tag = await buildImage(image, logFile, stop);
   const published = Object.entries(ports).flatMap(([name, port]) => ["--publish", `127.0.0.1:${portOf(name)}:${port}`]);
   // Secrets by name: the command line is there for everybody to read.
-  return ["docker", "run", "--rm", ...published, ...secrets.flatMap((name) => ["--env", name]), tag];
+  return [
+    "docker",
+    "run",
+    "--rm",
+    "--name",
+    containerName,
+    ...published,
+    ...secrets.flatMap((name) => ["--env", name]),
+    tag,
+  ];
 }
