@@ -17,6 +17,7 @@ const verbs = {
   dev: { command: ["node", "--watch", cli, "start"], isDevelopment: false },
   generate: { command: ["node", join(root, "repo/generate.ts")], isDevelopment: true },
   conformance: { command: ["node", join(root, "packages/conformance/src/cli/main.ts")], isDevelopment: true },
+  partners: { command: ["node", join(root, "packages/partners/src/main.ts")], isDevelopment: true },
   bench: { command: ["node", join(root, "bench/overhead.ts")], isDevelopment: true },
   fuzz: { command: ["node", join(root, "fuzz/main.ts")], isDevelopment: true },
   check: {

@@ -15,6 +15,7 @@ export const suites = {
   sdks: ["packages/server/test/partners"],
   client: ["packages/client"],
   "conformance-suite": ["packages/conformance"],
+  partners: ["packages/partners"],
   mutants: ["packages/conformance/test/proof.test.ts"],
   "fuzz-checks": ["fuzz"],
   docs: ["docs"],

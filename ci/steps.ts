@@ -101,6 +101,12 @@ export const steps: readonly Step[] = [
   suite({ name: "sdks", purpose: "OpenAI's, Vercel's and LangChain's SDKs against the server", inputs: server }),
   suite({ name: "client", purpose: "our client against the server", inputs: ["packages/client", ...server] }),
   suite({
+    name: "partners",
+    purpose: "the matrix of partners' generators agrees with its table and programs",
+    inputs: ["packages/partners", ...server],
+    cores: 1,
+  }),
+  suite({
     name: "packages",
     purpose: "what is published: publint, attw, size, content",
     inputs: ["packages"],

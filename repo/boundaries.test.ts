@@ -25,6 +25,7 @@ const arrows: readonly (readonly [folder: string, allowed: readonly RegExp[]])[]
   ["packages/client/src/", []],
   ["packages/conformance/src/", []],
   ["packages/conformance/mutants/", [/^packages\/conformance\//]],
+  ["packages/partners/src/", [/^@parley\/server\/testing$/]],
   ["demo-models/", []],
   ["docs/", [/^@parley\/server$/]],
   ["bench/", [/^@parley\/(inference|server)(\/testing(\/vllm)?)?$/]],

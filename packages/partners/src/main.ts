@@ -1,0 +1,69 @@
+import { spawnSync } from "node:child_process";
+import { parseArgs } from "node:util";
+import { writeMatrix } from "./matrix.ts";
+import type { Results } from "./matrix.ts";
+import { runTool } from "./run-tool.ts";
+import type { Outcome } from "./run-tool.ts";
+import { startTarget } from "./start-target.ts";
+import { prerequisites, tools } from "./tools.ts";
+import type { Tool } from "./tools.ts";
+
+const help = `Usage: pnpm partners [--only TOOL,…] [--list]
+
+Generates a client from the contract with each tool, compiles it with its program, runs it against a real Parley with the
+scripted engine, and writes packages/partners/MATRIX.md. It downloads the tools from their registries.
+
+  --only TOOL,…  only these tools; the other rows of the matrix stay
+  --list         names the tools
+`;
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: { only: { type: "string" }, list: { type: "boolean" }, help: { type: "boolean" } },
+  });
+  if (values.help) say(help);
+  else if (values.list) for (const { name, title, version } of tools) say(`${name.padEnd(28)} ${title} ${version}`);
+  else return runTools(select(values.only));
+  return 0;
+}
+
+function select(only: string | undefined): readonly Tool[] {
+  const names = only?.split(",");
+  const unknown = names?.find((name) => !tools.some((tool) => tool.name === name));
+  if (unknown !== undefined) throw new Error(`there is no tool "${unknown}"; --list names them`);
+  return tools.filter(({ name }) => names?.includes(name) ?? true);
+}
+
+async function runTools(selected: readonly Tool[]): Promise<number> {
+  await using target = await startTarget();
+  const results: Record<string, Results[string]> = {};
+  const counts = { passed: 0, failed: 0, skipped: 0 };
+  for (const tool of selected) {
+    const missing = tool.needs.filter((program) => !isInstalled(program));
+    if (missing.length > 0) {
+      counts.skipped += 1;
+      say(`${tool.name}: skipped, install ${missing.map((program) => prerequisites[program]).join(" and ")}`);
+      continue;
+    }
+    const outcome = await runTool(tool, target);
+    results[tool.name] = { version: tool.version, ...outcome.row };
+    counts[outcome.failures.length === 0 ? "passed" : "failed"] += 1;
+    report(tool, outcome);
+    writeMatrix(tools, results);
+  }
+  say(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
+  return counts.failed === 0 ? 0 : 1;
+}
+
+const isInstalled = (program: string): boolean =>
+  spawnSync(program, [program === "go" ? "version" : "--version"], { stdio: "ignore" }).status === 0;
+
+function report({ name }: Tool, { row, failures }: Outcome): void {
+  const cells = Object.entries(row).map(([stage, cell]) => `${stage} ${cell}`);
+  say(`${name}: ${cells.join(", ")}`);
+  for (const failure of failures) say(failure.split("\n").slice(0, 30).join("\n    "));
+}
+
+process.exitCode = await main();
