@@ -91,7 +91,7 @@ export const steps: readonly Step[] = [
   suite({
     name: "contract",
     purpose: "examples, clauses, streams and lint rules of the contract agree",
-    inputs: ["openapi"],
+    inputs: ["openapi", "packages/client/src/generated"],
   }),
   suite({ name: "repository", purpose: "the tree, its pages and the pipeline are in order", inputs: everything }),
   suite({ name: "unit", purpose: "the parts of the engines and of the server", inputs: server }),
@@ -109,7 +109,7 @@ export const steps: readonly Step[] = [
   suite({
     name: "packages",
     purpose: "what is published: publint, attw, size, content",
-    inputs: ["packages"],
+    inputs: ["packages", "LICENSE"],
     cores: 1,
   }),
   step({
