@@ -1,12 +1,12 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { dag, ReturnType } from "@dagger.io/dagger";
+import { dag, ExecError } from "@dagger.io/dagger";
 import type { Container } from "@dagger.io/dagger";
 import { logFileOf } from "../log.ts";
 import { commandOf, lastLines, outcomeOf, skipped } from "../outcome.ts";
 import type { Ended } from "../outcome.ts";
 import type { RunStep } from "../schedule.ts";
-import { archiveOf, didNotRun, sharedInputs } from "../step.ts";
+import { archiveOf, sharedInputs } from "../step.ts";
 import type { Step } from "../step.ts";
 import { containerOf, sourceOf } from "./images.ts";
 import { bindService, withSecrets, withVariables } from "./services.ts";
@@ -24,7 +24,7 @@ export function containerRunner(stop: AbortSignal): RunStep {
   return async (step) => {
     if (stop.aborted) return skipped("the run was stopped");
     try {
-      const container = prepare(step, left).withExec(argumentsOf(step), { expect: ReturnType.Any });
+      const container = prepare(step, left).withExec(argumentsOf(step));
       left.set(step.name, { container, outputs: step.outputs });
       return outcomeOf(step, await endOf(step, container));
     } catch (error) {
@@ -35,12 +35,24 @@ export function containerRunner(stop: AbortSignal): RunStep {
 
 async function endOf(step: Step, container: Container): Promise<Ended> {
   const { counts, timeLimitSeconds } = step;
-  const exitCode = await container.exitCode();
-  const printed = `${await container.stdout()}${await container.stderr()}`;
+  const { exitCode, stdout, stderr } = await resultOf(container);
+  const printed = `${stdout}${stderr}`;
   const output = exitCode === wasLate ? `${printed}\nIt ran past its limit of ${timeLimitSeconds} s.` : printed;
   writeLog(step, output);
-  const hasReport = counts === "vitest" && exitCode !== didNotRun && exitCode !== wasLate;
+  const hasReport = counts === "vitest" && exitCode === 0;
   return { exitCode, output, report: hasReport ? await container.file(reportFile).contents() : "" };
+}
+
+type Result = Pick<ExecError, "exitCode" | "stdout" | "stderr">;
+
+/** A failure reaches us as an error, and without files: the engine keeps it from its cache, so that a next run tries again. */
+async function resultOf(container: Container): Promise<Result> {
+  try {
+    return { exitCode: await container.exitCode(), stdout: await container.stdout(), stderr: await container.stderr() };
+  } catch (error) {
+    if (error instanceof ExecError) return error;
+    throw error;
+  }
 }
 
 function writeLog(step: Step, output: string): void {
