@@ -1,0 +1,80 @@
+import { EventSourceParserStream } from "eventsource-parser/stream";
+import { ChatApi, Configuration, ErrorResponseFromJSON, ModelsApi, ResponseError, StreamEventFromJSON } from "./parley";
+import type { ChatCompletionChunk } from "./parley";
+
+// Usage: main models | main answer PROMPT | main error | main stream PROMPT
+
+const [word, prompt = ""] = process.argv.slice(2);
+const model = "vendor/model-1";
+
+const configuration = new Configuration({
+  basePath: process.env["PARLEY_URL"] ?? "http://127.0.0.1:8080",
+  accessToken: process.env["PARLEY_KEY"] ?? "",
+});
+const chat = new ChatApi(configuration);
+
+async function listModels(): Promise<void> {
+  const { data } = await new ModelsApi(configuration).listModels();
+  for (const { id } of data) console.log(id);
+}
+
+async function answer(): Promise<void> {
+  const city = { type: "object", properties: { city: { type: "string" } } };
+  const { choices } = await chat.createChatCompletion({
+    chatCompletionRequest: {
+      model,
+      messages: [{ role: "user", content: prompt }],
+      tools: [{ type: "function", _function: { name: "get_weather", parameters: city } }],
+      responseFormat: { type: "json_schema", jsonSchema: { name: "city", schema: city } },
+    },
+  });
+  for (const { message, finishReason } of choices) {
+    console.log(finishReason, message.content);
+    for (const call of message.toolCalls ?? []) console.log(call._function.name, call._function.arguments);
+  }
+}
+
+async function refusal(): Promise<void> {
+  try {
+    await chat.createChatCompletion({
+      chatCompletionRequest: { model: "vendor/none", messages: [{ role: "user", content: "Hello" }] },
+    });
+  } catch (failure) {
+    if (!(failure instanceof ResponseError)) throw failure;
+    const { error } = ErrorResponseFromJSON(await failure.response.json());
+    console.log(failure.response.status, error.type, error.code);
+  }
+}
+
+/** Ends normally only after `[DONE]`. */
+async function* readChunks(body: NonNullable<Response["body"]>): AsyncGenerator<ChatCompletionChunk> {
+  const events = body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+  for await (const { data } of events) {
+    if (data === "[DONE]") return;
+    const event = StreamEventFromJSON(JSON.parse(data));
+    if ("error" in event) throw new Error(`stream error: ${event.error.code}`);
+    yield event;
+  }
+  throw new Error("truncated: the stream ended without [DONE]");
+}
+
+async function stream(): Promise<void> {
+  const { raw } = await chat.createChatCompletionRaw({
+    chatCompletionRequest: { model, messages: [{ role: "user", content: prompt }], stream: true },
+  });
+  if (!raw.body) throw new Error("the answer has no body");
+  for await (const chunk of readChunks(raw.body))
+    for (const { delta, finishReason } of chunk.choices) {
+      if (delta.content) console.log(delta.content);
+      if (finishReason) console.log(finishReason);
+    }
+}
+
+const actions: Readonly<Record<string, () => Promise<void>>> = { models: listModels, answer, error: refusal, stream };
+
+try {
+  await actions[word ?? ""]?.();
+} catch (error) {
+  console.log(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}
