@@ -17,6 +17,8 @@ scripted engine, and writes packages/partners/MATRIX.md. It downloads the tools 
   --list         names the tools
 `;
 
+class UsageError extends Error {}
+
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 async function main(): Promise<number> {
@@ -32,7 +34,7 @@ async function main(): Promise<number> {
 function select(only: string | undefined): readonly Tool[] {
   const names = only?.split(",");
   const unknown = names?.find((name) => !tools.some((tool) => tool.name === name));
-  if (unknown !== undefined) throw new Error(`there is no tool "${unknown}"; --list names them`);
+  if (unknown !== undefined) throw new UsageError(`there is no tool "${unknown}"; --list names them`);
   return tools.filter(({ name }) => names?.includes(name) ?? true);
 }
 
@@ -66,4 +68,14 @@ function report({ name }: Tool, { row, failures }: Outcome): void {
   for (const failure of failures) say(failure.split("\n").slice(0, 30).join("\n    "));
 }
 
-process.exitCode = await main();
+/** The command line is wrong; the message says what to write instead. */
+const isUsageError = (error: unknown): error is Error =>
+  error instanceof UsageError || (error instanceof TypeError && "code" in error);
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  if (!isUsageError(error)) throw error;
+  process.stderr.write(`partners: ${error.message}\n`);
+  process.exitCode = 2;
+}
