@@ -28,6 +28,11 @@ def resolve(part: Schema) -> Schema:
 
 request_schema: Schema = resolve({"$ref": "#/components/schemas/ChatCompletionRequest"})
 
+null_places: frozenset[str] = frozenset(
+    rule["member"] for rule in request_schema["x-dependencies"] if rule["code"] == "unsupported_parameter"
+)
+"""The paths of members that a rule refuses unless they are null. Their schema allows more."""
+
 
 def allowed_types(schema: Schema) -> list[str] | None:
     """The JSON types that a schema allows, those of all branches for a union; None where it allows any."""
@@ -93,9 +98,9 @@ def places_in(value: object, schema: Schema = request_schema, path: str = "") ->
             yield from places_in(item, schema["items"], f"{path}[]")
     elif isinstance(value, dict):
         for name, member in schema.get("properties", {}).items():
-            if name not in value or (value[name] is None and not is_only_null(resolve(member))):
-                continue
             at = member_path(path, name)
+            if name not in value or (value[name] is None and at not in null_places):
+                continue
             yield at
             yield from places_in(value[name], member, at)
 

@@ -14,6 +14,7 @@ from parley_fuzz.contract import (
     allowed_types,
     is_only_null,
     member_path,
+    null_places,
     places,
     places_of,
     request_schema,
@@ -80,6 +81,8 @@ class _Drawing:
         if self.has_fault_left and path and path == self.wanted:
             self.has_fault_left = False
             return self._wrong(schema, is_required)
+        if path in null_places:
+            return None
         special = _specials.get(path)
         if special is not None and not self.wanted.startswith((f"{path}.", f"{path}[")):
             return special(self.rng)
