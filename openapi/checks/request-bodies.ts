@@ -142,7 +142,7 @@ function bend(body: unknown, faults: readonly (readonly [place: number, value: u
   return body;
 }
 
-/** Texts of chat requests, by the schemas of the contract: valid ones, and the same with up to three faults put in. */
+/** Draws chat requests from the contract's schemas, as JSON text. Up to three random faults are put into each. */
 export function requestBodies(schemas: Readonly<Record<string, Schema>>): fc.Arbitrary<string> {
   const drawing = new Drawing(schemas);
   return fc

@@ -88,7 +88,7 @@ export function usageOf(answer: Answer): unknown {
     .findLast(isRecord);
 }
 
-/** A token count of the usage; the check is untestable if there is none. */
+/** A token count from the answer's usage. Without one, the check cannot be decided. */
 export function tokensOf(answer: Answer, name: "prompt_tokens" | "completion_tokens"): number {
   const count = numberAt(usageOf(answer), `/${name}`);
   return Number.isInteger(count) ? count : cannot(`"${answer.name}" has no usage.${name}`);

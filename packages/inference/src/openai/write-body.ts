@@ -8,6 +8,6 @@ import type { EngineRequest } from "../engine.ts";
 export function writeBody(body: object, { seed, sampling }: EngineRequest, choice: number): string {
   const text = JSON.stringify(body);
   if (seed === undefined || sampling.temperature === 0) return text;
-  // The seed is written as digits: it may have more of them than a double holds.
+  // The seed is inserted as text, because a double cannot hold every int64.
   return `{"seed":${seedOfChoice(seed, choice)},${text.slice(1)}`;
 }

@@ -73,7 +73,7 @@ const engine = {
 
 const modelSchema = mapping({ ...shown, ...engine });
 
-/** What was given for one model. */
+/** The settings of one model, as an operator wrote them. */
 export type ModelSettings = z.output<typeof modelSchema>;
 
 /** `models` of the file. An entry without a value takes every default. */

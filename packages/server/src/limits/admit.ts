@@ -6,7 +6,7 @@ import type { RequestRecord } from "../observe/request-record.ts";
 import type { Limits } from "./limits.ts";
 import { Permit } from "./permit.ts";
 
-/** What a request needs in order to run. */
+/** A request that asks for admission. */
 export interface AdmissionRequest {
   /** Receives at the end what was used. */
   readonly record: RequestRecord;

@@ -17,8 +17,8 @@ export interface ChatModel extends ServedModel {
 }
 
 /**
- * One request to a service that has only a chat route: it renders the template, reads thought and calls, and holds answers to
- * their form; what it lets through all the same is refused here, before it is sent or when the answer ends.
+ * Sends one request to a service that has only a chat route. That service renders the template, parses reasoning and tool
+ * calls, and enforces structured output. What it does not enforce is refused here, before sending or at the end of the answer.
  * @throws {EngineError}, or the signal's reason once it has aborted
  */
 export const generateChat = (

@@ -96,7 +96,7 @@ type Delta = Omit<ChatStep, "usage"> & { readonly hasOutput: boolean };
 function readDelta(choice: ChunkChoice | undefined): Delta {
   const { reasoning, reasoning_content, content, tool_calls } = choice?.delta ?? {};
   // vLLM and some others write `reasoning`; older vLLM and many others write `reasoning_content`.
-  const thought = reasoning ?? reasoning_content ?? "";
+  const reasoningText = reasoning ?? reasoning_content ?? "";
   const calls = (tool_calls ?? []).map((call) => ({
     index: call.index ?? undefined,
     id: call.id ?? undefined,
@@ -105,8 +105,8 @@ function readDelta(choice: ChunkChoice | undefined): Delta {
     arguments: call.function?.arguments ?? "",
   }));
   const pieces = (choice?.logprobs?.content ?? []).map(toPiece);
-  const hasOutput = thought !== "" || (content ?? "") !== "" || calls.length > 0;
-  return { reasoning: thought, content: content ?? "", calls, pieces, hasOutput };
+  const hasOutput = reasoningText !== "" || (content ?? "") !== "" || calls.length > 0;
+  return { reasoning: reasoningText, content: content ?? "", calls, pieces, hasOutput };
 }
 
 const toPiece = (one: ChunkLogprob): OutputToken => ({
@@ -127,8 +127,8 @@ const toAlternative = ({
 function usageOf(reported: ChunkUsage | undefined, before: ChatUsage, delta: Delta): ChatUsage {
   const counted = before.completion_tokens + (delta.hasOutput && !before.isReported ? 1 : 0);
   const completion_tokens = Math.max(before.completion_tokens, reported?.completion_tokens ?? counted);
-  const thought = delta.reasoning === "" ? 0 : Math.max(1, completion_tokens - before.completion_tokens);
-  const reasoned = reported?.completion_tokens_details?.reasoning_tokens ?? before.reasoning_tokens + thought;
+  const added = delta.reasoning === "" ? 0 : Math.max(1, completion_tokens - before.completion_tokens);
+  const reasoned = reported?.completion_tokens_details?.reasoning_tokens ?? before.reasoning_tokens + added;
   return {
     prompt_tokens: reported?.prompt_tokens ?? before.prompt_tokens,
     completion_tokens,
