@@ -102,7 +102,7 @@ export const steps: readonly Step[] = [
   suite({ name: "client", purpose: "our client against the server", inputs: ["packages/client", ...server] }),
   suite({
     name: "partners",
-    purpose: "the matrix of partners' generators agrees with its table and programs",
+    purpose: "the table of partners' generators agrees with its programs and their results",
     inputs: ["packages/partners", ...server],
     cores: 1,
   }),

@@ -27,7 +27,7 @@ const arrows: readonly (readonly [folder: string, allowed: readonly RegExp[]])[]
   ["packages/conformance/mutants/", [/^packages\/conformance\//]],
   ["packages/partners/src/", [/^@parley\/server\/testing$/]],
   ["demo-models/", []],
-  ["docs/", [/^@parley\/server$/]],
+  ["docs/", [/^@parley\/(server|partners)$/]],
   ["bench/", [/^@parley\/(inference|server)(\/testing(\/vllm)?)?$/]],
   ["fuzz/", [/^@parley\/server(\/(testing|contract\.json))?$/, /^ci\//]],
   ["ci/", [/^@parley\/inference$/]],

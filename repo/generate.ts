@@ -6,6 +6,7 @@ import openapiTypescript, { astToString } from "openapi-typescript";
 import { parse } from "yaml";
 import { configurationPage } from "../docs/configuration-page.ts";
 import { buildSite } from "../docs/build-site.ts";
+import { generatorsPage } from "../docs/generators-page.ts";
 import { bundle } from "../openapi/checks/redocly.ts";
 import { contractFiles } from "../openapi/variants/index.ts";
 import { configSchema } from "@parley/server";
@@ -38,6 +39,7 @@ export async function generate(): Promise<GeneratedFiles> {
     ...(await copiesForJudge()),
     ["packages/server/parley.schema.json", `${JSON.stringify(configSchema(), undefined, 2)}\n`],
     ["docs/guides/configuration.md", configurationPage()],
+    ["docs/guides/generators.md", generatorsPage()],
     ...(await buildSite(contract)),
     ...[...(await contractFiles(document))].map(([name, text]) => [`docs/site/contract/${name}`, text] as const),
   ]);

@@ -1,19 +1,20 @@
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
-import { writeMatrix } from "./matrix.ts";
-import type { Results } from "./matrix.ts";
+import { writeResult } from "./results.ts";
 import { runTool } from "./run-tool.ts";
 import type { Outcome } from "./run-tool.ts";
 import { startTarget } from "./start-target.ts";
-import { prerequisites, tools } from "./tools.ts";
-import type { Tool } from "./tools.ts";
+import { prerequisites } from "./tool.ts";
+import type { Tool } from "./tool.ts";
+import { tools } from "./tools.ts";
 
 const help = `Usage: pnpm partners [--only TOOL,…] [--list]
 
 Generates a client from the contract with each tool, compiles it with its program, runs it against a real Parley with the
-scripted engine, and writes packages/partners/MATRIX.md. It downloads the tools from their registries.
+scripted engine, and writes the result beside the program. It downloads the tools from their registries. \`pnpm generate\`
+makes docs/guides/generators.md from the results.
 
-  --only TOOL,…  only these tools; the other rows of the matrix stay
+  --only TOOL,…  only these tools; the results of the others stay
   --list         names the tools
 `;
 
@@ -40,7 +41,6 @@ function select(only: string | undefined): readonly Tool[] {
 
 async function runTools(selected: readonly Tool[]): Promise<number> {
   await using target = await startTarget();
-  const results: Record<string, Results[string]> = {};
   const counts = { passed: 0, failed: 0, skipped: 0 };
   for (const tool of selected) {
     const missing = tool.needs.filter((program) => !isInstalled(program));
@@ -50,10 +50,9 @@ async function runTools(selected: readonly Tool[]): Promise<number> {
       continue;
     }
     const outcome = await runTool(tool, target);
-    results[tool.name] = { version: tool.version, ...outcome.row };
+    writeResult(tool, outcome.row);
     counts[outcome.failures.length === 0 ? "passed" : "failed"] += 1;
     report(tool, outcome);
-    writeMatrix(tools, results);
   }
   say(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
   return counts.failed === 0 ? 0 : 1;

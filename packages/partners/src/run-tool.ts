@@ -4,14 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { questions } from "./questions.ts";
-import type { Question, Topic } from "./questions.ts";
+import type { Question } from "./questions.ts";
+import { programsFolder } from "./results.ts";
+import type { Row } from "./results.ts";
 import type { Target } from "./start-target.ts";
-import type { Tool } from "./tools.ts";
-
-export type Cell = "passed" | "failed" | "not run";
-
-/** A row of the matrix. */
-export type Row = Readonly<Record<"generate" | "compile" | Topic, Cell>>;
+import type { Tool } from "./tool.ts";
 
 export interface Outcome {
   readonly row: Row;
@@ -20,7 +17,6 @@ export interface Outcome {
 }
 
 const documents = fileURLToPath(new URL("../../../docs/site/contract/", import.meta.url));
-export const programs = fileURLToPath(new URL("../programs/", import.meta.url));
 /** Outside of the tree, so that a program can use only what it installs. */
 const scratch = join(tmpdir(), "parley-partners");
 const commandLimitMs = 300_000;
@@ -48,7 +44,7 @@ function prepareFolder({ name, document }: Tool): string {
   const folder = join(scratch, name);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  cpSync(join(programs, name), folder, { recursive: true });
+  cpSync(join(programsFolder, name), folder, { recursive: true });
   cpSync(join(documents, document), join(folder, "openapi.json"));
   return folder;
 }

@@ -1,0 +1,25 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Topic } from "./questions.ts";
+import type { Tool } from "./tool.ts";
+
+export type Cell = "passed" | "failed" | "not run";
+
+/** A row of the matrix. */
+export type Row = Readonly<Record<"generate" | "compile" | Topic, Cell>>;
+
+/** What the last run of a tool gave. It lies beside the tool's program. */
+export type Result = Row & { readonly version: string };
+
+export const programsFolder = fileURLToPath(new URL("../programs/", import.meta.url));
+const fileOf = ({ name }: Tool): string => join(programsFolder, name, "result.json");
+
+/** @returns undefined for a tool that was never run */
+export function readResult(tool: Tool): Result | undefined {
+  const file = fileOf(tool);
+  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Result) : undefined; // our own
+}
+
+export const writeResult = (tool: Tool, row: Row): void =>
+  writeFileSync(fileOf(tool), `${JSON.stringify({ version: tool.version, ...row }, null, 2)}\n`);

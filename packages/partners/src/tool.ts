@@ -1,0 +1,30 @@
+export type Language = "TypeScript" | "Python" | "Go" | "Java" | "Kotlin" | "Rust" | "Ruby" | "PHP";
+
+/** A generator, or a set of libraries around one, that a partner would use. */
+export interface Tool {
+  /** The folder of its program in `programs/`, and its name on the command line. */
+  readonly name: string;
+  readonly title: string;
+  readonly version: string;
+  readonly language: Language;
+  /** The document that it reads. Its program's folder gets it as `openapi.json`. */
+  readonly document: "openapi.json" | "openapi-3.0.json";
+  /** Programs that have to be on the machine. */
+  readonly needs: readonly (keyof typeof prerequisites)[];
+  /** Shell commands, run in a scratch copy of the program's folder. `VERSION` in the environment is the tool's. */
+  readonly generate: readonly string[];
+  readonly compile: readonly string[];
+  /** The program. It gets the word for what to do, and a prompt. */
+  readonly run: string;
+  /** What a reader of the matrix has to know. Of a failure: whether the cause is ours or the tool's. */
+  readonly remarks: string;
+}
+
+/** What to install where a program is missing. */
+export const prerequisites = {
+  npm: "Node 20 or newer with npm",
+  python3: "Python 3.11 or newer",
+  go: "Go 1.26 or newer",
+  java: "a JDK, 17 or newer",
+  mvn: "Maven 3.8 or newer",
+} as const;

@@ -1,0 +1,37 @@
+import type { Tool } from "../tool.ts";
+import { openapiGenerator } from "./openapi-generator.ts";
+
+export const go: readonly Tool[] = [
+  {
+    name: "oapi-codegen",
+    title: "oapi-codegen",
+    version: "2.8.2",
+    language: "Go",
+    document: "openapi.json",
+    needs: ["go"],
+    generate: [
+      "go run github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v$VERSION -generate types,client -package main -o parley.go openapi.json",
+    ],
+    compile: ["go vet .", "go build -o program ."],
+    run: "./program",
+    remarks: "",
+  },
+  {
+    name: "openapi-generator-go",
+    title: "openapi-generator, go",
+    version: openapiGenerator.version,
+    language: "Go",
+    document: "openapi.json",
+    needs: ["go", "java", "mvn"],
+    generate: [
+      openapiGenerator.download,
+      "java -jar openapi-generator-cli.jar generate -g go -i openapi.json -o parley --additional-properties=withGoMod=false,packageName=parley,enumClassPrefix=true",
+      // Tests of a module whose name is left open.
+      "rm -r parley/test",
+    ],
+    compile: ["go vet ./...", "go build -o program ."],
+    run: "./program",
+    remarks:
+      "Needs `enumClassPrefix=true`: two enums of the contract share the value `insufficient_quota`. The program sends a stream's request itself, since the client reads whole answers.",
+  },
+];
