@@ -27,6 +27,8 @@ export type {
   FinishReason,
   Model,
   ResponseFormat,
+  StreamError,
+  StreamEvent,
   StreamRequest,
   TokenLogprob,
   Tool,

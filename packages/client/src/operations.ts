@@ -33,20 +33,14 @@ export function openOperations(baseURL: string): Operations {
   });
   const chat = "/v1/chat/completions";
   return {
-    create: (request) => (exchange) =>
-      mend(client.POST(chat, { ...toInit(exchange), body: toBody({ ...request, stream: false }) })),
+    create: (request) => (exchange) => client.POST(chat, { ...toInit(exchange), body: { ...request, stream: false } }),
     stream: (request) => (exchange) =>
-      mend(client.POST(chat, { ...toInit(exchange), body: toBody({ ...request, stream: true }), parseAs: "stream" })),
+      client.POST(chat, { ...toInit(exchange), body: { ...request, stream: true }, parseAs: "stream" }),
     models: () => (exchange) => client.GET("/v1/models", toInit(exchange)),
     model: (id) => (exchange) =>
       client.GET("/v1/models/{model}", { ...toInit(exchange), params: { path: { model: id } } }),
   };
 }
-
-// openapi-fetch 0.17 reads the contract's types wrongly: a field that can only be null, such as `refusal`, is missing from
-// a response and forbidden in a request. What is sent and what comes is JSON as the contract has it, unchanged.
-const toBody = (request: StreamRequest & { readonly stream: boolean }) => request as never;
-const mend = <T>(outcome: Promise<{ readonly response: Response }>) => outcome as Promise<Outcome<T>>;
 
 /** Address and init, kept apart: a `fetch` that the caller brings need not know this runtime's own `Request`. */
 class PlainRequest {

@@ -11,7 +11,7 @@ import { decodeEvents } from "./sse/decode-events.ts";
 import { decodeLines } from "./sse/decode-lines.ts";
 import { readBytes } from "./sse/read-bytes.ts";
 import type { ByteReader } from "./sse/read-bytes.ts";
-import type { ChatCompletionChunk } from "./types.ts";
+import type { ChatCompletionChunk, StreamEvent } from "./types.ts";
 
 type Body = ReadableStream<Uint8Array> | null;
 
@@ -63,15 +63,20 @@ function openBody(body: Body, response: Response, facts: ErrorFacts): ByteReader
 
 /** @throws {APIError} when the event is the error that ends the stream */
 function readChunk(data: string, response: Response, facts: ErrorFacts): ChatCompletionChunk {
-  let event: (ChatCompletionChunk & { readonly error?: unknown }) | null;
+  const event = parseEvent(data, facts);
+  if (event && "error" in event) throw readStreamError(response, event, facts.chunks ?? []);
+  if (!Array.isArray(event?.choices)) throw new MalformedResponseError("An event of the stream is no chunk.", facts);
+  return event;
+}
+
+/** The contract's event, or null for JSON that is no object. The one who calls looks at what it relies on. */
+function parseEvent(data: string, facts: ErrorFacts): StreamEvent | null {
   try {
-    event = JSON.parse(data) as typeof event; // the contract's form; what is relied on here is looked at below
+    const event: unknown = JSON.parse(data);
+    return typeof event === "object" ? (event as StreamEvent | null) : null;
   } catch (cause) {
     throw new MalformedResponseError("An event of the stream is no JSON.", { ...facts, cause });
   }
-  if (event?.error) throw readStreamError(response, event, facts.chunks ?? []);
-  if (!Array.isArray(event?.choices)) throw new MalformedResponseError("An event of the stream is no chunk.", facts);
-  return event;
 }
 
 /** Reads what follows `[DONE]`, for a second at most, so that the connection can be reused. */

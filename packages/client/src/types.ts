@@ -8,6 +8,9 @@ export type ChatCompletion = Schemas["ChatCompletion"];
 export type ChatCompletionChunk = Schemas["ChatCompletionChunk"];
 export type Choice = Schemas["Choice"];
 export type ChunkChoice = Schemas["ChunkChoice"];
+export type StreamError = Schemas["StreamError"];
+/** The data of every event of a stream but the last, which is `[DONE]`. */
+export type StreamEvent = Schemas["StreamEvent"];
 export type FinishReason = Schemas["FinishReason"];
 export type Model = Schemas["Model"];
 export type ResponseFormat = Schemas["ResponseFormat"];

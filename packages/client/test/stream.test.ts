@@ -84,6 +84,14 @@ describe("a whole stream", () => {
     expect(stub.requests.map(({ connection }) => connection)).toEqual([0, 0]);
   });
 
+  test("may hold values and members that this version does not know", async () => {
+    const chunk = JSON.parse(event("", "paused").slice(6)) as object; // the stub's own
+    const later = `data: ${JSON.stringify({ ...chunk, object: "chat.completion.part", mood: "calm" })}\n\n`;
+    await using stub = await startStub(stream(event("Hel") + later + done));
+    const { choices } = await collect(connect(stub.baseURL).stream(hello));
+    expect(choices).toMatchObject([{ message: { content: "Hel" }, finish_reason: "paused" }]);
+  });
+
   test("sends nothing before its first chunk is asked for", async () => {
     await using stub = await startStub(stream(wholeStream));
     const chunks = connect(stub.baseURL).stream(hello);
@@ -124,6 +132,12 @@ describe("a stream that is not whole", () => {
       requestId: "req_stub",
       retry: { helps: "maybe", isAutomatic: false },
     });
+  });
+
+  test("throws an error whose code and type this version does not know", async () => {
+    const failure = 'data: {"error":{"message":"It rained.","type":"weather","param":null,"code":"rain"}}\n\n';
+    const { error } = await brokenStream(stream(event("Hel") + failure));
+    expect(error).toMatchObject({ message: "It rained.", code: "rain", type: "weather", retry: { helps: "maybe" } });
   });
 
   test.each([
