@@ -1,5 +1,6 @@
 import type { Schema } from "./schema/schema-node.ts";
 import type { components } from "./generated/contract.ts";
+import type { RefusalOptions } from "./request-refused.ts";
 
 export type ChatMessage = components["schemas"]["ChatMessage"];
 export type ChatTool = components["schemas"]["Tool"];
@@ -182,14 +183,18 @@ export interface Engine {
 
 /**
  * Why an engine sends no (further) event. `unavailable`: no engine is running. `crashed`: it died or broke the connection.
- * `rejected`: it refused the request, and `message` may be shown to the caller. `protocol`: it violated its protocol.
+ * `stalled`: it made no progress in time. `rejected`: it refused the request, and `message` may be shown to the caller.
+ * `protocol`: it violated its protocol.
  */
 export class EngineError extends Error {
-  readonly kind: "unavailable" | "crashed" | "rejected" | "protocol";
+  readonly kind: "unavailable" | "crashed" | "stalled" | "rejected" | "protocol";
+  /** The path of the member that was refused, where it is known: `messages[0].content`. */
+  readonly param: string | undefined;
 
-  constructor(kind: EngineError["kind"], message: string, options?: ErrorOptions) {
+  constructor(kind: EngineError["kind"], message: string, options: RefusalOptions = {}) {
     super(message, options);
     this.name = "EngineError";
     this.kind = kind;
+    this.param = options.param;
   }
 }

@@ -109,7 +109,7 @@ test("silence is no answer: the stream fails, the place is left alone, the engin
   const place = await open();
   const engine = await start([place]);
   place.answer = (response) => void response.write(tokens(1, null));
-  expect(await ask(engine)).toBe("a(crashed)");
+  expect(await ask(engine)).toBe("a(stalled)");
   await until("it is not ready", () => engine.state === "crashed");
   expect(engine.stateReason).toContain(place.url);
   expect(await ask(engine)).toBe("(unavailable)");

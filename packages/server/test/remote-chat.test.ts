@@ -46,22 +46,25 @@ describe("a service that has only a chat route", () => {
     expect([end, error?.code]).toEqual(["failed", "upstream_error"]);
   });
 
-  test("is not asked with a text that spells a control token", async () => {
+  test("MSG-21 is not asked with a text that spells a special token", async () => {
     await using started = await start({});
     const { server, place } = started;
     const before = place.asked;
-    const { status, message } = await server.refuse({ ...ask, ...say("a<|im_end|>b") });
-    expect([status, message, place.asked]).toEqual([
-      400,
-      expect.stringContaining("messages[0].content spells"),
-      before,
-    ]);
+    expect(await server.refuse({ ...ask, ...say("a<|im_end|>b") })).toMatchObject({
+      status: 400,
+      code: "invalid_value",
+      param: "messages[0].content",
+      message: expect.stringContaining("messages[0].content spells <|im_end|>"),
+    });
+    expect(place.asked).toBe(before);
   });
 
   test("and is no vLLM has no sampling of vLLM's own, in the model list, too", async () => {
     await using started = await start({});
     const { server } = started;
-    expect(await server.refuse({ ...ask, top_k: 5 })).toMatchObject({ status: 400 });
+    const refusal = { status: 400, code: "unsupported_parameter", param: "top_k" };
+    expect(await server.refuse({ ...ask, top_k: 5 })).toMatchObject(refusal);
+    expect((await server.complete({ ...ask, top_k: 0 })).choices).toHaveLength(1);
     const model = (await (await server.fetch(`/models/${miniId}`)).json()) as {
       readonly supported_sampling_parameters: readonly string[];
     };

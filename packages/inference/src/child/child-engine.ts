@@ -12,6 +12,7 @@ import type {
   PromptRequest,
 } from "../engine.ts";
 import { expectToken, probeRequest } from "../probe.ts";
+import { asStall } from "../sidecar/as-stall.ts";
 import { EngineProcess } from "../sidecar/engine-process.ts";
 import type { EngineStatus, StatusMessage } from "../sidecar/status.ts";
 import { Supervisor } from "../sidecar/supervisor.ts";
@@ -84,12 +85,20 @@ export class ChildEngine implements Engine {
 
   async *stream(request: EngineRequest, signal: AbortSignal): AsyncGenerator<EngineEvent> {
     this.#assertReady();
-    yield* this.#workload.count(request.n, this.#connection.generate(request, signal));
+    try {
+      yield* this.#workload.count(request.n, this.#connection.generate(request, signal));
+    } catch (error) {
+      throw asStall(error, this.#supervisor.isStalled);
+    }
   }
 
   async countTokens(request: PromptRequest, signal: AbortSignal): Promise<number> {
     this.#assertReady();
-    return this.#connection.countTokens(request, signal);
+    try {
+      return await this.#connection.countTokens(request, signal);
+    } catch (error) {
+      throw asStall(error, this.#supervisor.isStalled);
+    }
   }
 
   gauges(): EngineGauges {

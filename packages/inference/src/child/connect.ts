@@ -67,8 +67,8 @@ export class ChildConnection {
     });
     if (response.statusCode === 200) return response;
     // Likewise.
-    const { message } = (await readJson(response, signal)) as ChildRefusal;
-    throw new EngineError(response.statusCode === 400 ? "rejected" : "crashed", message);
+    const { message, param } = (await readJson(response, signal)) as ChildRefusal;
+    throw new EngineError(response.statusCode === 400 ? "rejected" : "crashed", message, { param });
   }
 
   #send(

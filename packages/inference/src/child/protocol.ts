@@ -17,6 +17,8 @@ export type ChildEvent = EngineEvent | { readonly kind: "failed"; readonly messa
 /** The body of a 400: the engine refuses the request, `message` is fit for a caller. */
 export interface ChildRefusal {
   readonly message: string;
+  /** The path of the member that is refused. */
+  readonly param?: string | undefined;
 }
 
 /** A line of the child's standard output, where it is a status message and no noise. */

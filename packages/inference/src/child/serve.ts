@@ -92,9 +92,12 @@ function failGeneration(response: ServerResponse, error: unknown): void {
 
 function fail(response: ServerResponse, error: unknown): void {
   if (response.headersSent || response.destroyed) return void response.destroy();
-  const isRefusal = error instanceof RequestRefused;
-  if (!isRefusal) process.stderr.write(`${describe(error)}\n`);
-  sendJson(response, isRefusal ? 400 : 500, { message: messageOf(error) } satisfies ChildRefusal);
+  if (error instanceof RequestRefused) {
+    const { message, param } = error;
+    return sendJson(response, 400, { message, param } satisfies ChildRefusal);
+  }
+  process.stderr.write(`${describe(error)}\n`);
+  sendJson(response, 500, { message: messageOf(error) } satisfies ChildRefusal);
 }
 
 function sendJson(response: ServerResponse, status: number, body: unknown): void {

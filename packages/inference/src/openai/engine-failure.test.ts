@@ -1,3 +1,4 @@
+import { errors } from "undici";
 import { expect, test } from "vitest";
 import { readCapture } from "../../testing/captures.ts";
 import { EngineError } from "../engine.ts";
@@ -25,6 +26,7 @@ test.each<[string, unknown, string, string]>([
     "HTTP 502: Bad Gateway",
   ],
   ["nobody there", coded("ECONNREFUSED"), "unavailable", "hung up"],
+  ["a silent engine", new errors.BodyTimeoutError("hung up"), "stalled", "hung up"],
   ["a broken connection", coded("UND_ERR_SOCKET"), "crashed", "hung up"],
 ])("%s: our own words, its words as the cause", (_title, error, kind, cause) => {
   const failure = asEngineError(error) as EngineError; // looked at below
@@ -34,7 +36,8 @@ test.each<[string, unknown, string, string]>([
 });
 
 test("what is fit for a caller stays what it is", () => {
-  expect(asEngineError(new RequestRefused("Too long."))).toMatchObject({ kind: "rejected", message: "Too long." });
+  const refused = new RequestRefused("Too long.", { param: "stop[1]" });
+  expect(asEngineError(refused)).toMatchObject({ kind: "rejected", message: "Too long.", param: "stop[1]" });
   const own = new EngineError("protocol", "odd");
   expect(asEngineError(own)).toBe(own);
 });

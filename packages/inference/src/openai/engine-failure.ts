@@ -1,6 +1,6 @@
 import { EngineError } from "../engine.ts";
 import { RequestRefused } from "../request-refused.ts";
-import { codeOf, isUnconnected } from "../wire/connection.ts";
+import { codeOf, isSilent, isUnconnected } from "../wire/connection.ts";
 import { RefusedAnswer } from "../wire/refused-answer.ts";
 
 /** Fit for a caller: the engine's own words name its own members. */
@@ -12,9 +12,12 @@ export const refusal = "The model's engine cannot work on this request.";
  */
 export function asEngineError(error: unknown): unknown {
   if (error instanceof EngineError) return error;
-  if (error instanceof RequestRefused) return new EngineError("rejected", error.message, { cause: error });
+  if (error instanceof RequestRefused) {
+    return new EngineError("rejected", error.message, { param: error.param, cause: error });
+  }
   if (error instanceof RefusedAnswer) return readRefusal(error);
   if (isUnconnected(error)) return new EngineError("unavailable", "the engine is not running", { cause: error });
+  if (isSilent(error)) return new EngineError("stalled", "the engine sent nothing in time", { cause: error });
   if (codeOf(error) === undefined) return error;
   return new EngineError("crashed", "the engine broke the connection", { cause: error });
 }

@@ -9,6 +9,7 @@ import type {
   PromptRequest,
 } from "../engine.ts";
 import type { OpenModel } from "../model-folder/open-model.ts";
+import { asStall } from "../sidecar/as-stall.ts";
 import { Workload } from "../sidecar/workload.ts";
 import { asEngineError } from "./engine-failure.ts";
 import type { ProtocolAdapter } from "./protocol-adapter.ts";
@@ -20,6 +21,8 @@ export interface EngineLifecycle {
   readonly reason: string;
   readonly metadata: EngineMetadata | undefined;
   readonly restarts: number;
+  /** From the end of a process that made no progress until the next one starts. */
+  readonly isStalled: boolean;
   whenReady(): Promise<void>;
   /** From now on it must not get new work. */
   drain(): void;
@@ -58,9 +61,13 @@ export class OpenAiEngine implements Engine {
   }
 
   async *stream(request: EngineRequest, signal: AbortSignal): AsyncGenerator<EngineEvent> {
-    const { servedName, upstream, adapter } = this.#options;
+    const { servedName, upstream, adapter, lifecycle } = this.#options;
     const served = { model: this.#readyModel(), servedName, upstream };
-    yield* this.#workload.count(request.n, adapter.generate(served, this.metadata, request, signal));
+    try {
+      yield* this.#workload.count(request.n, adapter.generate(served, this.metadata, request, signal));
+    } catch (error) {
+      throw asStall(error, lifecycle.isStalled);
+    }
   }
 
   async countTokens(request: PromptRequest, signal: AbortSignal): Promise<number> {

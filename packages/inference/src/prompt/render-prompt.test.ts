@@ -60,7 +60,7 @@ function everywhere(text: string): PromptRequest {
 /** What the template makes of a request when nobody guards anything. */
 function plainText({ messages, tools, isReasoning }: PromptRequest): string {
   return new Template(template).render({
-    messages: toTemplateMessages(messages),
+    messages: toTemplateMessages(messages, "in place"),
     tools: tools.map(toTemplateTool),
     add_generation_prompt: true,
     enable_thinking: isReasoning,

@@ -3,6 +3,8 @@ import type { PromptRequest } from "../engine.ts";
 import { SpecialTokenEscaper } from "./escape-special-tokens.ts";
 import { specialToken } from "./special-tokens.ts";
 import { RequestRefused } from "../request-refused.ts";
+import { findSystemPlacement } from "./system-placement.ts";
+import type { SystemPlacement } from "./system-placement.ts";
 import { toTemplateMessages, toTemplateTool } from "./template-messages.ts";
 
 /** A model's own chat template and tokenizer. */
@@ -31,10 +33,12 @@ export class TemplateRefusal extends RequestRefused {}
 export class PromptRenderer {
   readonly #model: PromptModel;
   readonly #template: Template;
+  readonly #systemPlacement: SystemPlacement;
 
   constructor(model: PromptModel) {
     this.#model = model;
     this.#template = new Template(model.template);
+    this.#systemPlacement = findSystemPlacement(model);
   }
 
   /** @throws {TemplateRefusal} when the template calls `raise_exception` or cannot be applied */
@@ -61,7 +65,7 @@ export class PromptRenderer {
     const tools = request.tool_choice === "none" ? [] : request.tools;
     try {
       return this.#template.render({
-        messages: escaper.escape(toTemplateMessages(request.messages)),
+        messages: escaper.escape(toTemplateMessages(request.messages, this.#systemPlacement)),
         ...(tools.length > 0 && { tools: escaper.escape(tools.map(toTemplateTool)) }),
         add_generation_prompt: true,
         enable_thinking: request.isReasoning,

@@ -21,7 +21,19 @@ test.each<[string, ChatMessage[], unknown]>([
       { role: "user", content: "a" },
     ],
   ],
-  ["a name does not travel", [{ role: "user", content: "a", name: "Ada" }], [{ role: "user", content: "a" }]],
+  [
+    "names",
+    [
+      { role: "user", content: "a", name: "Ada" },
+      { role: "assistant", content: "b", name: null },
+      { role: "tool", content: "c", tool_call_id: "1", name: "clock" },
+    ],
+    [
+      { role: "user", content: "a", name: "Ada" },
+      { role: "assistant", content: "b" },
+      { role: "tool", content: "c", tool_call_id: "1", name: "clock" },
+    ],
+  ],
   [
     "reasoning, by its older name",
     [{ role: "assistant", content: "a", reasoning_content: "hm" }],
@@ -54,7 +66,18 @@ test.each<[string, ChatMessage[], unknown]>([
     ],
   ],
 ])("%s", (_title, messages, want) => {
-  expect(toTemplateMessages(messages)).toEqual(want);
+  expect(toTemplateMessages(messages, "in front")).toEqual(want);
+});
+
+test("system messages stay where they stand, with their names, where the template takes them there", () => {
+  const messages: ChatMessage[] = [
+    { role: "user", content: "a" },
+    { role: "developer", content: "b", name: "Ada" },
+  ];
+  expect(toTemplateMessages(messages, "in place")).toEqual([
+    { role: "user", content: "a" },
+    { role: "system", content: "b", name: "Ada" },
+  ]);
 });
 
 test("a function without parameters takes an object without members", () => {

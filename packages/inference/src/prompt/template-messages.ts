@@ -1,4 +1,5 @@
 import type { ChatMessage, FunctionTool } from "../engine.ts";
+import type { SystemPlacement } from "./system-placement.ts";
 
 /** A message as chat templates expect it (the format of Hugging Face's `apply_chat_template`). */
 export interface TemplateMessage {
@@ -14,22 +15,25 @@ export interface TemplateMessage {
   }[];
 }
 
-/** `developer` counts as `system`. All system messages are joined and come first, because templates allow them nowhere else. */
-export function toTemplateMessages(messages: readonly ChatMessage[]): TemplateMessage[] {
-  const isSystem = (message: ChatMessage): boolean => message.role === "system" || message.role === "developer";
-  const system = messages.filter(isSystem).map((message) => textOf(message.content));
-  const others = messages.filter((message) => !isSystem(message)).map(toTemplateMessage);
-  return system.length === 0 ? others : [{ role: "system", content: system.join("\n\n") }, ...others];
+/** `developer` counts as `system`. In front, all system messages are joined to one, which has no name. */
+export function toTemplateMessages(messages: readonly ChatMessage[], placement: SystemPlacement): TemplateMessage[] {
+  const all = messages.map(toTemplateMessage);
+  const system = all.filter(({ role }) => role === "system");
+  if (placement === "in place" || system.length === 0) return all;
+  const content = system.map((message) => message.content).join("\n\n");
+  return [{ role: "system", content }, ...all.filter(({ role }) => role !== "system")];
 }
 
 function toTemplateMessage(message: ChatMessage): TemplateMessage {
   const content = textOf(message.content);
-  if (message.role === "tool") return { role: "tool", content, tool_call_id: message.tool_call_id };
-  if (message.role !== "assistant") return { role: "user", content };
+  const named = typeof message.name === "string" ? { name: message.name } : {};
+  if (message.role === "tool") return { role: "tool", content, ...named, tool_call_id: message.tool_call_id };
+  if (message.role !== "assistant") return { role: message.role === "user" ? "user" : "system", content, ...named };
   const reasoning = message.reasoning ?? message.reasoning_content;
   return {
     role: "assistant",
     content,
+    ...named,
     ...(typeof reasoning === "string" && { reasoning_content: reasoning }),
     ...(message.tool_calls && { tool_calls: message.tool_calls.map(toTemplateCall) }),
   };

@@ -26,6 +26,8 @@ const checksPerHealthCheck = 5;
 
 /** Watches an engine that others run: ready once it has produced a token, and down while no endpoint answers. */
 export class HealthMonitor implements EngineLifecycle {
+  /** Others run the engine; that it sends nothing is seen on the connection. */
+  readonly isStalled = false;
   readonly #monitored: Monitored;
   readonly #ready = new ReadyGate();
   readonly #closed = new AbortController();

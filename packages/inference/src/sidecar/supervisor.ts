@@ -23,6 +23,8 @@ export class Supervisor {
   #isClosing = false;
   /** The process ends because a graceful restart was requested. */
   #isRestarting = false;
+  /** The process was killed because it made no progress. */
+  #isStalled = false;
   /** Why every later start would fail as well, in the engine's own words. */
   #fatalReason: string | undefined;
   /** Why its latest process ends, where its log says so; starting again can help. */
@@ -51,6 +53,11 @@ export class Supervisor {
     return this.#restarts;
   }
 
+  /** From the end of a process that made no progress until the next one starts. */
+  get isStalled(): boolean {
+    return this.#isStalled;
+  }
+
   get pid(): number | undefined {
     return this.#process?.pid;
   }
@@ -67,6 +74,7 @@ export class Supervisor {
 
   start(): void {
     this.#become("starting", "starting the engine process");
+    this.#isStalled = false;
     this.#failureReason = undefined;
     this.#ended = this.#run().catch((error: unknown) => this.#afterNoStart(error));
   }
@@ -177,7 +185,9 @@ export class Supervisor {
     this.#hold(process);
     const isWatched = (): boolean => this.#process === process && this.#state === "ready";
     const why = await watchProgress((signal) => this.#target.status(signal), this.#target.timings, isWatched);
-    if (why !== undefined) this.#killBecause(process, `the engine is frozen: ${why}`);
+    if (why === undefined || this.#process !== process) return;
+    this.#isStalled = true;
+    this.#killBecause(process, `the engine is frozen: ${why}`);
   }
 
   #killBecause(process: EngineProcess | undefined, why: string): void {

@@ -114,6 +114,10 @@ export function isUnconnected(error: unknown): boolean {
   return ["ECONNREFUSED", "ENOENT", "ENOTFOUND", "EHOSTUNREACH", "EAI_AGAIN"].includes(codeOf(error) ?? "");
 }
 
+/** Whether no byte came for `silenceMs`. */
+export const isSilent = (error: unknown): boolean =>
+  error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError;
+
 /** The code of a failed connection: of the operating system, or of undici. */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;

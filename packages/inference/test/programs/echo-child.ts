@@ -80,13 +80,13 @@ function answerTo({ messages, format, tools, tool_choice }: EngineRequest): stri
     // To the letter as the grammar of a call demands it, blanks included.
     return `{"name": "${tool?.name}", "arguments": ${value}}`;
   }
-  const said = toTemplateMessages(messages).findLast(({ role }) => role === "user")?.content ?? "";
+  const said = toTemplateMessages(messages, "in front").findLast(({ role }) => role === "user")?.content ?? "";
   if (format.type === "json_object") return JSON.stringify({ said });
   return format.type === "text" ? `You said: ${said}` : JSON.stringify(smallestValue([format.schema], format.schema));
 }
 
 const countPrompt = ({ messages }: PromptRequest): number =>
-  splitWords(JSON.stringify(toTemplateMessages(messages))).length;
+  splitWords(JSON.stringify(toTemplateMessages(messages, "in front"))).length;
 
 endWithParent();
 const [socketPath = ""] = process.argv.slice(2);

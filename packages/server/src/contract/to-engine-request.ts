@@ -26,6 +26,7 @@ export function toEngineRequest(
   assertAtMost(body, "max_completion_tokens", maxCompletionTokens, "the model writes no more");
   assertAtMost(body, "max_tokens", maxCompletionTokens, "the model writes no more");
   assertAtMost(body, "n", metadata.slots, "the model has that many slots");
+  assertSupported(body, metadata);
   const tools = (body.tools ?? []).map(toFunctionTool);
   if (tools.length > 0 && !metadata.canCallTools) {
     throw new ApiError("unsupported_parameter", "This model cannot call tools.", { param: "tools" });
@@ -57,6 +58,15 @@ function assertAtMost(
   if ((body[name] ?? 0) > most) {
     throw new ApiError("invalid_value", `${name} must be at most ${most}: ${why}.`, { param: name });
   }
+}
+
+/** A sampling parameter that the engine lacks is accepted only with the value that it works with anyway. */
+function assertSupported(body: ChatRequest, { unsupportedSampling = [], sampling_defaults }: EngineMetadata): void {
+  const refused = samplingNames.find(
+    (name) => unsupportedSampling.includes(name) && (body[name] ?? sampling_defaults[name]) !== sampling_defaults[name],
+  );
+  if (refused === undefined) return;
+  throw new ApiError("unsupported_parameter", `This model's engine has no ${refused}.`, { param: refused });
 }
 
 type Tool = NonNullable<ChatRequest["tools"]>[number];

@@ -2,6 +2,7 @@ import type { Limits } from "../../answer/assert-fits.ts";
 import { EngineError } from "../../engine.ts";
 import type { EngineEvent, EngineMetadata, EngineRequest } from "../../engine.ts";
 import { expectToken, probeRequest } from "../../probe.ts";
+import { findSystemPlacement } from "../../prompt/system-placement.ts";
 import type { Capabilities } from "../../prompt/special-tokens.ts";
 import type { ProtocolAdapter, ServedModel } from "../protocol-adapter.ts";
 import { readListed } from "../read-metadata.ts";
@@ -31,7 +32,8 @@ export class ChatAdapter implements ProtocolAdapter {
     const isVllm = owned_by === "vllm";
     const unheard = isVllm ? undefined : findBeyondOpenAi(metadata.sampling_defaults);
     if (unheard !== undefined) throw new Error(`the engine has no ${unheard}, and it is set for every request`);
-    const untried: ChatDialect = { isVllm, capabilities: named, hasReasoningSwitch: named.canReason };
+    const systemPlacement = findSystemPlacement(served.model.folder);
+    const untried: ChatDialect = { isVllm, capabilities: named, hasReasoningSwitch: named.canReason, systemPlacement };
     const ask = (request: EngineRequest): AsyncIterable<EngineEvent> =>
       generateChat({ ...served, dialect: untried, limits: undefined }, request, signal);
     await expectToken(ask(probeRequest));

@@ -1,6 +1,7 @@
 import type { AnswerPlan } from "../../answer/answer-parser.ts";
 import type { EngineRequest, Sampling } from "../../engine.ts";
 import type { Capabilities } from "../../prompt/special-tokens.ts";
+import type { SystemPlacement } from "../../prompt/system-placement.ts";
 import type { Vocabulary } from "../../prompt/vocabulary.ts";
 import { RequestRefused } from "../../request-refused.ts";
 import { toChatMessages, toChatTools } from "./chat-messages.ts";
@@ -14,6 +15,8 @@ export interface ChatDialect {
   readonly capabilities: Capabilities;
   /** The template has a switch for thinking, which is on where nobody turns it off. */
   readonly hasReasoningSwitch: boolean;
+  /** As the template of the configured tokenizer wants it, which prompts are counted with. */
+  readonly systemPlacement: SystemPlacement;
 }
 
 export interface ChatJob {
@@ -38,7 +41,7 @@ export function chatBody(job: ChatJob): string {
   const { top_logprobs } = request;
   const body = {
     model: job.model,
-    messages: toChatMessages(request.messages, isVllm),
+    messages: toChatMessages(request.messages, dialect),
     max_tokens: request.max_tokens,
     ...samplingOf(job),
     ...toolsOf(request, isVllm),
@@ -77,7 +80,7 @@ function samplingOf({ request, vocabulary, dialect }: ChatJob): object {
   const biased = { ...common, ...(Object.keys(bias).length > 0 && { logit_bias: bias }) };
   if (dialect.isVllm) return { ...biased, top_k, min_p, repetition_penalty };
   const missing = findBeyondOpenAi(request.sampling);
-  if (missing !== undefined) throw new RequestRefused(`This model's engine has no ${missing}.`);
+  if (missing !== undefined) throw new RequestRefused(`This model's engine has no ${missing}.`, { param: missing });
   return biased;
 }
 

@@ -1,10 +1,14 @@
 import type { EngineRequest, FunctionTool } from "../../engine.ts";
 import { toTemplateMessages, toTemplateTool } from "../../prompt/template-messages.ts";
+import type { ChatDialect } from "./chat-body.ts";
 import type { TemplateMessage } from "../../prompt/template-messages.ts";
 
 /** Messages as a chat route takes them: those that the template is counted with, with arguments as text. */
-export function toChatMessages(messages: EngineRequest["messages"], isVllm: boolean): readonly object[] {
-  return toTemplateMessages(messages).map(({ reasoning_content, tool_calls, ...message }) => ({
+export function toChatMessages(
+  messages: EngineRequest["messages"],
+  { isVllm, systemPlacement }: Pick<ChatDialect, "isVllm" | "systemPlacement">,
+): readonly object[] {
+  return toTemplateMessages(messages, systemPlacement).map(({ reasoning_content, tool_calls, ...message }) => ({
     ...message,
     // Only vLLM is known to accept the reasoning of an earlier turn.
     ...(isVllm && reasoning_content !== undefined && { reasoning: reasoning_content }),

@@ -1,10 +1,10 @@
 import type { EngineRequest } from "../../engine.ts";
-import { textOf } from "../../prompt/template-messages.ts";
+import { textOf, toTemplateMessages } from "../../prompt/template-messages.ts";
 import { RequestRefused } from "../../request-refused.ts";
 import { toChatMessages } from "./chat-messages.ts";
 
 /**
- * A chat route reads a caller's text for control tokens, and nothing that is sent can prevent it. What spells one is refused,
+ * A chat route reads a caller's text for special tokens, and nothing that is sent can prevent it. What spells one is refused,
  * with its path: another spelling would be another text than the caller's.
  * @param specialTokens the spellings of the configured tokenizer
  * @throws {RequestRefused}
@@ -12,8 +12,10 @@ import { toChatMessages } from "./chat-messages.ts";
 export function refuseSpecialTokens(request: EngineRequest, specialTokens: readonly string[]): void {
   const found = findFirst(request, specialTokens);
   if (!found) return;
-  const { spelling, path } = found;
-  throw new RequestRefused(`${path} spells ${spelling}, which this model's engine would read as a control token.`);
+  const { spelling, path: param } = found;
+  throw new RequestRefused(`${param} spells ${spelling}, which this model's engine would read as a special token.`, {
+    param,
+  });
 }
 
 interface Found {
@@ -24,20 +26,27 @@ interface Found {
 function findFirst({ messages, tools, format }: EngineRequest, specialTokens: readonly string[]): Found | undefined {
   // Parts are joined before they are sent: a special token may be spelled over two of them.
   const joined = messages.map((message) => ({ ...message, content: textOf(message.content) }));
+  // Arguments are serialized again, which spells out what was written as an escape.
+  const sent = toChatMessages(messages, { isVllm: true, systemPlacement: "in place" });
   const functions = tools.map((tool) => ({ function: tool }));
   const given: readonly (readonly [path: string, value: unknown])[] = [
     ["messages", joined],
+    ["messages", sent],
     ["tools", functions],
     // Some services write the schema into the prompt.
     ["response_format.json_schema", format.type === "json_schema" ? { schema: format.schema } : undefined],
-    // System messages are merged into one, and arguments are serialized again.
-    ["messages", toChatMessages(messages, true)],
   ];
   for (const [path, value] of given) {
     const found = findIn(value, path, specialTokens);
     if (found) return found;
   }
-  return undefined;
+  return findInMerged(messages, specialTokens);
+}
+
+/** A special token that only the merged system messages spell is nobody's text alone. */
+function findInMerged(messages: EngineRequest["messages"], specialTokens: readonly string[]): Found | undefined {
+  const found = findIn(toTemplateMessages(messages, "in front"), "messages", specialTokens);
+  return found && { ...found, path: "messages" };
 }
 
 function findIn(value: unknown, path: string, specialTokens: readonly string[]): Found | undefined {

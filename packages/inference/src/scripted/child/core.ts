@@ -92,11 +92,11 @@ function* stepsFor(script: Script, request: EngineRequest): Generator<ReplyStep>
 }
 
 const lastUserText = (request: EngineRequest): string =>
-  toTemplateMessages(request.messages).findLast((message) => message.role === "user")?.content ?? "";
+  toTemplateMessages(request.messages, "in front").findLast((message) => message.role === "user")?.content ?? "";
 
 /** One token per four bytes, and four more tokens per message. */
 function countPrompt(request: PromptRequest): number {
-  const messages = toTemplateMessages(request.messages);
+  const messages = toTemplateMessages(request.messages, "in front");
   return messages.reduce(
     (sum, message) => sum + 4 + Math.ceil(Buffer.byteLength(JSON.stringify(message.content)) / 4),
     3,

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { play, until } from "@parley/server/testing";
 import { useServer } from "../../../test/use-server.ts";
 
@@ -23,4 +23,27 @@ test("OPS-03 LIM-17 the engine is told to stop, and the place is given back", as
     (taken) => taken === 0,
   );
   expect((await server().ledger()).at(-1)).toMatchObject({ outcome: "failed", error_code: "timeout", cost_usd: "0" });
+});
+
+describe("OPS-03 an engine that makes no progress is ended, and what it was asked has timed out", () => {
+  const frozen = useServer({
+    settings: { engineStallMs: 500, engineSilenceMs: 700 },
+    scenarios: { freeze: [{ freeze: true }], late: [{ role: true }, { text: "a" }, { spin: true }] },
+  });
+  const isBack = (): Promise<number> =>
+    until(
+      async () => (await frozen().chat()).status,
+      (status) => status === 200,
+    );
+
+  test("before its first event", async () => {
+    await isBack();
+    expect(await frozen().refuse(play("freeze"))).toMatchObject({ status: 504, code: "timeout", param: null });
+  });
+
+  test("in the middle of a stream", async () => {
+    await isBack();
+    const { end, error } = await frozen().stream(play("late"));
+    expect([end, error?.code]).toEqual(["failed", "timeout"]);
+  });
 });
