@@ -1,0 +1,100 @@
+import { SchemaTooComplex } from "../complexity-budget.ts";
+import type { ComplexityBudget } from "../complexity-budget.ts";
+import { alphabetOf, classOf, mergeAlphabets, noClass } from "./alphabet.ts";
+import type { Alphabet } from "./alphabet.ts";
+
+/** A deterministic automaton over code points. State 0 is the start. */
+export interface Dfa {
+  readonly alphabet: Alphabet;
+  /** The state after `state` reads a code point of class `c`, at index `state * alphabet.size + c`; or `dead`. */
+  readonly next: Int32Array;
+  /** For each state, 1 where a text may end. */
+  readonly accepting: Uint8Array;
+}
+
+/** No text that goes on from here is in the language. */
+export const dead = -1;
+
+/** An automaton with more states gives a grammar that llama.cpp needs longer to parse than to generate an answer. */
+export const mostStates = 20_000;
+
+/** The automaton that accepts nothing. */
+export const emptyDfa: Dfa = { alphabet: alphabetOf([]), next: new Int32Array([dead]), accepting: new Uint8Array(1) };
+
+/** Collects the states of an automaton while it is built: each key becomes a state, in the order of discovery. */
+export class States<State> {
+  readonly list: State[] = [];
+  readonly #numbers = new Map<string | number, number>();
+  readonly #budget: ComplexityBudget;
+
+  constructor(budget: ComplexityBudget) {
+    this.#budget = budget;
+  }
+
+  numberOf(key: string | number, state: State): number {
+    const known = this.#numbers.get(key);
+    if (known !== undefined) return known;
+    this.#budget.spend(1);
+    if (this.list.length === mostStates)
+      throw new SchemaTooComplex(
+        `a string or number of the schema needs an automaton of more than ${mostStates} states`,
+      );
+    this.#numbers.set(key, this.list.length);
+    return this.list.push(state) - 1;
+  }
+}
+
+/** Builds an automaton from its start by following every class of code points from every state that is found. */
+export function explore<State>(
+  alphabet: Alphabet,
+  states: States<State>,
+  follow: (state: State) => readonly number[],
+  isAccepting: (state: State) => boolean,
+): Dfa {
+  const next: number[] = [];
+  // The list grows during the loop.
+  for (const state of states.list) for (const target of follow(state)) next.push(target);
+  return {
+    alphabet,
+    next: Int32Array.from(next),
+    accepting: Uint8Array.from(states.list, (state) => (isAccepting(state) ? 1 : 0)),
+  };
+}
+
+/** Both automata at once; a pair of states accepts where `accepts` says so. Dead states are followed, too. */
+export function combine(a: Dfa, b: Dfa, accepts: (a: boolean, b: boolean) => boolean, budget: ComplexityBudget): Dfa {
+  const { alphabet, left, right } = mergeAlphabets(a.alphabet, b.alphabet);
+  const states = new States<readonly [number, number]>(budget);
+  const width = b.accepting.length + 1;
+  const goesOnAlone = { left: accepts(true, false), right: accepts(false, true) };
+  const number = (own: number, other: number): number => {
+    if (own === dead && (other === dead || !goesOnAlone.right)) return dead;
+    if (other === dead && !goesOnAlone.left) return dead;
+    return states.numberOf((own + 1) * width + other + 1, [own, other]);
+  };
+  number(0, 0);
+  return explore(
+    alphabet,
+    states,
+    ([own, other]) => {
+      budget.spend(alphabet.size >> 3);
+      return left.map((class_, index) => number(step(a, own, class_), step(b, other, right[index] ?? 0)));
+    },
+    ([own, other]) => accepts(accepting(a, own), accepting(b, other)),
+  );
+}
+
+export const step = ({ alphabet, next }: Dfa, state: number, class_: number): number =>
+  state === dead ? dead : (next[state * alphabet.size + class_] ?? dead);
+
+export const accepting = (dfa: Dfa, state: number): boolean => dfa.accepting[state] === 1;
+
+export function runDfa(dfa: Dfa, text: string): boolean {
+  let state = 0;
+  for (const character of text) {
+    const class_ = classOf(dfa.alphabet, character.codePointAt(0) ?? 0);
+    state = class_ === noClass ? dead : step(dfa, state, class_);
+    if (state === dead) return false;
+  }
+  return accepting(dfa, state);
+}

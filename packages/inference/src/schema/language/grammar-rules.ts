@@ -1,0 +1,51 @@
+import { SchemaTooComplex } from "../complexity-budget.ts";
+
+/** llama.cpp needs longer to parse longer rules than to generate an answer. */
+const mostCharacters = 200_000;
+
+/** The GBNF rules of one string or number may have up to 200,000 characters. All rules have names with one prefix. */
+export class GrammarRules {
+  readonly lines: string[] = [];
+  readonly #prefix: string;
+  readonly #names = new Map<string, string>();
+  #count = 0;
+  #charactersLeft = mostCharacters;
+
+  constructor(prefix: string) {
+    this.#prefix = prefix;
+  }
+
+  newName(): string {
+    return `${this.#prefix}-${this.#count++}`;
+  }
+
+  /** @throws {SchemaTooComplex} */
+  define(name: string, body: string): void {
+    this.#charactersLeft -= body.length;
+    if (this.#charactersLeft < 0)
+      throw new SchemaTooComplex(
+        `a string or number of the schema needs more than ${mostCharacters} characters of grammar`,
+      );
+    this.lines.push(`${name} ::= ${body}`);
+  }
+
+  /** The name of the rule with this body. */
+  add(body: string): string {
+    return this.shared(body, () => body);
+  }
+
+  /** The name of the rule for what the key stands for. It is written on the first use. */
+  shared(key: string, write: () => string): string {
+    const known = this.#names.get(key);
+    if (known !== undefined) return known;
+    const name = this.newName();
+    this.#names.set(key, name);
+    this.define(name, write());
+    return name;
+  }
+
+  /** From here on, the next string or number may have as many characters as one may have. */
+  allowNext(): void {
+    this.#charactersLeft = mostCharacters;
+  }
+}

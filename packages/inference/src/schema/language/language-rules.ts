@@ -1,0 +1,52 @@
+import type { CharSet } from "./char-set.ts";
+import type { Form } from "./form.ts";
+import { GrammarRules } from "./grammar-rules.ts";
+import type { Language } from "./language.ts";
+import { writeAutomaton } from "./write-automaton.ts";
+import { writeJsonCharacter } from "./write-char-set.ts";
+import { writeCount } from "./write-count.ts";
+
+const quote = String.raw`"\""`;
+
+/** Writes languages as rules of GBNF. Equal languages, sets of characters and counts share their rules. */
+export class LanguageRules {
+  readonly #rules: GrammarRules;
+
+  /** @param prefix the prefix of the names of all rules */
+  constructor(prefix: string) {
+    this.#rules = new GrammarRules(prefix);
+  }
+
+  /** All rules so far, one a line. */
+  get lines(): readonly string[] {
+    return this.#rules.lines;
+  }
+
+  /**
+   * The name of the rule for the JSON strings whose values are in the language, quotes included. The language is not empty.
+   * @throws {SchemaTooComplex} where the rules would have more than 200,000 characters
+   */
+  string(language: Language): string {
+    return this.#rules.shared(`string ${language.key}`, () => {
+      this.#rules.allowNext();
+      return `${quote} ${this.#write(language.form)}`;
+    });
+  }
+
+  #write(form: Form): string {
+    const writeSet = (set: CharSet): string => this.#character(set);
+    if ("dfa" in form) return writeAutomaton(form.dfa, { writeSet, end: quote, rules: this.#rules });
+    const { chars, min, max } = form.repeat;
+    const count = max === 0 ? [] : [writeCount(writeSet(chars), min, max, this.#rules)];
+    return [...count, quote].join(" ");
+  }
+
+  /** A class of characters, or the name of a rule where some are escaped or where the class is long. */
+  #character(set: CharSet): string {
+    const options = writeJsonCharacter(set);
+    const [only] = options;
+    return options.length === 1 && only?.startsWith("[") && only.length < 24
+      ? only
+      : this.#rules.add(options.join(" | "));
+  }
+}
