@@ -15,6 +15,7 @@ export const suites = {
   sdks: ["packages/server/test/partners"],
   client: ["packages/client"],
   "conformance-suite": ["packages/conformance"],
+  schemas: ["bench/schemas"],
   partners: ["packages/partners"],
   mutants: ["packages/conformance/test/proof.test.ts"],
   "fuzz-checks": ["fuzz"],

@@ -101,6 +101,12 @@ export const steps: readonly Step[] = [
   suite({ name: "sdks", purpose: "OpenAI's, Vercel's and LangChain's SDKs against the server", inputs: server }),
   suite({ name: "client", purpose: "our client against the server", inputs: ["packages/client", ...server] }),
   suite({
+    name: "schemas",
+    purpose: "compiled schemas accept what is valid and nothing else",
+    inputs: ["bench", ...inference],
+    cores: 1,
+  }),
+  suite({
     name: "partners",
     purpose: "the table of partners' generators agrees with its programs and their results",
     inputs: ["packages/partners", ...server],

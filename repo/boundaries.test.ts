@@ -28,7 +28,7 @@ const arrows: readonly (readonly [folder: string, allowed: readonly RegExp[]])[]
   ["packages/partners/src/", [/^@parley\/server\/testing$/]],
   ["demo-models/", []],
   ["docs/", [/^@parley\/(server|partners)$/]],
-  ["bench/", [/^@parley\/(inference|server)(\/testing(\/vllm)?)?$/]],
+  ["bench/", [/^@parley\/(inference|server)(\/testing(\/(vllm|grammars))?)?$/]],
   ["fuzz/", [/^@parley\/server(\/(testing|contract\.json))?$/, /^ci\//]],
   ["ci/", [/^@parley\/inference$/]],
   ["deploy/", []],

@@ -1,8 +1,8 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
-import { openGrammarMatcher } from "../../test/match-grammar.ts";
-import type { Accepts } from "../../test/match-grammar.ts";
+import { openGrammarMatcher } from "../../testing/grammars/match-grammar.ts";
+import type { Accepts } from "../../testing/grammars/match-grammar.ts";
 import { mutated, samples, wildSchemas } from "../../test/schemas.ts";
 import { compileParameters, compileSchema } from "./compile-schema.ts";
 import type { Schema } from "./schema-node.ts";

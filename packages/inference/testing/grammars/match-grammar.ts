@@ -1,5 +1,5 @@
 import { LlamaGrammar } from "node-llama-cpp";
-import { openLlama } from "../src/embedded/child/open-llama.ts";
+import { openLlama } from "../../src/embedded/child/open-llama.ts";
 
 /** Whether llama.cpp would let a model write exactly this text. */
 export type Accepts = (text: string) => boolean;

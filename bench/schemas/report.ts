@@ -1,0 +1,81 @@
+import { verdicts } from "./judge-case.ts";
+import type { Judgement, Verdict } from "./judge-case.ts";
+
+/** The results as Markdown: by data set, by refused keyword, and in figures. */
+export const report = (all: readonly Judgement[]): string =>
+  [byDataSet(all), refusals(all), figures(all)].join("\n\n") + "\n";
+
+const countOf = (judgements: readonly Judgement[], verdict: Verdict): number =>
+  judgements.filter((one) => one.verdict === verdict).length;
+
+function byDataSet(all: readonly Judgement[]): string {
+  const groups = [...Map.groupBy(all, ({ dataSet }) => dataSet)].toSorted(([, a], [, b]) => b.length - a.length);
+  const rows = [...groups, ["all", all] as const].map(([name, judgements]) => {
+    const counts = verdicts.map((verdict) => countOf(judgements, verdict));
+    const share = (100 * countOf(judgements, "pass")) / Math.max(1, judgements.length);
+    return [name, judgements.length, ...counts, `${share.toFixed(1)} %`];
+  });
+  return table(["data set", "schemas", ...verdicts, "pass"], rows);
+}
+
+/** Refusals by keyword, the commonest first, each with an example. */
+function refusals(all: readonly Judgement[]): string {
+  const refused = all.filter(({ verdict }) => verdict === "refused");
+  const groups = [...Map.groupBy(refused, ({ keyword, reason = "" }) => keyword ?? reason)];
+  const rows = groups
+    .toSorted(([, a], [, b]) => b.length - a.length)
+    .map(([keyword, judgements]) => [keyword, judgements.length, judgements[0]?.reason ?? "", judgements[0]?.id ?? ""]);
+  return table(["refused for", "schemas", "for example", "in"], rows);
+}
+
+function figures(all: readonly Judgement[]): string {
+  const ms = (name: string, values: readonly number[]): (string | number)[] => [
+    name,
+    ...[0.5, 0.99, 1].map((share) => quantile(values, share)),
+  ];
+  const accepted = all.filter(({ grammarCharacters }) => grammarCharacters !== undefined);
+  return table(
+    ["figure", "p50", "p99", "max"],
+    [
+      ms(
+        "compile time of all, ms",
+        all.flatMap(({ compileMs }) => compileMs ?? []),
+      ),
+      ms(
+        "compile time of what is not refused, ms",
+        accepted.flatMap(({ compileMs }) => compileMs ?? []),
+      ),
+      ms(
+        "grammar, characters",
+        accepted.flatMap(({ grammarCharacters }) => grammarCharacters ?? []),
+      ),
+      ms(
+        "matching all instances of a schema, ms",
+        accepted.flatMap(({ matchMs }) => matchMs ?? []),
+      ),
+    ],
+  );
+}
+
+/** @param share 0 to 1 */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
+}
+
+/** The schemas whose verdict is another than in an earlier run. */
+export function changes(before: readonly Judgement[], after: readonly Judgement[]): string {
+  const earlier = new Map(before.map((one) => [one.id, one]));
+  const rows = after.flatMap((now) => {
+    const then = earlier.get(now.id);
+    if (!then || then.verdict === now.verdict) return [];
+    return [[now.id, then.verdict, now.verdict, now.reason ?? ""]];
+  });
+  return `${table(["schema", "before", "now", "why"], rows)}\n`;
+}
+
+function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
+  const line = (cells: readonly (string | number)[]): string =>
+    `| ${cells.map((cell) => String(cell).replaceAll("|", "\\|")).join(" | ")} |`;
+  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
+}

@@ -1,0 +1,2 @@
+export { openGrammarMatcher } from "./match-grammar.ts";
+export type { Accepts } from "./match-grammar.ts";
