@@ -1,0 +1,85 @@
+import { EventSourceParserStream } from "eventsource-parser/stream";
+import { send } from "./fetch-json";
+import { createChatCompletion, getCreateChatCompletionUrl, listModels } from "./parley";
+import type { ChatCompletionChunk, ChatCompletionRequest, ErrorResponse, StreamEvent } from "./parley";
+
+// Usage: main models | main answer PROMPT | main error | main stream PROMPT
+
+const [word, prompt = ""] = process.argv.slice(2);
+const model = "vendor/model-1";
+
+async function printModels(): Promise<void> {
+  const { status, data } = await listModels();
+  if (status !== 200) throw new Error(`refused: ${data.error.code}`);
+  for (const { id } of data.data) console.log(id);
+}
+
+async function answer(): Promise<void> {
+  const { status, data } = await createChatCompletion({
+    model,
+    messages: [{ role: "user", content: prompt }],
+    tools: [
+      {
+        type: "function",
+        function: { name: "get_weather", parameters: { type: "object", properties: { city: { type: "string" } } } },
+      },
+    ],
+    response_format: {
+      type: "json_schema",
+      json_schema: { name: "city", schema: { type: "object", properties: { city: { type: "string" } } } },
+    },
+  });
+  if (status !== 200) throw new Error(`refused: ${data.error.code}`);
+  // A stream has the same status; only the answer as a whole has messages.
+  if (!("object" in data) || data.object !== "chat.completion") throw new Error("not a whole answer");
+  for (const { message, finish_reason } of data.choices) {
+    console.log(finish_reason, message.content);
+    for (const call of message.tool_calls ?? []) console.log(call.function.name, call.function.arguments);
+  }
+}
+
+async function refusal(): Promise<void> {
+  const { status, data } = await createChatCompletion({
+    model: "vendor/none",
+    messages: [{ role: "user", content: "Hello" }],
+  });
+  if (status !== 200) console.log(status, data.error.type, data.error.code);
+}
+
+/** Ends normally only after `[DONE]`. */
+async function* readChunks(body: NonNullable<Response["body"]>): AsyncGenerator<ChatCompletionChunk> {
+  const events = body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+  for await (const { data } of events) {
+    if (data === "[DONE]") return;
+    const event = JSON.parse(data) as StreamEvent;
+    if ("error" in event) throw new Error(`stream error: ${event.error.code}`);
+    yield event;
+  }
+  throw new Error("truncated: the stream ended without [DONE]");
+}
+
+/** Sends the request itself: the generated function reads the whole answer before it returns. */
+async function stream(): Promise<void> {
+  const request: ChatCompletionRequest = { model, messages: [{ role: "user", content: prompt }], stream: true };
+  const response = await send(getCreateChatCompletionUrl(), {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(request),
+  });
+  if (!response.ok) throw new Error(`refused: ${((await response.json()) as ErrorResponse).error.code}`);
+  if (!response.body) throw new Error("the answer has no body");
+  for await (const chunk of readChunks(response.body))
+    for (const { delta, finish_reason } of chunk.choices) {
+      if (delta.content) console.log(delta.content);
+      if (finish_reason) console.log(finish_reason);
+    }
+}
+
+const actions: Readonly<Record<string, () => Promise<void>>> = { models: printModels, answer, error: refusal, stream };
+
+try {
+  await actions[word ?? ""]?.();
+} catch (error) {
+  console.log(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}
