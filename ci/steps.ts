@@ -63,7 +63,8 @@ export const steps: readonly Step[] = [
     name: "lint",
     purpose: "oxlint finds nothing, with the rules that know types",
     command: ["oxlint", "--type-aware", "--deny-warnings"],
-    inputs: [...typescript, "demo-models", ".oxlintrc.json"],
+    // Without `.gitignore` it would read every file of `node_modules`.
+    inputs: [...typescript, "demo-models", ".oxlintrc.json", ".gitignore"],
   }),
   step({ name: "format", purpose: "every file is formatted", command: ["oxfmt", "--check"], inputs: everything }),
   step({
@@ -99,7 +100,11 @@ export const steps: readonly Step[] = [
   suite({ name: "engines", purpose: "the engines as whole processes, with real weights", inputs: inference }),
   suite({ name: "server", purpose: "the server as a whole: commands, crashes, streams, limits", inputs: server }),
   suite({ name: "sdks", purpose: "OpenAI's, Vercel's and LangChain's SDKs against the server", inputs: server }),
-  suite({ name: "client", purpose: "our client against the server", inputs: ["packages/client", ...server] }),
+  suite({
+    name: "client",
+    purpose: "our client against the server, and as it is packed",
+    inputs: ["packages/client", "LICENSE", ...server],
+  }),
   suite({
     name: "schemas",
     purpose: "compiled schemas accept what is valid and nothing else",
