@@ -2,22 +2,29 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { commandFor, explain, runSelected } from "./command-line.ts";
 import type { Flags, Runner } from "./command-line.ts";
+import { runInCopy } from "./host/run-in-copy.ts";
 import { runOnHost } from "./host/run-step.ts";
 
 // `pnpm test` and `.ci/run`: the steps of the table on this machine.
 
-const host: Runner = {
+interface HostFlags extends Flags {
+  readonly inCopies?: boolean;
+}
+
+const host = ({ inCopies }: HostFlags): Runner => ({
   name: "host",
   verb: "pnpm test",
   description: "Runs the steps of the pipeline on this machine, or the test files that are named.",
-  open: async (use, stop) => void (await use((step) => runOnHost(step, stop))),
-};
+  open: async (use, stop) =>
+    void (await use((step) => (inCopies === true ? runInCopy(step, stop) : runOnHost(step, stop)))),
+});
 
-const command = commandFor(host)
+const command = commandFor(host({}))
+  .option("--in-copies", "each step in a copy that holds its inputs and nothing else, as its container does")
   .argument("[vitest...]", "test files, and what else vitest takes; then no step runs")
   .passThroughOptions()
-  .action(async (forVitest: readonly string[], flags: Flags) => {
-    process.exitCode = forVitest.length > 0 ? await runVitest(forVitest) : await runSelected(host, flags);
+  .action(async (forVitest: readonly string[], flags: HostFlags) => {
+    process.exitCode = forVitest.length > 0 ? await runVitest(forVitest) : await runSelected(host(flags), flags);
   });
 
 /** Directly on the terminal, for whoever is at work on these files. */

@@ -55,6 +55,15 @@ export const sharedInputs = [
   "vitest.config.ts",
 ] as const;
 
+/** What decides which packages are installed. */
+export const lockFiles = [
+  "package.json",
+  "pnpm-lock.yaml",
+  "pnpm-workspace.yaml",
+  "packages/*/package.json",
+  "repo/package.json",
+] as const;
+
 /** @returns whether the file is one of the inputs, or lies in one of them */
 export const isInputOf = (step: Step, file: string): boolean =>
   [...sharedInputs, ...step.inputs].some((input) => input === "." || file === input || file.startsWith(`${input}/`));

@@ -4,18 +4,10 @@ import { imageOf, pinOf } from "../images.ts";
 import type { ImageName } from "../images.ts";
 import { pnpm } from "../pnpm.ts";
 import { root } from "../root.ts";
+import { lockFiles } from "../step.ts";
 
 /** Where the repository lies in every container. */
 export const workdir = "/parley";
-
-/** What decides which packages are installed. It is copied first, so that a change of the source installs nothing. */
-const lockFiles = [
-  "package.json",
-  "pnpm-lock.yaml",
-  "pnpm-workspace.yaml",
-  "packages/*/package.json",
-  "repo/package.json",
-];
 
 /** Folders that outlive a run. What is in them is downloaded again when they are lost. */
 const caches: Readonly<Record<string, string>> = {
@@ -61,8 +53,11 @@ function withWorkspace(container: Container): Container {
     (one, [path, volume]) => one.withMountedCache(path, dag.cacheVolume(volume)),
     container,
   );
-  return cached
-    .withDirectory(".", dag.host().directory(root, { include: lockFiles }))
-    .withExec([...pnpm, "install", "--frozen-lockfile", "--reporter=append-only"])
-    .withEnvVariable("PATH", `${workdir}/node_modules/.bin:$PATH`, { expand: true });
+  return (
+    cached
+      // First, so that a change of the source installs nothing.
+      .withDirectory(".", dag.host().directory(root, { include: [...lockFiles] }))
+      .withExec([...pnpm, "install", "--frozen-lockfile", "--reporter=append-only"])
+      .withEnvVariable("PATH", `${workdir}/node_modules/.bin:$PATH`, { expand: true })
+  );
 }

@@ -50,8 +50,10 @@ async function resultOf(container: Container): Promise<Result> {
   try {
     return { exitCode: await container.exitCode(), stdout: await container.stdout(), stderr: await container.stderr() };
   } catch (error) {
-    if (error instanceof ExecError) return error;
-    throw error;
+    if (!(error instanceof ExecError)) throw error;
+    const { exitCode, stdout, stderr, message } = error;
+    // Where the container did not come up, its command has said nothing.
+    return { exitCode, stdout, stderr: stdout + stderr === "" ? message : stderr };
   }
 }
 
