@@ -1,9 +1,12 @@
+import type { ComplexityBudget } from "../complexity-budget.ts";
 import type { CharSet } from "./char-set.ts";
+import { dfaOf } from "./form.ts";
 import type { Form } from "./form.ts";
 import { GrammarRules } from "./grammar-rules.ts";
 import type { Language } from "./language.ts";
+import type { NumberSet } from "./number-set.ts";
 import { writeAutomaton } from "./write-automaton.ts";
-import { writeJsonCharacter } from "./write-char-set.ts";
+import { writeClass, writeJsonCharacter } from "./write-char-set.ts";
 import { writeCount } from "./write-count.ts";
 
 const quote = String.raw`"\""`;
@@ -30,6 +33,18 @@ export class LanguageRules {
     return this.#rules.shared(`string ${language.key}`, () => {
       this.#rules.allowNext();
       return `${quote} ${this.#write(language.form)}`;
+    });
+  }
+
+  /**
+   * The name of the rule for the numbers of the set, which is not empty.
+   * @throws {SchemaTooComplex}
+   */
+  number(set: NumberSet, budget: ComplexityBudget): string {
+    return this.#rules.shared(`number ${set.key}`, () => {
+      this.#rules.allowNext();
+      const { form } = set.written(budget);
+      return writeAutomaton(dfaOf(form, budget), { writeSet: writeClass, end: "", rules: this.#rules });
     });
   }
 

@@ -1,6 +1,7 @@
 import type { ComplexityBudget } from "../complexity-budget.ts";
 import { contains, everything, exampleOf, sizeOf } from "./char-set.ts";
 import { runDfa } from "./dfa.ts";
+import type { Dfa } from "./dfa.ts";
 import { anything, dfaOf, formOf, formOfRepeat, intersectForms, nothing, subtractForms, uniteForms } from "./form.ts";
 import type { Form } from "./form.ts";
 import { countTexts, listTexts, shortestText } from "./list-texts.ts";
@@ -41,6 +42,11 @@ export class Language {
    */
   static pattern(source: string, budget: ComplexityBudget): Language {
     return new Language(patternForm(source, budget));
+  }
+
+  /** The texts of an automaton. */
+  static accepted(dfa: Dfa, budget: ComplexityBudget): Language {
+    return new Language(formOf(dfa, budget));
   }
 
   intersect(other: Language, budget: ComplexityBudget): Language {

@@ -53,8 +53,8 @@ class AutomatonWriter {
   }
 
   #body(state: number): string {
-    const options = (this.#steps[state] ?? []).map(({ item, target }) => `${item} ${this.#after(target)}`);
-    return [...options, ...(this.#isAccepting[state] ? [this.#style.end] : [])].join(" | ");
+    const options = (this.#steps[state] ?? []).map(({ item, target }) => sequence(item, this.#after(target)));
+    return [...options, ...(this.#isAccepting[state] ? [sequence(this.#style.end)] : [])].join(" | ");
   }
 
   /** GBNF for what may follow once a state is reached: a sequence of items, which may end with the name of a rule. */
@@ -65,7 +65,7 @@ class AutomatonWriter {
       parts.push(writeCount(run.item, run.length, run.length, this.#style.rules));
       state = run.target;
     }
-    return [...parts, this.#repetition(state) ?? this.#ruleOf(state)].join(" ");
+    return sequence(...parts, this.#repetition(state) ?? this.#ruleOf(state));
   }
 
   #ruleOf(state: number): string {
@@ -97,14 +97,17 @@ class AutomatonWriter {
     let length = 0;
     for (let state = start; this.#isAccepting[state] === true; length++) {
       const [next, ...others] = this.#steps[state] ?? [];
-      if (!next) return `${writeCount(first.item, 0, length, rules)} ${end}`;
+      if (!next) return sequence(writeCount(first.item, 0, length, rules), end);
       if (others.length > 0 || next.item !== first.item) return undefined;
-      if (next.target === state) return state === start ? `${first.item}* ${end}` : undefined;
+      if (next.target === state) return state === start ? sequence(`${first.item}*`, end) : undefined;
       state = next.target;
     }
     return undefined;
   }
 }
+
+/** The parts in a row, without the empty ones. */
+const sequence = (...parts: string[]): string => parts.filter((part) => part !== "").join(" ") || '""';
 
 function stepsOf(dfa: Dfa, writeSet: (set: CharSet) => string): Step[][] {
   const sets = setsOf(dfa.alphabet);

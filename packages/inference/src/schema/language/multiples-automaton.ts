@@ -1,0 +1,66 @@
+import { SchemaTooComplex } from "../complexity-budget.ts";
+import type { ComplexityBudget } from "../complexity-budget.ts";
+import { alphabetOf, classOf } from "./alphabet.ts";
+import { charSet } from "./char-set.ts";
+import { States, dead, explore } from "./dfa.ts";
+import type { Dfa } from "./dfa.ts";
+import type { Decimal } from "./decimal.ts";
+
+const characters = Array.from("-.0123456789");
+const alphabet = alphabetOf(
+  characters.map((character) => charSet([[character.charCodeAt(0), character.charCodeAt(0)]])),
+);
+/** For each class of characters, what it is; undefined for those that no such number has. */
+const meanings = Array.from({ length: alphabet.size }, (_, class_) =>
+  characters.find((character) => classOf(alphabet, character.charCodeAt(0)) === class_),
+);
+
+/** The largest divisor, apart from powers of ten: the automaton has a state for each remainder. */
+const largestDivisor = 10_000;
+
+interface Read {
+  /** The remainder of the digits so far, divided by the divisor without its power of ten. */
+  readonly remainder: number;
+  /** The zeros since the remainder was last 0, as far as the divisor asks for them. */
+  readonly zeros: number;
+  /** The digits after the point, as far as the divisor has any; undefined before the point. */
+  readonly decimals: number | undefined;
+}
+
+/** Among other texts, exactly those numbers without an exponent that are multiples of the divisor. */
+export function multiplesAutomaton(divisor: Decimal, budget: ComplexityBudget): Dfa {
+  const modulus = Number(divisor.digits);
+  if (modulus > largestDivisor)
+    throw new SchemaTooComplex(
+      `multiples of a number with the digits ${divisor.digits} need an automaton of more than ${largestDivisor} states`,
+    );
+  const power = divisor.exponent - divisor.digits.length + 1;
+  const zerosNeeded = Math.max(power, 0);
+  const decimalsKept = Math.max(-power, 0);
+
+  const isMultiple = ({ remainder, zeros, decimals = 0 }: Read): boolean =>
+    (BigInt(remainder) * 10n ** BigInt(decimalsKept - decimals)) % BigInt(modulus) === 0n && zeros >= zerosNeeded;
+  const readDigit = (read: Read, digit: number): Read | undefined => {
+    if (read.decimals === decimalsKept) return digit === 0 && isMultiple(read) ? read : undefined;
+    const remainder = (read.remainder * 10 + digit) % modulus;
+    const zeros = read.remainder === 0 && digit === 0 ? Math.min(read.zeros + 1, zerosNeeded) : 0;
+    return { ...read, remainder, zeros, decimals: read.decimals === undefined ? undefined : read.decimals + 1 };
+  };
+  const follow = (read: Read, character: string | undefined): Read | undefined => {
+    if (character === undefined) return undefined;
+    if (character === "-") return read;
+    if (character === ".") return read.decimals === undefined ? { ...read, decimals: 0 } : undefined;
+    return readDigit(read, Number(character));
+  };
+
+  const states = new States<Read>(budget);
+  const numberOf = (read: Read | undefined): number =>
+    read === undefined ? dead : states.numberOf(`${read.remainder} ${read.zeros} ${read.decimals}`, read);
+  numberOf({ remainder: 0, zeros: zerosNeeded, decimals: undefined });
+  return explore(
+    alphabet,
+    states,
+    (read) => meanings.map((character) => numberOf(follow(read, character))),
+    isMultiple,
+  );
+}

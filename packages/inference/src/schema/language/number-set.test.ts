@@ -1,0 +1,128 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { ComplexityBudget, SchemaTooComplex } from "../complexity-budget.ts";
+import { NumberSet } from "./number-set.ts";
+
+const enough = new ComplexityBudget(1e9);
+
+/** Numbers of few digits, so that equal and neighbouring ones are often drawn, and some that are far away. */
+const decimals = fc.tuple(fc.integer({ min: -1100, max: 1100 }), fc.integer({ min: -3, max: 1 }));
+const numbers = fc.oneof(
+  decimals.map(([digits, power]) => Number(`${digits}e${power}`)),
+  fc.constantFrom(0, -0, 1e19, -1e19, 1e21, 1.5e-7, -2e30, 9007199254740992, -1e-30),
+);
+
+describe("a set decides like arithmetic", () => {
+  test("about bounds and values", () => {
+    fc.assert(
+      fc.property(numbers, numbers, (bound, value) => {
+        expect(NumberSet.atLeast(bound, enough).includes(value)).toBe(value >= bound);
+        expect(NumberSet.atMost(bound, enough).includes(value)).toBe(value <= bound);
+        expect(NumberSet.moreThan(bound, enough).includes(value)).toBe(value > bound);
+        expect(NumberSet.lessThan(bound, enough).includes(value)).toBe(value < bound);
+        expect(NumberSet.of([bound, 3], enough).includes(value)).toBe(value === bound || value === 3);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("about multiples", () => {
+    const divisors = fc.tuple(fc.integer({ min: 1, max: 130 }), fc.integer({ min: -2, max: 3 }));
+    fc.assert(
+      fc.property(divisors, decimals, ([divisor, divisorPower], [digits, power]) => {
+        const multiples = NumberSet.multiplesOf(Number(`${divisor}e${divisorPower}`), enough);
+        // Both sides in thousandths, as integers.
+        const remainder = (digits * 10 ** (power + 3)) % (divisor * 10 ** (divisorPower + 3));
+        expect(multiples.includes(Number(`${digits}e${power}`))).toBe(Math.abs(remainder) === 0);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test.each([
+    [0.01, [0.29, 19.99, -0.07, 5], [0.295, 0.001]],
+    [2.5, [0, 5, -2.5, 1e3], [1, 2, 2.55]],
+    [1000, [0, 1000, -12_000], [100, 1500]],
+    [1e-8, [1.12345678, 3], [1.123456789]],
+  ])("about multiples of %d, which binary arithmetic gets wrong", (divisor, multiples, others) => {
+    const set = NumberSet.multiplesOf(divisor, enough);
+    expect(multiples.filter((value) => !set.includes(value))).toEqual([]);
+    expect(others.filter((value) => set.includes(value))).toEqual([]);
+  });
+
+  test("about integers, whatever their spelling", () => {
+    const integers = NumberSet.integers(enough);
+    expect([0, -7, 1e15].every((value) => integers.includes(value))).toBe(true);
+    expect(integers.includes(1.5)).toBe(false);
+    expect(integers.complement(enough).includes(3)).toBe(false);
+    expect(integers.complement(enough).includes(1.5)).toBe(true);
+  });
+});
+
+const between = (min: number, max: number): NumberSet =>
+  NumberSet.atLeast(min, enough).intersect(NumberSet.atMost(max, enough), enough);
+
+describe("sets", () => {
+  test("of integers between bounds are listed", () => {
+    const digits = NumberSet.integers(enough).intersect(between(-2, 2.5), enough);
+    expect(digits.integers(5, enough)?.toSorted((a, b) => a - b)).toEqual([-2, -1, 0, 1, 2]);
+    expect(digits.integers(4, enough)).toBeUndefined();
+    expect(between(1, 2).integers(9, enough)).toBeUndefined();
+  });
+
+  test("are empty where nothing is left", () => {
+    expect(between(3, 2).isEmpty).toBe(true);
+    expect(between(0.1, 0.9).intersect(NumberSet.integers(enough), enough).isEmpty).toBe(true);
+    expect(NumberSet.atLeast(3, enough).isDisjointFrom(NumberSet.lessThan(3, enough), enough)).toBe(true);
+    expect(NumberSet.atLeast(3, enough).isDisjointFrom(NumberSet.atMost(3, enough), enough)).toBe(false);
+  });
+
+  test("have a shortest number", () => {
+    expect(NumberSet.any().shortest()).toBe(0);
+    expect(NumberSet.moreThan(99.5, enough).shortest()).toBeGreaterThan(99.5);
+    expect(between(3, 2).shortest()).toBeUndefined();
+  });
+
+  test("combine as sets do", () => {
+    fc.assert(
+      fc.property(numbers, numbers, numbers, (a, b, value) => {
+        const [first, second] = [NumberSet.atLeast(a, enough), NumberSet.of([b], enough)];
+        const [inFirst, inSecond] = [value >= a, value === b];
+        expect(first.union(second, enough).includes(value)).toBe(inFirst || inSecond);
+        expect(first.minus(second, enough).includes(value)).toBe(inFirst && !inSecond);
+        expect(first.complement(enough).includes(value)).toBe(!inFirst);
+        expect(first.complement(enough).complement(enough).key).toBe(first.key);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test("that mix multiples with other numbers never hold a number that is in neither", () => {
+    const noMultiples = NumberSet.multiplesOf(5, enough)
+      .complement(enough)
+      .intersect(NumberSet.atLeast(1, enough), enough);
+    const spellings = noMultiples.written(enough);
+    expect(["6", "7.5"].every((text) => spellings.includes(text))).toBe(true);
+    expect(["5", "5.0", "1e1", "5e0"].some((text) => spellings.includes(text))).toBe(false);
+  });
+});
+
+describe("what a model may write", () => {
+  test("are integers without a fraction, and numbers with one or an exponent", () => {
+    const integers = NumberSet.integers(enough).written(enough);
+    expect(["0", "-12", "18446744073709551615"].every((text) => integers.includes(text))).toBe(true);
+    expect(["-0", "1.0", "1e3", "01", "9".repeat(21)].some((text) => integers.includes(text))).toBe(false);
+    const numbersWritten = NumberSet.any().written(enough);
+    expect(["-1.50", "1e100", "2.5E-7", "1e+21"].every((text) => numbersWritten.includes(text))).toBe(true);
+    expect(["1e308", "12e3", ".5", "1.", "-0.0", "+1"].some((text) => numbersWritten.includes(text))).toBe(false);
+  });
+
+  test("needs some number of at most 20 digits", () => {
+    const huge = NumberSet.integers(enough).intersect(NumberSet.atLeast(1e30, enough), enough);
+    expect(() => huge.written(enough)).toThrow(SchemaTooComplex);
+  });
+});
+
+test("the multiples of a number with many digits are refused", () => {
+  expect(() => NumberSet.multiplesOf(0.123456789, enough)).toThrow(SchemaTooComplex);
+});
