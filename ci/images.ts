@@ -39,6 +39,12 @@ const debian = ["ca-certificates", "curl", "git", "procps", "python3-venv"];
 export const images = {
   node: { pin: "node", debian, hasWorkspace: true, host: { programs: [["git"]] } },
   python: { pin: "node", debian, hasWorkspace: true, host: { programs: [["git"], ["python3"]] } },
+  vllm: {
+    pin: "node",
+    debian: [...debian, "libnuma1"],
+    hasWorkspace: true,
+    host: { programs: [["git"], ["python3"]] },
+  },
   browser: {
     pin: "node",
     debian: [...debian, "chromium"],

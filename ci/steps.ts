@@ -186,7 +186,7 @@ export const steps: readonly Step[] = [
     name: "vllm",
     purpose: "the contract over a real vLLM",
     command: ["node", "ci/test-vllm.ts"],
-    image: "python",
+    image: "vllm",
     counts: "vitest",
     inputs: ["vitest.vllm.config.ts", ...server],
     needs: ["types"],
