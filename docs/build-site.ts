@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { errorIndex, errorPage } from "./error-pages.ts";
-import type { ErrorCatalog } from "./error-pages.ts";
+import { showTranscripts } from "./show-transcripts.ts";
+import type { Document } from "../openapi/checks/document.ts";
 
 /**
  * The docs site: the reference as one page, and a page per error code. The page's program is a file of its own here, so
@@ -19,8 +20,8 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const programMarker = "/* redoc.js */";
 
 /** Path in the tree and text, for every page. */
-export async function buildSite(contract: { readonly "x-error-catalog": ErrorCatalog }): Promise<Map<string, string>> {
-  const { page, program } = await buildReference(contract);
+export async function buildSite(contract: Document): Promise<Map<string, string>> {
+  const { page, program } = await buildReference(showTranscripts(contract));
   const catalog = contract["x-error-catalog"];
   return new Map([
     ["docs/site/index.html", page],

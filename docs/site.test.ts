@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { chromium } from "playwright-core";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -79,6 +79,20 @@ describe.skipIf(executablePath === undefined)("in a browser (it would run with D
     await page.goto(`${server.origin}/docs`);
     await page.getByRole("heading", { name: "Quick start" }).waitFor();
     expect(await page.locator("body").innerText()).toContain("/v1/chat/completions");
+    expect(troubles).toEqual([]);
+  });
+
+  test("the reference shows whole streams at their operation, event by event", async () => {
+    await page.goto(`${server.origin}/docs#/chat/createchatcompletion`);
+    await page.getByRole("button", { name: "Response media type" }).click();
+    await page.getByRole("menuitem", { name: "text/event-stream" }).click();
+    await page.getByRole("button", { name: "Example" }).last().click();
+    await page.getByRole("menuitem", { name: "Whole stream: a short answer" }).click();
+    await page.getByText("Show more").click();
+    const shown = await page.locator("pre", { hasText: "data: " }).innerText();
+    expect(shown.trim()).toBe(
+      readFileSync(new URL("../openapi/examples/stream-plain.sse", import.meta.url), "utf8").trim(),
+    );
     expect(troubles).toEqual([]);
   });
 

@@ -7,6 +7,7 @@ import { parse } from "yaml";
 import { configurationPage } from "../docs/configuration-page.ts";
 import { buildSite } from "../docs/build-site.ts";
 import { generatorsPage } from "../docs/generators-page.ts";
+import type { Document } from "../openapi/checks/document.ts";
 import { bundle } from "../openapi/checks/redocly.ts";
 import { contractFiles } from "../openapi/variants/index.ts";
 import { configSchema } from "@parley/server";
@@ -28,7 +29,7 @@ export type GeneratedFiles = ReadonlyMap<string, string>;
 export async function generate(): Promise<GeneratedFiles> {
   const document = await bundle();
   // The contract's own tests hold it to the shape that is read here.
-  const contract = document as unknown as Bundle;
+  const contract = document as Bundle;
   const text = `${JSON.stringify(contract, undefined, 1)}\n`;
   const source = `openapi/, SHA-256 of the bundle ${createHash("sha256").update(text).digest("hex")}`;
   const types = await typesOf(contract, source);
@@ -40,12 +41,12 @@ export async function generate(): Promise<GeneratedFiles> {
     ["packages/server/parley.schema.json", `${JSON.stringify(configSchema(), undefined, 2)}\n`],
     ["docs/guides/configuration.md", configurationPage()],
     ["docs/guides/generators.md", generatorsPage()],
-    ...(await buildSite(contract)),
+    ...(await buildSite(document)),
     ...[...(await contractFiles(document))].map(([name, text]) => [`docs/site/contract/${name}`, text] as const),
   ]);
 }
 
-type Bundle = Parameters<typeof buildSite>[0] & {
+type Bundle = Document & {
   readonly "x-limits": Readonly<Record<LimitName, { readonly value: number }>>;
 };
 type LimitName = "requestDeadlineSeconds" | "keepAliveSeconds" | "noRetryAboveSeconds";
