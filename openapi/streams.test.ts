@@ -78,3 +78,14 @@ test("every way to end has a meaning", () => {
   const [outermost] = Object.values(streams.machines);
   expect(Object.keys(streams.ends).toSorted()).toEqual(Object.keys(outermost?.states ?? {}).toSorted());
 });
+
+test("every word of the machines is explained", () => {
+  const tests = [
+    ...Object.values(streams.guards).map(({ test: guard }) => ["guards", guard] as const),
+    ...streams.invariants.map(({ test: invariant }) => ["invariants", invariant] as const),
+  ].map(([part, words]) => `${part}.test.${Object.keys(words).join(", ")}`);
+  const own = Object.values(streams.machines).flatMap((machine) => Object.keys(machine));
+  const plain = new Set(["text", "start", "states"]);
+  const used = [...tests, ...own.filter((word) => !plain.has(word)).map((word) => `machines.${word}`)];
+  expect(used.filter((word) => streams.words[word] === undefined)).toEqual([]);
+});

@@ -5,9 +5,11 @@ import * as fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { at, objectsIn, operationsOf } from "./checks/document.ts";
-import type { Document, JsonObject } from "./checks/document.ts";
+import type { Document, JsonObject, Transcript } from "./checks/document.ts";
 import { bundle, lintBundle, lintRecommended } from "./checks/redocly.ts";
 import { requestBodies } from "./checks/request-bodies.ts";
+import { runStream } from "./checks/stream-machine.ts";
+import type { Streams } from "./checks/stream-words.ts";
 import { contractFiles } from "./variants/index.ts";
 import { lostIn30, to30 } from "./variants/to-3.0.ts";
 
@@ -121,12 +123,30 @@ describe("every file that is served", () => {
   });
 
   test("streams.json stands alone and judges the events of every transcript", () => {
-    const { ["x-streams"]: _machine, ...schema } = JSON.parse(files.get("streams.json") ?? "") as JsonObject;
+    const { ["x-transcripts"]: transcripts, ...schema } = streamsFile();
     const judge = new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
-    const transcripts = Object.values(streamOf(canonical)?.["x-transcripts"] ?? {});
-    const events = transcripts.flatMap(({ value }) => [...value.matchAll(/^data: (\{.*)$/gm)].map(([, data]) => data));
+    const events = Object.values(transcripts).flatMap(({ value }) =>
+      [...value.matchAll(/^data: (\{.*)$/gm)].map(([, data]) => data),
+    );
     expect(events.length).toBeGreaterThan(30);
     expect(events.filter((data) => !judge(JSON.parse(data ?? "")))).toEqual([]);
     expect(judge({ choices: [] })).toBe(false);
   });
+
+  test("streams.json has all that it takes to judge its own transcripts", () => {
+    const { ["x-streams"]: streams, ["x-transcripts"]: transcripts } = streamsFile();
+    const ends = Object.entries(transcripts).map(([name, { value, "x-inputs": inputs }]) => {
+      const { violation, end } = runStream(streams, inputs, value);
+      return [name, violation, end];
+    });
+    expect(ends.length).toBeGreaterThan(7);
+    const isFailure = (name: unknown): boolean => name === "error";
+    expect(ends).toEqual(ends.map(([name]) => [name, undefined, isFailure(name) ? "failed" : "done"]));
+  });
+
+  interface StreamsFile extends JsonObject {
+    "x-streams": Streams & JsonObject;
+    "x-transcripts": Record<string, Transcript & JsonObject>;
+  }
+  const streamsFile = (): StreamsFile => JSON.parse(files.get("streams.json") ?? "") as StreamsFile; // made in variants/
 });

@@ -28,9 +28,16 @@ const formats = (name: string, document: JsonObject): (readonly [file: string, t
   [`${name}.yaml`, toYaml(document)],
 ];
 
-/** A JSON Schema of one event, with the state machine that says which event may follow which. */
+const streamsIntroduction = `The data of one event of a streamed chat completion, and how the events follow each other.
+
+A stream is \`text/event-stream\` in UTF-8, as the HTML standard defines it. Where the data of an event is the text \`[DONE]\`, the answer is whole and the stream ends. Every other data is one JSON object, which this schema describes. An object with \`error\` ends the stream, and no \`[DONE]\` follows. A stream that ends in any other way is not whole. Accept values of an \`enum\` and members that this schema does not know: a later version may add some.
+
+\`x-streams\` has the order of the events as a state machine and explains itself in \`words\`. \`x-transcripts\` has whole streams; \`x-inputs\` is what the request of each asked for.`;
+
+/** A JSON Schema of one event, with the state machine that says which event may follow which, and whole streams. */
 function streamsAlone(contract: JsonObject): JsonObject {
   const schemas = at(contract, "/components/schemas") as Record<string, JsonObject>; // lint demands it
+  const stream = at(contract, "/paths/~1v1~1chat~1completions/post/responses/200/content/text~1event-stream");
   const $defs: JsonObject = {};
   const take = (text: string): void => {
     for (const [, name = ""] of text.matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
@@ -43,9 +50,11 @@ function streamsAlone(contract: JsonObject): JsonObject {
   const document = {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: "An event of a streamed chat completion",
+    description: streamsIntroduction,
     $ref: "#/components/schemas/StreamEvent",
     $defs,
     "x-streams": contract["x-streams"] ?? {},
+    "x-transcripts": at(stream, "/x-transcripts"),
   };
   return JSON.parse(JSON.stringify(document).replaceAll("#/components/schemas/", "#/$defs/")) as JsonObject;
 }

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "./document.ts";
 
-// The shape of streams.yaml. Its first lines say what each word means.
+// The shape of streams.yaml, which explains its words.
 
 /** What a request asked for. */
 export interface Inputs {
@@ -51,6 +51,7 @@ export interface Invariant {
 }
 
 export interface Streams {
+  words: Record<string, string>;
   lines: { kind: string; pattern: string }[];
   inputs: Record<string, { pointer: string; absent: number | boolean }>;
   machines: Record<string, Machine>;
