@@ -20,6 +20,7 @@ export const suites = {
   mutants: ["packages/conformance/test/proof.test.ts"],
   "fuzz-checks": ["fuzz"],
   docs: ["docs"],
+  readers: ["docs/readers"],
   "image:container": ["deploy"],
   packages: ["packages/client/test/package.test.ts", "packages/conformance/test/package.test.ts"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;

@@ -52,6 +52,14 @@ export const images = {
     // A host without a browser skips the tests that need one, and runs the others.
     host: { programs: [["git"]] },
   },
+  /** With the languages of the readers. */
+  readers: {
+    pin: "node",
+    debian: [...debian, "golang-go", "default-jdk-headless", "libgoogle-gson-java"],
+    hasWorkspace: true,
+    // A host skips the languages that it lacks.
+    host: { programs: [["git"]] },
+  },
   schemathesis: {
     pin: "python",
     dockerfile: { context: "fuzz", file: "Dockerfile" },

@@ -37,7 +37,7 @@ const python = (name: string, purpose: string, command: readonly string[]): Step
     command: ["node", "ci/python/run.ts", ...command],
     needs: name === "python:lint" ? [] : ["python:lint"],
     image: "python",
-    inputs: ["demo-models", "fuzz", "pyproject.toml"],
+    inputs: ["demo-models", "docs/readers", "fuzz", "pyproject.toml"],
   });
 
 const sbomFile = ".parley/ci/sbom.cdx.json";
@@ -130,6 +130,13 @@ export const steps: readonly Step[] = [
     inputs: everything,
   }),
   suite({ name: "docs", purpose: "the docs over HTTP and in a browser", image: "browser", inputs: server }),
+  suite({
+    name: "readers",
+    purpose: "the readers of streams in four languages, with every stream cut at every byte",
+    image: "readers",
+    inputs: server,
+    cores: 1,
+  }),
   python("python:lint", "ruff finds nothing in the Python code", ["ruff", "check"]),
   python("python:format", "every file of Python is formatted", ["ruff", "format", "--check"]),
   python("python:types", "pyright finds nothing in the Python code", ["pyright"]),
