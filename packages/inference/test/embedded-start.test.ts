@@ -89,9 +89,23 @@ describe("a small context", () => {
     expect(choices.map((choice) => choice.finish)).toEqual(["length", "length"]);
     expect(usage.completion_tokens).toBe(2 * (128 - prompt));
     await expect(ask(engine, { max_tokens: 129 - prompt })).rejects.toThrow("exceeds the context of 128");
-    await expect(ask(engine, { n: 3, max_tokens: 1 })).rejects.toThrow("at most 2 choices");
     const again = await ask(engine, { n: 2, max_tokens: 128 - prompt, sampling });
     expect(again.choices).toEqual(choices);
+  });
+});
+
+describe("more choices than slots", () => {
+  test("get the text that each has alone", async () => {
+    await using started = await startMini({ contextLength: 128, slots: 2 });
+    const { engine } = started;
+    await engine.whenReady();
+    const members = { sampling: { temperature: 1.2 }, max_tokens: 12 };
+    const { choices, usage } = await ask(engine, { ...members, seed: "7", n: 5 });
+    for (const [index, choice] of choices.entries()) {
+      const alone = await askOne(engine, { ...members, seed: `${7 + index}` });
+      expect(alone.text).toBe(choice.text);
+    }
+    expect(usage.prompt_tokens).toBe(await engine.countTokens(requestFor({}), AbortSignal.timeout(10_000)));
   });
 });
 

@@ -11,7 +11,7 @@ import type { Members } from "./chat-request.ts";
 export interface Part {
   readonly clause: string;
   readonly how: string;
-  readonly members?: Members;
+  readonly members?: Members | ((context: Context) => Members);
   /** Messages in front of the last one. */
   readonly messages?: readonly Members[];
   readonly headers?: readonly Header[];
@@ -58,7 +58,9 @@ const apartName = (name: string, part: Part): string => `${name}, only ${part.cl
 function combine(context: Context, base: Members, parts: readonly Part[], over: Members = {}): ReturnType<typeof chat> {
   const { messages, ...others } = base;
   const last = Array.isArray(messages) ? messages : [{ role: "user", content: "Go." }];
-  const members = Object.assign({}, ...parts.map((part) => part.members)) as Members; // parts of objects are objects
+  const membersOf = ({ members }: Part): Members | undefined =>
+    typeof members === "function" ? members(context) : members;
+  const members = Object.assign({}, ...parts.map(membersOf)) as Members; // parts of objects are objects
   return chat(
     context,
     { messages: [...parts.flatMap((part) => part.messages ?? []), ...last], ...others, ...members, ...over },

@@ -34,6 +34,12 @@ export const canReason = (context: Context): boolean =>
     (one) => one["id"] === modelId(context) && listAt(one, "/supported_features").includes("reasoning"),
   );
 
+/** The most tokens that the model writes, from the listing. */
+export function mostCompletionTokens(context: Context): number {
+  const most = at(modelObject(context), "/max_completion_tokens");
+  return typeof most === "number" ? most : cannot("the listing has no max_completion_tokens of the model");
+}
+
 /** The size of the context window in tokens, from the listing. */
 export function contextLength(context: Context): number {
   const length = lengthOr(context, Number.NaN);

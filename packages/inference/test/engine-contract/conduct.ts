@@ -82,11 +82,30 @@ export function describeCounting({ engine }: Given): void {
   });
 }
 
+export function describeTurns({ engine }: Given): void {
+  const slots = (): number => engine().metadata?.slots ?? 1;
+
+  test("more choices than there are slots are all answered, in turns", async () => {
+    const n = slots() + 2;
+    const { choices } = await ask(engine(), { n, max_tokens: 3 });
+    expect(choices.filter((choice) => choice.finish !== undefined)).toHaveLength(n);
+    expect(engine().gauges().running).toBe(0);
+  });
+
+  test("choices that wait for their turn end with the caller", async () => {
+    const hangUp = new AbortController();
+    const asking = ask(engine(), { n: slots() + 2, max_tokens: 400 }, hangUp.signal).catch((error: unknown) => error);
+    await until("it runs", () => engine().gauges().running > 0);
+    hangUp.abort(new Error("the caller is gone"));
+    expect(await asking).toMatchObject({ message: "the caller is gone" });
+    expect(await freeChoices(engine())).toBe(mostChoices(engine()));
+  });
+}
+
 export function describeRefusals({ engine }: Given): void {
   const kindOf = (error: unknown): unknown => (error instanceof EngineError ? error.kind : error);
   test.each<[string, () => Ask]>([
     ["more than the context holds", () => ({ max_tokens: engine().metadata?.context_length ?? 0 })],
-    ["more choices than there are slots", () => ({ n: (engine().metadata?.slots ?? 0) + 1 })],
   ])("rejects %s, and goes on", async (_title, members) => {
     const kind = await ask(engine(), members()).catch(kindOf);
     expect(kind).toBe("rejected");

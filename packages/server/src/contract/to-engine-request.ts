@@ -23,9 +23,8 @@ export function toEngineRequest(
   { metadata, maxCompletionTokens, defaultReasoningEffort }: ModelLimits,
   keyId: string,
 ): UncompiledRequest {
-  assertAtMost(body, "max_completion_tokens", maxCompletionTokens, "the model writes no more");
-  assertAtMost(body, "max_tokens", maxCompletionTokens, "the model writes no more");
-  assertAtMost(body, "n", metadata.slots, "the model has that many slots");
+  assertAtMost(body, "max_completion_tokens", maxCompletionTokens);
+  assertAtMost(body, "max_tokens", maxCompletionTokens);
   assertSupported(body, metadata);
   const tools = (body.tools ?? []).map(toFunctionTool);
   if (tools.length > 0 && !metadata.canCallTools) {
@@ -49,14 +48,9 @@ export function toEngineRequest(
 }
 
 /** A bound of this model, below the contract's. */
-function assertAtMost(
-  body: ChatRequest,
-  name: "max_completion_tokens" | "max_tokens" | "n",
-  most: number,
-  why: string,
-): void {
+function assertAtMost(body: ChatRequest, name: "max_completion_tokens" | "max_tokens", most: number): void {
   if ((body[name] ?? 0) > most) {
-    throw new ApiError("invalid_value", `${name} must be at most ${most}: ${why}.`, { param: name });
+    throw new ApiError("invalid_value", `${name} must be at most ${most}: the model writes no more.`, { param: name });
   }
 }
 

@@ -35,6 +35,20 @@ describe("a queue", () => {
     expect(one).toMatchObject({ taken: 0, waiting: 0 });
   });
 
+  test("lets more choices than there are slots in once all slots are free", async () => {
+    const one = queue(2);
+    const { admitted, enter } = arrivals(one);
+    const first = await enter("first");
+    const large = enter("large", 8);
+    await settled();
+    expect(admitted).toEqual(["first"]);
+    first();
+    const release = await large;
+    expect(one.taken).toBe(2);
+    release();
+    expect(one.taken).toBe(0);
+  });
+
   test("that is full refuses at once, and one that is slow after its patience", async () => {
     const one = queue(1, 1, 30);
     const { enter } = arrivals(one);

@@ -1,13 +1,13 @@
 import { ApiError } from "../errors/api-error.ts";
 
 interface Waiter {
-  readonly slots: number;
+  readonly choices: number;
   readonly admit: () => void;
 }
 
 /**
- * The bounded queue in front of one model. First come, first served; a request takes all the slots that its choices
- * need at once. Who finds the queue full hears it at once, who waits too long is told to come back.
+ * The bounded queue in front of one model. First come, first served; a request takes a slot for each choice at once, or
+ * all slots where it has more choices: those take turns. Who finds the queue full hears it at once, who waits too long is told to come back.
  */
 export class ModelQueue {
   readonly #maxWaiting: number;
@@ -32,24 +32,38 @@ export class ModelQueue {
   }
 
   /**
-   * Resolves when the slots are the caller's; the result gives them back.
+   * Resolves when the slots for that many choices are the caller's; the result gives them back.
    * @throws {ApiError} 429 `capacity_exhausted`; the signal's reason when it aborts first
    */
-  async enter(slots: number, signal: AbortSignal): Promise<() => void> {
+  async enter(choices: number, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
-    const isFree = this.#waiters.length === 0 && this.#taken + slots <= this.#slots();
-    if (!isFree) await this.#wait(slots, signal);
-    else this.#taken += slots;
+    const isFree = this.#waiters.length === 0 && this.#fits(choices);
+    const slots = isFree ? this.#take(choices) : await this.#wait(choices, signal);
     return () => {
       this.#taken -= slots;
       this.#admitNext();
     };
   }
 
-  #wait(slots: number, signal: AbortSignal): Promise<void> {
+  #slotsFor(choices: number): number {
+    return Math.min(choices, this.#slots());
+  }
+
+  #fits(choices: number): boolean {
+    return this.#taken + this.#slotsFor(choices) <= this.#slots();
+  }
+
+  #take(choices: number): number {
+    const slots = this.#slotsFor(choices);
+    this.#taken += slots;
+    return slots;
+  }
+
+  /** @returns the number of slots taken */
+  #wait(choices: number, signal: AbortSignal): Promise<number> {
     if (this.#waiters.length >= this.#maxWaiting)
       throw exhausted("All slots of this model are taken and its queue is full.");
-    return new Promise<void>((resolve, reject) => {
+    return new Promise<number>((resolve, reject) => {
       const leave = (reason: unknown): void => {
         clearTimeout(timer);
         signal.removeEventListener("abort", onAbort);
@@ -57,11 +71,10 @@ export class ModelQueue {
         if (reason !== undefined) reject(reason instanceof Error ? reason : new Error("gave up waiting"));
       };
       const waiter: Waiter = {
-        slots,
+        choices,
         admit: () => {
           leave(undefined);
-          this.#taken += slots;
-          resolve();
+          resolve(this.#take(choices));
         },
       };
       const giveUp = (reason: unknown): void => {
@@ -76,8 +89,7 @@ export class ModelQueue {
   }
 
   #admitNext(): void {
-    for (let next = this.#waiters[0]; next && this.#taken + next.slots <= this.#slots(); next = this.#waiters[0])
-      next.admit();
+    for (let next = this.#waiters[0]; next && this.#fits(next.choices); next = this.#waiters[0]) next.admit();
   }
 }
 

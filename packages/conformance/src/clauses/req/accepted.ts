@@ -5,6 +5,7 @@ import { ignoredNamesOf, mustNameIgnored } from "../../judge/ignored-params.ts";
 import { finishOf } from "../../judge/read.ts";
 import { combinedChecks } from "../../requests/combined-request.ts";
 import type { Part } from "../../requests/combined-request.ts";
+import { mostCompletionTokens } from "../../requests/listed-model.ts";
 import { manyUnknownMembers } from "../../requests/unknown-members.ts";
 import type { Answer } from "../../wire/answer.ts";
 
@@ -122,9 +123,9 @@ export const upperBounds: readonly Part[] = [
   {
     clause: "REQ-05",
     how: "Sends every member at its upper bound.",
-    members: {
+    members: (context) => ({
       max_completion_tokens: 1,
-      max_tokens: 16_384,
+      max_tokens: mostCompletionTokens(context),
       temperature: 2,
       top_p: 1,
       top_k: 2_147_483_647,
@@ -139,7 +140,7 @@ export const upperBounds: readonly Part[] = [
       logit_bias: { 0: 100 },
       user: "someone",
       metadata: { ...fourBytes, [astral.repeat(64)]: astral.repeat(512) },
-    },
+    }),
   },
 ];
 

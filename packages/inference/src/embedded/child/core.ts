@@ -1,3 +1,4 @@
+import type { ChoiceDelta } from "../../answer/combine-choices.ts";
 import type { EngineEvent, EngineRequest } from "../../engine.ts";
 import type { EngineCore } from "../../child/serve.ts";
 import { Choice } from "./choice.ts";
@@ -6,6 +7,8 @@ import { assertFits } from "../../answer/assert-fits.ts";
 import { combineChoices } from "../../answer/combine-choices.ts";
 import type { PromptThreads } from "../../prompt/prompt-threads.ts";
 import { foldSeed } from "./sampler.ts";
+import type { Slot } from "./slot.ts";
+import { SlotPool } from "./slot-pool.ts";
 
 /** Generates with one model: renders the prompt, takes slots, runs the choices. */
 export function llamaCore(model: LoadedModel, prompts: PromptThreads): EngineCore {
@@ -28,15 +31,36 @@ async function* generate(
   signal: AbortSignal,
 ): AsyncGenerator<EngineEvent> {
   const prompt = await prompts.render(request);
-  assertFits(prompt.tokens.length, request, { context_length: model.plan.contextLength, slots: model.plan.slots });
-  const slots = await model.slots.take(request.n, signal);
+  assertFits(prompt.tokens.length, request, { context_length: model.plan.contextLength });
+  const slots = await model.slots.take(Math.min(request.n, model.slots.size), signal);
+  // More choices than slots take turns in the slots of their request.
+  const own = new SlotPool(slots);
+  const stop = new AbortController();
+  const untilStopped = AbortSignal.any([signal, stop.signal]);
   try {
-    const choices = slots.map((slot, index) => {
+    const choices = Array.from({ length: request.n }, (_, index) => {
       const seed = foldSeed(request.seed, index, Math.random);
-      return new Choice({ request, prompt, seed }, model, slot).run(signal);
+      return inSlot(own, untilStopped, (slot) => new Choice({ request, prompt, seed }, model, slot).run(untilStopped));
     });
-    yield* combineChoices(choices);
+    yield* combineChoices(choices, () => stop.abort());
   } finally {
     await model.slots.release(slots);
+  }
+}
+
+/** Runs a choice once a slot is free. When the signal aborts, it ends early and without a finish. */
+async function* inSlot(
+  pool: SlotPool,
+  signal: AbortSignal,
+  run: (slot: Slot) => AsyncGenerator<ChoiceDelta>,
+): AsyncGenerator<ChoiceDelta> {
+  const slots = await pool.take(1, signal).catch((error: unknown) => {
+    if (signal.aborted) return [];
+    throw error;
+  });
+  try {
+    for (const slot of slots) yield* run(slot);
+  } finally {
+    await pool.release(slots);
   }
 }

@@ -5,7 +5,7 @@ interface Waiter {
   readonly take: (slots: Slot[]) => void;
 }
 
-/** The slots of one model. A request takes all slots that it needs at once, or waits; requests are served in order. */
+/** Slots of one model. A request takes all slots that it needs at once, or waits; requests are served in order. */
 export class SlotPool {
   readonly #free: Slot[];
   readonly size: number;
