@@ -1,7 +1,8 @@
-import type { ComplexityBudget } from "../complexity-budget.ts";
+import { ComplexityBudget } from "../complexity-budget.ts";
 import { contains, everything, exampleOf, sizeOf } from "./char-set.ts";
 import { runDfa } from "./dfa.ts";
 import type { Dfa } from "./dfa.ts";
+import { formatPatterns } from "./format-patterns.ts";
 import { anything, dfaOf, formOf, formOfRepeat, intersectForms, nothing, subtractForms, uniteForms } from "./form.ts";
 import type { Form } from "./form.ts";
 import { countTexts, listTexts, shortestText } from "./list-texts.ts";
@@ -43,6 +44,16 @@ export class Language {
   static pattern(source: string, budget: ComplexityBudget): Language {
     return new Language(patternForm(source, budget));
   }
+
+  /** The strings of a format of JSON Schema; undefined where the name is none. Made once, at nobody's expense. */
+  static format(name: string): Language | undefined {
+    const source = formatPatterns.get(name);
+    if (source === undefined) return undefined;
+    const known = Language.#formats.get(name) ?? Language.pattern(source, new ComplexityBudget());
+    Language.#formats.set(name, known);
+    return known;
+  }
+  static readonly #formats = new Map<string, Language>();
 
   /** The texts of an automaton. */
   static accepted(dfa: Dfa, budget: ComplexityBudget): Language {

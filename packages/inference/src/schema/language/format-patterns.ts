@@ -1,0 +1,124 @@
+/**
+ * The formats of JSON Schema as patterns. Each allows only what its RFC allows and what both ajv-formats and Python's jsonschema
+ * accept. So none of them has leap seconds, the year 0000 or hostnames that end with a dot.
+ */
+
+/** 0001 to 9999. */
+const year = String.raw`(\d{3}[1-9]|\d{2}[1-9]\d|\d[1-9]\d{2}|[1-9]\d{3})`;
+const leapYear = String.raw`(\d{2}(0[48]|[2468][048]|[13579][26])|(0[48]|[2468][048]|[13579][26])00)`;
+const date = [
+  `${year}-(0[13578]|1[02])-(0[1-9]|[12]\\d|3[01])`,
+  `${year}-(0[469]|11)-(0[1-9]|[12]\\d|30)`,
+  `${year}-02-(0[1-9]|1\\d|2[0-8])`,
+  `${leapYear}-02-29`,
+].join("|");
+const hour = String.raw`([01]\d|2[0-3])`;
+const minute = String.raw`[0-5]\d`;
+const time = String.raw`${hour}:${minute}:${minute}(\.\d+)?([Zz]|[-+]${hour}:${minute})`;
+
+/** With more digits, Python's duration overflows. */
+const count = String.raw`\d{1,9}`;
+const clock = `T(${count}H(${count}M(${count}S)?)?|${count}M(${count}S)?|${count}S)`;
+const days = `${count}D`;
+const months = `${count}M(${days})?`;
+const duration = `P((${count}Y(${months})?|${months}|${days})(${clock})?|${clock}|${count}W)`;
+
+const byte = String.raw`(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)`;
+const ipv4 = String.raw`${byte}(\.${byte}){3}`;
+const group = "[0-9A-Fa-f]{1,4}";
+/** Up to `most` groups; the last two may be written as an IPv4 address. */
+const groups = (most: number): string => {
+  const plain = most > 0 ? [`(${group}:){0,${most - 1}}${group}`] : [];
+  return [...plain, ...(most > 1 ? [`(${group}:){0,${most - 2}}${ipv4}`] : [])].join("|");
+};
+const shortened = Array.from({ length: 8 }, (_, left) => {
+  const before = left === 0 ? "" : `(${group}:){${left - 1}}${group}`;
+  return `${before}::(${groups(7 - left)})?`;
+}).map((pattern) => pattern.replace("()?", ""));
+const ipv6 = [`(${group}:){6}(${group}:${group}|${ipv4})`, ...shortened].join("|");
+
+const alphanumeric = "[A-Za-z0-9]";
+/** A label of a hostname. */
+const label = (most: number): string => `${alphanumeric}([-A-Za-z0-9]{0,${most - 2}}${alphanumeric})?`;
+/**
+ * A hostname has at most 253 characters, and 63 in a label. An automaton that counted both would have 16,000 states: so
+ * either up to four labels have any length, or up to eight labels have at most 30 characters.
+ */
+const hostname = String.raw`(${label(63)}\.){0,3}${label(61)}|(${label(30)}\.){0,7}${label(30)}`;
+
+const ucs = String.raw`\u{a0}-\u{d7ff}\u{f900}-\u{fdcf}\u{fdf0}-\u{ffef}\u{10000}-\u{1fffd}\u{20000}-\u{2fffd}\u{30000}-\u{3fffd}`;
+const localPart = (letters: string): string => {
+  const atom = `[-A-Za-z0-9!#$%&'*+/=?^_\`{|}~${letters}]+`;
+  return String.raw`${atom}(\.${atom})*`;
+};
+/** The part before the @ has at most 64 characters, which a look-ahead says; it must be the first thing in the pattern. */
+const email = (letters: string): string =>
+  String.raw`(?=[^@]{1,64}@)${localPart(letters)}@(${label(63)}\.)+${label(63)}`;
+
+const escapedByte = "%[0-9A-Fa-f]{2}";
+const unreserved = String.raw`A-Za-z0-9\-._~`;
+const delimiters = "!$&'()*+,;=";
+
+/** The rules of RFC 3986, or of RFC 3987 with letters beyond ASCII. */
+function uriPatterns(letters: string): { absolute: string; reference: string } {
+  const oneOf = (more: string): string => `([${unreserved}${delimiters}${letters}${more}]|${escapedByte})`;
+  const character = oneOf(":@");
+  const authority = String.raw`(${oneOf(":")}*@)?(\[(${ipv6})\]|${oneOf("")}*)(:\d*)?`;
+  const path = `(/${character}*)*`;
+  const rooted = `/(${character}+${path})?`;
+  const tail = String.raw`(\?${oneOf(":@/?")}*)?(#${oneOf(":@/?")}*)?`;
+  const hierarchy = `(//${authority}${path}|${rooted}|${character}+${path})`;
+  const relative = `(//${authority}${path}|${rooted}|${oneOf("@")}+${path})?`;
+  const absolute = String.raw`[A-Za-z][A-Za-z0-9+\-.]*:${hierarchy}${tail}`;
+  return { absolute, reference: `(${absolute}|${relative}${tail})` };
+}
+const uri = uriPatterns("");
+const iri = uriPatterns(ucs);
+
+const variable = "[A-Za-z0-9_]+(:[1-9][0-9]{0,2}|[*])?";
+const uriTemplate = String.raw`([${unreserved}!#$&()*+,/:;=?@[\]${ucs}]|${escapedByte}|\{[+#./;?&]?${variable}(,${variable})*\})*`;
+
+const pointer = "(/([^~/]|~[01])*)*";
+/** Python refuses a digit after a 0. */
+const relativePointer = `(0|[1-9]+0?)(#|${pointer})`;
+
+/** A part of the regular expressions: groups are nested at most twice, and classes hold no ranges but `a-z`, `A-Z` and `0-9`. */
+const regexOf = (atom: string): string =>
+  String.raw`(([\^$]|${atom}([*+?]\??|\{\d\}|\{\d,\})?)*)(\|([\^$]|${atom}([*+?]\??|\{\d\}|\{\d,\})?)*)*`;
+const escapedClass = String.raw`\\[dDsSwW.*+?()\[\]{}|/\\^$nrt]`;
+const literal = String.raw`[^\\^$.*+?()\[\]{}|/]`;
+const classItem = String.raw`(${escapedClass}|[A-Za-z0-9_ .,:;@#%!*+?]|a-z|A-Z|0-9)`;
+const atom = String.raw`(${literal}|\.|${escapedClass}|\[\^?${classItem}+\])`;
+const grouped = (inner: string): string => String.raw`(${atom}|\((\?:)?${regexOf(inner)}\))`;
+const regex = regexOf(grouped(grouped(atom)));
+
+const patterns: Readonly<Record<string, string>> = {
+  "date-time": `(${date})[Tt]${time}`,
+  date,
+  time,
+  duration,
+  email: email(""),
+  "idn-email": email(ucs),
+  hostname,
+  // Without letters beyond ASCII, and without labels such as `xn--…`: whether these are valid is not regular.
+  "idn-hostname": `(?!(.*[.])?[^.]{2}--)(${hostname})`,
+  ipv4,
+  ipv6,
+  uri: uri.absolute,
+  "uri-reference": uri.reference,
+  iri: iri.absolute,
+  "iri-reference": iri.reference,
+  uuid: "[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}",
+  "uri-template": uriTemplate,
+  "json-pointer": pointer,
+  "relative-json-pointer": relativePointer,
+  regex,
+};
+
+/** A pattern of all strings of each format, by the name of the format. */
+export const formatPatterns: ReadonlyMap<string, string> = new Map(
+  Object.entries(patterns).map(([name, pattern]) => [
+    name,
+    /^\(\?[=!]/.test(pattern) ? `^${pattern}$` : `^(${pattern})$`,
+  ]),
+);

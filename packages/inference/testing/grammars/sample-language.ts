@@ -1,0 +1,30 @@
+import * as fc from "fast-check";
+import { ComplexityBudget } from "../../src/schema/complexity-budget.ts";
+import { setsOf } from "../../src/schema/language/alphabet.ts";
+import { accepting, dead, step } from "../../src/schema/language/dfa.ts";
+import { dfaOf } from "../../src/schema/language/form.ts";
+import type { Language } from "../../src/schema/language/language.ts";
+import { shortestRest } from "../../src/schema/language/limit-length.ts";
+
+/** Texts of a language that is not empty: some steps at random, then the shortest way to an end. */
+export function textsOf(language: Language): fc.Arbitrary<string> {
+  const dfa = dfaOf(language.form, new ComplexityBudget(1e9));
+  const rest = shortestRest(dfa);
+  const sets = setsOf(dfa.alphabet);
+  return fc.array(fc.tuple(fc.nat(), fc.nat()), { maxLength: 60 }).map((choices) => {
+    let text = "";
+    let state = 0;
+    for (let index = 0; index < choices.length || !accepting(dfa, state); index++) {
+      const [way, place] = choices[index] ?? [0, 0];
+      const classes = [...sets.keys()].filter((class_) => step(dfa, state, class_) !== dead);
+      const nearer = classes.filter((class_) => (rest[step(dfa, state, class_)] ?? 0) < (rest[state] ?? 0));
+      const open = index < choices.length ? classes : nearer;
+      const class_ = open[way % open.length];
+      if (class_ === undefined) break;
+      const [first, last] = sets[class_]?.[place % (sets[class_]?.length ?? 1)] ?? [0, 0];
+      text += String.fromCodePoint(first + (place % (last - first + 1)));
+      state = step(dfa, state, class_);
+    }
+    return text;
+  });
+}
