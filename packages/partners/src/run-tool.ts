@@ -19,7 +19,8 @@ export interface Outcome {
 const documents = fileURLToPath(new URL("../../../docs/site/contract/", import.meta.url));
 /** Outside of the tree, so that a program can use only what it installs. */
 const scratch = join(tmpdir(), "parley-partners");
-const commandLimitMs = 300_000;
+/** Enough for the first build of a Rust client, which compiles two hundred crates. */
+const commandLimitMs = 1_200_000;
 
 /** Generates the client, compiles it with its program, and asks the program every question. */
 export async function runTool(tool: Tool, target: Target): Promise<Outcome> {

@@ -45,7 +45,8 @@ type Handler = NonNullable<Parameters<typeof createServer>[1]>;
 async function forward(url: string, ...[request, response]: Parameters<Handler>): Promise<void> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of request) chunks.push(chunk as Uint8Array); // no encoding is set
-  const { host: _host, connection: _connection, ...headers } = request.headers;
+  // Java's client offers HTTP/2 with `Upgrade`, which fetch refuses to send.
+  const { host: _host, connection: _connection, upgrade: _upgrade, ...headers } = request.headers;
   const answer = await fetch(url + request.url, {
     method: request.method ?? "GET",
     headers: headers as Record<string, string>, // none of those that may be repeated is sent

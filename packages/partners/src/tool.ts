@@ -27,4 +27,7 @@ export const prerequisites = {
   go: "Go 1.26 or newer",
   java: "a JDK, 17 or newer",
   mvn: "Maven 3.8 or newer",
+  cargo: "Rust 1.88 or newer with cargo",
+  ruby: "Ruby 3.1 or newer with the gem typhoeus",
+  php: "PHP 8.2 or newer with curl, mbstring and Guzzle",
 } as const;

@@ -1,3 +1,21 @@
 import type { Tool } from "../tool.ts";
+import { openapiGenerator } from "./openapi-generator.ts";
 
-export const java: readonly Tool[] = [];
+const { version } = openapiGenerator;
+const mvn = "mvn -q -B -Dopenapi-generator.version=$VERSION";
+
+export const java: readonly Tool[] = [
+  {
+    name: "openapi-generator-java-okhttp",
+    title: "openapi-generator, java with okhttp-gson, okhttp-sse",
+    version,
+    language: "Java",
+    document: "openapi.json",
+    needs: ["java", "mvn"],
+    generate: [`${mvn} generate-sources`],
+    compile: [`${mvn} compile dependency:copy-dependencies`],
+    run: "java -cp 'target/classes:target/dependency/*' partner.Main",
+    remarks:
+      "`-Xlint:all -Werror`, but for the raw types that the tool generates. Needs okhttp 5 to read a stream in place.",
+  },
+];
