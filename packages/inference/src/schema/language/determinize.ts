@@ -30,7 +30,7 @@ type Neighbour = "none" | "word" | "other";
 
 /** Where the pattern may be after the same text. */
 interface Position {
-  /** States that read a character, assertions that are not yet decided, and `match`; sorted. */
+  /** Sorted. What follows them without reading is left out. */
   readonly states: readonly number[];
   readonly before: Neighbour;
 }
@@ -66,7 +66,7 @@ class Determinizer {
   }
 
   run(start: number): Dfa {
-    this.#numberOf(this.#expand([start]), "none");
+    this.#numberOf([start], "none");
     return explore(
       this.#alphabet,
       this.#positions,
@@ -92,27 +92,26 @@ class Determinizer {
     return targets.map((target, class_) => {
       const before = this.#neighbours[class_] ?? "other";
       const key = `${target.join()} ${before}`;
-      const number = numbers.get(key) ?? this.#numberOf(this.#expand(target), before);
+      const number = numbers.get(key) ?? this.#numberOf(target, before);
       numbers.set(key, number);
       return number;
     });
   }
 
-  #numberOf(states: readonly number[], before: Neighbour): number {
-    if (states.length === 0) return dead;
-    const hasAssertion = states.some((state) => this.#nfa[state]?.kind === "assertion");
-    const position: Position = { states, before: hasAssertion ? before : "other" };
+  /** @param reached the states that were read into, in any order and number */
+  #numberOf(reached: readonly number[], before: Neighbour): number {
+    if (reached.length === 0) return dead;
+    const expanded = reached.map((state) => this.#expandOne(state));
+    // The match is the first state, so it is the first of a sorted list.
+    if (expanded.some(([first]) => first === match))
+      return this.#positions.numberOf("match", { states: [match], before });
+    const states = reached.length === 1 ? reached : [...new Set(reached)].toSorted((a, b) => a - b);
+    const isAsserted = expanded.some((list) => list.some((state) => this.#nfa[state]?.kind === "assertion"));
+    const position: Position = { states, before: isAsserted ? before : "other" };
     return this.#positions.numberOf(`${states.join()} ${position.before}`, position);
   }
 
-  /** The states that can be reached without reading or asserting anything. */
-  #expand(states: readonly number[]): readonly number[] {
-    if (states.length === 1) return this.#expandOne(states[0] ?? match);
-    const found = new Set(states.flatMap((state) => this.#expandOne(state)));
-    this.#budget.spend(found.size >> 2);
-    return found.has(match) ? [match] : [...found].toSorted((a, b) => a - b);
-  }
-
+  /** The states that can be reached without reading or asserting anything: those that read, assert or match; sorted. */
   #expandOne(start: number): readonly number[] {
     const known = this.#expanded.get(start);
     if (known) return known;
@@ -130,7 +129,8 @@ class Determinizer {
 
   /** Follows the assertions that hold between the neighbours. */
   #decide({ states, before }: Position, after: Neighbour): readonly number[] {
-    const found = new Set(states);
+    const found = new Set(states.flatMap((state) => this.#expandOne(state)));
+    this.#budget.spend(found.size);
     for (const state of found) {
       const asserted = this.#nfa[state];
       if (asserted?.kind !== "assertion" || !holds(asserted.what, before, after)) continue;

@@ -21,7 +21,7 @@ export class GrammarRules {
 
   /** @throws {SchemaTooComplex} */
   define(name: string, body: string): void {
-    this.#charactersLeft -= body.length;
+    this.#charactersLeft -= name.length + body.length;
     if (this.#charactersLeft < 0)
       throw new SchemaTooComplex(
         `a string or number of the schema needs more than ${mostCharacters} characters of grammar`,

@@ -41,7 +41,7 @@ function writeCodePoint(codePoint: number): string {
   const text = String.fromCodePoint(codePoint);
   if (/[A-Za-z0-9_ .,:;/@+*=#%&!?~<>(){}]/.test(text)) return text;
   const digits = codePoint.toString(16);
-  if (codePoint < 0x80) return `\\x${digits.padStart(2, "0")}`;
+  // Not \x: xgrammar would read more than two digits after it.
   return codePoint < 0x10000 ? `\\u${digits.padStart(4, "0")}` : `\\U${digits.padStart(8, "0")}`;
 }
 
