@@ -124,6 +124,15 @@ describe("the rules", () => {
     expect(rules.lines.join("\n").length).toBeLessThan(400);
   });
 
+  test("count no part of a string twice, because llama.cpp unfolds every count", () => {
+    const rules = new LanguageRules("r");
+    rules.string(pattern("^[a-z ]+[.][a-z]+$").withLength(3, 1024, enough));
+    const counts = rules.lines.flatMap((line) =>
+      Array.from(line.matchAll(/\{(?:\d+,)?(\d+)\}/g), ([, most]) => Number(most)),
+    );
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBeLessThan(2048);
+  });
+
   test("are refused where they would be too long", () => {
     const rules = new LanguageRules("r");
     expect(() => rules.string(pattern(dnsName).withLength(0, 5000, enough))).toThrow(SchemaTooComplex);
