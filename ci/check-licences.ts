@@ -22,13 +22,20 @@ const exceptions: Readonly<Record<string, string>> = {
   "ansi-color": "BSD-3-Clause by its licence file; Dagger's SDK brings it, for the pipeline alone",
   bufrw: olderField,
   busboy: olderField,
+  "compute-gcd": olderField,
+  "compute-lcm": olderField,
   error: olderField,
   hexer: olderField,
+  httpntlm: olderField,
   "lightningcss*": "MPL-2.0; only vite uses it, for tests, and nothing of it is shipped",
   process: "MIT by its licence file; Dagger's SDK brings it, for the pipeline alone",
+  "stack-trace": "MIT by its licence file; newman brings it, for tests alone",
+  "stream-length": "WTFPL, which permits everything; newman brings it, for tests alone",
   streamsearch: olderField,
   "string-template": olderField,
   thriftrw: olderField,
+  tweetnacl: "Unlicense, which gives all rights to everybody; newman brings it, for tests alone",
+  "validate.io-*": olderField,
 };
 
 const isException = (name: string, exception: string): boolean =>

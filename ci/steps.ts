@@ -54,8 +54,15 @@ export const steps: readonly Step[] = [
   step({ name: "types", purpose: "TypeScript compiles, strictly", command: ["tsc", "-p", "."], inputs: typescript }),
   step({
     name: "contract-lint",
-    purpose: "the contract keeps Redocly's rules and our own",
-    command: ["redocly", "lint", "openapi/openapi.yaml", "--config", "openapi/redocly.yaml"],
+    purpose: "the contract and its workflows keep Redocly's rules and our own",
+    command: [
+      "redocly",
+      "lint",
+      "openapi/openapi.yaml",
+      "openapi/workflows.arazzo.yaml",
+      "--config",
+      "openapi/redocly.yaml",
+    ],
     environment: { REDOCLY_TELEMETRY: "off" },
     inputs: ["openapi"],
   }),
@@ -129,7 +136,12 @@ export const steps: readonly Step[] = [
     command: ["node", "ci/pack-fresh-clone.ts"],
     inputs: everything,
   }),
-  suite({ name: "docs", purpose: "the docs over HTTP and in a browser", image: "browser", inputs: server }),
+  suite({
+    name: "docs",
+    purpose: "the docs over HTTP and in a browser, a mock, a collection and workflows",
+    image: "browser",
+    inputs: server,
+  }),
   suite({
     name: "readers",
     purpose: "the readers of streams in four languages, with every stream cut at every byte",

@@ -35,19 +35,22 @@ describe("over HTTP", () => {
     ["/openapi-3.2.json", "application/json"],
     ["/openapi-3.2.yaml", "application/yaml"],
     ["/streams.json", "application/json"],
+    ["/workflows.arazzo.yaml", "application/yaml"],
+    ["/parley.http", "text/plain"],
+    ["/parley.postman_collection.json", "application/json"],
   ])("%s is served without a key", async (path, type) => {
     const response = await fetch(`${server.origin}${path}`);
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toContain(type);
   });
 
-  test("a contract that has not changed is not sent again", async () => {
-    const first = await fetch(`${server.origin}/openapi-3.0.json`);
+  test.each(["/openapi-3.0.json", "/streams.json"])("%s is not sent again where it has not changed", async (path) => {
+    const first = await fetch(server.origin + path);
     const etag = first.headers.get("etag") ?? "";
     await first.arrayBuffer();
     // Without a `cache-control` of ours, fetch would ask for a fresh copy.
     const headers = { "if-none-match": etag, "cache-control": "max-age=0" };
-    const again = await fetch(`${server.origin}/openapi-3.0.json`, { headers });
+    const again = await fetch(server.origin + path, { headers });
     expect([etag, again.status]).toEqual([expect.stringMatching(/^(W\/)?"/), 304]);
   });
 

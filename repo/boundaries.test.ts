@@ -27,7 +27,7 @@ const arrows: readonly (readonly [folder: string, allowed: readonly RegExp[]])[]
   ["packages/conformance/mutants/", [/^packages\/conformance\//]],
   ["packages/partners/src/", [/^@parley\/server\/testing$/]],
   ["demo-models/", []],
-  ["docs/", [/^@parley\/(server|partners)$/, /^openapi\/checks\//]],
+  ["docs/", [/^@parley\/(server|partners)$/, /^openapi\/(checks|variants)\//]],
   ["bench/", [/^@parley\/(inference|server)(\/testing(\/(vllm|grammars))?)?$/]],
   ["fuzz/", [/^@parley\/server(\/(testing|contract\.json))?$/, /^ci\//]],
   ["ci/", [/^@parley\/inference$/]],

@@ -7,9 +7,9 @@ import { parse } from "yaml";
 import { configurationPage } from "../docs/configuration-page.ts";
 import { buildSite } from "../docs/build-site.ts";
 import { generatorsPage } from "../docs/generators-page.ts";
+import { offeredFiles } from "../docs/offered-files.ts";
 import type { Document } from "../openapi/checks/document.ts";
 import { bundle } from "../openapi/checks/redocly.ts";
-import { contractFiles } from "../openapi/variants/index.ts";
 import { configSchema } from "@parley/server";
 
 /** Everything in the tree that is made from something else in it. `pnpm generate` writes it; a test compares. */
@@ -42,7 +42,7 @@ export async function generate(): Promise<GeneratedFiles> {
     ["docs/guides/configuration.md", configurationPage()],
     ["docs/guides/generators.md", generatorsPage()],
     ...(await buildSite(document)),
-    ...[...(await contractFiles(document))].map(([name, text]) => [`docs/site/contract/${name}`, text] as const),
+    ...[...(await offeredFiles(document))].map(([name, text]) => [`docs/site/contract/${name}`, text] as const),
   ]);
 }
 

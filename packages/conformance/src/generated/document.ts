@@ -52,6 +52,8 @@ export interface Answer {
 
 export interface Operation {
   operationId: string;
+  summary: string;
+  tags: string[];
   description: string;
   requestBody?: { content: Record<string, MediaType> };
   responses: Record<string, Answer>;
@@ -62,7 +64,11 @@ export interface Document {
   openapi: string;
   info: { description: string };
   paths: Record<string, { get?: Operation; post?: Operation }>;
-  components: { schemas: Record<string, JsonObject>; responses: Record<string, Answer> };
+  components: {
+    schemas: Record<string, JsonObject>;
+    responses: Record<string, Answer>;
+    parameters: Record<string, { name: string; in: string; example: string }>;
+  };
   "x-error-catalog": Record<string, CatalogEntry>;
   "x-edge-statuses": Record<string, { code: string; description: string }>;
   "x-limits": Record<string, Limit>;

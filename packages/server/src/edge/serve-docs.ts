@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,12 +10,13 @@ const siteFolder = fileURLToPath(new URL("../../../../docs/site", import.meta.ur
 const policy =
   "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src 'self' data:; font-src data:; connect-src 'self'";
 
-const contractFiles = /^\/(?:openapi(?:-3\.[02])?\.(?:json|yaml)|streams\.json)$/;
+const offeredFolder = join(siteFolder, "contract");
 
-/** In every version and format, each with an ETag: tools ask again and again whether it has changed. */
-const serveContract = express.static(join(siteFolder, "contract"), {
+/** The contract in every form, and requests for tools. Each has an ETag: tools ask again whether it has changed. */
+const serveOffered = express.static(offeredFolder, {
   setHeaders: (res, path) => {
     if (path.endsWith(".yaml")) res.setHeader("content-type", "application/yaml; charset=utf-8");
+    if (path.endsWith(".http")) res.setHeader("content-type", "text/plain; charset=utf-8");
   },
 });
 
@@ -23,7 +24,10 @@ const serveContract = express.static(join(siteFolder, "contract"), {
 export function serveDocs(): Router {
   const router = Router();
   let reference: Promise<string> | undefined;
-  router.get(contractFiles, serveContract);
+  router.get(
+    readdirSync(offeredFolder).map((name) => `/${name}`),
+    serveOffered,
+  );
   router.get("/docs", async (_req, res) => {
     reference ??= assembleReference();
     res.setHeader("content-security-policy", policy);
