@@ -5,11 +5,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { errorIndex, errorPage } from "./error-pages.ts";
+import { guidePages } from "./guide-pages.ts";
 import { showTranscripts } from "./show-transcripts.ts";
 import type { Document } from "../openapi/checks/document.ts";
 
 /**
- * The docs site: the reference as one page, and a page per error code. The page's program is a file of its own here, so
+ * The docs site: the reference as one page, a page per guide, and a page per error code. The page's program is a file of its own here, so
  * that a change of the contract does not store it again; the server puts both together into one offline page.
  */
 
@@ -26,6 +27,7 @@ export async function buildSite(contract: Document): Promise<Map<string, string>
   return new Map([
     ["docs/site/index.html", page],
     ["docs/site/redoc.js", program],
+    ...(await guidePages()),
     ["docs/site/errors/index.html", errorIndex(catalog)],
     ...Object.entries(catalog).map(
       ([code, entry]) => [`docs/site/errors/${code}.html`, errorPage(code, entry)] as const,

@@ -26,6 +26,8 @@ afterAll(() => server[Symbol.asyncDispose]());
 describe("over HTTP", () => {
   test.each([
     ["/docs", "text/html"],
+    ["/docs/guides", "text/html"],
+    ["/docs/guides/reading-streams", "text/html"],
     ["/docs/errors", "text/html"],
     ["/docs/errors/invalid_value", "text/html"],
     ["/openapi.json", "application/json"],
@@ -96,6 +98,20 @@ describe.skipIf(executablePath === undefined)("in a browser (it would run with D
     expect(shown.trim()).toBe(
       readFileSync(new URL("../openapi/examples/stream-plain.sse", import.meta.url), "utf8").trim(),
     );
+    expect(troubles).toEqual([]);
+  });
+
+  test("every guide of the list has a page that loads nothing from elsewhere, and shows its code", async () => {
+    await page.goto(`${server.origin}/docs/guides`);
+    const titles = await page.locator("li a").allInnerTexts();
+    expect(titles).toContain("Read a stream in your language");
+    for (const title of titles) {
+      await page.goto(`${server.origin}/docs/guides`);
+      await page.getByRole("link", { name: title }).click();
+      await page.getByRole("heading", { name: title, level: 1 }).waitFor();
+    }
+    await page.goto(`${server.origin}/docs/guides/reading-streams`);
+    expect(await page.locator("pre", { hasText: "package parley" }).count()).toBe(1);
     expect(troubles).toEqual([]);
   });
 

@@ -34,7 +34,8 @@ export function serveDocs(): Router {
     res.type("html").send(await reference);
   });
   router.use("/docs", express.static(siteFolder, { extensions: ["html"], index: "index.html", redirect: false }));
-  router.get("/docs/errors", (_req, res) => res.sendFile(join(siteFolder, "errors/index.html")));
+  for (const folder of ["errors", "guides"])
+    router.get(`/docs/${folder}`, (_req, res) => res.sendFile(join(siteFolder, folder, "index.html")));
   router.get("/", (_req, res) => res.redirect("/docs"));
   return router;
 }

@@ -1,0 +1,38 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Marked } from "marked";
+import { page } from "./page.ts";
+
+/** The guides that the server shows beside the reference: those for who integrates, not for who operates or changes it. */
+const guides = ["streaming", "reading-streams", "errors", "generators", "mock-and-collections", "scripted-engine"];
+
+/** Path in the tree and text, for the page of each guide and their list. */
+export async function guidePages(): Promise<Map<string, string>> {
+  const pages = await Promise.all(
+    guides.map(async (name) => {
+      const text = await readFile(join(import.meta.dirname, `guides/${name}.md`), "utf8");
+      const title = /^# (.+)$/m.exec(text)?.[1] ?? name;
+      return { name, title, body: markdown.parse(text, { async: false }) };
+    }),
+  );
+  const list = pages.map(({ name, title }) => `<li><a href="/docs/guides/${name}">${title}</a></li>`);
+  const index = `<h1>Guides</h1>\n<ul>\n${list.join("\n")}\n</ul>\n<p><a href="/docs">Reference</a></p>`;
+  return new Map([
+    ["docs/site/guides/index.html", page("Guides", index)],
+    ...pages.map(({ name, title, body }) => [`docs/site/guides/${name}.html`, page(title, body + footer)] as const),
+  ]);
+}
+
+const footer = '<p><a href="/docs/guides">All guides</a> · <a href="/docs">Reference</a></p>';
+
+/** A link to a guide leads to its page, and one to a file of the repository, which the server does not have, is text. */
+const markdown = new Marked({
+  renderer: {
+    link({ href, tokens }) {
+      const text = this.parser.parseInline(tokens);
+      const [, guide = ""] = /^([\w-]+)\.md$/.exec(href) ?? [];
+      if (guides.includes(guide)) return `<a href="/docs/guides/${guide}">${text}</a>`;
+      return /^https?:/.test(href) ? `<a href="${href}">${text}</a>` : text;
+    },
+  },
+});
