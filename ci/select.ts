@@ -37,8 +37,8 @@ function hintFor(name: string, steps: readonly Step[]): string {
 }
 
 /** Steps whose inputs differ from a commit. @throws {WrongChoice} where git does not know the commit */
-export function stepsChanged(since: string, { chosen, left }: Selection, repository = root): Selection {
-  const changed = changedFiles(since, repository);
+export function stepsChanged(since: string, { chosen, left }: Selection): Selection {
+  const changed = changedFiles(since);
   const changedOnes = split(
     chosen,
     (step) => changed.some((file) => isInputOf(step, file)),
@@ -48,9 +48,7 @@ export function stepsChanged(since: string, { chosen, left }: Selection, reposit
 }
 
 /** Committed or not, new files included. */
-function changedFiles(since: string, repository: string): string[] {
-  const git = (...args: string[]): string =>
-    execFileSync("git", args, { cwd: repository, encoding: "utf8", stdio: "pipe" });
+function changedFiles(since: string): string[] {
   try {
     const base = git("merge-base", since, "HEAD").trim();
     return [git("diff", "--name-only", base), git("ls-files", "--others", "--exclude-standard")]
@@ -60,6 +58,8 @@ function changedFiles(since: string, repository: string): string[] {
     throw new WrongChoice(`git knows no commit "${since}" that this one comes from`);
   }
 }
+
+const git = (...args: string[]): string => execFileSync("git", args, { cwd: root, encoding: "utf8", stdio: "pipe" });
 
 function split(steps: readonly Step[], isChosen: (step: Step) => boolean, reason: string): Selection {
   return {

@@ -30,14 +30,14 @@ const suite = (row: Omit<Row, "command">): Step => {
 };
 
 /** Runs in the environment of `ci/python`, which the first of these steps installs. */
-const python = (name: string, purpose: string, command: readonly string[]): Step =>
+const python = (name: string, purpose: string, command: readonly string[], more: readonly string[] = []): Step =>
   step({
     name,
     purpose,
     command: ["node", "ci/python/run.ts", ...command],
     needs: name === "python:lint" ? [] : ["python:lint"],
     image: "python",
-    inputs: ["demo-models", "docs/readers", "fuzz", "pyproject.toml"],
+    inputs: ["demo-models", "docs/readers", "fuzz", "pyproject.toml", ...more],
   });
 
 const sbomFile = ".parley/ci/sbom.cdx.json";
@@ -153,6 +153,12 @@ export const steps: readonly Step[] = [
   python("python:format", "every file of Python is formatted", ["ruff", "format", "--check"]),
   python("python:types", "pyright finds nothing in the Python code", ["pyright"]),
   python("python:sizes", "no file or function of Python is too long", ["python", "ci/python/check_sizes.py"]),
+  python(
+    "python:yaml",
+    "the contract in YAML says to PyYAML, a reader of YAML 1.1, what it says in JSON",
+    ["python", "ci/python/check_yaml.py"],
+    ["docs/site/contract"],
+  ),
   python("training", "the training of the demonstration models, without torch where there is none", [
     "python",
     "ci/python/test_training.py",

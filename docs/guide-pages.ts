@@ -1,16 +1,20 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Marked } from "marked";
+import { generatorsPage } from "./generators-page.ts";
 import { page } from "./page.ts";
 
 /** The guides that the server shows beside the reference: those for who integrates, not for who operates or changes it. */
 const guides = ["streaming", "reading-streams", "errors", "generators", "mock-and-collections", "scripted-engine"];
 
+/** What `generate` makes anew, beside these pages. */
+const generated: Readonly<Record<string, () => string>> = { generators: generatorsPage };
+
 /** Path in the tree and text, for the page of each guide and their list. */
 export async function guidePages(): Promise<Map<string, string>> {
   const pages = await Promise.all(
     guides.map(async (name) => {
-      const text = await readFile(join(import.meta.dirname, `guides/${name}.md`), "utf8");
+      const text = generated[name]?.() ?? (await readFile(join(import.meta.dirname, `guides/${name}.md`), "utf8"));
       const title = /^# (.+)$/m.exec(text)?.[1] ?? name;
       return { name, title, body: markdown.parse(text, { async: false }) };
     }),

@@ -13,6 +13,7 @@ const words = [
   "x-exact-bounds",
   "x-model-limit",
   "x-json-schema",
+  "x-may-grow",
   "x-dependencies",
 ];
 

@@ -1,4 +1,5 @@
 // The rules of this contract that Redocly does not have. Each is shown to fail in ../lint.test.ts.
+import { answerEnum } from "./answer-enum.mjs";
 import { bodyExample } from "./body-example.mjs";
 import { description } from "./description.mjs";
 import { operationStatuses } from "./operation-statuses.mjs";
@@ -13,6 +14,7 @@ export default function parley() {
     id: "parley",
     rules: {
       oas3: {
+        "answer-enum": answerEnum,
         "body-example": bodyExample,
         description,
         "operation-statuses": operationStatuses,

@@ -1,4 +1,4 @@
-import { inRequests, typesOf } from "./request-schemas.mjs";
+import { inRequests, typesOf } from "./walk-schemas.mjs";
 
 const bothEnds = [
   ["minimum", "exclusiveMinimum"],

@@ -1,4 +1,4 @@
-import { inRequests } from "./request-schemas.mjs";
+import { inRequests } from "./walk-schemas.mjs";
 
 /** No member of a request has a `default`: what an engine really runs with is stated in the record of its model. */
 export const requestNoDefault = inRequests((schema, location, { report }) => {

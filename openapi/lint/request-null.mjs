@@ -1,4 +1,4 @@
-import { follow, inRequests, typesOf } from "./request-schemas.mjs";
+import { follow, inRequests, typesOf } from "./walk-schemas.mjs";
 
 /** In requests null means absent: every member that is not required accepts it. */
 export const requestNull = inRequests((schema, location, ctx) => {

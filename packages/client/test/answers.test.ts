@@ -11,6 +11,13 @@ async function errorFor(reply: Reply): Promise<unknown> {
   return await errorOf(connect(stub.baseURL, { maxRetries: 0 }).create(hello));
 }
 
+test("an answer may hold values that this version does not know", async () => {
+  const [choice] = completion.choices;
+  const later = { ...completion, object: "chat.answer", choices: [{ ...choice, finish_reason: "paused" }] };
+  await using stub = await startStub(answer(200, later));
+  expect(await connect(stub.baseURL).create(hello)).toMatchObject(later);
+});
+
 describe("an error", () => {
   test("of the service has everything that it says", async () => {
     const body = {

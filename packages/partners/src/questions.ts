@@ -1,13 +1,15 @@
+import type { Stage } from "./results.ts";
 import type { Target } from "./start-target.ts";
 
-/** A cell of the matrix that the program decides. */
-export type Topic = "answer" | "error" | "stream";
+/** A column of the matrix that the program decides. */
+export type Topic = Exclude<Stage, "generate" | "compile">;
 
 /** What the program is asked to do, and what it has to print. */
 export interface Question {
   readonly topic: Topic;
   readonly args: readonly string[];
-  readonly url: keyof Pick<Target, "url" | "truncatingUrl">;
+  readonly url: keyof Pick<Target, "url" | "truncatingUrl" | "growingUrl">;
+  /** The lines that are wanted. A `*` stands for any text. */
   readonly output: readonly string[];
   /** Whether the program has to end with an error. */
   readonly isFailure: boolean;
@@ -28,4 +30,10 @@ export const questions: readonly Question[] = [
     ["one", "two", "three", "stop", "truncated: the stream ended without [DONE]"],
     { url: "truncatingUrl", isFailure: true },
   ),
+  question("growth", ["models"], ["vendor/model-1", "vendor/model-1-mini"], { url: "growingUrl" }),
+  question("growth", ["answer", "script:answer"], ['* {"city":"Oslo"}', 'get_weather {"city":"Oslo"}'], {
+    url: "growingUrl",
+  }),
+  question("growth", ["error"], ["404 * *"], { url: "growingUrl" }),
+  question("growth", ["stream", "script:whole"], ["one", "two", "three", "*"], { url: "growingUrl" }),
 ];

@@ -1,13 +1,24 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Topic } from "./questions.ts";
 import type { Tool } from "./tool.ts";
 
+/** The columns of the matrix. */
+export const stages = ["generate", "compile", "answer", "error", "stream", "growth"] as const;
+export type Stage = (typeof stages)[number];
 export type Cell = "passed" | "failed" | "not run";
 
 /** A row of the matrix. */
-export type Row = Readonly<Record<"generate" | "compile" | Topic, Cell>>;
+export type Row = Readonly<Record<Stage, Cell>>;
+
+export const emptyRow: Row = {
+  generate: "not run",
+  compile: "not run",
+  answer: "not run",
+  error: "not run",
+  stream: "not run",
+  growth: "not run",
+};
 
 /** What the last run of a tool gave. It lies beside the tool's program. */
 export type Result = Row & { readonly version: string };

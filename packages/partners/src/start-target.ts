@@ -2,10 +2,13 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { startTestServer, testKey } from "@parley/server/testing";
 
-/** A real Parley, and the same one behind a proxy that loses the end of every stream. */
+/** A real Parley, and the same one behind proxies that change its answers. */
 export interface Target extends AsyncDisposable {
   readonly url: string;
+  /** Loses the end of every stream. */
   readonly truncatingUrl: string;
+  /** Answers with values that a later version of the contract may have. */
+  readonly growingUrl: string;
   readonly key: string;
 }
 
@@ -24,35 +27,70 @@ const scenarios = {
 export async function startTarget(): Promise<Target> {
   const server = await startTestServer({ scenarios });
   const url = new URL("/", server.baseUrl).origin;
-  const proxy = createServer((request, response) => void forward(url, request, response));
-  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-  const { port } = proxy.address() as AddressInfo; // listening on TCP
+  const truncating = await startProxy(url, (text) => text.replace(/^data: \[DONE\]\s*$/m, ""));
+  const growing = await startProxy(url, withNewValues);
   return {
     url,
-    truncatingUrl: `http://127.0.0.1:${port}`,
+    truncatingUrl: truncating.url,
+    growingUrl: growing.url,
     key: testKey,
     async [Symbol.asyncDispose]() {
-      proxy.closeAllConnections();
-      proxy.close();
+      truncating.close();
+      growing.close();
       await server[Symbol.asyncDispose]();
     },
   };
 }
 
+const withNewValues = (text: string): string =>
+  text
+    .replaceAll(/"finish_reason":"\w+"/g, '"finish_reason":"new_reason"')
+    .replaceAll(/"code":"\w+"/g, '"code":"new_code"')
+    .replaceAll('"type":"invalid_request_error"', '"type":"new_error"')
+    .replaceAll(/"object":"[\w.]+"/g, '"object":"new.object"');
+
+type Change = (text: string) => string;
+
+async function startProxy(target: string, change: Change): Promise<{ readonly url: string; close(): void }> {
+  const proxy = createServer((request, response) => void forward({ target, change }, request, response));
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  const { port } = proxy.address() as AddressInfo; // listening on TCP
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close() {
+      proxy.closeAllConnections();
+      proxy.close();
+    },
+  };
+}
+
+/** Headers of an answer that speak of its bytes, which are other ones here. */
+const ofTheConnection = new Set([
+  "connection",
+  "keep-alive",
+  "transfer-encoding",
+  "content-length",
+  "content-encoding",
+]);
+
 type Handler = NonNullable<Parameters<typeof createServer>[1]>;
 
-/** The answer ends in good order, but without the stream's last event. */
-async function forward(url: string, ...[request, response]: Parameters<Handler>): Promise<void> {
+/** The answer ends in good order, with another text. */
+async function forward(
+  { target, change }: { readonly target: string; readonly change: Change },
+  ...[request, response]: Parameters<Handler>
+): Promise<void> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of request) chunks.push(chunk as Uint8Array); // no encoding is set
   // Java's client offers HTTP/2 with `Upgrade`, which fetch refuses to send.
   const { host: _host, connection: _connection, upgrade: _upgrade, ...headers } = request.headers;
-  const answer = await fetch(url + request.url, {
+  const answer = await fetch(target + request.url, {
     method: request.method ?? "GET",
     headers: headers as Record<string, string>, // none of those that may be repeated is sent
     body: chunks.length > 0 ? Buffer.concat(chunks) : null,
   });
   const text = await answer.text();
-  response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "text/plain" });
-  response.end(text.replace(/^data: \[DONE\]\s*$/m, ""));
+  for (const [name, value] of answer.headers) if (!ofTheConnection.has(name)) response.setHeader(name, value);
+  response.writeHead(answer.status);
+  response.end(change(text));
 }

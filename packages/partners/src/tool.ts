@@ -18,6 +18,16 @@ export interface Tool {
   readonly run: string;
   /** What a reader of the matrix has to know. Of a failure: whether the cause is ours or the tool's. */
   readonly remarks: string;
+  /** What the remarks say that the tool cannot do, each shown by a run. */
+  readonly limits?: readonly Limit[];
+}
+
+/** Shows with the smallest document that the tool itself fails, whatever our document says. */
+export interface Limit {
+  /** Run after the program's own commands, in the same folder. The last one fails. */
+  readonly commands: readonly string[];
+  /** A part of what that command prints. */
+  readonly prints: string;
 }
 
 /** What to install where a program is missing. */

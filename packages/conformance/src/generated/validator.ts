@@ -15,6 +15,7 @@ const words = [
   "x-exact-bounds",
   "x-model-limit",
   "x-json-schema",
+  "x-may-grow",
   "x-dependencies",
 ];
 

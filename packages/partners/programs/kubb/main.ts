@@ -1,6 +1,6 @@
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { createChatCompletion, listModels } from "./parley";
-import type { ChatCompletionChunk, ChatCompletionRequest, StreamEvent } from "./parley";
+import type { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest, StreamEvent } from "./parley";
 import { open, Refusal } from "./send";
 
 // Usage: main models | main answer PROMPT | main error | main stream PROMPT
@@ -21,9 +21,8 @@ async function answer(): Promise<void> {
     tools: [{ type: "function", function: { name: "get_weather", parameters: city } }],
     response_format: { type: "json_schema", json_schema: { name: "city", schema: city } },
   });
-  // The type of the answer may be an event of a stream, too; only the answer as a whole has messages.
-  if (!("object" in completion) || completion.object !== "chat.completion") throw new Error("not a whole answer");
-  for (const { message, finish_reason } of completion.choices) {
+  const { choices } = completion as ChatCompletion; // the type names the events of a stream, too, which was not asked for
+  for (const { message, finish_reason } of choices) {
     console.log(finish_reason, message.content);
     for (const call of message.tool_calls ?? []) console.log(call.function.name, call.function.arguments);
   }

@@ -1,6 +1,6 @@
 import { EventSourceParserStream } from "eventsource-parser/stream";
-import { ChatApi, Configuration, ErrorResponseFromJSON, ModelsApi, ResponseError, StreamEventFromJSON } from "./parley";
-import type { ChatCompletionChunk } from "./parley";
+import { ChatApi, Configuration, ModelsApi, ResponseError } from "./parley";
+import type { ChatCompletionChunk, ErrorResponse, StreamEvent } from "./parley";
 
 // Usage: main models | main answer PROMPT | main error | main stream PROMPT
 
@@ -24,13 +24,13 @@ async function answer(): Promise<void> {
     chatCompletionRequest: {
       model,
       messages: [{ role: "user", content: prompt }],
-      tools: [{ type: "function", _function: { name: "get_weather", parameters: city } }],
-      responseFormat: { type: "json_schema", jsonSchema: { name: "city", schema: city } },
+      tools: [{ type: "function", function: { name: "get_weather", parameters: city } }],
+      response_format: { type: "json_schema", json_schema: { name: "city", schema: city } },
     },
   });
-  for (const { message, finishReason } of choices) {
-    console.log(finishReason, message.content);
-    for (const call of message.toolCalls ?? []) console.log(call._function.name, call._function.arguments);
+  for (const { message, finish_reason } of choices) {
+    console.log(finish_reason, message.content);
+    for (const call of message.tool_calls ?? []) console.log(call.function.name, call.function.arguments);
   }
 }
 
@@ -41,7 +41,7 @@ async function refusal(): Promise<void> {
     });
   } catch (failure) {
     if (!(failure instanceof ResponseError)) throw failure;
-    const { error } = ErrorResponseFromJSON(await failure.response.json());
+    const { error } = (await failure.response.json()) as ErrorResponse;
     console.log(failure.response.status, error.type, error.code);
   }
 }
@@ -51,7 +51,7 @@ async function* readChunks(body: NonNullable<Response["body"]>): AsyncGenerator<
   const events = body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
   for await (const { data } of events) {
     if (data === "[DONE]") return;
-    const event = StreamEventFromJSON(JSON.parse(data));
+    const event = JSON.parse(data) as StreamEvent;
     if ("error" in event) throw new Error(`stream error: ${event.error.code}`);
     yield event;
   }
@@ -64,9 +64,9 @@ async function stream(): Promise<void> {
   });
   if (!raw.body) throw new Error("the answer has no body");
   for await (const chunk of readChunks(raw.body))
-    for (const { delta, finishReason } of chunk.choices) {
+    for (const { delta, finish_reason } of chunk.choices) {
       if (delta.content) console.log(delta.content);
-      if (finishReason) console.log(finishReason);
+      if (finish_reason) console.log(finish_reason);
     }
 }
 

@@ -1,7 +1,7 @@
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { send } from "./fetch-json";
 import { createChatCompletion, getCreateChatCompletionUrl, listModels } from "./parley";
-import type { ChatCompletionChunk, ChatCompletionRequest, ErrorResponse, StreamEvent } from "./parley";
+import type { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest, ErrorResponse, StreamEvent } from "./parley";
 
 // Usage: main models | main answer PROMPT | main error | main stream PROMPT
 
@@ -30,9 +30,8 @@ async function answer(): Promise<void> {
     },
   });
   if (status !== 200) throw new Error(`refused: ${data.error.code}`);
-  // A stream has the same status; only the answer as a whole has messages.
-  if (!("object" in data) || data.object !== "chat.completion") throw new Error("not a whole answer");
-  for (const { message, finish_reason } of data.choices) {
+  const { choices } = data as ChatCompletion; // the type names the events of a stream, too, which was not asked for
+  for (const { message, finish_reason } of choices) {
     console.log(finish_reason, message.content);
     for (const call of message.tool_calls ?? []) console.log(call.function.name, call.function.arguments);
   }

@@ -34,4 +34,29 @@ export const go: readonly Tool[] = [
     remarks:
       "Needs `enumClassPrefix=true`: two enums of the contract share the value `insufficient_quota`. The program sends a stream's request itself, since the client reads whole answers.",
   },
+  {
+    name: "ogen",
+    title: "ogen",
+    version: "1.24.0",
+    language: "Go",
+    document: "openapi-3.0.json",
+    needs: ["go"],
+    generate: [
+      "go run ./prepare",
+      "go run github.com/ogen-go/ogen/cmd/ogen@v$VERSION --target parley --package parley --config ogen.yml prepared.json",
+    ],
+    compile: ["go vet ./...", "go build -o program ."],
+    run: "./program",
+    remarks:
+      "Its Go for a stream whose answer has headers does not compile, and its client refuses new values: `prepare` leaves these headers and the lists that may grow out of the document. Its reader of streams takes `[DONE]` for a broken event: the program sends a stream's request itself, and reads it with the tool's decoder of events.",
+    limits: [
+      {
+        commands: [
+          "go run github.com/ogen-go/ogen/cmd/ogen@v$VERSION --target limit --package limit --config ogen.yml limit.json",
+          "go vet ./limit",
+        ],
+        prints: "initSSEStream undefined",
+      },
+    ],
+  },
 ];

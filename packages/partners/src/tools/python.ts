@@ -1,4 +1,5 @@
 import type { Tool } from "../tool.ts";
+import { openapiGenerator } from "./openapi-generator.ts";
 
 const pip = "python3 -m venv venv && venv/bin/pip install -q --disable-pip-version-check -r requirements.txt";
 const mypy = "venv/bin/mypy --strict main.py";
@@ -30,5 +31,23 @@ export const python: readonly Tool[] = [
     compile: [mypy],
     run: "venv/bin/python main.py",
     remarks: "`mypy --strict`. The tool makes types only; httpx makes the requests.",
+  },
+  {
+    name: "openapi-generator-python",
+    title: "openapi-generator, python, httpx-sse",
+    version: openapiGenerator.version,
+    language: "Python",
+    document: "openapi.json",
+    needs: ["python3", "java", "mvn"],
+    generate: [
+      pip,
+      openapiGenerator.download,
+      "java -jar openapi-generator-cli.jar generate -g python -i openapi.json -o generated --additional-properties=packageName=parley",
+      "mv generated/parley .",
+    ],
+    compile: [mypy],
+    run: "venv/bin/python main.py",
+    remarks:
+      "`mypy --strict` of the program; the generated client has functions without types. The program sends a stream's request with httpx.",
   },
 ];

@@ -104,11 +104,20 @@ export const typescript: readonly Tool[] = [
     generate: [
       npm,
       openapiGenerator.download,
-      "java -jar openapi-generator-cli.jar generate -g typescript-fetch -i openapi.json -o parley",
+      "java -jar openapi-generator-cli.jar generate -g typescript-fetch -i openapi.json -o parley --additional-properties=withoutRuntimeChecks=true,modelPropertyNaming=original --name-mappings function=function",
     ],
     compile: [tsc],
     run: "npx tsx main.ts",
     remarks:
-      "The tool's cause: where a schema requires a member with an underscore, such as `request_id`, its `instanceOf…` function fails with TS7053 under `strict`. README.md of the program has a minimal document.",
+      "Needs `withoutRuntimeChecks=true`, and the names as they are: the checks that it generates do not compile under `strict`.",
+    limits: [
+      {
+        commands: [
+          "java -jar openapi-generator-cli.jar generate -g typescript-fetch -i limit.json -o limit",
+          "npx tsc --noEmit --strict --target es2024 --module preserve limit/index.ts",
+        ],
+        prints: "TS7053",
+      },
+    ],
   },
 ];

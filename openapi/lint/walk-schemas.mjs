@@ -11,17 +11,27 @@ export function typesOf(schema) {
 export function inRequests(visit) {
   return () => {
     const visited = new Set();
-    const walk = (ctx) => (schema, location) => eachSchema(schema, location, ctx, visited, visit);
     return {
-      RequestBody(body, ctx) {
-        for (const [type, { schema }] of Object.entries(body.content ?? {}))
-          walk(ctx)(schema, ctx.location.child(["content", type, "schema"]));
-      },
+      RequestBody: (body, ctx) => eachBody(body, ctx, visited, visit),
       Parameter(parameter, ctx) {
-        walk(ctx)(parameter.schema, ctx.location.child("schema"));
+        eachSchema(parameter.schema, ctx.location.child("schema"), ctx, visited, visit);
       },
     };
   };
+}
+
+/** A rule that visits every schema of the bodies of answers once. */
+export function inAnswers(visit) {
+  return () => {
+    const visited = new Set();
+    return { Response: (response, ctx) => eachBody(response, ctx, visited, visit) };
+  };
+}
+
+function eachBody({ content = {} }, ctx, visited, visit) {
+  for (const [type, media] of Object.entries(content))
+    for (const keyword of ["schema", "itemSchema"])
+      eachSchema(media[keyword], ctx.location.child(["content", type, keyword]), ctx, visited, visit);
 }
 
 function eachSchema(node, location, ctx, visited, visit) {
@@ -43,7 +53,7 @@ function childrenOf(schema) {
   const children = Object.entries(schema.properties ?? {}).map(([name, child]) => [["properties", name], child]);
   for (const keyword of ["oneOf", "anyOf", "allOf"])
     for (const [index, child] of (schema[keyword] ?? []).entries()) children.push([[keyword, index], child]);
-  for (const keyword of ["items", "additionalProperties"])
+  for (const keyword of ["items", "additionalProperties", "contentSchema"])
     if (typeof schema[keyword] === "object") children.push([[keyword], schema[keyword]]);
   return children;
 }

@@ -1,0 +1,46 @@
+"""Reads every YAML file of the contract with PyYAML, which knows YAML 1.1 only, and compares it with the same file in JSON.
+
+In YAML 1.1 `on` and `no` are booleans and 2027-12-31 is a date. Most readers in Python and Ruby are such.
+`python ci/python/check_yaml.py`
+"""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import yaml
+
+FOLDER = Path(__file__).resolve().parents[2] / "docs/site/contract"
+
+
+def differences(read: object, wanted: object, place: str = "") -> Iterator[str]:
+    """The places where two values differ, and how. Unlike in Python, `true` is not 1 here, and 1.0 is not 1."""
+    if isinstance(read, dict) and isinstance(wanted, dict):
+        for name in [*wanted, *(name for name in read if name not in wanted)]:
+            yield from differences(read.get(name, "(missing)"), wanted.get(name, "(missing)"), f"{place}/{name}")
+    elif isinstance(read, list) and isinstance(wanted, list) and len(read) == len(wanted):
+        for index, (left, right) in enumerate(zip(read, wanted, strict=True)):
+            yield from differences(left, right, f"{place}/{index}")
+    elif type(read) is not type(wanted) or read != wanted:
+        yield f"{place}: {read!r} instead of {wanted!r}"
+
+
+def check(file: Path) -> list[str]:
+    read = yaml.safe_load(file.read_text(encoding="utf-8"))
+    wanted = json.loads(file.with_suffix(".json").read_text(encoding="utf-8"))
+    return [f"{file.name}{found}" for found in differences(read, wanted)]
+
+
+def main() -> int:
+    would_be_found = list(differences(yaml.safe_load("{on: no, day: 2027-12-31}"), {"on": "no", "day": "2027-12-31"}))
+    if len(would_be_found) != 3:
+        print(f"the comparison is blind: {would_be_found}")
+        return 1
+    files = sorted(FOLDER.glob("*.yaml"))
+    found = [difference for file in files for difference in check(file)]
+    print("\n".join(found) or f"{len(files)} files say the same to PyYAML as in JSON")
+    return 1 if found or not files else 0
+
+
+sys.exit(main())

@@ -1,0 +1,50 @@
+import { spawn } from "node:child_process";
+
+/** Enough for the first build of a Rust client, which compiles two hundred crates. */
+const limitMs = 1_200_000;
+
+export type Environment = Readonly<Record<string, string>>;
+
+export interface Ended {
+  readonly exitCode: number | null;
+  /** On standard output. */
+  readonly printed: string;
+  /** On both outputs. */
+  readonly output: string;
+}
+
+/** Runs a command of the shell, and ends it when it takes too long. */
+export function runCommand(command: string, cwd: string, environment: Environment): Promise<Ended> {
+  const { promise, resolve } = Promise.withResolvers<Ended>();
+  const child = spawn(command, { cwd, shell: true, detached: true, env: { ...process.env, ...environment } });
+  // The whole group: a shell that is killed alone leaves what it started.
+  const timer = setTimeout(() => child.pid !== undefined && process.kill(-child.pid, "SIGKILL"), limitMs);
+  let printed = "";
+  let output = "";
+  child.stdout.on("data", (bytes: Buffer) => {
+    printed += bytes.toString();
+    output += bytes.toString();
+  });
+  child.stderr.on("data", (bytes: Buffer) => {
+    output += bytes.toString();
+  });
+  child.on("error", (error) => resolve({ exitCode: null, printed, output: error.message }));
+  child.on("close", (exitCode) => {
+    clearTimeout(timer);
+    resolve({ exitCode, printed, output });
+  });
+  return promise;
+}
+
+/** @returns what the first command that failed printed */
+export async function runAll(
+  commands: readonly string[],
+  cwd: string,
+  environment: Environment,
+): Promise<string | undefined> {
+  for (const command of commands) {
+    const { exitCode, output } = await runCommand(command, cwd, environment);
+    if (exitCode !== 0) return `${command}\n${output}`;
+  }
+  return undefined;
+}
