@@ -107,9 +107,9 @@ test("the server has no word of an engine's own dialect", () => {
 });
 
 test("a schema is compiled in one place, which remembers it for the request", () => {
-  const compilers = sourcesIn("packages/").filter((path) =>
-    valueImports(path).includes("packages/inference/src/schema/compile-schema.ts"),
-  );
+  const compilers = sourcesIn("packages/")
+    .filter((path) => !path.includes("/testing/"))
+    .filter((path) => valueImports(path).includes("packages/inference/src/schema/compile-schema.ts"));
   expect(compilers).toEqual(["packages/inference/src/schema/request-schemas.ts"]);
 });
 

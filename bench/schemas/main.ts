@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
 import type { Judgement } from "./judge-case.ts";
 import { JudgeProcess } from "./judge-process.ts";
+import { measureMasks } from "./measure-masks.ts";
 import { dataSetOf } from "./read-case.ts";
 import { changes, report } from "./report.ts";
 
@@ -16,6 +17,7 @@ interface Flags {
   readonly timeLimit: number;
   readonly out: string;
   readonly compare?: string;
+  readonly masks?: string;
 }
 
 function wholeNumber(text: string): number {
@@ -37,6 +39,7 @@ const flags = new Command("schemas")
   .option("--time-limit <seconds>", "for one schema and its instances", wholeNumber, 60)
   .option("--out <file>", "one JSON result a line", ".parley/schemas/results.jsonl")
   .option("--compare <file>", "list the verdicts that differ from those of an earlier --out")
+  .option("--masks <model>", "instead, time llama.cpp's token masks with the vocabulary of a GGUF file")
   .parse()
   .opts<Flags>();
 
@@ -74,13 +77,18 @@ async function judgeAll(paths: readonly string[], out: WriteStream, stop: AbortS
 const stop = new AbortController();
 process.once("SIGINT", () => stop.abort());
 
-// What `--compare` names may be the file that is written now.
-const before = flags.compare === undefined ? undefined : readResults(flags.compare);
-mkdirSync(dirname(flags.out), { recursive: true });
-const out = createWriteStream(flags.out);
-const done = await judgeAll(choose(flags), out, stop.signal);
-out.end();
-process.stdout.write(`${report(done)}\n${before ? changes(before, done) : ""}`);
+const text = flags.masks === undefined ? await judge() : await measureMasks(choose(flags), flags.masks, stop.signal);
+process.stdout.write(`${text}\n`);
+
+async function judge(): Promise<string> {
+  // What `--compare` names may be the file that is written now.
+  const before = flags.compare === undefined ? undefined : readResults(flags.compare);
+  mkdirSync(dirname(flags.out), { recursive: true });
+  const out = createWriteStream(flags.out);
+  const done = await judgeAll(choose(flags), out, stop.signal);
+  out.end();
+  return [report(done), ...(before ? [changes(before, done)] : [])].join("\n");
+}
 
 function readResults(file: string): Judgement[] {
   const lines = readFileSync(file, "utf8").split("\n");

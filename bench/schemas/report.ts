@@ -38,11 +38,11 @@ function figures(all: readonly Judgement[]): string {
     ["figure", "p50", "p99", "max"],
     [
       ms(
-        "compile time of all, ms",
+        "compile, ms of CPU",
         all.flatMap(({ compileMs }) => compileMs ?? []),
       ),
       ms(
-        "compile time of what is not refused, ms",
+        "compile what is not refused, ms of CPU",
         accepted.flatMap(({ compileMs }) => compileMs ?? []),
       ),
       ms(
@@ -50,7 +50,7 @@ function figures(all: readonly Judgement[]): string {
         accepted.flatMap(({ grammarCharacters }) => grammarCharacters ?? []),
       ),
       ms(
-        "matching all instances of a schema, ms",
+        "llama.cpp matches all instances of a schema, ms of CPU",
         accepted.flatMap(({ matchMs }) => matchMs ?? []),
       ),
     ],
@@ -74,7 +74,8 @@ export function changes(before: readonly Judgement[], after: readonly Judgement[
   return `${table(["schema", "before", "now", "why"], rows)}\n`;
 }
 
-function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
+/** A table of Markdown. */
+export function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
   const line = (cells: readonly (string | number)[]): string =>
     `| ${cells.map((cell) => String(cell).replaceAll("|", "\\|")).join(" | ")} |`;
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");

@@ -20,6 +20,10 @@ const cases = {
     ],
   },
   "Good---2": { schema: { type: "boolean" }, tests: [{ data: 1, valid: true }] },
+  "Good---3": {
+    schema: { properties: { a: true, b: true } },
+    tests: [{ data: { b: 1, a: 2 }, valid: true }],
+  },
   Bad_1: { schema: { type: "boolean" }, tests: [{ data: true, valid: false }] },
   Bad_2: { schema: { type: "nothing" }, tests: [] },
 };
@@ -39,10 +43,11 @@ test("every schema gets its verdict, in a file and in a table by data set", asyn
     expect.objectContaining({ id: "Bad_2", verdict: "refused", keyword: "type", path: "type" }),
     expect.objectContaining({ id: "Good---1", dataSet: "Good", verdict: "pass", wrong: [] }),
     expect.objectContaining({ id: "Good---2", verdict: "valid rejected", wrong: [0] }),
+    expect.objectContaining({ id: "Good---3", verdict: "other order", wrong: [0] }),
   ]);
-  expect(stdout).toContain("| Good | 2 | 1 | 0 | 1 | 0 | 0 | 0 | 50.0 % |");
-  expect(stdout).toContain("| Bad | 2 | 0 | 1 | 0 | 1 | 0 | 0 | 0.0 % |");
-  expect(stdout).toContain("| all | 4 | 1 | 1 | 1 | 1 | 0 | 0 | 25.0 % |");
+  expect(stdout).toContain("| Good | 3 | 1 | 0 | 1 | 1 | 0 | 0 | 0 | 33.3 % |");
+  expect(stdout).toContain("| Bad | 2 | 0 | 1 | 0 | 0 | 1 | 0 | 0 | 0.0 % |");
+  expect(stdout).toContain("| all | 5 | 1 | 1 | 1 | 1 | 1 | 0 | 0 | 20.0 % |");
 });
 
 test.each([

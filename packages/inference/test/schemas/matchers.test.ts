@@ -1,6 +1,13 @@
 import { expect, test } from "vitest";
-import { GrammarSampler, GrammarWalk, openGrammarMatcher, randomFrom, readGbnf } from "../../testing/grammars/index.ts";
-import { grammarOf, readDraft } from "./official-suite/judge-suite.ts";
+import {
+  GrammarSampler,
+  GrammarWalk,
+  grammarOf,
+  openGrammarMatcher,
+  randomFrom,
+  readGbnf,
+} from "../../testing/grammars/index.ts";
+import { readDraft } from "./official-suite/judge-suite.ts";
 
 /** Texts that the grammar allows, and the same with a character less, twice or another. */
 function textsOf(grammar: string, seed: number): string[] {

@@ -3,7 +3,8 @@ import { isDead, union } from "./grammar-walk.ts";
 import type { GrammarWalk, Position } from "./grammar-walk.ts";
 
 /**
- * Whether the grammar accepts a JSON text with the members of each object in some order. Every order is tried.
+ * Whether the grammar accepts a JSON text with the members of each object in some order. Every order is tried, but an
+ * object of more than 16 members counts as rejected.
  * @param source the text that the node was read from: numbers stay as they are written there
  */
 export function acceptsInSomeOrder(walk: GrammarWalk, node: Node, source: string): boolean {
@@ -25,11 +26,13 @@ function write(walk: GrammarWalk, from: Position, node: Node, source: string): P
   );
 }
 
-const mostMembers = 20;
+const mostMembers = 16;
+
+const dead = union([]);
 
 /** Positions that are reached with the same members written are one position: the rest does not depend on their order. */
 function writeObject(walk: GrammarWalk, from: Position, members: readonly Node[], source: string): Position {
-  if (members.length > mostMembers) throw new RangeError(`an object has more than ${mostMembers} members`);
+  if (members.length > mostMembers) return dead;
   let reached = new Map([[0, walk.follow(from, "{")]]);
   for (let written = 0; written < members.length; written += 1) {
     const further = new Map<number, Position[]>();
@@ -43,5 +46,5 @@ function writeObject(walk: GrammarWalk, from: Position, members: readonly Node[]
     }
     reached = new Map(Array.from(further, ([set, positions]) => [set, union(positions)]));
   }
-  return walk.follow(reached.get((1 << members.length) - 1) ?? union([]), "}");
+  return walk.follow(reached.get((1 << members.length) - 1) ?? dead, "}");
 }

@@ -6,10 +6,15 @@ import { join } from "node:path";
 
 const drafts = ["draft4", "draft6", "draft7", "draft2019-09", "draft2020-12"];
 
+/** It wants the keywords `content…` to be enforced, and `content.json` wants them to be annotations. */
+const leftOut = "optional/content.json";
+
 const [folder = "."] = process.argv.slice(2);
 for (const draft of drafts) {
   const tests = join(folder, "tests", draft);
-  const names = readdirSync(tests, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".json"));
+  const names = readdirSync(tests, { recursive: true, encoding: "utf8" }).filter(
+    (name) => name.endsWith(".json") && name !== leftOut,
+  );
   const files = names
     .toSorted()
     .map((name) => `${JSON.stringify(name)}:${withoutBlanks(readFileSync(join(tests, name), "utf8"))}`);

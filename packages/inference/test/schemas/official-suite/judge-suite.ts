@@ -2,10 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { findNodeAtLocation, parseTree } from "jsonc-parser";
 import type { Node } from "jsonc-parser";
-import { compileGrammars } from "../../../src/answer/compile-grammars.ts";
 import type { Schema } from "../../../src/schema/schema-node.ts";
-import { RequestSchemas } from "../../../src/schema/request-schemas.ts";
-import { GrammarWalk, acceptsInSomeOrder, readGbnf } from "../../../testing/grammars/index.ts";
+import { GrammarWalk, acceptsInSomeOrder, grammarOf, readGbnf } from "../../../testing/grammars/index.ts";
 
 /** The drafts of the official test suite, and how `$schema` names them. */
 export const drafts = {
@@ -75,16 +73,6 @@ export function readDraft(draft: Draft): SuiteGroup[] {
   );
 }
 
-/** The grammar that enforces a schema, or why it is refused. */
-export function grammarOf(schema: Schema): { readonly grammar: string } | { readonly reason: string } {
-  const schemas = new RequestSchemas();
-  const compiled = schemas.answer(schema);
-  if ("fault" in compiled) return { reason: compiled.fault.reason };
-  const format = { type: "json_schema", schema } as const;
-  const { contentGrammar = "" } = compileGrammars({ format, tools: [], tool_choice: "none" }, schemas);
-  return { grammar: contentGrammar };
-}
-
 interface Finding {
   readonly kind: "refused" | "valid rejected" | "invalid accepted";
   readonly line: string;
@@ -92,7 +80,7 @@ interface Finding {
 
 function judgeGroup({ name, schema, instances }: SuiteGroup): Finding[] {
   const compiled = grammarOf(schema);
-  if ("reason" in compiled) return [{ kind: "refused", line: `${name}: ${compiled.reason}` }];
+  if ("fault" in compiled) return [{ kind: "refused", line: `${name}: ${compiled.fault.reason}` }];
   const walk = new GrammarWalk(readGbnf(compiled.grammar));
   return instances.flatMap(({ description, isValid, node, source }) => {
     if (acceptsInSomeOrder(walk, node, source) === isValid) return [];

@@ -1,0 +1,33 @@
+import { grammarOf, openMaskTimer } from "@parley/inference/testing/grammars";
+import { readCase } from "./read-case.ts";
+import { quantile, table } from "./report.ts";
+
+/** Times the masks of llama.cpp along the first valid instance of every schema that compiles, and tells them as Markdown. */
+export async function measureMasks(paths: readonly string[], modelFile: string, stop: AbortSignal): Promise<string> {
+  await using timer = await openMaskTimer(modelFile);
+  const masks: number[] = [];
+  const slowest: [id: string, ms: number][] = [];
+  for (const path of paths) {
+    if (stop.aborted) break;
+    const { id, schema, instances } = readCase(path);
+    const instance = instances.find(({ isValid }) => isValid);
+    const compiled = instance && grammarOf(schema);
+    if (!compiled || "fault" in compiled) continue;
+    const times = await timer.time(compiled.grammar, instance.text);
+    masks.push(...times);
+    slowest.push([id, quantile(times, 0.99)]);
+    if (slowest.length % 100 === 0) process.stderr.write(`${slowest.length} schemas\n`);
+  }
+  const figures = [0.5, 0.9, 0.99, 1].map((share) => quantile(masks, share).toFixed(3));
+  const worst = slowest.toSorted(([, a], [, b]) => b - a).slice(0, 10);
+  return [
+    table(
+      ["schemas", "tokens", "vocabulary", "mask p50, ms of CPU", "p90", "p99", "max"],
+      [[slowest.length, masks.length, timer.vocabularySize, ...figures]],
+    ),
+    table(
+      ["slowest schemas", "p99, ms"],
+      worst.map(([id, ms]) => [id, ms.toFixed(3)]),
+    ),
+  ].join("\n\n");
+}

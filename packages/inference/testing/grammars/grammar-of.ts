@@ -1,0 +1,11 @@
+import type { SchemaFault } from "../../src/schema/check-schema.ts";
+import { compileSchema } from "../../src/schema/compile-schema.ts";
+import { ComplexityBudget } from "../../src/schema/complexity-budget.ts";
+import type { Schema } from "../../src/schema/schema-node.ts";
+import { answerGrammar } from "../../src/schema/to-gbnf.ts";
+
+/** The grammar of an answer that satisfies the schema, or why the schema is refused. */
+export function grammarOf(schema: Schema): { readonly grammar: string } | { readonly fault: SchemaFault } {
+  const compiled = compileSchema(schema, "value", new ComplexityBudget());
+  return "fault" in compiled ? compiled : { grammar: answerGrammar(compiled.rules) };
+}
