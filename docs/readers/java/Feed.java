@@ -5,7 +5,9 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.io.PrintStream;
 import java.io.SequenceInputStream;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -50,6 +52,7 @@ public class Feed {
   public static void main(String[] args) throws IOException {
     var json = new Gson().newBuilder().disableHtmlEscaping().create();
     var lines = new BufferedReader(new InputStreamReader(System.in));
-    for (String line; (line = lines.readLine()) != null; ) System.out.println(json.toJson(read(line)));
+    var answers = new PrintStream(System.out, true, StandardCharsets.UTF_8);
+    for (String line; (line = lines.readLine()) != null; ) answers.println(json.toJson(read(line)));
   }
 }
