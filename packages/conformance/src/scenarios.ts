@@ -29,6 +29,7 @@ export function scenariosFor(profile: ConformanceProfile): Readonly<Record<strin
   return {
     "conformance-late-failure": [role, text("one"), text(" two"), failure],
     "conformance-early-failure": [failure],
+    "conformance-refusal": [{ refuse: "The template refuses these messages: roles must alternate." }],
     "conformance-reset": [{ reset: true }],
     "conformance-no-finish": [role, text("one"), text(" two")],
     "conformance-odd-finish": [role, text("one"), { finish: "abort" }],

@@ -17,7 +17,7 @@ const preflight = (url: string, from = origin): Promise<Response> =>
     },
   });
 
-describe("HTTP-24 HTTP-27 a preflight", () => {
+describe("HTTP-24 HTTP-27 HTTP-33 a preflight", () => {
   test.each(["/v1/chat/completions", "/v1/models", "/v1/models/vendor/model-1"])(
     "of %s is answered without a key",
     async (path) => {
@@ -27,6 +27,7 @@ describe("HTTP-24 HTTP-27 a preflight", () => {
         "access-control-allow-origin": "*",
         "access-control-allow-methods": "GET, POST",
         "access-control-allow-headers": "authorization,content-type,x-stainless-lang",
+        "access-control-max-age": "86400",
       });
       expect(response.headers.has("access-control-allow-credentials")).toBe(false);
       expect(response.headers.has("x-request-id")).toBe(true);
@@ -54,12 +55,14 @@ describe("HTTP-24 HTTP-27 a preflight", () => {
 describe("an answer", () => {
   const exposed = [
     "x-request-id",
+    "x-client-request-id",
     ...["limit", "remaining", "reset"].flatMap((what) => [
       `x-ratelimit-${what}-requests`,
       `x-ratelimit-${what}-tokens`,
     ]),
     "retry-after",
     "retry-after-ms",
+    "x-should-retry",
     "x-ignored-params",
   ];
 

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { miniId, modelId, play, say, testKey, until } from "@parley/server/testing";
+import contract from "../src/generated/contract.json" with { type: "json" };
+import { engineStates } from "../src/observe/metrics.ts";
 import { useServer } from "./use-server.ts";
 
 const server = useServer({ scenarios: { stall: [{ text: "a" }, { stall: true }] } });
@@ -75,13 +77,23 @@ describe("health", () => {
 
   test("OPS-01 needs no key, and knows the models one by one", async () => {
     expect(await (await fetch(`${server().origin}/health`)).json()).toEqual({ status: "ok" });
+    expect((await fetch(`${server().origin}/health`, { method: "HEAD" })).status).toBe(200);
     const models = { [modelId]: "ready", [miniId]: "ready" };
     expect(await ready()).toEqual({ status: 200, body: { status: "ready", models, ledger: "ok" } });
     expect(await ready("?model=nobody")).toMatchObject({ status: 404 });
   });
 });
 
+test("the contract names every state that an engine may be in", () => {
+  for (const state of engineStates) expect(contract.info.description).toContain(`\`${state}\``);
+});
+
 describe("the contract and its pages", () => {
+  test("/ leads to them", async () => {
+    const response = await fetch(server().origin, { redirect: "manual" });
+    expect([response.status, response.headers.get("location")]).toEqual([302, "/docs"]);
+  });
+
   test("are served without a key, and are the same document twice", async () => {
     const [json, yaml] = await Promise.all(
       ["openapi.json", "openapi.yaml"].map(async (name) => (await fetch(`${server().origin}/${name}`)).text()),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { play, say } from "@parley/server/testing";
+import { play, say, testKey } from "@parley/server/testing";
 import { useServer } from "./use-server.ts";
 
 // HTTP-21: of several faults the first in the order of the contract is reported. Each fault below is a change to one
@@ -9,6 +9,8 @@ interface Draft {
   path: string;
   method: string;
   headers: Record<string, string>;
+  /** Rules of the key that is used, unless the key itself is at fault. */
+  rules: Record<string, unknown>;
   members: Record<string, unknown>;
   /** Takes the place of the members. */
   text?: string;
@@ -53,7 +55,8 @@ const faults: readonly Fault[] = [
   ["an unknown member", 400, "unknown_parameter", "mood", withStrict],
   ["model", 404, "model_not_found", "model", set({ model: "vendor/model-2" })],
   ["context", 400, "context_length_exceeded", "messages", set(say("x".repeat(140_000)))],
-  ["limits", 429, "rate_limit_exceeded", null, ({ headers }) => void (headers["authorization"] ??= "LIMITED")],
+  ["budget", 402, "insufficient_quota", null, ({ rules }) => void (rules["budgetUsd"] = "0")],
+  ["limits", 429, "rate_limit_exceeded", null, ({ rules }) => void (rules["tokensPerMinute"] = 1)],
 ];
 
 const server = useServer({ scenarios: { fail: [{ fail: "no" }] } });
@@ -63,13 +66,13 @@ async function send(chosen: readonly Fault[]) {
     path: "/chat/completions",
     method: "POST",
     headers: {},
+    rules: {},
     members: { model: "vendor/model-1", messages: [{ role: "user", content: "Hello" }] },
   };
   for (const [, , , , change] of chosen) change(draft);
-  // A key with room for one token a minute: any request is above its limit.
-  const limited = async (): Promise<string> => `Bearer ${await server().makeKey({ tokensPerMinute: 1 })}`;
-  if (draft.headers["authorization"] === "LIMITED") draft.headers["authorization"] = await limited();
-  const headers = { "content-type": "application/json", ...draft.headers };
+  // With one token a minute any request is above the limit, and a budget of nothing is spent from the first.
+  const key = Object.keys(draft.rules).length > 0 ? await server().makeKey(draft.rules) : testKey;
+  const headers = { "content-type": "application/json", authorization: `Bearer ${key}`, ...draft.headers };
   const body = draft.text ?? JSON.stringify(draft.members);
   const response = await server().fetch(draft.path, { method: draft.method, headers, body });
   const { error } = (await response.json()) as { error: { code: string; param: string | null } };

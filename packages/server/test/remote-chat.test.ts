@@ -1,5 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { chatWell, chunk, done, miniFolder, openPlace, replay, say as answer } from "@parley/inference/testing";
+import {
+  chatWell,
+  chunk,
+  done,
+  miniFolder,
+  openPlace,
+  refusePlace,
+  replay,
+  say as answer,
+} from "@parley/inference/testing";
 import type { Place } from "@parley/inference/testing";
 import { miniId, say, startTestServer } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
@@ -11,8 +20,8 @@ interface Started extends AsyncDisposable {
   readonly place: Place;
 }
 
-async function start(listed: object): Promise<Started> {
-  const place = await openPlace(chatWell, 0, "/v1/chat/completions");
+async function start(listed: object, chat = chatWell): Promise<Started> {
+  const place = await openPlace(chat, 0, "/v1/chat/completions");
   place.listed = listed;
   const remote = { urls: [place.url], model: "there", tokenizer: miniFolder, protocol: "chat" } as const;
   const models = { "model-1-mini": { engine: "remote", remote } } as const;
@@ -59,7 +68,7 @@ describe("a service that has only a chat route", () => {
     expect(place.asked).toBe(before);
   });
 
-  test("and is no vLLM has no sampling of vLLM's own, in the model list, too", async () => {
+  test("REQ-21 and is no vLLM has no sampling of vLLM's own, in the model list, too", async () => {
     await using started = await start({});
     const { server } = started;
     const refusal = { status: 400, code: "unsupported_parameter", param: "top_k" };
@@ -70,5 +79,20 @@ describe("a service that has only a chat route", () => {
     };
     expect(model.supported_sampling_parameters).toContain("top_p");
     expect(model.supported_sampling_parameters).not.toContain("top_k");
+  });
+
+  test("REQ-21 and takes no tools refuses them, and does not list them", async () => {
+    const withoutTools: Place["answer"] = (response, text, request) => {
+      const { tools } = JSON.parse(text) as { readonly tools?: unknown }; // written by the engine under test
+      return (tools === undefined ? chatWell : refusePlace(400, "no tools"))(response, text, request);
+    };
+    await using started = await start({}, withoutTools);
+    const { server } = started;
+    const tools = [{ type: "function", function: { name: "f" } }];
+    expect(await server.refuse({ ...ask, tools })).toMatchObject({
+      status: 400,
+      code: "unsupported_parameter",
+      param: "tools",
+    });
   });
 });

@@ -13,7 +13,7 @@ export async function admit(world: World, key: Key, body: Body, prompt: number):
   if (key.rules.isSpent === true) return fault("insufficient_quota", null, "The budget is spent.", 402);
   if (key.running >= (key.rules.concurrency ?? Infinity)) return limited("concurrency", 1000);
   const tokens = prompt + reserved;
-  if (tokens > key.tokens.limit) return { ...limited("tokens", 60_000, true) };
+  if (tokens > key.tokens.limit) return limited("tokens", 60_000, tokens);
   if (key.requests.left < 1) return limited("requests", key.requests.waitFor(1));
   if (key.tokens.left < tokens) return limited("tokens", key.tokens.waitFor(tokens));
   if (Date.now() < world.engine.downUntilMs && flags?.has("stand-in") !== true && body["model"] === "reference/toy") {
@@ -34,11 +34,13 @@ export async function admit(world: World, key: Key, body: Body, prompt: number):
   return undefined;
 }
 
-function limited(limit: string, waitMs: number, isHopeless = false): Violation {
-  const headers = isHopeless || waitMs > 60_000 ? { ...waits(waitMs), "x-should-retry": "false" } : waits(waitMs);
+/** @param requested what it asks for, where that alone is above the limit */
+function limited(limit: string, waitMs: number, requested?: number): Violation {
+  const isHopeless = requested !== undefined || waitMs > 60_000;
+  const headers = isHopeless ? { ...waits(waitMs), "x-should-retry": "false" } : waits(waitMs);
   return {
     ...fault("rate_limit_exceeded", null, `The limit of ${limit} is reached.`, 429),
-    details: { limit },
+    details: { limit, ...(requested !== undefined && { requested }) },
     headers,
   };
 }

@@ -7,16 +7,19 @@ import type { Violation } from "./violation.ts";
 
 const exposed = [
   "x-request-id",
+  "x-client-request-id",
   ...["limit", "remaining", "reset"].flatMap((what) => [`x-ratelimit-${what}-requests`, `x-ratelimit-${what}-tokens`]),
   "retry-after",
   "retry-after-ms",
+  "x-should-retry",
   "x-ignored-params",
 ].join(", ");
 
 export const newRequestId = (): string => `req_${crypto.randomUUID().replaceAll("-", "")}`;
 
 /** An error with everything that the catalogue says of its code. */
-export function errorReply({ status, code, param, message, details, headers = {} }: Violation): Reply {
+export function errorReply({ status, code, param: path, message, details, headers = {} }: Violation): Reply {
+  const param = path !== null && path.length > 2000 ? path.slice(0, path.lastIndexOf(".", 2000)) : path;
   const type = catalog[code]?.type ?? "server_error";
   const link = { link: `</docs/errors/${code}>; rel="help"` };
   return {
@@ -26,14 +29,13 @@ export function errorReply({ status, code, param, message, details, headers = {}
   };
 }
 
-/** The error of an engine that failed. */
-export const failure = (code: string): Violation =>
-  fault(
-    code,
-    null,
-    code === "timeout" ? "The answer took too long." : "The engine failed.",
-    code === "timeout" ? 504 : 502,
-  );
+/** The error of an engine that failed, or refused. */
+export function failure(code: string): Violation {
+  if (code === "invalid_value") return fault(code, "messages", "The template refuses these messages.");
+  return code === "timeout"
+    ? fault(code, null, "The answer took too long.", 504)
+    : fault(code, null, "The engine failed.", 502);
+}
 
 export function withMutation(world: World, head: Head, reply: Reply, requestId: string): Reply {
   const client = head.headers["x-client-request-id"];

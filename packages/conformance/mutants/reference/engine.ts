@@ -103,5 +103,6 @@ async function disturb(engine: Engine, step: ScriptStep, signal: AbortSignal): P
   if (typeof step["wait_ms"] === "number") await wait(step["wait_ms"], undefined, { signal });
   if (step["stall"] === true) await wait(2 ** 30, undefined, { signal });
   if (step["die"] === true) engine.downUntilMs = Date.now() + 1500;
+  if ("refuse" in step) throw new EngineFailure("invalid_value");
   if (["fail", "reset", "die"].some((name) => name in step)) throw new EngineFailure("upstream_error");
 }

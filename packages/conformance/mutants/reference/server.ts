@@ -152,6 +152,7 @@ const preflight = {
   "access-control-allow-origin": "*",
   "access-control-allow-methods": "GET, POST",
   "access-control-allow-headers": "authorization, content-type",
+  "access-control-max-age": "86400",
 };
 const isPreflight = ({ method, headers }: Head): boolean =>
   method === "OPTIONS" && headers["origin"] !== undefined && headers["access-control-request-method"] !== undefined;
@@ -192,7 +193,7 @@ async function route(
 async function readText(world: World, head: Head, request: IncomingMessage): Promise<string | Reply> {
   const { "content-type": type = "", "content-encoding": coding } = head.headers;
   const isJson = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i.test(type);
-  if (!isJson || coding !== undefined)
+  if (!isJson || (coding ?? "identity") !== "identity")
     return errorReply(fault("unsupported_media_type", null, "The body must be application/json in UTF-8.", 415));
   const body = await readAll(request, world);
   if (body === "too large") return errorReply(fault("request_too_large", null, "The body is too large.", 413));

@@ -90,7 +90,7 @@ function inPlain(schema: Schema, value: unknown, path: string): Violation | unde
   if (!hasType(schema, value)) return fault("invalid_type", path === "" ? null : path, `${path} has the wrong type.`);
   if (value === null) return undefined;
   const bound = boundFault(schema, value);
-  if (bound !== undefined) return fault("invalid_value", path, `${path} ${bound}.`);
+  if (bound !== undefined) return fault("invalid_value", path, `${path.slice(0, 1900)} ${bound}.`);
   if (Array.isArray(value))
     return first(value, (item, index) =>
       schema["items"] ? findViolation(schema["items"], item, `${path}[${index}]`) : undefined,

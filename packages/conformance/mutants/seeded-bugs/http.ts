@@ -23,6 +23,16 @@ const wrongJson = {
   request_id: "none",
 };
 
+const wrongMediaType = {
+  error: {
+    message: "No coding.",
+    type: "invalid_request_error",
+    param: null,
+    code: "unsupported_media_type",
+  },
+  request_id: "none",
+};
+
 export const http: SeededBugs = {
   "accept-decides-media-type": {
     body: (body, head) =>
@@ -122,6 +132,11 @@ export const http: SeededBugs = {
             },
           }
         : undefined,
+  },
+  "preflight-not-cacheable": withHeaders((headers) => without(headers, (name) => name === "access-control-max-age")),
+  "identity-coding-refused": {
+    early: (head) =>
+      head.headers["content-encoding"] === "identity" ? { status: 415, headers: {}, body: wrongMediaType } : undefined,
   },
   "headers-not-exposed": withHeaders((headers) => without(headers, (name) => name === "access-control-expose-headers")),
   "cors-always": withHeaders((headers) => ({ "access-control-allow-origin": "*", ...headers })),

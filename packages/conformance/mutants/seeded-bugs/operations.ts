@@ -95,6 +95,12 @@ export const operations: SeededBugs = {
     typeof error["param"] === "string" ? { ...error, message: "The request is wrong." } : error,
   ),
 
+  "long-param-cut": misjudge((found) => (found.param?.length ?? 0) > 2000, { param: `logit_bias.${"9".repeat(1989)}` }),
+  "long-message-whole": misjudge((found) => (found.param?.length ?? 0) > 2000, {
+    param: "logit_bias",
+    message: `logit_bias.${"9".repeat(4000)} is out of its range.`,
+  }),
+
   "limit-headers-missing": noLimits((status) => status === 200),
   "limit-headers-missing-on-error": noLimits((status) => status >= 400),
   "limits-shown-to-strangers": withHeaders((headers, { status }) =>
@@ -123,6 +129,9 @@ export const operations: SeededBugs = {
   "full-queue-hangs": flagged("full-queue-waits"),
   "budget-says-429": retellBudget(),
   "oversized-request-waits": waits(429, (headers) => without(headers, (name) => name === "x-should-retry")),
+  "oversize-untold": misreported((error) =>
+    isRecord(error["details"]) ? { ...error, details: lacking(error["details"], "requested") } : error,
+  ),
   "place-leaks": flagged("place-leaks"),
   "refused-engine-500": onCode("service_unavailable", ({ body }) => ({
     status: 500,

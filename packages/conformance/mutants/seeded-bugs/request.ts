@@ -1,12 +1,14 @@
 import { at, isRecord, listAt } from "../../src/judge/read.ts";
 import { formatName } from "../reference/chat.ts";
 import { fault } from "../reference/violation.ts";
-import { overlook, overlookCode, completed, messagesOf, misjudge, strict } from "./mutate.ts";
+import { overlook, overlookCode, completed, messagesOf, misjudge, replied, strict } from "./mutate.ts";
 import type { SeededBugs } from "./mutate.ts";
 
 const missing = (param: RegExp) => overlookCode("missing_required_parameter", param);
 const harmless = new Set(["store", "service_tier", "safety_identifier", "prompt_cache_key", "verbosity"]);
 const isText = (value: unknown): boolean => typeof value === "string";
+
+const engineFailed = { type: "server_error", param: null, code: "upstream_error" };
 
 export const request: SeededBugs = {
   "missing-member-guessed": missing(/^(?:model|messages)$/),
@@ -190,7 +192,7 @@ export const request: SeededBugs = {
       ),
     }),
   },
-  "control-token-obeyed": {
+  "special-token-obeyed": {
     prompt: (count, body) =>
       count -
       (7 *
@@ -199,7 +201,7 @@ export const request: SeededBugs = {
         )?.length ?? 0)) /
         4,
   },
-  "control-token-in-arguments": {
+  "special-token-in-arguments": {
     prompt: (count, body) =>
       count -
       (7 *
@@ -208,6 +210,11 @@ export const request: SeededBugs = {
         )?.length ?? 0)) /
         4,
   },
+  "template-refusal-5xx": replied(({ body }) =>
+    at(body, "/error/message") === "The template refuses these messages."
+      ? { status: 502, body: { ...Object(body), error: { ...Object(at(body, "/error")), ...engineFailed } } }
+      : {},
+  ),
   "overflow-in-stream": overlook((found, body) => found.code === "context_length_exceeded" && body["stream"] === true),
   "overflow-truncated": overlookCode("context_length_exceeded"),
   "overflow-wording": misjudge((found) => found.code === "context_length_exceeded", {

@@ -3,9 +3,9 @@ import type { OutputToken } from "../engine.ts";
 /** What a token id stands for. */
 export interface Vocabulary {
   readonly size: number;
-  /** The raw bytes that a token writes; none for a control token. */
+  /** The raw bytes that a token writes; none for a special token that is no text. */
   bytesOf(token: number): readonly number[];
-  /** The spelling, control tokens included. */
+  /** The spelling, those of special tokens included. */
   spellingOf(token: number): string;
   /** The special token (such as `<tool_call>`) with exactly this spelling, or undefined. */
   readonly specialTokenId: (spelling: string) => number | undefined;

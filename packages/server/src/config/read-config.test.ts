@@ -7,6 +7,7 @@ import { parse } from "yaml";
 import type { ConfigSources } from "./collect-values.ts";
 import { ConfigError } from "./config-error.ts";
 import { configSchema } from "./config-schema.ts";
+import contract from "../generated/contract.json" with { type: "json" };
 import { readConfig } from "./read-config.ts";
 import { describe as toSchema, fromText, toText } from "./setting.ts";
 import { settingNames, settings } from "./settings.ts";
@@ -179,4 +180,20 @@ describe("the published schema", () => {
     expect(accepts(text)).toBe(isRight);
     expect(faultsOf(withFile(text)).length === 0).toBe(isRight);
   });
+});
+
+test("a deadline of the contract that an operator may set is the default of a setting, and no other is one", () => {
+  const limits = Object.entries(contract["x-limits"]);
+  const setByOperator = limits.filter(([, { set_by }]) => set_by === "operator");
+  const { config: defaults } = read({});
+  const settingOf: Readonly<Record<string, number>> = {
+    headDeadlineSeconds: defaults.headTimeoutMs,
+    bodyDeadlineSeconds: defaults.bodyTimeoutMs,
+    requestDeadlineSeconds: defaults.requestTimeoutMs,
+    firstEventPatienceSeconds: defaults.firstEventMs,
+    keepAliveSeconds: defaults.keepAliveMs,
+    slowReaderSeconds: defaults.slowReaderMs,
+  };
+  expect(Object.fromEntries(setByOperator.map(([name, { value }]) => [name, value * 1000]))).toEqual(settingOf);
+  expect(new Set(limits.map(([, { set_by }]) => set_by))).toEqual(new Set(["contract", "operator", "model"]));
 });

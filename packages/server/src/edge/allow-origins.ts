@@ -1,4 +1,7 @@
 import type { RequestHandler } from "express";
+import contract from "../generated/contract.json" with { type: "json" };
+
+const { preflightCacheSeconds } = contract["x-limits"];
 
 const exposed = [
   "x-request-id",
@@ -31,7 +34,7 @@ export function allowOrigins(origins: readonly string[]): RequestHandler {
       "access-control-allow-headers",
       req.get("access-control-request-headers") ?? "authorization, content-type",
     );
-    res.setHeader("access-control-max-age", "86400");
+    res.setHeader("access-control-max-age", preflightCacheSeconds.value);
     res.status(204).end();
   };
 }

@@ -1,10 +1,12 @@
 import type { IncomingMessage } from "node:http";
 import type { RequestHandler } from "express";
 import { ApiError } from "../errors/api-error.ts";
+import contract from "../generated/contract.json" with { type: "json" };
 
-const maxUrlCharacters = 8192;
-const maxHeaderBytes = 16 * 1024;
-const maxHeaderFields = 100;
+const limits = contract["x-limits"];
+const maxUrlCharacters = limits.maxUrlCharacters.value;
+const maxHeaderBytes = limits.maxHeaderBytes.value;
+const maxHeaderFields = limits.maxHeaderFields.value;
 
 /** Beyond this Node itself ends the request, and cannot tell what was too long. */
 export const maxHeadBytes = 4 * maxHeaderBytes;

@@ -33,7 +33,7 @@ export class ApiError extends Error {
     this.name = "ApiError";
     this.code = code;
     this.status = options.status ?? catalog[code].status;
-    this.param = typeof options.param === "string" ? truncate(options.param) : null;
+    this.param = typeof options.param === "string" ? toNameable(options.param) : null;
     this.details = options.details;
     this.headers = headersOf(code, options);
   }
@@ -46,12 +46,25 @@ export class ApiError extends Error {
   }
 }
 
-const maxCharacters = 2000;
+const { errorMessageCharacters, noRetryAboveSeconds } = contract["x-limits"];
+const maxCharacters = errorMessageCharacters.value;
 
 /** Message and param hold names that the caller chose. A long one is not sent back at full length. */
-const truncate = (text: string): string => (text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text);
+function truncate(text: string): string {
+  if (text.length <= maxCharacters) return text;
+  // A character is one or two units of a string.
+  const characters = Array.from(text.slice(0, 2 * maxCharacters + 2));
+  return characters.length > maxCharacters ? `${characters.slice(0, maxCharacters - 1).join("")}…` : text;
+}
 
-const noRetryAboveMs = contract["x-limits"].noRetryAboveSeconds.value * 1000;
+/** A path that is cut would name nothing: instead it names the member above. */
+function toNameable(path: string): string | null {
+  if (path === truncate(path)) return path;
+  const end = Math.max(path.lastIndexOf(".", maxCharacters), path.lastIndexOf("[", maxCharacters));
+  return end > 0 ? path.slice(0, end) : null;
+}
+
+const noRetryAboveMs = noRetryAboveSeconds.value * 1000;
 const waitingStatuses = new Set([429, 503]);
 
 function headersOf(code: ErrorCode, options: ApiErrorOptions): Record<string, string> {

@@ -43,7 +43,8 @@ function exceeded({ limit, bound, waitMs }: Shortage, tokens: number): ApiError 
   if (waitMs === Number.POSITIVE_INFINITY) {
     const amount = limit === "tokens" ? tokens : 1;
     const message = `This request needs up to ${amount} ${limit} and the limit is ${bound} a minute: it can never be admitted. Shorten the prompt or lower max_completion_tokens.`;
-    return new ApiError("rate_limit_exceeded", message, { details, retryAfterMs: 60_000, isNonRetryable: true });
+    const told = { details: { limit, requested: amount }, retryAfterMs: 60_000, isNonRetryable: true };
+    return new ApiError("rate_limit_exceeded", message, told);
   }
   const message = `The limit of ${bound} ${limit} a minute is reached. Wait as long as retry-after says.`;
   return new ApiError("rate_limit_exceeded", message, { details, retryAfterMs: waitMs });

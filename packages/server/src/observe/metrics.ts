@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom
 import type { Engine, EngineState } from "@parley/inference";
 import type { RequestRecord } from "./request-record.ts";
 
-const engineStates = [
+export const engineStates = [
   "absent",
   "starting",
   "loading",

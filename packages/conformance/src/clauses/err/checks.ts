@@ -1,8 +1,9 @@
-import { catalog, edgeStatuses, faultsOf } from "../../contract/contract.ts";
-import type { TestGroup, Check } from "../../judge/check.ts";
+import { catalog, edgeStatuses, faultsOf, limit } from "../../contract/contract.ts";
+import type { TestGroup, Check, Step } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
 import { cannot, must, show } from "../../judge/finding.ts";
-import { at, isCompletion, isRecord, textAt } from "../../judge/read.ts";
+import { at, isCompletion, isRecord, mustRefuse, textAt } from "../../judge/read.ts";
+import { chat } from "../../requests/chat-request.ts";
 import { engineSecrets } from "../../scenarios.ts";
 import type { Answer } from "../../wire/answer.ts";
 
@@ -221,4 +222,27 @@ const checks: readonly Check[] = [
   },
 ];
 
-export const err: TestGroup = { steps: [], checks };
+const mostCharacters = limit("errorMessageCharacters");
+
+const steps: readonly Step[] = [
+  {
+    name: "a member with a very long path",
+    needs: ["models"],
+    requests: (context) => [chat(context, { logit_bias: { ["9".repeat(2 * mostCharacters)]: 101 } })],
+  },
+];
+
+const longPaths: Check = {
+  clause: "ERR-13",
+  how: "Sends a `logit_bias` that is out of its bounds for an id of 4000 digits.",
+  uses: ["a member with a very long path", "plain"],
+  judge: (context) => {
+    const answer = context.answer("a member with a very long path");
+    mustRefuse(answer, { status: 400, code: "invalid_value", param: "logit_bias" });
+    const { length } = Array.from(textAt(errorOf(answer), "/message") ?? "");
+    must(length <= mostCharacters, answer, `a message of at most ${mostCharacters} characters`, `${length}`);
+    return `a message of ${length} characters`;
+  },
+};
+
+export const err: TestGroup = { steps, checks: [...checks, longPaths] };

@@ -25,6 +25,11 @@ export const bodies: readonly Part[] = [
     headers: [["Content-Type", "Application/JSON; Charset=UTF-8"]],
     interopMatters: true,
   },
+  {
+    clause: "HTTP-34",
+    how: "Names the content coding `identity`.",
+    headers: [["Content-Encoding", "identity"]],
+  },
   { clause: "HTTP-15", how: "Sends a body of exactly 128 levels.", raw: [deep] },
   {
     clause: "HTTP-17",

@@ -1,3 +1,4 @@
+import { limit } from "../../contract/contract.ts";
 import type { Check, Step } from "../../judge/check.ts";
 import { must, show } from "../../judge/finding.ts";
 import { httpRequest } from "../../requests/chat-request.ts";
@@ -6,9 +7,11 @@ import type { Answer } from "../../wire/answer.ts";
 
 const exposed = [
   "x-request-id",
+  "x-client-request-id",
   ...["limit", "remaining", "reset"].flatMap((what) => [`x-ratelimit-${what}-requests`, `x-ratelimit-${what}-tokens`]),
   "retry-after",
   "retry-after-ms",
+  "x-should-retry",
   "x-ignored-params",
 ];
 
@@ -45,6 +48,18 @@ export const browserChecks: readonly Check[] = [
       const methods = answer.header("access-control-allow-methods") ?? "POST";
       must(/\bPOST\b|\*/.test(methods), answer, "POST among Access-Control-Allow-Methods", methods);
       return `${answer.status}, allowed for ${allowed}`;
+    },
+  },
+  {
+    clause: "HTTP-33",
+    how: "Reads Access-Control-Max-Age of the answer to a preflight.",
+    uses: ["preflight"],
+    judge: (context) => {
+      const answer = context.answer("preflight");
+      const seconds = String(limit("preflightCacheSeconds"));
+      const given = answer.header("access-control-max-age");
+      must(given === seconds, answer, `Access-Control-Max-Age: ${seconds}`, show(given));
+      return `${seconds} seconds`;
     },
   },
   {

@@ -71,6 +71,7 @@ export const plans = refusals([
       nearMiss("/chat/completions", (base) => `${base.slice(0, -3)}/chat/completions`, /\/v1\b/),
       nearMiss("/v1/v1/chat/completions", (base) => `${base}/v1/chat/completions`, /(?<!\/v1)\/v1\/chat\/completions/),
       nearMiss("/v1/completions", (base) => `${base}/completions`, /\/chat\/completions/),
+      nearMiss("a slash at the end", (base) => `${base}/chat/completions/`, /\/chat\/completions(?!\/)/),
       nearMiss("/v1/responses", (base) => `${base}/responses`, /\/chat\/completions/),
     ],
   },

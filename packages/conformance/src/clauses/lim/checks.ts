@@ -141,6 +141,8 @@ const checks: readonly Check[] = [
       "x-should-retry: false",
       show(answer.header("x-should-retry")),
     );
+    const requested = at(answer.json, "/error/details/requested");
+    must(typeof requested === "number", answer, "details.requested", show(requested));
     return context.answers("beyond the tokens").some(isCompletion)
       ? "429 with x-should-retry: false"
       : cannot("nothing was accepted with this key");

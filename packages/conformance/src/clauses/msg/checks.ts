@@ -1,15 +1,16 @@
 import type { TestGroup, Check } from "../../judge/check.ts";
 import { cannot, must, show } from "../../judge/finding.ts";
-import { completionOf, contentOf, givenCompletion, tokensOf } from "../../judge/read.ts";
+import { completionOf, contentOf, givenCompletion, mustRefuse, textAt, tokensOf } from "../../judge/read.ts";
 import type { Answer } from "../../wire/answer.ts";
 import { contextChecks, contextSteps } from "./context-window.ts";
 import { conversationChecks } from "./conversation.ts";
-import { controls } from "./instructions.ts";
+import { specialTokens } from "./instructions.ts";
 import { plans, steps } from "./requests.ts";
 
-/** A control token counts as one token. Its spelling, read as text, counts as several. */
+/** A special token counts as one token. Its spelling, read as text, counts as several; or the request is refused. */
 function mustCountAsText(spelled: Answer | undefined, lookalike: Answer | undefined): string {
   if (!spelled || !lookalike) cannot("not answered");
+  if (spelled.status === 400) return mustRefuseAt(/^messages\[\d+\]\./, spelled, lookalike);
   completionOf(spelled);
   givenCompletion(lookalike);
   const [count, wanted] = [tokensOf(spelled, "prompt_tokens"), tokensOf(lookalike, "prompt_tokens")];
@@ -17,7 +18,25 @@ function mustCountAsText(spelled: Answer | undefined, lookalike: Answer | undefi
   return `${count} prompt tokens, ${wanted} for a text that looks alike`;
 }
 
+function mustRefuseAt(place: RegExp, spelled: Answer, lookalike: Answer): string {
+  givenCompletion(lookalike);
+  const param = textAt(spelled.json, "/error/param");
+  must(param !== undefined && place.test(param), spelled, "a param that names the place", show(param));
+  return mustRefuse(spelled, { status: 400, code: "invalid_value" });
+}
+
 const checks: readonly Check[] = [
+  {
+    clause: "MSG-30",
+    how: "Lets the engine refuse a conversation as a chat template does.",
+    uses: ["a conversation that the template refuses", "plain"],
+    judge: (context) =>
+      mustRefuse(context.answer("a conversation that the template refuses"), {
+        status: 400,
+        code: "invalid_value",
+        param: "messages",
+      }),
+  },
   {
     clause: "MSG-07",
     how: "Sends the plain question word by word as parts, and compares the count of the prompt, and the text.",
@@ -53,26 +72,29 @@ const checks: readonly Check[] = [
   },
   {
     clause: "MSG-21",
-    how: "Spells control tokens in a message, and compares the count of the prompt with that of a text that looks alike.",
-    uses: ["control tokens", "developer, system, user", "each control token"],
-    cases: ({ profile }) => ({ tried: profile.isExhaustive ? controls.length + 1 : 1, of: controls.length + 1 }),
+    how: "Spells special tokens in a message, and compares the count of the prompt with that of a text that looks alike.",
+    uses: ["special tokens", "developer, system, user", "each special token"],
+    cases: ({ profile }) => ({
+      tried: profile.isExhaustive ? specialTokens.length + 1 : 1,
+      of: specialTokens.length + 1,
+    }),
     judge: (context) => {
-      const [spelled, lookalike] = [context.answer("control tokens"), context.answers("developer, system, user")[2]];
+      const [spelled, lookalike] = [context.answer("special tokens"), context.answers("developer, system, user")[2]];
       const seen = [mustCountAsText(spelled, lookalike)];
       if (context.profile.isExhaustive) {
-        const answers = context.answers("each control token");
-        for (const index of controls.keys())
-          seen.push(mustCountAsText(answers[index], answers[index + controls.length]));
+        const answers = context.answers("each special token");
+        for (const index of specialTokens.keys())
+          seen.push(mustCountAsText(answers[index], answers[index + specialTokens.length]));
       }
       return seen.join("; ");
     },
   },
   {
     clause: "MSG-22",
-    how: "Spells control tokens in the arguments of an earlier call, and compares the count of the prompt likewise.",
-    uses: ["control tokens in arguments", "models"],
+    how: "Spells special tokens in the arguments of an earlier call, and compares the count of the prompt likewise.",
+    uses: ["special tokens in arguments", "models"],
     judge: (context) => {
-      const [spelled, lookalike] = context.answers("control tokens in arguments");
+      const [spelled, lookalike] = context.answers("special tokens in arguments");
       return mustCountAsText(spelled, lookalike);
     },
   },

@@ -1,12 +1,12 @@
 import type { Members } from "../../requests/chat-request.ts";
 
-/** Control tokens, and texts that look like them but are ordinary text. */
-export const controls = ["<|im_start|>", "<|im_end|>", "<think>", "<tool_call>"] as const;
+/** Special tokens, and texts that look like them but are ordinary text. */
+export const specialTokens = ["<|im_start|>", "<|im_end|>", "<think>", "<tool_call>"] as const;
 export const lookalikes = ["<|im_sturt|>", "<|im_und|>", "<thunk>", "<tool_cull>"] as const;
 export const often = (texts: readonly string[]): string => texts.join("").repeat(8);
 
 /**
- * A greeting, then an instruction in the given role. The instruction ends with the spelling of control tokens, or with a
+ * A greeting, then an instruction in the given role. The instruction ends with the spelling of special tokens, or with a
  * text that looks like them.
  */
 export const instructed = (role: string, tail: readonly string[] = lookalikes): readonly Members[] => [

@@ -6,7 +6,8 @@ import type { Members } from "../../requests/chat-request.ts";
 import { withoutReasoning } from "../../requests/reasoning-request.ts";
 import { refusals } from "../../requests/refusals.ts";
 import type { Case } from "../../requests/refusals.ts";
-import { controls, instructed, lookalikes, often } from "./instructions.ts";
+import { scripted } from "../../requests/scripted-request.ts";
+import { specialTokens, instructed, lookalikes, often } from "./instructions.ts";
 
 const wrong = (code: string, param: string) => ({ status: 400, code, param });
 
@@ -131,30 +132,37 @@ export const steps: readonly Step[] = [
       ),
   },
   {
-    name: "control tokens",
+    name: "special tokens",
     needs: ["models"],
     isValid: true,
     requests: (context) => [
-      chat(context, { messages: instructed("user", controls), max_completion_tokens: 1, ...withoutReasoning(context) }),
+      chat(context, {
+        messages: instructed("user", specialTokens),
+        max_completion_tokens: 1,
+        ...withoutReasoning(context),
+      }),
     ],
   },
   {
-    name: "each control token",
+    name: "each special token",
     needs: ["models"],
     requests: (context) => {
       if (!context.profile.isExhaustive) cannot("left out of a short run");
-      return [...controls, ...lookalikes].map((one) =>
+      return [...specialTokens, ...lookalikes].map((one) =>
         chat(context, { ...say(often([one])), max_completion_tokens: 1 }),
       );
     },
   },
   {
-    name: "control tokens in arguments",
+    name: "special tokens in arguments",
     needs: ["models"],
     isValid: true,
     requests: (context) =>
-      [controls, lookalikes].map((texts) => chat(context, { ...earlierCall(often(texts)), max_completion_tokens: 1 })),
+      [specialTokens, lookalikes].map((texts) =>
+        chat(context, { ...earlierCall(often(texts)), max_completion_tokens: 1 }),
+      ),
   },
+  scripted("a conversation that the template refuses", "refusal", { stream: false }),
 ];
 
 function earlierCall(text: string): Members {

@@ -1,11 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { say } from "@parley/server/testing";
+import { play, say } from "@parley/server/testing";
 import { assertRefused } from "../../../test/refused.ts";
 import { useServer } from "../../../test/use-server.ts";
 
 // Every case has two good messages in front, so that the index in `param` is shown to be counted (ERR-09, ERR-10).
 
-const server = useServer();
+const server = useServer({
+  scenarios: { refusal: [{ refuse: "The template refuses these messages: Roles must alternate." }] },
+});
 const before = [
   { role: "system", content: "Be brief." },
   { role: "user", content: [{ type: "text", text: "Hello" }] },
@@ -16,6 +18,11 @@ const call = { id: "call_1", type: "function", function: { name: "f", arguments:
 describe("the list", () => {
   test("MSG-04 may not be empty", async () => {
     await assertRefused(server(), { messages: [] }, { code: "invalid_value", param: "messages" });
+  });
+
+  test("MSG-30 is refused where the model's template refuses it, in the template's words", async () => {
+    const refused = { code: "invalid_value", param: "messages" };
+    expect(await assertRefused(server(), play("refusal"), refused)).toContain("Roles must alternate.");
   });
 
   test("MSG-04 has at most 2048 messages", async () => {
@@ -146,7 +153,7 @@ test("ERR-10 the first message at fault is named, whatever kind its fault has", 
 test("ERR-08 a fault in a long text does not bring the text back", async () => {
   const name = "x".repeat(100_000);
   const { param, message } = await server().refuse({ logit_bias: { ["9".repeat(100_000)]: 101 } });
-  expect(param?.length).toBeLessThan(3000);
+  expect(param).toBe("logit_bias");
   expect(message.length).toBeLessThan(3000);
   const answer = await server().chat({ ...say("a"), [name]: 1 }, { headers: { "x-strict-params": "true" } });
   expect((await answer.text()).length).toBeLessThan(6000);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import contract from "../../generated/contract.json" with { type: "json" };
 import { assertRefused } from "../../../test/refused.ts";
 import { useServer } from "../../../test/use-server.ts";
 
@@ -127,5 +128,26 @@ describe("response_format", () => {
     const schema = { type: "object", properties: { inner: { [keyword]: values[keyword] ?? 1 } } };
     const want = { code: "invalid_schema", param: `${path}.schema` };
     expect(await assertRefused(server(), format(schema), want)).toContain(`"${keyword}"`);
+  });
+});
+
+describe("the bounds of x-limits on a schema", () => {
+  const { schemaSubschemas, schemaCharacters } = contract["x-limits"];
+  const members = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`m${index}`, {}]));
+  const formatOf = (schema: object) => ({
+    response_format: { type: "json_schema", json_schema: { name: "a", schema } },
+  });
+  const refused = { code: "invalid_schema", param: "response_format.json_schema.schema" };
+
+  test.each<[string, object]>([
+    ["subschemas", { type: "object", properties: members(schemaSubschemas.value) }],
+    ["characters", { const: "a".repeat(schemaCharacters.value) }],
+  ])("too many %s are refused", async (_title, schema) => {
+    await assertRefused(server(), formatOf(schema), refused);
+  });
+
+  test("as many literals as the contract allows are taken", async () => {
+    const schema = { enum: ["a".repeat(schemaCharacters.value - 100)] };
+    expect((await server().chat({ ...formatOf(schema), max_tokens: 1 })).status).toBe(200);
   });
 });

@@ -178,6 +178,7 @@ describe("a seed", () => {
 
 describe("REQ-19 with x-strict-params", () => {
   const strict = { headers: { "x-strict-params": "true" } };
+  const long = "\u{1F984}".repeat(3000);
 
   test.each([
     ["an unknown member", { mood: "good" }, "mood"],
@@ -191,6 +192,19 @@ describe("REQ-19 with x-strict-params", () => {
   ] satisfies [string, Members, string][])("%s", async (_title, members, param) => {
     await assertRefused(server(), members, { code: "unknown_parameter", param }, strict);
   });
+
+  test.each([
+    ["the member above is named", { messages: [{ role: "user", content: "a", [long]: 1 }] }, "messages[0]"],
+    ["none is named where there is none above", { [long]: 1 }, null],
+  ])(
+    "ERR-13 of a path that is too long %s, and the message ends in front of a character",
+    async (_title, body, want) => {
+      const { message, param } = await server().refuse(body, strict);
+      expect(param).toBe(want);
+      expect(Array.from(message)).toHaveLength(2000);
+      expect(message.isWellFormed()).toBe(true);
+    },
+  );
 
   test.each(["TRUE", "True", "tRuE"])("REQ-20 %s is true", async (value) => {
     const refusal = await server().refuse({ mood: 1 }, { headers: { "x-strict-params": value } });

@@ -72,7 +72,8 @@ describe("tokens a minute", () => {
   test("LIM-16 LIM-12 are never enough for a request that is above the limit alone", async () => {
     const key = withKey(await server().makeKey({ tokensPerMinute: 15 }));
     const refusal = await server().refuse({ max_tokens: 10 }, key);
-    expect(refusal).toMatchObject({ status: 429, details: { limit: "tokens" } });
+    expect(refusal).toMatchObject({ status: 429, details: { limit: "tokens", requested: expect.any(Number) } });
+    expect(refusal.message).toContain(`${refusal.details?.["requested"]} tokens`);
     expect(refusal.headers.get("x-should-retry")).toBe("false");
     expect((await server().chat({ max_tokens: 1 }, key)).status).toBe(200);
   });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { miniId, modelId, play, until } from "@parley/server/testing";
+import { miniId, modelId, play, say, until } from "@parley/server/testing";
 import type { Refusal } from "@parley/server/testing";
 import { useServer } from "../../../test/use-server.ts";
 
@@ -13,6 +13,8 @@ interface Readiness {
 interface Look {
   readonly refusal: Refusal;
   readonly streamed: Refusal;
+  /** To a prompt that would not fit the context, and to an unknown model. */
+  readonly withFaults: readonly Refusal[];
   readonly isReady: readonly (readonly [id: string, isReady: boolean])[];
   readonly otherModel: string;
   readonly ready: Readiness;
@@ -33,6 +35,7 @@ async function look(): Promise<Look> {
   return {
     refusal,
     streamed,
+    withFaults: [await server().refuse(say("x".repeat(140_000))), await server().refuse({ model: "vendor/nobody" })],
     isReady: data.map(({ id, is_ready }) => [id, is_ready]),
     otherModel: (await server().complete({ model: miniId })).model,
     ready: await readiness(),
@@ -56,11 +59,13 @@ async function lookWhileDown(): Promise<Look> {
 }
 
 test("OPS-01 OPS-05 OPS-06 OPS-08 an engine that is down", async () => {
-  const { refusal, streamed, ...rest } = await lookWhileDown();
+  const { refusal, streamed, withFaults, ...rest } = await lookWhileDown();
   expect(refusal).toMatchObject({ status: 503, code: "service_unavailable", type: "server_error", param: null });
   expect(Number(refusal.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
   expect(Number(refusal.headers.get("retry-after-ms"))).toBeGreaterThanOrEqual(1);
   expect(streamed).toMatchObject({ status: 503 });
+  // HTTP-21: readiness stands behind the model and before the context.
+  expect(withFaults.map(({ status }) => status)).toEqual([503, 404]);
   // The other one answers for itself, and is still enough to be ready.
   expect(rest).toEqual({
     isReady: [
