@@ -16,6 +16,7 @@ const verbs = {
   parley: { command: ["node", cli], isDevelopment: false },
   dev: { command: ["node", "--watch", cli, "start"], isDevelopment: false },
   generate: { command: ["node", join(root, "repo/generate.ts")], isDevelopment: true },
+  "contract:diff": { command: ["node", join(root, "ci/contract-diff/main.ts")], isDevelopment: true },
   conformance: { command: ["node", join(root, "packages/conformance/src/cli/main.ts")], isDevelopment: true },
   partners: { command: ["node", join(root, "packages/partners/src/main.ts")], isDevelopment: true },
   bench: { command: ["node", join(root, "bench/overhead.ts")], isDevelopment: true },

@@ -76,10 +76,9 @@ export const steps: readonly Step[] = [
   step({ name: "format", purpose: "every file is formatted", command: ["oxfmt", "--check"], inputs: everything }),
   step({
     name: "contract-diff",
-    purpose: "nothing that the last release promised is broken",
-    command: ["node", "ci/diff-contract.ts"],
-    environment: { REDOCLY_TELEMETRY: "off" },
-    inputs: [".git", "openapi", "packages/server/src/generated/contract.json"],
+    purpose: "nothing that the last release promised is broken, unless the version says so",
+    command: ["node", "ci/contract-diff/main.ts"],
+    inputs: ["openapi", "packages/server/src/generated/contract.json"],
   }),
   step({
     name: "sbom",

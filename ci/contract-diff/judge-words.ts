@@ -1,0 +1,78 @@
+import { isText, show } from "./change.ts";
+import type { Change, Grade } from "./change.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The contract's own words that programs obey, and what an addition to each means to a caller. */
+const words: Readonly<Record<string, Grade>> = {
+  "x-error-catalog": "additive",
+  "x-edge-statuses": "additive",
+  "x-limits": "additive",
+  "x-engine-members": "additive",
+  // What the machines allow now, a client of the release has not seen.
+  "x-streams": "breaking",
+  "x-unsupported-values": "additive",
+  "x-json-schema": "additive",
+  // In a request, each of these says that something is refused or has no effect.
+  "x-dependencies": "breaking",
+  "x-error-code": "breaking",
+  "x-ignored": "breaking",
+  "x-digits-only": "breaking",
+  "x-exact-bounds": "breaking",
+  "x-model-limit": "breaking",
+};
+
+/** Compares two bundles in the words that this contract adds to OpenAPI. */
+export function judgeWords(released: Json, current: Json): readonly Change[] {
+  const [before, now] = [wordsIn(released), wordsIn(current)];
+  return [...new Set([...before.keys(), ...now.keys()])].flatMap((place) => {
+    const ofAddition = words[place.split(" ").at(-1) ?? ""] ?? "breaking";
+    return compare([place], before.get(place), now.get(place), ofAddition);
+  });
+}
+
+/** The values of all words in a document, by their places. */
+function wordsIn(node: unknown, place = "", found = new Map<string, unknown>()): ReadonlyMap<string, unknown> {
+  if (typeof node !== "object" || node === null) return found;
+  for (const [name, value] of Object.entries(node)) {
+    const at = place === "" ? name : `${place} ${name}`;
+    if (Object.hasOwn(words, name)) found.set(at, value);
+    else wordsIn(value, at, found);
+  }
+  return found;
+}
+
+function compare(path: readonly string[], before: unknown, now: unknown, ofAddition: Grade): Change[] {
+  const place = path.join(" ");
+  if (JSON.stringify(before) === JSON.stringify(now)) return [];
+  if (isText(path.at(-1) ?? "")) return [{ grade: "editorial", place, what: "has other words" }];
+  if (before === undefined) return [{ grade: ofAddition, place, what: "is added" }];
+  if (now === undefined) return [{ grade: "breaking", place, what: "is removed" }];
+  if (isRecord(before) && isRecord(now)) {
+    const names = [...new Set([...Object.keys(before), ...Object.keys(now)])];
+    return names.flatMap((name) => compare([...path, name], before[name], now[name], ofAddition));
+  }
+  if (Array.isArray(before) && Array.isArray(now)) return compareLists(path, before, now, ofAddition);
+  return [{ grade: gradeOfValue(path, before, now), place, what: `is ${show(now)}, was ${show(before)}` }];
+}
+
+/** Items with an `id` are compared with their like, others as they are. The order has no meaning. */
+function compareLists(
+  path: readonly string[],
+  before: readonly unknown[],
+  now: readonly unknown[],
+  ofAddition: Grade,
+): Change[] {
+  const byName = (items: readonly unknown[]): Json =>
+    Object.fromEntries(items.map((item) => [isRecord(item) && "id" in item ? String(item["id"]) : show(item), item]));
+  return compare(path, byName(before), byName(now), ofAddition);
+}
+
+/** A bound on what a caller may send may grow. Of every other number somebody relies on both sides. */
+function gradeOfValue([word, name = "", member]: readonly string[], before: unknown, now: unknown): Grade {
+  const isBound = word === "x-limits" && member === "value" && /^(?:max|schema)[A-Z]/.test(name);
+  return isBound && Number(now) > Number(before) ? "additive" : "breaking";
+}
+
+const isRecord = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,0 +1,59 @@
+import { copyFileSync, existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Command } from "commander";
+import { root } from "../root.ts";
+import { grades } from "./change.ts";
+import type { Change } from "./change.ts";
+import { judgeDocument } from "./judge-document.ts";
+import { judgeWords } from "./judge-words.ts";
+import { bumpFor, isEnough } from "./version.ts";
+
+const releasedFile = join(root, "openapi/released/contract.json");
+const currentFile = join(root, "packages/server/src/generated/contract.json");
+
+type Bundle = Readonly<Record<string, unknown>> & { readonly info: { readonly version: string } };
+
+const read = (file: string): Bundle => JSON.parse(readFileSync(file, "utf8")) as Bundle; // a bundle has been linted
+
+/** Compares the contract with that of the last release. @returns the exit code */
+function compare(against: string): number {
+  const [released, current] = [read(against), read(currentFile)];
+  const changes = [...judgeDocument(against, currentFile), ...judgeWords(released, current)];
+  print(changes);
+  return judge(changes, released.info.version, current.info.version);
+}
+
+function print(changes: readonly Change[]): void {
+  for (const grade of grades) {
+    const lines = changes.filter((change) => change.grade === grade).map(({ place, what }) => `  ${place}: ${what}`);
+    if (lines.length > 0) process.stdout.write(`${grade}\n${[...new Set(lines)].join("\n")}\n`);
+  }
+}
+
+function judge(changes: readonly Change[], before: string, now: string): number {
+  const counts = grades.map((grade) => `${changes.filter((change) => change.grade === grade).length} ${grade}`);
+  const bump = bumpFor(changes.map(({ grade }) => grade));
+  const isAllowed = bump !== "major" || isEnough(before, now, bump);
+  const advice = isAllowed
+    ? `The next version needs a ${bump} step from ${before}; info.version is ${now}.`
+    : `What breaks callers needs a new major version: ${before} was released, and info.version is ${now}.`;
+  process.stdout.write(`${counts.join(", ")}. ${bump === "none" ? `Nothing has changed since ${before}.` : advice}\n`);
+  return isAllowed ? 0 : 1;
+}
+
+const command = new Command("contract:diff")
+  .description(
+    "Compares the contract with that of the last release, and calls each change breaking, additive or editorial: of a\n" +
+      "request what is refused more is breaking, of an answer what can come more. It fails where a change is breaking and\n" +
+      "info.version has no new major number.",
+  )
+  .option("--against <file>", "another bundle than that of the last release", releasedFile)
+  .option("--release", "make this contract the last released one: a part of every release")
+  .showHelpAfterError("(--help lists what there is)")
+  .action(({ against, release }: { readonly against: string; readonly release?: true }) => {
+    if (release === true) return copyFileSync(currentFile, releasedFile);
+    if (!existsSync(against)) command.error(`There is no ${against} to compare with.`);
+    process.exitCode = compare(against);
+  });
+
+command.parse();
