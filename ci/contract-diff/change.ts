@@ -17,11 +17,9 @@ export interface Change {
 
 /** Members that only people read. */
 export const isText = (name: string): boolean => texts.has(name);
-const texts = new Set([
-  ...["description", "summary", "title", "examples", "example", "externalDocs", "$comment"],
-  // In the root words.
-  ...["text", "remedy", "before"],
-]);
+const ofOpenApi = ["description", "summary", "title", "examples", "example", "externalDocs", "$comment"];
+const ofRootWords = ["text", "remedy", "before"];
+const texts = new Set([...ofOpenApi, ...ofRootWords]);
 
 /** A value on one line, however long it is. */
 export function show(value: unknown): string {

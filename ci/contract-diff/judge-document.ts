@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { root } from "../root.ts";
 import { isText, show } from "./change.ts";
 import type { Change, Grade } from "./change.ts";
@@ -32,10 +33,11 @@ export function judgeDocument(released: string, current: string): readonly Chang
     stdio: ["ignore", "pipe", "ignore"],
     maxBuffer: 64 * 2 ** 20,
   });
+  const document: unknown = JSON.parse(readFileSync(released, "utf8"));
   const { changes } = JSON.parse(report) as { readonly changes: readonly Difference[] }; // its documented form
   return changes
     .filter((one) => !isVersion(one) && !isWord(one))
-    .map((one) => ({ grade: gradeOf(one), place: placeOf(one.path), what: describe(one) }));
+    .map((one) => ({ grade: gradeOf(one, document), place: placeOf(one.path), what: describe(one) }));
 }
 
 const isVersion = ({ path, property }: Difference): boolean => path === "#/info" && property === "version";
@@ -44,10 +46,10 @@ const isWord = ({ typeName, property }: Difference): boolean =>
   typeName === "SpecExtension" || property?.startsWith("x-") === true;
 
 /** Redocly's own verdict, but for what this contract promises in another way. */
-function gradeOf(difference: Difference): Grade {
+function gradeOf(difference: Difference, released: unknown): Grade {
   const { typeName, kind, impact, property } = difference;
   if (property === undefined ? isOnlyForReaders(typeName) : isText(property)) return "editorial";
-  if (mayGrow(difference)) return "additive";
+  if (mayGrow(difference, released)) return "additive";
   if (impact === "major") return "breaking";
   // Redocly takes this for harmless in a request: a member that was understood would be ignored.
   return kind === "removed" ? "breaking" : "additive";
@@ -55,12 +57,23 @@ function gradeOf(difference: Difference): Grade {
 
 const isOnlyForReaders = (typeName: string): boolean => ["Example", "Tag", "ExternalDocs"].includes(typeName);
 
-/** Enums of answers to which a minor version may add: clients are told to survive a value that they do not know. */
-const growing = new Set(["#/components/schemas/ErrorCode/enum"]);
-
-const mayGrow = ({ verdicts }: Difference): boolean =>
+/** An enum of answers to which a minor version may add: clients are told to survive a value that they do not know. */
+const mayGrow = ({ verdicts }: Difference, released: unknown): boolean =>
   verdicts.length > 0 &&
-  verdicts.every(({ ruleId, location }) => ruleId === "enum-values-added" && growing.has(location.pointer));
+  verdicts.every(
+    ({ ruleId, location: { pointer } }) =>
+      ruleId === "enum-values-added" && at(released, pointer.replace(/enum$/, "x-may-grow")) === true,
+  );
+
+/** What a JSON Pointer leads to. */
+function at(document: unknown, pointer: string): unknown {
+  const steps = pointer.split("/").slice(1);
+  const decode = (step: string): string => step.replaceAll("~1", "/").replaceAll("~0", "~");
+  return steps.reduce<unknown>((node, step) => (isRecord(node) ? node[decode(step)] : undefined), document);
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null;
 
 function describe({ kind, verdicts, property, base, revision }: Difference): string {
   if (verdicts.length > 0) return verdicts.map(({ message }) => message).join(" ");

@@ -13,6 +13,7 @@ const words: Readonly<Record<string, Grade>> = {
   "x-streams": "breaking",
   "x-unsupported-values": "additive",
   "x-json-schema": "additive",
+  "x-may-grow": "breaking",
   // In a request, each of these says that something is refused or has no effect.
   "x-dependencies": "breaking",
   "x-error-code": "breaking",

@@ -43,14 +43,14 @@ function judge(changes: readonly Change[], before: string, now: string): number 
 
 const command = new Command("contract:diff")
   .description(
-    "Compares the contract with that of the last release, and calls each change breaking, additive or editorial: of a\n" +
-      "request what is refused more is breaking, of an answer what can come more. It fails where a change is breaking and\n" +
-      "info.version has no new major number.",
+    "Compares the contract with that of the last release, and calls each change breaking, additive or editorial. In a " +
+      "request it is breaking to refuse more, in an answer to send what was not promised. Fails where a change is " +
+      "breaking and info.version has no new major number.",
   )
-  .option("--against <file>", "another bundle than that of the last release", releasedFile)
+  .option("--against <file>", "another bundle than openapi/released/contract.json")
   .option("--release", "make this contract the last released one: a part of every release")
   .showHelpAfterError("(--help lists what there is)")
-  .action(({ against, release }: { readonly against: string; readonly release?: true }) => {
+  .action(({ against = releasedFile, release }: { readonly against?: string; readonly release?: true }) => {
     if (release === true) return copyFileSync(currentFile, releasedFile);
     if (!existsSync(against)) command.error(`There is no ${against} to compare with.`);
     process.exitCode = compare(against);

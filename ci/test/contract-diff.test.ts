@@ -79,8 +79,8 @@ const edits: readonly (readonly [title: string, grade: Grade, place: string, edi
   [
     "a value of an enum is added",
     "breaking",
-    `${chat}, answer 200: choices[].finish_reason`,
-    (d) => d.components.schemas.FinishReason.enum.push("tired"),
+    `${chat}, answer 200: choices[].message.role`,
+    (d) => d.components.schemas.AnswerMessage.properties.role.enum.push("critic"),
   ],
   [
     "a value of an enum that may grow is added",
