@@ -60,6 +60,13 @@ export const images = {
     // A host skips the languages that it lacks.
     host: { programs: [["git"]] },
   },
+  /** Debian's languages. A tool that needs another one, or a newer one, is skipped and named. */
+  partners: {
+    pin: "node",
+    debian: [...debian, "composer", "default-jdk-headless", "maven", "php-cli", "ruby"],
+    hasWorkspace: true,
+    host: { programs: [["git"]] },
+  },
   schemathesis: {
     pin: "python",
     dockerfile: { context: "fuzz", file: "Dockerfile" },

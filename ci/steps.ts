@@ -29,6 +29,8 @@ const suite = (row: Omit<Row, "command">): Step => {
   return step({ command, needs: ["types"], counts: "vitest", timeLimitSeconds: 600, ...row, cores });
 };
 
+const partners = ["node", "packages/partners/src/main.ts", "--check"] as const;
+
 /** Runs in the environment of `ci/python`, which the first of these steps installs. */
 const python = (name: string, purpose: string, command: readonly string[], more: readonly string[] = []): Step =>
   step({
@@ -122,6 +124,14 @@ export const steps: readonly Step[] = [
     purpose: "the table of partners' generators agrees with its programs and their results",
     inputs: ["packages/partners", ...server],
     cores: 1,
+  }),
+  step({
+    name: "partners:quick",
+    purpose: "a generator each for TypeScript, Python and Go still makes a client that works: the quick ones",
+    command: [...partners, "--only", "openapi-fetch,datamodel-code-generator,oapi-codegen"],
+    inputs: ["packages/partners", ...server],
+    needs: ["types"],
+    timeLimitSeconds: 600,
   }),
   suite({
     name: "packages",
@@ -252,6 +262,17 @@ export const steps: readonly Step[] = [
     needs: ["image"],
     inputs: ["deploy", ...server],
     timeLimitSeconds: 900,
+  }),
+  step({
+    name: "partners:all",
+    purpose: "every generator whose language is in the image does as well as its result says",
+    command: partners,
+    image: "partners",
+    inputs: ["packages/partners", ...server],
+    needs: ["types"],
+    cores: 2,
+    timeLimitSeconds: 3600,
+    runners: ["dagger"],
   }),
   step({
     name: "mutants:all",

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Marked } from "marked";
 import { generatorsPage } from "./generators-page.ts";
 import { page } from "./page.ts";
+import { programGuides } from "./program-guides.ts";
 
 /** The guides that the server shows beside the reference: those for who integrates, not for who operates or changes it. */
 const guides = ["streaming", "reading-streams", "errors", "generators", "mock-and-collections", "scripted-engine"];
@@ -23,9 +24,18 @@ export async function guidePages(): Promise<Map<string, string>> {
   const index = `<h1>Guides</h1>\n<ul>\n${list.join("\n")}\n</ul>\n<p><a href="/docs">Reference</a></p>`;
   return new Map([
     ["docs/site/guides/index.html", page("Guides", index)],
+    ...programPages(),
     ...pages.map(({ name, title, body }) => [`docs/site/guides/${name}.html`, page(title, body + footer)] as const),
   ]);
 }
+
+const programs = programGuides();
+
+const programPages = (): (readonly [string, string])[] =>
+  [...programs].map(([name, text]) => {
+    const title = /^# (.+)$/m.exec(text)?.[1] ?? name;
+    return [`docs/site/guides/programs/${name}.html`, page(title, markdown.parse(text, { async: false }) + footer)];
+  });
 
 const footer = '<p><a href="/docs/guides">All guides</a> · <a href="/docs">Reference</a></p>';
 
@@ -36,6 +46,8 @@ const markdown = new Marked({
       const text = this.parser.parseInline(tokens);
       const [, guide = ""] = /^([\w-]+)\.md$/.exec(href) ?? [];
       if (guides.includes(guide)) return `<a href="/docs/guides/${guide}">${text}</a>`;
+      const [, program = ""] = /\/partners\/programs\/([\w-]+)$/.exec(href) ?? [];
+      if (programs.has(program)) return `<a href="/docs/guides/programs/${program}">${text}</a>`;
       return /^https?:/.test(href) ? `<a href="${href}">${text}</a>` : text;
     },
   },

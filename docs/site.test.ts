@@ -56,6 +56,14 @@ describe("over HTTP", () => {
     expect([etag, again.status]).toEqual([expect.stringMatching(/^(W\/)?"/), 304]);
   });
 
+  test("every program that the guide to generators names as working has a page", async () => {
+    const guide = await (await fetch(`${server.origin}/docs/guides/generators`)).text();
+    const links = [...guide.matchAll(/href="(\/docs\/guides\/programs\/[^"]+)"/g)].map(([, link = ""]) => link);
+    expect(links.length).toBeGreaterThanOrEqual(10);
+    const statuses = await Promise.all(links.map(async (link) => (await fetch(server.origin + link)).status));
+    expect(new Set(statuses)).toEqual(new Set([200]));
+  });
+
   test("the reference is one page: its program is in it, and it names no other host", async () => {
     const page = await (await fetch(`${server.origin}/docs`)).text();
     expect(page).toContain("const __redoc_definition");
@@ -112,6 +120,14 @@ describe.skipIf(executablePath === undefined)("in a browser (it would run with D
     }
     await page.goto(`${server.origin}/docs/guides/reading-streams`);
     expect(await page.locator("pre", { hasText: "package parley" }).count()).toBe(1);
+    expect(troubles).toEqual([]);
+  });
+
+  test("the guide to generators leads to the program of each tool", async () => {
+    await page.goto(`${server.origin}/docs/guides/generators`);
+    await page.getByRole("link", { name: "oapi-codegen" }).click();
+    await page.getByRole("heading", { name: "Go with oapi-codegen", level: 1 }).waitFor();
+    expect(await page.locator("pre", { hasText: "func main()" }).count()).toBe(1);
     expect(troubles).toEqual([]);
   });
 

@@ -9,13 +9,14 @@ import { prerequisites } from "./tool.ts";
 import type { Tool } from "./tool.ts";
 import { tools } from "./tools.ts";
 
-const help = `Usage: pnpm partners [--only TOOL,…] [--list]
+const help = `Usage: pnpm partners [--only TOOL,…] [--check] [--list]
 
 Generates a client from the contract with each tool, compiles it with its program, runs it against a real Parley with the
 scripted engine, and writes the result beside the program. A cell that was red before is no failure. It downloads the tools from their registries. \`pnpm generate\`
 makes docs/guides/generators.md from the results.
 
   --only TOOL,…  only these tools; the results of the others stay
+  --check        writes no results; fails where a tool does worse than its result says
   --list         names the tools
 `;
 
@@ -25,11 +26,16 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
-    options: { only: { type: "string" }, list: { type: "boolean" }, help: { type: "boolean" } },
+    options: {
+      only: { type: "string" },
+      check: { type: "boolean" },
+      list: { type: "boolean" },
+      help: { type: "boolean" },
+    },
   });
   if (values.help) say(help);
   else if (values.list) for (const { name, title, version } of tools) say(`${name.padEnd(28)} ${title} ${version}`);
-  else return runTools(select(values.only));
+  else return runTools(select(values.only), values.check === true);
   return 0;
 }
 
@@ -40,7 +46,7 @@ function select(only: string | undefined): readonly Tool[] {
   return tools.filter(({ name }) => names?.includes(name) ?? true);
 }
 
-async function runTools(selected: readonly Tool[]): Promise<number> {
+async function runTools(selected: readonly Tool[], isCheck: boolean): Promise<number> {
   await using target = await startTarget();
   const counts = { passed: 0, failed: 0, skipped: 0 };
   for (const tool of selected) {
@@ -52,7 +58,7 @@ async function runTools(selected: readonly Tool[]): Promise<number> {
     }
     const before = readResult(tool);
     const outcome = await runTool(tool, target);
-    writeResult(tool, outcome.row);
+    if (!isCheck) writeResult(tool, outcome.row);
     report(tool, outcome);
     counts[isWorse(outcome, before) ? "failed" : "passed"] += 1;
   }

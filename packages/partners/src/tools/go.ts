@@ -25,14 +25,14 @@ export const go: readonly Tool[] = [
     needs: ["go", "java", "mvn"],
     generate: [
       openapiGenerator.download,
-      "java -jar openapi-generator-cli.jar generate -g go -i openapi.json -o parley --additional-properties=withGoMod=false,packageName=parley,enumClassPrefix=true",
+      "java -jar openapi-generator-cli.jar generate -g go -i openapi.json -o parley --additional-properties=withGoMod=false,packageName=parley,enumClassPrefix=true,enumUnknownDefaultCase=true",
       // Tests of a module whose name is left open.
       "rm -r parley/test",
     ],
     compile: ["go vet ./...", "go build -o program ."],
     run: "./program",
     remarks:
-      "Needs `enumClassPrefix=true`: two enums of the contract share the value `insufficient_quota`. The program sends a stream's request itself, since the client reads whole answers.",
+      "Needs `enumClassPrefix=true`, because two lists of the contract share the value `insufficient_quota`, and `enumUnknownDefaultCase=true` for new values. The program sends a stream's request itself, since the client reads whole answers.",
   },
   {
     name: "ogen",

@@ -15,7 +15,8 @@ export const python: readonly Tool[] = [
     generate: [pip, "venv/bin/openapi-python-client generate --path openapi.json --meta none --output-path parley"],
     compile: [mypy],
     run: "venv/bin/python main.py",
-    remarks: "`mypy --strict`, but for one redundant cast that the tool generates.",
+    remarks:
+      "`mypy --strict`, but for one redundant cast that the tool generates. Its client refuses new values: take `enum` out of the document where `x-may-grow` stands, as `prepare` of ogen does.",
   },
   {
     name: "datamodel-code-generator",
@@ -30,7 +31,8 @@ export const python: readonly Tool[] = [
     ],
     compile: [mypy],
     run: "venv/bin/python main.py",
-    remarks: "`mypy --strict`. The tool makes types only; httpx makes the requests.",
+    remarks:
+      "`mypy --strict`. The tool makes types only; httpx makes the requests. Its models refuse new values: take `enum` out of the document where `x-may-grow` stands, as `prepare` of ogen does.",
   },
   {
     name: "openapi-generator-python",
@@ -48,6 +50,6 @@ export const python: readonly Tool[] = [
     compile: [mypy],
     run: "venv/bin/python main.py",
     remarks:
-      "`mypy --strict` of the program; the generated client has functions without types. The program sends a stream's request with httpx.",
+      "`mypy --strict` of the program; the generated client has functions without types. The program sends a stream's request with httpx. Its client refuses new values: take `enum` out of the document where `x-may-grow` stands, as `prepare` of ogen does.",
   },
 ];

@@ -76,7 +76,8 @@ export const typescript: readonly Tool[] = [
     generate: [npm, "npx openapi-zod-client openapi.json -o parley.ts --export-schemas"],
     compile: [tsc],
     run: "npx tsx main.ts",
-    remarks: "",
+    remarks:
+      "The tool's cause: its client refuses an answer with a value that no list has, zod's `enum` being closed. Take `enum` out of the document where `x-may-grow` stands, as `prepare` of ogen does.",
   },
   {
     name: "openapi-generator-typescript-axios",
