@@ -1,4 +1,4 @@
-import type { Schema } from "./schema/schema-node.ts";
+import type { Schema } from "./schema/dialect/raw-schema.ts";
 import type { components } from "./generated/contract.ts";
 import type { RefusalOptions } from "./request-refused.ts";
 

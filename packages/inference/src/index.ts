@@ -20,11 +20,11 @@ export type {
 } from "./engine.ts";
 export type { ChildEngine } from "./child/child-engine.ts";
 export type { EngineStatus } from "./sidecar/status.ts";
-export type { Schema } from "./schema/schema-node.ts";
+export type { Schema } from "./schema/dialect/raw-schema.ts";
 export { compileGrammars } from "./answer/compile-grammars.ts";
 export { RequestSchemas, schemaCompilations } from "./schema/request-schemas.ts";
 export type { CompiledSchema } from "./schema/compile-schema.ts";
-export type { SchemaFault } from "./schema/check-schema.ts";
+export type { SchemaFault } from "./schema/schema-fault.ts";
 export { defaultTimings, patientTimings } from "./sidecar/timings.ts";
 export type { Timings } from "./sidecar/timings.ts";
 export type { SupervisorReport } from "./sidecar/supervised.ts";

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import type { SchemaObject } from "../src/schema/schema-node.ts";
+import type { SchemaObject } from "../src/schema/dialect/raw-schema.ts";
 
 /** A schema of the enforced subset, with values that satisfy it by construction. */
 export interface Sample {

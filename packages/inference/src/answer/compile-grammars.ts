@@ -1,8 +1,8 @@
 import { EngineError } from "../engine.ts";
 import type { EngineRequest, FunctionTool, Grammars } from "../engine.ts";
 import type { RequestSchemas } from "../schema/request-schemas.ts";
-import { anyObjectGrammar, answerGrammar, toolCallGrammar } from "../schema/to-gbnf.ts";
-import type { CallableTool } from "../schema/to-gbnf.ts";
+import { anyObjectGrammar, answerGrammar, toolCallGrammar } from "../schema/grammar/complete-grammar.ts";
+import type { CallableTool } from "../schema/grammar/complete-grammar.ts";
 
 type Constrained = Pick<EngineRequest, "format" | "tools" | "tool_choice">;
 

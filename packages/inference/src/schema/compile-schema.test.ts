@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { compileParameters, compileSchema } from "./compile-schema.ts";
 import type { CompiledSchema } from "./compile-schema.ts";
-import type { SchemaFault } from "./check-schema.ts";
-import type { Schema, SchemaObject } from "./schema-node.ts";
+import type { SchemaFault } from "./schema-fault.ts";
+import type { Schema, SchemaObject } from "./dialect/raw-schema.ts";
 import { ComplexityBudget } from "./complexity-budget.ts";
 
 const faultOf = (compiled: CompiledSchema): SchemaFault | undefined =>
@@ -16,16 +16,33 @@ const string = { type: "string" };
 
 describe("a schema that cannot be enforced is refused by the keyword at fault", () => {
   test.each<[string, Schema, string, string]>([
-    ["a keyword that is not enforced", { pattern: "^a" }, "pattern", "pattern"],
-    ["deep inside", { properties: { a: { items: { minLength: 1 } } } }, "properties.a.items.minLength", "minLength"],
-    ["in an alternative", { anyOf: [{}, { not: {} }] }, "anyOf[1].not", "not"],
-    ["in a definition that nothing uses", { $defs: { a: { format: "date" } } }, "$defs.a.format", "format"],
-    ["named like something of every object", { constructor: 1 }, "constructor", "constructor"],
+    ["a keyword that is not enforced", { $dynamicRef: "#a" }, "$dynamicRef", "$dynamicRef"],
+    ["deep inside", { properties: { a: { items: { pattern: "(a)\\1" } } } }, "properties.a.items.pattern", "pattern"],
+    [
+      "in an alternative",
+      { anyOf: [string, { type: "array", uniqueItems: true }] },
+      "anyOf[1].uniqueItems",
+      "uniqueItems",
+    ],
+    [
+      "in a definition that is used",
+      { $defs: { a: { minProperties: 3 } }, items: { $ref: "#/$defs/a" } },
+      "$defs.a.minProperties",
+      "minProperties",
+    ],
+    ["a bound that is no number", { minimum: "1" }, "minimum", "minimum"],
+    ["a negative length", { maxLength: -1 }, "maxLength", "maxLength"],
+    [
+      "what is left unevaluated beside other schemas",
+      { allOf: [{}], unevaluatedProperties: false },
+      "unevaluatedProperties",
+      "unevaluatedProperties",
+    ],
     ["a type that does not exist", { type: "text" }, "type", "type"],
     ["more types than there are", { type: Array.from({ length: 8 }, () => "string") }, "type", "type"],
     ["a required name that is no string", { required: [1] }, "required", "required"],
     ["no alternatives", { anyOf: [] }, "anyOf", "anyOf"],
-    ["a subschema that is none", { items: [string] }, "items", "items"],
+    ["a subschema that is none", { items: 1 }, "items", "items"],
     ["a number that JSON cannot write", { enum: [JSON.parse("1e400")] }, "enum", "enum"],
     ["a reference to nothing", { $ref: "#/$defs/a" }, "$ref", "$ref"],
     ["a reference to another document", { $ref: "https://example.org/schema" }, "$ref", "$ref"],
@@ -33,16 +50,9 @@ describe("a schema that cannot be enforced is refused by the keyword at fault", 
     [
       "references in a circle",
       { $defs: { a: { anyOf: [{ $ref: "#/$defs/b" }] }, b: { $ref: "#/$defs/a" } }, $ref: "#/$defs/a" },
-      "$ref",
-      "$ref",
-    ],
-    [
-      "a reference to what is no subschema",
-      { default: { pattern: "x" }, items: { $ref: "#/default" } },
-      "items.$ref",
+      "$defs.a.$ref",
       "$ref",
     ],
-    ["another base for references", { $defs: { a: { $id: "b", items: { $ref: "#" } } } }, "$defs.a.$id", "$id"],
   ])("%s", (_title, schema, path, keyword) => {
     expect(findSchemaFault(schema)).toMatchObject({ path, keyword });
   });
@@ -107,7 +117,7 @@ describe("however hostile a schema is, checking it takes little time", () => {
     [
       "an enumeration beside hundreds of alternatives",
       { enum: list(3000, String), anyOf: list(200, (index) => ({ enum: [String(index)] })) },
-      false,
+      true,
     ],
     ["128 levels", nested(63), true],
     ["more levels", nested(200), false],
@@ -116,8 +126,8 @@ describe("however hostile a schema is, checking it takes little time", () => {
       { anyOf: list(250, (index) => holder({ kind: { const: index }, [`v${index}`]: string })) },
       true,
     ],
-    ["thousands of alternatives", { anyOf: list(4990, (index) => ({ const: index })) }, false],
-    ["alternatives that double 60 times", chain(60, twice("anyOf"), string), false],
+    ["thousands of alternatives", { anyOf: list(4990, (index) => ({ const: index })) }, true],
+    ["alternatives that double 60 times", chain(60, twice("anyOf"), string), true],
     ["impossible alternatives that double 60 times", chain(60, twice("anyOf"), false), false],
     ["conjunctions that double 60 times", chain(60, twice("allOf"), string), true],
     [
@@ -125,13 +135,13 @@ describe("however hostile a schema is, checking it takes little time", () => {
       chain(60, (next) => ({ anyOf: [{ items: next }, next] }), string),
       false,
     ],
-    ["conjunctions of alternatives", { allOf: list(300, (index) => ({ anyOf: [{ const: index }, string] })) }, false],
+    ["conjunctions of alternatives", { allOf: list(300, (index) => ({ anyOf: [{ const: index }, string] })) }, true],
     [
       "literals validated over alternatives that double",
       { ...chain(60, twice("anyOf"), { type: "integer" }), enum: list(300, (index) => index) },
-      false,
+      true,
     ],
-    ["thousands of references in a row", chain(4900, (next) => next, string), false],
+    ["thousands of references in a row", chain(4900, (next) => next, string), true],
     ["thousands of levels over references", chain(1200, (next) => holder({ a: next }), string), true],
     [
       "a list of lists of itself, twice",
@@ -146,7 +156,7 @@ describe("however hostile a schema is, checking it takes little time", () => {
     [
       "objects that begin alike and contain themselves",
       { anyOf: [holder({ a: { $ref: "#" } }), holder({ a: { $ref: "#" }, b: string }), string] },
-      false,
+      true,
     ],
     [
       "the same, told apart",
@@ -156,7 +166,7 @@ describe("however hostile a schema is, checking it takes little time", () => {
     [
       "levels that double the parses",
       chain(60, (next) => ({ anyOf: [holder({ a: next }), holder({ a: next, b: string })] }), string),
-      false,
+      true,
     ],
   ])("%s", (_title, schema, isWelcome) => {
     const before = process.cpuUsage();

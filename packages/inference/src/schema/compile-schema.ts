@@ -1,10 +1,16 @@
-import { findUnenforceable } from "./check-schema.ts";
-import type { SchemaFault } from "./check-schema.ts";
-import { UnsatisfiableSchema } from "./compile-grammar.ts";
-import type { Conjunction, Schema } from "./schema-node.ts";
-import { writeRules } from "./to-gbnf.ts";
 import { SchemaTooComplex } from "./complexity-budget.ts";
 import type { ComplexityBudget } from "./complexity-budget.ts";
+import type { Schema } from "./dialect/raw-schema.ts";
+import { readSchema } from "./dialect/read-schema.ts";
+import type { SchemaNode, SchemaWord } from "./dialect/schema-node.ts";
+import { buildRules } from "./grammar/build-rules.ts";
+import { assertFewParses } from "./grammar/count-parses.ts";
+import { keepFinite } from "./grammar/keep-finite.ts";
+import type { FiniteRules } from "./grammar/keep-finite.ts";
+import { writeRules } from "./grammar/write-rules.ts";
+import { UnenforceableKeyword, UnsatisfiableSchema } from "./schema-fault.ts";
+import type { SchemaFault } from "./schema-fault.ts";
+import { SchemaValues } from "./values/schema-values.ts";
 
 /** A schema as a grammar. */
 export interface EnforcedSchema {
@@ -16,12 +22,6 @@ export interface EnforcedSchema {
   readonly annotations: readonly SchemaWord[];
   /** The keywords that the grammar leaves out because they cannot be enforced; always empty unless it is lenient. */
   readonly unenforced: readonly SchemaFault[];
-}
-
-/** A member of a schema. `path` is that of the member itself, such as `properties.a.example`. */
-export interface SchemaWord {
-  readonly path: string;
-  readonly word: string;
 }
 
 /** The grammar that enforces a schema, or the first reason why it cannot be enforced. */
@@ -37,9 +37,9 @@ export function compileSchema(
   schema: Schema,
   prefix: string,
   budget: ComplexityBudget,
-  _options: CompileOptions = {},
+  options: CompileOptions = {},
 ): CompiledSchema {
-  return compile([schema], schema, prefix, budget);
+  return compile({ schema, isObject: false }, prefix, budget, options);
 }
 
 /** The same for the parameters of a function: its arguments are always an object, whatever the schema allows. */
@@ -47,23 +47,63 @@ export function compileParameters(
   parameters: Schema,
   prefix: string,
   budget: ComplexityBudget,
-  _options: CompileOptions = {},
+  options: CompileOptions = {},
 ): CompiledSchema {
-  return compile([{ type: "object" }, parameters], parameters, prefix, budget);
+  return compile({ schema: parameters, isObject: true }, prefix, budget, options);
 }
 
-function compile(conjunction: Conjunction, root: Schema, prefix: string, budget: ComplexityBudget): CompiledSchema {
-  const fault = findUnenforceable(root);
-  if (fault) return { fault };
-  try {
-    return {
-      rules: writeRules(conjunction, root, prefix, budget),
-      start: `${prefix}-0`,
-      annotations: [],
-      unenforced: [],
-    };
-  } catch (error) {
-    if (!(error instanceof UnsatisfiableSchema || error instanceof SchemaTooComplex)) throw error;
-    return { fault: { path: "", keyword: null, reason: error.message } };
+/** A schema, and whether its value has to be an object besides. */
+export interface WantedValue {
+  readonly schema: Schema;
+  readonly isObject: boolean;
+}
+
+/** With more keywords than these left out, little of the schema would be enforced. */
+const mostUnenforced = 32;
+
+function compile(
+  wanted: WantedValue,
+  prefix: string,
+  budget: ComplexityBudget,
+  { isLenient = false }: CompileOptions,
+): CompiledSchema {
+  const unenforced: SchemaFault[] = [];
+  for (;;) {
+    try {
+      const omitted = new Set(unenforced.map((fault) => fault.path));
+      const { rules, annotations } = toRules(wanted, budget, omitted);
+      assertFewParses(rules, budget);
+      return { rules: writeRules(rules, prefix, budget), start: `${prefix}-0`, annotations, unenforced };
+    } catch (error) {
+      const fault = toFault(error);
+      const isKnown = unenforced.some(({ path }) => path === fault.path);
+      if (!isLenient || fault.keyword === null || isKnown || unenforced.length === mostUnenforced) return { fault };
+      unenforced.push(fault);
+    }
   }
+}
+
+function toFault(error: unknown): SchemaFault {
+  if (error instanceof UnenforceableKeyword) return error.fault;
+  if (!(error instanceof UnsatisfiableSchema || error instanceof SchemaTooComplex)) throw error;
+  return { path: "", keyword: null, reason: error.message };
+}
+
+/**
+ * The rules of the grammar before they are written.
+ * @throws {UnenforceableKeyword} {UnsatisfiableSchema} {SchemaTooComplex}
+ */
+export function toRules(
+  { schema, isObject }: WantedValue,
+  budget: ComplexityBudget,
+  omitted: ReadonlySet<string> = new Set(),
+): FiniteRules & { readonly annotations: readonly SchemaWord[] } {
+  const { root, annotations } = readSchema(schema, omitted);
+  const values = new SchemaValues(budget);
+  const anyObject: SchemaNode = { path: "", keywords: { type: ["object"] } };
+  const whole = values.conditions.of(root);
+  const condition = isObject ? values.conditions.and(values.conditions.of(anyObject), whole) : whole;
+  const finite = keepFinite(buildRules(condition, values, budget), budget);
+  if (finite.order[0] === undefined) throw new UnsatisfiableSchema("no finite JSON value satisfies this schema");
+  return { ...finite, annotations };
 }

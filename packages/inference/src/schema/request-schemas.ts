@@ -2,7 +2,7 @@ import { channel } from "node:diagnostics_channel";
 import { ComplexityBudget } from "./complexity-budget.ts";
 import { compileParameters, compileSchema } from "./compile-schema.ts";
 import type { CompiledSchema } from "./compile-schema.ts";
-import type { Schema } from "./schema-node.ts";
+import type { Schema } from "./dialect/raw-schema.ts";
 
 /** Publishes every schema that is compiled in this process. */
 export const schemaCompilations = channel("parley:schema-compiled");

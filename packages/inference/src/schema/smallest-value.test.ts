@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { UnsatisfiableSchema } from "./compile-grammar.ts";
-import type { Schema } from "./schema-node.ts";
+import { UnsatisfiableSchema } from "./schema-fault.ts";
+import type { Schema } from "./dialect/raw-schema.ts";
 import { smallestValue } from "./smallest-value.ts";
 import { SchemaTooComplex } from "./complexity-budget.ts";
 
-const smallest = (schema: Schema): unknown => smallestValue([schema], schema);
+const smallest = (schema: Schema): unknown => smallestValue({ schema, isObject: false });
 const node = { type: "object", properties: { next: { $ref: "#" }, n: { type: "integer" } }, required: ["n"] };
 
 test.each<[string, Schema, unknown]>([
@@ -24,7 +24,7 @@ test.each<[string, Schema, unknown]>([
 });
 
 test("for parameters it is an object", () => {
-  expect(smallestValue([{ type: "object" }, true], true)).toEqual({});
+  expect(smallestValue({ schema: true, isObject: true })).toEqual({});
 });
 
 test("where there is none, or only a vast one, that is said", () => {

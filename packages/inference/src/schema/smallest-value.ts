@@ -1,7 +1,13 @@
-import { compileGrammar } from "./compile-grammar.ts";
-import type { Conjunction, Schema } from "./schema-node.ts";
-import type { GrammarNode } from "./grammar-node.ts";
-import { SchemaTooComplex, ComplexityBudget } from "./complexity-budget.ts";
+import { ComplexityBudget, SchemaTooComplex } from "./complexity-budget.ts";
+import { toRules } from "./compile-schema.ts";
+import type { WantedValue } from "./compile-schema.ts";
+import { edgesOf } from "./grammar/automaton.ts";
+import type { Automaton, Edge } from "./grammar/automaton.ts";
+import type { Rule } from "./grammar/build-rules.ts";
+import { FreeNames } from "./grammar/free-names.ts";
+import type { FiniteRules } from "./grammar/keep-finite.ts";
+import { shortestRest } from "./grammar/shortest-rest.ts";
+import type { Numbers } from "./values/numbers.ts";
 
 /** Optional members are written on the first three levels only. */
 const optionalLevels = 3;
@@ -9,27 +15,83 @@ const mostValues = 10_000;
 const mostLevels = 200;
 
 /**
- * A small JSON value that satisfies all of the schemas.
- * @param root the document that `$ref` points into
- * @throws {SchemaTooComplex} {UnsatisfiableSchema}
+ * A small JSON value that satisfies a schema.
+ * @throws {UnenforceableKeyword} {SchemaTooComplex} {UnsatisfiableSchema}
  */
-export function smallestValue(conjunction: Conjunction, root: Schema): unknown {
-  const { finite } = compileGrammar(conjunction, root, new ComplexityBudget());
-  let values = 0;
-  const valueOf = (rule: number, level: number): unknown => {
-    values += 1;
-    if (values > mostValues || level > mostLevels) throw new SchemaTooComplex("the smallest value is too large");
-    // Every node of a compiled grammar refers only to rules with a finite value.
-    return valueOfNode(finite[rule] as GrammarNode, level, valueOf);
-  };
-  return valueOf(0, 0);
+export function smallestValue(wanted: WantedValue): unknown {
+  const budget = new ComplexityBudget();
+  return new ValueWriter(toRules(wanted, budget), budget).valueOf(0, 0);
 }
 
-function valueOfNode(node: GrammarNode, level: number, valueOf: (rule: number, level: number) => unknown): unknown {
-  if (node.kind === "literal") return node.value;
-  if (node.kind === "any") return null;
-  if (node.kind === "array") return [];
-  if (node.kind === "scalar") return { string: "text", number: 1.5, integer: 1, boolean: true, null: null }[node.type];
-  const written = node.members.filter((member) => member.isRequired || level < optionalLevels);
-  return Object.fromEntries(written.map(({ name, rule }) => [name, valueOf(rule, level + 1)]));
+class ValueWriter {
+  readonly #rules: readonly Rule[];
+  readonly #order: readonly (number | undefined)[];
+  readonly #budget: ComplexityBudget;
+  #values = 0;
+
+  constructor({ rules, order }: FiniteRules, budget: ComplexityBudget) {
+    this.#rules = rules;
+    this.#order = order;
+    this.#budget = budget;
+  }
+
+  valueOf(number: number, level: number): unknown {
+    this.#values += 1;
+    if (this.#values > mostValues || level > mostLevels) throw new SchemaTooComplex("the smallest value is too large");
+    // Only the numbers of rules with a value come here.
+    const { scalars, arrays, objects } = this.#rules[number] as Rule;
+    const { hasNull, booleans, strings, numbers } = scalars;
+    if (arrays === "any" && objects === "any" && hasNull) return null;
+    if (!strings.isEmpty) return strings.includes("text") ? "text" : strings.shortest();
+    if (!numbers.isEmpty) return this.#number(numbers);
+    if (booleans.length > 0) return booleans[0];
+    return this.#structure(number, { arrays, objects }, level) ?? null;
+  }
+
+  #number(numbers: Numbers): number | undefined {
+    return [1.5, 1].find((value) => numbers.includes(value, this.#budget)) ?? numbers.shortest(this.#budget);
+  }
+
+  #structure(number: number, { arrays, objects }: Pick<Rule, "arrays" | "objects">, level: number): unknown {
+    const isEarlier = (rule: number): boolean => (this.#order[rule] ?? Infinity) < (this.#order[number] ?? Infinity);
+    if (objects === "any") return {};
+    if (arrays === "any") return [];
+    const members = objects && this.#walk(objects, isEarlier, level);
+    if (members) return Object.fromEntries(members.map(({ name, value }) => [name, value]));
+    return arrays && this.#walk(arrays, isEarlier, level)?.map(({ value }) => value);
+  }
+
+  /** The members or items of a short value; undefined where none can do without rules that are found later. */
+  #walk(
+    automaton: Automaton,
+    isEarlier: (rule: number) => boolean,
+    level: number,
+  ): { name: string; value: unknown }[] | undefined {
+    const rest = shortestRest(automaton, isEarlier);
+    if (rest[0] === undefined) return undefined;
+    const written: { name: string; value: unknown }[] = [];
+    for (let state = 0; ;) {
+      const edge = this.#nextOf(automaton, state, rest, isEarlier, level);
+      if (!edge) return written;
+      const name = edge.name instanceof FreeNames ? edge.name.example(this.#budget) : edge.name;
+      written.push({ name: name ?? "", value: this.valueOf(edge.rule, level + 1) });
+      state = edge.to;
+    }
+  }
+
+  /** A declared member even if it is optional, on the first levels; otherwise what leads to the nearest end. */
+  #nextOf(
+    automaton: Automaton,
+    state: number,
+    rest: readonly (number | undefined)[],
+    isEarlier: (rule: number) => boolean,
+    level: number,
+  ): Edge | undefined {
+    const edges = edgesOf(automaton, state).filter(({ to }) => rest[to] !== undefined);
+    const declared = edges.find(({ name }) => typeof name === "string");
+    if (level < optionalLevels && declared) return declared;
+    if (automaton.states[state]?.isEnd === true) return undefined;
+    const distance = ({ to }: Edge): number => rest[to] ?? Infinity;
+    return edges.filter(({ rule }) => isEarlier(rule)).toSorted((a, b) => distance(a) - distance(b))[0];
+  }
 }

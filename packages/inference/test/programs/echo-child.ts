@@ -76,13 +76,15 @@ function answerTo({ messages, format, tools, tool_choice }: EngineRequest): stri
   if (typeof tool_choice === "object") {
     const tool = tools.find(({ name }) => name === tool_choice.oneOf[0]);
     const schema = tool?.parameters ?? { additionalProperties: false };
-    const value = JSON.stringify(smallestValue([{ type: "object" }, schema], schema));
+    const value = JSON.stringify(smallestValue({ schema, isObject: true }));
     // To the letter as the grammar of a call demands it, blanks included.
     return `{"name": "${tool?.name}", "arguments": ${value}}`;
   }
   const said = toTemplateMessages(messages, "in front").findLast(({ role }) => role === "user")?.content ?? "";
   if (format.type === "json_object") return JSON.stringify({ said });
-  return format.type === "text" ? `You said: ${said}` : JSON.stringify(smallestValue([format.schema], format.schema));
+  return format.type === "text"
+    ? `You said: ${said}`
+    : JSON.stringify(smallestValue({ schema: format.schema, isObject: false }));
 }
 
 const countPrompt = ({ messages }: PromptRequest): number =>

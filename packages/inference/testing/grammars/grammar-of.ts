@@ -1,7 +1,7 @@
 import type { SchemaFault } from "../../src/schema/check-schema.ts";
 import { compileSchema } from "../../src/schema/compile-schema.ts";
 import { ComplexityBudget } from "../../src/schema/complexity-budget.ts";
-import type { Schema } from "../../src/schema/schema-node.ts";
+import type { Schema } from "../../src/schema/dialect/raw-schema.ts";
 import { answerGrammar } from "../../src/schema/to-gbnf.ts";
 
 /** The grammar of an answer that satisfies the schema, or why the schema is refused. */

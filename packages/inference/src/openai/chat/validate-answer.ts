@@ -1,8 +1,8 @@
 import { EngineError } from "../../engine.ts";
 import type { EngineRequest, FunctionTool } from "../../engine.ts";
-import { LiteralValidator } from "../../schema/literal-validator.ts";
-import type { Schema } from "../../schema/schema-node.ts";
+import type { Schema } from "../../schema/dialect/raw-schema.ts";
 import { SchemaTooComplex, ComplexityBudget } from "../../schema/complexity-budget.ts";
+import { satisfies } from "../../schema/validate-value.ts";
 
 /**
  * Whether content has the requested format. Nothing upstream is known to enforce it, so other content is a failure, never a
@@ -12,7 +12,7 @@ import { SchemaTooComplex, ComplexityBudget } from "../../schema/complexity-budg
 export function validateContent(content: string, format: EngineRequest["format"]): void {
   if (format.type === "text") return;
   const value = parseOr(content, "the engine wrote content that is no JSON");
-  const isRight = format.type === "json_object" ? isObject(value) : satisfies(format.schema, value);
+  const isRight = format.type === "json_object" ? isObject(value) : isValid(format.schema, value);
   if (!isRight) throw new EngineError("protocol", "the engine wrote JSON that is not what was asked for");
 }
 
@@ -20,7 +20,7 @@ export function validateContent(content: string, format: EngineRequest["format"]
 export function validateArguments(text: string, tool: FunctionTool | undefined, isForced: boolean): void {
   const value = parseOr(text, "the engine wrote arguments that are no JSON");
   const isBinding = isForced || tool?.isStrict === true;
-  if (isObject(value) && (!isBinding || satisfies(tool?.parameters ?? noParameters, value))) return;
+  if (isObject(value) && (!isBinding || isValid(tool?.parameters ?? noParameters, value))) return;
   throw new EngineError("protocol", "the engine called a function with arguments that its schema does not allow");
 }
 
@@ -47,9 +47,9 @@ function parseOr(text: string, failure: string): unknown {
 /** Enough for the longest answer: its length is bounded by max_tokens, and every value costs a few steps. */
 const steps = 10_000_000;
 
-function satisfies(schema: Schema, value: unknown): boolean {
+function isValid(schema: Schema, value: unknown): boolean {
   try {
-    return new LiteralValidator(schema, new ComplexityBudget(steps)).accepts(schema, value);
+    return satisfies(schema, value, new ComplexityBudget(steps));
   } catch (error) {
     if (error instanceof SchemaTooComplex) return false;
     throw error;

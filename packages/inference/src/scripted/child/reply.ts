@@ -26,7 +26,7 @@ export function* reply(request: EngineRequest, lastUserText: string, choice: num
 function contentFor({ format }: EngineRequest, lastUserText: string): string {
   if (format.type === "text") return `You said: ${lastUserText}`;
   if (format.type === "json_object") return JSON.stringify({ text: lastUserText });
-  return JSON.stringify(smallestValue([format.schema], format.schema));
+  return JSON.stringify(smallestValue({ schema: format.schema, isObject: false }));
 }
 
 function* replyWithText(
@@ -61,7 +61,7 @@ function* replyWithCall(
 ): Generator<ReplyStep> {
   const tool = request.tools.find(({ name }) => name === names[0]);
   const { parameters } = tool ?? {};
-  const value = parameters === undefined ? {} : smallestValue([{ type: "object" }, parameters], parameters);
+  const value = parameters === undefined ? {} : smallestValue({ schema: parameters, isObject: true });
   const words = splitWords(JSON.stringify(value));
   yield { choice, tool: { index: 0, name: tool?.name ?? "", arguments: "" }, tokens: 0 };
   for (const word of words.slice(0, tokensLeft)) yield { choice, tool: { index: 0, arguments: word } };

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { findNodeAtLocation, parseTree } from "jsonc-parser";
 import type { Node } from "jsonc-parser";
-import type { Schema } from "../../../src/schema/schema-node.ts";
+import type { Schema } from "../../../src/schema/dialect/raw-schema.ts";
 import { GrammarWalk, acceptsInSomeOrder, grammarOf, readGbnf } from "../../../testing/grammars/index.ts";
 
 /** The drafts of the official test suite, and how `$schema` names them. */

@@ -1,15 +1,15 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
-import { openGrammarMatcher } from "../../testing/grammars/match-grammar.ts";
-import type { Accepts } from "../../testing/grammars/match-grammar.ts";
-import { mutated, samples, wildSchemas } from "../../test/schemas.ts";
-import { compileParameters, compileSchema } from "./compile-schema.ts";
-import type { Schema } from "./schema-node.ts";
-import { smallestValue } from "./smallest-value.ts";
-import { anyObjectGrammar, answerGrammar, toolCallGrammar } from "./to-gbnf.ts";
-import type { CallableTool } from "./to-gbnf.ts";
-import { ComplexityBudget } from "./complexity-budget.ts";
+import { openGrammarMatcher } from "../../../testing/grammars/match-grammar.ts";
+import type { Accepts } from "../../../testing/grammars/match-grammar.ts";
+import { mutated, samples, wildSchemas } from "../../../test/schemas.ts";
+import { compileParameters, compileSchema } from "../compile-schema.ts";
+import type { Schema } from "../dialect/raw-schema.ts";
+import { smallestValue } from "../smallest-value.ts";
+import { anyObjectGrammar, answerGrammar, toolCallGrammar } from "./complete-grammar.ts";
+import type { CallableTool } from "./complete-grammar.ts";
+import { ComplexityBudget } from "../complexity-budget.ts";
 
 let matchWith: (grammar: string) => Accepts;
 beforeAll(async () => {
@@ -60,9 +60,15 @@ describe("a model can write exactly what satisfies the schema", () => {
     ["a list of nothing", { type: "array", items: false }, ["[]"], ["[1]"]],
     [
       "optional members",
-      { properties: { a: true, b: true }, type: "object" },
+      { properties: { a: true, b: true }, type: "object", additionalProperties: false },
       ["{}", '{"a":1}', '{"b":1}', '{"a":1,"b":2}'],
-      ['{,"b":1}', '{"a":1,}', '{"c":1}', '{"a":1,"a":2}'],
+      ['{,"b":1}', '{"a":1,}', '{"c":1}', '{"a":1,"a":2}', '{"b":2,"a":1}'],
+    ],
+    [
+      "undeclared members after the declared ones",
+      { properties: { a: { type: "null" } }, type: "object" },
+      ["{}", '{"a":null,"b":1}', '{"aa":1,"\\n":2}'],
+      ['{"b":1,"a":null}', '{"a":1}', '{"\\u0061":1}', '{"a":null,"a":1}'],
     ],
     [
       "required members in the declared order",
@@ -154,15 +160,15 @@ describe("a model can write exactly what satisfies the schema", () => {
     expect(accepts?.('{"__proto__":{}}')).toBe(false);
   });
 
-  test("writes the members that tell alternatives apart first", () => {
+  test("follows alternatives that begin alike to where they differ", () => {
     const operation = (name: string): object => ({
       type: "object",
       properties: { left: { $ref: "#" }, right: { $ref: "#" }, op: { const: name } },
       required: ["left", "right", "op"],
     });
     const accepts = acceptsOf({ anyOf: [operation("add"), operation("multiply"), { type: "integer" }] });
-    expect(accepts?.('{"op":"add","left":1,"right":{"op":"multiply","left":2,"right":3}}')).toBe(true);
-    expect(accepts?.('{"left":1,"right":2,"op":"add"}')).toBe(false);
+    expect(accepts?.('{"left":1,"right":{"left":2,"right":3,"op":"multiply"},"op":"add"}')).toBe(true);
+    expect(accepts?.('{"left":1,"right":2,"op":"divide"}')).toBe(false);
   });
 
   test("any JSON object", () => {
@@ -197,7 +203,7 @@ describe("whatever the schema", () => {
       fc.property(wildSchemas, fc.jsonValue({ maxDepth: 2 }), fc.gen(), (schema, other, draw) => {
         const accepts = acceptsOf(schema);
         if (!accepts) return;
-        const smallest = smallestValue([schema], schema);
+        const smallest = smallestValue({ schema, isObject: false });
         const isValid = ajv().compile(schema);
         expect([smallest, isValid(smallest)]).toEqual([smallest, true]);
         for (const value of [other, draw(mutated, smallest), draw(mutated, smallest)]) {

@@ -1,0 +1,39 @@
+import type { FreeNames } from "./free-names.ts";
+
+/**
+ * What an array or object may hold, read item by item or member by member. Values are named by the numbers of their rules,
+ * so that a recursive schema becomes recursive rules. State 0 is where the reading begins.
+ */
+export interface Automaton {
+  readonly states: readonly State[];
+}
+
+export interface State {
+  readonly edges: readonly Edge[];
+  /** A state whose edges this one has as well. An optional member that is left out leads there. */
+  readonly others: number | undefined;
+  /** Whether the array or object may end here. */
+  readonly isEnd: boolean;
+}
+
+/** One item or member, and the state after it. */
+export interface Edge {
+  /** The name of the member, or the names that it may have; undefined in arrays. */
+  readonly name: string | FreeNames | undefined;
+  readonly rule: number;
+  readonly to: number;
+}
+
+/** The states that `state` shares edges with, itself first. */
+export function* statesFrom({ states }: Automaton, state: number): Generator<State> {
+  for (let at: number | undefined = state; at !== undefined;) {
+    // Every number in an automaton is that of one of its states.
+    const found: State = states[at] as State;
+    yield found;
+    at = found.others;
+  }
+}
+
+/** All edges of a state, those that it shares with others included. */
+export const edgesOf = (automaton: Automaton, state: number): Edge[] =>
+  Array.from(statesFrom(automaton, state)).flatMap(({ edges }) => edges);

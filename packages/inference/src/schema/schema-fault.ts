@@ -1,0 +1,19 @@
+/** Why a schema cannot be enforced. `path` is relative to the schema, such as `properties.a.pattern`; empty for the root. */
+export interface SchemaFault {
+  readonly path: string;
+  readonly keyword: string | null;
+  readonly reason: string;
+}
+
+/** A keyword that cannot be enforced where it stands. The message may be shown to the caller. */
+export class UnenforceableKeyword extends Error {
+  readonly fault: SchemaFault;
+
+  constructor(fault: SchemaFault) {
+    super(fault.reason);
+    this.fault = fault;
+  }
+}
+
+/** Every keyword of the schema can be enforced, but no finite JSON value satisfies all of them. */
+export class UnsatisfiableSchema extends Error {}

@@ -1,0 +1,124 @@
+import type { Keywords, SchemaNode } from "../dialect/schema-node.ts";
+
+/** A schema that a value must satisfy, or must not. */
+export interface Part {
+  readonly node: SchemaNode;
+  readonly isNegated: boolean;
+}
+
+/** What a value inside an array or object must satisfy: all parts together. Equal conditions are the same object. */
+export interface Condition {
+  readonly key: string;
+  /** Undefined where no value can satisfy the condition. */
+  readonly parts: readonly Part[] | undefined;
+}
+
+/** Makes the conditions of one schema. Schemas that differ in nothing but annotations count as equal. */
+export class Conditions {
+  readonly anything: Condition = { key: "", parts: [] };
+  readonly impossible: Condition = { key: "none", parts: undefined };
+  readonly #known = new Map<string, Condition>();
+  readonly #numbers = new Map<SchemaNode, number>();
+  readonly #numbersByText = new Map<string, number>();
+
+  of(node: SchemaNode, isNegated = false): Condition {
+    return this.#intern(this.#simplify({ node, isNegated }));
+  }
+
+  /** What must hold beside each other. */
+  and(one: Condition, other: Condition): Condition {
+    if (one === other || other === this.anything) return one;
+    if (one === this.anything) return other;
+    if (!one.parts || !other.parts) return this.impossible;
+    return this.#intern([...one.parts, ...other.parts]);
+  }
+
+  /** The conditions of which a value satisfies at least one exactly where it does not satisfy this one. */
+  negationsOf({ parts }: Condition): Condition[] {
+    return parts ? parts.map(({ node, isNegated }) => this.of(node, !isNegated)) : [this.anything];
+  }
+
+  /** Exactly one value. */
+  literal(value: unknown, path: string): Condition {
+    return this.of({ path, keywords: { literals: [[value]] } });
+  }
+
+  #intern(parts: readonly Part[]): Condition {
+    const byKey = new Map(parts.map((part) => [this.#keyOf(part), part]));
+    for (const key of byKey.keys()) if (byKey.has(`-${key}`)) return this.impossible;
+    if (parts.some(isImpossible)) return this.impossible;
+    const key = [...byKey.keys()].toSorted().join();
+    if (key === "") return this.anything;
+    const condition = this.#known.get(key) ?? { key, parts: [...byKey.values()] };
+    this.#known.set(key, condition);
+    return condition;
+  }
+
+  #keyOf({ node, isNegated }: Part): string {
+    return `${isNegated ? "-" : ""}${this.#numberOf(node)}`;
+  }
+
+  /** Looks through schemas that only refer to, negate or combine others. */
+  #simplify(part: Part): Part[] {
+    const seen = new Set<SchemaNode>();
+    const simple: Part[] = [];
+    const open = [part];
+    for (let next = open.shift(); next; next = open.shift()) {
+      const inner = partsWithin(next);
+      // A schema that contains itself is left as it is, and refused where its values are needed.
+      if (inner === undefined || seen.has(next.node)) simple.push(next);
+      else open.unshift(...inner.filter((one) => !seen.has(one.node) || partsWithin(one) === undefined));
+      seen.add(next.node);
+    }
+    return simple;
+  }
+
+  #numberOf(node: SchemaNode): number {
+    const known = this.#numbers.get(node);
+    if (known !== undefined) return known;
+    // A reference counts by its target's identity, so that a recursive schema has an end here.
+    const text = node.keywords === undefined ? "false" : this.#textOf(node.keywords);
+    const number = this.#numbersByText.get(text) ?? this.#numbersByText.size;
+    this.#numbersByText.set(text, number);
+    this.#numbers.set(node, number);
+    return number;
+  }
+
+  #textOf(keywords: Keywords): string {
+    const identify = (word: string, value: unknown): unknown => {
+      if (word === "$ref") return this.#identityOf(value as SchemaNode);
+      if (isNode(value)) return this.#numberOf(value);
+      if (value instanceof Map) return Array.from(value, ([name, item]) => [name, identify("", item)]);
+      return Array.isArray(value) && word !== "literals" ? value.map((item) => identify("", item)) : value;
+    };
+    const words = Object.entries(keywords).toSorted(([a], [b]) => (a < b ? -1 : 1));
+    return JSON.stringify(words.map(([word, value]) => [word, identify(word, value)]));
+  }
+
+  readonly #identities = new Map<SchemaNode, number>();
+
+  #identityOf(node: SchemaNode): number {
+    const known = this.#identities.get(node) ?? this.#identities.size;
+    this.#identities.set(node, known);
+    return known;
+  }
+}
+
+/** What a schema with a single keyword comes to; undefined where it says something of its own. */
+function partsWithin({ node, isNegated }: Part): Part[] | undefined {
+  if (node.keywords === undefined) return isNegated ? [] : undefined;
+  const words = Object.keys(node.keywords);
+  const { $ref, not, allOf } = node.keywords;
+  if (words.length === 0 && !isNegated) return [];
+  if (words.length !== 1) return undefined;
+  if ($ref) return [{ node: $ref, isNegated }];
+  if (not) return [{ node: not, isNegated: !isNegated }];
+  return allOf && !isNegated ? allOf.map((inner) => ({ node: inner, isNegated })) : undefined;
+}
+
+/** The schema `false`, or what nothing but the schema `true` excludes. */
+const isImpossible = ({ node: { keywords }, isNegated }: Part): boolean =>
+  isNegated ? keywords !== undefined && Object.keys(keywords).length === 0 : keywords === undefined;
+
+const isNode = (value: unknown): value is SchemaNode =>
+  typeof value === "object" && value !== null && "path" in value && "keywords" in value;

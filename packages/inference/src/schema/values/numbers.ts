@@ -1,0 +1,116 @@
+import type { ComplexityBudget } from "../complexity-budget.ts";
+import { NumberSet } from "../language/number-set.ts";
+
+/** The bounds of `minimum` and its like, and `multipleOf`. */
+export interface NumberBounds {
+  readonly minimum?: number | undefined;
+  readonly maximum?: number | undefined;
+  readonly exclusiveMinimum?: number | undefined;
+  readonly exclusiveMaximum?: number | undefined;
+  readonly multipleOf?: number | undefined;
+}
+
+/**
+ * A set of numbers. Most schemas need no more than all numbers, all integers or a list; automata are made only for the
+ * others. Sets of the same numbers may be different objects.
+ */
+export class Numbers {
+  static readonly none = Numbers.of([]);
+  static readonly all = new Numbers(undefined, () => NumberSet.any());
+  static readonly integers = new Numbers(undefined, (budget) => NumberSet.integers(budget));
+
+  /** All numbers of the set, where they are listed. */
+  readonly listed: readonly number[] | undefined;
+  readonly #makeSet: (budget: ComplexityBudget) => NumberSet;
+  #set: NumberSet | undefined;
+
+  private constructor(listed: readonly number[] | undefined, makeSet: (budget: ComplexityBudget) => NumberSet) {
+    this.listed = listed;
+    this.#makeSet = makeSet;
+  }
+
+  static of(values: Iterable<number>): Numbers {
+    const listed = [...new Set(values)];
+    return new Numbers(listed, (budget) => NumberSet.of(listed, budget));
+  }
+
+  static within(bounds: NumberBounds, budget: ComplexityBudget): Numbers {
+    const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = bounds;
+    const sets = [
+      ...(minimum === undefined ? [] : [NumberSet.atLeast(minimum, budget)]),
+      ...(maximum === undefined ? [] : [NumberSet.atMost(maximum, budget)]),
+      ...(exclusiveMinimum === undefined ? [] : [NumberSet.moreThan(exclusiveMinimum, budget)]),
+      ...(exclusiveMaximum === undefined ? [] : [NumberSet.lessThan(exclusiveMaximum, budget)]),
+      ...(multipleOf === undefined ? [] : [NumberSet.multiplesOf(multipleOf, budget)]),
+    ];
+    const [first, ...others] = sets;
+    if (first === undefined) return Numbers.all;
+    return Numbers.#from(others.reduce((both, set) => both.intersect(set, budget), first));
+  }
+
+  /** For the writers of grammars. */
+  toSet(budget: ComplexityBudget): NumberSet {
+    this.#set ??= this.#makeSet(budget);
+    return this.#set;
+  }
+
+  intersect(other: Numbers, budget: ComplexityBudget): Numbers {
+    if (this === other || other === Numbers.all) return this;
+    if (this === Numbers.all) return other;
+    if (this.listed) return Numbers.of(this.listed.filter((value) => other.includes(value, budget)));
+    if (other.listed) return other.intersect(this, budget);
+    return Numbers.#from(this.toSet(budget).intersect(other.toSet(budget), budget));
+  }
+
+  union(other: Numbers, budget: ComplexityBudget): Numbers {
+    if (this === other || other.isEmpty || this === Numbers.all) return this;
+    if (this.isEmpty || other === Numbers.all) return other;
+    if (this.listed && other.listed) {
+      budget.spend(this.listed.length + other.listed.length);
+      return Numbers.of([...this.listed, ...other.listed]);
+    }
+    return Numbers.#from(this.toSet(budget).union(other.toSet(budget), budget));
+  }
+
+  minus(other: Numbers, budget: ComplexityBudget): Numbers {
+    if (this === other || other === Numbers.all) return Numbers.none;
+    if (this.isEmpty || other.isEmpty) return this;
+    if (this.listed) return Numbers.of(this.listed.filter((value) => !other.includes(value, budget)));
+    return Numbers.#from(this.toSet(budget).minus(other.toSet(budget), budget));
+  }
+
+  get isEmpty(): boolean {
+    return this.listed ? this.listed.length === 0 : this.#set !== undefined && this.#set.isEmpty;
+  }
+
+  isDisjointFrom(other: Numbers, budget: ComplexityBudget): boolean {
+    if (this.isEmpty || other.isEmpty) return true;
+    if (this.listed) return !this.listed.some((value) => other.includes(value, budget));
+    return this.intersect(other, budget).isEmpty;
+  }
+
+  includes(value: number, budget: ComplexityBudget): boolean {
+    budget.spend(1 + ((this.listed?.length ?? 0) >> 4));
+    if (this === Numbers.all) return true;
+    if (this === Numbers.integers) return Number.isInteger(value);
+    return this.listed ? this.listed.includes(value) : this.toSet(budget).includes(value);
+  }
+
+  /** All numbers of a set that has at most `most`; undefined where it has more. */
+  values(most: number, budget: ComplexityBudget): readonly number[] | undefined {
+    if (this.listed) return this.listed.length <= most ? this.listed : undefined;
+    if (this === Numbers.all || this === Numbers.integers) return undefined;
+    return this.toSet(budget).integers(most, budget);
+  }
+
+  shortest(budget: ComplexityBudget): number | undefined {
+    return this.listed ? this.listed[0] : this.toSet(budget).shortest();
+  }
+
+  static #from(set: NumberSet): Numbers {
+    if (set.isEmpty) return Numbers.none;
+    const made = new Numbers(undefined, () => set);
+    made.#set = set;
+    return made;
+  }
+}

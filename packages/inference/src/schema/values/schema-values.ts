@@ -1,0 +1,160 @@
+import type { ComplexityBudget } from "../complexity-budget.ts";
+import { joinPath } from "../dialect/raw-schema.ts";
+import type { Keywords, SchemaNode } from "../dialect/schema-node.ts";
+import { UnenforceableKeyword } from "../schema-fault.ts";
+import { Conditions } from "./condition.ts";
+import type { Condition, Part } from "./condition.ts";
+import { OwnKeywords } from "./own-keywords.ts";
+import { ValueAlgebra } from "./value-algebra.ts";
+import type { ValueSet } from "./value-set.ts";
+
+/** Longer chains of schemas that apply to one value are refused. */
+const mostApplied = 200;
+/** How many levels below a value are searched for a member that cannot be. */
+const emptinessLevels = 3;
+
+/**
+ * The values that satisfy a condition. What stands inside arrays and objects stays a condition, so that a recursive
+ * schema has an end here.
+ */
+export class SchemaValues {
+  readonly conditions = new Conditions();
+  readonly algebra: ValueAlgebra;
+  readonly #own: OwnKeywords;
+  readonly #known = new Map<string, ValueSet>();
+  readonly #byNode = new Map<SchemaNode, ValueSet>();
+  /** The schemas that are being turned into values. */
+  readonly #open = new Set<SchemaNode>();
+  #emptinessLevel = 0;
+
+  constructor(budget: ComplexityBudget) {
+    this.algebra = new ValueAlgebra(this.conditions, budget, (condition) => this.#isKnownEmpty(condition));
+    this.#own = new OwnKeywords(this.conditions, this.algebra, budget, (node) => this.#ofNode(node).strings);
+  }
+
+  /** @throws {UnenforceableKeyword} {SchemaTooComplex} */
+  valuesOf(condition: Condition): ValueSet {
+    const known = this.#known.get(condition.key);
+    if (known) return known;
+    const values = condition.parts
+      ? condition.parts.reduce((set, part) => this.algebra.intersect(set, this.#ofPart(part)), this.algebra.everything)
+      : this.algebra.nothing;
+    this.#known.set(condition.key, values);
+    return values;
+  }
+
+  #ofPart({ node, isNegated }: Part): ValueSet {
+    if (!isNegated) return this.#ofNode(node);
+    return this.#reducing(node, "not", () => this.algebra.subtract(this.algebra.everything, this.#ofNode(node)));
+  }
+
+  #ofNode(node: SchemaNode): ValueSet {
+    if (node.keywords === undefined) return this.algebra.nothing;
+    const known = this.#byNode.get(node);
+    if (known) return known;
+    if (this.#open.has(node) || this.#open.size > mostApplied) throw new CircularSchema(node);
+    this.#open.add(node);
+    try {
+      const values = this.#ofKeywords(node, node.keywords);
+      this.#byNode.set(node, values);
+      return values;
+    } finally {
+      this.#open.delete(node);
+    }
+  }
+
+  #ofKeywords(node: SchemaNode, keywords: Keywords): ValueSet {
+    const { $ref, allOf = [], anyOf, oneOf, not } = keywords;
+    const { algebra } = this;
+    const all = [...($ref ? [$ref] : []), ...allOf].map((part) => () => this.#ofNode(part));
+    const steps = [
+      ...all,
+      ...(anyOf ? [() => this.#unionOf(anyOf.map((branch) => this.#ofNode(branch)))] : []),
+      ...(oneOf ? [() => this.#exactlyOne(node, oneOf)] : []),
+      ...(keywords.if ? [() => this.#conditional(node, keywords)] : []),
+      ...[...(keywords.dependentSchemas ?? [])].map(
+        ([name, needed]) =>
+          () =>
+            this.#dependent(name, this.#ofNode(needed)),
+      ),
+      ...[...(keywords.dependentRequired ?? [])].map(
+        ([name, needed]) =>
+          () =>
+            this.#dependent(name, this.#own.withMembers(needed, true)),
+      ),
+    ];
+    const values = steps.reduce((set, step) => algebra.intersect(set, step()), this.#own.valuesOf(node, keywords));
+    return not ? this.#reducing(node, "not", () => algebra.subtract(values, this.#ofNode(not))) : values;
+  }
+
+  #unionOf(sets: readonly ValueSet[]): ValueSet {
+    // Halves are united first, so that long lists are not copied once for each of their members.
+    const [first = this.algebra.nothing, ...others] = sets;
+    if (others.length === 0) return first;
+    const middle = sets.length >> 1;
+    return this.algebra.union(this.#unionOf(sets.slice(0, middle)), this.#unionOf(sets.slice(middle)));
+  }
+
+  #exactlyOne(node: SchemaNode, branches: readonly SchemaNode[]): ValueSet {
+    const sets = branches.map((branch) => this.#ofNode(branch));
+    return this.#reducing(node, "oneOf", () =>
+      this.#unionOf(
+        sets.map((set, index) =>
+          sets.reduce((left, other, place) => (place === index ? left : this.algebra.subtract(left, other)), set),
+        ),
+      ),
+    );
+  }
+
+  #conditional(node: SchemaNode, keywords: Keywords): ValueSet {
+    const { algebra } = this;
+    const valuesOf = (inner: SchemaNode | undefined): ValueSet => (inner ? this.#ofNode(inner) : algebra.everything);
+    if (!keywords.then && !keywords.else) return algebra.everything;
+    const condition = valuesOf(keywords.if);
+    const then = algebra.intersect(condition, valuesOf(keywords.then));
+    const otherwise = this.#reducing(node, "if", () => algebra.subtract(valuesOf(keywords.else), condition));
+    return algebra.union(then, otherwise);
+  }
+
+  /** The values that have no member of that name, and those that have it and are in the set. */
+  #dependent(name: string, needed: ValueSet): ValueSet {
+    const present = this.#own.withMembers([name], true);
+    return this.algebra.union(this.#own.withoutMember(name), this.algebra.intersect(present, needed));
+  }
+
+  /** Runs what may find that a keyword does not reduce to a regular set. */
+  #reducing(node: SchemaNode, keyword: string, reduce: () => ValueSet): ValueSet {
+    try {
+      return reduce();
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      const reason = `"${keyword}" cannot be enforced here: ${error.message}`;
+      throw new UnenforceableKeyword({ path: joinPath(node.path, keyword), keyword, reason });
+    }
+  }
+
+  /** Whether nothing satisfies the condition. False also means that it is not known yet. */
+  #isKnownEmpty(condition: Condition): boolean {
+    if (!condition.parts) return true;
+    if (condition.parts.length === 0 || this.#emptinessLevel === emptinessLevels) return false;
+    if (condition.parts.some(({ node }) => this.#open.has(node))) return false;
+    this.#emptinessLevel += 1;
+    try {
+      return this.algebra.isEmpty(this.valuesOf(condition));
+    } catch (error) {
+      // What is asked about contains the schema that asks.
+      if (error instanceof CircularSchema) return false;
+      throw error;
+    } finally {
+      this.#emptinessLevel -= 1;
+    }
+  }
+}
+
+/** A schema that applies to the same value as itself. */
+class CircularSchema extends UnenforceableKeyword {
+  constructor({ path }: SchemaNode) {
+    const reason = `"$ref" leads back to itself, or over more than ${mostApplied} others`;
+    super({ path: joinPath(path, "$ref"), keyword: "$ref", reason });
+  }
+}
