@@ -54,7 +54,7 @@ export class ValueAlgebra {
     return {
       hasNull: one.hasNull || other.hasNull,
       booleans: [true, false].filter((value) => one.booleans.includes(value) || other.booleans.includes(value)),
-      strings: one.strings === other.strings ? one.strings : one.strings.union(other.strings, this.#budget),
+      strings: this.#uniteStrings(one.strings, other.strings),
       numbers: one.numbers.union(other.numbers, this.#budget),
       arrays: this.#withoutRepeats(one.arrays, other.arrays, this.#anyArray),
       objects: this.#withoutRepeats(one.objects, other.objects, this.#anyObject),
@@ -67,7 +67,7 @@ export class ValueAlgebra {
     return {
       hasNull: one.hasNull && other.hasNull,
       booleans: one.booleans.filter((value) => other.booleans.includes(value)),
-      strings: one.strings === other.strings ? one.strings : one.strings.intersect(other.strings, this.#budget),
+      strings: this.#intersectStrings(one.strings, other.strings),
       numbers: one.numbers.intersect(other.numbers, this.#budget),
       arrays: this.#cross(one.arrays, other.arrays, (a, b) => this.#intersectArrays(a, b)),
       objects: this.#cross(one.objects, other.objects, (a, b) => this.#intersectObjects(a, b)),
@@ -79,7 +79,7 @@ export class ValueAlgebra {
     return {
       hasNull: one.hasNull && !other.hasNull,
       booleans: one.booleans.filter((value) => !other.booleans.includes(value)),
-      strings: one.strings.minus(other.strings, this.#budget),
+      strings: other.strings === Language.none ? one.strings : one.strings.minus(other.strings, this.#budget),
       numbers: one.numbers.minus(other.numbers, this.#budget),
       arrays: this.#subtract(
         one.arrays,
@@ -99,6 +99,18 @@ export class ValueAlgebra {
   isEmpty(set: ValueSet): boolean {
     const { hasNull, booleans, strings, numbers, arrays, objects } = set;
     return !hasNull && booleans.length + arrays.length + objects.length === 0 && strings.isEmpty && numbers.isEmpty;
+  }
+
+  // Most sets of strings are empty or hold every string, and need no automaton.
+
+  #uniteStrings(one: Language, other: Language): Language {
+    if (one === other || other === Language.none || one === Language.any) return one;
+    return one === Language.none || other === Language.any ? other : one.union(other, this.#budget);
+  }
+
+  #intersectStrings(one: Language, other: Language): Language {
+    if (one === other || other === Language.any || one === Language.none) return one;
+    return one === Language.any || other === Language.none ? other : one.intersect(other, this.#budget);
   }
 
   #intersectArrays(one: ArraySet, other: ArraySet): ArraySet[] {
