@@ -1,8 +1,8 @@
-import type { SchemaFault } from "../../src/schema/check-schema.ts";
+import type { SchemaFault } from "../../src/schema/schema-fault.ts";
 import { compileSchema } from "../../src/schema/compile-schema.ts";
 import { ComplexityBudget } from "../../src/schema/complexity-budget.ts";
 import type { Schema } from "../../src/schema/dialect/raw-schema.ts";
-import { answerGrammar } from "../../src/schema/to-gbnf.ts";
+import { answerGrammar } from "../../src/schema/grammar/complete-grammar.ts";
 
 /** The grammar of an answer that satisfies the schema, or why the schema is refused. */
 export function grammarOf(schema: Schema): { readonly grammar: string } | { readonly fault: SchemaFault } {
