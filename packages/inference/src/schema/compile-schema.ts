@@ -1,16 +1,13 @@
 import { SchemaTooComplex } from "./complexity-budget.ts";
 import type { ComplexityBudget } from "./complexity-budget.ts";
 import type { Schema } from "./dialect/raw-schema.ts";
-import { readSchema } from "./dialect/read-schema.ts";
-import type { SchemaNode, SchemaWord } from "./dialect/schema-node.ts";
-import { buildRules } from "./grammar/build-rules.ts";
+import type { SchemaWord } from "./dialect/schema-node.ts";
 import { assertFewParses } from "./grammar/count-parses.ts";
-import { keepFinite } from "./grammar/keep-finite.ts";
-import type { FiniteRules } from "./grammar/keep-finite.ts";
 import { writeRules } from "./grammar/write-rules.ts";
 import { UnenforceableKeyword, UnsatisfiableSchema } from "./schema-fault.ts";
 import type { SchemaFault } from "./schema-fault.ts";
-import { SchemaValues } from "./values/schema-values.ts";
+import { toRules } from "./to-rules.ts";
+import type { WantedValue } from "./to-rules.ts";
 
 /** A schema as a grammar. */
 export interface EnforcedSchema {
@@ -52,12 +49,6 @@ export function compileParameters(
   return compile({ schema: parameters, isObject: true }, prefix, budget, options);
 }
 
-/** A schema, and whether its value has to be an object besides. */
-export interface WantedValue {
-  readonly schema: Schema;
-  readonly isObject: boolean;
-}
-
 /** With more keywords than these left out, little of the schema would be enforced. */
 const mostUnenforced = 32;
 
@@ -87,23 +78,4 @@ function toFault(error: unknown): SchemaFault {
   if (error instanceof UnenforceableKeyword) return error.fault;
   if (!(error instanceof UnsatisfiableSchema || error instanceof SchemaTooComplex)) throw error;
   return { path: "", keyword: null, reason: error.message };
-}
-
-/**
- * The rules of the grammar before they are written.
- * @throws {UnenforceableKeyword} {UnsatisfiableSchema} {SchemaTooComplex}
- */
-export function toRules(
-  { schema, isObject }: WantedValue,
-  budget: ComplexityBudget,
-  omitted: ReadonlySet<string> = new Set(),
-): FiniteRules & { readonly annotations: readonly SchemaWord[] } {
-  const { root, annotations } = readSchema(schema, omitted);
-  const values = new SchemaValues(budget);
-  const anyObject: SchemaNode = { path: "", keywords: { type: ["object"] } };
-  const whole = values.conditions.of(root);
-  const condition = isObject ? values.conditions.and(values.conditions.of(anyObject), whole) : whole;
-  const finite = keepFinite(buildRules(condition, values, budget), budget);
-  if (finite.order[0] === undefined) throw new UnsatisfiableSchema("no finite JSON value satisfies this schema");
-  return { ...finite, annotations };
 }

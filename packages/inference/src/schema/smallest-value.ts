@@ -1,12 +1,12 @@
 import { ComplexityBudget, SchemaTooComplex } from "./complexity-budget.ts";
-import { toRules } from "./compile-schema.ts";
-import type { WantedValue } from "./compile-schema.ts";
 import { edgesOf } from "./grammar/automaton.ts";
 import type { Automaton, Edge } from "./grammar/automaton.ts";
 import type { Rule } from "./grammar/build-rules.ts";
 import { FreeNames } from "./grammar/free-names.ts";
 import type { FiniteRules } from "./grammar/keep-finite.ts";
 import { shortestRest } from "./grammar/shortest-rest.ts";
+import { toRules } from "./to-rules.ts";
+import type { WantedValue } from "./to-rules.ts";
 import type { Numbers } from "./values/numbers.ts";
 
 /** Optional members are written on the first three levels only. */

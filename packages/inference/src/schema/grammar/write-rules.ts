@@ -53,7 +53,7 @@ class RuleWriter {
 
   #define(name: string, body: string): void {
     this.#charactersLeft -= name.length + body.length;
-    this.#budget.spend(1 + (body.length >> 4));
+    this.#budget.spend(1 + (body.length >> 3));
     if (this.#charactersLeft < 0)
       throw new SchemaTooComplex(`the grammar of the schema has more than ${mostCharacters} characters`);
     this.#lines.push(`${name} ::= ${body}`);
@@ -113,6 +113,7 @@ class RuleWriter {
       freeName: (names) => this.#freeName(names),
       define: (rule, body) => this.#define(rule, body),
       literalsOf: (rule) => this.#literalsOf(rule),
+      budget: this.#budget,
     }).write();
   }
 
@@ -167,6 +168,7 @@ interface MemberContext {
   readonly nameOf: (rule: number) => string;
   readonly freeName: (names: FreeNames) => string;
   readonly define: (name: string, body: string) => void;
+  readonly budget: ComplexityBudget;
   readonly literalsOf: (rule: number) => string[] | undefined;
 }
 
@@ -212,6 +214,7 @@ class MemberWriter {
       const { edges = [], others } = this.#automaton.states[state] ?? {};
       const shared = (others === undefined ? undefined : this.#tries.get(others)) ?? emptyTrie;
       const named = edges.filter(({ name }) => typeof name === "string");
+      this.#context.budget.spend(named.reduce((sum, { name }) => sum + 3 * String(name).length, 1));
       const add = (trie: TextTrie<Edge>, edge: Edge): TextTrie<Edge> => addText(trie, JSON.stringify(edge.name), edge);
       this.#tries.set(state, named.reduce<TextTrie<Edge>>(add, shared));
       const inherited = others === undefined ? [] : (this.#free.get(others) ?? []);

@@ -1,0 +1,34 @@
+import type { ComplexityBudget } from "./complexity-budget.ts";
+import type { Schema } from "./dialect/raw-schema.ts";
+import { readSchema } from "./dialect/read-schema.ts";
+import type { SchemaNode, SchemaWord } from "./dialect/schema-node.ts";
+import { buildRules } from "./grammar/build-rules.ts";
+import { keepFinite } from "./grammar/keep-finite.ts";
+import type { FiniteRules } from "./grammar/keep-finite.ts";
+import { UnsatisfiableSchema } from "./schema-fault.ts";
+import { SchemaValues } from "./values/schema-values.ts";
+
+/** A schema, and whether its value has to be an object besides. */
+export interface WantedValue {
+  readonly schema: Schema;
+  readonly isObject: boolean;
+}
+
+/**
+ * The rules of the grammar before they are written.
+ * @throws {UnenforceableKeyword} {UnsatisfiableSchema} {SchemaTooComplex}
+ */
+export function toRules(
+  { schema, isObject }: WantedValue,
+  budget: ComplexityBudget,
+  omitted: ReadonlySet<string> = new Set(),
+): FiniteRules & { readonly annotations: readonly SchemaWord[] } {
+  const { root, annotations } = readSchema(schema, omitted);
+  const values = new SchemaValues(budget);
+  const anyObject: SchemaNode = { path: "", keywords: { type: ["object"] } };
+  const whole = values.conditions.of(root);
+  const condition = isObject ? values.conditions.and(values.conditions.of(anyObject), whole) : whole;
+  const finite = keepFinite(buildRules(condition, values, budget), budget);
+  if (finite.order[0] === undefined) throw new UnsatisfiableSchema("no finite JSON value satisfies this schema");
+  return { ...finite, annotations };
+}
