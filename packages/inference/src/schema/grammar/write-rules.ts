@@ -53,7 +53,7 @@ class RuleWriter {
 
   #define(name: string, body: string): void {
     this.#charactersLeft -= name.length + body.length;
-    this.#budget.spend(1 + (body.length >> 3));
+    this.#budget.spend(1 + (body.length >> 4));
     if (this.#charactersLeft < 0)
       throw new SchemaTooComplex(`the grammar of the schema has more than ${mostCharacters} characters`);
     this.#lines.push(`${name} ::= ${body}`);
