@@ -53,7 +53,8 @@ async function runTools(selected: readonly Tool[], isCheck: boolean): Promise<nu
     const missing = tool.needs.filter((program) => !isInstalled(program));
     if (missing.length > 0) {
       counts.skipped += 1;
-      say(`${tool.name}: skipped, install ${missing.map((program) => prerequisites[program]).join(" and ")}`);
+      // The pipeline's summary names what such a line says.
+      say(`SKIPPED ${tool.name}: install ${missing.map((program) => prerequisites[program]).join(" and ")}`);
       continue;
     }
     const before = readResult(tool);
