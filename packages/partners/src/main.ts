@@ -60,8 +60,9 @@ async function runTools(selected: readonly Tool[], isCheck: boolean): Promise<nu
     const before = readResult(tool);
     const outcome = await runTool(tool, target);
     if (!isCheck) writeResult(tool, outcome.row);
-    report(tool, outcome);
-    counts[isWorse(outcome, before) ? "failed" : "passed"] += 1;
+    const isFailed = isWorse(outcome, before);
+    report(tool, outcome, isFailed || !isCheck);
+    counts[isFailed ? "failed" : "passed"] += 1;
   }
   say(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
   return counts.failed === 0 ? 0 : 1;
@@ -74,10 +75,10 @@ const isWorse = ({ row, lifted }: Outcome, before: Row | undefined): boolean =>
 const isInstalled = (program: string): boolean =>
   spawnSync(program, [program === "go" ? "version" : "--version"], { stdio: "ignore" }).status === 0;
 
-function report({ name }: Tool, { row, failures, lifted }: Outcome): void {
+function report({ name }: Tool, { row, failures, lifted }: Outcome, isInFull: boolean): void {
   const cells = Object.entries(row).map(([stage, cell]) => `${stage} ${cell}`);
   say(`${name}: ${cells.join(", ")}`);
-  for (const failure of [...failures, ...lifted]) say(failure.split("\n").slice(0, 30).join("\n    "));
+  for (const failure of isInFull ? [...failures, ...lifted] : []) say(failure.split("\n").slice(0, 30).join("\n    "));
 }
 
 /** The command line is wrong; the message says what to write instead. */

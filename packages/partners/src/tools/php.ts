@@ -18,6 +18,6 @@ export const php: readonly Tool[] = [
     ],
     run: "php main.php",
     remarks:
-      "`php -l`, and `strict_types` in the program. The class of a union is empty: give the value itself. The client builds a stream's request, and the program reads its answer.",
+      "`php -l`, and `strict_types` in the program. The class of a union is empty: give the value itself. The client builds a stream's request, and the program reads its answer. Its client refuses new values: take `enum` out of the document where `x-may-grow` stands, as `prepare` of ogen does.",
   },
 ];
