@@ -15,6 +15,7 @@ const allowed = new Set([
   "Python-2.0",
 ]);
 
+const unlicense = "Unlicense, which is the public domain; Spectral brings it, for lint alone";
 const olderField = "MIT, written in the manifest's older field `licenses`";
 
 /** Packages with another licence, or with one that the bill lacks, and why they may stay. `a*` is all that begins with a. */
@@ -26,10 +27,14 @@ const exceptions: Readonly<Record<string, string>> = {
   "compute-lcm": olderField,
   error: olderField,
   hexer: olderField,
+  "get-source": unlicense,
   httpntlm: olderField,
   "lightningcss*": "MPL-2.0; only vite uses it, for tests, and nothing of it is shipped",
+  "printable-characters": unlicense,
   process: "MIT by its licence file; Dagger's SDK brings it, for the pipeline alone",
+  reserved: olderField,
   "stack-trace": "MIT by its licence file; newman brings it, for tests alone",
+  stacktracey: unlicense,
   "stream-length": "WTFPL, which permits everything; newman brings it, for tests alone",
   streamsearch: olderField,
   "string-template": olderField,

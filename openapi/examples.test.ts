@@ -28,14 +28,12 @@ function bodies(): { place: string; type: string; media: MediaType }[] {
   });
 }
 
-test("every JSON example is valid against its schema, and only the one about unknown members has some", () => {
-  const open = compile(document);
-  const closed = compile(document, true);
+test("every JSON example is valid against its schema, and has no member that it does not know", () => {
+  const judge = compile(document, true);
   const faults = bodies().flatMap(({ place, media }) =>
-    Object.entries(media.examples).flatMap(([name, { value }]) => {
-      const judge = name === "ignored-members" ? open : closed;
-      return judge(media.schema)(value).map((fault) => `${place} ${name}: ${fault}`);
-    }),
+    Object.entries(media.examples).flatMap(([name, { value }]) =>
+      judge(media.schema)(value).map((fault) => `${place} ${name}: ${fault}`),
+    ),
   );
   expect(faults).toEqual([]);
 });
