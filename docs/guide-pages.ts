@@ -39,9 +39,15 @@ const programPages = (): (readonly [string, string])[] =>
 
 const footer = '<p><a href="/docs/guides">All guides</a> · <a href="/docs">Reference</a></p>';
 
-/** A link to a guide leads to its page, and one to a file of the repository, which the server does not have, is text. */
+/**
+ * A link to a guide leads to its page, and one to a file of the repository, which the server does not have, is text. The
+ * name of a file that the server offers becomes a link.
+ */
 const markdown = new Marked({
   renderer: {
+    codespan({ text }) {
+      return /^\/[\w.-]+\.(json|yaml|http)$/.test(text) ? `<a href="${text}"><code>${text}</code></a>` : false;
+    },
     link({ href, tokens }) {
       const text = this.parser.parseInline(tokens);
       const [, guide = ""] = /^([\w-]+)\.md$/.exec(href) ?? [];

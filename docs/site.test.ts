@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { chromium } from "playwright-core";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -16,6 +16,11 @@ const quiet = [
   "--disable-sync",
   "--no-first-run",
 ];
+
+/** The paths of the guides' pages. */
+const guides = readdirSync(new URL("site/guides", import.meta.url))
+  .filter((name) => name.endsWith(".html"))
+  .map((name) => `/docs/guides/${name}`);
 
 let server: TestServer;
 beforeAll(async () => {
@@ -64,6 +69,14 @@ describe("over HTTP", () => {
     expect(new Set(statuses)).toEqual(new Set([200]));
   });
 
+  test.each(guides)("the links of the guide %s lead somewhere on this server", async (path) => {
+    const text = await (await fetch(server.origin + path)).text();
+    const targets = [...text.matchAll(/href="(\/[^"]*)"/g)].map(([, target = ""]) => target);
+    expect(targets).toContain("/docs");
+    const answers = await Promise.all(targets.map((target) => fetch(server.origin + target)));
+    expect(targets.filter((_, index) => !answers[index]?.ok)).toEqual([]);
+  });
+
   test("the reference is one page: its program is in it, and it names no other host", async () => {
     const page = await (await fetch(`${server.origin}/docs`)).text();
     expect(page).toContain("const __redoc_definition");
@@ -93,6 +106,16 @@ describe.skipIf(executablePath === undefined)("in a browser (it would run with D
     await page.getByRole("heading", { name: "Quick start" }).waitFor();
     expect(await page.locator("body").innerText()).toContain("/v1/chat/completions");
     expect(troubles).toEqual([]);
+  });
+
+  test("the reference leads to the files that the server offers", async () => {
+    // A page of its own: for JSON, the browser asks for an icon that is not there.
+    const reference = await browser.newPage();
+    await reference.goto(`${server.origin}/docs`);
+    await reference.getByRole("link", { name: "/streams.json" }).click();
+    await reference.waitForURL("**/streams.json");
+    expect(await reference.locator("body").innerText()).toContain("x-streams");
+    await reference.close();
   });
 
   test("the reference shows whole streams at their operation, event by event", async () => {
