@@ -67,8 +67,7 @@ export class SchemaValues {
     const { $ref, allOf = [], anyOf, oneOf, not } = keywords;
     const { algebra } = this;
     const all = [...($ref ? [$ref] : []), ...allOf].map((part) => () => this.#ofNode(part));
-    const steps = [
-      ...all,
+    const others = [
       ...(anyOf ? [() => this.#unionOf(anyOf.map((branch) => this.#ofNode(branch)))] : []),
       ...(oneOf ? [() => this.#exactlyOne(node, oneOf)] : []),
       ...(keywords.if ? [() => this.#conditional(node, keywords)] : []),
@@ -83,7 +82,13 @@ export class SchemaValues {
             this.#dependent(name, this.#own.withMembers(needed, true)),
       ),
     ];
-    const values = steps.reduce((set, step) => algebra.intersect(set, step()), this.#own.valuesOf(node, keywords));
+    const own = (): ValueSet => this.#own.valuesOf(node, keywords);
+    // Members come in the order in which the schema declares them, wherever it declares its own.
+    const words = Object.keys(keywords);
+    const isOwnLast =
+      all.length > 0 && Math.max(words.indexOf("$ref"), words.indexOf("allOf")) < words.indexOf("properties");
+    const ordered = isOwnLast ? [...all, own, ...others] : [own, ...all, ...others];
+    const values = ordered.reduce((set, step) => algebra.intersect(set, step()), algebra.everything);
     return not ? this.#reducing(node, "not", () => algebra.subtract(values, this.#ofNode(not))) : values;
   }
 
