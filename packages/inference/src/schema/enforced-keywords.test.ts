@@ -108,6 +108,7 @@ describe("a grammar allows what the keyword allows, and the validator of answers
         {
           required: ["kind"],
           if: { properties: { kind: { const: "x" } } },
+          // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
           then: { required: ["x"] },
           else: { required: ["y"] },
         },

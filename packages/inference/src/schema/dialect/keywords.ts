@@ -110,11 +110,11 @@ export function keywordOf(name: string, draft: Draft | undefined): Keyword | und
   return (keyword.since ?? 4) <= draft && draft <= (keyword.until ?? 2020) ? keyword : undefined;
 }
 
-const refused = ["$dynamicRef", "$recursiveRef"];
+const refused: ReadonlySet<string> = new Set(["$dynamicRef", "$recursiveRef"]);
 
 /** The keywords that decide which values are valid, in the spellings of all drafts, and that a grammar can enforce. */
 export const enforcedKeywords: readonly string[] = Object.entries(keywords)
-  .filter(([word, keyword]) => keyword.isAnnotation !== true && !refused.includes(word))
+  .filter(([word, keyword]) => keyword.isAnnotation !== true && !refused.has(word))
   .map(([word]) => word);
 
 /** The keywords that say something about a schema, and nothing about values. */
