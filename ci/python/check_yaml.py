@@ -1,4 +1,5 @@
-"""Reads every YAML file of the contract with PyYAML, which knows YAML 1.1 only, and compares it with the same file in JSON.
+"""Reads every YAML file of the contract with PyYAML, which knows YAML 1.1 only, and compares it with the same file in JSON,
+where there is one.
 
 In YAML 1.1 `on` and `no` are booleans and 2027-12-31 is a date. Most readers in Python and Ruby are such.
 `python ci/python/check_yaml.py`
@@ -28,7 +29,10 @@ def differences(read: object, wanted: object, place: str = "") -> Iterator[str]:
 
 def check(file: Path) -> list[str]:
     read = yaml.safe_load(file.read_text(encoding="utf-8"))
-    wanted = json.loads(file.with_suffix(".json").read_text(encoding="utf-8"))
+    twin = file.with_suffix(".json")
+    if not twin.exists():
+        return []  # The workflows exist in YAML only: that PyYAML reads them is all.
+    wanted = json.loads(twin.read_text(encoding="utf-8"))
     return [f"{file.name}{found}" for found in differences(read, wanted)]
 
 
@@ -39,7 +43,7 @@ def main() -> int:
         return 1
     files = sorted(FOLDER.glob("*.yaml"))
     found = [difference for file in files for difference in check(file)]
-    print("\n".join(found) or f"{len(files)} files say the same to PyYAML as in JSON")
+    print("\n".join(found) or f"{len(files)} files are read by PyYAML as they are meant")
     return 1 if found or not files else 0
 
 
