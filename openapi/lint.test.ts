@@ -67,6 +67,13 @@ const ours: Fault[] = [
     "x-note: Of the",
     "description",
   ],
+  [
+    "a named array is in no union",
+    message,
+    'oneOf:\n    - { $ref: "#/TextContent" }',
+    'anyOf:\n    - { $ref: "#/TextContent" }',
+    "named-array",
+  ],
   ["an answer is not described", "paths/models.yaml", "description: The models.", 'description: ""', "description"],
   ["a header has no description", "headers.yaml", "description: The methods", "x-note: The methods", "description"],
 ];

@@ -2,6 +2,7 @@
 import { answerEnum } from "./answer-enum.mjs";
 import { bodyExample } from "./body-example.mjs";
 import { description } from "./description.mjs";
+import { namedArray } from "./named-array.mjs";
 import { operationStatuses } from "./operation-statuses.mjs";
 import { requestBounds } from "./request-bounds.mjs";
 import { requestNoDefault } from "./request-no-default.mjs";
@@ -17,6 +18,7 @@ export default function parley() {
         "answer-enum": answerEnum,
         "body-example": bodyExample,
         description,
+        "named-array": namedArray,
         "operation-statuses": operationStatuses,
         "request-bounds": requestBounds,
         "request-no-default": requestNoDefault,

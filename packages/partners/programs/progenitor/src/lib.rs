@@ -1,0 +1,1 @@
+progenitor::generate_api!(spec = "openapi.json", interface = Builder);
