@@ -4,7 +4,7 @@ import type { GrammarWalk, Position } from "./grammar-walk.ts";
 
 /**
  * Whether the grammar accepts a JSON text with the members of each object in some order. Every order is tried, but an
- * object of more than 16 members counts as rejected.
+ * object of more than 10 members counts as rejected.
  * @param source the text that the node was read from: numbers stay as they are written there
  */
 export function acceptsInSomeOrder(walk: GrammarWalk, node: Node, source: string): boolean {
@@ -26,7 +26,7 @@ function write(walk: GrammarWalk, from: Position, node: Node, source: string): P
   );
 }
 
-const mostMembers = 16;
+const mostMembers = 10;
 
 const dead = union([]);
 

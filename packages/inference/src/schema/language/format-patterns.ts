@@ -45,6 +45,8 @@ const label = (most: number): string => `${alphanumeric}([-A-Za-z0-9]{0,${most -
  * either up to four labels have any length, or up to eight labels have at most 30 characters.
  */
 const hostname = String.raw`(${label(63)}\.){0,3}${label(61)}|(${label(30)}\.){0,7}${label(30)}`;
+/** Without labels such as `xn--…`: whether these are valid is not regular. */
+const plainHostname = `(?!(.*[.])?[^.]{2}--)(${hostname})`;
 
 const ucs = String.raw`\u{a0}-\u{d7ff}\u{f900}-\u{fdcf}\u{fdf0}-\u{ffef}\u{10000}-\u{1fffd}\u{20000}-\u{2fffd}\u{30000}-\u{3fffd}`;
 const localPart = (letters: string): string => {
@@ -99,9 +101,9 @@ const patterns: Readonly<Record<string, string>> = {
   duration,
   email: email(""),
   "idn-email": email(ucs),
-  hostname,
-  // Without letters beyond ASCII, and without labels such as `xn--…`: whether these are valid is not regular.
-  "idn-hostname": `(?!(.*[.])?[^.]{2}--)(${hostname})`,
+  hostname: plainHostname,
+  // Without letters beyond ASCII: which of them are valid is not regular.
+  "idn-hostname": plainHostname,
   ipv4,
   ipv6,
   uri: uri.absolute,
