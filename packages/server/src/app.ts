@@ -30,7 +30,7 @@ export function createApp(deps: Deps): Express {
   app.use("/v1", requireKey(deps.findCaller, deps.admission.limits)); // headers only: an unauthenticated client never makes us read a body
   app.use(matchOperation); // 404, 405
   app.use(readBody(config.bodyTimeoutMs)); // 415, 413, 408, 400
-  app.use(validateBody(deps.gate)); // 400
+  app.use(validateBody(deps.gate, deps.schemaCompiler)); // 400
   app.use(runOperation(buildOperations(deps))); // pick engine → fit context → admit → relay → meter
   app.use(reportError(deps.log));
   return app;

@@ -1,3 +1,4 @@
+import type { SchemaCompiler } from "@parley/inference";
 import type { FindCaller } from "./auth/find-caller.ts";
 import type { Config } from "./config/read-config.ts";
 import type { RequestGate } from "./contract/request-gate.ts";
@@ -10,6 +11,7 @@ import type { ChatDeps } from "./operations/create-chat-completion/create-chat-c
 export interface Deps extends ChatDeps {
   readonly config: Config;
   readonly gate: RequestGate;
+  readonly schemaCompiler: SchemaCompiler;
   readonly findCaller: FindCaller;
   readonly recorder: LedgerRecorder;
   /** Aborts when the server will wait no longer for running requests. */

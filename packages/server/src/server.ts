@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { SchemaCompiler } from "@parley/inference";
 import type { SupervisorReport } from "@parley/inference";
 import { createApp } from "./app.ts";
 import type { Caller } from "./auth/caller.ts";
@@ -86,6 +87,7 @@ async function start({ config, log, report }: ServerOptions, started: AsyncDispo
     createApp({
       config,
       gate,
+      schemaCompiler: started.use(new SchemaCompiler()),
       models,
       recorder,
       log,

@@ -1,5 +1,5 @@
 import { schemaCompilations } from "@parley/inference";
-import { startTestServer } from "@parley/server/testing";
+import { startTestServer, withKey } from "@parley/server/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { chatWell, miniFolder, openPlace, replay } from "@parley/inference/testing";
 import { useServer } from "./use-server.ts";
@@ -20,19 +20,35 @@ afterEach(() => {
 });
 
 const object = (name: string) => ({ type: "object", properties: { [name]: { type: "string" } }, required: [name] });
-const unenforceable = { type: "object", minProperties: 1 };
-const tools = [
-  { type: "function", function: { name: "strict", parameters: object("a"), strict: true } },
-  { type: "function", function: { name: "loose", parameters: object("b") } },
-  { type: "function", function: { name: "free", parameters: unenforceable } },
-];
-const response_format = { type: "json_schema", json_schema: { name: "answer", schema: object("c") } };
+/** No engine of a grammar can count which values there were. */
+const unenforceable = (name: string) => ({ type: "object", properties: { [name]: { uniqueItems: true } } });
+
+let requests = 0;
+
+/** Schemas that no other request has. */
+function ask() {
+  const name = `r${(requests += 1)}`;
+  const schemas = {
+    strict: object(`${name}s`),
+    loose: object(`${name}l`),
+    free: unenforceable(name),
+    answer: object(`${name}a`),
+  };
+  const tools = [
+    { type: "function", function: { name: "strict", parameters: schemas.strict, strict: true } },
+    { type: "function", function: { name: "loose", parameters: schemas.loose } },
+    { type: "function", function: { name: "free", parameters: schemas.free } },
+  ];
+  const response_format = { type: "json_schema", json_schema: { name: "answer", schema: schemas.answer } };
+  return { schemas, body: { tools, response_format } };
+}
 
 test.each([1, 3])(
   "an engine in a child process, %d choices: every schema of the request is compiled once",
   async (n) => {
-    await server().complete({ tools, response_format, n });
-    expect(compiled).toEqual([object("a"), object("c"), object("b"), unenforceable]);
+    const { schemas, body } = ask();
+    await server().complete({ ...body, n });
+    expect(compiled).toEqual([schemas.strict, schemas.answer, schemas.loose, schemas.free]);
   },
 );
 
@@ -44,18 +60,37 @@ test("an engine elsewhere, behind a chat route: every schema of the request is c
     settings: { models: { "model-1": { engine: "remote", remote } } },
   });
   place.answer = replay("tool-auto-stream", "vllm-0.32.0-chat");
+  const { schemas, body } = ask();
   const called = { type: "function", function: { name: "get_price", parameters: object("symbol") } };
-  await remoteServer.complete({ tools: [called, ...tools], max_completion_tokens: 200 });
-  expect(compiled).toEqual([object("a"), object("symbol"), object("b"), unenforceable]);
+  await remoteServer.complete({ tools: [called, ...body.tools], max_completion_tokens: 200 });
+  expect(compiled).toEqual([schemas.strict, object("symbol"), schemas.loose, schemas.free]);
 });
 
-test("a request that is refused for another field compiles what stands before that field, once", async () => {
-  await server().refuse({ tools, response_format, user: 1 });
-  expect(compiled).toEqual([object("a"), object("c")]);
+test("a schema of an earlier request of the same key is not compiled again", async () => {
+  const { body } = ask();
+  await server().complete(body);
+  compiled = [];
+  await server().complete(structuredClone(body));
+  expect(compiled).toEqual([]);
+});
+
+test("another key has a cache of its own", async () => {
+  const { schemas, body } = ask();
+  await server().complete(body);
+  compiled = [];
+  await server().complete(body, withKey(await server().makeKey()));
+  expect(compiled).toEqual([schemas.strict, schemas.answer, schemas.loose, schemas.free]);
+});
+
+test("a request that is refused has compiled its schemas once", async () => {
+  const { schemas, body } = ask();
+  await server().refuse({ ...body, user: 1 });
+  expect(compiled).toEqual([schemas.strict, schemas.answer, schemas.loose, schemas.free]);
 });
 
 test("a request that is refused for a schema has compiled it once", async () => {
-  const strict = { type: "function", function: { name: "f", parameters: unenforceable, strict: true } };
-  await server().refuse({ tools: [strict], response_format });
-  expect(compiled).toEqual([unenforceable]);
+  const { schemas } = ask();
+  const strict = { type: "function", function: { name: "f", parameters: schemas.free, strict: true } };
+  await server().refuse({ tools: [strict] });
+  expect(compiled).toEqual([schemas.free]);
 });

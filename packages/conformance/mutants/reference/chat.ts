@@ -8,6 +8,7 @@ import { run } from "./generation.ts";
 import { countPrompt } from "./language.ts";
 import { contextLength, isOffered, unknownModel } from "./models.ts";
 import type { Reply } from "./mutant.ts";
+import { ignoredWords } from "./schema-words.ts";
 import { fault, findViolation, ignoredMembers } from "./violation.ts";
 import type { Violation } from "./violation.ts";
 import type { World } from "./world.ts";
@@ -28,7 +29,7 @@ export async function answerChat(call: Call, given: string): Promise<Reply | und
   const changed = mutant.violation ? mutant.violation(own, bodyOf(parsed), head) : own;
   const body = mutant.body?.(bodyOf(parsed), head) ?? bodyOf(parsed);
   if (changed) return refuse(world, changed);
-  const names = ignoredMembers(schema, body);
+  const names = [...ignoredMembers(schema, body), ...ignoredWords(body)];
   const found = mutant.ignored?.(names, body) ?? names;
   const shown = found
     .slice(0, 16)
@@ -59,7 +60,7 @@ function judge(body: unknown, text: string, { head, key }: Call): Violation | un
     const broken = depend(body, text);
     if (broken) return broken;
   }
-  const [ignored] = ignoredMembers(schema, body);
+  const [ignored] = [...ignoredMembers(schema, body), ...ignoredWords(body)];
   if (ignored !== undefined && head.headers["x-strict-params"]?.toLowerCase() === "true")
     return fault("unknown_parameter", ignored, `${ignored} would have no effect.`);
   if (!isOffered(String(body["model"]), key)) return unknownModel(String(body["model"]));

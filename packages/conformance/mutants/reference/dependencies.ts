@@ -1,17 +1,12 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { at, isRecord, listAt, textAt } from "../../src/judge/read.ts";
+import { wordsIn } from "./schema-words.ts";
 import { fault } from "./violation.ts";
 import type { Violation } from "./violation.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
 const ajv = new Ajv2020({ strict: false });
-const enforced = new Set(
-  "type properties required additionalProperties items enum const anyOf $defs $ref $schema $id $comment title description default examples deprecated".split(
-    " ",
-  ),
-);
-
 /** What the contract says across members, in the order of the members. `text` is the body as it came, for the digits of a seed. */
 export const dependencies: readonly ((body: Body, text: string) => Violation | undefined)[] = [
   ({ messages }) => {
@@ -62,7 +57,7 @@ export const dependencies: readonly ((body: Body, text: string) => Violation | u
   },
 ];
 
-function toolFault({ tools, tool_choice: choice }: Body): Violation | undefined {
+function toolFault({ tools }: Body): Violation | undefined {
   const list = Array.isArray(tools) ? tools : [];
   for (const [index, tool] of list.entries()) {
     const name = at(tool, "/function/name");
@@ -70,18 +65,17 @@ function toolFault({ tools, tool_choice: choice }: Body): Violation | undefined 
     if (list.slice(0, index).some((other) => at(other, "/function/name") === name))
       return fault("invalid_value", `${path}.name`, `${path}.name is used already.`);
     const parameters = at(tool, "/function/parameters");
-    const isHeld =
-      at(tool, "/function/strict") === true || choice === "required" || at(choice, "/function/name") === name;
-    const found = isRecord(parameters) ? schemaFault(parameters, `${path}.parameters`, isHeld) : undefined;
+    const isStrict = at(tool, "/function/strict") === true;
+    const found = isRecord(parameters) ? schemaFault(parameters, `${path}.parameters`, isStrict) : undefined;
     if (found) return found;
   }
   return undefined;
 }
 
 function schemaFault(schema: unknown, path: string, isHeld: boolean): Violation | undefined {
-  const odd = isHeld ? oddKeyword(schema) : undefined;
+  const [odd] = isHeld ? wordsIn(schema).filter(({ isUnenforceable }) => isUnenforceable) : [];
   if (odd !== undefined)
-    return fault("invalid_schema", path, `${path} has the keyword ${odd}, which cannot be enforced.`);
+    return fault("invalid_schema", path, `${path} has the keyword ${odd.word}, which cannot be enforced.`);
   return isValidSchema(schema) ? undefined : fault("invalid_schema", path, `${path} is no valid JSON Schema.`);
 }
 
@@ -93,18 +87,4 @@ function isValidSchema(schema: unknown): boolean {
   } catch {
     return false;
   }
-}
-
-/** The first keyword that cannot be enforced, in a schema and those inside it. */
-function oddKeyword(schema: unknown): string | undefined {
-  if (!isRecord(schema)) return undefined;
-  const odd = Object.keys(schema).find((name) => !enforced.has(name));
-  if (odd !== undefined) return odd;
-  const inner = [
-    ...["properties", "$defs"].flatMap((name) => Object.values(Object(schema[name]))),
-    schema["items"],
-    schema["additionalProperties"],
-    ...listAt(schema, "/anyOf"),
-  ];
-  return inner.map(oddKeyword).find((one) => one !== undefined);
 }

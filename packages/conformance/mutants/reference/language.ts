@@ -142,5 +142,5 @@ export function smallest(schema: unknown, root: unknown): unknown {
   if (type === "array") return [];
   if (type === "boolean") return false;
   if (type === "null") return null;
-  return type === "integer" || type === "number" ? 0 : "x";
+  return type === "integer" || type === "number" ? Number(one["minimum"] ?? 0) : "x";
 }

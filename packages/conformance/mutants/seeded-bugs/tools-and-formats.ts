@@ -151,9 +151,20 @@ export const toolsAndFormats: SeededBugs = {
   "keyword-ignored": overlook(
     (found, body) =>
       found.code === "invalid_schema" &&
-      /"(?:pattern|not|minimum)"/.test(keywordsOf(body)) &&
+      /"(?:pattern|uniqueItems|\$dynamicRef)"/.test(keywordsOf(body)) &&
       body["stream"] === undefined,
   ),
+  "unknown-word-refused": {
+    violation: (found, body) =>
+      found ??
+      (keywordsOf(body).includes('"conformanceWord"')
+        ? fault("invalid_schema", "response_format.json_schema.schema", "conformanceWord is no keyword.")
+        : undefined),
+  },
+  "unknown-word-unnamed": {
+    ignored: (names) => names.filter((name) => !name.startsWith("response_format.json_schema.schema.")),
+  },
+  "left-out-keyword-unnamed": { ignored: (names) => names.filter((name) => !name.endsWith(".pattern")) },
   "bad-schema-accepted": overlook(
     (found, body) => found.code === "invalid_schema" && /colour|"required":"a"|none/.test(keywordsOf(body)),
   ),

@@ -14,11 +14,11 @@ const tool = (name: string, parameters: FunctionTool["parameters"], isStrict = f
 });
 const compile = (members: Partial<Constrained>) => compileGrammars({ ...plain, ...members }, new RequestSchemas());
 const enforceable = { type: "object", properties: { a: { type: "string" } } };
-const unenforceable = { minProperties: 5 };
+const unenforceable = { properties: { a: { type: "array", uniqueItems: true } } };
 
 describe("a schema that must be enforced and cannot be is rejected", () => {
   test.each<[string, Partial<Constrained>]>([
-    ["a keyword that is not enforced", { format: { type: "json_schema", schema: { pattern: "(a)\\1" } } }],
+    ["a keyword that is not enforced", { format: { type: "json_schema", schema: { pattern: "(?<!b)a" } } }],
     ["a schema that nothing satisfies", { format: { type: "json_schema", schema: false } }],
     [
       "a forced call whose arguments cannot be an object",
@@ -43,11 +43,15 @@ describe("the functions whose arguments are held to their parameters", () => {
 
   test("have rules of their own, whatever was compiled before them", () => {
     const schemas = new RequestSchemas();
-    schemas.parameters(enforceable, true);
     const other = { type: "object", properties: { b: { type: "integer" } } };
-    const { toolGrammar } = compileGrammars({ ...plain, tools: [tool("b", other), tool("a", enforceable)] }, schemas);
-    expect(toolGrammar).toMatch(/"b\\", \\"arguments\\": " tool-1-0 \| "a\\", \\"arguments\\": " tool-0-0/);
-    expect(toolGrammar?.match(/^tool-[01]-0 ::=/gm)).toHaveLength(2);
+    const tools = [tool("b", other), tool("a", enforceable), tool("again", { ...enforceable })];
+    const { toolGrammar } = compileGrammars({ ...plain, tools }, schemas);
+    const starts = [...(toolGrammar ?? "").matchAll(/"(\w+)\\", \\"arguments\\": " (tool-\w+-0)/g)];
+    expect(starts.map(([, name]) => name)).toEqual(["b", "a", "again"]);
+    const [b, a, again] = starts.map(([, , rule]) => rule);
+    expect(b).not.toBe(a);
+    expect(again).toBe(a);
+    expect(toolGrammar?.match(/^tool-\w+-0 ::=/gm)).toHaveLength(2);
   });
 });
 
@@ -71,7 +75,7 @@ test("a schema that was compiled to validate the request is not compiled again",
     const schemas = new RequestSchemas();
     const answer = { type: "object" };
     schemas.answer(answer);
-    schemas.parameters(enforceable, true);
+    schemas.parameters(enforceable, { isStrict: true, isForced: false });
     compileGrammars(
       { format: { type: "json_schema", schema: answer }, tools: [tool("a", enforceable, true)], tool_choice: "auto" },
       schemas,

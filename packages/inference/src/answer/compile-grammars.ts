@@ -1,8 +1,14 @@
 import { EngineError } from "../engine.ts";
 import type { EngineRequest, FunctionTool, Grammars } from "../engine.ts";
+import type { EnforcedSchema } from "../schema/compile-schema.ts";
 import type { RequestSchemas } from "../schema/request-schemas.ts";
 import { anyObjectGrammar, answerGrammar, toolCallGrammar } from "../schema/grammar/complete-grammar.ts";
 import type { CallableTool } from "../schema/grammar/complete-grammar.ts";
+
+/** A tool with what its grammar enforces. */
+interface Callable extends CallableTool {
+  readonly parameters: EnforcedSchema | "any" | undefined;
+}
 
 type Constrained = Pick<EngineRequest, "format" | "tools" | "tool_choice">;
 
@@ -12,15 +18,16 @@ type Constrained = Pick<EngineRequest, "format" | "tools" | "tool_choice">;
  * @throws {EngineError} `rejected` where a schema cannot be enforced although it must be
  */
 export function compileGrammars({ format, tools, tool_choice }: Constrained, schemas: RequestSchemas): Grammars {
-  const callable = offeredIn(tools, tool_choice).map((tool) =>
-    toCallable(tool, tool_choice !== "auto" || tool.isStrict === true, schemas),
-  );
+  const callable = offeredIn(tools, tool_choice).map((tool) => toCallable(tool, tool_choice !== "auto", schemas));
   return {
     contentGrammar: contentGrammarOf(format, schemas),
     toolGrammar: callable.length === 0 ? undefined : toolCallGrammar(callable),
-    enforcedTools: callable.flatMap(({ name, parameters }) => (parameters === "any" ? [] : [name])),
+    enforcedTools: callable.filter(isEnforced).map(({ name }) => name),
   };
 }
+
+const isEnforced = ({ parameters }: Callable): boolean =>
+  parameters === undefined || (parameters !== "any" && parameters.unenforced.length === 0);
 
 function offeredIn(tools: readonly FunctionTool[], choice: EngineRequest["tool_choice"]): readonly FunctionTool[] {
   if (choice === "none") return [];
@@ -36,11 +43,15 @@ function contentGrammarOf(format: EngineRequest["format"], schemas: RequestSchem
 }
 
 /** Every call is constrained, strict or not: the name is one that was offered, and the arguments are at least a JSON object. */
-function toCallable({ name, parameters }: FunctionTool, isBinding: boolean, schemas: RequestSchemas): CallableTool {
+function toCallable(
+  { name, parameters, isStrict = false }: FunctionTool,
+  isForced: boolean,
+  schemas: RequestSchemas,
+): Callable {
   if (parameters === undefined) return { name, parameters };
-  const compiled = schemas.parameters(parameters, isBinding);
+  const compiled = schemas.parameters(parameters, { isStrict, isForced });
   if ("rules" in compiled) return { name, parameters: compiled };
-  if (!isBinding) return { name, parameters: "any" };
+  if (!isStrict && !isForced) return { name, parameters: "any" };
   throw new EngineError(
     "rejected",
     `The parameters of the function ${name} cannot be enforced: ${compiled.fault.reason}.`,

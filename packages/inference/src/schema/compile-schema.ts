@@ -6,7 +6,7 @@ import { assertFewParses } from "./grammar/count-parses.ts";
 import { writeRules } from "./grammar/write-rules.ts";
 import { UnenforceableKeyword, UnsatisfiableSchema } from "./schema-fault.ts";
 import type { SchemaFault } from "./schema-fault.ts";
-import { toRules } from "./to-rules.ts";
+import { leaveOut, toRules } from "./to-rules.ts";
 import type { WantedValue } from "./to-rules.ts";
 
 /** A schema as a grammar. */
@@ -49,28 +49,22 @@ export function compileParameters(
   return compile({ schema: parameters, isObject: true }, prefix, budget, options);
 }
 
-/** With more keywords than these left out, little of the schema would be enforced. */
-const mostUnenforced = 32;
-
 function compile(
   wanted: WantedValue,
   prefix: string,
   budget: ComplexityBudget,
   { isLenient = false }: CompileOptions,
 ): CompiledSchema {
-  const unenforced: SchemaFault[] = [];
-  for (;;) {
-    try {
-      const omitted = new Set(unenforced.map((fault) => fault.path));
-      const { rules, annotations } = toRules(wanted, budget, omitted);
-      assertFewParses(rules, budget);
-      return { rules: writeRules(rules, prefix, budget), start: `${prefix}-0`, annotations, unenforced };
-    } catch (error) {
-      const fault = toFault(error);
-      const isKnown = unenforced.some(({ path }) => path === fault.path);
-      if (!isLenient || fault.keyword === null || isKnown || unenforced.length === mostUnenforced) return { fault };
-      unenforced.push(fault);
-    }
+  const write = (omitted: ReadonlySet<string>): Omit<EnforcedSchema, "unenforced"> => {
+    const { rules, annotations } = toRules(wanted, budget, omitted);
+    assertFewParses(rules, budget);
+    return { rules: writeRules(rules, prefix, budget), start: `${prefix}-0`, annotations };
+  };
+  try {
+    const { result, unenforced } = isLenient ? leaveOut(write) : { result: write(new Set()), unenforced: [] };
+    return { ...result, unenforced };
+  } catch (error) {
+    return { fault: toFault(error) };
   }
 }
 

@@ -15,6 +15,10 @@ export class ComplexityBudget {
     this.#left = steps;
   }
 
+  get isSpent(): boolean {
+    return this.#left < 0;
+  }
+
   /** @throws {SchemaTooComplex} once the budget is spent */
   spend(steps: number): void {
     this.#left -= steps;

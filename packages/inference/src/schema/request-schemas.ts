@@ -1,40 +1,90 @@
+import { createHash } from "node:crypto";
 import { channel } from "node:diagnostics_channel";
 import { ComplexityBudget } from "./complexity-budget.ts";
 import { compileParameters, compileSchema } from "./compile-schema.ts";
 import type { CompiledSchema } from "./compile-schema.ts";
 import type { Schema } from "./dialect/raw-schema.ts";
 
-/** Publishes every schema that is compiled in this process. */
+/** Publishes every schema that is compiled in this process or for it. */
 export const schemaCompilations = channel("parley:schema-compiled");
+
+/** A schema in a request, and how it is used. */
+export interface WantedSchema {
+  readonly schema: Schema;
+  /**
+   * `answer`: of the content. `strict`: the parameters of a function that is `strict`. `lenient`: other parameters, of
+   * which as much is enforced as can be.
+   */
+  readonly use: "answer" | "strict" | "lenient";
+  /** Whether the request is refused where no grammar can be made. */
+  readonly isBinding: boolean;
+}
 
 /** The budget for all parameters that may stay unenforced: 128 tools with a budget each would take seconds. */
 const optionalSteps = 400_000;
 
-/**
- * The schemas of one request. Each is compiled when it is first asked for and never again: the stage that validates the
- * request and the one that makes its grammars share one of these. Budgets limit the schemas of a request together.
- */
-export class RequestSchemas {
-  readonly #answers = new Map<Schema, CompiledSchema>();
-  readonly #parameters = new Map<Schema, CompiledSchema>();
-  readonly #bindingBudget = new ComplexityBudget();
-  readonly #optionalBudget = new ComplexityBudget(optionalSteps);
+/** Limits the work for the schemas of one request together. An answer has a budget of its own. */
+export class RequestBudgets {
+  readonly #binding = new ComplexityBudget();
+  readonly #optional = new ComplexityBudget(optionalSteps);
 
-  /** The schema of the answer. */
-  answer(schema: Schema): CompiledSchema {
-    return once(this.#answers, schema, () => compileSchema(schema, "value", new ComplexityBudget()));
-  }
-
-  /** The parameters of a function. @param isBinding the request is refused where they cannot be enforced */
-  parameters(schema: Schema, isBinding: boolean): CompiledSchema {
-    const budget = isBinding ? this.#bindingBudget : this.#optionalBudget;
-    return once(this.#parameters, schema, () => compileParameters(schema, `tool-${this.#parameters.size}`, budget));
+  of({ use, isBinding }: WantedSchema): ComplexityBudget {
+    if (use === "answer") return new ComplexityBudget();
+    return isBinding ? this.#binding : this.#optional;
   }
 }
 
-function once(known: Map<Schema, CompiledSchema>, schema: Schema, compile: () => CompiledSchema): CompiledSchema {
-  const compiled = known.get(schema) ?? compile();
-  if (!known.has(schema)) schemaCompilations.publish(schema);
-  known.set(schema, compiled);
-  return compiled;
+/** Rules of different parameters have different names, since all of them stand in one grammar. */
+export function compileWanted({ schema, use }: WantedSchema, budget: ComplexityBudget): CompiledSchema {
+  if (use === "answer") return compileSchema(schema, "value", budget);
+  return compileParameters(schema, `tool-${digestOf(schema)}`, budget, { isLenient: use === "lenient" });
+}
+
+const digestOf = (schema: Schema): string =>
+  createHash("sha256").update(JSON.stringify(schema)).digest("hex").slice(0, 16);
+
+/**
+ * The schemas of one request, each compiled once. A `SchemaCompiler` fills it; a schema that it was not given is compiled
+ * when it is first asked for.
+ */
+export class RequestSchemas {
+  readonly #known = new Map<Schema, Map<WantedSchema["use"], CompiledSchema>>();
+  readonly #binding = new Set<Schema>();
+  readonly #budgets = new RequestBudgets();
+
+  /** The schema of the answer. */
+  answer(schema: Schema): CompiledSchema {
+    return this.#get({ schema, use: "answer", isBinding: true });
+  }
+
+  /** The parameters of a function. @param isForced `tool_choice` demands the call */
+  parameters(schema: Schema, { isStrict, isForced }: { isStrict: boolean; isForced: boolean }): CompiledSchema {
+    return this.#get({ schema, use: isStrict ? "strict" : "lenient", isBinding: isStrict || isForced });
+  }
+
+  /**
+   * The paths in a schema that its grammar does not enforce: words that are no keywords, and keywords that cannot be enforced
+   * for a function that is forced and not strict. Empty for a schema that binds no answer.
+   */
+  ignoredIn(schema: Schema): string[] {
+    if (!this.#binding.has(schema)) return [];
+    return [...(this.#known.get(schema)?.values() ?? [])].flatMap((compiled) =>
+      "rules" in compiled ? [...compiled.annotations, ...compiled.unenforced].map(({ path }) => path) : [],
+    );
+  }
+
+  add({ schema, use, isBinding }: WantedSchema, compiled: CompiledSchema): void {
+    if (isBinding) this.#binding.add(schema);
+    const uses = this.#known.get(schema) ?? new Map<WantedSchema["use"], CompiledSchema>();
+    this.#known.set(schema, uses.set(use, compiled));
+  }
+
+  #get(wanted: WantedSchema): CompiledSchema {
+    const known = this.#known.get(wanted.schema)?.get(wanted.use);
+    if (known) return known;
+    schemaCompilations.publish(wanted.schema);
+    const compiled = compileWanted(wanted, this.#budgets.of(wanted));
+    this.add(wanted, compiled);
+    return compiled;
+  }
 }

@@ -5,7 +5,7 @@ import type { Rule } from "./grammar/build-rules.ts";
 import { FreeNames } from "./grammar/free-names.ts";
 import type { FiniteRules } from "./grammar/keep-finite.ts";
 import { shortestRest } from "./grammar/shortest-rest.ts";
-import { toRules } from "./to-rules.ts";
+import { leaveOut, toRules } from "./to-rules.ts";
 import type { WantedValue } from "./to-rules.ts";
 import type { Numbers } from "./values/numbers.ts";
 
@@ -15,12 +15,12 @@ const mostValues = 10_000;
 const mostLevels = 200;
 
 /**
- * A small JSON value that satisfies a schema.
- * @throws {UnenforceableKeyword} {SchemaTooComplex} {UnsatisfiableSchema}
+ * A small JSON value that satisfies a schema, but for keywords that cannot be enforced.
+ * @throws {UnenforceableKeyword} where there are too many of them {SchemaTooComplex} {UnsatisfiableSchema}
  */
 export function smallestValue(wanted: WantedValue): unknown {
   const budget = new ComplexityBudget();
-  return new ValueWriter(toRules(wanted, budget), budget).valueOf(0, 0);
+  return leaveOut((omitted) => new ValueWriter(toRules(wanted, budget, omitted), budget).valueOf(0, 0)).result;
 }
 
 class ValueWriter {

@@ -5,7 +5,8 @@ import type { SchemaNode, SchemaWord } from "./dialect/schema-node.ts";
 import { buildRules } from "./grammar/build-rules.ts";
 import { keepFinite } from "./grammar/keep-finite.ts";
 import type { FiniteRules } from "./grammar/keep-finite.ts";
-import { UnsatisfiableSchema } from "./schema-fault.ts";
+import { UnenforceableKeyword, UnsatisfiableSchema } from "./schema-fault.ts";
+import type { SchemaFault } from "./schema-fault.ts";
 import { SchemaValues } from "./values/schema-values.ts";
 
 /** A schema, and whether its value has to be an object besides. */
@@ -31,4 +32,26 @@ export function toRules(
   const finite = keepFinite(buildRules(condition, values, budget), budget);
   if (finite.order[0] === undefined) throw new UnsatisfiableSchema("no finite JSON value satisfies this schema");
   return { ...finite, annotations };
+}
+
+/** With more keywords than these left out, little of the schema would be enforced. */
+const mostUnenforced = 32;
+
+/**
+ * Does something with a schema, leaving out one keyword after another that cannot be enforced.
+ * @param attempt gets the paths to leave out
+ * @throws {UnenforceableKeyword} where there are too many {UnsatisfiableSchema} {SchemaTooComplex}
+ */
+export function leaveOut<T>(attempt: (omitted: ReadonlySet<string>) => T): { result: T; unenforced: SchemaFault[] } {
+  const unenforced = new Map<string, SchemaFault>();
+  for (;;) {
+    try {
+      return { result: attempt(new Set(unenforced.keys())), unenforced: [...unenforced.values()] };
+    } catch (error) {
+      if (!(error instanceof UnenforceableKeyword)) throw error;
+      const { fault } = error;
+      if (unenforced.has(fault.path) || unenforced.size === mostUnenforced) throw error;
+      unenforced.set(fault.path, fault);
+    }
+  }
 }

@@ -1,10 +1,11 @@
-import { Ajv2020 } from "ajv/dist/2020.js";
-import type { CompiledSchema, RequestSchemas } from "@parley/inference";
+import { findMalformed } from "@parley/inference";
+import type { CompiledSchema, RequestSchemas, Schema, SchemaFault } from "@parley/inference";
 import { ApiError } from "../errors/api-error.ts";
 import contract from "../generated/contract.json" with { type: "json" };
 import type { BodyText } from "./body-text.ts";
 import type { Field, Rules } from "./field-rules.ts";
 import { isRecord } from "./schema.ts";
+import { nameIn, useOfParameters } from "./schemas-in-body.ts";
 
 /** The contract's `x-dependencies`, each at its field. A JSON Schema in the body is checked and compiled once. */
 export function dependenciesOf(body: unknown, text: BodyText, schemas: RequestSchemas): Rules {
@@ -24,16 +25,20 @@ export function dependenciesOf(body: unknown, text: BodyText, schemas: RequestSc
     "tools[].function.name": (field) => checkNameIsNew(field, root["tools"]),
     "tools[].function.parameters": ({ value, owner, path }) => {
       if (!isRecord(value)) return undefined;
-      const isHeld = owner["strict"] === true || isForced(root["tool_choice"], owner["name"]);
-      const compile = isHeld ? () => schemas.parameters(value, true) : undefined;
-      return once(value, () => checkSchema(value, path, compile) ?? checkIsObject(value, path));
+      const use = useOfParameters(owner, root["tool_choice"]);
+      const isHeld = use.isStrict || use.isForced;
+      const judge = (): ApiError | undefined =>
+        checkWellFormed(value, path) ??
+        (isHeld ? checkCompiled(schemas.parameters(value, use), path) : undefined) ??
+        checkIsObject(value, path);
+      return once(value, judge);
     },
     tool_choice: ({ value, path }) => checkToolChoice(value, root["tools"], path),
     "response_format.json_schema.schema": ({ value, path }) => {
       const format = root["response_format"];
       // Another type of format ignores a schema beside it.
       const isInForce = isRecord(value) && isRecord(format) && format["type"] === "json_schema";
-      return isInForce ? once(value, () => checkSchema(value, path, () => schemas.answer(value))) : undefined;
+      return isInForce ? once(value, () => checkCompiled(schemas.answer(value), path)) : undefined;
     },
     functions: refuse,
     function_call: refuse,
@@ -76,20 +81,11 @@ function checkSeed(digits: string): ApiError | undefined {
   return isInside ? undefined : invalid("seed", `seed must be from ${leastSeed} to ${mostSeed}.`);
 }
 
-/** The function that a choice or a tool names. It may come after the field that is judged, so it can be anything. */
-function nameIn(value: unknown): string | undefined {
-  const name = isRecord(value) && isRecord(value["function"]) ? value["function"]["name"] : undefined;
-  return typeof name === "string" ? name : undefined;
-}
-
 function checkNameIsNew({ value, owner, path }: Field, tools: unknown): ApiError | undefined {
   const first = Array.isArray(tools) ? tools.find((tool) => nameIn(tool) === value) : undefined;
   const isNew = !isRecord(first) || first["function"] === owner;
   return isNew ? undefined : invalid(path, `${path} is ${String(value)}, the name of an earlier tool.`);
 }
-
-const isForced = (choice: unknown, name: unknown): boolean =>
-  choice === "required" || (name !== undefined && nameIn(choice) === name);
 
 function checkToolChoice(choice: unknown, tools: unknown, path: string): ApiError | undefined {
   const name = nameIn(choice);
@@ -99,32 +95,28 @@ function checkToolChoice(choice: unknown, tools: unknown, path: string): ApiErro
   return invalid(path, `${path} names ${name}, which is not among the tools.`);
 }
 
-let metaSchema: Ajv2020 | undefined;
-
-function checkSchema(
-  schema: Record<string, unknown>,
-  path: string,
-  compile: (() => CompiledSchema) | undefined,
-): ApiError | undefined {
-  // Compiled on first use: most requests carry no schema.
-  metaSchema ??= new Ajv2020({ strict: false, logger: false });
-  // `$schema` may name any dialect; the schema is read as 2020-12.
-  const { $schema: _dialect, ...plain } = schema;
-  if (metaSchema.validateSchema(plain) !== true) {
-    const [fault] = metaSchema.errors ?? [];
-    return badSchema(path, `is not valid JSON Schema: ${fault?.instancePath || "its root"} ${fault?.message}`);
-  }
-  const compiled = compile?.();
-  if (!compiled || !("fault" in compiled)) return undefined;
-  const { fault } = compiled;
-  return badSchema(path, `cannot be used: ${fault.reason}${fault.path && ` (at ${fault.path})`}`);
+/** A schema that is not enforced as a whole has to be JSON Schema at least. */
+function checkWellFormed(schema: Schema, path: string): ApiError | undefined {
+  const fault = findMalformed(schema);
+  return fault && badSchema(path, fault);
 }
+
+const checkCompiled = (compiled: CompiledSchema, path: string): ApiError | undefined =>
+  "fault" in compiled ? badSchema(path, compiled.fault) : undefined;
 
 /** Arguments are always an object: a schema that excludes objects could never be satisfied. */
 function checkIsObject({ type = "object" }: Record<string, unknown>, path: string): ApiError | undefined {
   const isObject = type === "object" || (Array.isArray(type) && type.includes("object"));
-  return isObject ? undefined : badSchema(path, `must describe an object: its "type" is ${JSON.stringify(type)}`);
+  if (isObject) return undefined;
+  return badSchema(path, {
+    path: "type",
+    keyword: "type",
+    reason: `it must describe an object, and its "type" is ${JSON.stringify(type)}`,
+  });
 }
 
-const badSchema = (path: string, what: string): ApiError =>
-  new ApiError("invalid_schema", `${path} ${what}.`, { param: path });
+function badSchema(param: string, { path, keyword, reason }: SchemaFault): ApiError {
+  const name = keyword === null || reason.includes(`"${keyword}"`) ? "" : `"${keyword}": `;
+  const place = path === "" ? "" : ` (at ${path})`;
+  return new ApiError("invalid_schema", `${param} cannot be used: ${name}${reason}${place}.`, { param });
+}

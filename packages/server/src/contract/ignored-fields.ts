@@ -6,22 +6,27 @@ import type { Schema } from "./schema.ts";
 
 const { ignoredParamsShown, ignoredParamNameBytes } = contract["x-limits"];
 
-/** The names of an object in the order of the request. */
-export type NamesOf = (owner: Readonly<Record<string, unknown>>) => readonly string[];
+/** What the search needs to know of the request. */
+export interface IgnoredLookup {
+  /** The names of an object in the order of the request. */
+  readonly namesOf: (owner: Readonly<Record<string, unknown>>) => readonly string[];
+  /** The paths in a JSON Schema of the request that its grammar does not enforce. */
+  readonly ignoredIn: (schema: Readonly<Record<string, unknown>>) => readonly Path[];
+}
 
 /**
- * Fields of a valid body that have no effect: unknown ones anywhere, and those that the contract marks so. A null field
- * counts as absent, so it is never among them. In the order of the request, at most as many as the header shows.
+ * Fields of a valid body that have no effect: unknown ones anywhere, those that the contract marks so, and in a JSON Schema
+ * the words that are not enforced. A null field counts as absent, so it is never among them. In the order of the request,
+ * at most as many as the header shows.
  */
-export function findIgnoredFields(schema: Schema, body: unknown, namesOf: NamesOf): readonly Path[] {
-  const search: Search = { found: [], namesOf };
+export function findIgnoredFields(schema: Schema, body: unknown, lookup: IgnoredLookup): readonly Path[] {
+  const search: Search = { found: [], ...lookup };
   collect(search, schema, body, "");
   return search.found;
 }
 
-interface Search {
+interface Search extends IgnoredLookup {
   readonly found: Path[];
-  readonly namesOf: NamesOf;
 }
 
 function collect(search: Search, unresolved: Schema, value: unknown, path: Path): void {
@@ -31,6 +36,7 @@ function collect(search: Search, unresolved: Schema, value: unknown, path: Path)
     const branch = branchFor(schema, value);
     if (branch) collect(search, branch, value, path);
   } else if (Array.isArray(value)) collectItems(search, schema, value, path);
+  else if (isRecord(value) && schema["x-json-schema"]) collectWords(search, value, path);
   else if (isRecord(value) && schema.properties) collectFields(search, schema.properties, value, path);
 }
 
@@ -38,6 +44,16 @@ function collectItems(search: Search, schema: Schema, items: readonly unknown[],
   const { items: inner } = schema;
   if (!inner) return;
   for (const [index, item] of items.entries()) collect(search, inner, item, itemPath(path, index));
+}
+
+function collectWords(search: Search, schema: Record<string, unknown>, path: Path): void {
+  const left = ignoredParamsShown.value - search.found.length;
+  search.found.push(
+    ...search
+      .ignoredIn(schema)
+      .slice(0, left)
+      .map((word) => fieldPath(path, word)),
+  );
 }
 
 function collectFields(

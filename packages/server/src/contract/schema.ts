@@ -25,6 +25,7 @@ export interface Schema {
   readonly discriminator?: { readonly propertyName: string; readonly mapping?: Readonly<Record<string, string>> };
   readonly "x-error-code"?: ErrorCode;
   readonly "x-ignored"?: boolean;
+  readonly "x-json-schema"?: object;
   readonly "x-model-limit"?: string;
   readonly "x-exact-bounds"?: { readonly minimum: string; readonly maximum: string };
   readonly "x-unsupported-values"?: readonly string[];

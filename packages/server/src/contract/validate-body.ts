@@ -1,6 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import { RequestSchemas } from "@parley/inference";
+import type { SchemaCompiler } from "@parley/inference";
 import type { Request, RequestHandler, Response } from "express";
+import { contextOf } from "../edge/request-context.ts";
+import { callerOf } from "../edge/require-key.ts";
 import { ApiError } from "../errors/api-error.ts";
 import { BodyText } from "./body-text.ts";
 import { dependenciesOf } from "./dependencies.ts";
@@ -11,6 +14,7 @@ import { parseJsonBody } from "./parse-json-body.ts";
 import type { ParsedBody } from "./parse-json-body.ts";
 import type { RequestGate } from "./request-gate.ts";
 import type { Schema } from "./schema.ts";
+import { schemasIn } from "./schemas-in-body.ts";
 
 /** What validation leaves for an operation beside the value of the body. */
 export interface ValidatedBody {
@@ -26,15 +30,16 @@ export const validatedBodyOf = (req: IncomingMessage): ValidatedBody =>
   bodies.get(req) ?? { text: new BodyText("null", null), schemas: new RequestSchemas() };
 
 /** Turns the bytes of the body into what its operation declares. @throws {ApiError} 400 */
-export function validateBody(gate: RequestGate): RequestHandler {
+export function validateBody(gate: RequestGate, compiler: SchemaCompiler): RequestHandler {
   return async function validateBody(req, res, next) {
     if (req.method === "POST") {
       const body = parseJsonBody(req.body as Buffer); // readBody has put them there
-      const schemas = new RequestSchemas();
       req.body = body.value;
-      assertValid(body, await gate.accepts(req, res), gate.schema, schemas);
+      const keepsSchema = await gate.accepts(req, res);
+      const schemas = await compiler.compile(schemasIn(body.value), callerOf(res).keyId, contextOf(res).signal);
+      assertValid(body, keepsSchema, gate.schema, schemas);
       bodies.set(req, { text: body.text, schemas });
-      nameIgnored(body, gate.schema, req, res);
+      nameIgnored(body, gate.schema, schemas, req, res);
     }
     next();
   };
@@ -53,8 +58,17 @@ function assertValid({ value, text }: ParsedBody, keepsSchema: boolean, schema: 
   );
 }
 
-function nameIgnored({ value, text }: ParsedBody, schema: Schema, req: Request, res: Response): void {
-  const ignored = findIgnoredFields(schema, value, (owner) => text.namesOf(owner));
+function nameIgnored(
+  { value, text }: ParsedBody,
+  schema: Schema,
+  schemas: RequestSchemas,
+  req: Request,
+  res: Response,
+): void {
+  const ignored = findIgnoredFields(schema, value, {
+    namesOf: (owner) => text.namesOf(owner),
+    ignoredIn: (inner) => schemas.ignoredIn(inner),
+  });
   const [first] = ignored;
   if (first === undefined) return;
   if (req.get("x-strict-params")?.toLowerCase() === "true") {

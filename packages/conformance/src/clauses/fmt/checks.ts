@@ -2,6 +2,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { checkOf } from "../../judge/check.ts";
 import type { TestGroup, Check } from "../../judge/check.ts";
 import { cannot, must, show } from "../../judge/finding.ts";
+import { mustNameIgnored } from "../../judge/ignored-params.ts";
 import {
   at,
   completionOf,
@@ -15,7 +16,7 @@ import {
   textAt,
 } from "../../judge/read.ts";
 import type { Answer } from "../../wire/answer.ts";
-import { keywords, listed, plans, schemaPath, steps } from "./requests.ts";
+import { foreignWords, keywords, listed, plans, schemaPath, steps } from "./requests.ts";
 
 const ajv = new Ajv2020({ strict: false });
 const isListed = ajv.compile(listed);
@@ -79,6 +80,11 @@ const checks: readonly Check[] = [
       return "every answer was valid";
     },
   ),
+  checkOf("FMT-16", "Sends a schema with words that are no keywords.", ["words that are no keywords"], (context) => {
+    const answer = context.answer("words that are no keywords");
+    completionOf(answer);
+    return mustNameIgnored(answer, ...foreignWords.map((word) => `${schemaPath}.${word}`));
+  }),
   checkOf("FMT-08", "Sends a schema with every annotation.", ["annotations"], (context) => {
     completionOf(context.answer("annotations"));
     return "accepted";

@@ -3,6 +3,7 @@ import { checkOf } from "../../judge/check.ts";
 import type { TestGroup, Check } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
 import { cannot, must, show } from "../../judge/finding.ts";
+import { mustNameIgnored } from "../../judge/ignored-params.ts";
 import {
   at,
   completionOf,
@@ -177,6 +178,16 @@ const checks: readonly Check[] = [
       return "accepted";
     },
     true,
+  ),
+  checkOf(
+    "TOOL-24",
+    "Forces a function with a keyword that cannot be enforced.",
+    ["a keyword in a forced function"],
+    (context) => {
+      const answer = context.answer("a keyword in a forced function");
+      completionOf(answer);
+      return mustNameIgnored(answer, "tools[0].function.parameters.properties.a.pattern");
+    },
   ),
   checkOf(
     "TOOL-20",

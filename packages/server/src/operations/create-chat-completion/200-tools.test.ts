@@ -1,5 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
+import type { Completion } from "../../relay/collect.ts";
 import { useServer } from "../../../test/use-server.ts";
 
 const usage = { prompt_tokens: 5, cached_tokens: 0, completion_tokens: 1, reasoning_tokens: 0 };
@@ -37,6 +38,18 @@ const schema = {
 };
 const f = { type: "function", function: { name: "f", description: "d", parameters: schema } };
 const g = { type: "function", function: { name: "g" } };
+/** Its pattern compares a part of the text with another one, which no grammar can. */
+const repeating = {
+  type: "function",
+  function: {
+    name: "repeating",
+    parameters: {
+      type: "object",
+      properties: { a: { type: "string", minLength: 3, pattern: "(a)\\1" } },
+      required: ["a"],
+    },
+  },
+};
 const named = (name: string) => ({ type: "function", function: { name } });
 const isValid = (wanted: object, text: string | null | undefined): unknown =>
   new Ajv2020().validate(wanted, JSON.parse(text ?? ""));
@@ -85,12 +98,24 @@ describe("tools", () => {
   });
 
   test("TOOL-19 a keyword that cannot be enforced is accepted where nothing is forced", async () => {
-    const parameters = { type: "object", properties: { a: { type: "string", pattern: "^a", minLength: 3 } } };
-    const tools = [{ type: "function", function: { name: "f", parameters } }, g];
+    const tools = [repeating, g];
     for (const members of [{}, { tool_choice: "auto" }, { tool_choice: "none" }, { tool_choice: named("g") }]) {
-      expect((await server().chat({ tools, ...members })).status).toBe(200);
+      const response = await server().chat({ tools, ...members });
+      expect(response.status).toBe(200);
+      expect(response.headers.get("x-ignored-params")).toBeNull();
     }
   });
+
+  test.each([["required"], [named("repeating")]])(
+    "TOOL-13 TOOL-24 with tool_choice %j everything else is enforced, and the keyword is named",
+    async (tool_choice) => {
+      const response = await server().chat({ tools: [repeating], tool_choice });
+      expect(response.headers.get("x-ignored-params")).toBe("tools[0].function.parameters.properties.a.pattern");
+      const { choices } = (await response.json()) as Completion;
+      const kept = { type: "object", properties: { a: { minLength: 3, type: "string" } }, required: ["a"] };
+      expect(isValid(kept, choices[0]?.message.tool_calls?.[0]?.function.arguments)).toBe(true);
+    },
+  );
 
   test("TOOL-16 RESP-09 a call that the cap cut is given as far as it came", async () => {
     const { message, finish_reason } = await firstOf(script("cut"));
@@ -159,6 +184,15 @@ describe("response_format", () => {
     expect(
       (await server().chat(json({ type: "object", $schema: "http://json-schema.org/draft-07/schema#" }))).status,
     ).toBe(200);
+  });
+
+  test("FMT-16 words that are no keywords are named, in the order of the request", async () => {
+    const odd = { type: "object", example: {}, properties: { a: { maxLenght: 3 }, b: { format: "colour" } } };
+    const response = await server().chat({ ...json(odd), conformance: 1 });
+    expect(response.status).toBe(200);
+    const path = "response_format.json_schema.schema";
+    const words = ["example", "properties.a.maxLenght", "properties.b.format"].map((word) => `${path}.${word}`);
+    expect(response.headers.get("x-ignored-params")).toBe([...words, "conformance"].join(","));
   });
 
   test("FMT-15 what the cap cut is given as it came", async () => {

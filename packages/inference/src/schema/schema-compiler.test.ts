@@ -1,0 +1,92 @@
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { schemaCompilations } from "./request-schemas.ts";
+import type { WantedSchema } from "./request-schemas.ts";
+import { SchemaCompiler } from "./schema-compiler.ts";
+
+const compiler = new SchemaCompiler();
+afterAll(() => compiler[Symbol.asyncDispose]());
+
+const never = new AbortController().signal;
+let compiled: unknown[] = [];
+const note = (schema: unknown): void => void compiled.push(schema);
+beforeEach(() => {
+  compiled = [];
+  schemaCompilations.subscribe(note);
+});
+afterEach(() => {
+  schemaCompilations.unsubscribe(note);
+});
+
+const answer = (schema: WantedSchema["schema"]): WantedSchema => ({ schema, use: "answer", isBinding: true });
+const small = (name: string) => ({ type: "object", properties: { [name]: { type: "string" } }, required: [name] });
+/** Takes more steps than are spent at once. */
+const large = (name: string) => ({
+  type: "object",
+  properties: Object.fromEntries(
+    Array.from({ length: 60 }, (_, index) => [
+      `${name}${index}`,
+      { type: "string", pattern: "^[a-z]+-[0-9]+$", maxLength: index + 3 },
+    ]),
+  ),
+});
+
+test("a small schema and a large one are compiled, each once, and rules are the same as without the compiler", async () => {
+  const wanted = [answer(small("a")), answer(large("a"))];
+  const schemas = await compiler.compile(wanted, "key", never);
+  expect(compiled).toHaveLength(2);
+  for (const { schema } of wanted) expect(schemas.answer(schema)).toHaveProperty("rules");
+  expect(compiled).toHaveLength(2);
+});
+
+test("a large schema does not hold up the event loop", async () => {
+  let turns = 0;
+  const timer = setInterval(() => (turns += 1), 1);
+  try {
+    await compiler.compile([answer(large("b"))], "key", never);
+  } finally {
+    clearInterval(timer);
+  }
+  expect(turns).toBeGreaterThan(3);
+});
+
+describe("what has been compiled", () => {
+  test("is not compiled again for the same owner, and is for another", async () => {
+    await compiler.compile([answer(small("c"))], "one", never);
+    await compiler.compile([answer(small("c"))], "one", never);
+    expect(compiled).toHaveLength(1);
+    await compiler.compile([answer(small("c"))], "other", never);
+    expect(compiled).toHaveLength(2);
+  });
+
+  test("of an owner with many schemas pushes out nothing of another owner", async () => {
+    await compiler.compile([answer(small("kept"))], "quiet", never);
+    for (let index = 0; index < 2500; index += 1) await compiler.compile([answer(small(`n${index}`))], "busy", never);
+    compiled = [];
+    await compiler.compile([answer(small("kept"))], "quiet", never);
+    expect(compiled).toEqual([]);
+    await compiler.compile([answer(small("n0"))], "busy", never);
+    expect(compiled).toEqual([small("n0")]);
+  });
+
+  test("as parameters is not taken for an answer", async () => {
+    const schema = small("d");
+    const schemas = await compiler.compile([answer(schema), { schema, use: "lenient", isBinding: true }], "key", never);
+    expect(compiled).toHaveLength(2);
+    expect(schemas.answer(schema)).not.toEqual(schemas.parameters(schema, { isStrict: false, isForced: true }));
+  });
+});
+
+test("a caller that leaves stops the work", async () => {
+  const hangUp = new AbortController();
+  const compiling = compiler.compile([answer(large("e"))], "key", hangUp.signal);
+  hangUp.abort(new Error("gone"));
+  await expect(compiling).rejects.toThrow("gone");
+  expect((await compiler.compile([answer(large("f"))], "key", never)).answer(large("f"))).toBeDefined();
+});
+
+test("a schema of more than a million characters is refused unread", async () => {
+  const schema = { enum: Array.from({ length: 200_000 }, (_, index) => index) };
+  const schemas = await compiler.compile([answer(schema)], "key", never);
+  expect(schemas.answer(schema)).toMatchObject({ fault: { reason: expect.stringContaining("longer than 1000000") } });
+  expect(compiled).toEqual([]);
+});

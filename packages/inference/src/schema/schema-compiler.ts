@@ -1,0 +1,117 @@
+import { createHash } from "node:crypto";
+import { LRUCache } from "lru-cache";
+import { Piscina } from "piscina";
+import { ComplexityBudget } from "./complexity-budget.ts";
+import type { CompiledSchema } from "./compile-schema.ts";
+import { RequestSchemas, compileWanted, schemaCompilations } from "./request-schemas.ts";
+import type { WantedSchema } from "./request-schemas.ts";
+
+/** About 2 ms. What takes more is compiled in another thread. */
+const inlineSteps = 8000;
+
+/** Far above what the budgets allow, so that only a mistake of ours can reach it. */
+const deadlineMs = 10_000;
+
+/** The compiled schemas that are kept: of so many callers, in characters of rules for each. */
+const cached = { owners: 64, characters: 2_000_000 };
+
+const threadMegabytes = 256;
+
+/** A longer schema is refused before it is read. In characters of JSON. */
+const mostCharacters = 1_000_000;
+
+interface Job extends WantedSchema {
+  readonly key: string;
+}
+
+/**
+ * Compiles the schemas of requests: small ones at once, larger ones in a thread, so that the event loop stays free. What it
+ * has compiled it remembers for each caller: an application's one schema is compiled once, and no caller can push out the
+ * schemas of another.
+ */
+export class SchemaCompiler implements AsyncDisposable {
+  readonly #owners = new LRUCache<string, LRUCache<string, CompiledSchema>>({ max: cached.owners });
+  readonly #thread = new Piscina<readonly WantedSchema[], CompiledSchema[]>({
+    filename: new URL("./compile-worker.ts", import.meta.url).href,
+    minThreads: 0,
+    maxThreads: 1,
+    idleTimeout: 60_000,
+    resourceLimits: { maxOldGenerationSizeMb: threadMegabytes },
+  });
+
+  /**
+   * @param owner whose cache is used, such as the id of a key
+   * @throws the signal's reason when it aborts first
+   */
+  async compile(wanted: readonly WantedSchema[], owner: string, signal: AbortSignal): Promise<RequestSchemas> {
+    const schemas = new RequestSchemas();
+    const cache = this.#cacheOf(owner);
+    const jobs = wanted.flatMap((one): Job[] => {
+      const key = keyOf(one);
+      const known = key === undefined ? tooLong : cache.get(key);
+      if (known) schemas.add(one, known);
+      return known || key === undefined ? [] : [{ ...one, key }];
+    });
+    for (const [job, compiled] of await this.#compileAll(jobs, signal)) {
+      schemas.add(job, compiled);
+      cache.set(job.key, compiled);
+    }
+    return schemas;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#thread.destroy();
+  }
+
+  #cacheOf(owner: string): LRUCache<string, CompiledSchema> {
+    const known = this.#owners.get(owner);
+    if (known) return known;
+    const cache = new LRUCache<string, CompiledSchema>({ maxSize: cached.characters, sizeCalculation: sizeOf });
+    this.#owners.set(owner, cache);
+    return cache;
+  }
+
+  async #compileAll(jobs: readonly Job[], signal: AbortSignal): Promise<(readonly [Job, CompiledSchema])[]> {
+    for (const { schema } of jobs) schemaCompilations.publish(schema);
+    const small = compileInline(jobs);
+    const large = jobs.slice(small.length);
+    const compiled = large.length === 0 ? small : [...small, ...(await this.#compileInThread(large, signal))];
+    return jobs.map((job, index) => [job, compiled[index] ?? refused("it could not be compiled")] as const);
+  }
+
+  async #compileInThread(jobs: readonly Job[], signal: AbortSignal): Promise<CompiledSchema[]> {
+    const wanted = jobs.map(({ schema, use, isBinding }) => ({ schema, use, isBinding }));
+    const deadline = AbortSignal.timeout(deadlineMs);
+    try {
+      return await this.#thread.run(wanted, { signal: AbortSignal.any([signal, deadline]) });
+    } catch {
+      signal.throwIfAborted();
+      // The thread was stopped at its deadline, or has no memory left.
+      return jobs.map(() => refused("the schema takes too much time or memory to enforce"));
+    }
+  }
+}
+
+/** Those at the beginning that take little work together. */
+function compileInline(jobs: readonly Job[]): CompiledSchema[] {
+  const budget = new ComplexityBudget(inlineSteps);
+  const done: CompiledSchema[] = [];
+  for (const job of jobs) {
+    const compiled = compileWanted(job, budget);
+    if (budget.isSpent) break;
+    done.push(compiled);
+  }
+  return done;
+}
+
+/** Equal schemas have equal keys, if their members stand in the same order. Undefined where the schema is too long. */
+function keyOf({ schema, use }: WantedSchema): string | undefined {
+  const text = JSON.stringify(schema);
+  if (text.length > mostCharacters) return undefined;
+  return createHash("sha256").update(`${use} ${text}`).digest("base64");
+}
+
+const sizeOf = (compiled: CompiledSchema): number => ("rules" in compiled ? compiled.rules.length : 0) + 1000;
+
+const refused = (reason: string): CompiledSchema => ({ fault: { path: "", keyword: null, reason } });
+const tooLong = refused(`the schema is longer than ${mostCharacters} characters`);
