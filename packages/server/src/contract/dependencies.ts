@@ -1,4 +1,4 @@
-import { findMalformed } from "@parley/inference";
+import { findMalformed, nearestForm } from "@parley/inference";
 import type { CompiledSchema, RequestSchemas, Schema, SchemaFault } from "@parley/inference";
 import { ApiError } from "../errors/api-error.ts";
 import contract from "../generated/contract.json" with { type: "json" };
@@ -118,5 +118,7 @@ function checkIsObject({ type = "object" }: Record<string, unknown>, path: strin
 function badSchema(param: string, { path, keyword, reason }: SchemaFault): ApiError {
   const name = keyword === null || reason.includes(`"${keyword}"`) ? "" : `"${keyword}": `;
   const place = path === "" ? "" : ` (at ${path})`;
-  return new ApiError("invalid_schema", `${param} cannot be used: ${name}${reason}${place}.`, { param });
+  const instead = nearestForm(keyword);
+  const hint = instead === undefined ? "" : ` Write ${instead} instead.`;
+  return new ApiError("invalid_schema", `${param} cannot be used: ${name}${reason}${place}.${hint}`, { param });
 }

@@ -1,0 +1,52 @@
+import { RequestSchemas, keywordNames } from "@parley/inference";
+import { expect, test } from "vitest";
+import contract from "../generated/contract.json" with { type: "json" };
+
+const { properties } = contract.components.schemas.JsonSchemaFormat;
+const { enforced, identifiers, refused, annotations, ...lists } = properties.schema["x-json-schema"];
+const inPart = Object.keys(lists["enforced-in-part"]);
+
+test("the contract lists every keyword that the compiler knows, once", () => {
+  const listed = [...enforced, ...inPart, ...identifiers, ...refused, ...annotations];
+  expect(listed.toSorted()).toEqual(keywordNames.toSorted());
+});
+
+/** A value for each keyword that is enforced in every form. */
+const values: Readonly<Record<string, unknown>> = {
+  type: "object",
+  enum: ["a", { b: [1] }],
+  const: null,
+  minimum: -1.5,
+  maximum: 7,
+  exclusiveMinimum: -2,
+  exclusiveMaximum: 8,
+  minLength: 1,
+  maxLength: 500,
+  properties: { a: {} },
+  required: ["a"],
+  additionalProperties: { type: "string" },
+  maxProperties: 3,
+  items: { type: "integer" },
+  prefixItems: [{ type: "string" }],
+  additionalItems: false,
+  minItems: 1,
+  maxItems: 4,
+  anyOf: [{ type: "string" }, { type: "null" }],
+  allOf: [{ maximum: 3 }, { minimum: 1 }],
+  $ref: "#/$defs/a",
+};
+
+test.each(enforced)("%s is enforced", (keyword) => {
+  const schema = { [keyword]: values[keyword], $defs: { a: { type: "boolean" } } };
+  expect(values).toHaveProperty([keyword]);
+  expect(new RequestSchemas().answer(schema)).toMatchObject({ annotations: [], unenforced: [] });
+});
+
+test.each([...annotations, ...identifiers])("%s is accepted, and not named as ignored", (keyword) => {
+  const value = keyword.endsWith("efs") || keyword === "definitions" ? {} : "a";
+  expect(new RequestSchemas().answer({ [keyword]: value })).toMatchObject({ annotations: [] });
+});
+
+test.each(refused)("%s is refused", (keyword) => {
+  expect(new RequestSchemas().answer({ [keyword]: "#a" })).toMatchObject({ fault: { keyword } });
+});
