@@ -103,9 +103,6 @@ const keywords: Readonly<Record<string, Keyword>> = {
   contentSchema: annotation,
 };
 
-/** The names of all keywords, with those of older drafts. */
-export const keywordNames: readonly string[] = Object.keys(keywords);
-
 /** The keyword of that name; undefined where the draft has no such keyword. */
 export function keywordOf(name: string, draft: Draft | undefined): Keyword | undefined {
   const keyword = Object.hasOwn(keywords, name) ? keywords[name] : undefined;
