@@ -17,7 +17,7 @@ export interface ReadSchema {
 }
 
 /** The largest number of subschemas, of characters in names and literals, and of levels in one schema. */
-export const schemaBounds = { subschemas: 5000, characters: 150_000, levels: 128 } as const;
+export const schemaBounds = { subschemas: 5000, characters: 120_000, levels: 128 } as const;
 
 /**
  * Reads every subschema that can apply to a value: from the root, through keywords and references.
