@@ -3,7 +3,7 @@ import { RequestBudgets, compileWanted } from "./request-schemas.ts";
 import type { WantedSchema } from "./request-schemas.ts";
 
 /** Runs in a thread of `SchemaCompiler`. @param wanted those of one request, which share its budgets */
-export default function compileAll(wanted: readonly WantedSchema[]): CompiledSchema[] {
+export function compileAll(wanted: readonly WantedSchema[]): CompiledSchema[] {
   const budgets = new RequestBudgets();
   return wanted.map((one) => compileWanted(one, budgets.of(one)));
 }

@@ -3,6 +3,7 @@ import { LRUCache } from "lru-cache";
 import { Piscina } from "piscina";
 import { ComplexityBudget } from "./complexity-budget.ts";
 import type { CompiledSchema } from "./compile-schema.ts";
+import { compileAll } from "./compile-worker.ts";
 import { RequestSchemas, compileWanted, schemaCompilations } from "./request-schemas.ts";
 import type { WantedSchema } from "./request-schemas.ts";
 
@@ -83,7 +84,7 @@ export class SchemaCompiler implements AsyncDisposable {
     const wanted = jobs.map(({ schema, use, isBinding }) => ({ schema, use, isBinding }));
     const deadline = AbortSignal.timeout(deadlineMs);
     try {
-      return await this.#thread.run(wanted, { signal: AbortSignal.any([signal, deadline]) });
+      return await this.#thread.run(wanted, { name: compileAll.name, signal: AbortSignal.any([signal, deadline]) });
     } catch {
       signal.throwIfAborted();
       // The thread was stopped at its deadline, or has no memory left.
