@@ -119,6 +119,7 @@ export const steps: readonly Step[] = [
   suite({
     name: "client",
     purpose: "our client against the server, and as it is packed",
+    image: "browser",
     inputs: ["packages/client", "LICENSE", ...server],
   }),
   suite({
