@@ -1,5 +1,5 @@
-import { countsOf, hasPassed, lastLines } from "./outcome.ts";
-import type { Finished, Outcome } from "./outcome.ts";
+import { countsOf, hasPassed } from "./outcome.ts";
+import type { Finished } from "./outcome.ts";
 import type { Selection } from "./select.ts";
 import type { Step } from "./step.ts";
 
@@ -29,20 +29,6 @@ export function summarize(finished: ReadonlyMap<Step, Finished>, left: Selection
     `${sum(all, "passed")} passed, ${sum(all, "failed")} failed, ${skips.reduce((total, { count }) => total + count, 0)} skipped`,
     "",
   ].join("\n");
-}
-
-/** Reads what `summarize` has written. Without its last line the run broke, and counts as one failure. */
-export function outcomeIn(output: string): Outcome {
-  const counts = /^(\d+) passed, (\d+) failed, \d+ skipped$/.exec(lastLines(output, 1));
-  const [passed = 0, failed = 1] = counts?.slice(1).map(Number) ?? [];
-  const [, skips = ""] = /\nSkipped:\n((?: {2}.+\n)+)/.exec(output) ?? [];
-  const left = [...skips.matchAll(/^ {2}[\w:-]+: (?:(\d+) × )?(.+)$/gm)];
-  return {
-    passed,
-    failed,
-    skipped: left.map(([, count = "1", reason = ""]) => ({ count: Number(count), reason })),
-    ...(failed > 0 ? { trouble: lastLines(output, 40) } : {}),
-  };
 }
 
 const sum = (all: readonly (readonly [Step, Finished])[], what: "passed" | "failed"): number =>

@@ -3,18 +3,17 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from
 import { tmpdir } from "node:os";
 import { dirname, join, matchesGlob } from "node:path";
 import { logFileOf } from "../log.ts";
-import { skipped } from "../outcome.ts";
+import { lastLines, skipped } from "../outcome.ts";
 import type { Outcome } from "../outcome.ts";
 import { pnpm } from "../pnpm.ts";
 import { root } from "../root.ts";
 import { isInputOf, lockFiles } from "../step.ts";
 import type { Step } from "../step.ts";
 import { steps } from "../steps.ts";
-import { outcomeIn } from "../summary.ts";
 import { runToEnd } from "./processes.ts";
 
 /**
- * Runs a step by the host runner of a copy that holds what the step's container would: the packages of the lock file, the
+ * Runs a step in a copy that holds what the step's container would: the packages of the lock file, the
  * step's inputs, and what earlier steps have left for it. A file that the step reads and does not declare is missing there.
  */
 export async function runInCopy(step: Step, stop: AbortSignal): Promise<Outcome> {
@@ -28,9 +27,11 @@ export async function runInCopy(step: Step, stop: AbortSignal): Promise<Outcome>
     mkdirSync(dirname(log), { recursive: true });
     copyFiles([...filesFor(step), ...leftFor(step)], root, copy);
     await run(...pnpm, "--dir", copy, "install", "--frozen-lockfile", "--prefer-offline", "--reporter=silent");
-    await run("node", join(copy, "ci/run.ts"), "--only", step.name);
+    const exitCode = await run("node", join(copy, "ci/host/run-alone.ts"), step.name);
     copyFiles(step.outputs, copy, root);
-    return outcomeIn(readFileSync(log, "utf8"));
+    const printed = readFileSync(log, "utf8");
+    if (exitCode !== 0) return { passed: 0, failed: 1, skipped: [], trouble: lastLines(printed, 40) };
+    return JSON.parse(lastLines(printed, 1)) as Outcome; // `run-alone.ts` has written it
   } catch (error) {
     return { passed: 0, failed: 1, skipped: [], trouble: String(error) };
   } finally {

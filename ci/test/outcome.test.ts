@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { outcomeOf } from "../outcome.ts";
-import { isGreen, outcomeIn, summarize } from "../summary.ts";
+import { isGreen, summarize } from "../summary.ts";
 import { probe } from "./probe-step.ts";
 
 const report = JSON.stringify({
@@ -49,16 +49,4 @@ test("the summary names what was skipped and why, and ends with one line", () =>
   expect(isGreen(finished)).toBe(false);
   expect(isGreen(new Map([[suite, docs]]))).toBe(true);
   expect(isGreen(new Map())).toBe(false);
-});
-
-test("a summary is read as what it sums up, and its absence as a failure", () => {
-  const finished = new Map([[suite, { ...outcomeOf(suite, { exitCode: 0, output: "", report }), seconds: 3 }]]);
-  const skip = { count: 2, reason: "in a browser (with chromium)" };
-  expect(outcomeIn(summarize(finished, [], 4))).toEqual({ passed: 2, failed: 0, skipped: [skip] });
-  expect(outcomeIn("Segmentation fault\n")).toEqual({
-    passed: 0,
-    failed: 1,
-    skipped: [],
-    trouble: "Segmentation fault",
-  });
 });
