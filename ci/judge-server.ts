@@ -59,9 +59,14 @@ async function judge(levels: readonly string[]): Promise<number> {
   return code ?? 1;
 }
 
-/** A clause that takes an engine which fails on demand, or an answer that a demonstration model did not end. */
+/**
+ * A clause that takes an engine which fails on demand, an answer that a demonstration model did not end, or a model that
+ * minds a system message.
+ */
 const isOfTheModel = (note: string): boolean =>
-  note.startsWith("it needs a scripted engine") || note.endsWith('finished with "length"');
+  note.startsWith("it needs a scripted engine") ||
+  note.endsWith('finished with "length"') ||
+  note.startsWith("this model answers a system message like a user message");
 
 /** Clauses that were left open without a good reason. */
 function surprises(): string[] {

@@ -60,7 +60,14 @@ async function ask(tool: Tool, question: Question, folder: string, environment: 
 }
 
 function matches(printed: string, wanted: readonly string[]): boolean {
-  const pattern = wanted.map((line) => line.split("*").map(RegExp.escape).join(".*")).join("\n");
+  const pattern = wanted
+    .map((line) =>
+      line
+        .split("*")
+        .map((part) => RegExp.escape(part))
+        .join(".*"),
+    )
+    .join("\n");
   return new RegExp(`^${pattern}$`).test(printed.trim());
 }
 

@@ -1,5 +1,5 @@
-import { addText, emptyTrie } from "./text-trie.ts";
-import type { TextTrie } from "./text-trie.ts";
+import { addText, emptyTrie } from "../language/text-trie.ts";
+import type { TextTrie } from "../language/text-trie.ts";
 
 /** The escapes of characters that JSON cannot write otherwise. */
 const escapes = String.raw`"\\" (["\\bfnrt] | "u00" [01] hex)`;

@@ -7,8 +7,8 @@ import type { Automaton, Edge } from "./automaton.ts";
 import type { Items, Rule } from "./build-rules.ts";
 import { FreeNames } from "./free-names.ts";
 import { finiteValuesOf } from "./finite-values.ts";
-import { addText, emptyTrie, writeTrie } from "./text-trie.ts";
-import type { TextTrie } from "./text-trie.ts";
+import { addText, emptyTrie, writeTrie } from "../language/text-trie.ts";
+import type { TextTrie } from "../language/text-trie.ts";
 import { writeOtherNames } from "./write-other-names.ts";
 
 /** llama.cpp needs longer to parse a larger grammar than to generate an answer. */
@@ -213,10 +213,13 @@ class MemberWriter {
     for (const state of chain.toReversed()) {
       const { edges = [], others } = this.#automaton.states[state] ?? {};
       const shared = (others === undefined ? undefined : this.#tries.get(others)) ?? emptyTrie;
-      const named = edges.filter(({ name }) => typeof name === "string");
-      this.#context.budget.spend(named.reduce((sum, { name }) => sum + 3 * String(name).length, 1));
-      const add = (trie: TextTrie<Edge>, edge: Edge): TextTrie<Edge> => addText(trie, JSON.stringify(edge.name), edge);
-      this.#tries.set(state, named.reduce<TextTrie<Edge>>(add, shared));
+      let trie = shared;
+      for (const edge of edges) {
+        if (typeof edge.name !== "string") continue;
+        this.#context.budget.spend(1 + 3 * edge.name.length);
+        trie = addText(trie, JSON.stringify(edge.name), edge);
+      }
+      this.#tries.set(state, trie);
       const inherited = others === undefined ? [] : (this.#free.get(others) ?? []);
       this.#free.set(state, [...this.#freeMembers(state, edges), ...inherited]);
     }

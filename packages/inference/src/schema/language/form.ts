@@ -1,17 +1,18 @@
 import type { ComplexityBudget } from "../complexity-budget.ts";
-import { intersectSets, everything } from "./char-set.ts";
-import { combine, emptyDfa } from "./dfa.ts";
+import { contains, intersectSets, everything } from "./char-set.ts";
+import { combine, emptyDfa, runDfa } from "./dfa.ts";
 import type { Dfa } from "./dfa.ts";
 import { limitLength } from "./limit-length.ts";
+import { literalAutomaton } from "./literal-automaton.ts";
 import { minimize } from "./minimize.ts";
 import { repeatAutomaton, repeatOf } from "./repeat.ts";
 import type { Repeat } from "./repeat.ts";
 
 /**
- * How a language is held: as a repetition of one set where it is one, which costs nothing however long the texts may be;
- * otherwise as its smallest automaton. So equal languages have equal forms.
+ * How a language is held: as the list of its texts, in order, where it was made from one; as a repetition of one set where it
+ * is one, which costs nothing however long the texts may be; otherwise as its smallest automaton.
  */
-export type Form = { readonly repeat: Repeat } | { readonly dfa: Dfa };
+export type Form = { readonly texts: readonly string[] } | { readonly repeat: Repeat } | { readonly dfa: Dfa };
 
 export const nothing: Form = { dfa: emptyDfa };
 export const anything: Form = { repeat: { chars: everything, min: 0, max: Infinity } };
@@ -28,10 +29,50 @@ export function formOfRepeat({ chars, min, max }: Repeat): Form {
   return { repeat: max === 0 || chars.length === 0 ? { chars: [], min: 0, max: 0 } : { chars, min, max } };
 }
 
-export const dfaOf = (form: Form, budget: ComplexityBudget): Dfa =>
-  "dfa" in form ? form.dfa : repeatAutomaton(form.repeat, budget);
+/** A text with half a surrogate pair is left out. */
+export function formOfTexts(texts: Iterable<string>, budget: ComplexityBudget): Form {
+  const distinct = new Set<string>();
+  for (const text of texts) {
+    budget.spend(1 + (text.length >> 4));
+    if (text.isWellFormed()) distinct.add(text);
+  }
+  return distinct.size === 0 ? nothing : { texts: [...distinct].toSorted() };
+}
+
+export function dfaOf(form: Form, budget: ComplexityBudget): Dfa {
+  if ("dfa" in form) return form.dfa;
+  return "texts" in form ? literalAutomaton(form.texts, budget) : repeatAutomaton(form.repeat, budget);
+}
+
+export function includesText(form: Form, text: string): boolean {
+  if ("dfa" in form) return runDfa(form.dfa, text);
+  if ("texts" in form) return isListed(form.texts, text);
+  const { chars, min, max } = form.repeat;
+  const codePoints = Array.from(text, (character) => character.codePointAt(0) ?? 0);
+  return (
+    codePoints.length >= min && codePoints.length <= max && codePoints.every((codePoint) => contains(chars, codePoint))
+  );
+}
+
+/** @param texts in order */
+function isListed(texts: readonly string[], text: string): boolean {
+  let first = 0;
+  let end = texts.length;
+  while (first < end) {
+    const middle = (first + end) >> 1;
+    if ((texts[middle] ?? "") < text) first = middle + 1;
+    else end = middle;
+  }
+  return texts[first] === text;
+}
 
 export function intersectForms(a: Form, b: Form, budget: ComplexityBudget): Form {
+  if ("texts" in a)
+    return formOfTexts(
+      a.texts.filter((text) => includesText(b, text)),
+      budget,
+    );
+  if ("texts" in b) return intersectForms(b, a, budget);
   if ("repeat" in a && "repeat" in b) {
     const chars = intersectSets(a.repeat.chars, b.repeat.chars);
     const min = Math.max(a.repeat.min, b.repeat.min);
@@ -53,6 +94,7 @@ export function intersectForms(a: Form, b: Form, budget: ComplexityBudget): Form
 }
 
 export function uniteForms(a: Form, b: Form, budget: ComplexityBudget): Form {
+  if ("texts" in a && "texts" in b) return formOfTexts([...a.texts, ...b.texts], budget);
   return formOf(
     combine(dfaOf(a, budget), dfaOf(b, budget), (inA, inB) => inA || inB, budget),
     budget,
@@ -60,6 +102,11 @@ export function uniteForms(a: Form, b: Form, budget: ComplexityBudget): Form {
 }
 
 export function subtractForms(a: Form, b: Form, budget: ComplexityBudget): Form {
+  if ("texts" in a)
+    return formOfTexts(
+      a.texts.filter((text) => !includesText(b, text)),
+      budget,
+    );
   return formOf(
     combine(dfaOf(a, budget), dfaOf(b, budget), (inA, inB) => inA && !inB, budget),
     budget,

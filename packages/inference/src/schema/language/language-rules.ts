@@ -5,6 +5,8 @@ import type { Form } from "./form.ts";
 import { GrammarRules } from "./grammar-rules.ts";
 import type { Language } from "./language.ts";
 import type { NumberSet } from "./number-set.ts";
+import { addText, emptyTrie, writeTrie } from "./text-trie.ts";
+import type { TextTrie } from "./text-trie.ts";
 import { writeAutomaton } from "./write-automaton.ts";
 import { writeClass, writeJsonCharacter } from "./write-char-set.ts";
 import { writeCount } from "./write-count.ts";
@@ -50,10 +52,23 @@ export class LanguageRules {
 
   #write(form: Form): string {
     const writeSet = (set: CharSet): string => this.#character(set);
+    if ("texts" in form) return this.#writeTexts(form.texts);
     if ("dfa" in form) return writeAutomaton(form.dfa, { writeSet, end: quote, rules: this.#rules });
     const { chars, min, max } = form.repeat;
     const count = max === 0 ? [] : [writeCount(writeSet(chars), min, max, this.#rules)];
     return [...count, quote].join(" ");
+  }
+
+  /** With the closing quote, so that no text is the beginning of another. */
+  #writeTexts(texts: readonly string[]): string {
+    const add = (trie: TextTrie<true>, text: string): TextTrie<true> =>
+      addText(trie, JSON.stringify(text).slice(1), true);
+    const trie = texts.reduce<TextTrie<true>>(add, emptyTrie);
+    return writeTrie(
+      trie,
+      () => "",
+      (_branch, write) => this.#rules.add(write()),
+    );
   }
 
   /** A class of characters, or the name of a rule where some are escaped or where the class is long. */

@@ -1,18 +1,27 @@
 import { ComplexityBudget } from "../complexity-budget.ts";
-import { contains, everything, exampleOf, sizeOf } from "./char-set.ts";
-import { runDfa } from "./dfa.ts";
+import { everything, exampleOf, sizeOf } from "./char-set.ts";
 import type { Dfa } from "./dfa.ts";
 import { formatPatterns } from "./format-patterns.ts";
-import { anything, dfaOf, formOf, formOfRepeat, intersectForms, nothing, subtractForms, uniteForms } from "./form.ts";
+import {
+  anything,
+  dfaOf,
+  formOf,
+  formOfRepeat,
+  formOfTexts,
+  includesText,
+  intersectForms,
+  nothing,
+  subtractForms,
+  uniteForms,
+} from "./form.ts";
 import type { Form } from "./form.ts";
 import { countTexts, listTexts, shortestText } from "./list-texts.ts";
-import { literalAutomaton } from "./literal-automaton.ts";
 import { patternForm } from "./pattern-form.ts";
 
 /**
  * A regular set of strings: what `pattern`, `format`, the bounds of the length and the names of members allow. A string is a
- * sequence of Unicode code points without surrogates, and lengths count code points. A language never changes. Equal
- * languages have equal keys.
+ * sequence of Unicode code points without surrogates, and lengths count code points. A language never changes.
+ * Languages with equal keys are equal; of two equal ones, one may be held as a list and have another key.
  *
  * The automata are our own. `refa` (0.12) needed at least ten times as long for the patterns that name a Kubernetes object,
  * bounds no work, and has no form for long counts.
@@ -28,13 +37,20 @@ export class Language {
   readonly form: Form;
   #key: string | undefined;
 
-  private constructor(form: Form) {
+  /**
+   * Whether validators may accept more texts than these: a format is held to what all of them accept. What is not among the
+   * texts may be valid all the same.
+   */
+  readonly isNarrowed: boolean;
+
+  private constructor(form: Form, isNarrowed = false) {
     this.form = form;
+    this.isNarrowed = isNarrowed;
   }
 
   /** Exactly these texts. */
   static of(texts: Iterable<string>, budget: ComplexityBudget): Language {
-    return new Language(formOf(literalAutomaton(texts, budget), budget));
+    return new Language(formOfTexts(texts, budget));
   }
 
   /**
@@ -49,7 +65,7 @@ export class Language {
   static format(name: string): Language | undefined {
     const source = formatPatterns.get(name);
     if (source === undefined) return undefined;
-    const known = Language.#formats.get(name) ?? Language.pattern(source, new ComplexityBudget());
+    const known = Language.#formats.get(name) ?? new Language(patternForm(source, new ComplexityBudget()), true);
     Language.#formats.set(name, known);
     return known;
   }
@@ -61,15 +77,17 @@ export class Language {
   }
 
   intersect(other: Language, budget: ComplexityBudget): Language {
-    return new Language(intersectForms(this.form, other.form, budget));
+    return new Language(intersectForms(this.form, other.form, budget), this.isNarrowed || other.isNarrowed);
   }
 
   union(other: Language, budget: ComplexityBudget): Language {
-    return new Language(uniteForms(this.form, other.form, budget));
+    return new Language(uniteForms(this.form, other.form, budget), this.isNarrowed || other.isNarrowed);
   }
 
+  /** @throws {RangeError} where the other one is narrowed */
   minus(other: Language, budget: ComplexityBudget): Language {
-    return new Language(subtractForms(this.form, other.form, budget));
+    if (other.isNarrowed) throw new RangeError(`validators differ on what a "format" excludes`);
+    return new Language(subtractForms(this.form, other.form, budget), this.isNarrowed);
   }
 
   complement(budget: ComplexityBudget): Language {
@@ -90,26 +108,21 @@ export class Language {
   }
 
   includes(text: string): boolean {
-    if ("dfa" in this.form) return runDfa(this.form.dfa, text);
-    const codePoints = Array.from(text, (character) => character.codePointAt(0) ?? 0);
-    const { chars, min, max } = this.form.repeat;
-    return (
-      codePoints.length >= min &&
-      codePoints.length <= max &&
-      codePoints.every((codePoint) => contains(chars, codePoint))
-    );
+    return includesText(this.form, text);
   }
 
   /** A shortest text, with readable characters where it can; undefined where the language is empty. */
   shortest(): string | undefined {
     if (this.isEmpty) return undefined;
     if ("dfa" in this.form) return shortestText(this.form.dfa);
+    if ("texts" in this.form) return this.form.texts.toSorted((a, b) => a.length - b.length)[0];
     return this.form.repeat.min === 0 ? "" : exampleOf(this.form.repeat.chars).repeat(this.form.repeat.min);
   }
 
   /** The number of texts; infinite where there are more than can be counted exactly. */
   size(): number {
     if ("dfa" in this.form) return countTexts(this.form.dfa);
+    if ("texts" in this.form) return this.form.texts.length;
     const { chars, min, max } = this.form.repeat;
     const kinds = sizeOf(chars);
     if (max === Infinity || (kinds > 1 && max > 53)) return Infinity;
@@ -120,10 +133,11 @@ export class Language {
 
   /** All texts of a language that has at most `most`; undefined where it has more. */
   texts(most: number, budget: ComplexityBudget): string[] | undefined {
-    return this.size() <= most ? [...listTexts(dfaOf(this.form, budget))] : undefined;
+    if (this.size() > most) return undefined;
+    return "texts" in this.form ? [...this.form.texts] : [...listTexts(dfaOf(this.form, budget))];
   }
 
-  /** Two languages are equal exactly where their keys are. */
+  /** Languages with equal keys are equal. */
   get key(): string {
     this.#key ??= JSON.stringify(this.form, (_, value: unknown) => {
       if (value instanceof Int32Array || value instanceof Uint8Array) return value.join();

@@ -79,7 +79,7 @@ export class ValueAlgebra {
     return {
       hasNull: one.hasNull && !other.hasNull,
       booleans: one.booleans.filter((value) => !other.booleans.includes(value)),
-      strings: other.strings === Language.none ? one.strings : one.strings.minus(other.strings, this.#budget),
+      strings: this.#subtractStrings(one.strings, other.strings),
       numbers: one.numbers.minus(other.numbers, this.#budget),
       arrays: this.#subtract(
         one.arrays,
@@ -111,6 +111,10 @@ export class ValueAlgebra {
   #intersectStrings(one: Language, other: Language): Language {
     if (one === other || other === Language.any || one === Language.none) return one;
     return one === Language.any || other === Language.none ? other : one.intersect(other, this.#budget);
+  }
+
+  #subtractStrings(one: Language, other: Language): Language {
+    return one === Language.none || other === Language.none ? one : one.minus(other, this.#budget);
   }
 
   #intersectArrays(one: ArraySet, other: ArraySet): ArraySet[] {

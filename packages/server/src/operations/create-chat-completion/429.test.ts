@@ -73,7 +73,7 @@ describe("tokens a minute", () => {
     const key = withKey(await server().makeKey({ tokensPerMinute: 15 }));
     const refusal = await server().refuse({ max_tokens: 10 }, key);
     expect(refusal).toMatchObject({ status: 429, details: { limit: "tokens", requested: expect.any(Number) } });
-    expect(refusal.message).toContain(`${refusal.details?.["requested"]} tokens`);
+    expect(refusal.message).toContain(`${String(refusal.details?.["requested"])} tokens`);
     expect(refusal.headers.get("x-should-retry")).toBe("false");
     expect((await server().chat({ max_tokens: 1 }, key)).status).toBe(200);
   });
