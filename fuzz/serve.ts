@@ -47,7 +47,7 @@ function configFor(engine: EngineName, dataDir: string): Config {
   });
 }
 
-async function describe({ url, keys, models }: RunningServer): Promise<Target> {
+async function describe({ url, keys }: RunningServer): Promise<Target> {
   const makeKey = async (rules: { requestsPerMinute?: number; budgetUsd?: string }): Promise<string> =>
     (await createKey(keys, { name: "fuzz", ...rules }, Date.now())).token;
   const key = await makeKey({});
@@ -59,7 +59,6 @@ async function describe({ url, keys, models }: RunningServer): Promise<Target> {
     limitedKey: await makeKey({ requestsPerMinute: 1 }),
     spentKey: await makeKey({ budgetUsd: "0" }),
     models: data.map(({ id, pricing }) => ({ id, pricing })),
-    mostChoices: Math.min(...models.map((model) => model.engine.metadata?.slots ?? 1)),
   };
 }
 

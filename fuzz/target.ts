@@ -15,8 +15,6 @@ export interface Target {
   /** Its budget is used up. */
   readonly spentKey: string;
   readonly models: readonly { readonly id: string; readonly pricing: Readonly<Record<string, string>> }[];
-  /** How many choices the engine of every model can generate at the same time. */
-  readonly mostChoices: number;
 }
 
 export interface RunningTarget extends Target, AsyncDisposable {

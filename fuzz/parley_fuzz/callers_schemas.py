@@ -30,12 +30,14 @@ _enforced = [
     {"type": "object", "properties": {"k": {"const": 5}}, "required": ["k"], "examples": [1], "deprecated": True},
     {},
 ]
-_unenforced = [
+_words = [
     {"type": "object", "minProperties": 1},
-    {"type": "object", "properties": {"a": {"type": "string", "pattern": "^a"}}},
-    {"type": "object", "patternProperties": {"^a": {}}},
-    {"not": {}},
-    {"type": "object", "properties": {"a": {"type": "string", "minLength": 3}}},
+    {"type": "object", "properties": {"a": {"type": "string", "pattern": "^a{1,9}$"}}},
+    {"type": "object", "patternProperties": {"^a": {"type": "boolean"}}, "maxProperties": 2, "example": {}},
+    {"not": {"type": "object"}},
+    {"type": "object", "properties": {"a": {"type": "string", "minLength": 3, "maxLenght": 5, "format": "date"}}},
+    {"type": "object", "properties": {"a": {"$dynamicRef": "#b"}}},
+    {"$dynamicRef": "#b"},
 ]
 _broken = [{"type": "banana"}, {"type": 5}, {"properties": []}, {"required": "a"}, {"$ref": "#/nowhere"}, {"enum": []}]
 
@@ -44,7 +46,7 @@ def _any(rng: Random) -> dict[str, Any]:
     odds = rng.random()
     if odds < 0.5:
         return plain(rng)
-    return rng.choice(_enforced if odds < 0.8 else _unenforced if odds < 0.92 else _broken)
+    return rng.choice(_enforced if odds < 0.8 else _words if odds < 0.92 else _broken)
 
 
 def parameters(rng: Random) -> dict[str, Any]:

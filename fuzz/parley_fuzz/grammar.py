@@ -20,7 +20,7 @@ from parley_fuzz.contract import (
     request_schema,
     resolve,
 )
-from parley_fuzz.run_config import IS_SCRIPTED, MODEL_IDS, MOST_CHOICES
+from parley_fuzz.run_config import IS_SCRIPTED, MODEL_IDS
 
 GONE = object()
 TEXTS = [
@@ -225,7 +225,7 @@ _specials = {
     "max_tokens": _cap,
     "max_completion_tokens": _cap,
     "seed": _seed,
-    "n": lambda rng: min(rng.choice([1, 1, 2, 3, 8]), MOST_CHOICES),
+    "n": lambda rng: rng.choice([1, 1, 2, 3, 8]),
     "stop": lambda rng: rng.choice(["attack", " ", ["END"], ["a", "b", "c", "d"], "no such text"]),
     "logit_bias": lambda rng: rng.choice([{}, {"1734": -100}, {"5": 100, "99999999": 1.5}, {"7": None}]),
     "metadata": lambda rng: rng.choice([{}, {"order": "4711"}, {"a" * 64: "🦀" * 512}, {"x": None}]),

@@ -1,4 +1,7 @@
-"""The members of a request that have no effect, as the header `x-ignored-params` names them."""
+"""The members of a request that have no effect, as the header `x-ignored-params` names them.
+
+Which words of a JSON Schema have none takes a compiler to say: of them only the place is known here.
+"""
 
 import re
 from collections.abc import Iterator
@@ -10,6 +13,25 @@ from parley_fuzz.contract import Schema, branch_for, limits, member_path, reques
 def ignored_names(body: dict[str, Any]) -> list[str]:
     """The members without effect, as `x-ignored-params` names them, in the order of the request."""
     return list(_ignored(request_schema, body, ""))
+
+
+def schema_places(body: dict[str, Any]) -> list[str]:
+    """Where the JSON Schemas stand whose words without effect are named: those that an answer or a call is held to."""
+    response_format = body.get("response_format")
+    has_schema = isinstance(response_format, dict) and response_format.get("type") == "json_schema"
+    choice = body.get("tool_choice")
+    tools = [tool.get("function") if isinstance(tool, dict) else None for tool in body.get("tools") or []]
+    return ["response_format.json_schema.schema."] * has_schema + [
+        f"tools[{index}].function.parameters."
+        for index, function in enumerate(tools)
+        if isinstance(function, dict)
+        and (function.get("strict") is True or choice == "required" or _is_named(choice, function.get("name")))
+    ]
+
+
+def _is_named(choice: object, name: object) -> bool:
+    function = choice.get("function") if isinstance(choice, dict) else None
+    return isinstance(function, dict) and function.get("name") == name
 
 
 def _ignored(schema: Schema, value: object, path: str) -> Iterator[str]:
@@ -33,8 +55,14 @@ def _ignored(schema: Schema, value: object, path: str) -> Iterator[str]:
                 yield from _ignored(member, item, at)
 
 
-def ignored_header(names: list[str]) -> str:
-    return ",".join(_header_name(name) for name in names[: limits["ignoredParamsShown"]])
+def is_right_header(found: str | None, body: dict[str, Any]) -> bool:
+    """Whether the header names exactly the members without effect, beside words of schemas."""
+    named = found.split(",") if found else []
+    places = tuple(schema_places(body))
+    members = [name for name in named if not name.startswith(places)]
+    wanted = [_header_name(name) for name in ignored_names(body)]
+    is_full = len(named) == limits["ignoredParamsShown"]
+    return len(named) <= limits["ignoredParamsShown"] and members == (wanted[: len(members)] if is_full else wanted)
 
 
 def _header_name(name: str) -> str:

@@ -18,8 +18,6 @@ SPENT_KEY: str | None = _config.get("spentKey")
 IS_SCRIPTED: bool = _config["engine"] == "scripted"
 MODEL_IDS: list[str] = [model["id"] for model in _config["models"]]
 PRICES: dict[str, dict[str, str]] = {model["id"]: model["pricing"] for model in _config["models"]}
-MOST_CHOICES: int = _config["mostChoices"]
-"""How many choices the engine of every model can generate at the same time."""
 SOURCE: str = _config["source"]
 """Who draws the bodies: the `grammar` of this folder, or Schemathesis from the `schema`; `auth` is about keys."""
 IS_AUTH_RUN: bool = SOURCE == "auth"

@@ -106,17 +106,15 @@ def _tool_name(rules: _Rules, value: object, _owner: dict[str, Any], path: str) 
         rules.names.add(value)
 
 
-def _parameters(rules: _Rules, value: object, owner: dict[str, Any], path: str) -> Iterator[Fault]:
+def _parameters(_rules: _Rules, value: object, owner: dict[str, Any], path: str) -> Iterator[Fault]:
     if not isinstance(value, dict) or is_plain(value):
         return
-    forced = _named(rules.body.get("tool_choice")) == owner.get("name") or rules.body.get("tool_choice") == "required"
-    is_held = owner.get("strict") is True or forced
-    yield Fault("invalid_schema", path, is_certain=is_held and has_foreign_keyword(value))
+    yield Fault("invalid_schema", path, is_certain=owner.get("strict") is True and has_refused_keyword(value))
 
 
 def _schema(_rules: _Rules, value: object, _owner: dict[str, Any], path: str) -> Iterator[Fault]:
     if isinstance(value, dict) and not is_plain(value):
-        yield Fault("invalid_schema", path, is_certain=has_foreign_keyword(value))
+        yield Fault("invalid_schema", path, is_certain=has_refused_keyword(value))
 
 
 def _tool_choice(rules: _Rules, value: object, _owner: dict[str, Any], path: str) -> Iterator[Fault]:
@@ -153,13 +151,12 @@ _rules = {
     "web_search_options": _refused,
 }
 
-_words = schemas["JsonSchemaFormat"]["properties"]["schema"]["x-json-schema"]
-_known = {*_words["enforced"], *_words["annotations"]}
+_refused_keywords = schemas["JsonSchemaFormat"]["properties"]["schema"]["x-json-schema"]["refused"]
 
 
-def has_foreign_keyword(schema: dict[str, Any]) -> bool:
-    """Whether the root has a keyword outside the list; `allOf` may be enforced, and need not be."""
-    return any(name not in _known and name != "allOf" for name in schema)
+def has_refused_keyword(schema: dict[str, Any]) -> bool:
+    """Whether the root has a keyword that is never enforced."""
+    return "$schema" not in schema and any(name in schema for name in _refused_keywords)
 
 
 def is_plain(schema: dict[str, Any]) -> bool:

@@ -6,8 +6,8 @@ from typing import Any
 from parley_fuzz.checks.answer import scenario_of
 from parley_fuzz.contract import limits
 from parley_fuzz.exchange import Exchange, NotJson, parse_json
-from parley_fuzz.ignored import ignored_names
-from parley_fuzz.run_config import KEY, LIMITED_KEY, MODEL_IDS, MOST_CHOICES, SCENARIOS, SPENT_KEY
+from parley_fuzz.ignored import ignored_names, schema_places
+from parley_fuzz.run_config import KEY, LIMITED_KEY, MODEL_IDS, SCENARIOS, SPENT_KEY
 from parley_fuzz.verdict import faults_of
 
 SMALL_BODY_BYTES = 16_000
@@ -100,7 +100,11 @@ def _for_body(exchange: Exchange, body: dict[str, Any], text: str) -> Iterator[O
     if faults and faults[-1].is_certain:
         return
     names = ignored_names(body)
-    if names and exchange.sent_headers.get("x-strict-params", "").lower() == "true":
+    is_strict = exchange.sent_headers.get("x-strict-params", "").lower() == "true"
+    param = exchange.error.get("param")
+    if is_strict and isinstance(param, str) and param.startswith(tuple(schema_places(body))):
+        yield 400, "unknown_parameter", param
+    if names and is_strict:
         yield 400, "unknown_parameter", names[0]
     elif body["model"] not in MODEL_IDS:
         yield 404, "model_not_found", "model"
@@ -110,9 +114,6 @@ def _for_body(exchange: Exchange, body: dict[str, Any], text: str) -> Iterator[O
 
 def _for_valid(exchange: Exchange) -> Iterator[Outcome]:
     scenario = scenario_of(exchange)
-    if exchange.asked.get("n", 1) > MOST_CHOICES:
-        yield 400, "invalid_value", "n"
-        return
     if len(exchange.sent) > SMALL_BODY_BYTES:
         yield 400, "context_length_exceeded", "messages"
     if exchange.key == SPENT_KEY:

@@ -143,7 +143,12 @@ describe("logit_bias", () => {
     const everything = Object.fromEntries(Array.from({ length: 3000 }, (_, id) => [id, -100]));
     const format = {
       type: "json_schema",
-      schema: { type: "object", properties: { a: { enum: ["x", "y"] } }, required: ["a"] },
+      schema: {
+        type: "object",
+        properties: { a: { enum: ["x", "y"] } },
+        required: ["a"],
+        additionalProperties: false,
+      },
     } as const;
     const { text, finish } = await askOne(started.engine, {
       format,

@@ -47,7 +47,7 @@ const faults: readonly Fault[] = [
     400,
     "invalid_schema",
     "response_format.json_schema.schema",
-    set({ response_format: formatOf("oneOf") }),
+    set({ response_format: formatOf("$dynamicRef") }),
   ],
   ["reasoning_effort", 400, "invalid_value", "reasoning_effort", set({ reasoning_effort: "all" })],
   ["user", 400, "invalid_type", "user", set({ user: 1 })],

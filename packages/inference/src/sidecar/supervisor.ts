@@ -184,10 +184,10 @@ export class Supervisor {
     this.#ready.open();
     this.#hold(process);
     const isWatched = (): boolean => this.#process === process && this.#state === "ready";
-    const why = await watchProgress((signal) => this.#target.status(signal), this.#target.timings, isWatched);
-    if (why === undefined || this.#process !== process) return;
-    this.#isStalled = true;
-    this.#killBecause(process, `the engine is frozen: ${why}`);
+    const freeze = await watchProgress((signal) => this.#target.status(signal), this.#target.timings, isWatched);
+    if (freeze === undefined || this.#process !== process) return;
+    this.#isStalled = freeze.isStall;
+    this.#killBecause(process, `the engine is frozen: ${freeze.why}`);
   }
 
   #killBecause(process: EngineProcess | undefined, why: string): void {

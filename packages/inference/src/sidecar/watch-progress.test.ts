@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { EngineStatus } from "./status.ts";
 import { defaultTimings } from "./timings.ts";
 import { watchProgress } from "./watch-progress.ts";
+import type { Freeze } from "./watch-progress.ts";
 
 const timings = { ...defaultTimings, watchEveryMs: 5, unansweredMs: 60, stallMs: 60 };
 const idle: EngineStatus = { running: 0, waiting: 0, computing: 0, progress: 7, aborted: 0 };
@@ -12,7 +13,7 @@ const busy: EngineStatus = { ...idle, running: 2, computing: 1 };
 const patienceMs = 10_000;
 
 /** Watches until it complains, or for so long. */
-async function watch(ask: (signal: AbortSignal) => Promise<EngineStatus>, forMs = 250): Promise<string | undefined> {
+async function watch(ask: (signal: AbortSignal) => Promise<EngineStatus>, forMs = 250): Promise<Freeze | undefined> {
   const end = Date.now() + forMs;
   return watchProgress(ask, timings, () => Date.now() < end);
 }
@@ -20,15 +21,24 @@ async function watch(ask: (signal: AbortSignal) => Promise<EngineStatus>, forMs 
 describe("an engine is frozen when", () => {
   test("it does not answer in time", async () => {
     const silent = (signal: AbortSignal): Promise<EngineStatus> => wait(60_000, idle, { signal });
-    await expect(watch(silent, patienceMs)).resolves.toContain("no answer within 60 ms");
+    await expect(watch(silent, patienceMs)).resolves.toEqual({
+      why: expect.stringContaining("no answer within 60 ms"),
+      isStall: true,
+    });
   });
 
   test("it answers with a failure", async () => {
-    await expect(watch(() => Promise.reject(new Error("broken")), patienceMs)).resolves.toContain("broken");
+    await expect(watch(() => Promise.reject(new Error("broken")), patienceMs)).resolves.toEqual({
+      why: expect.stringContaining("broken"),
+      isStall: false,
+    });
   });
 
   test("it computes and no token comes of it", async () => {
-    await expect(watch(async () => busy, patienceMs)).resolves.toContain("no token for 60 ms");
+    await expect(watch(async () => busy, patienceMs)).resolves.toEqual({
+      why: expect.stringContaining("no token for 60 ms"),
+      isStall: true,
+    });
   });
 });
 

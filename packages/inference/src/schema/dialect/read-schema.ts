@@ -125,7 +125,8 @@ class SchemaReader {
   }
 
   #countCharacters(value: unknown): void {
-    if (isObject(value)) this.#characters += Object.keys(value).join("").length;
+    if (typeof value === "string") this.#characters += JSON.stringify(value).length;
+    else if (isObject(value)) this.#characters += Object.keys(value).join("").length;
     else if (Array.isArray(value) && !value.some(isSchema)) this.#characters += JSON.stringify(value).length;
     if (this.#characters > schemaBounds.characters) throw tooLarge();
   }
