@@ -4,6 +4,12 @@ import { quantile, table } from "./report.ts";
 
 /** Times the masks of llama.cpp along the first valid instance of every schema that compiles, and tells them as Markdown. */
 export async function measureMasks(paths: readonly string[], modelFile: string, stop: AbortSignal): Promise<string> {
+  // The work of llama.cpp alone does not keep a process from exiting.
+  using stack = new DisposableStack();
+  stack.adopt(
+    setInterval(() => undefined, 1000),
+    clearInterval,
+  );
   await using timer = await openMaskTimer(modelFile);
   const masks: number[] = [];
   const slowest: [id: string, ms: number][] = [];
