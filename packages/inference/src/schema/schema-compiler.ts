@@ -26,9 +26,9 @@ interface Job extends WantedSchema {
 }
 
 /**
- * Compiles the schemas of requests: small ones at once, larger ones in a thread, so that the event loop stays free. What it
- * has compiled it remembers for each caller: an application's one schema is compiled once, and no caller can push out the
- * schemas of another.
+ * Compiles the schemas of requests: small ones at once, larger ones in a thread, so that the event loop stays free. The
+ * results are kept for each caller. So the schema that an application always sends is compiled once, and one caller's
+ * schemas cannot push out those of another.
  */
 export class SchemaCompiler implements AsyncDisposable {
   readonly #owners = new LRUCache<string, LRUCache<string, CompiledSchema>>({ max: cached.owners });
@@ -46,6 +46,7 @@ export class SchemaCompiler implements AsyncDisposable {
    */
   async compile(wanted: readonly WantedSchema[], owner: string, signal: AbortSignal): Promise<RequestSchemas> {
     const schemas = new RequestSchemas();
+    if (wanted.length === 0) return schemas;
     const cache = this.#cacheOf(owner);
     const jobs = wanted.flatMap((one): Job[] => {
       const key = keyOf(one);

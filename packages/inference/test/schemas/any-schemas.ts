@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import type { SchemaObject } from "../../src/schema/dialect/raw-schema.ts";
 
-/** Schemas of every enforced keyword, satisfiable or not, alone and combined. */
+/** Schemas with every enforced keyword, alone and combined. No value satisfies some of them. */
 
 const small = fc.integer({ min: 0, max: 6 });
 const decimal = fc.integer({ min: -400, max: 400 }).map((hundredths) => hundredths / 100);

@@ -62,7 +62,7 @@ async function stream(): Promise<void> {
     undefined,
     { adapter: "fetch", responseType: "stream" },
   );
-  // The client types the answer as a whole one; with these two options it is a stream of bytes.
+  // The client's type says that the answer comes whole. With these two options it comes as a stream of bytes.
   for await (const chunk of readChunks(data as unknown as NonNullable<Response["body"]>))
     for (const { delta, finish_reason } of chunk.choices) {
       if (delta.content) console.log(delta.content);

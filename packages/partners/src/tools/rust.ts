@@ -1,6 +1,6 @@
 import type { Tool } from "../tool.ts";
 
-/** A rerun finds compiled what the client depends on. */
+/** Keeps the client's compiled dependencies for the next run. */
 const cargo = "CARGO_TARGET_DIR=../cargo cargo";
 
 export const rust: readonly Tool[] = [

@@ -26,10 +26,10 @@ export function dependenciesOf(body: unknown, text: BodyText, schemas: RequestSc
     "tools[].function.parameters": ({ value, owner, path }) => {
       if (!isRecord(value)) return undefined;
       const use = useOfParameters(owner, root["tool_choice"]);
-      const isHeld = use.isStrict || use.isForced;
+      // Only a strict compilation refuses whatever is malformed; another one leaves it out.
       const judge = (): ApiError | undefined =>
-        checkWellFormed(value, path) ??
-        (isHeld ? checkCompiled(schemas.parameters(value, use), path) : undefined) ??
+        (use.isStrict ? undefined : checkWellFormed(value, path)) ??
+        (use.isStrict || use.isForced ? checkCompiled(schemas.parameters(value, use), path) : undefined) ??
         checkIsObject(value, path);
       return once(value, judge);
     },

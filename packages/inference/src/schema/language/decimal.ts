@@ -13,7 +13,7 @@ export function decimalOf(value: number): Decimal {
   return { isNegative: sign === "-", digits, exponent: digits === "" ? 0 : Number(exponent) };
 }
 
-/** The digits before and after the decimal point, without zeros at the outer ends. */
+/** The digits before and after the decimal point, without leading zeros before it and trailing zeros after it. */
 export function plainDigits({ digits, exponent }: Decimal): { integer: string; fraction: string } {
   if (exponent < 0) return { integer: "", fraction: "0".repeat(-exponent - 1) + digits };
   const integer = digits.slice(0, exponent + 1);
