@@ -119,6 +119,6 @@ function badSchema(param: string, { path, keyword, reason }: SchemaFault): ApiEr
   const name = keyword === null || reason.includes(`"${keyword}"`) ? "" : `"${keyword}": `;
   const place = path === "" ? "" : ` (at ${path})`;
   const instead = nearestForm(keyword);
-  const hint = instead === undefined ? "" : ` Write ${instead} instead.`;
+  const hint = instead === undefined ? "" : ` Instead, use ${instead}.`;
   return new ApiError("invalid_schema", `${param} cannot be used: ${name}${reason}${place}.${hint}`, { param });
 }
