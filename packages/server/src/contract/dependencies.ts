@@ -17,8 +17,8 @@ export function dependenciesOf(body: unknown, text: BodyText, schemas: RequestSc
   };
   return {
     "messages[].content": checkContent,
-    "messages[].audio": refuse,
-    "messages[].function_call": refuse,
+    "messages[].audio": refuseOfAssistant,
+    "messages[].function_call": refuseOfAssistant,
     seed: ({ value }) => (typeof value === "number" ? checkSeed(text.sourceOf("seed") ?? "") : undefined),
     top_logprobs: (field) => (root["logprobs"] === true ? undefined : needs(field, "logprobs")),
     stream_options: (field) => (root["stream"] === true ? undefined : needs(field, "stream")),
@@ -60,10 +60,16 @@ function refuse({ value, path }: Field): ApiError | undefined {
   return new ApiError("unsupported_parameter", `${path} is not supported here. Leave it out.`, { param: path });
 }
 
+/** The messages of other roles have no such field, so there it is ignored like any unknown one. */
+const refuseOfAssistant = (field: Field): ApiError | undefined =>
+  field.owner["role"] === "assistant" ? refuse(field) : undefined;
+
 function checkContent({ value, owner, path }: Field): ApiError | undefined {
   const { role, tool_calls: calls } = owner;
-  const hasCalls = Array.isArray(calls) && calls.length > 0;
-  if (role !== "assistant" || hasCalls || (value !== undefined && value !== null)) return undefined;
+  const isGiven = value !== undefined && value !== null;
+  // Calls that are no list are a fault of their own, which comes after this field.
+  const hasCalls = Array.isArray(calls) ? calls.length > 0 : calls !== undefined && calls !== null;
+  if (role !== "assistant" || hasCalls || isGiven) return undefined;
   return new ApiError("missing_required_parameter", `${path} is required where there are no tool_calls.`, {
     param: path,
   });

@@ -128,3 +128,10 @@ test("an unknown call may be answered, so that a conversation can be shortened",
 function call(id: string): object {
   return { id, type: "function", function: { name: "f", arguments: '{"a": 1}' } };
 }
+
+test("MSG-29 audio and function_call are fields of the assistant, so elsewhere they are ignored and named", async () => {
+  const messages = [{ role: "user", content: "a", audio: { id: "x" }, function_call: { name: "f" } }];
+  const response = await server().chat({ messages });
+  expect(response.status).toBe(200);
+  expect(response.headers.get("x-ignored-params")).toBe("messages[0].audio,messages[0].function_call");
+});

@@ -84,6 +84,7 @@ describe("a message", () => {
       "invalid_type",
       ".annotations",
     ],
+    ["whose calls are text, without content", { role: "assistant", tool_calls: "x" }, "invalid_type", ".tool_calls"],
     ["whose calls are an object", { role: "assistant", content: "a", tool_calls: {} }, "invalid_type", ".tool_calls"],
   ] as const)("%s", async (_title, message, code, path) => {
     await assertRefused(server(), { messages: [...before, message] }, { code, param: at(path) });
