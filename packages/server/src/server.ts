@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { SchemaCompiler } from "@parley/inference";
 import type { SupervisorReport } from "@parley/inference";
 import { createApp } from "./app.ts";
-import type { Caller } from "./auth/caller.ts";
 import { withEnvironmentKey, withStoredKeys } from "./auth/find-caller.ts";
 import type { KeyStore } from "./auth/key-store.ts";
 import type { Config } from "./config/read-config.ts";
@@ -19,9 +18,9 @@ import type { AdmissionDeps } from "./limits/admit.ts";
 import { Limits } from "./limits/limits.ts";
 import { ModelQueue } from "./engines/model-queue.ts";
 import { Listener } from "./listener.ts";
+import { findSpentBudget } from "./metering/budget.ts";
 import { closeAbandoned } from "./metering/close-abandoned.ts";
 import { LedgerRecorder } from "./metering/ledger-recorder.ts";
-import { isAtLeastUsd } from "./metering/price.ts";
 import type { UsageLedger } from "./metering/usage-ledger.ts";
 import type { Log } from "./observe/log.ts";
 import { createMetrics } from "./observe/metrics.ts";
@@ -137,8 +136,7 @@ function admissionFor(
     },
     limits: new Limits(new MemoryLimitStore(serverWide, nowMs), serverWide),
     recorder,
-    hasSpentBudget: async ({ keyId, budgetUsd }: Caller) =>
-      budgetUsd !== undefined && isAtLeastUsd(await ledger.spentUsd(keyId), budgetUsd),
+    findSpentBudget: (caller) => findSpentBudget(caller, ledger, nowMs()),
     reservedTokens,
     nowMs,
   };

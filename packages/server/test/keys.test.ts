@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { miniId, modelId, parley, toRefusal, withKey } from "@parley/server/testing";
@@ -18,7 +18,7 @@ interface Made {
 }
 
 async function create(...rules: readonly string[]): Promise<Made> {
-  return shown(await keys("create", "--name", "partner", ...rules));
+  return shown(await keys("create", ...(rules.includes("--name") ? [] : ["--name", "partner"]), ...rules));
 }
 
 /** What a command shows of a new key where no terminal watches: its id, and a file. */
@@ -47,9 +47,65 @@ describe("a key that is", () => {
     expect(await statusWith(token)).toBe(401);
   });
 
+  test("enabled again is admitted with the secret that it had", async () => {
+    const { id, token } = await create();
+    await keys("disable", id);
+    expect(await keys("enable", id)).toMatchObject({ code: 0, stdout: `${id} is enabled.\n` });
+    expect(await statusWith(token)).toBe(200);
+  });
+
+  test("deleted is refused at once and listed no more, and what it has used stays", async () => {
+    const { id, token, file } = await create();
+    expect(await statusWith(token)).toBe(200);
+    expect(await keys("delete", id)).toMatchObject({ code: 0, stdout: expect.stringContaining("stays") as string });
+    expect(await statusWith(token)).toBe(401);
+    expect((await keys("list")).stdout).not.toContain(id);
+    expect(existsSync(file)).toBe(false);
+    expect((await server().ledger()).filter((row) => row.key_id === id)).toHaveLength(1);
+    expect((await keys("enable", id)).code).toBe(1);
+  });
+
+  test("rotated with an overlap works with both secrets, until the overlap or the next rotation ends it", async () => {
+    const old = await create();
+    const { stdout, stderr } = await keys("rotate", old.id, "--overlap", "1h");
+    expect(stderr).toMatch(/^The secret before it works until \d{4}-/);
+    const renewed = shown({ code: 0, stdout, stderr: "" });
+    for (const token of [old.token, renewed.token]) expect(await statusWith(token)).toBe(200);
+    expect((await keys("show", old.id)).stdout).toMatch(/former secret +works until/);
+    await keys("rotate", old.id, "--overlap", "0m");
+    for (const token of [old.token, renewed.token]) expect(await statusWith(token)).toBe(401);
+  });
+
+  test("updated has the new rules at once, and keeps the others", async () => {
+    const { id, token } = await create("--models", miniId, "--concurrency", "7", "--budget-usd", "5");
+    expect(await statusWith(token)).toBe(404);
+    const rules = ["--models", "all", "--name", "renamed", "--budget-usd", "none", "--monthly-budget-usd", "0.5"];
+    const { code, stdout } = await keys("update", id, ...rules, "--expires", "30d", "--json");
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      id,
+      name: "renamed",
+      state: "active",
+      models: null,
+      concurrency: 7,
+      budget_usd: null,
+      monthly_budget_usd: "0.5",
+    });
+    expect(await statusWith(token)).toBe(200);
+    await keys("update", "renamed", "--monthly-budget-usd", "0");
+    expect(await statusWith(token)).toBe(402);
+    expect(JSON.parse((await keys("update", id, "--expires", "never", "--json")).stdout)).toMatchObject({
+      expires: null,
+    });
+    expect(await keys("update", id)).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/nothing to change/) as string,
+    });
+  });
+
   test("rotated has another secret and the same rules, and the old secret is refused at once", async () => {
     const old = await create("--models", miniId);
-    const renewed = shown(await keys("rotate", old.id));
+    const renewed = shown({ ...(await keys("rotate", old.id)), stderr: "" });
     expect(renewed.id).toBe(old.id);
     expect(renewed.token).not.toBe(old.token);
     expect(await statusWith(old.token, { model: miniId })).toBe(401);
@@ -59,13 +115,22 @@ describe("a key that is", () => {
   });
 
   test("unknown is told, with where to look", async () => {
-    for (const verb of ["disable", "rotate"]) {
-      const { code, stderr } = await keys(verb, "nobody");
+    for (const args of [["disable"], ["enable"], ["delete"], ["rotate"], ["show"], ["update", "--name", "x"]]) {
+      const { code, stderr } = await keys(...args, "nobody");
       expect({ code, stderr }).toEqual({
         code: 1,
-        stderr: 'parley: There is no key nobody. "keys list" shows the ids.\n',
+        stderr: "parley: There is no key nobody. To see them all: npx -y pnpm@12.21.0 parley keys list\n",
       });
     }
+  });
+
+  test("meant by a name is found where only one has it", async () => {
+    const { id } = await create("--name", "only one");
+    expect(await keys("disable", "only one")).toMatchObject({ code: 0, stdout: `${id} is disabled.\n` });
+    const twins = [await create("--name", "twin"), await create("--name", "twin")];
+    const { code, stderr } = await keys("delete", "twin");
+    expect(code).toBe(1);
+    for (const twin of twins) expect(stderr).toContain(twin.id);
   });
 });
 
@@ -74,6 +139,7 @@ describe("a rule", () => {
     ["--requests-per-minute", "1", 429],
     ["--tokens-per-minute", "10", 429],
     ["--budget-usd", "0", 402],
+    ["--monthly-budget-usd", "0", 402],
     ["--models", miniId, 404],
   ])("%s %s is enforced", async (flag, value, status) => {
     const { token } = await create(flag, value);
@@ -83,8 +149,8 @@ describe("a rule", () => {
 
   test("--expires is a time from now", async () => {
     const { id } = await create("--expires", "30d");
-    const listed = JSON.parse((await keys("list", "--json")).stdout) as { id: string; expiresMs: number }[];
-    const days = ((listed.find((key) => key.id === id)?.expiresMs ?? 0) - Date.now()) / 86_400_000;
+    const listed = JSON.parse((await keys("list", "--json")).stdout) as { id: string; expires: string }[];
+    const days = (Date.parse(listed.find((key) => key.id === id)?.expires ?? "") - Date.now()) / 86_400_000;
     expect(days).toBeGreaterThan(29.9);
     expect(days).toBeLessThanOrEqual(30);
   });
@@ -94,6 +160,9 @@ describe("a rule", () => {
     [["--concurrency", "many"], /whole number, at least 1/],
     [["--budget-usd", "5,00"], /an amount such as/],
     [["--expires", "soon"], /a date such as/],
+    [["--expires", "2020-01-01"], /in the future/],
+    [["--expires", "0d"], /in the future/],
+    [["--monthly-budget-usd", "much"], /an amount such as/],
   ])("%j is misused", async (flags, sentence) => {
     const { code, stderr } = await keys("create", "--name", "partner", ...flags);
     expect(stderr).toMatch(sentence);
@@ -113,9 +182,11 @@ describe("keys list", () => {
     await statusWith(token);
     const { stdout } = await keys("list");
     const row = stdout.split("\n").find((line) => line.startsWith(id)) ?? "";
-    expect(row).toMatch(/partner +active .* 7 +0\.25 +0\.\d+/);
+    expect(row).toMatch(/partner +active +- +all +0\.25 +0\.\d+ +- +0\.\d+/);
+    expect((await keys("show", id)).stdout).toMatch(/^concurrency +7 requests at the same time$/m);
     const secret = token.slice(token.indexOf(".") + 1);
-    for (const text of [stdout, (await keys("list", "--json")).stdout]) {
+    const others = [await keys("list", "--json"), await keys("show", id), await keys("show", id, "--json")];
+    for (const text of [stdout, ...others.map((other) => other.stdout)]) {
       expect(text).not.toContain(secret);
       expect(text).not.toMatch(/hash|[0-9a-f]{64}/);
     }
@@ -133,6 +204,16 @@ test("keys can be made before any server was started", async () => {
   mkdirSync(dataDir);
   const made = await parley(["keys", "create", "--name", "early", "--data-dir", dataDir], { cwd: dataDir });
   expect(shown(made).token).toMatch(/^parley_/);
+});
+
+test("a path that is no data folder is said to be none, and is not made", async () => {
+  const dataDir = join(server().dataDir, "mistyped");
+  for (const args of [["keys", "list"], ["usage"], ["request", "req_x"], ["backup", join(dataDir, "copy.db")]]) {
+    const { code, stderr } = await parley([...args, "--data-dir", dataDir], { cwd: server().dataDir });
+    expect(stderr).toMatch(/mistyped is no data folder: .*--data-dir/);
+    expect(code).toBe(1);
+  }
+  expect(existsSync(dataDir)).toBe(false);
 });
 
 test("a key of another server is nobody's", async () => {

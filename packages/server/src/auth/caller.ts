@@ -8,6 +8,8 @@ export interface Caller {
   readonly tokensPerMinute: number | undefined;
   /** Requests at the same time; undefined: no limit of its own. */
   readonly concurrency: number | undefined;
-  /** US dollars, a decimal string; undefined: no budget. */
+  /** US dollars in all, a decimal string; undefined: no budget. */
   readonly budgetUsd: string | undefined;
+  /** US dollars in each calendar month of UTC. */
+  readonly monthlyBudgetUsd: string | undefined;
 }

@@ -11,8 +11,10 @@ export function withStoredKeys(store: KeyStore, nowMs: () => number): FindCaller
   return async (token) => {
     const parts = splitToken(token);
     const key = parts && (await store.find(parts.id));
-    // An unknown id costs as much time as a wrong secret.
-    const isRight = isSameSecret(parts?.secret ?? "", key?.hash ?? noHash);
+    // An unknown id costs as much time as a wrong secret, and a key without a former secret as much as one with it.
+    const isCurrent = isSameSecret(parts?.secret ?? "", key?.hash ?? noHash);
+    const isFormer = isSameSecret(parts?.secret ?? "", key?.former?.hash ?? noHash);
+    const isRight = isCurrent || (isFormer && (key?.former?.untilMs ?? 0) > nowMs());
     if (!key || !isRight || key.disabledMs !== undefined) return undefined;
     if (key.expiresMs !== undefined && key.expiresMs <= nowMs()) return undefined;
     return toCaller(key.id, key);
@@ -37,4 +39,5 @@ const toCaller = (keyId: string, rules: KeyRules): Caller => ({
   tokensPerMinute: rules.tokensPerMinute,
   concurrency: rules.concurrency,
   budgetUsd: rules.budgetUsd,
+  monthlyBudgetUsd: rules.monthlyBudgetUsd,
 });

@@ -9,8 +9,12 @@ export async function createKey(store: KeyStore, rules: KeyRules, nowMs: number)
   return key;
 }
 
-/** Gives a key another secret under the same rules; the old one stops working. @returns undefined: no such key */
-export async function rotateKey(store: KeyStore, id: string): Promise<NewKey | undefined> {
+/**
+ * Gives a key another secret under the same rules.
+ * @param formerUntilMs until then the old secret works beside it; undefined: it stops working at once
+ * @returns undefined: no such key
+ */
+export async function rotateKey(store: KeyStore, id: string, formerUntilMs?: number): Promise<NewKey | undefined> {
   const key = withSecret(id);
-  return (await store.replaceHash(id, key.hash)) ? key : undefined;
+  return (await store.replaceHash(id, key.hash, formerUntilMs)) ? key : undefined;
 }

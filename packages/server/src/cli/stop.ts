@@ -1,12 +1,13 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Command } from "commander";
 import { findServer } from "../state/server-lock.ts";
-import { addDataFlags, dataSettingsOf } from "./settings.ts";
+import { stopFlags } from "./settings.ts";
 
 export function addStopCommand(program: Command): void {
-  addDataFlags(program.command("stop").description("stop the server that uses the data folder, as Ctrl-C does")).action(
-    async (_flags, command: Command) => {
-      const config = dataSettingsOf(command);
+  stopFlags
+    .addTo(program.command("stop").description("stop the server that uses the data folder, as Ctrl-C does"))
+    .action(async (_flags, command: Command) => {
+      const config = stopFlags.configOf(command);
       const server = findServer(config.dataDir);
       if (!server) throw new Error(`No server uses the data folder ${config.dataDir}.`);
       const { pid } = server;
@@ -24,6 +25,5 @@ export function addStopCommand(program: Command): void {
         await wait(100);
       }
       process.stderr.write("It has stopped.\n");
-    },
-  );
+    });
 }

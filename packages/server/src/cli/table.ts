@@ -11,6 +11,14 @@ export function toTable(header: readonly string[], rows: readonly (readonly stri
   return `${[header, ...rows].map(line).join("\n")}\n`;
 }
 
+/** One thing as people read it: a line for each of its fields. */
+export function toLines(fields: readonly (readonly [name: string, value: string])[]): string {
+  const width = Math.max(...fields.map(([name]) => name.length));
+  return fields.map(([name, value]) => `${name.padEnd(width)}  ${value}\n`).join("");
+}
+
+export const toJson = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
+
 /** RFC 4180. */
 export function toCsv(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const cell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

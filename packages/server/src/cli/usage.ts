@@ -3,8 +3,8 @@ import type { Command } from "commander";
 import { toLedgerRow } from "../metering/ledger-row.ts";
 import { groupings, sumUsage } from "../metering/sum-usage.ts";
 import type { Grouping, UsageSum } from "../metering/sum-usage.ts";
-import { openState } from "../state/open-state.ts";
-import { addDataFlags, dataSettingsOf } from "./settings.ts";
+import { openExistingState } from "../state/open-state.ts";
+import { dataFlags } from "./settings.ts";
 import { toCsv, toTable } from "./table.ts";
 
 const formats = ["table", "csv", "json"] as const;
@@ -15,24 +15,27 @@ interface UsageFlags {
 }
 
 export function addUsageCommands(program: Command): void {
-  addDataFlags(program.command("usage").description("what was used and what it cost"))
+  dataFlags
+    .addTo(program.command("usage").description("what was used and what it cost"))
     .addOption(new Option("--by <group>", "what a row is").choices(groupings).default("key"))
     .addOption(new Option("--format <format>", "how to print it").choices(formats).default("table"))
     .action(async (flags: UsageFlags, command: Command) => {
-      using state = openState(dataSettingsOf(command).dataDir);
+      using state = openExistingState(dataFlags.configOf(command).dataDir);
       process.stdout.write(print(await sumUsage(state.ledger.entries(), flags.by), flags));
     });
-  addDataFlags(
-    program
-      .command("request")
-      .description("what the ledger says of one request")
-      .argument("<id>", "the x-request-id of its answer"),
-  ).action(async (id: string, _flags, command: Command) => {
-    using state = openState(dataSettingsOf(command).dataDir);
-    const entry = await state.ledger.find(id);
-    if (!entry) throw new Error(`The ledger has no request ${id}. Only admitted requests are recorded.`);
-    process.stdout.write(`${JSON.stringify(toLedgerRow(entry), undefined, 2)}\n`);
-  });
+  dataFlags
+    .addTo(
+      program
+        .command("request")
+        .description("what the ledger says of one request")
+        .argument("<id>", "the x-request-id of its answer"),
+    )
+    .action(async (id: string, _flags, command: Command) => {
+      using state = openExistingState(dataFlags.configOf(command).dataDir);
+      const entry = await state.ledger.find(id);
+      if (!entry) throw new Error(`The ledger has no request ${id}. Only admitted requests are recorded.`);
+      process.stdout.write(`${JSON.stringify(toLedgerRow(entry), undefined, 2)}\n`);
+    });
 }
 
 function print(sums: readonly UsageSum[], { by, format }: UsageFlags): string {

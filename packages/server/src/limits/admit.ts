@@ -1,6 +1,7 @@
 import type { Caller } from "../auth/caller.ts";
 import type { ServedModel } from "../engines/served-model.ts";
 import { ApiError } from "../errors/api-error.ts";
+import type { SpentBudget } from "../metering/budget.ts";
 import type { AdmittedRequest, LedgerRecorder } from "../metering/ledger-recorder.ts";
 import type { RequestRecord } from "../observe/request-record.ts";
 import type { Limits } from "./limits.ts";
@@ -26,8 +27,8 @@ export interface AdmissionDeps {
   readonly assertOpen: () => void;
   readonly limits: Limits;
   readonly recorder: LedgerRecorder;
-  /** Whether a key has spent what it may. */
-  readonly hasSpentBudget: (caller: Caller) => Promise<boolean>;
+  /** The budget of a key that is used up, if one is. */
+  readonly findSpentBudget: (caller: Caller) => Promise<SpentBudget | undefined>;
   /** The most completion tokens that a running choice reserves of a token limit. */
   readonly reservedTokens: number;
   readonly nowMs: () => number;
@@ -40,7 +41,8 @@ export interface AdmissionDeps {
  */
 export async function admit(request: AdmissionRequest, deps: AdmissionDeps, signal: AbortSignal): Promise<Permit> {
   const { caller, model, record } = request;
-  if (await deps.hasSpentBudget(caller)) throw budgetSpent(caller);
+  const spent = await deps.findSpentBudget(caller);
+  if (spent) throw budgetSpent(spent);
   const reservedTokens = request.promptTokens + request.n * Math.min(request.maxTokens, deps.reservedTokens);
   const hold = await deps.limits.take(caller, reservedTokens);
   const slots = new DisposableStack();
@@ -61,11 +63,13 @@ export async function admit(request: AdmissionRequest, deps: AdmissionDeps, sign
   }
 }
 
-const budgetSpent = ({ budgetUsd }: Caller): ApiError =>
-  new ApiError(
-    "insufficient_quota",
-    `The budget of this key, ${budgetUsd} US dollars, is spent. Ask for a larger one.`,
-  );
+function budgetSpent({ amountUsd, renewsMs }: SpentBudget): ApiError {
+  const message =
+    renewsMs === undefined
+      ? `The budget of this key, ${amountUsd} US dollars, is spent. Ask the operator for a larger one.`
+      : `The monthly budget of this key, ${amountUsd} US dollars, is spent. It starts again on ${new Date(renewsMs).toISOString().slice(0, 10)} (UTC), or ask the operator for a larger one.`;
+  return new ApiError("insufficient_quota", message);
+}
 
 const admitted = (request: AdmissionRequest, startedMs: number): AdmittedRequest => ({
   id: request.requestId,

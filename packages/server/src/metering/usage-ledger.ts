@@ -66,8 +66,12 @@ export interface UsageLedger {
    * implementation: one data folder has one server at a time; a database of many servers needs a lease that each renews.
    */
   abandoned(): Promise<LedgerEntry[]>;
-  /** What a key has spent with closed entries; "0" for a key that has none. */
-  spentUsd(keyId: string): Promise<string>;
+  /**
+   * What a key has spent with closed entries; "0" for a key that has none. It is kept beside the entries: what is pruned
+   * stays spent.
+   * @param month of the entries' ends, in UTC, such as `2026-11`; undefined: ever
+   */
+  spentUsd(keyId: string, month?: string): Promise<string>;
   find(id: string): Promise<LedgerEntry | undefined>;
   /** All entries by the time of their start, then by id. */
   entries(): AsyncIterable<LedgerEntry>;

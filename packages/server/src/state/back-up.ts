@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { backup } from "node:sqlite";
-import { openDatabase } from "./database.ts";
+import { assertDataFolder, openDatabase } from "./database.ts";
 
 /**
  * Copies keys and ledger to a file that only its owner may read, also while a server runs. A file that exists is not
@@ -9,6 +9,7 @@ import { openDatabase } from "./database.ts";
  * @throws {StateError} {Error} with a sentence for the operator
  */
 export async function backUp(dataDir: string, file: string): Promise<number> {
+  assertDataFolder(dataDir);
   using database = openDatabase(dataDir);
   claim(file);
   try {

@@ -1,50 +1,8 @@
-import { chmodSync, mkdirSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-
-/** The data folder cannot be used; the message says why and what to do. */
-export class StateError extends Error {}
-
-/** Raised with every change of the tables; a file with a higher number was written by a newer Parley. */
-const schemaVersion = 1;
-
-const tables = `
-  CREATE TABLE keys (
-    id TEXT PRIMARY KEY,
-    hash TEXT NOT NULL,
-    name TEXT NOT NULL,
-    created_ms INTEGER NOT NULL,
-    expires_ms INTEGER,
-    disabled_ms INTEGER,
-    models TEXT,
-    requests_per_minute INTEGER,
-    tokens_per_minute INTEGER,
-    concurrency INTEGER,
-    budget_usd TEXT
-  ) STRICT;
-  CREATE TABLE spending (
-    key_id TEXT PRIMARY KEY,
-    cost_usd TEXT NOT NULL
-  ) STRICT;
-  CREATE TABLE requests (
-    id TEXT PRIMARY KEY,
-    key_id TEXT NOT NULL,
-    model TEXT NOT NULL,
-    is_stream INTEGER NOT NULL,
-    started_ms INTEGER NOT NULL,
-    ended_ms INTEGER,
-    outcome TEXT NOT NULL,
-    error_code TEXT,
-    prompt_tokens INTEGER NOT NULL,
-    cached_tokens INTEGER NOT NULL,
-    completion_tokens INTEGER NOT NULL,
-    reasoning_tokens INTEGER NOT NULL,
-    cost_usd TEXT NOT NULL,
-    prices TEXT NOT NULL
-  ) STRICT;
-  CREATE INDEX requests_open ON requests (ended_ms) WHERE ended_ms IS NULL;
-  CREATE INDEX requests_started ON requests (started_ms);
-`;
+import { migrate } from "./migrate.ts";
+import { StateError } from "./state-error.ts";
 
 /** Opens the database of keys and ledger, and makes it on first use. @throws {StateError} */
 export function openDatabase(dataDir: string): DatabaseSync {
@@ -55,7 +13,7 @@ export function openDatabase(dataDir: string): DatabaseSync {
     database = new DatabaseSync(file, { timeout: 5000 });
     chmodSync(file, 0o600);
     database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;");
-    migrate(database, file);
+    migrate(database, dataDir, Date.now());
     return database;
   } catch (error) {
     database?.close();
@@ -67,37 +25,16 @@ export function openDatabase(dataDir: string): DatabaseSync {
   }
 }
 
+/** A mistyped path is no empty ledger. @throws {StateError} */
+export function assertDataFolder(dataDir: string): void {
+  if (existsSync(join(dataDir, "parley.db"))) return;
+  throw new StateError(
+    `${dataDir} is no data folder: no server has started there, and no key was made. Name the right one with --data-dir or PARLEY_DATA_DIR.`,
+  );
+}
+
 /** SQLite names the kind of a failure in `message` and its meaning in `errstr`. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return "errstr" in error ? `${error.message}: ${String(error.errstr)}` : error.message;
-}
-
-function migrate(database: DatabaseSync, file: string): void {
-  inTransaction(database, () => {
-    // The pragma returns one row with one number.
-    const { user_version: version } = database.prepare("PRAGMA user_version").get() as { user_version: number };
-    if (version > schemaVersion) {
-      throw new StateError(
-        `${file} was written by a newer Parley (schema ${version}, this one knows ${schemaVersion}). Use that version, or another data folder.`,
-      );
-    }
-    if (version === schemaVersion) return;
-    database.exec(tables);
-    database.exec(`PRAGMA user_version = ${schemaVersion}`);
-  });
-}
-
-/** All or nothing. */
-export function inTransaction<T>(database: DatabaseSync, change: () => T): T {
-  database.exec("BEGIN IMMEDIATE");
-  try {
-    const result = change();
-    database.exec("COMMIT");
-    return result;
-  } catch (error) {
-    // A full disk may have ended the transaction already.
-    if (database.isTransaction) database.exec("ROLLBACK");
-    throw error;
-  }
 }

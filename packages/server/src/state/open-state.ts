@@ -1,6 +1,6 @@
 import type { KeyStore } from "../auth/key-store.ts";
 import type { UsageLedger } from "../metering/usage-ledger.ts";
-import { openDatabase } from "./database.ts";
+import { assertDataFolder, openDatabase } from "./database.ts";
 import { SqliteKeyStore } from "./sqlite-key-store.ts";
 import { SqliteUsageLedger } from "./sqlite-usage-ledger.ts";
 
@@ -18,4 +18,10 @@ export function openState(dataDir: string): State {
     ledger: new SqliteUsageLedger(database),
     [Symbol.dispose]: () => database.close(),
   };
+}
+
+/** Opens the state that a server or a command has made before. @throws {StateError} where none has */
+export function openExistingState(dataDir: string): State {
+  assertDataFolder(dataDir);
+  return openState(dataDir);
 }

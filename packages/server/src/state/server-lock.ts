@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { StateError } from "./database.ts";
+import { StateError } from "./state-error.ts";
 
 /**
  * Shows that a server is alive on a data folder: an exclusive transaction on a database of its own. The operating system

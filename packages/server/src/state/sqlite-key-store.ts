@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { KeyStore, StoredKey } from "../auth/key-store.ts";
+import type { KeyChange, KeyRules, KeyStore, StoredKey } from "../auth/key-store.ts";
+import { inTransaction } from "./transaction.ts";
 
 interface KeyRow {
   readonly id: string;
@@ -13,7 +14,22 @@ interface KeyRow {
   readonly tokens_per_minute: number | null;
   readonly concurrency: number | null;
   readonly budget_usd: string | null;
+  readonly monthly_budget_usd: string | null;
+  readonly former_hash: string | null;
+  readonly former_until_ms: number | null;
 }
+
+const columnOf: Readonly<Record<keyof KeyRules, string>> = {
+  name: "name",
+  expiresMs: "expires_ms",
+  models: "models",
+  requestsPerMinute: "requests_per_minute",
+  tokensPerMinute: "tokens_per_minute",
+  concurrency: "concurrency",
+  budgetUsd: "budget_usd",
+  monthlyBudgetUsd: "monthly_budget_usd",
+};
+const rules = Object.keys(columnOf) as readonly (keyof KeyRules)[]; // the keys of a constant object
 
 /** Bounds the memory of the cache, whose entries are small. */
 const maxCached = 10_000;
@@ -52,29 +68,46 @@ export class SqliteKeyStore implements KeyStore {
   }
 
   async insert(key: StoredKey): Promise<void> {
+    const columns = ["id", "hash", "created_ms", "disabled_ms", "former_hash", "former_until_ms"];
+    const named = [...columns, ...rules.map((rule) => columnOf[rule])];
     this.#change(
-      `INSERT INTO keys (id, hash, name, created_ms, expires_ms, disabled_ms, models, requests_per_minute, tokens_per_minute, concurrency, budget_usd)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      key.id,
-      key.hash,
-      key.name,
-      key.createdMs,
-      key.expiresMs ?? null,
-      key.disabledMs ?? null,
-      key.models ? JSON.stringify(key.models) : null,
-      key.requestsPerMinute ?? null,
-      key.tokensPerMinute ?? null,
-      key.concurrency ?? null,
-      key.budgetUsd ?? null,
+      `INSERT INTO keys (${named.join(", ")}) VALUES (${named.map(() => "?").join(", ")})`,
+      ...[key.id, key.hash, key.createdMs, key.disabledMs, key.former?.hash, key.former?.untilMs].map(toColumn),
+      ...rules.map((rule) => toColumn(key[rule])),
     );
+  }
+
+  async update(id: string, change: KeyChange): Promise<boolean> {
+    const changed = rules.filter((rule) => rule in change);
+    const assignments = ["id = id", ...changed.map((rule) => `${columnOf[rule]} = ?`)];
+    const values = changed.map((rule) => toColumn(change[rule]));
+    return this.#change(`UPDATE keys SET ${assignments.join(", ")} WHERE id = ?`, ...values, id);
   }
 
   async disable(id: string, atMs: number): Promise<boolean> {
     return this.#change("UPDATE keys SET disabled_ms = coalesce(disabled_ms, ?) WHERE id = ?", atMs, id);
   }
 
-  async replaceHash(id: string, hash: string): Promise<boolean> {
-    return this.#change("UPDATE keys SET hash = ? WHERE id = ?", hash, id);
+  async enable(id: string): Promise<boolean> {
+    return this.#change("UPDATE keys SET disabled_ms = NULL WHERE id = ?", id);
+  }
+
+  async replaceHash(id: string, hash: string, formerUntilMs?: number): Promise<boolean> {
+    const former = formerUntilMs === undefined ? "NULL" : "hash";
+    const statement = `UPDATE keys SET former_hash = ${former}, former_until_ms = ?, hash = ? WHERE id = ?`;
+    return this.#change(statement, toColumn(formerUntilMs), hash, id);
+  }
+
+  async delete(id: string, atMs: number): Promise<boolean> {
+    return inTransaction(this.#database, () => {
+      this.#change("INSERT INTO deleted_keys SELECT id, name, ? FROM keys WHERE id = ?", atMs, id);
+      return this.#change("DELETE FROM keys WHERE id = ?", id);
+    });
+  }
+
+  async names(): Promise<ReadonlyMap<string, string>> {
+    const rows = this.#database.prepare("SELECT id, name FROM deleted_keys UNION ALL SELECT id, name FROM keys").all();
+    return new Map(rows.map(({ id, name }) => [String(id), String(name)]));
   }
 
   /** @returns whether a row was written */
@@ -85,16 +118,25 @@ export class SqliteKeyStore implements KeyStore {
   }
 }
 
+/** Lists are kept as JSON; a rule that is absent is NULL. */
+const toColumn = (value: string | number | readonly string[] | undefined): string | number | null =>
+  typeof value === "object" ? JSON.stringify(value) : (value ?? null);
+
 const toKey = (row: KeyRow): StoredKey => ({
   id: row.id,
   hash: row.hash,
+  former:
+    row.former_hash === null || row.former_until_ms === null
+      ? undefined
+      : { hash: row.former_hash, untilMs: row.former_until_ms },
   name: row.name,
   createdMs: row.created_ms,
   expiresMs: row.expires_ms ?? undefined,
   disabledMs: row.disabled_ms ?? undefined,
-  models: row.models === null ? undefined : (JSON.parse(row.models) as string[]), // written by insert()
+  models: row.models === null ? undefined : (JSON.parse(row.models) as string[]), // written by toColumn()
   requestsPerMinute: row.requests_per_minute ?? undefined,
   tokensPerMinute: row.tokens_per_minute ?? undefined,
   concurrency: row.concurrency ?? undefined,
   budgetUsd: row.budget_usd ?? undefined,
+  monthlyBudgetUsd: row.monthly_budget_usd ?? undefined,
 });

@@ -1,9 +1,10 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { EngineUsage } from "@parley/inference";
+import { monthOf } from "../metering/month.ts";
 import { addUsd } from "../metering/price.ts";
 import type { Pricing } from "../metering/price.ts";
 import type { Checkpoint, CloseRecord, LedgerEntry, OpenRecord, UsageLedger } from "../metering/usage-ledger.ts";
-import { inTransaction } from "./database.ts";
+import { inTransaction } from "./transaction.ts";
 
 interface EntryRow extends EngineUsage {
   readonly id: string;
@@ -19,16 +20,16 @@ interface EntryRow extends EngineUsage {
 }
 
 /**
- * The ledger in SQLite, one row per entry. What each key has spent is kept beside the rows and changed in the same
- * transaction, and added up here, since SQLite has no decimals.
+ * The ledger in SQLite, one row per entry. What each key has spent, ever and by month, is kept beside the rows and changed
+ * in the same transaction, and added up here, since SQLite has no decimals.
  */
 export class SqliteUsageLedger implements UsageLedger {
   readonly #database: DatabaseSync;
   readonly #insert: StatementSync;
   readonly #update: StatementSync;
   readonly #close: StatementSync;
-  readonly #readSpending: StatementSync;
-  readonly #writeSpending: StatementSync;
+  readonly #ever: SpendingStatements;
+  readonly #monthly: SpendingStatements;
 
   constructor(database: DatabaseSync) {
     const counts = "prompt_tokens = ?, cached_tokens = ?, completion_tokens = ?, reasoning_tokens = ?";
@@ -42,10 +43,14 @@ export class SqliteUsageLedger implements UsageLedger {
       `UPDATE requests SET ${counts}, outcome = ?, error_code = ?, cost_usd = ?, ended_ms = ?
        WHERE id = ? AND ended_ms IS NULL RETURNING key_id`,
     );
-    this.#readSpending = database.prepare("SELECT cost_usd FROM spending WHERE key_id = ?");
-    this.#writeSpending = database.prepare(
-      "INSERT INTO spending (key_id, cost_usd) VALUES (?, ?) ON CONFLICT (key_id) DO UPDATE SET cost_usd = excluded.cost_usd",
-    );
+    this.#ever = {
+      read: database.prepare("SELECT cost_usd FROM spending WHERE key_id = ?"),
+      write: database.prepare("INSERT OR REPLACE INTO spending (key_id, cost_usd) VALUES (?, ?)"),
+    };
+    this.#monthly = {
+      read: database.prepare("SELECT cost_usd FROM monthly_spending WHERE key_id = ? AND month = ?"),
+      write: database.prepare("INSERT OR REPLACE INTO monthly_spending (key_id, month, cost_usd) VALUES (?, ?, ?)"),
+    };
   }
 
   async open(record: OpenRecord): Promise<void> {
@@ -67,7 +72,8 @@ export class SqliteUsageLedger implements UsageLedger {
       const closed = this.#close.get(...countsOf(usage), outcome, errorCode ?? null, costUsd, endedMs, id);
       if (!closed) return;
       const keyId = String(closed["key_id"]);
-      this.#writeSpending.run(keyId, addUsd(this.#spentUsd(keyId), costUsd));
+      addTo(this.#ever, [keyId], costUsd);
+      addTo(this.#monthly, [keyId, monthOf(endedMs)], costUsd);
     });
   }
 
@@ -76,13 +82,8 @@ export class SqliteUsageLedger implements UsageLedger {
     return this.#select("WHERE ended_ms IS NULL").map(toEntry);
   }
 
-  async spentUsd(keyId: string): Promise<string> {
-    return this.#spentUsd(keyId);
-  }
-
-  #spentUsd(keyId: string): string {
-    const row = this.#readSpending.get(keyId);
-    return typeof row?.["cost_usd"] === "string" ? row["cost_usd"] : "0";
+  async spentUsd(keyId: string, month?: string): Promise<string> {
+    return month === undefined ? spentIn(this.#ever, [keyId]) : spentIn(this.#monthly, [keyId, month]);
   }
 
   async find(id: string): Promise<LedgerEntry | undefined> {
@@ -106,6 +107,21 @@ export class SqliteUsageLedger implements UsageLedger {
     const rows = this.#database.prepare(`SELECT * FROM requests ${condition}`).all(...values);
     return rows as unknown as EntryRow[]; // the columns of the table
   }
+}
+
+/** Of a table with what was spent: by key, or by key and month. */
+interface SpendingStatements {
+  readonly read: StatementSync;
+  readonly write: StatementSync;
+}
+
+function spentIn({ read }: SpendingStatements, of: readonly string[]): string {
+  const row = read.get(...of);
+  return typeof row?.["cost_usd"] === "string" ? row["cost_usd"] : "0";
+}
+
+function addTo(spending: SpendingStatements, of: readonly string[], costUsd: string): void {
+  spending.write.run(...of, addUsd(spentIn(spending, of), costUsd));
 }
 
 const countsOf = (usage: EngineUsage): number[] => [

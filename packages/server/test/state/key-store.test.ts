@@ -37,6 +37,17 @@ describe("the contract notices a store that", () => {
       (store) => ({ insert: (key) => store.insert(key).catch(() => {}) }),
       /^rejects/,
     ],
+    [
+      "keeps the former secret of a key for good",
+      (store) => ({ replaceHash: (id, hash) => store.replaceHash(id, hash, Number.MAX_SAFE_INTEGER) }),
+      /^replaces the hash/,
+    ],
+    ["cannot take a rule away", (store) => ({ update: keepRules(store) }), /^changes the rules/],
+    [
+      "forgets the name of a deleted key",
+      (store) => ({ names: async () => new Map((await store.list()).map(({ id, name }) => [id, name])) }),
+      /^deletes a key/,
+    ],
     ["claims that every key is there", () => ({ disable: async () => true }), /^says that there is no such key/],
   ];
 
@@ -60,6 +71,11 @@ function rememberForever(store: KeyStore): Partial<KeyStore> {
     },
   };
 }
+
+const keepRules =
+  (store: KeyStore): KeyStore["update"] =>
+  (id, change) =>
+    store.update(id, Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)));
 
 function disableAnew(store: KeyStore): Partial<KeyStore> {
   const times = new Map<string, number>();

@@ -22,6 +22,8 @@ const full: StoredKey = {
   tokensPerMinute: 1_000_000_000_000,
   concurrency: 3,
   budgetUsd: "0.0000000000000000001",
+  monthlyBudgetUsd: "25",
+  former: { hash: hashOf("9"), untilMs: 1_800_000_000_000 },
 };
 
 /** Rules that are undefined and rules that are left out are the same. */
@@ -73,19 +75,66 @@ export const keyStoreContract: readonly ContractCase<KeyStoreSubject>[] = [
     },
   },
   {
-    title: "replaces the hash of a key, and nothing else of it changes",
+    title: "enables a key that was disabled or was not, and nothing else of it changes",
     assert: async ({ store }) => {
-      await store.insert(full);
-      assert.equal(await store.replaceHash(full.id, hashOf("3")), true);
-      assertSame(await store.find(full.id), { ...full, hash: hashOf("3") });
+      await store.insert({ ...full, disabledMs: 5000 });
+      for (let turn = 0; turn < 2; turn += 1) {
+        assert.equal(await store.enable(full.id), true);
+        assertSame(await store.find(full.id), full);
+      }
     },
   },
   {
-    title: "says that there is no such key to disable or to give another hash, and makes none",
+    title: "changes the rules that are named, removes those that are undefined, and leaves the rest",
     assert: async ({ store }) => {
+      await store.insert(full);
+      const change = { name: "another", models: ["vendor/model-1"], budgetUsd: undefined, expiresMs: undefined };
+      assert.equal(await store.update(full.id, change), true);
+      assertSame(await store.find(full.id), { ...full, ...change });
+      assert.equal(await store.update(full.id, {}), true);
+      assertSame(await store.find(full.id), { ...full, ...change });
+    },
+  },
+  {
+    title: "replaces the hash of a key, forgets the former one, and nothing else of it changes",
+    assert: async ({ store }) => {
+      await store.insert(full);
+      assert.equal(await store.replaceHash(full.id, hashOf("3")), true);
+      assertSame(await store.find(full.id), { ...full, hash: hashOf("3"), former: undefined });
+    },
+  },
+  {
+    title: "keeps the hash that it replaces until a time, where one is given",
+    assert: async ({ store }) => {
+      await store.insert(full);
+      assert.equal(await store.replaceHash(full.id, hashOf("3"), 8000), true);
+      const former = { hash: full.hash, untilMs: 8000 };
+      assertSame(await store.find(full.id), { ...full, hash: hashOf("3"), former });
+    },
+  },
+  {
+    title: "deletes a key, and keeps its name",
+    assert: async ({ store }) => {
+      for (const key of [full, plain]) await store.insert(key);
+      assert.equal(await store.delete(full.id, 6000), true);
+      assert.equal(await store.find(full.id), undefined);
+      assertSame(await store.list(), [plain]);
+      assert.deepEqual(
+        [...(await store.names())].toSorted(),
+        [plain, full].map(({ id, name }) => [id, name]),
+      );
+    },
+  },
+  {
+    title: "says that there is no such key to change, and makes none",
+    assert: async ({ store }) => {
+      assert.equal(await store.update(plain.id, { name: "another" }), false);
       assert.equal(await store.disable(plain.id, 1), false);
+      assert.equal(await store.enable(plain.id), false);
       assert.equal(await store.replaceHash(plain.id, hashOf("3")), false);
+      assert.equal(await store.delete(plain.id, 1), false);
       assert.deepEqual(await store.list(), []);
+      assert.deepEqual([...(await store.names())], []);
     },
   },
   {
@@ -103,6 +152,12 @@ export const keyStoreContract: readonly ContractCase<KeyStoreSubject>[] = [
         for (const one of [writer, reader]) assert.equal((await one.find(key.id))?.hash, hashOf("4"));
         await writer.disable(key.id, 7000);
         for (const one of [writer, reader]) assert.equal((await one.find(key.id))?.disabledMs, 7000);
+        await writer.enable(key.id);
+        for (const one of [writer, reader]) assert.equal((await one.find(key.id))?.disabledMs, undefined);
+        await writer.update(key.id, { name: "another" });
+        for (const one of [writer, reader]) assert.equal((await one.find(key.id))?.name, "another");
+        await writer.delete(key.id, 8000);
+        for (const one of [writer, reader]) assert.equal(await one.find(key.id), undefined);
       }
     },
   },

@@ -128,6 +128,20 @@ export const usageLedgerContract: readonly ContractCase<UsageLedgerSubject>[] = 
     },
   },
   {
+    title: "adds up what a key has spent in each month of UTC, by the ends of its entries",
+    assert: async ({ ledger }) => {
+      const ends = ["2026-10-31T23:59:59.999Z", "2026-11-01T00:00:00.000Z", "2026-11-30T23:59:59.999Z"];
+      for (const [index, end] of ends.entries()) {
+        await ledger.open(opened(`${index}`, Date.parse("2026-10-31T23:59:00Z")));
+        await ledger.close({ ...closed(`${index}`, `0.${index + 1}`), endedMs: Date.parse(end) });
+      }
+      assert.equal(await ledger.spentUsd("key", "2026-10"), "0.1");
+      assert.equal(await ledger.spentUsd("key", "2026-11"), "0.5");
+      assert.equal(await ledger.spentUsd("key", "2026-12"), "0");
+      assert.equal(await ledger.spentUsd("key"), "0.6");
+    },
+  },
+  {
     title: "tells the successor of a dead server which entries it left open, with what was last known of them",
     assert: async ({ ledger, restart }) => {
       for (const record of [one, two, opened("three")]) await ledger.open(record);

@@ -19,6 +19,19 @@ test("LIM-15 LIM-02 a spent budget, to the last decimal", async () => {
   expect(await server().refuse({ ...request, stream: true }, key)).toMatchObject({ status: 402 });
 });
 
+test("LIM-15 the spent budget of a month, with the day when it starts again", async () => {
+  const { usage } = await server().complete(say("a b c"));
+  const key = withKey(await server().makeKey({ budgetUsd: "1000", monthlyBudgetUsd: usage.cost_usd }));
+  expect((await server().chat(say("a b c"), key)).status).toBe(200);
+  const refusal = await server().refuse(say("a b c"), key);
+  expect(refusal).toMatchObject({ status: 402, code: "insufficient_quota", param: null });
+  expect(refusal.message).toMatch(
+    new RegExp(
+      `^The monthly budget of this key, ${usage.cost_usd} US dollars, is spent\\. It starts again on \\d{4}-\\d\\d-01`,
+    ),
+  );
+});
+
 test("a budget that lacks the smallest part is not spent", async () => {
   const request = say("a b c");
   const { usage } = await server().complete(request);

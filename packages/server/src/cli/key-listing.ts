@@ -1,0 +1,98 @@
+import type { StoredKey } from "../auth/key-store.ts";
+import { monthOf } from "../metering/month.ts";
+import type { UsageLedger } from "../metering/usage-ledger.ts";
+import { formatTime } from "./format-time.ts";
+import { toLines, toTable } from "./table.ts";
+
+/** A key as it may be shown, in JSON: never with its secret, nor the hash of it. Times are in UTC. */
+export interface KeyListing {
+  readonly id: string;
+  readonly name: string;
+  readonly state: "active" | "disabled" | "expired";
+  readonly created: string;
+  readonly expires: string | null;
+  readonly disabled: string | null;
+  /** Until then the secret before the last rotation works, too. */
+  readonly former_secret_until: string | null;
+  /** Null: all. */
+  readonly models: readonly string[] | null;
+  readonly requests_per_minute: number | null;
+  readonly tokens_per_minute: number | null;
+  readonly concurrency: number | null;
+  readonly budget_usd: string | null;
+  readonly spent_usd: string;
+  readonly monthly_budget_usd: string | null;
+  readonly spent_this_month_usd: string;
+}
+
+export async function listKey(key: StoredKey, ledger: UsageLedger, nowMs: number): Promise<KeyListing> {
+  const { former } = key;
+  return {
+    id: key.id,
+    name: key.name,
+    state: stateOf(key, nowMs),
+    created: isoTime(key.createdMs),
+    expires: orNull(key.expiresMs, isoTime),
+    disabled: orNull(key.disabledMs, isoTime),
+    former_secret_until: former && former.untilMs > nowMs ? isoTime(former.untilMs) : null,
+    models: key.models ?? null,
+    requests_per_minute: key.requestsPerMinute ?? null,
+    tokens_per_minute: key.tokensPerMinute ?? null,
+    concurrency: key.concurrency ?? null,
+    budget_usd: key.budgetUsd ?? null,
+    spent_usd: await ledger.spentUsd(key.id),
+    monthly_budget_usd: key.monthlyBudgetUsd ?? null,
+    spent_this_month_usd: await ledger.spentUsd(key.id, monthOf(nowMs)),
+  };
+}
+
+function stateOf({ disabledMs, expiresMs }: StoredKey, nowMs: number): KeyListing["state"] {
+  if (disabledMs !== undefined) return "disabled";
+  return expiresMs !== undefined && expiresMs <= nowMs ? "expired" : "active";
+}
+
+const isoTime = (ms: number): string => new Date(ms).toISOString();
+const orNull = <T, U>(value: T | undefined, to: (value: T) => U): U | null => (value === undefined ? null : to(value));
+const shown = (value: number | string | null): string => (value === null ? "-" : String(value));
+const shownTime = (time: string | null): string => (time === null ? "-" : formatTime(Date.parse(time)));
+
+/** Keys as people read them, a row each. Their limits are in `describeKey`. */
+export const toKeyTable = (keys: readonly KeyListing[]): string =>
+  toTable(
+    ["id", "name", "state", "expires", "models", "budget", "spent", "monthly budget", "this month"],
+    keys.map((key) => [
+      key.id,
+      key.name,
+      key.state,
+      shownTime(key.expires),
+      key.models?.join(",") ?? "all",
+      shown(key.budget_usd),
+      key.spent_usd,
+      shown(key.monthly_budget_usd),
+      key.spent_this_month_usd,
+    ]),
+  );
+
+/** One key as people read it. */
+export function describeKey(key: KeyListing): string {
+  const perMinute = (limit: number | null, what: string): string =>
+    limit === null ? "that of the server" : `${limit} ${what} a minute`;
+  const budget = (limit: string | null, spent: string): string =>
+    limit === null ? `none; ${spent} US dollars spent` : `${limit} US dollars, of which ${spent} are spent`;
+  return toLines([
+    ["id", key.id],
+    ["name", key.name],
+    ["state", key.disabled === null ? key.state : `disabled since ${shownTime(key.disabled)}`],
+    ["created", shownTime(key.created)],
+    ["expires", key.expires === null ? "never" : shownTime(key.expires)],
+    ["models", key.models?.join(", ") ?? "all"],
+    ["requests", perMinute(key.requests_per_minute, "requests")],
+    ["tokens", perMinute(key.tokens_per_minute, "tokens")],
+    ["concurrency", key.concurrency === null ? "no limit" : `${key.concurrency} requests at the same time`],
+    ["budget", budget(key.budget_usd, key.spent_usd)],
+    ["this month", budget(key.monthly_budget_usd, key.spent_this_month_usd)],
+    ...(key.former_secret_until === null
+      ? []
+      : ([["former secret", `works until ${shownTime(key.former_secret_until)}`]] as const)),
+  ]);
+}

@@ -1,0 +1,90 @@
+import type { DatabaseSync } from "node:sqlite";
+import { addUsd } from "../metering/price.ts";
+import { monthOf, startOfMonth } from "../metering/month.ts";
+
+/**
+ * How the tables came about: each step takes them from one version to the next, the first one from an empty file. A step
+ * that was released is never changed: a new one is added.
+ */
+export const steps: readonly ((database: DatabaseSync, nowMs: number) => void)[] = [makeTables, addMonthsAndOverlap];
+
+/** The version of the tables; a file with a higher number was written by a newer Parley. */
+export const schemaVersion = steps.length;
+
+function makeTables(database: DatabaseSync): void {
+  database.exec(`
+    CREATE TABLE keys (
+      id TEXT PRIMARY KEY,
+      hash TEXT NOT NULL,
+      name TEXT NOT NULL,
+      created_ms INTEGER NOT NULL,
+      expires_ms INTEGER,
+      disabled_ms INTEGER,
+      models TEXT,
+      requests_per_minute INTEGER,
+      tokens_per_minute INTEGER,
+      concurrency INTEGER,
+      budget_usd TEXT
+    ) STRICT;
+    CREATE TABLE spending (
+      key_id TEXT PRIMARY KEY,
+      cost_usd TEXT NOT NULL
+    ) STRICT;
+    CREATE TABLE requests (
+      id TEXT PRIMARY KEY,
+      key_id TEXT NOT NULL,
+      model TEXT NOT NULL,
+      is_stream INTEGER NOT NULL,
+      started_ms INTEGER NOT NULL,
+      ended_ms INTEGER,
+      outcome TEXT NOT NULL,
+      error_code TEXT,
+      prompt_tokens INTEGER NOT NULL,
+      cached_tokens INTEGER NOT NULL,
+      completion_tokens INTEGER NOT NULL,
+      reasoning_tokens INTEGER NOT NULL,
+      cost_usd TEXT NOT NULL,
+      prices TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX requests_open ON requests (ended_ms) WHERE ended_ms IS NULL;
+    CREATE INDEX requests_started ON requests (started_ms);
+  `);
+}
+
+/** Monthly budgets, secrets that overlap in a rotation, and the names of keys that were deleted. */
+function addMonthsAndOverlap(database: DatabaseSync, nowMs: number): void {
+  database.exec(`
+    ALTER TABLE keys ADD COLUMN monthly_budget_usd TEXT;
+    ALTER TABLE keys ADD COLUMN former_hash TEXT;
+    ALTER TABLE keys ADD COLUMN former_until_ms INTEGER;
+    CREATE TABLE deleted_keys (
+      id TEXT PRIMARY KEY,
+      name TEXT NOT NULL,
+      deleted_ms INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE monthly_spending (
+      key_id TEXT NOT NULL,
+      month TEXT NOT NULL,
+      cost_usd TEXT NOT NULL,
+      PRIMARY KEY (key_id, month)
+    ) STRICT;
+  `);
+  addUpThisMonth(database, nowMs);
+}
+
+/** Earlier months bound nobody any more. No request takes longer than a day, so the index of their starts helps. */
+function addUpThisMonth(database: DatabaseSync, nowMs: number): void {
+  const fromMs = startOfMonth(nowMs);
+  const rows = database
+    .prepare("SELECT key_id, cost_usd FROM requests WHERE started_ms >= ? AND ended_ms >= ?")
+    .iterate(fromMs - dayMs, fromMs);
+  const spent = new Map<string, string>();
+  for (const row of rows) {
+    const keyId = String(row["key_id"]);
+    spent.set(keyId, addUsd(spent.get(keyId) ?? "0", String(row["cost_usd"])));
+  }
+  const insert = database.prepare("INSERT INTO monthly_spending (key_id, month, cost_usd) VALUES (?, ?, ?)");
+  for (const [keyId, costUsd] of spent) insert.run(keyId, monthOf(nowMs), costUsd);
+}
+
+const dayMs = 86_400_000;

@@ -1,0 +1,96 @@
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { monthOf } from "../../src/metering/month.ts";
+import { openState } from "../../src/state/open-state.ts";
+import { ServerLock } from "../../src/state/server-lock.ts";
+import { schemaVersion } from "../../src/state/tables.ts";
+
+let folder = "";
+let file = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "parley-upgrade-"));
+  file = join(folder, "parley.db");
+  using database = new DatabaseSync(file);
+  database.exec("PRAGMA journal_mode = WAL");
+  database.exec(readFileSync(join(import.meta.dirname, "version-1.sql"), "utf8"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** All rows of the tables of version 1, in the columns of version 1. */
+function contentsOf(path: string): object {
+  using database = new DatabaseSync(path, { readOnly: true });
+  const read = (query: string): object[] => database.prepare(query).all();
+  return {
+    keys: read(
+      "SELECT id, hash, name, created_ms, expires_ms, disabled_ms, models, requests_per_minute, tokens_per_minute, concurrency, budget_usd FROM keys ORDER BY id",
+    ),
+    spending: read("SELECT * FROM spending"),
+    requests: read("SELECT * FROM requests ORDER BY id"),
+  };
+}
+
+function versionOf(path: string): unknown {
+  using database = new DatabaseSync(path, { readOnly: true });
+  return database.prepare("PRAGMA user_version").get()?.["user_version"];
+}
+
+describe("forward", () => {
+  test("every key, amount and request is kept, and this month's spending counts against a budget set later", async () => {
+    const before = contentsOf(file);
+    {
+      using state = openState(folder);
+      expect(await state.ledger.spentUsd("aaaaaaaaaaaa")).toBe("3.0000003");
+      expect(await state.ledger.spentUsd("aaaaaaaaaaaa", monthOf(Date.now()))).toBe("1.0000003");
+      expect(await state.keys.find("bbbbbbbbbbbb")).toMatchObject({ name: "with every rule", budgetUsd: "12.5" });
+      expect((await state.ledger.abandoned()).map(({ id }) => id)).toEqual(["req_open"]);
+    }
+    expect(contentsOf(file)).toEqual(before);
+    expect(versionOf(file)).toBe(schemaVersion);
+  });
+
+  test("happens once: opening the folder again changes nothing", () => {
+    openState(folder)[Symbol.dispose]();
+    rmSync(`${file}.v1`);
+    openState(folder)[Symbol.dispose]();
+    expect(existsSync(`${file}.v1`)).toBe(false);
+  });
+
+  test("waits until a server of the earlier version has stopped", () => {
+    {
+      using _lock = ServerLock.acquire(folder);
+      expect(() => openState(folder)).toThrow(
+        new RegExp(`earlier version \\(process ${process.pid}\\) .* Stop it first`),
+      );
+      expect(versionOf(file)).toBe(1);
+    }
+    openState(folder)[Symbol.dispose]();
+    expect(versionOf(file)).toBe(schemaVersion);
+  });
+});
+
+describe("back", () => {
+  test("the copy is the folder as the earlier version left it, and takes its place again", () => {
+    const before = contentsOf(file);
+    openState(folder)[Symbol.dispose]();
+    expect(statSync(`${file}.v1`).mode & 0o777).toBe(0o600);
+    for (const end of ["", "-wal", "-shm"]) rmSync(`${file}${end}`, { force: true });
+    renameSync(`${file}.v1`, file);
+    expect(versionOf(file)).toBe(1);
+    expect(contentsOf(file)).toEqual(before);
+  });
+
+  test("a folder of a newer version is refused, and nothing of it is changed", () => {
+    openState(folder)[Symbol.dispose]();
+    {
+      using database = new DatabaseSync(file);
+      database.exec(`PRAGMA user_version = ${schemaVersion + 1}`);
+    }
+    expect(() => openState(folder)).toThrow(
+      `newer Parley (schema ${schemaVersion + 1}, this one knows ${schemaVersion})`,
+    );
+    expect(versionOf(file)).toBe(schemaVersion + 1);
+  });
+});
