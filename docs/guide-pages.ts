@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Marked } from "marked";
@@ -6,16 +7,29 @@ import { page } from "./page.ts";
 import { programGuides } from "./program-guides.ts";
 
 /** The guides that the server shows beside the reference: those for who integrates, not for who operates or changes it. */
-const guides = ["streaming", "reading-streams", "errors", "generators", "mock-and-collections", "scripted-engine"];
+const guides = [
+  "client",
+  "streaming",
+  "reading-streams",
+  "errors",
+  "generators",
+  "mock-and-collections",
+  "scripted-engine",
+];
 
-/** What `generate` makes anew, beside these pages. */
-const generated: Readonly<Record<string, () => string>> = { generators: generatorsPage };
+const root = join(import.meta.dirname, "..");
+
+/** The text of a guide that is no file among the others: `generate` makes it anew, or a package has it as its README. */
+const elsewhere: Readonly<Record<string, () => string>> = {
+  generators: generatorsPage,
+  client: () => readFileSync(join(root, "packages/client/README.md"), "utf8").split("\n## Changing it")[0] ?? "",
+};
 
 /** Path in the tree and text, for the page of each guide and their list. */
 export async function guidePages(): Promise<Map<string, string>> {
   const pages = await Promise.all(
     guides.map(async (name) => {
-      const text = generated[name]?.() ?? (await readFile(join(import.meta.dirname, `guides/${name}.md`), "utf8"));
+      const text = elsewhere[name]?.() ?? (await readFile(join(import.meta.dirname, `guides/${name}.md`), "utf8"));
       const title = /^# (.+)$/m.exec(text)?.[1] ?? name;
       return { name, title, body: markdown.parse(text, { async: false }) };
     }),

@@ -1,9 +1,7 @@
 import { createParley } from "@parley/client";
 
-const parley = createParley({
-  baseURL: process.env["PARLEY_URL"] ?? "http://127.0.0.1:8080/v1",
-  apiKey: process.env["PARLEY_KEY"] ?? "",
-});
+// The address comes from PARLEY_URL, such as https://api.example.com/v1, and the key from PARLEY_KEY.
+const parley = createParley();
 
 const { choices, usage } = await parley.create({
   model: "vendor/model-1",

@@ -1,10 +1,6 @@
 import { ParleyError, createParley, hasCode } from "@parley/client";
 
-const parley = createParley({
-  baseURL: process.env["PARLEY_URL"] ?? "http://127.0.0.1:8080/v1",
-  apiKey: process.env["PARLEY_KEY"] ?? "",
-  maxRetries: 4,
-});
+const parley = createParley({ maxRetries: 4 });
 
 /** Asks, and says what to do where that fails. */
 async function ask(model: string, content: string): Promise<void> {

@@ -1,9 +1,6 @@
 import { createParley } from "@parley/client";
 
-const parley = createParley({
-  baseURL: process.env["PARLEY_URL"] ?? "http://127.0.0.1:8080/v1",
-  apiKey: process.env["PARLEY_KEY"] ?? "",
-});
+const parley = createParley();
 
 const chunks = parley.stream({
   model: "vendor/model-1",

@@ -1,21 +1,15 @@
-import { createParley } from "@parley/client";
+import { createParley, jsonFormat } from "@parley/client";
+import { z } from "zod";
 
-const parley = createParley({
-  baseURL: process.env["PARLEY_URL"] ?? "http://127.0.0.1:8080/v1",
-  apiKey: process.env["PARLEY_KEY"] ?? "",
+const parley = createParley();
+
+const assessment = jsonFormat({
+  name: "assessment",
+  schema: z.strictObject({ risk: z.enum(["low", "high"]), reasons: z.array(z.string()) }),
 });
-
-const schema = {
-  type: "object",
-  properties: { risk: { enum: ["low", "high"] }, reasons: { type: "array", items: { type: "string" } } },
-  required: ["risk", "reasons"],
-  additionalProperties: false,
-};
-const { choices } = await parley.create({
+const { parsed } = await parley.parse({
   model: "vendor/model-1",
   messages: [{ role: "user", content: "How risky is an unaudited bridge?" }],
-  response_format: { type: "json_schema", json_schema: { name: "assessment", schema } },
+  response_format: assessment,
 });
-const [choice] = choices;
-// "length" would mean that the text was cut; a text that ends with "stop" is valid against the schema.
-if (choice?.finish_reason === "stop") console.log(JSON.parse(choice.message.content ?? ""));
+console.log(parsed.risk, parsed.reasons);

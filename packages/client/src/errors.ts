@@ -1,6 +1,7 @@
 import type { ErrorParams } from "./generated/retry-rules.ts";
 import type { RetryAdvice } from "./retry-advice.ts";
-import type { ChatCompletionChunk, ErrorCode, ErrorDetails } from "./types.ts";
+import type { SchemaIssue } from "./standard-schema.ts";
+import type { ChatCompletionChunk, ChatMessage, ErrorCode, ErrorDetails } from "./types.ts";
 
 /** What every error of this package carries. */
 export interface ErrorFacts {
@@ -85,11 +86,52 @@ export class MalformedResponseError extends ParleyError {
   readonly code = "malformed_response";
 }
 
+/** What an {@link InvalidOutputError} carries besides. */
+export interface InvalidOutputFacts extends ErrorFacts {
+  readonly text: string;
+  readonly issues: readonly SchemaIssue[];
+}
+
+/** What the model wrote is not JSON, not complete, or refused by the schema that the caller gave. */
+export class InvalidOutputError extends ParleyError {
+  override readonly name = "InvalidOutputError";
+  readonly code = "invalid_output";
+  /** What the model wrote. */
+  declare readonly text: string;
+  /** What the schema has against it; empty where the text is not complete JSON. */
+  declare readonly issues: readonly SchemaIssue[];
+
+  // eslint-disable-next-line no-useless-constructor -- it asks for more than the one it calls
+  constructor(message: string, facts: InvalidOutputFacts) {
+    super(message, facts);
+  }
+}
+
+/** What a {@link TooManyRoundsError} carries besides. */
+export interface TooManyRoundsFacts extends ErrorFacts {
+  readonly messages: readonly ChatMessage[];
+}
+
+/** The model still calls tools in the last round that `maxRounds` permits. Those calls have not been run. */
+export class TooManyRoundsError extends ParleyError {
+  override readonly name = "TooManyRoundsError";
+  readonly code = "too_many_rounds";
+  /** The conversation so far. Its last message makes the calls. */
+  declare readonly messages: readonly ChatMessage[];
+
+  // eslint-disable-next-line no-useless-constructor -- it asks for more than the one it calls
+  constructor(message: string, facts: TooManyRoundsFacts) {
+    super(message, facts);
+  }
+}
+
 interface ClientErrors {
   connection_error: ConnectionError;
   client_timeout: TimeoutError;
   incomplete_stream: IncompleteStreamError;
   malformed_response: MalformedResponseError;
+  invalid_output: InvalidOutputError;
+  too_many_rounds: TooManyRoundsError;
 }
 
 /** The codes of the errors that do not come from the service. */

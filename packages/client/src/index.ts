@@ -1,20 +1,32 @@
 export { createParley } from "./parley.ts";
 export type { Parley } from "./parley.ts";
-export type { CallOptions, ParleyOptions, ResponseInfo, SharedOptions } from "./options.ts";
+export type { AnswerPromise } from "./answer-promise.ts";
+export type { ChatStream } from "./chat-stream.ts";
+export type { Answer } from "./request.ts";
+export { jsonFormat } from "./json-format.ts";
+export type { JsonFormat, JsonFormatOptions, ParseRequest, ParsedCompletion } from "./json-format.ts";
+export { defineTool } from "./define-tool.ts";
+export type { RunnableTool, ToolContext, ToolOptions } from "./define-tool.ts";
+export type { ToolRequest, ToolRun, ToolRunOptions } from "./run-tools.ts";
+export type { JsonSchema, SchemaIssue, StandardSchema } from "./standard-schema.ts";
+export type { ApiKey, CallOptions, ParleyOptions, ResponseInfo, SharedOptions } from "./options.ts";
 export { collect } from "./collect.ts";
 export type { CollectedCompletion } from "./collect.ts";
 export {
   APIError,
   ConnectionError,
   IncompleteStreamError,
+  InvalidOutputError,
   MalformedResponseError,
   ParleyError,
   TimeoutError,
+  TooManyRoundsError,
   hasCode,
 } from "./errors.ts";
 export type { ClientErrorCode, ErrorWithCode } from "./errors.ts";
 export type { RetryAdvice } from "./retry-advice.ts";
 export type {
+  AnswerMessage,
   ChatCompletion,
   ChatCompletionChunk,
   ChatMessage,

@@ -2,17 +2,16 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { settle } from "./options.ts";
 
-const options = { baseURL: "http://127.0.0.1:8080/v1", apiKey: "key" };
 const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
 
 test.each(["timeoutMs", "idleTimeoutMs", "maxRetries"] as const)("the README tells the default of %s", (name) => {
   const [, documented] = new RegExp(`^\\| \`${name}\` +\\| (\\d+) +\\|`, "m").exec(readme) ?? [];
-  expect(Number(documented)).toBe(settle(options)[name]);
+  expect(Number(documented)).toBe(settle({}, "key")[name]);
 });
 
 test("what a call says goes over what the client says, and undefined says nothing", () => {
-  const client = { ...options, timeoutMs: 1, idleTimeoutMs: 2, maxRetries: 3 };
-  expect(settle(client, { timeoutMs: 10, idleTimeoutMs: undefined })).toMatchObject({
+  const client = { timeoutMs: 1, idleTimeoutMs: 2, maxRetries: 3 };
+  expect(settle(client, "key", { timeoutMs: 10, idleTimeoutMs: undefined })).toMatchObject({
     timeoutMs: 10,
     idleTimeoutMs: 2,
     maxRetries: 3,

@@ -44,11 +44,21 @@ export interface CallOptions extends SharedOptions {
   readonly clientRequestId?: string | undefined;
 }
 
+export type ApiKey = string | (() => string | Promise<string>);
+
 export interface ParleyOptions extends SharedOptions {
-  /** Where the service is, such as `https://api.example.com/v1`. With or without `/v1`. */
-  readonly baseURL: string;
-  /** The key, or a function that gives it; the function is called for every attempt, so that keys can be rotated. */
-  readonly apiKey: string | (() => string | Promise<string>);
+  /** Where the service is, such as `https://api.example.com/v1`. With or without `/v1`. Default: `PARLEY_URL`. */
+  readonly baseURL?: string | undefined;
+  /**
+   * The key, or a function that gives it; the function is called for every attempt, so that keys can be rotated. Default:
+   * `PARLEY_KEY`.
+   */
+  readonly apiKey?: ApiKey | undefined;
+  /**
+   * Run in a browser, too, where whoever opens the page can read the key. Default: false; then a client in a browser is
+   * refused.
+   */
+  readonly dangerouslyAllowBrowser?: boolean | undefined;
   /** What sends requests; it must honour `init.signal`. Default: the global `fetch`, looked up at every request. */
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
 }
@@ -65,7 +75,7 @@ export interface Settings {
   makeHeaders(): Promise<Headers>;
 }
 
-export function settle(options: ParleyOptions, call: CallOptions = {}): Settings {
+export function settle(options: ParleyOptions, apiKey: ApiKey, call: CallOptions = {}): Settings {
   const pick = <Name extends keyof SharedOptions>(name: Name): SharedOptions[Name] => call[name] ?? options[name];
   return {
     signal: call.signal,
@@ -75,7 +85,7 @@ export function settle(options: ParleyOptions, call: CallOptions = {}): Settings
     onResponse: pick("onResponse"),
     fetch: options.fetch ?? ((url, init) => fetch(url, init)),
     makeHeaders: async () => {
-      const headers = authorize(typeof options.apiKey === "string" ? options.apiKey : await options.apiKey());
+      const headers = authorize(typeof apiKey === "string" ? apiKey : await apiKey());
       if (pick("strictParams") === true) headers.set("x-strict-params", "true");
       if (call.clientRequestId !== undefined) headers.set("x-client-request-id", call.clientRequestId);
       for (const own of [options.headers, call.headers]) {

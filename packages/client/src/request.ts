@@ -7,16 +7,20 @@ import { readHttpError, requestIdOf } from "./read-error.ts";
 import { repeat } from "./repeat.ts";
 import { adviseRetry, askCaller, tryAgain } from "./retry-advice.ts";
 
+/** An answer, and what came with it. */
 export interface Answer<T> {
   readonly data: T;
+  /** Status and headers; the body has been read, or is being read as the stream. */
   readonly response: Response;
+  /** The service's name for the request (`x-request-id`). */
+  readonly requestId: string | undefined;
 }
 
 /** One whole answer. @throws {ParleyError}; the reason of the caller's signal */
-export async function ask<T>(operation: Operation<T>, settings: Settings): Promise<T> {
+export async function ask<T>(operation: Operation<T>, settings: Settings): Promise<Answer<T>> {
   const cancellation = openCancellation(settings.signal);
   try {
-    return (await request(operation, settings, cancellation)).data;
+    return await request(operation, settings, cancellation);
   } catch (error) {
     cancellation.abort(); // whatever of an answer is still under way
     throw error;
@@ -47,14 +51,14 @@ export async function request<T>(
 async function attempt<T>(operation: Operation<T>, settings: Settings, signal: AbortSignal): Promise<Answer<T>> {
   signal.throwIfAborted();
   const headers = await settings.makeHeaders();
-  let head: Response | undefined;
+  let head: { readonly url: string; readonly response: Response } | undefined;
   const exchange: Exchange = {
     headers,
     signal,
     send: async (url, init) => {
       const response = await reach(settings.fetch, url, init, signal);
       settings.onResponse?.({ status: response.status, requestId: requestIdOf(response), headers: response.headers });
-      head = response;
+      head = { url, response };
       return response;
     },
   };
@@ -63,10 +67,10 @@ async function attempt<T>(operation: Operation<T>, settings: Settings, signal: A
     if (!response.ok) throw readHttpError(response, error);
     if (data === undefined || data === null)
       throw new MalformedResponseError("The answer is empty.", factsOf(response));
-    return { data, response };
+    return { data, response, requestId: requestIdOf(response) };
   } catch (error) {
     // Without a head it is a mistake in the arguments, or has its right form already.
-    throw head && !(error instanceof ParleyError) ? explainBrokenBody(error, head, signal) : error;
+    throw head && !(error instanceof ParleyError) ? explainBrokenBody(error, head.url, head.response, signal) : error;
   }
 }
 
@@ -77,7 +81,7 @@ async function reach(fetch: Settings["fetch"], url: string, init: RequestInit, s
     return await fetch(url, init);
   } catch (cause) {
     signal.throwIfAborted();
-    throw new ConnectionError("The service could not be reached.", { cause, retry: tryAgain });
+    throw new ConnectionError(`The service could not be reached at ${url}.`, { cause, retry: tryAgain });
   }
 }
 
@@ -85,10 +89,10 @@ async function reach(fetch: Settings["fetch"], url: string, init: RequestInit, s
  * The headers arrived, and then the body broke off or was not JSON. The answer has been generated and charged, so there
  * is no retry.
  */
-function explainBrokenBody(cause: unknown, head: Response, signal: AbortSignal): unknown {
+function explainBrokenBody(cause: unknown, url: string, response: Response, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
-  const facts = { ...factsOf(head), cause };
+  const facts = { ...factsOf(response), cause };
   if (cause instanceof SyntaxError) return new MalformedResponseError("The answer is no JSON.", facts);
-  const retry = head.ok ? askCaller : adviseRetry(null, head.status, head.headers);
-  return new ConnectionError("The connection broke before the answer was complete.", { ...facts, retry });
+  const retry = response.ok ? askCaller : adviseRetry(null, response.status, response.headers);
+  return new ConnectionError(`The connection to ${url} broke before the answer was complete.`, { ...facts, retry });
 }

@@ -4,8 +4,9 @@ import { IncompleteStreamError, MalformedResponseError, TimeoutError } from "./e
 import type { ErrorFacts, ParleyError } from "./errors.ts";
 import type { Operation } from "./operations.ts";
 import type { Settings } from "./options.ts";
-import { readStreamError, requestIdOf } from "./read-error.ts";
+import { readStreamError } from "./read-error.ts";
 import { request } from "./request.ts";
+import type { Answer } from "./request.ts";
 import { askCaller } from "./retry-advice.ts";
 import { decodeEvents } from "./sse/decode-events.ts";
 import { decodeLines } from "./sse/decode-lines.ts";
@@ -13,7 +14,15 @@ import { readBytes } from "./sse/read-bytes.ts";
 import type { ByteReader } from "./sse/read-bytes.ts";
 import type { ChatCompletionChunk, StreamEvent } from "./types.ts";
 
-type Body = ReadableStream<Uint8Array> | null;
+export type Body = ReadableStream<Uint8Array> | null;
+
+/** How far a stream has come. */
+export interface Progress {
+  readonly chunks: ChatCompletionChunk[];
+  answer: Answer<Body> | undefined;
+  /** Whether its `[DONE]` has arrived. */
+  isWhole: boolean;
+}
 
 /**
  * Bytes → lines → events → chunks. The request is sent when the first chunk is asked for. Leaving the loop, in
@@ -22,14 +31,14 @@ type Body = ReadableStream<Uint8Array> | null;
 export async function* streamChunks(
   operation: Operation<Body>,
   settings: Settings,
+  progress: Progress,
 ): AsyncGenerator<ChatCompletionChunk, void, undefined> {
   const cancellation = openCancellation(settings.signal);
-  const chunks: ChatCompletionChunk[] = [];
+  const { chunks } = progress;
   let reader: ByteReader | undefined;
-  let isWhole = false;
   try {
-    const { data, response } = await request(operation, settings, cancellation);
-    const facts: ErrorFacts = { retry: askCaller, requestId: requestIdOf(response), chunks };
+    const { data, response, requestId } = (progress.answer = await request(operation, settings, cancellation));
+    const facts: ErrorFacts = { retry: askCaller, requestId, chunks };
     reader = openBody(data, response, facts);
     const bytes = readBytes(reader, {
       cancellation,
@@ -38,8 +47,8 @@ export async function* streamChunks(
       onBreak: (cause) => brokenOff({ ...facts, cause }),
     });
     for await (const data of decodeEvents(decodeLines(bytes))) {
-      isWhole = data === "[DONE]";
-      if (isWhole) return;
+      progress.isWhole = data === "[DONE]";
+      if (progress.isWhole) return;
       const chunk = readChunk(data, response, facts);
       chunks.push(chunk);
       yield chunk;
@@ -47,7 +56,7 @@ export async function* streamChunks(
     throw brokenOff(facts);
   } finally {
     cancellation.release();
-    if (reader && isWhole) void drain(reader, cancellation);
+    if (reader && progress.isWhole) void drain(reader, cancellation);
     else close(reader, cancellation);
   }
 }

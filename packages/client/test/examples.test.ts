@@ -20,8 +20,12 @@ afterAll(() => server[Symbol.asyncDispose]());
 const printed: readonly (readonly [file: string, output: RegExp])[] = [
   ["create.ts", /^You said: What is a reentrancy attack\?\n\d+ tokens, 0\.0\d+ US dollars\n$/],
   ["stream.ts", /^You said: What is a reentrancy attack\?$/],
-  ["tools.ts", /^get_gas_price\(\{"chain":"(ethereum|polygon)"\}\)\nYou said: What does gas cost on Ethereum\?\n$/],
-  ["structured-output.ts", /^\{ risk: '(low|high)', reasons: \[\] \}\n$/],
+  [
+    "tools.ts",
+    /^The tool says "\{\\"chain\\":\\"(ethereum|polygon)\\",\\"gwei\\":12\}"\.\nYou said: What does gas cost on Ethereum\?\n$/,
+  ],
+  ["structured-output.ts", /^(low|high) \[\]\n$/],
+  ["responses.ts", /^req_\w+: stop\n\d+ further requests now\nreq_\w+: You said: What is a reentrancy attack\?\n$/],
   [
     "errors.ts",
     /^You said: What is a reentrancy attack\?model_not_found: .+ \(request req_\w+\)\nShorten it: \d+ of 32768 tokens\.\n$/,

@@ -54,19 +54,23 @@ interface Manifest {
 }
 
 function publishedManifest(): Manifest {
-  // Both files are in this repository and have these members.
+  // The file is in this repository and has these members.
   const manifest = JSON.parse(readFileSync(join(packageDir, "package.json"), "utf8")) as Manifest;
-  const workspace = parse(readFileSync(join(root, "pnpm-workspace.yaml"), "utf8")) as {
-    readonly catalog: Readonly<Record<string, string>>;
-  };
+  const catalog = readCatalog();
   const { devDependencies: _, scripts: __, ...published } = manifest;
   const dependencies = Object.fromEntries(
     Object.entries(manifest.dependencies).map(([name, version]) => [
       name,
-      version === "catalog:" ? (workspace.catalog[name] ?? "missing in the catalog") : version,
+      version === "catalog:" ? (catalog[name] ?? "missing in the catalog") : version,
     ]),
   );
   return { ...published, dependencies };
+}
+
+/** The pinned version of every package that the workspace uses. */
+export function readCatalog(): Readonly<Record<string, string>> {
+  const workspace: unknown = parse(readFileSync(join(root, "pnpm-workspace.yaml"), "utf8"));
+  return (workspace as { catalog: Record<string, string> }).catalog; // the file is in this repository, and has it
 }
 
 async function install(tarball: string, projectDir: string): Promise<string> {

@@ -3,7 +3,8 @@
  * in Node, Bun and Deno, and bundled in browsers and workers.
  */
 export async function probe({ createParley, collect, hasCode }, baseURL, apiKey) {
-  const parley = createParley({ baseURL, apiKey, maxRetries: 0 });
+  const options = { baseURL, apiKey, maxRetries: 0, dangerouslyAllowBrowser: true };
+  const parley = createParley(options);
   const ask = (content) => ({ model: "vendor/model-1", messages: [{ role: "user", content }] });
   const models = await parley.models();
   const plain = await parley.create(ask("Hello"));
@@ -26,6 +27,12 @@ export async function probe({ createParley, collect, hasCode }, baseURL, apiKey)
   const cut = await failure(collect(parley.stream(ask("script:fail-late"))));
   const late = await failure(parley.create(ask("script:stall"), { timeoutMs: 200 }));
   const signal = AbortSignal.abort("enough");
+  let isRefusedHere = false;
+  try {
+    createParley({ baseURL, apiKey });
+  } catch (error) {
+    isRefusedHere = error instanceof TypeError;
+  }
   return {
     models: models.length,
     plain: plain.choices[0].message.content,
@@ -35,6 +42,7 @@ export async function probe({ createParley, collect, hasCode }, baseURL, apiKey)
     cut: hasCode(cut, "upstream_error") && cut.chunks.length,
     late: hasCode(late, "client_timeout"),
     aborted: await failure(parley.create(ask("Hello"), { signal })),
-    unreachable: (await failure(createParley({ baseURL: "http://127.0.0.1:9", apiKey, maxRetries: 0 }).models())).code,
+    unreachable: (await failure(createParley({ ...options, baseURL: "http://127.0.0.1:9" }).models())).code,
+    isRefusedHere,
   };
 }

@@ -12,7 +12,7 @@ import { startTestServer, testKey, until } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
 import { packageDir } from "./build-dist.ts";
 import { bundleProbe } from "./bundle.ts";
-import { packPackage } from "./pack.ts";
+import { packPackage, readCatalog } from "./pack.ts";
 import type { PackedPackage } from "./pack.ts";
 import { readAborted, scenarios } from "./scenarios.ts";
 
@@ -39,7 +39,7 @@ afterAll(async () => {
 });
 
 /** What the probe finds where everything works; and of its generations three, one that failed and two left, were stopped. */
-async function assertWorks(run: () => Promise<unknown>): Promise<void> {
+async function assertWorks(run: () => Promise<unknown>, isBrowser = false): Promise<void> {
   const before = await readAborted(server);
   expect(await run()).toEqual({
     models: 2,
@@ -51,6 +51,7 @@ async function assertWorks(run: () => Promise<unknown>): Promise<void> {
     late: true,
     aborted: "enough",
     unreachable: "connection_error",
+    isRefusedHere: isBrowser,
   });
   await until(
     () => readAborted(server),
@@ -96,19 +97,13 @@ test("works in Node 20", async ({ skip }) => {
   else await assertWorks(() => runProgram(node, "main.js"));
 });
 
-test("works in Bun", async ({ skip }) => {
-  const bun = find("PARLEY_BUN", "bun");
-  if (bun === undefined) skip("there is no Bun on this machine; put one on the PATH or name it in PARLEY_BUN");
-  else await assertWorks(() => runProgram(bun, "main.js"));
-});
-
-test("works in Deno", async ({ skip }) => {
-  const deno = find("PARLEY_DENO", "deno");
-  if (deno === undefined) skip("there is no Deno on this machine; put one on the PATH or name it in PARLEY_DENO");
-  else
-    await assertWorks(() =>
-      runProgram(deno, "run", "--node-modules-dir=manual", "--allow-net", "--allow-read", "main.js"),
-    );
+/** npm fetches them on first use, and keeps them. */
+const catalog = readCatalog();
+test.each([
+  ["bun", ["run", "main.js"]],
+  ["deno", ["run", "--node-modules-dir=manual", "--allow-net", "--allow-read", "main.js"]],
+] as const)("works in %s", async (name, args) => {
+  await assertWorks(() => runProgram("npx", "--yes", `${name}@${catalog[name]}`, ...args));
 });
 
 test("works where there is nothing but the web's own globals, as in an edge worker", async () => {
@@ -138,7 +133,7 @@ test("works in a browser, in its page and in a worker, across origins", { timeou
     skip("there is no Chromium on this machine; put one on the PATH or name it in PARLEY_CHROMIUM");
     return;
   }
-  for (const place of ["page", "worker"] as const) await assertWorks(() => runInBrowser(chromium, place));
+  for (const place of ["page", "worker"] as const) await assertWorks(() => runInBrowser(chromium, place), true);
 });
 
 /** Serves a page that runs the probe and posts what it finds. */

@@ -1,0 +1,24 @@
+import { InvalidOutputError } from "./errors.ts";
+import { askCaller } from "./retry-advice.ts";
+import type { SchemaIssue, StandardSchema } from "./standard-schema.ts";
+
+/** @throws {InvalidOutputError} when the text is not JSON, or the schema refuses what it says */
+export async function readJson<Output>(
+  schema: StandardSchema<Output>,
+  text: string,
+  requestId?: string,
+): Promise<Output> {
+  const facts = { retry: askCaller, requestId, text, issues: [] };
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new InvalidOutputError("The text is not JSON.", { ...facts, cause });
+  }
+  const result = await schema["~standard"].validate(value);
+  if (!result.issues) return result.value;
+  throw new InvalidOutputError(result.issues.map(explain).join("; "), { ...facts, issues: result.issues });
+}
+
+const explain = ({ path = [], message }: SchemaIssue): string =>
+  [...path.map((part) => String(typeof part === "object" ? part.key : part)), message].join(": ");

@@ -1,0 +1,116 @@
+import { toStandardJsonSchema } from "@valibot/to-json-schema";
+import { type } from "arktype";
+import * as v from "valibot";
+import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from "vitest";
+import { z } from "zod";
+import { startTestServer } from "@parley/server/testing";
+import type { TestServer } from "@parley/server/testing";
+import { InvalidOutputError, jsonFormat } from "../src/index.ts";
+import type { Parley, StandardSchema } from "../src/index.ts";
+import { connect, errorOf, hello } from "./ask.ts";
+import { playing } from "./scenarios.ts";
+
+/** Real libraries of schemas, against the real server with the scripted engine, which writes what the schema asks. */
+
+let server: TestServer;
+let parley: Parley;
+beforeAll(async () => {
+  server = await startTestServer({
+    scenarios: { truncated: [{ role: true }, { text: '{"risk":' }, { finish: "length" }] },
+  });
+  parley = connect(server.baseUrl, { maxRetries: 0 });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+interface Assessment {
+  risk: "low" | "high";
+  reasons: string[];
+}
+const libraries: readonly (readonly [name: string, schema: StandardSchema<Assessment>])[] = [
+  ["zod", z.strictObject({ risk: z.enum(["low", "high"]), reasons: z.array(z.string()) })],
+  [
+    "valibot",
+    toStandardJsonSchema(v.strictObject({ risk: v.picklist(["low", "high"]), reasons: v.array(v.string()) })),
+  ],
+  ["arktype", type({ risk: "'low'|'high'", reasons: "string[]", "+": "reject" })],
+];
+
+describe("parse()", () => {
+  test.each(libraries)("gives what a schema of %s makes of the answer", async (_name, schema) => {
+    const response_format = jsonFormat({ name: "assessment", schema });
+    const completion = await parley.parse({ ...hello, response_format });
+    const [choice] = completion.choices;
+    expect(completion.parsed).toEqual(JSON.parse(choice?.message.content ?? ""));
+    expect(["low", "high"]).toContain(completion.parsed.risk);
+    expect(completion.usage.total_tokens).toBeGreaterThan(0);
+  });
+
+  test("types it by the schema", async () => {
+    const schema = z.object({ at: z.string().transform((text) => text.length) });
+    const response_format = jsonFormat({ name: "time", schema });
+    const { data, requestId } = await parley.parse({ ...hello, response_format }).withResponse();
+    expectTypeOf(data.parsed).toEqualTypeOf<{ at: number }>();
+    expect(data.parsed.at).toBeTypeOf("number");
+    expect(requestId).toMatch(/^req_/);
+    const bare = jsonFormat({ name: "list", schema: type("string[]") });
+    expectTypeOf(await bare.parse('["a"]')).toEqualTypeOf<string[]>();
+  });
+
+  test("throws where the answer ended before its JSON did", async () => {
+    const response_format = jsonFormat({ name: "assessment", schema: z.object({ risk: z.string() }) });
+    const error = await errorOf(parley.parse({ ...playing("truncated"), response_format }));
+    expect(error).toBeInstanceOf(InvalidOutputError);
+    expect(error).toMatchObject({
+      code: "invalid_output",
+      message: 'The answer ended with "length", so its JSON is not complete.',
+      text: '{"risk":',
+      requestId: expect.stringMatching(/^req_/),
+      issues: [],
+    });
+  });
+
+  test("throws what a schema has against it that no JSON Schema can say", async () => {
+    const schema = z.object({ risk: z.enum(["low", "high"]).refine(() => false, "was guessed") });
+    const error = await errorOf(
+      parley.parse({ ...hello, response_format: jsonFormat({ name: "assessment", schema }) }),
+    );
+    expect(error).toMatchObject({
+      name: "InvalidOutputError",
+      message: "risk: was guessed",
+      issues: [{ path: ["risk"], message: "was guessed" }],
+      requestId: expect.stringMatching(/^req_/),
+    });
+  });
+});
+
+describe("jsonFormat()", () => {
+  const bare = v.object({ risk: v.picklist(["low", "high"]) });
+
+  test("takes the JSON Schema of a library that writes none from its caller", async () => {
+    const jsonSchema = { type: "object", properties: { risk: { enum: ["low", "high"] } }, required: ["risk"] };
+    const response_format = jsonFormat({ name: "assessment", schema: bare, jsonSchema });
+    expect(response_format.json_schema.schema).toBe(jsonSchema);
+    const { parsed } = await parley.parse({ ...hello, response_format });
+    expectTypeOf(parsed).toEqualTypeOf<{ risk: "low" | "high" }>();
+    expect(["low", "high"]).toContain(parsed.risk);
+  });
+
+  test("is refused at once without one", () => {
+    const message = 'The library of the schema "assessment" offers no JSON Schema: give it as jsonSchema.';
+    expect(() => jsonFormat({ name: "assessment", schema: bare })).toThrow(new TypeError(message));
+  });
+
+  test("reads the text of a stream as well, and names the places of nested faults", async () => {
+    const format = jsonFormat({ name: "assessment", schema: v.object({ a: v.array(bare) }), jsonSchema: {} });
+    expect(await format.parse('{"a":[{"risk":"low"}]}')).toEqual({ a: [{ risk: "low" }] });
+    expect(await errorOf(format.parse('{"a":[{"risk":"some"}]}'))).toHaveProperty(
+      "message",
+      expect.stringMatching(/^a: 0: risk: Invalid type/),
+    );
+    expect(await errorOf(format.parse('{"a":['))).toMatchObject({ code: "invalid_output", text: '{"a":[' });
+    const schema = z.strictObject({ risk: z.enum(["low", "high"]) });
+    const streamed = jsonFormat({ name: "assessment", schema });
+    const text = await parley.stream({ ...hello, response_format: streamed }).finalText();
+    expect(["low", "high"]).toContain((await streamed.parse(text)).risk);
+  });
+});
