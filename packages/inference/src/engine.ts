@@ -19,6 +19,8 @@ export interface EngineRequest {
     | { readonly type: "json_schema"; readonly schema: Schema };
   /** `format` and `tools`, compiled once for the request. An engine uses them, and compiles no schema itself. */
   readonly grammars: Grammars;
+  /** What the system message says of `format` (see `showSchema`); undefined: the prompt does not mention it. */
+  readonly shownSchema: string | undefined;
   /** Whether the model thinks first; a model that was not taught to does not. */
   readonly isReasoning: boolean;
   /** Tokens per choice, at least 1, reasoning and tool calls included; prompt + this never exceeds the context. */
@@ -40,7 +42,7 @@ export interface EngineRequest {
 export type UncompiledRequest = Omit<EngineRequest, "grammars">;
 
 /** The parts of a request that decide its prompt. */
-export type PromptRequest = Pick<EngineRequest, "messages" | "tools" | "tool_choice" | "isReasoning">;
+export type PromptRequest = Pick<EngineRequest, "messages" | "tools" | "tool_choice" | "shownSchema" | "isReasoning">;
 
 /** The structured-output constraints of one request, as GBNF: plain text, so that they reach an engine in any process. */
 export interface Grammars {
@@ -126,7 +128,7 @@ export interface EngineMetadata {
   readonly context_length: number;
   /** The numeric format of the weights: `bf16`, `q4_k_m`, … */
   readonly quantization: string;
-  /** Changes with everything that can change the text: weights, engine version, template, sampling defaults. */
+  /** Changes with everything that can change the text: weights, engine version, template, schema prompt, sampling defaults. */
   readonly system_fingerprint: string;
   /** The number of choices that can be generated at the same time; at least 1. */
   readonly slots: number;
@@ -134,6 +136,8 @@ export interface EngineMetadata {
   readonly canCallTools: boolean;
   /** The values of sampling parameters that a request does not set. */
   readonly sampling_defaults: Omit<Sampling, "logit_bias">;
+  /** The line that shows the model the schema of `format`; undefined: it is not shown, or an upstream makes the prompt. */
+  readonly schemaPrompt?: string | undefined;
   /** Sampling parameters that the engine does not support. A request that needs one is rejected. */
   readonly unsupportedSampling?: readonly (keyof Sampling)[];
   /** For the operator: how the number of slots was determined. */

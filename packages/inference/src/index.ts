@@ -21,6 +21,7 @@ export type {
 export type { ChildEngine } from "./child/child-engine.ts";
 export type { EngineStatus } from "./sidecar/status.ts";
 export type { Schema } from "./schema/dialect/raw-schema.ts";
+export { showSchema } from "./prompt/show-schema.ts";
 export { compileGrammars } from "./answer/compile-grammars.ts";
 export { RequestSchemas, schemaCompilations } from "./schema/request-schemas.ts";
 export type { WantedSchema } from "./schema/request-schemas.ts";

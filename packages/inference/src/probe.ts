@@ -9,6 +9,7 @@ export const probeRequest: EngineRequest = {
   parallel_tool_calls: false,
   format: { type: "text" },
   grammars: { contentGrammar: undefined, toolGrammar: undefined, enforcedTools: [] },
+  shownSchema: undefined,
   isReasoning: false,
   max_tokens: 1,
   n: 1,

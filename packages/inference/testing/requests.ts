@@ -35,6 +35,7 @@ export function requestFor({ say = "What is a blockchain?", sampling, ...members
     tool_choice: "none",
     parallel_tool_calls: true,
     format: { type: "text" },
+    shownSchema: undefined,
     isReasoning: false,
     max_tokens: 24,
     n: 1,

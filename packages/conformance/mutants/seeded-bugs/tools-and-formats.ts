@@ -141,6 +141,16 @@ export const toolsAndFormats: SeededBugs = {
     () => '"sky"',
     (body) => isSchema(body) && keywordsOf(body).includes('"sun"'),
   ),
+  "shown-schema-uncounted": {
+    models: (records) =>
+      records.map((one) => ({
+        ...one,
+        supported_features: [...listAt(one, "/supported_features"), "schema_in_prompt"],
+      })),
+  },
+  "counted-schema-unlisted": {
+    prompt: (count, body) => count + JSON.stringify(body["response_format"] ?? "").length,
+  },
   "annotation-refused": {
     violation: (found, body) =>
       found ??

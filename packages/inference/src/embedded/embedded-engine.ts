@@ -8,12 +8,12 @@ export type EmbeddedOptions = Omit<ChildEngineOptions, "command"> & Omit<Embedde
 
 /** Runs llama.cpp in a child process: a native crash stops one model, never the server. */
 export function startEmbeddedEngine(options: EmbeddedOptions): ChildEngine {
-  const { model, sampling, weightsId } = options;
+  const { model, sampling, schemaPrompt, weightsId } = options;
   const program = fileURLToPath(new URL("./child/main.ts", import.meta.url));
   const engine = new ChildEngine({
     ...options,
     command: (socketPath) => {
-      const settings: EmbeddedChildSettings = { socketPath, model, sampling, weightsId };
+      const settings: EmbeddedChildSettings = { socketPath, model, sampling, schemaPrompt, weightsId };
       return { command: process.execPath, args: [program, Buffer.from(JSON.stringify(settings)).toString("base64")] };
     },
   });

@@ -10,6 +10,8 @@ export interface MetadataOptions {
   /** Tokens, where the operator wants fewer than the engine can, or knows what nobody else says. */
   readonly contextLength?: number | undefined;
   readonly sampling: Omit<Sampling, "logit_bias">;
+  /** The line that shows the model a schema; undefined: none does. */
+  readonly schemaPrompt?: string | undefined;
 }
 
 /** The engine lists other models than the one that is wanted. */
@@ -33,7 +35,7 @@ export async function readMetadata(
   options: MetadataOptions,
   signal: AbortSignal,
 ): Promise<EngineMetadata> {
-  const { model, servedName, slots, contextLength, sampling } = options;
+  const { model, servedName, slots, contextLength, sampling, schemaPrompt } = options;
   const entry = await readListed(upstream, servedName, signal);
   const version = await versionOf(upstream, signal);
   const { folder } = model;
@@ -47,10 +49,17 @@ export async function readMetadata(
   return {
     context_length: Math.min(...declared),
     quantization: folder.quantization,
-    system_fingerprint: fingerprint([folder.weightsId, version, folder.template, JSON.stringify(sampling)]),
+    system_fingerprint: fingerprint([
+      folder.weightsId,
+      version,
+      folder.template,
+      schemaPrompt ?? "",
+      JSON.stringify(sampling),
+    ]),
     slots,
     ...folder.capabilities,
     sampling_defaults: sampling,
+    schemaPrompt,
     description: `${version}, at most ${slots} choices at the same time`,
   };
 }

@@ -36,8 +36,8 @@ export class PromptThreads {
   }
 
   /** @throws {TemplateRefusal} when the model's template refuses the conversation */
-  async render({ messages, tools, tool_choice, isReasoning }: PromptRequest): Promise<Prompt> {
-    const request = { messages, tools, tool_choice, isReasoning };
+  async render({ messages, tools, tool_choice, shownSchema, isReasoning }: PromptRequest): Promise<Prompt> {
+    const request = { messages, tools, tool_choice, shownSchema, isReasoning };
     const cached = this.#cache.get(messages);
     if (cached && isSame(cached.request, request)) return cached.prompt;
     const isLarge = JSON.stringify(request).length > largeBytes;
@@ -81,7 +81,10 @@ interface CachedPrompt {
 
 /** Requests are never changed, so the same object has the same contents. */
 const isSame = (one: PromptRequest, other: PromptRequest): boolean =>
-  one.tools === other.tools && one.tool_choice === other.tool_choice && one.isReasoning === other.isReasoning;
+  one.tools === other.tools &&
+  one.tool_choice === other.tool_choice &&
+  one.shownSchema === other.shownSchema &&
+  one.isReasoning === other.isReasoning;
 
 class PromptThread {
   readonly #worker: Worker;

@@ -9,6 +9,7 @@ import type { Vocabulary } from "./vocabulary.ts";
 import type { ChatMessage } from "../engine.ts";
 import { PromptRenderer, TemplateRefusal } from "./render-prompt.ts";
 import type { PromptRequest } from "../engine.ts";
+import { addToSystemMessage } from "./show-schema.ts";
 import { toTemplateMessages, toTemplateTool } from "./template-messages.ts";
 
 let renderer: PromptRenderer;
@@ -21,7 +22,7 @@ beforeAll(async () => {
   renderer = await openRenderer(miniModelFile);
 });
 
-const bare = { tools: [], tool_choice: "none", isReasoning: false } as const;
+const bare = { tools: [], tool_choice: "none", shownSchema: undefined, isReasoning: false } as const;
 
 /** Everything a caller can write, with the same text in every place. */
 function everywhere(text: string): PromptRequest {
@@ -53,14 +54,15 @@ function everywhere(text: string): PromptRequest {
     ],
     tools: [{ name: "f", description: text, parameters }],
     tool_choice: "auto",
+    shownSchema: `Reply with ${JSON.stringify({ enum: [text], title: text })}`,
     isReasoning: true,
   };
 }
 
 /** What the template makes of a request when nobody guards anything. */
-function plainText({ messages, tools, isReasoning }: PromptRequest): string {
+function plainText({ messages, tools, shownSchema, isReasoning }: PromptRequest): string {
   return new Template(template).render({
-    messages: toTemplateMessages(messages, "in place"),
+    messages: addToSystemMessage(toTemplateMessages(messages, "in place"), shownSchema),
     tools: tools.map(toTemplateTool),
     add_generation_prompt: true,
     enable_thinking: isReasoning,

@@ -1,5 +1,6 @@
 import { Template } from "@huggingface/jinja";
 import type { PromptRequest } from "../engine.ts";
+import { addToSystemMessage } from "./show-schema.ts";
 import { SpecialTokenEscaper } from "./escape-special-tokens.ts";
 import { specialToken } from "./special-tokens.ts";
 import { RequestRefused } from "../request-refused.ts";
@@ -63,9 +64,10 @@ export class PromptRenderer {
 
   #renderText(request: PromptRequest, escaper: SpecialTokenEscaper): string {
     const tools = request.tool_choice === "none" ? [] : request.tools;
+    const messages = toTemplateMessages(request.messages, this.#systemPlacement);
     try {
       return this.#template.render({
-        messages: escaper.escape(toTemplateMessages(request.messages, this.#systemPlacement)),
+        messages: escaper.escape(addToSystemMessage(messages, request.shownSchema)),
         ...(tools.length > 0 && { tools: escaper.escape(tools.map(toTemplateTool)) }),
         add_generation_prompt: true,
         enable_thinking: request.isReasoning,

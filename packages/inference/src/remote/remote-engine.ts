@@ -36,6 +36,8 @@ export interface RemoteOptions {
   /** Absent: `completions`. */
   readonly protocol?: RemoteProtocol | undefined;
   readonly sampling: Omit<Sampling, "logit_bias">;
+  /** The line that shows the model a schema; undefined: none does. */
+  readonly schemaPrompt?: string | undefined;
   readonly timings: Timings;
   readonly report: (event: SupervisorReport) => void;
 }

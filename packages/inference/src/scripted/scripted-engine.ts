@@ -8,6 +8,8 @@ export interface ScriptedOptions extends Omit<ChildEngineOptions, "command"> {
   /** A JSON file that holds a `Script`; undefined: the built-in reply to everything. */
   readonly scriptFile: string | undefined;
   readonly sampling: Omit<Sampling, "logit_bias">;
+  /** The line that shows the model a schema; undefined: none does. */
+  readonly schemaPrompt?: string | undefined;
   readonly metadata?: Partial<EngineMetadata>;
 }
 
@@ -22,6 +24,7 @@ export function startScriptedEngine(options: ScriptedOptions): ChildEngine {
     canReason: true,
     canCallTools: true,
     sampling_defaults: options.sampling,
+    schemaPrompt: options.schemaPrompt,
     description: "plays a script, computes nothing",
     ...options.metadata,
   };

@@ -51,6 +51,11 @@ const shown = {
   ),
   hugging_face_id: about(line(), "where the weights are published"),
   deprecation_date: about(day(), "last day on which it is offered"),
+  schema_prompt: about(
+    text("a text with {schema} in it", /\{schema\}/),
+    "line of the system message that shows the model the schema of `response_format`, with {schema} where it belongs; " +
+      "absent: a schema is enforced and not shown; without effect where an upstream makes the prompt",
+  ),
   sampling: about(samplingSchema, "values that apply where a request names none"),
 };
 

@@ -30,6 +30,8 @@ export interface ModelConfig {
   readonly huggingFaceId: string | undefined;
   /** `YYYY-MM-DD`. */
   readonly deprecationDate: string | undefined;
+  /** The line that shows the model a schema; undefined: it is not shown. */
+  readonly schemaPrompt: string | undefined;
   /** Values that apply where a request names none. */
   readonly sampling: NonNullable<ModelSettings["sampling"]>;
   readonly engineConfig: EngineConfig;
@@ -69,6 +71,7 @@ function readModel(name: string, given: ModelSettings, reading: Reading): ModelC
     quantization: given.quantization,
     huggingFaceId: given.hugging_face_id,
     deprecationDate: given.deprecation_date,
+    schemaPrompt: given.schema_prompt,
     sampling: given.sampling ?? {},
     engineConfig,
   };

@@ -1,9 +1,13 @@
+import { showSchema } from "@parley/inference";
 import type { EngineMetadata, FunctionTool, Sampling, Schema, UncompiledRequest } from "@parley/inference";
 import { samplingNames } from "../config/sampling.ts";
 import { ApiError } from "../errors/api-error.ts";
+import contract from "../generated/contract.json" with { type: "json" };
 import type { BodyText } from "./body-text.ts";
 import type { ChatRequest } from "./chat-request.ts";
 import { toEngineMessage } from "./to-engine-message.ts";
+
+const maxShownCharacters = contract["x-limits"].shownSchemaCharacters.value;
 
 /** What the translation needs to know about the model. */
 export interface ModelLimits {
@@ -27,6 +31,7 @@ export function toEngineRequest(
   assertAtMost(body, "max_tokens", maxCompletionTokens);
   assertSupported(body, metadata);
   const tools = (body.tools ?? []).map(toFunctionTool);
+  const format = toFormat(body.response_format);
   if (tools.length > 0 && !metadata.canCallTools) {
     throw new ApiError("unsupported_parameter", "This model cannot call tools.", { param: "tools" });
   }
@@ -35,7 +40,8 @@ export function toEngineRequest(
     tools,
     tool_choice: toToolChoice(body, tools),
     parallel_tool_calls: body.parallel_tool_calls ?? true,
-    format: toFormat(body.response_format),
+    format,
+    shownSchema: showSchema(format, metadata, maxShownCharacters),
     isReasoning: metadata.canReason && (body.reasoning_effort ?? defaultReasoningEffort) !== "none",
     max_tokens: body.max_completion_tokens ?? body.max_tokens ?? maxCompletionTokens,
     n: body.n ?? 1,

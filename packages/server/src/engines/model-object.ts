@@ -61,5 +61,10 @@ function samplingOf({ engine: { metadata } }: ServedModel): string[] {
 
 function featuresOf({ engine: { metadata } }: ServedModel): string[] {
   const always = ["json_mode", "structured_outputs", "logprobs"];
-  return [...(metadata?.canCallTools ? ["tools"] : []), ...always, ...(metadata?.canReason ? ["reasoning"] : [])];
+  return [
+    ...(metadata?.canCallTools ? ["tools"] : []),
+    ...always,
+    ...(metadata?.canReason ? ["reasoning"] : []),
+    ...(metadata?.schemaPrompt === undefined ? [] : ["schema_in_prompt"]),
+  ];
 }

@@ -130,7 +130,7 @@ function startRemote(options: EngineOptions, { urls, tokenizer, apiKey, slots, g
 
 type CommonOptions = Pick<
   Parameters<typeof startScriptedEngine>[0],
-  "name" | "runFolder" | "timings" | "report" | "sampling"
+  "name" | "runFolder" | "timings" | "report" | "sampling" | "schemaPrompt"
 >;
 
 function common({ model, config, runFolder, report }: EngineOptions): CommonOptions {
@@ -140,7 +140,7 @@ function common({ model, config, runFolder, report }: EngineOptions): CommonOpti
     isDemo(model) ? demoSampling : plainSampling,
     model.sampling,
   );
-  return { name: model.id, runFolder, timings, report, sampling };
+  return { name: model.id, runFolder, timings, report, sampling, schemaPrompt: model.schemaPrompt };
 }
 
 /** A script that cannot be read is reported before its engine dies of it, again and again. @throws {ConfigError} */

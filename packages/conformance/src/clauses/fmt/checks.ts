@@ -14,7 +14,9 @@ import {
   mustRefuse,
   parse,
   textAt,
+  tokensOf,
 } from "../../judge/read.ts";
+import { hasFeature } from "../../requests/listed-model.ts";
 import type { Answer } from "../../wire/answer.ts";
 import { foreignWords, keywords, listed, plans, schemaPath, steps } from "./requests.ts";
 
@@ -85,6 +87,25 @@ const checks: readonly Check[] = [
     completionOf(answer);
     return mustNameIgnored(answer, ...foreignWords.map((word) => `${schemaPath}.${word}`));
   }),
+  checkOf(
+    "FMT-17",
+    "Compares the prompt of a schema with that of the same schema with annotations.",
+    ["models", "JSON by schema", "annotations"],
+    (context) => {
+      const [bare, annotated] = [context.answer("JSON by schema"), context.answer("annotations")];
+      completionOf(bare);
+      completionOf(annotated);
+      const [fewer, more] = [tokensOf(bare, "prompt_tokens"), tokensOf(annotated, "prompt_tokens")];
+      const isShown = hasFeature(context, "schema_in_prompt");
+      must(
+        isShown ? more > fewer : more === fewer,
+        annotated,
+        `${isShown ? "more than " : ""}${fewer} prompt_tokens`,
+        show(more),
+      );
+      return `${fewer} and ${more} prompt_tokens`;
+    },
+  ),
   checkOf("FMT-08", "Sends a schema with every annotation.", ["annotations"], (context) => {
     completionOf(context.answer("annotations"));
     return "accepted";

@@ -10,10 +10,17 @@ export function metadataOf(model: LoadedModel, settings: EmbeddedChildSettings):
   return {
     context_length: model.plan.contextLength,
     quantization: quantizationOf(model.file.metadata.general.file_type),
-    system_fingerprint: fingerprint([settings.weightsId, model.engine, template, JSON.stringify(settings.sampling)]),
+    system_fingerprint: fingerprint([
+      settings.weightsId,
+      model.engine,
+      template,
+      settings.schemaPrompt ?? "",
+      JSON.stringify(settings.sampling),
+    ]),
     slots: model.plan.slots,
     ...model.capabilities,
     sampling_defaults: settings.sampling,
+    schemaPrompt: settings.schemaPrompt,
     description: model.plan.explanation,
   };
 }

@@ -42,6 +42,7 @@ export class ChatAdapter implements ProtocolAdapter {
     return {
       ...metadata,
       ...capabilities,
+      schemaPrompt: undefined, // the upstream makes the prompt
       ...(!isVllm && { unsupportedSampling: namesBeyondOpenAi }),
       description: `${metadata.description}, over its chat route${missing(named, capabilities)}`,
     };

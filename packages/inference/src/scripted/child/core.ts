@@ -5,6 +5,7 @@ import { RequestRefused } from "../../request-refused.ts";
 import type { ResponseWriter } from "../../child/response-writer.ts";
 import { Progress } from "../../child/progress.ts";
 import type { EngineEvent, EngineMetadata, EngineRequest, EngineUsage, PromptRequest } from "../../engine.ts";
+import { addToSystemMessage } from "../../prompt/show-schema.ts";
 import { toTemplateMessages } from "../../prompt/template-messages.ts";
 import type { Script, ScriptStep } from "../script.ts";
 import { reply } from "./reply.ts";
@@ -96,7 +97,7 @@ const lastUserText = (request: EngineRequest): string =>
 
 /** One token per four bytes, and four more tokens per message. */
 function countPrompt(request: PromptRequest): number {
-  const messages = toTemplateMessages(request.messages, "in front");
+  const messages = addToSystemMessage(toTemplateMessages(request.messages, "in front"), request.shownSchema);
   return messages.reduce(
     (sum, message) => sum + 4 + Math.ceil(Buffer.byteLength(JSON.stringify(message.content)) / 4),
     3,

@@ -39,6 +39,8 @@ export interface SidecarOptions {
   /** Choices at the same time. */
   readonly slots: number;
   readonly sampling: Omit<Sampling, "logit_bias">;
+  /** The line that shows the model a schema; undefined: none does. */
+  readonly schemaPrompt?: string | undefined;
   /** A folder that outlives us: here we find what an earlier run of ours has left. */
   readonly stateFolder: string;
   readonly timings: Timings;

@@ -1,5 +1,8 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
+import { startTestServer } from "@parley/server/testing";
+import contract from "../../generated/contract.json" with { type: "json" };
+import type { components } from "../../generated/contract.ts";
 import type { Completion } from "../../relay/collect.ts";
 import { useServer } from "../../../test/use-server.ts";
 
@@ -193,6 +196,31 @@ describe("response_format", () => {
     const path = "response_format.json_schema.schema";
     const words = ["example", "properties.a.maxLenght", "properties.b.format"].map((word) => `${path}.${word}`);
     expect(response.headers.get("x-ignored-params")).toBe([...words, "conformance"].join(","));
+  });
+
+  test("FMT-17 the schema is in the prompt where the model is shown it, up to its bound", async () => {
+    const pricing = { prompt: "0", completion: "0" };
+    const models = { shown: { schema_prompt: "Write {schema}", pricing }, other: { pricing } };
+    await using showing = await startTestServer({ settings: { models } });
+    const promptOf = async (name: string, more: object): Promise<number> => {
+      const response = await showing.chat({ model: `vendor/${name}`, ...more });
+      return ((await response.json()) as Completion).usage.prompt_tokens; // judged
+    };
+    const object = { response_format: { type: "json_object" } };
+    for (const more of [json(schema), object]) {
+      expect(await promptOf("shown", more)).toBeGreaterThan(await promptOf("shown", {}));
+      expect(await promptOf("other", more)).toBe(await promptOf("other", {}));
+    }
+    const most = contract["x-limits"].shownSchemaCharacters.value;
+    const longOf = (length: number) =>
+      json({ type: "object", title: "x".repeat(length - '{"type":"object","title":""}'.length) });
+    expect(await promptOf("shown", longOf(most))).toBeGreaterThan(most / 4);
+    expect(await promptOf("shown", longOf(most + 1))).toBe(await promptOf("shown", {}));
+    const listing = (await (await showing.fetch("/models")).json()) as components["schemas"]["ModelList"]; // judged
+    expect(listing.data.map(({ supported_features }) => supported_features.includes("schema_in_prompt"))).toEqual([
+      true,
+      false,
+    ]);
   });
 
   test("FMT-15 what the cap cut is given as it came", async () => {
