@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { backUp } from "../state/back-up.ts";
-import { dataFlags } from "./settings.ts";
+import { dataFlags, typed } from "./settings.ts";
 
 export function addBackupCommand(program: Command): void {
   dataFlags
@@ -13,7 +13,7 @@ export function addBackupCommand(program: Command): void {
     .action(async (file: string, _flags, command: Command) => {
       const pages = await backUp(dataFlags.configOf(command).dataDir, file);
       process.stdout.write(
-        `${file}: ${pages} pages. To restore it, stop the server and put it in the place of parley.db.\n`,
+        `${file}: ${pages} pages. To restore it, stop the server and run: ${typed(`restore ${file}`)}\n`,
       );
     });
 }

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { databaseFile } from "./database-file.ts";
 import { migrate } from "./migrate.ts";
 import { StateError } from "./state-error.ts";
 
@@ -9,7 +9,7 @@ export function openDatabase(dataDir: string): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    const file = join(dataDir, "parley.db");
+    const file = databaseFile(dataDir);
     database = new DatabaseSync(file, { timeout: 5000 });
     chmodSync(file, 0o600);
     database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;");
@@ -27,7 +27,7 @@ export function openDatabase(dataDir: string): DatabaseSync {
 
 /** A mistyped path is no empty ledger. @throws {StateError} */
 export function assertDataFolder(dataDir: string): void {
-  if (existsSync(join(dataDir, "parley.db"))) return;
+  if (existsSync(databaseFile(dataDir))) return;
   throw new StateError(
     `${dataDir} is no data folder: no server has started there, and no key was made. Name the right one with --data-dir or PARLEY_DATA_DIR.`,
   );

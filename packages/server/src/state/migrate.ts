@@ -1,6 +1,6 @@
 import { renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
+import { databaseFile } from "./database-file.ts";
 import { findServer } from "./server-lock.ts";
 import { StateError } from "./state-error.ts";
 import { schemaVersion, steps } from "./tables.ts";
@@ -12,13 +12,8 @@ import { inTransaction } from "./transaction.ts";
  * @throws {StateError} when the file is newer, or a server of an earlier version still writes it
  */
 export function migrate(database: DatabaseSync, dataDir: string, nowMs: number): void {
-  const file = join(dataDir, "parley.db");
-  const found = versionOf(database);
-  if (found > schemaVersion) {
-    throw new StateError(
-      `${file} was written by a newer Parley (schema ${found}, this one knows ${schemaVersion}). Use that version, or another data folder.`,
-    );
-  }
+  const file = databaseFile(dataDir);
+  const found = knownVersion(database, file);
   if (found === schemaVersion) return;
   if (found > 0) {
     assertNoServer(dataDir);
@@ -29,6 +24,15 @@ export function migrate(database: DatabaseSync, dataDir: string, nowMs: number):
     for (const step of steps.slice(versionOf(database))) step(database, nowMs);
     database.exec(`PRAGMA user_version = ${schemaVersion}`);
   });
+}
+
+/** @returns the version of the tables, 0 where there are none yet. @throws {StateError} for that of a newer Parley */
+export function knownVersion(database: DatabaseSync, file: string): number {
+  const found = versionOf(database);
+  if (found <= schemaVersion) return found;
+  throw new StateError(
+    `${file} was written by a newer Parley (schema ${found}, this one knows ${schemaVersion}). Use that version, or another data folder.`,
+  );
 }
 
 function versionOf(database: DatabaseSync): number {

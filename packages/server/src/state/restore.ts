@@ -1,0 +1,82 @@
+import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
+import { backup, DatabaseSync } from "node:sqlite";
+import { claimFile } from "./back-up.ts";
+import { databaseFile } from "./database-file.ts";
+import { knownVersion } from "./migrate.ts";
+import { ServerLock } from "./server-lock.ts";
+import { StateError } from "./state-error.ts";
+
+export interface Restored {
+  readonly keys: number;
+  readonly entries: number;
+  /** The folder that keeps what was in the data folder before; undefined where there was nothing. */
+  readonly replaced: string | undefined;
+}
+
+/**
+ * Puts a backup in the place of keys and ledger, and keeps what was there in a folder beside it. The backup is checked and
+ * copied before anything is replaced, so a failure leaves the data folder as it was.
+ * @throws {StateError} when a server runs, or the file is no sound backup of this Parley or an older one
+ */
+export async function restore(dataDir: string, file: string, nowMs: number): Promise<Restored> {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  using _lock = ServerLock.acquire(dataDir);
+  using source = openBackup(file);
+  const counts = { keys: count(source, "keys"), entries: count(source, "requests") };
+  const copy = join(dataDir, "parley.db.restoring");
+  rmSync(copy, { force: true });
+  try {
+    claimFile(copy);
+    await backup(source, copy);
+    sync(copy);
+    const replaced = setAside(dataDir, nowMs);
+    renameSync(copy, databaseFile(dataDir));
+    sync(dataDir);
+    return { ...counts, replaced };
+  } finally {
+    rmSync(copy, { force: true });
+  }
+}
+
+function openBackup(file: string): DatabaseSync {
+  if (!existsSync(file)) throw new StateError(`There is no file ${file}. Name one that "parley backup" has written.`);
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    assertSound(database, file);
+    return database;
+  } catch (error) {
+    database.close();
+    if (error instanceof StateError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StateError(`${file} is not a backup of Parley (${reason}).`, { cause: error });
+  }
+}
+
+function assertSound(database: DatabaseSync, file: string): void {
+  const check = database.prepare("PRAGMA integrity_check(1)").get()?.["integrity_check"];
+  if (check !== "ok") throw new StateError(`${file} is damaged (${String(check)}). Use another backup.`);
+  if (knownVersion(database, file) === 0) throw new StateError(`${file} is not a backup of Parley.`);
+}
+
+function count(database: DatabaseSync, table: "keys" | "requests"): number {
+  return Number(database.prepare(`SELECT count(*) AS rows FROM ${table}`).get()?.["rows"]);
+}
+
+/** Also the write-ahead log: SQLite would apply the old one to the new file. The old database stays in place until then. */
+function setAside(dataDir: string, nowMs: number): string | undefined {
+  const old = databaseFile(dataDir);
+  if (!existsSync(old)) return undefined;
+  const folder = join(dataDir, `replaced-${new Date(nowMs).toISOString().replaceAll(/[:.]/g, "-")}`);
+  mkdirSync(folder, { mode: 0o700 });
+  linkSync(old, join(folder, basename(old)));
+  for (const log of [`${old}-wal`, `${old}-shm`]) if (existsSync(log)) renameSync(log, join(folder, basename(log)));
+  return folder;
+}
+
+/** On the disk, not only on its way there. */
+function sync(path: string): void {
+  const descriptor = openSync(path, "r");
+  fsyncSync(descriptor);
+  closeSync(descriptor);
+}
