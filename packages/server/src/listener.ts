@@ -3,9 +3,13 @@ import { createServer } from "node:http";
 import type { RequestListener, Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Config } from "./config/read-config.ts";
+import { Pipeline } from "./edge/pipeline.ts";
 import { answerRawErrors } from "./edge/raw-errors.ts";
 import { maxHeadBytes } from "./edge/refuse-huge-heads.ts";
 import type { Log } from "./observe/log.ts";
+
+/** Each scrape holds its own text while it is read. */
+const maxMetricsSockets = 64;
 
 /** The port cannot be opened; the message says what to do. */
 export class ListenError extends Error {}
@@ -14,16 +18,18 @@ export class ListenError extends Error {}
 export class Listener implements AsyncDisposable {
   readonly #server: Server;
   readonly #host: string;
-  /** How many requests of each connection have not been answered yet. */
-  readonly #busy = new Map<Socket, number>();
+  readonly #pipelines = new Map<Socket, Pipeline>();
   #isDraining = false;
 
-  private constructor(server: Server, host: string) {
+  private constructor(server: Server, host: string, slowReaderMs: number) {
     this.#server = server;
     this.#host = host;
     server.on("connection", (socket: Socket) => {
-      this.#busy.set(socket, 0);
-      socket.on("close", () => this.#busy.delete(socket));
+      const onIdle = (): void => {
+        if (this.#isDraining) socket.destroySoon();
+      };
+      this.#pipelines.set(socket, new Pipeline(socket, { slowReaderMs, silenceMs: server.timeout, onIdle }));
+      socket.on("close", () => this.#pipelines.delete(socket));
     });
   }
 
@@ -45,14 +51,15 @@ export class Listener implements AsyncDisposable {
     server.timeout = requestTimeoutMs + slowReaderMs;
     answerRawErrors(server, log);
     await listen(server, host, port, "PORT");
-    return new Listener(server, host);
+    return new Listener(server, host, slowReaderMs);
   }
 
   /** Loopback only: metrics name models and keys. @throws {ListenError} */
-  static async openMetrics(port: number): Promise<Listener> {
+  static async openMetrics(port: number, { slowReaderMs }: Config): Promise<Listener> {
     const server = createServer();
+    server.maxConnections = maxMetricsSockets;
     await listen(server, "127.0.0.1", port, "PARLEY_METRICS_PORT");
-    return new Listener(server, "127.0.0.1");
+    return new Listener(server, "127.0.0.1", slowReaderMs);
   }
 
   /** Without a path. An address for all interfaces is shown as loopback: it is where this machine finds it. */
@@ -70,24 +77,17 @@ export class Listener implements AsyncDisposable {
 
   serve(handler: RequestListener): void {
     const accept: RequestListener = (request, response) => {
-      const { socket } = request;
-      this.#count(socket, 1);
-      response.on("close", () => this.#count(socket, -1));
       // A proxy's way to write a path, which every server has to understand.
       request.url = request.url?.replace(/^https?:\/\/[^/?]*/i, "") || "/";
-      if (this.#isDraining) response.setHeader("connection", "close");
-      handler(request, response);
+      this.#pipelines.get(request.socket)?.enter(response, () => {
+        if (this.#isDraining) response.setHeader("connection", "close");
+        handler(request, response);
+      });
     };
     this.#server.on("request", accept);
     // Without a listener for these two, Node would answer on its own, before any key is looked at.
     this.#server.on("checkContinue", accept);
     this.#server.on("checkExpectation", accept);
-  }
-
-  #count(socket: Socket, change: 1 | -1): void {
-    const left = (this.#busy.get(socket) ?? 0) + change;
-    if (this.#busy.has(socket)) this.#busy.set(socket, left);
-    if (this.#isDraining && left === 0) socket.destroySoon();
   }
 
   /** Accepts nothing new and resolves when the last request has ended; `onLate` is called when that takes too long. */
@@ -96,7 +96,7 @@ export class Listener implements AsyncDisposable {
     const closed = once(this.#server, "close");
     this.#server.close();
     // Connections that wait for their caller's next request, or its first.
-    for (const [socket, requests] of this.#busy) if (requests === 0) socket.destroySoon();
+    for (const [socket, pipeline] of this.#pipelines) if (pipeline.isIdle) socket.destroySoon();
     const late = setTimeout(onLate, timeoutMs);
     const forced = setTimeout(() => this.#server.closeAllConnections(), timeoutMs + 2000);
     await closed;

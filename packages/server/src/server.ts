@@ -73,7 +73,7 @@ async function start({ config, log, report }: ServerOptions, started: AsyncDispo
   // Before the engines: a port in use is reported at once.
   const listener = started.use(await Listener.open(config, log));
   const metricsListener =
-    config.metricsPort === "off" ? undefined : started.use(await Listener.openMetrics(config.metricsPort));
+    config.metricsPort === "off" ? undefined : started.use(await Listener.openMetrics(config.metricsPort, config));
   const runFolder = makeRunFolder(started);
   const bounds = { maxWaiting: config.queueLength, maxWaitMs: config.queueWaitMs };
   const makeQueue = (slots: () => number): ModelQueue => new ModelQueue(bounds, slots);

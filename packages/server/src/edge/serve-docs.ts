@@ -23,7 +23,7 @@ const serveOffered = express.static(offeredFolder, {
 /** The contract itself and the pages made from it, without a key. */
 export function serveDocs(): Router {
   const router = Router();
-  let reference: Promise<string> | undefined;
+  let reference: Promise<Buffer> | undefined;
   router.get(
     readdirSync(offeredFolder).map((name) => `/${name}`),
     serveOffered,
@@ -40,12 +40,15 @@ export function serveDocs(): Router {
   return router;
 }
 
-/** One page that works offline and when it is saved: the program takes the place of its marker. */
-async function assembleReference(): Promise<string> {
+/**
+ * One page that works offline and when it is saved: the program takes the place of its marker. As bytes, which all answers
+ * share; of a text each of them would hold a copy.
+ */
+async function assembleReference(): Promise<Buffer> {
   const [page, program] = await Promise.all(
     ["index.html", "redoc.js"].map((name) => readFile(join(siteFolder, name), "utf8")),
   );
-  return (page ?? "").replace("/* redoc.js */", () => program ?? "");
+  return Buffer.from((page ?? "").replace("/* redoc.js */", () => program ?? ""));
 }
 
 /** False in a checkout whose pages have not been built. */

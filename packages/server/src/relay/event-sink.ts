@@ -50,11 +50,10 @@ export class EventSink implements Disposable {
     if (this.#response.writableLength > maxBufferedBytes) await this.#drained();
   }
 
-  /** Writes the last event and ends. A reader that does not read it is disconnected after `slowReaderMs`. */
+  /** Writes the last event and ends. */
   end(data: string): void {
     this.#send(data);
     this.#response.end();
-    this.#response.setTimeout(this.#slowReaderMs);
   }
 
   #send(data: string): void {
