@@ -1,42 +1,95 @@
-import { addText, emptyTrie } from "../language/text-trie.ts";
-import type { TextTrie } from "../language/text-trie.ts";
+import type { ComplexityBudget } from "../complexity-budget.ts";
 
-/** The escapes of characters that JSON cannot write otherwise. */
-const escapes = String.raw`"\\" (["\\bfnrt] | "u00" [01] hex)`;
+/** The excluded texts as a prefix tree. */
+interface Node {
+  readonly next: Map<string, Node>;
+  isEnd: boolean;
+}
+
+const newNode = (): Node => ({ next: new Map(), isEnd: false });
 
 /**
- * Rules for every JSON string but some. The rule called `name` follows the excluded texts character by character; once the
- * string differs from all of them, it may go on in any way.
- * @param excluded texts that JSON writes without escapes
+ * Writes rules for every JSON string but some. A rule follows the excluded texts character by character; once the string
+ * differs from all of them, it may go on in any way. Texts that end alike share the rules of their ends, those of different
+ * objects too: without that, the names of an object would be most of its grammar.
  */
-export function writeOtherNames(
-  excluded: Iterable<string>,
-  name: string,
-  define: (name: string, body: string) => void,
-): void {
-  let trie: TextTrie<true> = emptyTrie;
-  for (const text of excluded) trie = addText(trie, text, true);
-  const rest = `${name}-rest`;
-  define(rest, String.raw`char* "\""`);
-  let count = 0;
-  const open: { readonly rule: string; readonly node: TextTrie<true> }[] = [{ rule: `${name}-0`, node: trie }];
-  define(name, String.raw`"\"" ${name}-0`);
-  // The list grows during the loop.
-  for (const { rule, node } of open) {
-    const followed = Array.from(node.next, ([character, next]) => {
-      if (next.next.size === 0)
-        return `${quoteCharacter(character)} ([^"\\\\\\u0000-\\u001f] ${rest} | ${escapes} ${rest})`;
-      count += 1;
-      open.push({ rule: `${name}-${count}`, node: next });
-      return `${quoteCharacter(character)} ${name}-${count}`;
-    });
-    const others = `[^"\\\\\\u0000-\\u001f${Array.from(node.next.keys(), escapeInClass).join("")}] ${rest}`;
-    const end = node.ends.length > 0 ? [] : [String.raw`"\""`];
-    define(rule, [others, `${escapes} ${rest}`, ...followed, ...end].join(" | "));
+export class OtherNamesWriter {
+  readonly #prefix: string;
+  readonly #budget: ComplexityBudget;
+  readonly #define: (name: string, body: string) => void;
+  /** The rules by what they may go on with. */
+  readonly #names = new Map<string, string>();
+
+  /** @param prefix the prefix of the names of all rules @param define writes a rule */
+  constructor(prefix: string, budget: ComplexityBudget, define: (name: string, body: string) => void) {
+    this.#prefix = prefix;
+    this.#budget = budget;
+    this.#define = define;
+  }
+
+  /** The name of the rule for the strings, quotes included. @param excluded texts that JSON writes without escapes */
+  write(excluded: Iterable<string>): string {
+    const nodes = treeOf(excluded);
+    this.#budget.spend(nodes.length);
+    const rules = new Map<Node, string>();
+    // A node stands after the one that leads to it.
+    for (const node of nodes.toReversed()) rules.set(node, this.#ruleOf(node, rules));
+    const start = rules.get(nodes[0] ?? newNode()) ?? "";
+    return this.#shared(`start ${start}`, () => String.raw`"\"" ${start}`);
+  }
+
+  #ruleOf({ next, isEnd }: Node, rules: ReadonlyMap<Node, string>): string {
+    const followed = Array.from(next, ([character, node]) => [escapeInClass(character), rules.get(node) ?? ""] as const);
+    const key = followed.map(([character, rule]) => `${character} ${rule}`).join(" ");
+    return this.#shared(`${isEnd ? "end" : "inside"} ${key}`, () =>
+      [
+        `[^${followed.map(([character]) => character).join("")}${String.raw`"\\\x00-\x1f]`} ${this.#rest()}`,
+        this.#escape(),
+        ...followed.map(([character, rule]) => `[${character}] ${rule}`),
+        ...(isEnd ? [] : [String.raw`"\""`]),
+      ].join(" | "),
+    );
+  }
+
+  #rest(): string {
+    return this.#shared("rest", () => String.raw`char* "\""`);
+  }
+
+  /** A character that JSON cannot write otherwise, and the rest. */
+  #escape(): string {
+    return this.#shared("escape", () => String.raw`"\\" (["\\bfnrt] | "u00" [01] hex) ${this.#rest()}`);
+  }
+
+  #shared(key: string, write: () => string): string {
+    const known = this.#names.get(key);
+    if (known !== undefined) return known;
+    const body = write();
+    const name = `${this.#prefix}${this.#names.size}`;
+    this.#names.set(key, name);
+    this.#define(name, body);
+    return name;
   }
 }
 
-const quoteCharacter = (character: string): string => `[${escapeInClass(character)}]`;
+/** All nodes of the tree, the root first. */
+function treeOf(texts: Iterable<string>): Node[] {
+  const root = newNode();
+  const nodes = [root];
+  for (const text of texts) {
+    let node = root;
+    for (const character of text) {
+      let next = node.next.get(character);
+      if (next === undefined) {
+        next = newNode();
+        node.next.set(character, next);
+        nodes.push(next);
+      }
+      node = next;
+    }
+    node.isEnd = true;
+  }
+  return nodes;
+}
 
 /** A character as it stands in a class of GBNF. */
 function escapeInClass(character: string): string {

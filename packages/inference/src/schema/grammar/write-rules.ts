@@ -9,7 +9,7 @@ import { FreeNames } from "./free-names.ts";
 import { finiteValuesOf } from "./finite-values.ts";
 import { addText, emptyTrie, writeTrie } from "../language/text-trie.ts";
 import type { TextTrie } from "../language/text-trie.ts";
-import { writeOtherNames } from "./write-other-names.ts";
+import { OtherNamesWriter } from "./write-other-names.ts";
 
 /** llama.cpp needs longer to parse a larger grammar than to generate an answer. */
 const mostCharacters = 1_000_000;
@@ -27,7 +27,7 @@ class RuleWriter {
   readonly #prefix: string;
   readonly #budget: ComplexityBudget;
   readonly #scalars: LanguageRules;
-  readonly #otherNames = new Map<string, string>();
+  readonly #otherNames: OtherNamesWriter;
   readonly #lines: string[] = [];
   #charactersLeft = mostCharacters;
 
@@ -36,6 +36,7 @@ class RuleWriter {
     this.#prefix = prefix;
     this.#budget = budget;
     this.#scalars = new LanguageRules(`${prefix}-t`);
+    this.#otherNames = new OtherNamesWriter(`${prefix}-x`, budget, (name, body) => this.#define(name, body));
   }
 
   write(): string {
@@ -81,12 +82,7 @@ class RuleWriter {
     this.#budget.spend(names.excluded?.size ?? 1);
     const isPlain = names.excluded && Array.from(names.excluded).every((name) => JSON.stringify(name) === `"${name}"`);
     if (!names.excluded || isPlain !== true) return this.#scalars.string(names.toLanguage(this.#budget));
-    const known = this.#otherNames.get(names.key);
-    if (known !== undefined) return known;
-    const rule = `${this.#prefix}-x${this.#otherNames.size}`;
-    this.#otherNames.set(names.key, rule);
-    writeOtherNames(names.excluded, rule, (name, body) => this.#define(name, body));
-    return rule;
+    return this.#otherNames.write(names.excluded);
   }
 
   #number(numbers: Numbers): string {

@@ -86,25 +86,20 @@ export interface MergedAlphabet {
 }
 
 export function mergeAlphabets(a: Alphabet, b: Alphabet): MergedAlphabet {
-  const starts = [...new Set([...a.starts, ...b.starts])].toSorted((x, y) => x - y);
-  const inA = classesAt(a, starts);
-  const inB = classesAt(b, starts);
-  const pairs = starts.map((_, index) => {
-    const own = inA[index] ?? noClass;
-    return own === noClass ? noClass : own * b.size + (inB[index] ?? noClass);
-  });
+  const starts: number[] = [];
+  const pairs: number[] = [];
+  for (let inA = 0, inB = 0; inA < a.starts.length || inB < b.starts.length;) {
+    const start = Math.min(a.starts[inA] ?? Infinity, b.starts[inB] ?? Infinity);
+    if (a.starts[inA] === start) inA++;
+    if (b.starts[inB] === start) inB++;
+    const own = a.classes[inA - 1] ?? noClass;
+    starts.push(start);
+    pairs.push(own === noClass ? noClass : own * b.size + (b.classes[inB - 1] ?? noClass));
+  }
   const distinct = [...new Set(pairs)].filter((pair) => pair !== noClass);
   return {
     alphabet: join(starts, pairs),
     left: distinct.map((pair) => Math.floor(pair / b.size)),
     right: distinct.map((pair) => pair % b.size),
   };
-}
-
-function classesAt({ starts, classes }: Alphabet, points: readonly number[]): number[] {
-  let index = 0;
-  return points.map((point) => {
-    while ((starts[index + 1] ?? Infinity) <= point) index++;
-    return classes[index] ?? noClass;
-  });
 }

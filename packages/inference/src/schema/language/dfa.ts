@@ -64,24 +64,55 @@ export function explore<State>(
 /** Both automata at once; a pair of states accepts where `accepts` says so. Dead states are followed, too. */
 export function combine(a: Dfa, b: Dfa, accepts: (a: boolean, b: boolean) => boolean, budget: ComplexityBudget): Dfa {
   const { alphabet, left, right } = mergeAlphabets(a.alphabet, b.alphabet);
-  const states = new States<readonly [number, number]>(budget);
   const width = b.accepting.length + 1;
+  const ownOf = (pair: number): number => Math.floor(pair / width) - 1;
+  const otherOf = (pair: number): number => (pair % width) - 1;
+  const pairs = new States<number>(budget);
   const goesOnAlone = { left: accepts(true, false), right: accepts(false, true) };
   const number = (own: number, other: number): number => {
     if (own === dead && (other === dead || !goesOnAlone.right)) return dead;
     if (other === dead && !goesOnAlone.left) return dead;
-    return states.numberOf((own + 1) * width + other + 1, [own, other]);
+    const pair = (own + 1) * width + other + 1;
+    return pairs.numberOf(pair, pair);
   };
   number(0, 0);
-  return explore(
+  const next: number[] = [];
+  // The list grows during the loop.
+  for (const pair of pairs.list) {
+    budget.spend(alphabet.size >> 3);
+    const own = ownOf(pair);
+    const other = otherOf(pair);
+    for (let class_ = 0; class_ < alphabet.size; class_++)
+      next.push(number(step(a, own, left[class_] ?? 0), step(b, other, right[class_] ?? 0)));
+  }
+  const isAccepting = (pair: number): boolean => accepts(accepting(a, ownOf(pair)), accepting(b, otherOf(pair)));
+  return {
     alphabet,
-    states,
-    ([own, other]) => {
-      budget.spend(alphabet.size >> 3);
-      return left.map((class_, index) => number(step(a, own, class_), step(b, other, right[index] ?? 0)));
-    },
-    ([own, other]) => accepts(accepting(a, own), accepting(b, other)),
-  );
+    next: Int32Array.from(next),
+    accepting: Uint8Array.from(pairs.list, (pair) => (isAccepting(pair) ? 1 : 0)),
+  };
+}
+
+/** Whether both automata accept some text. */
+export function haveCommonText(a: Dfa, b: Dfa, budget: ComplexityBudget): boolean {
+  const { alphabet, left, right } = mergeAlphabets(a.alphabet, b.alphabet);
+  const width = b.accepting.length;
+  const pairs = new States<number>(budget);
+  pairs.numberOf(0, 0);
+  // The list grows during the loop.
+  for (const pair of pairs.list) {
+    const own = Math.floor(pair / width);
+    const other = pair % width;
+    if (accepting(a, own) && accepting(b, other)) return true;
+    budget.spend(alphabet.size >> 3);
+    for (let class_ = 0; class_ < alphabet.size; class_++) {
+      const ownNext = step(a, own, left[class_] ?? 0);
+      const otherNext = step(b, other, right[class_] ?? 0);
+      const next = ownNext * width + otherNext;
+      if (ownNext !== dead && otherNext !== dead) pairs.numberOf(next, next);
+    }
+  }
+  return false;
 }
 
 export const step = ({ alphabet, next }: Dfa, state: number, class_: number): number =>

@@ -1,6 +1,6 @@
 import type { ComplexityBudget } from "../complexity-budget.ts";
 import { contains, intersectSets, everything } from "./char-set.ts";
-import { combine, emptyDfa, runDfa } from "./dfa.ts";
+import { combine, emptyDfa, haveCommonText, runDfa } from "./dfa.ts";
 import type { Dfa } from "./dfa.ts";
 import { limitLength } from "./limit-length.ts";
 import { literalAutomaton } from "./literal-automaton.ts";
@@ -92,6 +92,18 @@ export function intersectForms(a: Form, b: Form, budget: ComplexityBudget): Form
   );
   return formOf(limitLength(both, min, max, budget), budget);
 }
+
+/** Whether no text is in both. */
+export function areDisjoint(a: Form, b: Form, budget: ComplexityBudget): boolean {
+  if ("texts" in a) return !a.texts.some((text) => includesText(b, text));
+  if ("texts" in b) return areDisjoint(b, a, budget);
+  if ("dfa" in a && "dfa" in b) return !haveCommonText(a.dfa, b.dfa, budget);
+  return isEmpty(intersectForms(a, b, budget));
+}
+
+/** Whether a form that was made here holds no text. The smallest automaton of no text is that of one state. */
+export const isEmpty = (form: Form): boolean =>
+  "dfa" in form && form.dfa.accepting.length === 1 && form.dfa.accepting[0] === 0;
 
 export function uniteForms(a: Form, b: Form, budget: ComplexityBudget): Form {
   if ("texts" in a && "texts" in b) return formOfTexts([...a.texts, ...b.texts], budget);

@@ -89,8 +89,8 @@ describe("llama.cpp lets a model write exactly the numbers of the set", () => {
 
   test.each<[string, NumberSet]>([
     ["any", NumberSet.any()],
-    ["integers", NumberSet.integers(enough)],
-    ["bytes", between(0, 255).intersect(NumberSet.integers(enough), enough)],
+    ["integers", NumberSet.integers()],
+    ["bytes", between(0, 255).intersect(NumberSet.integers(), enough)],
     ["degrees", between(-180, 180)],
     ["more than a fraction", NumberSet.moreThan(0.05, enough)],
     ["cents", NumberSet.multiplesOf(0.01, enough)],

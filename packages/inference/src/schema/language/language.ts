@@ -4,12 +4,13 @@ import type { Dfa } from "./dfa.ts";
 import { formatPatterns } from "./format-patterns.ts";
 import {
   anything,
+  areDisjoint,
   dfaOf,
-  formOf,
   formOfRepeat,
   formOfTexts,
   includesText,
   intersectForms,
+  isEmpty,
   nothing,
   subtractForms,
   uniteForms,
@@ -71,9 +72,9 @@ export class Language {
   }
   static readonly #formats = new Map<string, Language>();
 
-  /** The texts of an automaton. */
-  static accepted(dfa: Dfa, budget: ComplexityBudget): Language {
-    return new Language(formOf(dfa, budget));
+  /** The texts of an automaton that are in the other language. */
+  static accepted(dfa: Dfa, within: Language, budget: ComplexityBudget): Language {
+    return new Language(intersectForms({ dfa }, within.form, budget), within.isNarrowed);
   }
 
   intersect(other: Language, budget: ComplexityBudget): Language {
@@ -100,11 +101,11 @@ export class Language {
   }
 
   get isEmpty(): boolean {
-    return this.key === Language.none.key;
+    return isEmpty(this.form);
   }
 
   isDisjointFrom(other: Language, budget: ComplexityBudget): boolean {
-    return this.intersect(other, budget).isEmpty;
+    return areDisjoint(this.form, other.form, budget);
   }
 
   includes(text: string): boolean {

@@ -1,19 +1,9 @@
 import { SchemaTooComplex } from "../complexity-budget.ts";
 import type { ComplexityBudget } from "../complexity-budget.ts";
-import { alphabetOf, classOf } from "./alphabet.ts";
-import { charSet } from "./char-set.ts";
 import { States, dead, explore } from "./dfa.ts";
 import type { Dfa } from "./dfa.ts";
 import type { Decimal } from "./decimal.ts";
-
-const characters = Array.from("-.0123456789");
-const alphabet = alphabetOf(
-  characters.map((character) => charSet([[character.charCodeAt(0), character.charCodeAt(0)]])),
-);
-/** For each class of characters, what it is; undefined for those that no such number has. */
-const meanings = Array.from({ length: alphabet.size }, (_, class_) =>
-  characters.find((character) => classOf(alphabet, character.charCodeAt(0)) === class_),
-);
+import { numberAlphabet, numberCharacters } from "./number-alphabet.ts";
 
 /** The largest divisor, apart from powers of ten: the automaton has a state for each remainder. */
 const largestDivisor = 10_000;
@@ -47,7 +37,7 @@ export function multiplesAutomaton(divisor: Decimal, budget: ComplexityBudget): 
     return { ...read, remainder, zeros, decimals: read.decimals === undefined ? undefined : read.decimals + 1 };
   };
   const follow = (read: Read, character: string | undefined): Read | undefined => {
-    if (character === undefined) return undefined;
+    if (character === undefined || "+eE".includes(character)) return undefined;
     if (character === "-") return read;
     if (character === ".") return read.decimals === undefined ? { ...read, decimals: 0 } : undefined;
     return readDigit(read, Number(character));
@@ -58,9 +48,9 @@ export function multiplesAutomaton(divisor: Decimal, budget: ComplexityBudget): 
     read === undefined ? dead : states.numberOf(`${read.remainder} ${read.zeros} ${read.decimals}`, read);
   numberOf({ remainder: 0, zeros: zerosNeeded, decimals: undefined });
   return explore(
-    alphabet,
+    numberAlphabet,
     states,
-    (read) => meanings.map((character) => numberOf(follow(read, character))),
+    (read) => numberCharacters.map((character) => numberOf(follow(read, character))),
     isMultiple,
   );
 }

@@ -1,8 +1,10 @@
 import { ComplexityBudget, SchemaTooComplex } from "../complexity-budget.ts";
+import { comparisonAutomaton } from "./comparison-automaton.ts";
+import type { Order } from "./comparison-automaton.ts";
 import { decimalOf, plainText } from "./decimal.ts";
 import { Language } from "./language.ts";
 import { multiplesAutomaton } from "./multiples-automaton.ts";
-import { allNumbers, beyond, exactly, plainNumbers, shortIntegers, shortNumbers } from "./number-spellings.ts";
+import { allNumbers, plainNumbers, shortIntegers, shortNumbers } from "./number-spellings.ts";
 
 /** What a set decides about: numbers without an exponent, or all. */
 type Domain = "plain" | "all";
@@ -10,9 +12,11 @@ type Domain = "plain" | "all";
 /** Languages that every request needs are made once, at nobody's expense. */
 const constants = lazily(() => {
   const budget = new ComplexityBudget();
+  const plain = plainNumbers(budget);
   return {
-    plain: plainNumbers(budget),
+    plain,
     all: allNumbers(budget),
+    integers: Language.accepted(multiplesAutomaton(decimalOf(1), budget), plain, budget),
     short: shortNumbers(budget),
     shortIntegers: shortIntegers(budget),
   };
@@ -48,46 +52,46 @@ export class NumberSet {
     return new NumberSet(constants().all, "all");
   }
 
-  static integers(budget: ComplexityBudget): NumberSet {
-    return new NumberSet(NumberSet.multiplesOf(1, budget).#spellings, "plain", true);
+  static integers(): NumberSet {
+    return new NumberSet(constants().integers, "plain", true);
   }
 
   static atLeast(bound: number, budget: ComplexityBudget): NumberSet {
-    return NumberSet.lessThan(bound, budget).complement(budget);
+    return NumberSet.#compared(bound, (order) => order >= 0, budget);
   }
 
   static atMost(bound: number, budget: ComplexityBudget): NumberSet {
-    return NumberSet.moreThan(bound, budget).complement(budget);
+    return NumberSet.#compared(bound, (order) => order <= 0, budget);
   }
 
   static moreThan(bound: number, budget: ComplexityBudget): NumberSet {
-    if (bound >= 0) return NumberSet.#inDomain(beyond(decimalOf(bound + 0), budget), budget);
-    return NumberSet.lessThan(bound, budget)
-      .union(NumberSet.of([bound], budget), budget)
-      .complement(budget);
+    return NumberSet.#compared(bound, (order) => order > 0, budget);
   }
 
   static lessThan(bound: number, budget: ComplexityBudget): NumberSet {
-    if (bound < 0) return NumberSet.#inDomain(beyond(decimalOf(bound), budget), budget);
-    return NumberSet.moreThan(bound, budget)
-      .union(NumberSet.of([bound], budget), budget)
-      .complement(budget);
+    return NumberSet.#compared(bound, (order) => order < 0, budget);
   }
 
   static of(values: Iterable<number>, budget: ComplexityBudget): NumberSet {
-    let spellings = Language.none;
-    for (const value of values) spellings = spellings.union(exactly(decimalOf(value + 0), budget), budget);
-    return NumberSet.#inDomain(spellings, budget);
+    let set = new NumberSet(Language.none, "all");
+    for (const value of values)
+      set = set.union(
+        NumberSet.#compared(value, (order) => order === 0, budget),
+        budget,
+      );
+    return set;
   }
 
   /** @param divisor more than 0 */
   static multiplesOf(divisor: number, budget: ComplexityBudget): NumberSet {
-    const multiples = Language.accepted(multiplesAutomaton(decimalOf(divisor), budget), budget);
-    return new NumberSet(multiples.intersect(constants().plain, budget), "plain");
+    const multiples = multiplesAutomaton(decimalOf(divisor), budget);
+    return new NumberSet(Language.accepted(multiples, constants().plain, budget), "plain");
   }
 
-  static #inDomain(spellings: Language, budget: ComplexityBudget): NumberSet {
-    return new NumberSet(spellings.intersect(constants().all, budget), "all");
+  /** The numbers that compare with the bound as `accepts` says. */
+  static #compared(bound: number, accepts: (order: Order) => boolean, budget: ComplexityBudget): NumberSet {
+    const compared = comparisonAutomaton(decimalOf(bound + 0), accepts, budget);
+    return new NumberSet(Language.accepted(compared, constants().all, budget), "all");
   }
 
   intersect(other: NumberSet, budget: ComplexityBudget): NumberSet {

@@ -17,7 +17,7 @@ export interface NumberBounds {
 export class Numbers {
   static readonly none = Numbers.of([]);
   static readonly all = new Numbers(undefined, () => NumberSet.any());
-  static readonly integers = new Numbers(undefined, (budget) => NumberSet.integers(budget));
+  static readonly integers = new Numbers(undefined, () => NumberSet.integers());
 
   /** All numbers of the set, where they are listed. */
   readonly listed: readonly number[] | undefined;
