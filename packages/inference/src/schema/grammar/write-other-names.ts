@@ -1,24 +1,19 @@
 import type { ComplexityBudget } from "../complexity-budget.ts";
-
-/** The excluded texts as a prefix tree. */
-interface Node {
-  readonly next: Map<string, Node>;
-  isEnd: boolean;
-}
-
-const newNode = (): Node => ({ next: new Map(), isEnd: false });
+import { commonLength } from "../language/text-trie.ts";
 
 /**
  * Writes rules for every JSON string but some. A rule follows the excluded texts character by character; once the string
  * differs from all of them, it may go on in any way. Texts that end alike share the rules of their ends, those of different
- * objects too: without that, the names of an object would be most of its grammar.
+ * objects too: otherwise such rules would be most of the grammar.
  */
 export class OtherNamesWriter {
   readonly #prefix: string;
   readonly #budget: ComplexityBudget;
   readonly #define: (name: string, body: string) => void;
-  /** The rules by what they may go on with. */
+  /** The names of the rules by what they may go on with. */
   readonly #names = new Map<string, string>();
+  /** The rules that exclude one text only. */
+  readonly #ends = new Map<string, string>();
 
   /** @param prefix the prefix of the names of all rules @param define writes a rule */
   constructor(prefix: string, budget: ComplexityBudget, define: (name: string, body: string) => void) {
@@ -29,26 +24,49 @@ export class OtherNamesWriter {
 
   /** The name of the rule for the strings, quotes included. @param excluded texts that JSON writes without escapes */
   write(excluded: Iterable<string>): string {
-    const nodes = treeOf(excluded);
-    this.#budget.spend(nodes.length);
-    const rules = new Map<Node, string>();
-    // A node stands after the one that leads to it.
-    for (const node of nodes.toReversed()) rules.set(node, this.#ruleOf(node, rules));
-    const start = rules.get(nodes[0] ?? newNode()) ?? "";
+    const texts = [...excluded].toSorted();
+    this.#budget.spend(texts.length);
+    const start = texts.length === 1 ? this.#after(texts[0] ?? "", 0) : this.#afterAny(texts, 0);
     return this.#shared(`start ${start}`, () => String.raw`"\"" ${start}`);
   }
 
-  #ruleOf({ next, isEnd }: Node, rules: ReadonlyMap<Node, string>): string {
-    const followed = Array.from(next, ([character, node]) => [escapeInClass(character), rules.get(node) ?? ""] as const);
-    const key = followed.map(([character, rule]) => `${character} ${rule}`).join(" ");
-    return this.#shared(`${isEnd ? "end" : "inside"} ${key}`, () =>
-      [
-        `[^${followed.map(([character]) => character).join("")}${String.raw`"\\\x00-\x1f]`} ${this.#rest()}`,
-        this.#escape(),
-        ...followed.map(([character, rule]) => `[${character}] ${rule}`),
-        ...(isEnd ? [] : [String.raw`"\""`]),
-      ].join(" | "),
-    );
+  /** What may follow the first characters of texts that have them in common. @param texts several, in order */
+  #afterAny(texts: readonly string[], from: number): string {
+    const [first = ""] = texts;
+    const length = commonLength(first, texts.at(-1) ?? "");
+    const groups = Map.groupBy(texts, (text) => text.codePointAt(length));
+    const followed = Array.from(groups, ([codePoint, group]): [string, string][] => {
+      if (codePoint === undefined) return [];
+      const character = String.fromCodePoint(codePoint);
+      const next = length + character.length;
+      return [[character, group.length === 1 ? this.#after(group[0] ?? "", next) : this.#afterAny(group, next)]];
+    });
+    return this.#lead(first.slice(from, length), this.#branch(followed.flat(), first.length === length));
+  }
+
+  /** What may follow the first characters of a single text. */
+  #after(text: string, from: number): string {
+    const end = text.slice(from);
+    const known = this.#ends.get(end) ?? this.#lead(end, this.#branch([], true));
+    this.#ends.set(end, known);
+    return known;
+  }
+
+  /** The rule that leads through characters to another rule. */
+  #lead(characters: string, rule: string): string {
+    const reversed = Array.from(characters).toReversed();
+    return reversed.reduce((next, character) => this.#branch([[character, next]], false), rule);
+  }
+
+  #branch(followed: readonly (readonly [character: string, rule: string])[], isExcluded: boolean): string {
+    const key = followed.map(([character, rule]) => character + rule).join(" ");
+    return this.#shared(`${isExcluded ? "not" : "or"} ${key}`, () => {
+      this.#budget.spend(1 + followed.length);
+      const classes = followed.map(([character]) => escapeInClass(character));
+      const others = `[^${classes.join("")}${String.raw`"\\\x00-\x1f]`} ${this.#rest()}`;
+      const steps = followed.map(([, rule], index) => `[${classes[index]}] ${rule}`);
+      return [others, this.#escape(), ...steps, ...(isExcluded ? [] : [String.raw`"\""`])].join(" | ");
+    });
   }
 
   #rest(): string {
@@ -69,26 +87,6 @@ export class OtherNamesWriter {
     this.#define(name, body);
     return name;
   }
-}
-
-/** All nodes of the tree, the root first. */
-function treeOf(texts: Iterable<string>): Node[] {
-  const root = newNode();
-  const nodes = [root];
-  for (const text of texts) {
-    let node = root;
-    for (const character of text) {
-      let next = node.next.get(character);
-      if (next === undefined) {
-        next = newNode();
-        node.next.set(character, next);
-        nodes.push(next);
-      }
-      node = next;
-    }
-    node.isEnd = true;
-  }
-  return nodes;
 }
 
 /** A character as it stands in a class of GBNF. */

@@ -85,4 +85,8 @@ export class Partition {
 }
 
 /** Plain arrays: most automata are small, and typed arrays take long to make. */
-export const zeros = (length: number): number[] => new Array<number>(length).fill(0);
+export function zeros(length: number): number[] {
+  const list: number[] = [];
+  for (let index = 0; index < length; index++) list.push(0);
+  return list;
+}

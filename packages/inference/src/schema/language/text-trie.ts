@@ -3,31 +3,45 @@
  * the tree, texts that begin alike are one. Adding a text makes a new tree, which shares all other branches with the old one.
  */
 export interface TextTrie<End> {
-  readonly next: ReadonlyMap<string, TextTrie<End>>;
+  /** The branches by their first character. */
+  readonly next: ReadonlyMap<string, Branch<End>>;
   /** What may follow the text that ends here. */
   readonly ends: readonly End[];
+}
+
+/** Characters with nothing else to choose, and what comes after them. */
+interface Branch<End> {
+  readonly text: string;
+  readonly rest: TextTrie<End>;
 }
 
 export const emptyTrie: TextTrie<never> = { next: new Map(), ends: [] };
 
 export function addText<End>(trie: TextTrie<End>, text: string, end: End): TextTrie<End> {
-  return addCharacters(trie, Array.from(text), end);
+  if (text === "") return { next: trie.next, ends: [...trie.ends, end] };
+  const first = firstOf(text);
+  const branch = trie.next.get(first);
+  const added = branch ? extend(branch, text, end) : { text, rest: { next: emptyTrie.next, ends: [end] } };
+  return { next: new Map(trie.next).set(first, added), ends: trie.ends };
 }
 
-function addCharacters<End>(trie: TextTrie<End>, characters: readonly string[], end: End): TextTrie<End> {
-  const path: TextTrie<End>[] = [];
-  let at: TextTrie<End> = trie;
-  for (const character of characters) {
-    path.push(at);
-    at = at.next.get(character) ?? emptyTrie;
-  }
-  let added: TextTrie<End> = { next: at.next, ends: [...at.ends, end] };
-  for (let index = path.length - 1; index >= 0; index--) {
-    // Both lists have an entry for every character.
-    const parent = path[index] as TextTrie<End>;
-    added = { next: new Map([...parent.next, [characters[index] as string, added]]), ends: parent.ends };
-  }
-  return added;
+/** @param text begins with the same character as the branch */
+function extend<End>({ text: known, rest }: Branch<End>, text: string, end: End): Branch<End> {
+  const length = commonLength(known, text);
+  const left = known.slice(length);
+  const shared = left === "" ? rest : { next: new Map([[firstOf(left), { text: left, rest }]]), ends: [] };
+  return { text: text.slice(0, length), rest: addText(shared, text.slice(length), end) };
+}
+
+const firstOf = (text: string): string => String.fromCodePoint(text.codePointAt(0) ?? 0);
+
+/** The length of the longest text with which both begin. It ends between two characters. */
+export function commonLength(one: string, other: string): number {
+  let length = 0;
+  while (length < one.length && one.charCodeAt(length) === other.charCodeAt(length)) length++;
+  const last = one.charCodeAt(length - 1);
+  const isHalf = last >= 0xd800 && last < 0xdc00;
+  return isHalf ? length - 1 : length;
 }
 
 /** A GBNF literal. JSON escapes control characters, so that the text contains none. */
@@ -42,24 +56,15 @@ export function writeTrie<End>(
   writeEnds: (ends: readonly End[]) => string,
   define: (trie: TextTrie<End>, write: () => string) => string,
 ): string {
-  let text = "";
-  let at = trie;
-  while (at.next.size === 1 && at.ends.length === 0) {
-    for (const [character, next] of at.next) {
-      text += character;
-      at = next;
-    }
-  }
-  const literal = text === "" ? [] : [quote(text)];
-  if (at.next.size === 0) return [...literal, writeEnds(at.ends)].filter((part) => part !== "").join(" ");
-  const branching = at;
-  const rule = define(branching, () =>
-    [
-      ...Array.from(branching.next, ([character, next]) =>
-        writeTrie({ next: new Map([[character, next]]), ends: [] }, writeEnds, define),
-      ),
-      ...(branching.ends.length > 0 ? [writeEnds(branching.ends) || '""'] : []),
-    ].join(" | "),
+  const branches = [...trie.next.values()];
+  const writeBranch = ({ text, rest }: Branch<End>): string => {
+    const after = writeTrie(rest, writeEnds, define);
+    return after === "" ? quote(text) : `${quote(text)} ${after}`;
+  };
+  const [only] = branches;
+  if (only === undefined) return writeEnds(trie.ends);
+  if (branches.length === 1 && trie.ends.length === 0) return writeBranch(only);
+  return define(trie, () =>
+    [...branches.map(writeBranch), ...(trie.ends.length > 0 ? [writeEnds(trie.ends) || '""'] : [])].join(" | "),
   );
-  return [...literal, rule].join(" ");
 }

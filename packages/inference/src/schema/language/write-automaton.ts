@@ -116,9 +116,12 @@ function stepsOf(dfa: Dfa, writeSet: (set: CharSet) => string): Step[][] {
   const items = new Map<string, string>();
   return Array.from(dfa.accepting.keys(), (state) => {
     const classesTo = new Map<number, number[]>();
-    for (const class_ of sets.keys()) {
+    for (let class_ = 0; class_ < sets.length; class_++) {
       const target = step(dfa, state, class_);
-      if (target !== dead) classesTo.set(target, [...(classesTo.get(target) ?? []), class_]);
+      if (target === dead) continue;
+      const classes = classesTo.get(target);
+      if (classes) classes.push(class_);
+      else classesTo.set(target, [class_]);
     }
     return Array.from(classesTo, ([target, classes]) => {
       const item = items.get(classes.join()) ?? writeSet(charSet(classes.flatMap((class_) => sets[class_] ?? [])));
