@@ -25,7 +25,6 @@ export { showSchema } from "./prompt/show-schema.ts";
 export { compileGrammars } from "./answer/compile-grammars.ts";
 export { RequestSchemas, schemaCompilations } from "./schema/request-schemas.ts";
 export type { WantedSchema } from "./schema/request-schemas.ts";
-export { findMalformed } from "./schema/dialect/find-malformed.ts";
 export { annotationKeywords, enforcedKeywords } from "./schema/dialect/keywords.ts";
 export { explainSchema } from "./schema/explain-schema.ts";
 export type { SchemaReport } from "./schema/explain-schema.ts";

@@ -33,6 +33,12 @@ describe("a schema that cannot be enforced is refused by the keyword at fault", 
     ["a bound that is no number", { minimum: "1" }, "minimum", "minimum"],
     ["a negative length", { maxLength: -1 }, "maxLength", "maxLength"],
     [
+      "a length that no answer has",
+      { properties: { a: { minLength: 2 ** 24 } } },
+      "properties.a.minLength",
+      "minLength",
+    ],
+    [
       "what is left unevaluated beside other schemas",
       { allOf: [{}], unevaluatedProperties: false },
       "unevaluatedProperties",
@@ -81,6 +87,28 @@ describe("a schema that cannot be enforced is refused by the keyword at fault", 
     ],
   ])("parameters must allow an object: %s", (_title, schema, reason) => {
     expect(findParametersFault(schema)?.reason).toEqual(reason);
+  });
+});
+
+describe("the schema of a function that is not strict", () => {
+  const compileLenient = (schema: Schema) =>
+    compileParameters(schema, "tool", new ComplexityBudget(), { isLenient: true });
+
+  test("is left open where it is too complex", () => {
+    const parameters = { type: "object", properties: named(4900, () => string) };
+    expect(compileLenient(parameters)).toMatchObject({
+      start: "any-object",
+      unenforced: [{ path: "", keyword: null }],
+    });
+  });
+
+  test("is refused as malformed where it is no JSON Schema, even behind a keyword that cannot be enforced", () => {
+    const parameters = { properties: { a: { $dynamicRef: "#a" }, b: { minLength: "1" } } };
+    expect(compileLenient(parameters)).toMatchObject({ fault: { path: "properties.b.minLength" }, isMalformed: true });
+  });
+
+  test("is refused, and not as malformed, where nothing satisfies it", () => {
+    expect(compileLenient({ type: "object", maxProperties: 0, required: ["a"] })).toMatchObject({ isMalformed: false });
   });
 });
 

@@ -4,7 +4,7 @@ import type { Schema } from "./dialect/raw-schema.ts";
 import type { SchemaWord } from "./dialect/schema-node.ts";
 import { assertFewParses } from "./grammar/count-parses.ts";
 import { writeRules } from "./grammar/write-rules.ts";
-import { UnenforceableKeyword, UnsatisfiableSchema } from "./schema-fault.ts";
+import { MalformedSchema, UnenforceableKeyword, UnsatisfiableSchema } from "./schema-fault.ts";
 import type { SchemaFault } from "./schema-fault.ts";
 import { leaveOut, toRules } from "./to-rules.ts";
 import type { WantedValue } from "./to-rules.ts";
@@ -17,15 +17,27 @@ export interface EnforcedSchema {
   readonly start: string;
   /** The words in the schema that have no effect on which values are valid, in document order. */
   readonly annotations: readonly SchemaWord[];
-  /** The keywords that the grammar leaves out because they cannot be enforced; always empty unless it is lenient. */
+  /**
+   * The keywords that the grammar leaves out because they cannot be enforced; always empty unless it is lenient. Where the
+   * whole schema is left out, one with an empty path.
+   */
   readonly unenforced: readonly SchemaFault[];
 }
 
-/** The grammar that enforces a schema, or the first reason why it cannot be enforced. */
-export type CompiledSchema = EnforcedSchema | { readonly fault: SchemaFault };
+/** The first reason why a schema has no grammar. */
+export interface RefusedSchema {
+  readonly fault: SchemaFault;
+  /** It is no JSON Schema, so that it is refused even where it would bind nothing. */
+  readonly isMalformed: boolean;
+}
+
+export type CompiledSchema = EnforcedSchema | RefusedSchema;
 
 export interface CompileOptions {
-  /** Keywords that cannot be enforced are left out and listed. Otherwise the schema is refused. */
+  /**
+   * Keywords that cannot be enforced are left out and listed; so is the whole schema where it is too complex. Otherwise the
+   * schema is refused.
+   */
   readonly isLenient?: boolean;
 }
 
@@ -64,8 +76,15 @@ function compile(
     const { result, unenforced } = isLenient ? leaveOut(write) : { result: write(new Set()), unenforced: [] };
     return { ...result, unenforced };
   } catch (error) {
-    return { fault: toFault(error) };
+    if (isLenient && error instanceof SchemaTooComplex) return leftOpen(wanted, error.message);
+    return { fault: toFault(error), isMalformed: error instanceof MalformedSchema };
   }
+}
+
+/** Any value, or any object. @param reason why nothing of the schema is enforced */
+export function leftOpen({ isObject }: Pick<WantedValue, "isObject">, reason: string): EnforcedSchema {
+  const unenforced = [{ path: "", keyword: null, reason }];
+  return { rules: "", start: isObject ? "any-object" : "any", annotations: [], unenforced };
 }
 
 function toFault(error: unknown): SchemaFault {

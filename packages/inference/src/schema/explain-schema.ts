@@ -2,7 +2,6 @@ import { ComplexityBudget } from "./complexity-budget.ts";
 import { compileParameters, compileSchema } from "./compile-schema.ts";
 import type { CompiledSchema } from "./compile-schema.ts";
 import { draftOf } from "./dialect/draft.ts";
-import { findMalformed } from "./dialect/find-malformed.ts";
 import { keywordOf, schemaHolders, schemaMaps } from "./dialect/keywords.ts";
 import { isObject, isSchema } from "./dialect/raw-schema.ts";
 import type { Schema } from "./dialect/raw-schema.ts";
@@ -23,11 +22,10 @@ export interface SchemaReport {
 
 /** @param isParameters the schema is of a function, whose arguments are an object */
 export function explainSchema(schema: Schema, isParameters = false): SchemaReport {
-  const malformed = findMalformed(schema);
-  if (malformed) return { enforced: [], unenforced: [], annotations: [], fault: malformed };
   const compile = isParameters ? compileParameters : compileSchema;
   const compiled: CompiledSchema = compile(schema, "value", new ComplexityBudget(), { isLenient: true });
-  if ("fault" in compiled) return { enforced: [], unenforced: [], annotations: [], fault: compiled.fault };
+  const fault = "fault" in compiled ? compiled.fault : compiled.unenforced.find(({ path }) => path === "");
+  if (fault || "fault" in compiled) return { enforced: [], unenforced: [], annotations: [], fault };
   const { unenforced, annotations } = compiled;
   const left = new Set(unenforced.map(({ keyword }) => keyword));
   const enforced = [...keywordsIn(schema, schema)].filter((keyword) => !left.has(keyword));

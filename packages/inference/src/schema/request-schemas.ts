@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { channel } from "node:diagnostics_channel";
 import { ComplexityBudget } from "./complexity-budget.ts";
-import { compileParameters, compileSchema } from "./compile-schema.ts";
+import { compileParameters, compileSchema, leftOpen } from "./compile-schema.ts";
 import type { CompiledSchema } from "./compile-schema.ts";
 import type { Schema } from "./dialect/raw-schema.ts";
 
@@ -13,7 +13,7 @@ export interface WantedSchema {
   readonly schema: Schema;
   /**
    * `answer`: of the content. `strict`: the parameters of a function that is `strict`. `lenient`: other parameters, of
-   * which as much is enforced as can be.
+   * which as much is enforced as can be, in the worst case nothing.
    */
   readonly use: "answer" | "strict" | "lenient";
   /** Whether the request is refused where no grammar can be made. */
@@ -21,16 +21,16 @@ export interface WantedSchema {
 }
 
 /** The budget for all parameters that may stay unenforced: 128 tools with a budget each would take seconds. */
-const optionalSteps = 400_000;
+const lenientSteps = 400_000;
 
 /** Limits the work for the schemas of one request together. An answer has a budget of its own. */
 export class RequestBudgets {
-  readonly #binding = new ComplexityBudget();
-  readonly #optional = new ComplexityBudget(optionalSteps);
+  readonly #strict = new ComplexityBudget();
+  readonly #lenient = new ComplexityBudget(lenientSteps);
 
-  of({ use, isBinding }: WantedSchema): ComplexityBudget {
+  of({ use }: WantedSchema): ComplexityBudget {
     if (use === "answer") return new ComplexityBudget();
-    return isBinding ? this.#binding : this.#optional;
+    return use === "strict" ? this.#strict : this.#lenient;
   }
 }
 
@@ -38,6 +38,12 @@ export class RequestBudgets {
 export function compileWanted({ schema, use }: WantedSchema, budget: ComplexityBudget): CompiledSchema {
   if (use === "answer") return compileSchema(schema, "value", budget);
   return compileParameters(schema, `tool-${digestOf(schema)}`, budget, { isLenient: use === "lenient" });
+}
+
+/** What is given for a schema that was not compiled. */
+export function withoutGrammar({ use }: WantedSchema, reason: string): CompiledSchema {
+  if (use === "lenient") return leftOpen({ isObject: true }, reason);
+  return { fault: { path: "", keyword: null, reason }, isMalformed: false };
 }
 
 const digestOf = (schema: Schema): string =>
@@ -64,7 +70,7 @@ export class RequestSchemas {
 
   /**
    * The paths in a schema that its grammar does not enforce: words that are no keywords, and keywords that cannot be enforced
-   * for a function that is forced and not strict. Empty for a schema that binds no answer.
+   * for a function that is forced and not strict; an empty path for the whole schema. None for a schema that binds no answer.
    */
   ignoredIn(schema: Schema): string[] {
     if (!this.#binding.has(schema)) return [];

@@ -76,6 +76,18 @@ describe("what has been compiled", () => {
   });
 });
 
+test("whether parameters are JSON Schema is known without reading them again", async () => {
+  const schema = { type: "object", properties: { a: { minLength: -1 } } };
+  const wanted: WantedSchema = { schema, use: "lenient", isBinding: false };
+  for (const requests of [1, 2]) {
+    const schemas = await compiler.compile([wanted], "malformed", never);
+    expect(schemas.parameters(schema, { isStrict: false, isForced: false }), `request ${requests}`).toMatchObject({
+      isMalformed: true,
+    });
+  }
+  expect(compiled).toHaveLength(1);
+});
+
 test("a caller that leaves stops the work", async () => {
   const hangUp = new AbortController();
   const compiling = compiler.compile([answer(large("e"))], "key", hangUp.signal);

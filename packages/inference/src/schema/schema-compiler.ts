@@ -4,7 +4,7 @@ import { Piscina } from "piscina";
 import { ComplexityBudget } from "./complexity-budget.ts";
 import type { CompiledSchema } from "./compile-schema.ts";
 import { compileAll } from "./compile-worker.ts";
-import { RequestSchemas, compileWanted, schemaCompilations } from "./request-schemas.ts";
+import { RequestSchemas, compileWanted, schemaCompilations, withoutGrammar } from "./request-schemas.ts";
 import type { WantedSchema } from "./request-schemas.ts";
 
 /** About 2 ms. What takes more is compiled in another thread. */
@@ -50,7 +50,7 @@ export class SchemaCompiler implements AsyncDisposable {
     const cache = this.#cacheOf(owner);
     const jobs = wanted.flatMap((one): Job[] => {
       const key = keyOf(one);
-      const known = key === undefined ? tooLong : cache.get(key);
+      const known = key === undefined ? withoutGrammar(one, tooLong) : cache.get(key);
       if (known) schemas.add(one, known);
       return known || key === undefined ? [] : [{ ...one, key }];
     });
@@ -78,7 +78,7 @@ export class SchemaCompiler implements AsyncDisposable {
     const small = compileInline(jobs);
     const large = jobs.slice(small.length);
     const compiled = large.length === 0 ? small : [...small, ...(await this.#compileInThread(large, signal))];
-    return jobs.map((job, index) => [job, compiled[index] ?? refused("it could not be compiled")] as const);
+    return jobs.map((job, index) => [job, compiled[index] ?? withoutGrammar(job, "it could not be compiled")] as const);
   }
 
   async #compileInThread(jobs: readonly Job[], signal: AbortSignal): Promise<CompiledSchema[]> {
@@ -89,7 +89,7 @@ export class SchemaCompiler implements AsyncDisposable {
     } catch {
       signal.throwIfAborted();
       // The thread was stopped at its deadline, or has no memory left.
-      return jobs.map(() => refused("the schema takes too much time or memory to enforce"));
+      return jobs.map((job) => withoutGrammar(job, "the schema takes too much time or memory to enforce"));
     }
   }
 }
@@ -115,5 +115,4 @@ function keyOf({ schema, use }: WantedSchema): string | undefined {
 
 const sizeOf = (compiled: CompiledSchema): number => ("rules" in compiled ? compiled.rules.length : 0) + 1000;
 
-const refused = (reason: string): CompiledSchema => ({ fault: { path: "", keyword: null, reason } });
-const tooLong = refused(`the schema is longer than ${mostCharacters} characters`);
+const tooLong = `the schema is longer than ${mostCharacters} characters`;

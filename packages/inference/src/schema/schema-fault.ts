@@ -15,5 +15,8 @@ export class UnenforceableKeyword extends Error {
   }
 }
 
+/** A keyword with a value that JSON Schema does not allow, or a reference to nothing. */
+export class MalformedSchema extends UnenforceableKeyword {}
+
 /** Every keyword of the schema can be enforced, but no finite JSON value satisfies all of them. */
 export class UnsatisfiableSchema extends Error {}

@@ -5,7 +5,7 @@ import type { SchemaNode, SchemaWord } from "./dialect/schema-node.ts";
 import { buildRules } from "./grammar/build-rules.ts";
 import { keepFinite } from "./grammar/keep-finite.ts";
 import type { FiniteRules } from "./grammar/keep-finite.ts";
-import { UnenforceableKeyword, UnsatisfiableSchema } from "./schema-fault.ts";
+import { MalformedSchema, UnenforceableKeyword, UnsatisfiableSchema } from "./schema-fault.ts";
 import type { SchemaFault } from "./schema-fault.ts";
 import { SchemaValues } from "./values/schema-values.ts";
 
@@ -40,7 +40,7 @@ const mostUnenforced = 32;
 /**
  * Does something with a schema, leaving out one keyword after another that cannot be enforced.
  * @param attempt gets the paths to leave out
- * @throws {UnenforceableKeyword} where there are too many {UnsatisfiableSchema} {SchemaTooComplex}
+ * @throws {UnenforceableKeyword} where there are too many {MalformedSchema} {UnsatisfiableSchema} {SchemaTooComplex}
  */
 export function leaveOut<T>(attempt: (omitted: ReadonlySet<string>) => T): { result: T; unenforced: SchemaFault[] } {
   const unenforced = new Map<string, SchemaFault>();
@@ -48,7 +48,7 @@ export function leaveOut<T>(attempt: (omitted: ReadonlySet<string>) => T): { res
     try {
       return { result: attempt(new Set(unenforced.keys())), unenforced: [...unenforced.values()] };
     } catch (error) {
-      if (!(error instanceof UnenforceableKeyword)) throw error;
+      if (!(error instanceof UnenforceableKeyword) || error instanceof MalformedSchema) throw error;
       const { fault } = error;
       if (unenforced.has(fault.path) || unenforced.size === mostUnenforced) throw error;
       unenforced.set(fault.path, fault);

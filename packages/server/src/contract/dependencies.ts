@@ -1,5 +1,5 @@
-import { findMalformed, nearestForm } from "@parley/inference";
-import type { CompiledSchema, RequestSchemas, Schema, SchemaFault } from "@parley/inference";
+import { nearestForm } from "@parley/inference";
+import type { CompiledSchema, RequestSchemas, SchemaFault } from "@parley/inference";
 import { ApiError } from "../errors/api-error.ts";
 import contract from "../generated/contract.json" with { type: "json" };
 import type { BodyText } from "./body-text.ts";
@@ -26,12 +26,11 @@ export function dependenciesOf(body: unknown, text: BodyText, schemas: RequestSc
     "tools[].function.parameters": ({ value, owner, path }) => {
       if (!isRecord(value)) return undefined;
       const use = useOfParameters(owner, root["tool_choice"]);
-      // Only a strict compilation refuses whatever is malformed; another one leaves it out.
-      const judge = (): ApiError | undefined =>
-        (use.isStrict ? undefined : checkWellFormed(value, path)) ??
-        (use.isStrict || use.isForced ? checkCompiled(schemas.parameters(value, use), path) : undefined) ??
-        checkIsObject(value, path);
-      return once(value, judge);
+      const isBinding = use.isStrict || use.isForced;
+      return once(
+        value,
+        () => checkParameters(schemas.parameters(value, use), isBinding, path) ?? checkIsObject(value, path),
+      );
     },
     tool_choice: ({ value, path }) => checkToolChoice(value, root["tools"], path),
     "response_format.json_schema.schema": ({ value, path }) => {
@@ -101,10 +100,10 @@ function checkToolChoice(choice: unknown, tools: unknown, path: string): ApiErro
   return invalid(path, `${path} names ${name}, which is not among the tools.`);
 }
 
-/** A schema that is not enforced as a whole has to be JSON Schema at least. */
-function checkWellFormed(schema: Schema, path: string): ApiError | undefined {
-  const fault = findMalformed(schema);
-  return fault && badSchema(path, fault);
+/** A schema that binds no call has to be JSON Schema at least. */
+function checkParameters(compiled: CompiledSchema, isBinding: boolean, path: string): ApiError | undefined {
+  const isAccepted = !isBinding && "fault" in compiled && !compiled.isMalformed;
+  return isAccepted ? undefined : checkCompiled(compiled, path);
 }
 
 const checkCompiled = (compiled: CompiledSchema, path: string): ApiError | undefined =>

@@ -10,7 +10,7 @@ const { ignoredParamsShown, ignoredParamNameBytes } = contract["x-limits"];
 export interface IgnoredLookup {
   /** The names of an object in the order of the request. */
   readonly namesOf: (owner: Readonly<Record<string, unknown>>) => readonly string[];
-  /** The paths in a JSON Schema of the request that its grammar does not enforce. */
+  /** The paths in a JSON Schema of the request that its grammar does not enforce; an empty one for the whole schema. */
   readonly ignoredIn: (schema: Readonly<Record<string, unknown>>) => readonly Path[];
 }
 
@@ -52,7 +52,7 @@ function collectWords(search: Search, schema: Record<string, unknown>, path: Pat
     ...search
       .ignoredIn(schema)
       .slice(0, left)
-      .map((word) => fieldPath(path, word)),
+      .map((word) => (word === "" ? path : fieldPath(path, word))),
   );
 }
 

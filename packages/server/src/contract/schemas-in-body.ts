@@ -3,7 +3,7 @@ import { isRecord } from "./schema.ts";
 
 // The body has been parsed and may still be anything.
 
-/** The schemas of a request that will be enforced: those of strict and forced functions first, then of the answer. */
+/** The schemas of a request: those of strict and forced functions first, then of the answer. */
 export function schemasIn(body: unknown): WantedSchema[] {
   if (!isRecord(body)) return [];
   const { tools, tool_choice: choice, response_format: format } = body;
@@ -31,9 +31,6 @@ function parametersOf(tool: unknown, choice: unknown): WantedSchema[] {
   const definition = isRecord(tool) ? tool["function"] : undefined;
   if (!isRecord(definition) || !isRecord(definition["parameters"])) return [];
   const { isStrict, isForced } = useOfParameters(definition, choice);
-  // The model cannot call it: nothing is enforced, and nothing has to be compiled.
-  const isOffered = choice !== "none" && (isForced || nameIn(choice) === undefined);
-  if (!isOffered && !isStrict) return [];
   const use = isStrict ? "strict" : "lenient";
   return [{ schema: definition["parameters"], use, isBinding: isStrict || isForced }];
 }

@@ -1,6 +1,6 @@
 import { SchemaTooComplex } from "../complexity-budget.ts";
 import { Language } from "../language/language.ts";
-import { UnenforceableKeyword } from "../schema-fault.ts";
+import { MalformedSchema, UnenforceableKeyword } from "../schema-fault.ts";
 import { draftOf } from "./draft.ts";
 import type { Draft } from "./draft.ts";
 import { keywordOf } from "./keywords.ts";
@@ -22,7 +22,8 @@ export const schemaBounds = { subschemas: 5000, characters: 120_000, levels: 128
 /**
  * Reads every subschema that can apply to a value: from the root, through keywords and references.
  * @param omitted paths of keywords to leave out
- * @throws {UnenforceableKeyword} where a keyword is not valid, or a reference leads nowhere
+ * @throws {MalformedSchema} where a keyword is not valid, or a reference leads nowhere
+ * @throws {UnenforceableKeyword}
  * @throws {SchemaTooComplex}
  */
 export function readSchema(root: Schema, omitted: ReadonlySet<string> = new Set()): ReadSchema {
@@ -94,7 +95,7 @@ class SchemaReader {
     const target = this.#references.resolve(ref, from);
     if (target !== undefined) return this.#nodeOf(target, pathOfTarget(ref, path), 0);
     const reason = `"$ref" points at nothing inside this schema`;
-    throw new UnenforceableKeyword({ path: joinPath(path, "$ref"), keyword: "$ref", reason });
+    throw new MalformedSchema({ path: joinPath(path, "$ref"), keyword: "$ref", reason });
   }
 
   /** The members of a schema that its draft knows and that say something about values. */
@@ -112,7 +113,7 @@ class SchemaReader {
       }
       if (!keyword.isValid(value)) {
         const reason = `the value of "${word}" is not valid JSON Schema`;
-        throw new UnenforceableKeyword({ path: at, keyword: word, reason });
+        throw new MalformedSchema({ path: at, keyword: word, reason });
       }
       if (word === "format" && Language.format(String(value)) === undefined) {
         this.#annotations.push({ path: at, word });

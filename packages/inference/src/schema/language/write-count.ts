@@ -5,7 +5,7 @@ import type { GrammarRules } from "./grammar-rules.ts";
 const base = 256;
 
 /** Longer strings are not written, whatever the schema allows: no answer is that long. */
-const mostCounted = base ** 3 - 1;
+export const mostCounted = base ** 3 - 1;
 
 /**
  * GBNF for `min` to `max` repetitions of an item, without a second way to count the same text. A long count is written like

@@ -5,6 +5,7 @@ import type { JsonType } from "../dialect/raw-schema.ts";
 import type { Keywords, SchemaNode } from "../dialect/schema-node.ts";
 import { UnenforceablePattern } from "../language/parse-pattern.ts";
 import { Language } from "../language/language.ts";
+import { mostCounted } from "../language/write-count.ts";
 import { UnenforceableKeyword } from "../schema-fault.ts";
 import { trimmed } from "./array-set.ts";
 import type { ArraySet } from "./array-set.ts";
@@ -80,6 +81,10 @@ export class OwnKeywords {
       language = language.intersect(matching, this.#budget);
     }
     if (minLength === 0 && maxLength === Infinity) return language;
+    if (minLength > mostCounted) {
+      const reason = `"minLength" is more than ${mostCounted}, and no answer has that many characters`;
+      throw new UnenforceableKeyword({ path: joinPath(node.path, "minLength"), keyword: "minLength", reason });
+    }
     return minLength > maxLength ? Language.none : language.withLength(minLength, maxLength, this.#budget);
   }
 

@@ -1,5 +1,7 @@
 import type { EngineRequest, FinishReason, OutputToken } from "../../engine.ts";
 import { ContentText } from "../../answer/content-text.ts";
+import { SchemaTooComplex } from "../../schema/complexity-budget.ts";
+import type { Schema } from "../../schema/dialect/raw-schema.ts";
 import { smallestValue } from "../../schema/smallest-value.ts";
 import type { ScriptStep } from "../script.ts";
 import { splitWords, tokenOf } from "./words.ts";
@@ -61,9 +63,18 @@ function* replyWithCall(
 ): Generator<ReplyStep> {
   const tool = request.tools.find(({ name }) => name === names[0]);
   const { parameters } = tool ?? {};
-  const value = parameters === undefined ? {} : smallestValue({ schema: parameters, isObject: true });
-  const words = splitWords(JSON.stringify(value));
+  const words = splitWords(JSON.stringify(parameters === undefined ? {} : argumentsFor(parameters)));
   yield { choice, tool: { index: 0, name: tool?.name ?? "", arguments: "" }, tokens: 0 };
   for (const word of words.slice(0, tokensLeft)) yield { choice, tool: { index: 0, arguments: word } };
   yield { choice, finish: words.length > tokensLeft ? "length" : "tool_calls" };
+}
+
+/** A schema that is too complex binds no call: any object will do. */
+function argumentsFor(parameters: Schema): unknown {
+  try {
+    return smallestValue({ schema: parameters, isObject: true });
+  } catch (error) {
+    if (error instanceof SchemaTooComplex) return {};
+    throw error;
+  }
 }

@@ -101,7 +101,8 @@ describe("tools", () => {
   });
 
   test("TOOL-19 a keyword that cannot be enforced is accepted where nothing is forced", async () => {
-    const tools = [repeating, g];
+    const parameters = { type: "object", properties: { a: { $dynamicRef: "#a" } } };
+    const tools = [repeating, g, { type: "function", function: { name: "dynamic", parameters } }];
     for (const members of [{}, { tool_choice: "auto" }, { tool_choice: "none" }, { tool_choice: named("g") }]) {
       const response = await server().chat({ tools, ...members });
       expect(response.status).toBe(200);
@@ -119,6 +120,22 @@ describe("tools", () => {
       expect(isValid(kept, choices[0]?.message.tool_calls?.[0]?.function.arguments)).toBe(true);
     },
   );
+
+  test("TOOL-24 a forced function whose schema is too complex is left open, and its schema is named", async () => {
+    const doubled = Array.from({ length: 20 }, (_, index) => {
+      const next = { $ref: `#/$defs/d${index + 1}` };
+      return [`d${index}`, { anyOf: [{ items: next }, next] }];
+    });
+    const $defs = { ...Object.fromEntries(doubled), d20: { type: "string" } };
+    const parameters = { type: "object", properties: { a: { $ref: "#/$defs/d0" } }, $defs };
+    const tools = [{ type: "function", function: { name: "vast", parameters } }];
+    const response = await server().chat({ tools, tool_choice: "required" });
+    expect(response.status).toBe(200);
+    expect(response.headers.get("x-ignored-params")).toBe("tools[0].function.parameters");
+    const { choices } = (await response.json()) as Completion;
+    expect(isValid({ type: "object" }, choices[0]?.message.tool_calls?.[0]?.function.arguments)).toBe(true);
+    expect((await server().chat({ tools })).headers.get("x-ignored-params")).toBeNull();
+  });
 
   test("TOOL-16 RESP-09 a call that the cap cut is given as far as it came", async () => {
     const { message, finish_reason } = await firstOf(script("cut"));

@@ -50,7 +50,9 @@ describe("tools", () => {
     ["a type that no arguments have", { type: "string" }],
   ])("TOOL-10 parameters with %s", async (_title, parameters) => {
     const tools = [tool("f"), tool("g", { parameters })];
-    await assertRefused(server(), { tools }, { code: "invalid_schema", param: "tools[1].function.parameters" });
+    const want = { code: "invalid_schema", param: "tools[1].function.parameters" };
+    for (const tool_choice of ["auto", "none", "required", named("f")])
+      await assertRefused(server(), { tools, tool_choice }, want);
   });
 
   test("TOOL-18 a keyword that cannot be enforced, with a strict function", async () => {
