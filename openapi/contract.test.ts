@@ -127,7 +127,7 @@ describe("a limit", () => {
     const description = document.info.description.replace(/\s+/g, " ");
     expect(description).toContain(`at most ${limit("maxBodyBytes") === 4 * 2 ** 20 ? "4 MiB" : "?"}`);
     expect(description).toContain(`at most ${limit("maxNestingLevels")} levels`);
-    expect(description).toContain(`after ${limit("keepAliveSeconds")} seconds of silence`);
+    expect(description).toContain(`after at most ${limit("keepAliveSeconds")} seconds of silence`);
     expect(description).toContain(`${limit("slowReaderSeconds")} seconds have passed`);
   });
 });

@@ -30,18 +30,23 @@ const error = { error: { message: "m", type: "server_error", param: null, code: 
 export const legal: [title: string, example: string, change: Change, end: string][] = [
   ["an answer", "plain", (e) => e, "done"],
   ["an empty answer", "plain", (e) => [e[0], ...e.slice(-2)], "done"],
-  ["counts at the end", "usage", (e) => e, "done"],
+  ["usage at the end", "usage", (e) => e, "done"],
   ["two tool calls", "tools", (e) => e, "done"],
-  ["a call that the cap cut", "tools", (e) => [...e.slice(0, -3), finish(e.at(-3), "length"), ...e.slice(-2)], "done"],
+  [
+    "a call that the token limit truncates",
+    "tools",
+    (e) => [...e.slice(0, -3), finish(e.at(-3), "length"), ...e.slice(-2)],
+    "done",
+  ],
   ["reasoning", "reasoning", (e) => e, "done"],
   ["two choices, side by side", "choices", (e) => e, "done"],
   ["log-probabilities", "logprobs", (e) => e, "done"],
   ["an error in the middle", "error", (e) => e, "failed"],
   ["an error at once", "error", (e) => e.slice(-1), "failed"],
-  ["an error after the counts", "usage", (e) => [...e.slice(0, -1), error], "failed"],
+  ["an error after the usage", "usage", (e) => [...e.slice(0, -1), error], "failed"],
   ["a broken connection", "plain", (e) => e.slice(0, 3), "open"],
   ["a break before the last word", "plain", (e) => e.slice(0, -1), "open"],
-  ["a break after the counts", "usage", (e) => e.slice(0, -1), "counted"],
+  ["a break after the usage", "usage", (e) => e.slice(0, -1), "counted"],
 ];
 
 /** Broken streams: title, example, what is changed in it, and what has to be found. */
@@ -51,7 +56,12 @@ export const broken: [title: string, example: string, change: Change, violation:
   ["reasoning comes before the role", "reasoning", (e) => e.slice(1), "choice reasoning in waiting"],
   ["a call comes before the role", "tools", (e) => e.slice(1), "choice tools in waiting"],
   ["a choice ends before it began", "plain", (e) => e.slice(-2), "choice finish-stop in waiting"],
-  ["a choice is cut before it began", "plain", (e) => [finish(e.at(-2), "length")], "choice finish-cut in waiting"],
+  [
+    "a choice is truncated before it began",
+    "plain",
+    (e) => [finish(e.at(-2), "length")],
+    "choice finish-truncated in waiting",
+  ],
   ["it calls before it began", "plain", (e) => [finish(e.at(-2), "tool_calls")], "choice finish-calls in waiting"],
   ["the role comes twice", "plain", ([role]) => [role, role], "choice role in open"],
   [
@@ -76,7 +86,12 @@ export const broken: [title: string, example: string, change: Change, violation:
   ["a call follows the finish", "tools", (e) => [e[0], finish(e.at(-3), "length"), e[1]], "choice tools in finished"],
   ["the role follows the finish", "plain", (e) => [...e.slice(0, -1), e[0]], "choice role in finished"],
   ["a choice finishes twice", "plain", (e) => [...e.slice(0, -1), e.at(-2)], "choice finish-stop in finished"],
-  ["it is cut, too", "plain", (e) => [...e.slice(0, -1), finish(e.at(-2), "length")], "choice finish-cut in finished"],
+  [
+    "it is truncated, too",
+    "plain",
+    (e) => [...e.slice(0, -1), finish(e.at(-2), "length")],
+    "choice finish-truncated in finished",
+  ],
   [
     "it calls, too",
     "plain",

@@ -241,7 +241,7 @@ describe("idleTimeoutMs", () => {
     expect(await stub.requests[0]?.closed).toBe("hung up");
   });
 
-  test("counts comments as signs of life, and not the time that the loop takes", async () => {
+  test("counts comments as keep-alives, and not the time that the loop takes", async () => {
     const alive: Reply = (response) => {
       let beats = 0;
       const timer = setInterval(() => {
