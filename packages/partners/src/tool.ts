@@ -33,6 +33,7 @@ export interface Limit {
 /** What to install where a program is missing. */
 export const prerequisites = {
   npm: "Node 20 or newer with npm",
+  jq: "jq 1.6 or newer",
   python3: "Python 3.11 or newer",
   go: "Go 1.26 or newer",
   java: "a JDK, 17 or newer",

@@ -49,7 +49,7 @@ def answer(prompt: str) -> None:
     form = ResponseFormat(ResponseFormatJsonSchema(type="json_schema", json_schema=schema))
     request = ChatCompletionRequest(model=MODEL, messages=[user(prompt)], tools=[tool], response_format=form)
     for choice in ChatApi(client).create_chat_completion(request).choices:
-        print(choice.finish_reason.value, choice.message.content)
+        print(choice.finish_reason, choice.message.content)
         for call in choice.message.tool_calls or []:
             print(call.function.name, call.function.arguments)
 
@@ -60,7 +60,7 @@ def error() -> None:
         ChatApi(client).create_chat_completion(request)
     except ApiException as failure:
         if isinstance(failure.data, ErrorResponse) and failure.data.error.code:
-            print(failure.status, failure.data.error.type.value, failure.data.error.code.value)
+            print(failure.status, failure.data.error.type, failure.data.error.code)
 
 
 def read_chunks(prompt: str) -> Iterator[ChatCompletionChunk]:
@@ -78,7 +78,7 @@ def read_chunks(prompt: str) -> Iterator[ChatCompletionChunk]:
                 return
             data = StreamEvent.from_json(event.data).actual_instance
             if isinstance(data, StreamError):
-                raise RuntimeError(f"stream error: {data.error.code.value if data.error.code else None}")
+                raise RuntimeError(f"stream error: {data.error.code}")
             if data:
                 yield data
     raise RuntimeError("truncated: the stream ended without [DONE]")
@@ -90,7 +90,7 @@ def stream(prompt: str) -> None:
             if choice.delta.content:
                 print(choice.delta.content)
             if choice.finish_reason:
-                print(choice.finish_reason.value)
+                print(choice.finish_reason)
 
 
 def main(word: str, prompt: str = "") -> None:

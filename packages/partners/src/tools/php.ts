@@ -1,5 +1,6 @@
 import type { Tool } from "../tool.ts";
 import { openapiGenerator } from "./openapi-generator.ts";
+import { openLists, openListsRemark } from "./open-lists.ts";
 
 export const php: readonly Tool[] = [
   {
@@ -8,8 +9,9 @@ export const php: readonly Tool[] = [
     version: openapiGenerator.version,
     language: "PHP",
     document: "openapi.json",
-    needs: ["php", "java", "mvn"],
+    needs: ["php", "jq", "java", "mvn"],
     generate: [
+      openLists,
       openapiGenerator.download,
       "java -jar openapi-generator-cli.jar generate -g php -i openapi.json -o parley --additional-properties=invokerPackage=Parley",
     ],
@@ -17,7 +19,6 @@ export const php: readonly Tool[] = [
       "! find main.php parley/lib -name '*.php' -exec php -l {} \\; 2>&1 | grep -v '^No syntax errors detected'",
     ],
     run: "php main.php",
-    remarks:
-      "`php -l`, and `strict_types` in the program. The class of a union is empty: give the value itself. The client builds a stream's request, and the program reads its answer. Its client refuses new values: take `enum` out of the document where `x-may-grow` stands, as `prepare` of ogen does.",
+    remarks: `\`php -l\`, and \`strict_types\` in the program. The class of a union is empty: give the value itself. The client builds a stream's request, and the program reads its answer. ${openListsRemark}`,
   },
 ];

@@ -1,5 +1,6 @@
 import type { Tool } from "../tool.ts";
 import { openapiGenerator } from "./openapi-generator.ts";
+import { openLists, openListsRemark } from "./open-lists.ts";
 
 const pip = "python3 -m venv venv && venv/bin/pip install -q --disable-pip-version-check -r requirements.txt";
 const mypy = "venv/bin/mypy --strict main.py";
@@ -11,12 +12,15 @@ export const python: readonly Tool[] = [
     version: "0.29.1",
     language: "Python",
     document: "openapi.json",
-    needs: ["python3"],
-    generate: [pip, "venv/bin/openapi-python-client generate --path openapi.json --meta none --output-path parley"],
+    needs: ["python3", "jq"],
+    generate: [
+      openLists,
+      pip,
+      "venv/bin/openapi-python-client generate --path openapi.json --meta none --output-path parley",
+    ],
     compile: [mypy],
     run: "venv/bin/python main.py",
-    remarks:
-      "`mypy --strict`, but for one redundant cast that the tool generates. Its client refuses new values: take `enum` out of the document where `x-may-grow` stands, as `prepare` of ogen does.",
+    remarks: `\`mypy --strict\`, but for one redundant cast that the tool generates. ${openListsRemark}`,
   },
   {
     name: "datamodel-code-generator",
@@ -24,15 +28,15 @@ export const python: readonly Tool[] = [
     version: "0.89.0",
     language: "Python",
     document: "openapi.json",
-    needs: ["python3"],
+    needs: ["python3", "jq"],
     generate: [
+      openLists,
       pip,
-      "venv/bin/datamodel-codegen --input openapi.json --input-file-type openapi --output models.py --output-model-type pydantic_v2.BaseModel --target-python-version 3.11 --use-annotated --formatters builtin",
+      "venv/bin/datamodel-codegen --input openapi.json --input-file-type openapi --output models.py --output-model-type pydantic_v2.BaseModel --target-python-version 3.11 --use-annotated --collapse-root-models --formatters builtin",
     ],
     compile: [mypy],
     run: "venv/bin/python main.py",
-    remarks:
-      "`mypy --strict`. The tool makes types only; httpx makes the requests. Its models refuse new values: take `enum` out of the document where `x-may-grow` stands, as `prepare` of ogen does.",
+    remarks: `\`mypy --strict\`. The tool makes types only; httpx makes the requests. ${openListsRemark}`,
   },
   {
     name: "openapi-generator-python",
@@ -40,8 +44,9 @@ export const python: readonly Tool[] = [
     version: openapiGenerator.version,
     language: "Python",
     document: "openapi.json",
-    needs: ["python3", "java", "mvn"],
+    needs: ["python3", "jq", "java", "mvn"],
     generate: [
+      openLists,
       pip,
       openapiGenerator.download,
       "java -jar openapi-generator-cli.jar generate -g python -i openapi.json -o generated --additional-properties=packageName=parley",
@@ -49,7 +54,6 @@ export const python: readonly Tool[] = [
     ],
     compile: [mypy],
     run: "venv/bin/python main.py",
-    remarks:
-      "`mypy --strict` of the program; the generated client has functions without types. The program sends a stream's request with httpx. Its client refuses new values: take `enum` out of the document where `x-may-grow` stands, as `prepare` of ogen does.",
+    remarks: `\`mypy --strict\` of the program; the generated client has functions without types. The program sends a stream's request with httpx. ${openListsRemark}`,
   },
 ];

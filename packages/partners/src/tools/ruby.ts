@@ -1,5 +1,6 @@
 import type { Tool } from "../tool.ts";
 import { openapiGenerator } from "./openapi-generator.ts";
+import { openLists, openListsRemark } from "./open-lists.ts";
 
 export const ruby: readonly Tool[] = [
   {
@@ -8,15 +9,15 @@ export const ruby: readonly Tool[] = [
     version: openapiGenerator.version,
     language: "Ruby",
     document: "openapi.json",
-    needs: ["ruby", "java", "mvn"],
+    needs: ["ruby", "jq", "java", "mvn"],
     generate: [
+      openLists,
       openapiGenerator.download,
       "java -jar openapi-generator-cli.jar generate -g ruby -i openapi.json -o parley --additional-properties=gemName=parley,moduleName=Parley",
     ],
     // A warning is a failure.
     compile: ["! find main.rb parley/lib -name '*.rb' -exec ruby -wc {} \\; 2>&1 | grep -v '^Syntax OK$'"],
     run: "ruby -I parley/lib main.rb",
-    remarks:
-      "`ruby -wc` without a warning. The client builds a stream's request, and the program reads its answer. Its client refuses new values: take `enum` out of the document where `x-may-grow` stands, as `prepare` of ogen does.",
+    remarks: `\`ruby -wc\` without a warning. The client builds a stream's request, and the program reads its answer. ${openListsRemark}`,
   },
 ];

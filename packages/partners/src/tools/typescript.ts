@@ -1,5 +1,6 @@
 import type { Tool } from "../tool.ts";
 import { openapiGenerator } from "./openapi-generator.ts";
+import { openLists, openListsRemark } from "./open-lists.ts";
 
 const npm = "npm install --no-audit --no-fund --loglevel=error";
 /** With `strict`, see the tsconfig.json of each program. */
@@ -72,12 +73,11 @@ export const typescript: readonly Tool[] = [
     version: "1.18.3",
     language: "TypeScript",
     document: "openapi.json",
-    needs: ["npm"],
-    generate: [npm, "npx openapi-zod-client openapi.json -o parley.ts --export-schemas"],
+    needs: ["npm", "jq"],
+    generate: [openLists, npm, "npx openapi-zod-client openapi.json -o parley.ts --export-schemas"],
     compile: [tsc],
     run: "npx tsx main.ts",
-    remarks:
-      "The tool's cause: its client refuses an answer with a value that no list has, zod's `enum` being closed. Take `enum` out of the document where `x-may-grow` stands, as `prepare` of ogen does.",
+    remarks: openListsRemark,
   },
   {
     name: "openapi-generator-typescript-axios",
