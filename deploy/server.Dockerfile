@@ -32,7 +32,7 @@ COPY --from=files /parley ./
 RUN install --directory --owner node /data
 USER node
 VOLUME /data
-ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 PARLEY_DATA_DIR=/data PARLEY_METRICS_PORT=off
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 PARLEY_DATA_DIR=/data PARLEY_METRICS_PORT=off PARLEY_LAME_DUCK_SECONDS=5
 EXPOSE 8080
 # Both models have answered a probe when it is ready. A busy server stays healthy.
 HEALTHCHECK --interval=5s --timeout=5s --start-period=60s \

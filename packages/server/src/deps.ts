@@ -16,7 +16,7 @@ export interface Deps extends ChatDeps {
   readonly recorder: LedgerRecorder;
   /** Aborts when the server will wait no longer for running requests. */
   readonly shutdown: AbortSignal;
-  readonly isDraining: () => boolean;
+  readonly isStopping: () => boolean;
   readonly log: Log;
   readonly metrics: Metrics;
 }

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { SchemaCompiler } from "@parley/inference";
 import type { SupervisorReport } from "@parley/inference";
 import { createApp } from "./app.ts";
@@ -46,8 +47,11 @@ export interface RunningServer {
   readonly keys: KeyStore;
   /** How many requests a dead server had left open; they were closed at this start. */
   readonly abandoned: number;
-  /** Takes nothing new, lets running requests end, for as long as the configuration allows, then stops everything. */
-  close(): Promise<void>;
+  /**
+   * Says in `/ready` that it is stopping, for `lameDuckMs` milliseconds in which it still takes requests. Then takes
+   * nothing new, lets running requests end, for as long as the configuration allows, and stops everything.
+   */
+  close(lameDuckMs?: number): Promise<void>;
 }
 
 const nowMs = Date.now;
@@ -82,6 +86,7 @@ async function start({ config, log, report }: ServerOptions, started: AsyncDispo
   const metrics = createMetrics(models, recorder);
   metricsListener?.serve(metricsHandler(metrics.registry));
   const shutdown = new AbortController();
+  let isStopping = false;
   listener.serve(
     createApp({
       config,
@@ -93,7 +98,7 @@ async function start({ config, log, report }: ServerOptions, started: AsyncDispo
       metrics,
       nowMs,
       shutdown: shutdown.signal,
-      isDraining: () => listener.isDraining,
+      isStopping: () => isStopping,
       findCaller: withEnvironmentKey(config.apiKey, withStoredKeys(state.keys, nowMs)),
       admission: admissionFor(config, state.ledger, recorder, () => listener.isDraining),
       timings: {
@@ -104,7 +109,9 @@ async function start({ config, log, report }: ServerOptions, started: AsyncDispo
       onBroken: (context, error) => noteBroken(log, context, error),
     }),
   );
-  const close = once(async () => {
+  const close = once(async (lameDuckMs = 0) => {
+    isStopping = true;
+    await wait(lameDuckMs);
     await listener.drain(config.drainMs, () => shutdown.abort(stopping()));
     await started.disposeAsync();
   });
@@ -143,9 +150,9 @@ function admissionFor(
 }
 
 /** What is done at the first call, and waited for at every one. */
-function once(act: () => Promise<void>): () => Promise<void> {
+function once(act: (lameDuckMs?: number) => Promise<void>): (lameDuckMs?: number) => Promise<void> {
   let done: Promise<void> | undefined;
-  return () => (done ??= act());
+  return (lameDuckMs) => (done ??= act(lameDuckMs));
 }
 
 const stopping = (): ApiError =>

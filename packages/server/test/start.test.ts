@@ -1,36 +1,21 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFileSync, copyFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
+import { appendFileSync, copyFileSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { truncateSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { modelShortcuts } from "../src/config/default-models.ts";
 import { settingNames, settings as rows } from "../src/config/settings.ts";
-import { CliProcess, chatInit, parley, play, until } from "@parley/server/testing";
+import { CliProcess, chatInit, parley } from "@parley/server/testing";
+import { baseUrlOf, useFolder } from "./use-folder.ts";
 
 const models = fileURLToPath(new URL("../../../demo-models", import.meta.url));
 const modelFile = join(models, "model-1-mini", "model-1-mini.bf16.gguf");
 
-let folder = "";
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "parley-cli-"));
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-let folders = 0;
-const freshFolder = (): string => join(folder, `data-${(folders += 1)}`);
-
-/** A stub engine and free ports, unless a test says otherwise. */
-const quick = (env: Readonly<Record<string, string>> = {}) => ({
-  cwd: folder,
-  env: { PARLEY_ENGINE: "scripted", PARLEY_DATA_DIR: freshFolder(), PORT: "0", PARLEY_METRICS_PORT: "0", ...env },
-});
-
-const base = async (server: CliProcess): Promise<string> => (await server.says(/Base URL\s+(\S+)/))[1] ?? "";
+const folder = useFolder();
 
 async function runShell(command: string): Promise<string> {
   const shell = spawn("bash", ["-c", command], { stdio: ["ignore", "pipe", "ignore"] });
@@ -40,23 +25,11 @@ async function runShell(command: string): Promise<string> {
   return out;
 }
 
-const waitForExit = (pid: number): Promise<boolean> =>
-  until(
-    () => {
-      try {
-        return process.kill(pid, 0);
-      } catch {
-        return false;
-      }
-    },
-    (isAlive) => !isAlive,
-  );
-
 describe("the first start", () => {
   test("serves both real models, and prints a command that works when pasted", async () => {
-    const dataDir = freshFolder();
+    const dataDir = folder.fresh();
     await using server = new CliProcess(["start", "--port", "0", "--metrics-port", "0"], {
-      cwd: folder,
+      cwd: folder.path(),
       env: { PARLEY_DATA_DIR: dataDir },
     });
     const [command = ""] = await server.says(/curl [^\n]*\\\n[^\n]*\\\n[^\n]*/);
@@ -78,13 +51,13 @@ describe("the first start", () => {
     expect(statSync(dataDir).mode & 0o777).toBe(0o700);
     const key = readFileSync(join(dataDir, file), "utf8").trim();
     expect(server.stderr + server.stdout).not.toContain(key);
-    expect((await fetch(`${await base(server)}/models`, { headers: { authorization: `Bearer ${key}` } })).status).toBe(
-      200,
-    );
+    expect(
+      (await fetch(`${await baseUrlOf(server)}/models`, { headers: { authorization: `Bearer ${key}` } })).status,
+    ).toBe(200);
   });
 
   test("a second start on the same data makes no other key", async () => {
-    const settings = quick();
+    const settings = folder.quick();
     for (const expected of [/Key\s+in /, /Key\s+one of those made before/]) {
       await using server = new CliProcess(["start"], settings);
       await server.says(expected);
@@ -95,10 +68,10 @@ describe("the first start", () => {
 
   test("a key from the environment is admitted and stored nowhere", async () => {
     const key = "environment-key-0123456789";
-    const settings = quick({ PARLEY_API_KEY: key });
+    const settings = folder.quick({ PARLEY_API_KEY: key });
     await using server = new CliProcess(["start"], settings);
     const headers = { authorization: `Bearer ${key}` };
-    const url = `${await base(server)}/chat/completions`;
+    const url = `${await baseUrlOf(server)}/chat/completions`;
     expect((await fetch(url, chatInit({}, { headers }))).status).toBe(200);
     server.child.kill("SIGTERM");
     await server.result();
@@ -109,75 +82,19 @@ describe("the first start", () => {
   });
 
   test("says that a stub is a stub, and that an open address has no TLS", async () => {
-    await using server = new CliProcess(["start", "--host", "0.0.0.0"], quick());
-    await base(server);
+    await using server = new CliProcess(["start", "--host", "0.0.0.0"], folder.quick());
+    await baseUrlOf(server);
     expect(server.stderr).toContain("it is a stub");
     expect(server.stderr).toMatch(/Warning: .* without TLS/);
   });
 });
 
-describe("the end", () => {
-  const scenarios = { slow: [{ text: "a" }, { wait_ms: 700 }, { text: "b" }, { finish: "stop" }] };
-
-  async function startSlow(): Promise<{ server: CliProcess; stream: Promise<string>; dataDir: string }> {
-    const script = join(folder, "slow.json");
-    writeFileSync(script, JSON.stringify({ scenarios }));
-    const settings = quick({ PARLEY_API_KEY: "environment-key-0123456789", PARLEY_SCRIPT: script });
-    const server = new CliProcess(["start"], settings);
-    const headers = { authorization: "Bearer environment-key-0123456789" };
-    const url = `${await base(server)}/chat/completions`;
-    const response = await fetch(url, chatInit({ ...play("slow"), stream: true }, { headers }));
-    return { server, stream: response.text().catch(() => "cut"), dataDir: settings.env.PARLEY_DATA_DIR };
-  }
-
-  test.each(["SIGINT", "SIGTERM"] as const)("%s lets streams end, and exits 0", async (signal) => {
-    const { server, stream } = await startSlow();
-    await using _server = server;
-    server.child.kill(signal);
-    await server.says(/Stopping/);
-    expect(await stream).toContain("[DONE]");
-    expect((await server.result()).code).toBe(0);
-    expect(server.stderr).toContain("Parley has stopped.");
-  });
-
-  test("a second Ctrl-C is immediate", async () => {
-    const { server, stream } = await startSlow();
-    await using _server = server;
-    server.child.kill("SIGINT");
-    await server.says(/Stopping/);
-    server.child.kill("SIGINT");
-    expect((await server.result()).code).toBe(1);
-    expect(await stream).not.toContain("[DONE]");
-  });
-
-  test("parley stop does it from elsewhere, and waits for it", async () => {
-    const { server, stream, dataDir } = await startSlow();
-    await using _server = server;
-    const stop = await parley(["stop", "--data-dir", dataDir], { cwd: folder });
-    expect(stop).toMatchObject({ code: 0, stdout: "" });
-    expect(stop.stderr).toContain("It has stopped.");
-    expect(await stream).toContain("[DONE]");
-    expect((await server.result()).code).toBe(0);
-    expect(await parley(["stop", "--data-dir", dataDir], { cwd: folder })).toMatchObject({
-      code: 1,
-      stderr: `parley: No server uses the data folder ${dataDir}.\n`,
-    });
-  });
-
-  test("engines do not outlive a server that was killed", async () => {
-    const settings = quick();
-    await using server = new CliProcess(["start"], settings);
-    await base(server);
-    const children = await runShell(`ps -o pid= --ppid ${server.child.pid}`);
-    const pids = children.trim().split(/\s+/).map(Number);
-    expect(pids.length).toBeGreaterThanOrEqual(2);
-    server.child.kill("SIGKILL");
-    await Promise.all(pids.map(waitForExit));
-  });
-});
-
 describe("what is in the way of a start is one sentence that says what to do", () => {
-  const assertFails = async (settings: ReturnType<typeof quick>, sentence: RegExp, args: readonly string[] = []) => {
+  const assertFails = async (
+    settings: ReturnType<typeof folder.quick>,
+    sentence: RegExp,
+    args: readonly string[] = [],
+  ) => {
     const { code, stderr } = await parley(["start", ...args], settings);
     expect(stderr).toMatch(sentence);
     expect(stderr).not.toMatch(/\n\s+at /);
@@ -188,27 +105,27 @@ describe("what is in the way of a start is one sentence that says what to do", (
     const other = createServer().listen(0, "127.0.0.1");
     await once(other, "listening");
     const { port } = other.address() as AddressInfo; // it listens on TCP
-    await assertFails(quick(), new RegExp(`Port ${port} on 127\\.0\\.0\\.1 is in use\\. .*PORT`), [
+    await assertFails(folder.quick(), new RegExp(`Port ${port} on 127\\.0\\.0\\.1 is in use\\. .*PORT`), [
       "--port",
       String(port),
     ]);
-    await assertFails(quick({ PARLEY_METRICS_PORT: String(port) }), /is in use\. .*PARLEY_METRICS_PORT/);
+    await assertFails(folder.quick({ PARLEY_METRICS_PORT: String(port) }), /is in use\. .*PARLEY_METRICS_PORT/);
     other.close();
   });
 
   test("a data folder that cannot be written", async () => {
-    const file = join(folder, "a-file");
+    const file = join(folder.path(), "a-file");
     writeFileSync(file, "");
     await assertFails(
-      quick({ PARLEY_DATA_DIR: join(file, "data") }),
+      folder.quick({ PARLEY_DATA_DIR: join(file, "data") }),
       /data folder .* cannot be used .*PARLEY_DATA_DIR/,
     );
   });
 
   test("a database that is none, and one of a newer version", async () => {
-    const settings = quick();
+    const settings = folder.quick();
     await using server = new CliProcess(["start"], settings);
-    await base(server);
+    await baseUrlOf(server);
     server.child.kill("SIGTERM");
     await server.result();
     const file = join(settings.env.PARLEY_DATA_DIR, "parley.db");
@@ -223,29 +140,30 @@ describe("what is in the way of a start is one sentence that says what to do", (
   });
 
   test("a second server on the same data", async () => {
-    const settings = quick();
+    const settings = folder.quick();
     await using server = new CliProcess(["start"], settings);
-    await base(server);
+    await baseUrlOf(server);
     await assertFails(settings, new RegExp(`Another Parley server \\(process ${server.child.pid}\\)`));
   });
 
   test("a model file that is missing, of another format, truncated, or changed", async () => {
-    const embedded = (path: string) => quick({ PARLEY_ENGINE: "embedded", PARLEY_MODEL_1_MINI_GGUF: path });
-    await assertFails(embedded(join(folder, "nowhere.gguf")), /nowhere\.gguf/);
-    const other = join(folder, "other.gguf");
+    const embedded = (path: string) =>
+      folder.quick({ PARLEY_ENGINE: "embedded", PARLEY_MODEL_1_GGUF: path, PARLEY_MODEL_1_MINI_GGUF: path });
+    await assertFails(embedded(join(folder.path(), "nowhere.gguf")), /nowhere\.gguf/);
+    const other = join(folder.path(), "other.gguf");
     writeFileSync(other, "PK\u0003\u0004 this is something else");
     await assertFails(embedded(other), /other\.gguf.*GGUF/);
-    const short = join(folder, "short.gguf");
+    const short = join(folder.path(), "short.gguf");
     copyFileSync(modelFile, short);
     truncateSync(short, 500_000);
     await assertFails(embedded(short), /short\.gguf.*(truncated|incomplete|ends)/);
   }, 120_000);
 
   test("a script that cannot be played", async () => {
-    const script = join(folder, "wrong.json");
+    const script = join(folder.path(), "wrong.json");
     writeFileSync(script, '{"scenarios": {"a": [{"say": "b"}]}}');
     await assertFails(
-      quick({ PARLEY_SCRIPT: script }),
+      folder.quick({ PARLEY_SCRIPT: script }),
       /wrong\.json cannot be played: step 1 of scenario "a" must have one of/,
     );
   });
@@ -253,14 +171,14 @@ describe("what is in the way of a start is one sentence that says what to do", (
 
 describe("settings", () => {
   test("--help lists every one of them", async () => {
-    const { code, stdout } = await parley(["start", "--help"], { cwd: folder });
+    const { code, stdout } = await parley(["start", "--help"], { cwd: folder.path() });
     expect(code).toBe(0);
     const names = [...settingNames.map((name) => rows[name]), ...modelShortcuts].map(({ env }) => env);
     expect(names.filter((name) => !stdout.includes(name))).toEqual([]);
   });
 
   test("faults in all of them are reported together, and nothing is started", async () => {
-    const settings = quick({ PORT: "eighty", VENDOR: "no spaces", PARLEY_ENGINE: "steam" });
+    const settings = folder.quick({ PORT: "eighty", VENDOR: "no spaces", PARLEY_ENGINE: "steam" });
     const { code, stderr } = await parley(["start", "--max-sockets", "-1"], settings);
     expect(code).toBe(2);
     for (const name of ["PORT", "VENDOR", "PARLEY_ENGINE", "--max-sockets"]) expect(stderr).toContain(name);
@@ -268,17 +186,17 @@ describe("settings", () => {
   });
 
   test.each([["--porrt", "1"], ["strat"]])("%s is not known", async (...args) => {
-    const { code, stderr } = await parley(args, { cwd: folder });
+    const { code, stderr } = await parley(args, { cwd: folder.path() });
     expect(code).toBe(2);
     expect(stderr).toMatch(/unknown|too many arguments/);
     expect(stderr).toContain("--help");
   });
 
   test("parley.yaml is read, the environment wins over it, and a flag over both", async () => {
-    const file = join(folder, "own.yaml");
+    const file = join(folder.path(), "own.yaml");
     writeFileSync(file, "vendor: from-file\nport: 1\nvendor_label: Of the file\n");
     const check = await parley(["config", "check", "--config", file, "--port", "3"], {
-      cwd: folder,
+      cwd: folder.path(),
       env: { PORT: "2", VENDOR: "from-environment" },
     });
     expect(check.code).toBe(0);
@@ -286,14 +204,14 @@ describe("settings", () => {
     expect(check.stdout).toMatch(/PORT +3 +flag/);
     expect(check.stdout).toMatch(/VENDOR_LABEL +Of the file +parley\.yaml/);
     appendFileSync(file, "nonsense: 1\n");
-    const wrong = await parley(["config", "check", "--config", file], { cwd: folder });
+    const wrong = await parley(["config", "check", "--config", file], { cwd: folder.path() });
     expect(wrong.code).toBe(2);
     expect(wrong.stderr).toContain("nonsense is not a setting");
   });
 
   test("a secret is shown by nothing", async () => {
     const env = { PARLEY_API_KEY: "environment-key-0123456789" };
-    const { stdout } = await parley(["config", "check"], { cwd: folder, env });
+    const { stdout } = await parley(["config", "check"], { cwd: folder.path(), env });
     expect(stdout).toContain("not shown");
     expect(stdout).not.toContain(env.PARLEY_API_KEY);
   });

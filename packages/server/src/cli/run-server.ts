@@ -20,10 +20,11 @@ export async function runServer(config: Config, log: Log): Promise<void> {
     if (engineConfig.driver === "scripted") say(`${id} plays a script: it is a stub, no language model.`);
   }
   const server = await startServer({ config, log, report: progressReporter(log, stop.signal) });
-  const stopped = stopOnSignals(server, stop);
+  const stopped = stopOnSignals(server, stop, config.lameDuckMs);
   try {
-    await Promise.race([untilReady(server), stopped]);
+    const failures = await Promise.race([untilReady(server), stopped]);
     if (!stop.signal.aborted) await welcome(config, server);
+    for (const reason of failures ?? []) say(`ERROR: ${reason}\nThe other models are served without it.`);
   } catch (error) {
     await server.close();
     // Engines that are stopped while they start say so, too.
@@ -33,16 +34,24 @@ export async function runServer(config: Config, log: Log): Promise<void> {
   say("Parley has stopped.");
 }
 
-/** Rejects when a model will never answer: a file that is missing or damaged does not get better by waiting. */
-async function untilReady({ models }: RunningServer): Promise<void> {
-  const results = await Promise.allSettled(
-    models.map(async (model) => {
-      await model.engine.whenReady();
-      say(summarize(model));
+/**
+ * Resolves when each model is ready or will never be: a file that is missing or damaged does not get better by waiting.
+ * @returns why models failed, in a sentence each. Rejects when none is left to serve.
+ */
+async function untilReady({ models }: RunningServer): Promise<string[]> {
+  const failures = await Promise.all(
+    models.map(async (model): Promise<string[]> => {
+      try {
+        await model.engine.whenReady();
+        say(summarize(model));
+        return [];
+      } catch (error) {
+        return [`${model.id} cannot start. ${messageOf(error)}`];
+      }
     }),
   );
-  const reasons = results.flatMap((result) => (result.status === "rejected" ? [messageOf(result.reason)] : []));
-  if (reasons.length > 0) throw new Error(reasons.join("\n"));
+  if (failures.every((reasons) => reasons.length > 0)) throw new Error(failures.flat().join("\n"));
+  return failures.flat();
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -82,7 +91,7 @@ async function welcome(config: Config, server: RunningServer): Promise<void> {
     curl(
       base,
       shown?.forShell ?? (config.apiKey === undefined ? "$PARLEY_KEY" : "$PARLEY_API_KEY"),
-      config.models[0]?.id ?? "",
+      server.models.find(({ engine }) => engine.state === "ready")?.id ?? "",
     ),
   );
   say("");
@@ -96,13 +105,15 @@ const curl = (base: string, key: string, model: string): string =>
   ].join("\n");
 
 /** The first signal drains, the second one ends at once. */
-function stopOnSignals(server: RunningServer, stop: AbortController): Promise<void> {
+function stopOnSignals(server: RunningServer, stop: AbortController, lameDuckMs: number): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const onSignal = (): void => {
     if (stop.signal.aborted) process.exit(1);
     stop.abort();
-    say("Stopping: running requests may end, nothing new is taken. Press Ctrl-C again to stop at once.");
-    server.close().then(resolve, reject);
+    if (lameDuckMs > 0) {
+      say(`Stopping in ${lameDuckMs / 1000} s: /ready says so to load balancers. Press Ctrl-C again to stop at once.`);
+    } else say("Stopping: running requests may end, nothing new is taken. Press Ctrl-C again to stop at once.");
+    server.close(lameDuckMs).then(resolve, reject);
   };
   process.on("SIGINT", onSignal);
   process.on("SIGTERM", onSignal);

@@ -27,7 +27,7 @@ const flagsFor = (...rows: readonly Setting[]): SettingFlags => ({
 export const dataFlags = flagsFor(settings.dataDir);
 /** For commands that take names of models. */
 export const modelFlags = flagsFor(settings.dataDir, settings.vendor);
-export const stopFlags = flagsFor(settings.dataDir, settings.drainMs);
+export const stopFlags = flagsFor(settings.dataDir, settings.lameDuckMs, settings.drainMs);
 export const addressFlags = flagsFor(settings.host, settings.port);
 
 /** Adds a flag for every setting, unless it is a secret. */

@@ -16,9 +16,9 @@ export function addStopCommand(program: Command): void {
           `A server uses the data folder ${config.dataDir}, but it has not written its process id there.`,
         );
       process.kill(pid, "SIGTERM");
-      process.stderr.write(`Process ${pid} is draining.\n`);
+      process.stderr.write(`Process ${pid} is stopping.\n`);
       // Longer than a server takes at most: its patience with requests and with engines.
-      const deadline = Date.now() + config.drainMs + 10_000;
+      const deadline = Date.now() + config.lameDuckMs + config.drainMs + 10_000;
       while (findServer(config.dataDir) !== undefined) {
         if (Date.now() > deadline)
           throw new Error(`Process ${pid} is still there. Stop it at once with: kill -9 ${pid}`);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { engineSettings } from "./engine-settings.ts";
 import { secret, setting } from "./setting.ts";
-import { listOf, oneOf, origin, path, proxy, seconds, text, whole } from "./value-kinds.ts";
+import { listOf, oneOf, origin, path, proxy, seconds, secondsOrNone, text, whole } from "./value-kinds.ts";
 
 /**
  * Every setting of the server, once. Flags win over the environment, the environment over `parley.yaml`, the file over
@@ -97,6 +97,11 @@ export const settings = {
     "PARLEY_SLOW_READER_SECONDS",
     seconds(3600).prefault(30),
     "time that a caller may take nothing of a stream whose buffer is full",
+  ),
+  lameDuckMs: setting(
+    "PARLEY_LAME_DUCK_SECONDS",
+    secondsOrNone(3600).prefault(0),
+    "time for which /ready says that the server is stopping, while it still takes requests",
   ),
   drainMs: setting(
     "PARLEY_DRAIN_SECONDS",

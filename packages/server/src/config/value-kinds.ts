@@ -26,6 +26,16 @@ export function seconds(most: number) {
     .transform((value) => value * 1000);
 }
 
+/** A duration that may be none: given in seconds, kept in milliseconds. */
+export function secondsOrNone(most: number) {
+  const error = `seconds, from 0 to ${most}`;
+  return z
+    .number({ error })
+    .min(0, { error })
+    .max(most, { error })
+    .transform((value) => value * 1000);
+}
+
 export const oneOf = <const T extends string>(...allowed: readonly T[]) =>
   z.enum(allowed, { error: `one of ${allowed.join(", ")}` });
 

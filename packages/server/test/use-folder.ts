@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll } from "vitest";
+import type { CliProcess } from "@parley/server/testing";
+
+export interface TestFolder {
+  /** Its path; it is deleted with everything in it after the tests of the file. */
+  readonly path: () => string;
+  /** A data folder of its own for a server; it does not exist yet. */
+  readonly fresh: () => string;
+  /** A stub engine and free ports, unless a test says otherwise. */
+  readonly quick: (env?: Readonly<Record<string, string>>) => QuickStart;
+}
+
+interface QuickStart {
+  readonly cwd: string;
+  readonly env: { readonly PARLEY_DATA_DIR: string; readonly [name: string]: string };
+}
+
+/** A folder for the servers of one test file, which are started as processes. */
+export function useFolder(): TestFolder {
+  let path = "";
+  let folders = 0;
+  beforeAll(() => {
+    path = mkdtempSync(join(tmpdir(), "parley-cli-"));
+  });
+  afterAll(() => rmSync(path, { recursive: true, force: true }));
+  const fresh = (): string => join(path, `data-${(folders += 1)}`);
+  const quick = (env: Readonly<Record<string, string>> = {}): QuickStart => ({
+    cwd: path,
+    env: { PARLEY_ENGINE: "scripted", PARLEY_DATA_DIR: fresh(), PORT: "0", PARLEY_METRICS_PORT: "0", ...env },
+  });
+  return { path: () => path, fresh, quick };
+}
+
+/** The base URL that a server prints when it is ready. */
+export const baseUrlOf = async (server: CliProcess): Promise<string> =>
+  (await server.says(/Base URL\s+(\S+)/))[1] ?? "";
