@@ -55,7 +55,9 @@ class _Rules:
 
 def _content(_rules: _Rules, value: object, owner: dict[str, Any], path: str) -> Iterator[Fault]:
     calls = owner.get("tool_calls")
-    if owner.get("role") == "assistant" and value is None and not (isinstance(calls, list) and calls):
+    # Calls that are no list are a fault of their own, which comes after this field.
+    has_calls = len(calls) > 0 if isinstance(calls, list) else calls is not None
+    if owner.get("role") == "assistant" and value is None and not has_calls:
         yield Fault("missing_required_parameter", path)
 
 

@@ -41,8 +41,8 @@ export function openChatStream(operation: Operation<Body>, settings: Settings): 
     finalText: async () => (await finalMessage()).content ?? "",
     withResponse: async () => {
       if (!progress.answer) await (first ??= take());
-      const answer = progress.answer!; // the first chunk has come, and it comes after its response
-      return { ...answer, data: stream };
+      if (!progress.answer) throw new TypeError("The stream was left before its request was sent.");
+      return { ...progress.answer, data: stream };
     },
   });
   return stream;

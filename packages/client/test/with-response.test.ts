@@ -50,6 +50,14 @@ describe("withResponse()", () => {
     expect(await stub.requests[0]?.closed).toBe("hung up");
   });
 
+  test("of a stream that was left at once says so", async () => {
+    const chunks = connect("http://127.0.0.1:9/v1").stream(hello);
+    await chunks.return();
+    expect(await errorOf(chunks.withResponse())).toEqual(
+      new TypeError("The stream was left before its request was sent."),
+    );
+  });
+
   test("of a stream fails as its first chunk does", async () => {
     await using stub = await startStub(fail(401, "invalid_api_key"));
     expect(await errorOf(connect(stub.baseURL).stream(hello).withResponse())).toMatchObject({ status: 401 });
