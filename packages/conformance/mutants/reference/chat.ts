@@ -22,7 +22,9 @@ export async function answerChat(call: Call, given: string): Promise<Reply | und
   const text = mutant.text?.(given, head) ?? given;
   const parsed = parse(mutant.flags?.has("first-member-counts") === true ? dropRepeated(text) : text);
   const own =
-    parsed === undefined || levelsOf(text) > world.settings.maxLevels
+    parsed === undefined ||
+    levelsOf(text) > world.settings.maxLevels ||
+    countValues(parsed) > world.settings.maxBodyValues
       ? fault("invalid_json", null, "The body is no JSON.")
       : judge(parsed, text, call);
   const bodyOf = (value: unknown): Body => (isRecord(value) ? value : {});
@@ -98,6 +100,14 @@ function levelsOf(text: string): number {
   }
   return deepest;
 }
+
+/** Every value inside and the value itself. */
+const countValues = (value: unknown): number =>
+  1 +
+  Object.values(typeof value === "object" && value !== null ? value : {}).reduce(
+    (sum, one) => sum + countValues(one),
+    0,
+  );
 
 /** Takes the second `n` out: what a parser does for which the first member counts. */
 const dropRepeated = (text: string): string => text.replace(/("n":\d[^]*?),"n":\d/, "$1");

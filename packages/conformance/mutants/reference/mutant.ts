@@ -24,6 +24,7 @@ export interface Reply {
 export interface Settings {
   readonly maxBodyBytes: number;
   readonly maxLevels: number;
+  readonly maxBodyValues: number;
   readonly headMs: number;
   readonly bodyMs: number;
   readonly requestMs: number;

@@ -22,6 +22,7 @@ const seconds = (name: string): number => limit(name) * 1000;
 const settings = (): Settings => ({
   maxBodyBytes: limit("maxBodyBytes"),
   maxLevels: limit("maxNestingLevels"),
+  maxBodyValues: limit("maxBodyValues"),
   headMs: seconds("headDeadlineSeconds"),
   bodyMs: seconds("bodyDeadlineSeconds"),
   requestMs: seconds("requestDeadlineSeconds"),

@@ -96,6 +96,7 @@ export const http: SeededBugs = {
     violation: (found) => (found?.code === "invalid_json" ? { ...found, status: 500, code: "internal_error" } : found),
   },
   "deep-json-accepted": { settings: { maxLevels: 1000 } },
+  "many-values-accepted": { settings: { maxBodyValues: 1_000_000 } },
   "depth-64-refused": { settings: { maxLevels: 64 } },
   "array-body-500": misjudge((found) => found.code === "invalid_type" && found.param === null, {
     status: 500,

@@ -1,5 +1,6 @@
 import { parseTree } from "jsonc-parser";
 import type { Node } from "jsonc-parser";
+import { sourceOfMember } from "./scan-json.ts";
 import { isRecord } from "./schema.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -7,12 +8,11 @@ type JsonObject = Readonly<Record<string, unknown>>;
 /**
  * What a body's text says and its value does not: how a number is written (a double cannot tell 2^63 from 2^63 − 1, nor
  * `2.0` from `2`), and the order of names that are array indexes, which JavaScript moves to the front.
- * The text is parsed a second time only when one of the two is asked for.
+ * The text is read a second time only when one of the two is asked for.
  */
 export class BodyText {
   readonly #text: string;
   readonly #value: unknown;
-  #tree: Node | undefined;
   #orders: ReadonlyMap<unknown, readonly string[]> | undefined;
 
   /** @param text valid JSON @param value what `JSON.parse` makes of it */
@@ -23,8 +23,7 @@ export class BodyText {
 
   /** How the value of a field of the root is written; of a repeated field the last one counts, as in the value. */
   sourceOf(name: string): string | undefined {
-    const node = fieldsOf(this.#parse()).get(name);
-    return node && this.#text.slice(node.offset, node.offset + node.length);
+    return sourceOfMember(this.#text, name);
   }
 
   /** The names of an object of the value, in the order of the text. */
@@ -32,12 +31,8 @@ export class BodyText {
     const names = Object.keys(owner);
     const isReordered = names.length > 1 && /^\d+$/.test(names[0] ?? "");
     if (!isReordered) return names;
-    this.#orders ??= ordersIn(this.#value, this.#parse());
+    this.#orders ??= ordersIn(this.#value, parseTree(this.#text));
     return this.#orders.get(owner) ?? names;
-  }
-
-  #parse(): Node | undefined {
-    return (this.#tree ??= parseTree(this.#text));
   }
 }
 

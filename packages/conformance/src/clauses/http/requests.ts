@@ -141,6 +141,16 @@ export const plans = refusals([
       { title: "null", request: (context) => post(context, "null") },
     ],
   },
+  {
+    clause: "HTTP-35",
+    want: { status: 400, code: "invalid_json", param: null },
+    cases: [
+      {
+        title: "one value too many",
+        request: (context) => post(context, `[${"0,".repeat(limit("maxBodyValues") - 1)}0]`),
+      },
+    ],
+  },
 ]);
 
 /** A member that nests the body to this number of levels; the body itself is the first. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { modelId } from "@parley/server/testing";
+import contract from "../../generated/contract.json" with { type: "json" };
 import { useServer } from "../../../test/use-server.ts";
 
 const server = useServer();
@@ -55,8 +56,49 @@ describe("nesting", () => {
   });
 });
 
+describe("HTTP-35 the number of values", () => {
+  const most = contract["x-limits"].maxBodyValues.value;
+  /** Seven values beside the list: the root, the model, the messages, one of them, its role, its content, and the list. */
+  const holding = (values: number): string =>
+    `{"model": "${modelId}", "messages": [{"role": "user", "content": "[1,2]"}], "mood": [${Array(values - 7)
+      .fill("{}")
+      .join()}]}`;
+
+  test("may be the bound, and not one more", async () => {
+    expect((await server().chat({}, { body: holding(most) })).status).toBe(200);
+    const refusal = await refuse(holding(most + 1));
+    expect(refusal).toMatchObject({ status: 400, code: "invalid_json", param: null });
+    expect(refusal.message).toContain(String(most));
+  });
+
+  // 4 MB each: what took seconds of the event loop when it was checked value by value.
+  test.each([
+    ["empty subschemas", { tools: [toolOf({ anyOf: repeat(1_390_000, () => ({})) })] }],
+    ["text parts", { messages: [{ role: "user", content: repeat(140_000, () => ({ type: "text", text: "" })) }] }],
+    ["zeros beside a seed", { seed: 1, mood: repeat(2_000_000, () => 0) }],
+    ["properties", { tools: [toolOf({ properties: propertiesOf(200_000) })] }],
+  ])("a body of %s does not hold up the others", async (_title, members) => {
+    const body = JSON.stringify({ model: modelId, messages: [{ role: "user", content: "a" }], ...members });
+    const before = process.threadCpuUsage();
+    expect(await refuse(body)).toMatchObject({ status: 400, code: "invalid_json" });
+    // Of client and server together. Processor time, since other programs may use the machine as well.
+    const { user, system } = process.threadCpuUsage(before);
+    expect((user + system) / 1000).toBeLessThan(500);
+  });
+});
+
 describe("HTTP-16 JSON that is no object", () => {
   test.each(["null", "[]", "5", '"a"', "true", '[{"model": "a"}]'])("%s", async (body) => {
     expect(await refuse(body)).toMatchObject({ status: 400, code: "invalid_type", param: null });
   });
 });
+
+const repeat = <T>(length: number, make: () => T): T[] => Array.from({ length }, make);
+
+function toolOf(parameters: object): object {
+  return { type: "function", function: { name: "f", parameters } };
+}
+
+function propertiesOf(count: number): object {
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, {}]));
+}

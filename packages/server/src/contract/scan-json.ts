@@ -1,0 +1,84 @@
+// What `JSON.parse` does not tell. Everything here takes one pass over the text and keeps nothing of it.
+
+const quote = 0x22;
+const comma = 0x2c;
+const colon = 0x3a;
+const backslash = 0x5c;
+const blank = 0x20;
+
+const isOpening = (code: number): boolean => code === 0x7b || code === 0x5b;
+const isClosing = (code: number): boolean => code === 0x7d || code === 0x5d;
+
+/** What a JSON text would cost to parse. */
+export interface JsonSize {
+  /** Nested arrays and objects; the root is level 1. */
+  readonly levels: number;
+  /** Objects, arrays, strings, numbers, booleans and nulls; the names of members do not count. */
+  readonly values: number;
+}
+
+/** Measures a text that may be no JSON at all. It stops, with what it has found, where one of the bounds is exceeded. */
+export function measureJson(text: string, most: JsonSize): JsonSize {
+  let level = 0;
+  let levels = 0;
+  let values = 1;
+  let isEmpty = false; // nothing has come since a bracket was opened
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code <= blank) continue;
+    if (isOpening(code)) {
+      level += 1;
+      levels = Math.max(levels, level);
+    } else if (isClosing(code)) {
+      level -= 1;
+      if (isEmpty) values -= 1;
+    }
+    isEmpty = isOpening(code);
+    // The first value of a bracket is counted with it, every other one with the comma before it.
+    if (isEmpty || code === comma) values += 1;
+    if (levels > most.levels || values > most.values + 1) break;
+    if (code === quote) index = endOfString(text, index);
+  }
+  return { levels, values };
+}
+
+/**
+ * How the value of a member of the root object is written; of a repeated member the last one counts, as in `JSON.parse`.
+ * @param text valid JSON
+ */
+export function sourceOfMember(text: string, name: string): string | undefined {
+  let level = 0;
+  let label = ""; // the last string on the level of the root's members: in front of a colon it is a name
+  let begin: number | undefined;
+  let source: string | undefined;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (level === 1 && begin !== undefined && (code === comma || isClosing(code))) {
+      source = text.slice(begin, index).trim();
+      begin = undefined;
+    }
+    if (isOpening(code)) level += 1;
+    else if (isClosing(code)) level -= 1;
+    else if (code === quote) {
+      const end = endOfString(text, index);
+      if (level === 1) label = text.slice(index, end + 1);
+      index = end;
+    } else if (code === colon && level === 1 && isNamed(label, name)) begin = index + 1;
+  }
+  return source;
+}
+
+/** A name may be written with escapes, which are at most six times as long. */
+const isNamed = (label: string, name: string): boolean =>
+  label.length <= 6 * name.length + 2 && JSON.parse(label) === name;
+
+/** The index of the quote that ends the string which begins at `start`, or the end of the text. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let escapes = end - 1;
+    while (text.charCodeAt(escapes) === backslash) escapes -= 1;
+    // An odd number of backslashes before a quote makes it part of the string.
+    if ((end - escapes) % 2 === 1) return end;
+  }
+  return text.length;
+}
