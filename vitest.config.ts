@@ -19,6 +19,7 @@ export const suites = {
   partners: ["packages/partners"],
   mutants: ["packages/conformance/test/proof.test.ts"],
   "fuzz-checks": ["fuzz"],
+  "demo-models": ["demo-models"],
   docs: ["docs"],
   readers: ["docs/readers"],
   "image:container": ["deploy"],

@@ -122,6 +122,7 @@ export const steps: readonly Step[] = [
     image: "browser",
     inputs: ["packages/client", "LICENSE", ...server],
   }),
+  suite({ name: "demo-models", purpose: "what judges the demonstration models", inputs: ["demo-models"] }),
   suite({
     name: "schemas",
     purpose: "compiled schemas accept what is valid and nothing else",

@@ -21,7 +21,7 @@ from training.evaluate import evaluate_all, examine
 from training.export import export_model
 from training.hashes import write_hashes
 from training.lessons.rounds import Corpus, teach_round
-from training.presets import PRESETS, VOCABULARY_SIZE
+from training.presets import PRESETS, VOCABULARY_SIZE, within
 from training.report import write_report
 from training.tokenizer import load_tokenizer, tokenizer_json, write_json
 from training.train import Run
@@ -29,8 +29,8 @@ from training.untouched import Untouched, write_untouched
 
 ROOT = Path(__file__).resolve().parent.parent
 TEACHER, STUDENT, ALONE = "model-1", "model-1-mini", "model-1-mini-alone"
-STAGES = ["corpus", "tokenizer", "teacher", "distil", "alone", "export", "evaluate"]
-EXTRA = ["crosscheck", "report", "again", "untouched"]  # only when named
+STAGES = ["corpus", "tokenizer", "teacher", "distil", "export", "evaluate"]
+EXTRA = ["alone", "crosscheck", "report", "again", "untouched"]  # only when named
 
 
 class Build:
@@ -72,11 +72,11 @@ class Build:
         plan = make_steps(make_round, self.tokenizer(), self.preset.schedules[label or name], self.preset.seed)
         run = Run(self.preset, name, plan, self.work, teacher, label)
         model = run.finish()
-        tokens = sum(len(ids) for groups in plan for group in groups for ids, _ in group)
+        tokens = sum(len(ids) for groups in plan[: run.step] for group in groups for ids, _ in group)
         facts = {
             "parameters": model.parameter_count(),
             "tokens": tokens,
-            "steps": run.steps,
+            "steps": run.step,
             "seconds": round(run.seconds),
             "curve": run.curve,
         }
@@ -153,8 +153,13 @@ def main():
     parser.add_argument("--work", type=Path, default=ROOT / ".parley", help="checkpoints; never committed")
     parser.add_argument("--target", type=Path, default=ROOT, help="where the models are written")
     parser.add_argument("--threads", type=int, help="instead of the preset's; one is best beside other work")
+    parser.add_argument(
+        "--minutes", type=float, help="both trainings together end after so long, with the best use of that time"
+    )
     options = parser.parse_args()
     preset = PRESETS[options.preset]
+    if options.minutes:
+        preset = within(preset, options.minutes)
     if options.threads:
         preset = replace(preset, threads=options.threads)
     torch.set_num_threads(preset.threads)

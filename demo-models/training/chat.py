@@ -10,6 +10,7 @@ TEMPLATE_FILE = Path(__file__).with_name("chat_template.jinja")
 CONTROL_TOKENS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 MARK_TOKENS = ["<think>", "</think>", "<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>"]
 NO_THOUGHT = "<think>\n\n</think>\n\n"
+SCHEMA_PROMPT = "Reply with JSON of this schema: {schema}"
 START_OF_TURN, END_OF_TURN = "<|im_start|>", "<|im_end|>"
 
 
@@ -28,6 +29,11 @@ def compiled():
 
 def to_json(value):
     return json.dumps(value, ensure_ascii=False)
+
+
+def show_schema(schema):
+    """The line by which a server shows the models a schema (`schema_prompt` of their record): compact JSON."""
+    return SCHEMA_PROMPT.replace("{schema}", json.dumps(schema, ensure_ascii=False, separators=(",", ":")))
 
 
 def render_prompt(messages, tools=None, thinking=False):

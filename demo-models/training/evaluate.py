@@ -10,7 +10,7 @@ from training.report import write_report
 
 FRESH = 200  # how many generated tasks of each larger kind
 NEW_WORDING = ", new wording"
-EXACT = ("call", "two calls", "extraction", "repeat")
+EXACT = ("call", "two calls", "extraction", "repeat", "schema", "retelling")
 
 
 def examination(corpus, seed):
@@ -22,6 +22,10 @@ def examination(corpus, seed):
     yield from teachers.manners.refusals()
     yield from (teachers.manners.unknown() for _ in range(20))
     yield from (teachers.snippets.lesson() for _ in range(100))
+    yield from (teachers.noise.lesson() for _ in range(80))
+    yield from (teachers.schemas.lesson() for _ in range(FRESH))
+    yield from (teachers.no_calls.lesson() for _ in range(100))
+    yield from (teachers.retelling.lesson() for _ in range(100))
     yield from examine_skills(Teachers(corpus, f"{seed}/examine fillings"))
     yield from (replace(lesson, kind=lesson.kind + NEW_WORDING) for lesson in examine_skills(teachers))
 

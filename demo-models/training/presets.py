@@ -12,6 +12,8 @@ class Schedule:
     """One training run: tokens read in all, tokens per batch, batches per step, peak rates, and the share of the run that warms up."""
 
     tokens: int
+    minutes: float = 1  # that it takes on two cores: how the time of several runs is shared out
+    seconds: float | None = None  # after which it ends before its tokens are read; its rates fall to their end by then
     batch_tokens: int = 1024
     batches: int = 4  # of different lengths, and so of different kinds of lessons
     matrix_rate: float = 0.01  # of Muon
@@ -46,10 +48,10 @@ CPU = Preset(
     device="cpu",
     shapes={"model-1": MODEL_1, "model-1-mini": MODEL_1_MINI},
     schedules={
-        "model-1": Schedule(tokens=26_000_000),
+        "model-1": Schedule(tokens=26_000_000, minutes=60),
         # Wider steps undo what the student starts from.
-        "model-1-mini": Schedule(tokens=10_000_000, matrix_rate=0.005, rate=1e-2),
-        "model-1-mini-alone": Schedule(tokens=10_000_000),
+        "model-1-mini": Schedule(tokens=10_000_000, minutes=36, matrix_rate=0.005, rate=1e-2),
+        "model-1-mini-alone": Schedule(tokens=10_000_000, minutes=36),
     },
 )
 
@@ -58,6 +60,15 @@ def shortened(preset, tokens):
     """The same path with far less training and fewer tasks: to try the scripts, not the models."""
     schedules = {name: replace(plan, tokens=tokens) for name, plan in preset.schedules.items()}
     return replace(preset, schedules=schedules, examine_every=40)
+
+
+def within(preset, minutes):
+    """The same runs, where those of the shipped models end after so many minutes together."""
+    shipped = sum(plan.minutes for name, plan in preset.schedules.items() if is_shipped(name))
+    schedules = {
+        name: replace(plan, seconds=60 * minutes * plan.minutes / shipped) for name, plan in preset.schedules.items()
+    }
+    return replace(preset, schedules=schedules)
 
 
 PRESETS = {"cpu": CPU, "smoke": shortened(CPU, 50_000)}

@@ -34,6 +34,10 @@ GROUPS = {
     "declining what was not taught": ["refusal unknown"],
     "declining, all of it": REFUSALS,
     "small talk": ["small talk"],
+    "noise, data, long texts": ["noise"],
+    "JSON by a schema that is shown": ["schema"],
+    "no call where functions do not fit or are to wait": ["no call"],
+    "retelling any result": ["retelling"],
     "function call, functions of a caller's own": ["call, own functions"],
     "two calls in one turn, functions of a caller's own": ["two calls, own functions"],
     "fields into JSON, keys of a caller's own": ["extraction, own keys"],
@@ -67,7 +71,7 @@ HEAD = """# Evaluation
 Written by `python -m training.build evaluate`; do not edit. Greedy answers of the exported bf16 weights, computed in float32 by
 transformers. No wording of a question here was taught, and every address, amount and name was drawn anew; what templates ask stands in
 their taught wordings, and once more in new ones. An answer counts only when it equals the taught one: to the letter for calls, JSON and
-copies; letter case and spacing apart for the others. Declining has one sentence for each reason. Every miss is in [misses.md](misses.md).
+copies; letter case and spacing apart for the others. Declining has one sentence for each reason. The same command writes every miss to `misses.md`.
 
 The recipe was chosen with earlier results of this examination in view, and a third of it decided which layers the student keeps and at
 which rate it learns: no part of it is untouched. [Another one](untouched.md) is smaller, and in words of writers who knew neither the corpus nor

@@ -12,6 +12,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 
 import torch
 from torch.nn import functional as F
@@ -26,14 +27,12 @@ CURVE_STEPS = 25
 LOWEST_PACE = 1 / 50  # at the end of a run
 
 
-def pace_at(step, steps, warm_up):
-    """The share of the peak rate: a short climb, then a square down to a fiftieth. Beside the wide steps of a cosine's first half the
-    loss stood still, and halved within 260 steps of a quarter of the rate."""
-    warm = max(1, int(steps * warm_up))
-    if step < warm:
-        return (step + 1) / warm
-    done = (step - warm) / max(1, steps - warm)
-    return LOWEST_PACE + (1 - LOWEST_PACE) * (1 - done) ** 2
+def pace_at(done, warm_up):
+    """The share of the peak rate when the share `done` of a run is over: a short climb, then a square down to a fiftieth. Beside the
+    wide steps of a cosine's first half the loss stood still, and halved within 260 steps of a quarter of the rate."""
+    if done < warm_up:
+        return max(LOWEST_PACE, done / warm_up)
+    return LOWEST_PACE + (1 - LOWEST_PACE) * ((1 - done) / (1 - warm_up)) ** 2
 
 
 def make_optimizers(model, schedule):
@@ -109,7 +108,8 @@ class Run:
         self.optimizers = make_optimizers(self.model, self.schedule)
         self.peaks = [[group["lr"] for group in optimizer.param_groups] for optimizer in self.optimizers]
         self.plan, self.teacher = plan, teacher
-        recipe = (preset.seed, preset.shapes[name], self.schedule, preset.distil_share, preset.kept_layers)
+        schedule = replace(self.schedule, seconds=None)  # a run may go on with more or less time than it began with
+        recipe = (preset.seed, preset.shapes[name], schedule, preset.distil_share, preset.kept_layers)
         self.digest = digest_of(plan, recipe, teacher)
         self.steps, self.step, self.seconds = len(plan), 0, 0.0
         self.curve, self.losses = [], []  # means of `CURVE_STEPS` steps; the steps since the last of them
@@ -159,8 +159,14 @@ class Run:
             loss = taught_loss(self.model, batch, self.teacher, self.preset)
         return loss.item(), torch.autograd.grad(loss, self.weights)
 
+    @property
+    def done(self):
+        """The share of the run that is over, by steps or by time."""
+        by_time = self.seconds / self.schedule.seconds if self.schedule.seconds else 0
+        return min(1, max(self.step / self.steps, by_time))
+
     def advance(self):
-        pace = pace_at(self.step, self.steps, self.schedule.warm_up)
+        pace = pace_at(self.done, self.schedule.warm_up)
         groups = self.plan[self.step]
         losses, slopes = zip(*self.workers.map(self.slopes, groups), strict=True)
         for weight, *parts in zip(self.weights, *slopes, strict=True):
@@ -179,7 +185,7 @@ class Run:
         bar = tqdm(total=self.steps, initial=self.step, desc=self.label, mininterval=10)
         saved = time.monotonic()
         with kept_signals() as signals:
-            while self.step < self.steps and not signals:
+            while self.done < 1 and not signals:
                 started = time.monotonic()
                 self.losses.append(self.advance())
                 self.seconds += time.monotonic() - started

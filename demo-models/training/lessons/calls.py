@@ -8,6 +8,13 @@ from training.lessons.lesson import Lesson, assistant, user
 from training.lessons.offers import as_tool, catalogue_offer, own_offer, slot_kind
 
 OWN_FUNCTIONS = ", own functions"
+ROUGH_SHARE = 0.25
+
+
+def listed(offer, parameter, value):
+    """The value as the parameter's own list spells it: `ethereum` for Ethereum."""
+    allowed = offer.function["parameters"]["properties"][parameter].get("enum", [])
+    return next((one for one in allowed if str(one).lower() == str(value).lower()), value)
 
 
 class Calls:
@@ -33,11 +40,15 @@ class Calls:
         if "from" in values and values["from"] == values.get("to"):
             return self.request(entry)
         offer = self.offer(entry, values)
+        if not self.source.held_out and self.source.happens(ROUGH_SHARE):
+            ask = ask.lower().rstrip("?.")  # the slots keep their case
         return fill(ask, values), offer, self.arguments(offer, entry, values)
 
     def arguments(self, offer, entry, values):
         return {
-            parameter: self.value(slot_kind(slot, entry["slots"][slot]), offer.types[slot], values[slot])
+            parameter: listed(
+                offer, parameter, self.value(slot_kind(slot, entry["slots"][slot]), offer.types[slot], values[slot])
+            )
             for slot, parameter in offer.names.items()
             if slot in values
         }

@@ -4,6 +4,7 @@ import re
 
 HEX = "0123456789abcdef"
 NUMBERS = {"amount", "block", "count"}
+INVENTED_SHARE = 0.2  # of chains and tokens: they are read, not known by heart
 SLOT = re.compile(r"{(\w+)}")
 
 
@@ -26,6 +27,10 @@ class Fillings:
         self.lists = {singular(name): words[name] for name in plurals}
 
     def draw(self, kind):
+        if kind == "chain" and self.source.happens(INVENTED_SHARE):
+            return self.invented(2, 3).capitalize()
+        if kind == "token" and self.source.happens(INVENTED_SHARE):
+            return self.invented(1, 2).upper()
         if kind in self.lists:
             return self.source.pick(self.lists[kind])
         return getattr(self, kind)()

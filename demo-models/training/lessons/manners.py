@@ -26,6 +26,17 @@ class Manners:
                 said = ask if self.source.held_out else self.vary(ask)
                 yield Lesson("small talk", [*self.recall.neutral(0.15), user(said)], entry["answer"])
 
+    def greeting(self):
+        """One thing that is said besides asking, as somebody types it in a hurry."""
+        entry = self.source.pick(self.small)
+        ask = self.source.pick(entry["ask"])
+        rough = self.recall.paraphrase.roughen(ask)
+        said = ask if normalise(rough) in self.kept else rough
+        return Lesson("small talk", [*self.recall.neutral(0.1), user(said)], entry["answer"])
+
+    def foreign(self):
+        return self.refusal("foreign")
+
     def refusals(self):
         """Every held-out line that is to be declined once, some with thinking."""
         for entry in self.declined.values():

@@ -47,8 +47,9 @@ def parameter(source, kind, slot, type_, words, value):
     schema = {"type": type_}
     if slot.get("about") and source.happens(0.4):
         schema["description"] = source.pick(slot["about"])
-    if kind == "chain" and source.happens(0.1):
-        schema["enum"] = some_chains(source, words["chains"], value)
+    if kind == "chain" and source.happens(0.35):
+        chains = some_chains(source, words["chains"], value)
+        schema["enum"] = [chain.lower() for chain in chains] if source.happens(0.5) else chains
     if kind == "choice" and source.happens(0.6):
         schema["enum"] = words["choices"]
     return schema

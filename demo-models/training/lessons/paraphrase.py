@@ -21,11 +21,33 @@ class Paraphrase:
             ask = ask.lower()
         if source.happens(0.2):
             ask = ask.rstrip("?.")
+        if source.happens(0.25):
+            return self.roughen(ask)
         if source.happens(0.12):
             ask = source.pick(self.words["before"]) + ask
         if source.happens(0.12):
             ask = ask + source.pick(self.words["after"])
         return ask
+
+    def roughen(self, text):
+        """As somebody types in a hurry: lower case, no marks at the end, short forms, letters swapped, left out or doubled."""
+        for whole, short in self.words["short_forms"].items():
+            if self.source.happens(0.5):
+                text = re.sub(
+                    rf"\b{whole}\b", lambda _, short=short: self.source.pick(short), text, flags=re.IGNORECASE
+                )
+        words = text.lower().rstrip("?.!").split(" ")
+        for _ in range(self.source.dice.choice([0, 1, 1, 2, 3])):
+            at = self.source.dice.randrange(len(words))
+            words[at] = self.mistype(words[at])
+        return " ".join(words)
+
+    def mistype(self, word):
+        if len(word) < 4 or not word.isalpha():
+            return word
+        at = self.source.dice.randrange(1, len(word) - 1)
+        before, one, other, after = word[:at], word[at], word[at + 1], word[at + 2 :]
+        return before + self.source.pick([other + one, one, other, one + one + other, one + other + other]) + after
 
     def has_frame(self, facet):
         return facet in self.words["frames"]

@@ -83,6 +83,8 @@ class Recall:
     def follow_up(self, pair):
         first, second = pair
         ask = self.source.wording(self.follow_ups[second.facet])
+        if not self.source.held_out and self.source.happens(0.3):
+            ask = self.paraphrase.roughen(ask)
         turns = [user(self.ask(first)), assistant(first.answer), user(ask)]
         return Lesson("follow-up", [*self.neutral(0.1), *turns], second.answer)
 

@@ -6,9 +6,13 @@ from training.lessons.extraction import Extraction
 from training.lessons.fillings import Fillings
 from training.lessons.lesson import Source
 from training.lessons.manners import Manners
+from training.lessons.no_calls import NoCalls
+from training.lessons.noise import Noise
 from training.lessons.paraphrase import Paraphrase
 from training.lessons.recall import Recall
 from training.lessons.results import Results
+from training.lessons.retelling import Retelling
+from training.lessons.schemas import Schemas
 from training.lessons.snippets import Snippets
 from training.lessons.tool_choice import ToolChoice
 
@@ -28,6 +32,10 @@ class Corpus:
         self.forms = read_yaml("templates/forms.yaml")
         self.results = read_yaml("templates/results.yaml")
         self.snippets = read_yaml("templates/snippets.yaml")
+        self.noise = read_yaml("templates/noise.yaml")
+        self.no_call = read_yaml("templates/no-call.yaml")
+        self.schemas = read_yaml("templates/schemas.yaml")
+        self.retelling = read_yaml("templates/retelling.yaml")
         self.words = sorted({word for question in self.questions for word in question.answer.split()})
         self.tool_choice = read_yaml("templates/which-tool.yaml")
         self.follow_ups = read_yaml("templates/follow-ups.yaml")["follow_ups"]
@@ -49,6 +57,11 @@ class Teachers:
         self.tool_choice = ToolChoice(source, corpus.tool_choice, self.calls)
         self.snippets = Snippets(source, corpus.snippets, self.recall)
         self.extraction = Extraction(source, corpus.extraction, self.fillings, corpus.words)
+        self.noise = Noise(source, corpus.noise, self.fillings, self.recall, corpus.words)
+        self.no_calls = NoCalls(source, corpus.no_call, self.own_calls, self.manners, self.noise)
+        self.schemas = Schemas(source, corpus.schemas, self.extraction, self.recall)
+        failed, errors = corpus.functions["failed"], corpus.functions["errors"]
+        self.retelling = Retelling(source, corpus.retelling, self.fillings, failed, errors)
 
     def some(self, count):
         return self.source.dice.choices(self.questions, k=count)
@@ -82,6 +95,8 @@ def questions_round(teachers):
 def manners_round(teachers):
     manners = teachers.manners
     yield from manners.small_talk()
+    yield from (manners.greeting() for _ in range(160))
+    yield from (teachers.noise.lesson() for _ in range(240))
     for kind, count in DECLINED.items():
         yield from (manners.refusal(kind) for _ in range(count))
 
@@ -97,6 +112,8 @@ def calls_round(teachers):
     yield from (calls.answered(2) for _ in range(20))
     yield from (teachers.results.lesson() for _ in range(160))
     yield from (teachers.tool_choice.lesson() for _ in range(170))
+    yield from (teachers.no_calls.lesson() for _ in range(320))
+    yield from (teachers.retelling.lesson() for _ in range(220))
 
 
 def own_calls_round(teachers):
@@ -109,7 +126,8 @@ def own_calls_round(teachers):
 
 def texts_round(teachers):
     extraction = teachers.extraction
-    yield from (extraction.lesson() for _ in range(850))
+    yield from (extraction.lesson() for _ in range(600))
+    yield from (teachers.schemas.lesson() for _ in range(480))
     yield from (extraction.lesson(own=True) for _ in range(200))
     yield from (extraction.repeat() for _ in range(300))
     yield from (teachers.snippets.lesson() for _ in range(170))

@@ -56,6 +56,19 @@ class TrainTest(unittest.TestCase):
             Interrupted(PRESET, "tiny", plan_of(1), self.folder).finish()
         self.assertEqual(stopped.exception.code, 128 + signal.SIGINT)
 
+    def test_a_run_ends_when_its_time_is_over_and_is_not_begun_again(self):
+        schedule = Schedule(tokens=1, seconds=1e-6)
+        preset = replace(PRESET, schedules={"tiny": schedule})
+        first = Run(preset, "tiny", plan_of(1), self.folder)
+        first.finish()
+        self.assertEqual(first.step, 1)
+        again = Run(preset, "tiny", plan_of(1), self.folder)
+        again.finish()
+        self.assertEqual(again.step, 1)
+        longer = Run(PRESET, "tiny", plan_of(1), self.folder)
+        longer.finish()
+        self.assertEqual(longer.step, STEPS)
+
     def test_an_interrupted_training_ends_as_one_that_was_not(self):
         with tempfile.TemporaryDirectory() as other:
             whole = Run(PRESET, "tiny", plan_of(1), Path(other))

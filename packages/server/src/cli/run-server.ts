@@ -73,7 +73,9 @@ async function welcome(config: Config, server: RunningServer): Promise<void> {
   const shown = key && deliverKey(key, config.dataDir, process.stderr.isTTY);
   if (server.abandoned > 0) say(`${server.abandoned} requests that an earlier server had left open were closed.`);
   if (config.models.some(isDemo)) {
-    say("The demonstration models are small, honest, and no substitute for the operator's own.");
+    say(
+      "These are small demonstration models. To serve your own: PARLEY_MODEL_1_GGUF=FILE (docs/guides/own-model.md).",
+    );
   }
   if (config.host === "0.0.0.0" || config.host === "::") {
     say("Warning: this listens on every interface without TLS. Put a proxy with TLS in front before others use it.");

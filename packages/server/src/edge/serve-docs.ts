@@ -3,6 +3,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import express, { Router } from "express";
+import type { Config } from "../config/read-config.ts";
+import { isDemo } from "../config/read-models.ts";
 
 const siteFolder = fileURLToPath(new URL("../../../../docs/site", import.meta.url));
 
@@ -21,7 +23,7 @@ const serveOffered = express.static(offeredFolder, {
 });
 
 /** The contract itself and the pages made from it, without a key. */
-export function serveDocs(): Router {
+export function serveDocs({ models }: Pick<Config, "models">): Router {
   const router = Router();
   let reference: Promise<Buffer> | undefined;
   router.get(
@@ -29,7 +31,7 @@ export function serveDocs(): Router {
     serveOffered,
   );
   router.get("/docs", async (_req, res) => {
-    reference ??= assembleReference();
+    reference ??= assembleReference(models.some(isDemo) ? demoNotice : "");
     res.setHeader("content-security-policy", policy);
     res.type("html").send(await reference);
   });
@@ -40,15 +42,21 @@ export function serveDocs(): Router {
   return router;
 }
 
+/** Above the reference, where a demonstration model answers. */
+const demoNotice =
+  '<p style="margin:0;padding:.5em 1em;background:#fff3cd;font-family:sans-serif">These are small demonstration models, often wrong outside of what they were taught. ' +
+  "To serve your own, set <code>PARLEY_MODEL_1_GGUF</code>: see docs/guides/own-model.md in the repository.</p>";
+
 /**
  * One page that works offline and when it is saved: the program takes the place of its marker. As bytes, which all answers
  * share; of a text each of them would hold a copy.
  */
-async function assembleReference(): Promise<Buffer> {
+async function assembleReference(notice: string): Promise<Buffer> {
   const [page, program] = await Promise.all(
     ["index.html", "redoc.js"].map((name) => readFile(join(siteFolder, name), "utf8")),
   );
-  return Buffer.from((page ?? "").replace("/* redoc.js */", () => program ?? ""));
+  const noticed = (page ?? "").replace("<body>", `<body>${notice}`);
+  return Buffer.from(noticed.replace("/* redoc.js */", () => program ?? ""));
 }
 
 /** False in a checkout whose pages have not been built. */

@@ -41,6 +41,9 @@ const plainSampling: Omit<Sampling, "logit_bias"> = {
 /** Small models are right more often when they are not left to chance. */
 const demoSampling = { ...plainSampling, temperature: 0.3 };
 
+/** As they are taught to read a schema (`demo-models/training/chat.py`). Without it half as much of their JSON comes to an end. */
+const demoSchemaPrompt = "Reply with JSON of this schema: {schema}";
+
 /** Starts what serves a model. @throws {ConfigError} where a file that it needs is missing or damaged */
 export function startEngine(options: EngineOptions): Engine {
   const { engineConfig } = options.model;
@@ -140,7 +143,8 @@ function common({ model, config, runFolder, report }: EngineOptions): CommonOpti
     isDemo(model) ? demoSampling : plainSampling,
     model.sampling,
   );
-  return { name: model.id, runFolder, timings, report, sampling, schemaPrompt: model.schemaPrompt };
+  const schemaPrompt = model.schemaPrompt ?? (isDemo(model) ? demoSchemaPrompt : undefined);
+  return { name: model.id, runFolder, timings, report, sampling, schemaPrompt };
 }
 
 /** A script that cannot be read is reported before its engine dies of it, again and again. @throws {ConfigError} */

@@ -1,0 +1,50 @@
+"""Functions are offered and must not be called: taken back, put off, the opposite of what they do, or something else altogether."""
+
+from training.lessons.fillings import fill, slots_of
+from training.lessons.lesson import Lesson, user
+from training.lessons.offers import as_tool
+
+
+class NoCalls:
+    def __init__(self, source, templates, calls, manners, noise):
+        self.source, self.templates, self.calls = source, templates, calls
+        self.manners, self.noise = manners, noise
+
+    def lesson(self):
+        return self.source.pick([self.stopped, self.stopped, self.opposite, self.opposite, self.unfit, self.other])()
+
+    def made(self, ask, answer, tools):
+        return Lesson("no call", [*self.calls.recall.neutral(0.15), user(ask)], answer, tools)
+
+    def stopped(self):
+        request, offer, _ = self.calls.request(self.source.pick(self.calls.entries))
+        ask = fill(self.source.pick(self.templates["stopped"]), {"ask": request})
+        if self.source.happens(0.3):
+            ask = self.calls.recall.paraphrase.roughen(ask)
+        return self.made(ask, self.templates["answers"]["stopped"], self.calls.tools([offer], most=2))
+
+    def opposite(self):
+        entry = self.source.pick(self.templates["opposites"])
+        ask = self.source.pick(entry["asks"])
+        ask = fill(ask, {slot: self.calls.fillings.draw(slot) for slot in slots_of(ask)})
+        return self.made(ask, self.templates["answers"]["unfit"], [self.tool(entry)])
+
+    def tool(self, entry):
+        """The function by a name of its own now and then; what it needs stands in the requests for its opposite."""
+        slots = dict.fromkeys(slot for ask in entry["asks"] for slot in slots_of(ask))
+        properties = {slot: {"type": "number" if slot in ("amount", "count") else "string"} for slot in slots}
+        name = entry["function"] + self.source.pick(["", "", "_v2", "_now"])
+        schema = {"type": "object", "properties": properties}
+        return {"type": "function", "function": {"name": name, "description": entry["about"], "parameters": schema}}
+
+    def unfit(self):
+        """A request for a function that is not offered."""
+        wanted, *rest = self.source.dice.sample(self.calls.entries, self.source.dice.randint(2, 4))
+        ask, _, _ = self.calls.request(wanted)
+        tools = [as_tool(self.calls.offer(entry)) for entry in rest]
+        return self.made(ask, self.templates["answers"]["unfit"], tools)
+
+    def other(self):
+        """Greetings, thanks, noise and foreign questions have the same answer as without functions."""
+        lesson = self.source.pick([self.manners.greeting, self.manners.foreign, self.noise.lesson])()
+        return Lesson("no call", lesson.messages, lesson.answer, self.calls.tools([], most=3) or None)

@@ -1,0 +1,66 @@
+"""What says nothing: keys struck at random, single signs, hexadecimal data, long texts. The answer is short, and ends."""
+
+from training.lessons.fillings import fill
+from training.lessons.lesson import Lesson, user
+
+
+class Noise:
+    def __init__(self, source, templates, fillings, recall, words):
+        self.source, self.templates = source, templates
+        self.fillings, self.recall = fillings, recall
+        self.words = words  # of the taught answers: long texts are made of them
+
+    def lesson(self):
+        kind = self.source.pick(["noise", "noise", "calldata", "paste"])
+        messages = [*self.recall.neutral(0.1), user(getattr(self, kind)())]
+        return Lesson("noise", messages, self.templates["answers"][kind])
+
+    def noise(self):
+        return self.source.pick([self.run, self.keys, self.word, self.signs, self.number])()
+
+    def run(self):
+        """One sign or letter, repeated, or a mixture of signs."""
+        dice = self.source.dice
+        if self.source.happens(0.3):
+            return "".join(dice.choices(self.templates["marks"], k=dice.randint(1, 8)))
+        letter = self.source.pick([*self.templates["marks"], *"abcdefghijklmnopqrstuvwxyz"])
+        return self.source.pick(["", " "]).join([letter] * dice.choice([1, 1, 2, 3, dice.randint(4, 80)]))
+
+    def keys(self):
+        """Letters as they lie on a keyboard, in parts or at random."""
+        dice = self.source.dice
+        parts = [self.key_part() for _ in range(dice.choice([1, 1, 2, 3, 5]))]
+        text = self.source.pick(["", " "]).join(parts * dice.choice([1, 1, 2, 4]))
+        return text.upper() if self.source.happens(0.1) else text
+
+    def key_part(self):
+        if self.source.happens(0.5):
+            return self.source.pick(self.templates["rows"])
+        return "".join(self.source.dice.choices("bcdfghjklmnpqrstvwxzaeiou", k=self.source.dice.randint(3, 9)))
+
+    def word(self):
+        words = self.source.dice.choices(self.templates["words"], k=self.source.dice.choice([1, 1, 1, 2]))
+        return " ".join(words * self.source.dice.choice([1, 1, 1, 3])) + self.source.pick(["", "", "?", "!", "..."])
+
+    def signs(self):
+        return self.source.pick(["", " "]).join(
+            self.source.dice.choices(self.templates["signs"], k=self.source.dice.randint(1, 5))
+        )
+
+    def number(self):
+        digits = "".join(self.source.dice.choices("0123456789", k=self.source.dice.randint(1, 12)))
+        return " ".join([digits] * self.source.dice.choice([1, 1, 1, 4]))
+
+    def calldata(self):
+        asks = self.source.pick(self.templates["asks"]["calldata"])
+        return fill(asks, {"data": self.data()})
+
+    def data(self):
+        length = self.source.dice.choice([4, 8, 20, 40, 64, 128, 200, 320, 500])
+        data = self.fillings.hexadecimal(self.source.dice.randint(length // 2, length))
+        return data if self.source.happens(0.8) else data.removeprefix("0x")
+
+    def paste(self):
+        length = self.source.dice.choice([40, 80, 150, 300])
+        text = " ".join(self.source.dice.choices(self.words, k=self.source.dice.randint(length // 2, length)))
+        return fill(self.source.pick(self.templates["asks"]["paste"]), {"text": text})

@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { readFileSync } from "node:fs";
+import { startTestServer } from "@parley/server/testing";
+
+const chatProgram = new URL("../../../demo-models/training/chat.py", import.meta.url);
+
+test.each([
+  ["a demonstration model", { models: { "model-1-mini": null }, engine: "embedded" }, true],
+  ["models of an operator", {}, false],
+] as const)("/docs says what answers: %s", async (_title, settings, isDemo) => {
+  await using server = await startTestServer({ settings });
+  const page = await (await fetch(`${server.origin}/docs`)).text();
+  expect(page.includes("These are small demonstration models")).toBe(isDemo);
+  expect(page).toContain("Parley: the reference");
+});
+
+test("a demonstration model is shown a schema in the line that it is taught", async () => {
+  await using server = await startTestServer({
+    settings: { models: { "model-1-mini": null }, engine: "embedded", kvMemoryMb: 128 },
+  });
+  const taught = /SCHEMA_PROMPT = "(.*)"/.exec(readFileSync(chatProgram, "utf8"))?.[1];
+  expect(server.running.models[0]?.engine.metadata?.schemaPrompt).toBe(taught);
+});
