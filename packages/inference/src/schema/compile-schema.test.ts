@@ -192,6 +192,17 @@ describe("however hostile a schema is, checking it takes little time", () => {
       true,
     ],
     [
+      "arrays of many lengths that begin alike",
+      {
+        anyOf: list(40, (index) => ({
+          type: "array",
+          minItems: 10 * index,
+          items: { anyOf: [holder({ a: string, [`b${index}`]: string }), { const: index }] },
+        })),
+      },
+      false,
+    ],
+    [
       "levels that double the parses",
       chain(60, (next) => ({ anyOf: [holder({ a: next }), holder({ a: next, b: string })] }), string),
       true,

@@ -1,8 +1,8 @@
 /** Compiling the schema would take more work than one request may cause. The message may be shown to the caller. */
 export class SchemaTooComplex extends Error {}
 
-/** About 50 ms on one core. A schema of ordinary size needs about 1 ms. */
-const defaultSteps = 200_000;
+/** 100 to 400 ms on one core. A schema of ordinary size needs about 1 ms. */
+const defaultSteps = 300_000;
 
 /**
  * Bounds the work that compiling a schema may cause, so that a hostile schema cannot occupy the server. Several schemas

@@ -7,8 +7,8 @@ import { compileAll } from "./compile-worker.ts";
 import { RequestSchemas, compileWanted, schemaCompilations, withoutGrammar } from "./request-schemas.ts";
 import type { WantedSchema } from "./request-schemas.ts";
 
-/** About 2 ms. What takes more is compiled in another thread. */
-const inlineSteps = 8000;
+/** 1 to 5 ms. What takes more is compiled in another thread. */
+const inlineSteps = 4000;
 
 /** Far above what the budgets allow, so that only a mistake of ours can reach it. */
 const deadlineMs = 10_000;

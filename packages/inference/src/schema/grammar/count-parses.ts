@@ -97,18 +97,21 @@ function summarize(items: Items | undefined, overlap: Overlap, budget: Complexit
   let starts = 1;
   const follow = (states: readonly number[]): void => {
     const sorted = [...new Set(states)].toSorted((a, b) => a - b);
-    if (known.has(sorted.join())) return;
+    const key = sorted.join();
+    if (known.has(key)) return;
     if (known.size === mostCombinations) throw tooAmbiguous();
-    known.add(sorted.join());
+    known.add(key);
     open.push(sorted);
   };
   // The list grows during the loop.
   for (const states of open) {
+    budget.spend(states.length);
     const [edges, others] = edgesFrom(items, states);
     if (others !== undefined) follow([others]);
     const found = groupsOf(edges, overlap, budget);
     starts = Math.max(starts, states.length, edges.filter(({ name }) => name instanceof FreeNames).length + 1);
     for (const group of found) {
+      budget.spend(group.length);
       const rules = group.map(({ rule }) => rule).toSorted((a, b) => a - b);
       groups.set(rules.join(), rules);
       follow(group.map(({ to }) => to));

@@ -1,4 +1,4 @@
-import { charSet, everything, lastCodePoint } from "./char-set.ts";
+import { charSet, contains, everything, lastCodePoint } from "./char-set.ts";
 import type { CharSet, Range } from "./char-set.ts";
 
 /**
@@ -24,6 +24,17 @@ export function alphabetOf(sets: readonly CharSet[]): Alphabet {
     const isIn = membership(set, starts);
     classes = renumber(classes.map((old, index) => (old === noClass ? noClass : 2 * old + (isIn[index] ? 1 : 0))));
   }
+  return join(starts, classes);
+}
+
+/** Each of the characters in a class of its own, and all others in one. */
+export function alphabetOfCharacters(codePoints: Iterable<number>): Alphabet {
+  const own = new Set(codePoints);
+  const edges = [0, ...everything.map(([, last]) => last + 1), ...everything.map(([first]) => first)];
+  const starts = [...new Set([...edges, ...Array.from(own, (codePoint) => [codePoint, codePoint + 1]).flat()])]
+    .filter((start) => start <= lastCodePoint)
+    .toSorted((a, b) => a - b);
+  const classes = starts.map((start) => (own.has(start) ? start + 1 : contains(everything, start) ? 0 : noClass));
   return join(starts, classes);
 }
 

@@ -31,6 +31,10 @@ export class States<State> {
     this.#budget = budget;
   }
 
+  spend(steps: number): void {
+    this.#budget.spend(steps);
+  }
+
   numberOf(key: string | number, state: State): number {
     const known = this.#numbers.get(key);
     if (known !== undefined) return known;
@@ -53,7 +57,10 @@ export function explore<State>(
 ): Dfa {
   const next: number[] = [];
   // The list grows during the loop.
-  for (const state of states.list) for (const target of follow(state)) next.push(target);
+  for (const state of states.list) {
+    states.spend(alphabet.size >> 3);
+    for (const target of follow(state)) next.push(target);
+  }
   return {
     alphabet,
     next: Int32Array.from(next),
@@ -64,6 +71,7 @@ export function explore<State>(
 /** Both automata at once; a pair of states accepts where `accepts` says so. Dead states are followed, too. */
 export function combine(a: Dfa, b: Dfa, accepts: (a: boolean, b: boolean) => boolean, budget: ComplexityBudget): Dfa {
   const { alphabet, left, right } = mergeAlphabets(a.alphabet, b.alphabet);
+  budget.spend(alphabet.starts.length >> 3);
   const width = b.accepting.length + 1;
   const ownOf = (pair: number): number => Math.floor(pair / width) - 1;
   const otherOf = (pair: number): number => (pair % width) - 1;
@@ -96,6 +104,7 @@ export function combine(a: Dfa, b: Dfa, accepts: (a: boolean, b: boolean) => boo
 /** Whether both automata accept some text. */
 export function haveCommonText(a: Dfa, b: Dfa, budget: ComplexityBudget): boolean {
   const { alphabet, left, right } = mergeAlphabets(a.alphabet, b.alphabet);
+  budget.spend(alphabet.starts.length >> 3);
   const width = b.accepting.length;
   const pairs = new States<number>(budget);
   pairs.numberOf(0, 0);

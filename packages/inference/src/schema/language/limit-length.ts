@@ -10,6 +10,7 @@ const free = -1;
  * still become too short or too long.
  */
 export function limitLength(dfa: Dfa, min: number, max: number, budget: ComplexityBudget): Dfa {
+  budget.spend(dfa.next.length >> 3);
   const shortest = shortestRest(dfa);
   const longest = longestRest(dfa);
   const states = new States<readonly [state: number, count: number]>(budget);

@@ -1,6 +1,5 @@
 import type { ComplexityBudget } from "../complexity-budget.ts";
-import { alphabetOf, classOf } from "./alphabet.ts";
-import { charSet } from "./char-set.ts";
+import { alphabetOfCharacters, classOf } from "./alphabet.ts";
 import { States, dead, explore } from "./dfa.ts";
 import type { Dfa } from "./dfa.ts";
 
@@ -15,7 +14,7 @@ export function literalAutomaton(texts: Iterable<string>, budget: ComplexityBudg
   const codePoints = Array.from(texts)
     .filter((text) => text.isWellFormed())
     .map((text) => Array.from(text, (character) => character.codePointAt(0) ?? 0));
-  const alphabet = alphabetOf([...new Set(codePoints.flat())].map((codePoint) => charSet([[codePoint, codePoint]])));
+  const alphabet = alphabetOfCharacters(codePoints.flat());
   let size = 0;
   const newNode = (): Node => ({ id: size++, next: new Map(), isEnd: false });
   const root = newNode();

@@ -1,12 +1,9 @@
-import { alphabetOf, classOf } from "./alphabet.ts";
-import { charSet } from "./char-set.ts";
+import { alphabetOfCharacters, classOf } from "./alphabet.ts";
 
 const characters = Array.from("-+.0123456789eE");
 
 /** The characters of numbers, and a class of all others. */
-export const numberAlphabet = alphabetOf(
-  characters.map((character) => charSet([[character.charCodeAt(0), character.charCodeAt(0)]])),
-);
+export const numberAlphabet = alphabetOfCharacters(characters.map((character) => character.charCodeAt(0)));
 
 /** For each class of code points, the character that it stands for; undefined for those that no number has. */
 export const numberCharacters: readonly (string | undefined)[] = Array.from(
