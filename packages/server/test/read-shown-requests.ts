@@ -1,0 +1,96 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { basename } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+
+/** A request that a page, an example or the terminal shows. */
+export interface ShownRequest {
+  readonly title: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Every request that somebody may paste: the examples of the contract, bodies in JSON that pages and commands show, and the
+ * questions in code. Code that sends more than a question is written down here as what it sends.
+ */
+export function readShownRequests(): ShownRequest[] {
+  const files = execFileSync("git", ["ls-files"], { cwd: root, encoding: "utf8" }).split("\n");
+  const examples = files.filter((path) => /^openapi\/examples\/request-.*\.json$/.test(path));
+  const pages = files.filter((path) => isPage(path));
+  const said = new Set(pages.flatMap((path) => questionsIn(readFileSync(`${root}/${path}`, "utf8"))));
+  return [
+    ...examples.map((path) => ({
+      title: basename(path, ".json"),
+      body: JSON.parse(readFileSync(`${root}/${path}`, "utf8")) as ShownRequest["body"], // an object, as the contract's tests hold it
+    })),
+    ...[...said].map((content) => ({ title: content, body: { messages: [{ role: "user", content }] } })),
+    ...sentByCode,
+  ];
+}
+
+const isPage = (path: string): boolean =>
+  /(^README\.md|^docs\/(guides|examples)\/|^packages\/client\/(README\.md|examples\/)|^openapi\/openapi\.yaml$|cli\/run-server\.ts$)/.test(
+    path,
+  );
+
+/** What a user says, in JSON and in code. */
+const questionsIn = (text: string): string[] =>
+  [...text.matchAll(/"?role"?: "user"(?: as const)?, "?content"?: "([^"\\]+)"/g)].map(([, content = ""]) => content);
+
+const gasTool = {
+  type: "function",
+  function: {
+    name: "get_gas_price",
+    description: "The price of gas on a chain, in gwei.",
+    parameters: {
+      type: "object",
+      properties: { chain: { type: "string", enum: ["ethereum", "polygon"] } },
+      required: ["chain"],
+      additionalProperties: false,
+    },
+  },
+};
+const gasQuestion = { role: "user", content: "What does gas cost on Ethereum?" };
+const gasCall = {
+  id: "call_1",
+  type: "function",
+  function: { name: "get_gas_price", arguments: '{"chain":"ethereum"}' },
+};
+
+const assessment = {
+  type: "object",
+  properties: {
+    risk: { type: "string", enum: ["low", "high"] },
+    reasons: { type: "array", items: { type: "string" } },
+  },
+  required: ["risk", "reasons"],
+  additionalProperties: false,
+};
+
+/** By `packages/client/examples`: the two turns of the tool, and the schema. */
+const sentByCode: readonly ShownRequest[] = [
+  {
+    title: "examples/structured-output.ts",
+    body: {
+      messages: [{ role: "user", content: "How risky is an unaudited bridge?" }],
+      response_format: { type: "json_schema", json_schema: { name: "assessment", schema: assessment } },
+    },
+  },
+  {
+    title: "examples/tools.ts, the call",
+    body: { messages: [gasQuestion], tools: [gasTool], tool_choice: "required" },
+  },
+  {
+    title: "examples/tools.ts, the answer",
+    body: {
+      messages: [
+        gasQuestion,
+        { role: "assistant", content: null, tool_calls: [gasCall] },
+        { role: "tool", tool_call_id: "call_1", content: '{"chain":"ethereum","gwei":12}' },
+      ],
+      tools: [gasTool],
+    },
+  },
+];

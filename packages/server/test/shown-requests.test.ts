@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import type { Completion } from "../src/relay/collect.ts";
+import { readShownRequests } from "./read-shown-requests.ts";
+import type { ShownRequest } from "./read-shown-requests.ts";
+import { useServer } from "./use-server.ts";
+
+/** An answer of so many tokens is one that nobody waits for. */
+const mostTokens = 200;
+
+/**
+ * What is known to run on, by the model and the request, until the next training. An entry that starts to end makes the test
+ * fail, too: take it out.
+ */
+const knownToFail: readonly string[] = [
+  "vendor/model-1: request-json-object",
+  "vendor/model-1: request-tool-result",
+  "vendor/model-1: examples/structured-output.ts",
+  "vendor/model-1-mini: request-json-schema",
+  "vendor/model-1-mini: request-tool-result",
+  "vendor/model-1-mini: examples/structured-output.ts",
+];
+
+const server = useServer({ settings: { engine: "embedded", kvMemoryMb: 256 } });
+
+/** Greedy where the example says nothing else, so that the verdict is the same every time. */
+async function endsInTime(model: string, { body }: ShownRequest): Promise<boolean> {
+  const cap = body["max_completion_tokens"] ?? body["max_tokens"] ?? mostTokens;
+  const { stream: _, stream_options: __, ...members } = body;
+  const { choices }: Completion = await server().complete({
+    temperature: 0,
+    seed: 1,
+    ...members,
+    max_completion_tokens: cap,
+    model,
+  });
+  const isCapped = typeof cap === "number" && cap < mostTokens;
+  return choices.every(({ finish_reason: reason }) => reason !== "length" || isCapped);
+}
+
+test("every request that is shown gets an answer that ends, from both models", { timeout: 300_000 }, async () => {
+  const failed: string[] = [];
+  for (const model of ["vendor/model-1", "vendor/model-1-mini"]) {
+    for (const shown of readShownRequests()) {
+      if (!(await endsInTime(model, shown))) failed.push(`${model}: ${shown.title}`);
+    }
+  }
+  expect(failed).toEqual(knownToFail);
+});
+
+test("the pages, the examples and the terminal are read", () => {
+  const titles = readShownRequests().map(({ title }) => title);
+  expect(titles).toContain("request-json-schema");
+  expect(titles).toContain("What is a reentrancy attack?"); // the terminal's hint
+  expect(titles).toContain("What is impermanent loss?"); // the contract's quick start
+});
