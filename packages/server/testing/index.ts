@@ -14,6 +14,7 @@ export type { UsageLedgerSubject } from "./contracts/usage-ledger-contract.ts";
 export { assertLawful } from "./judge.ts";
 export { judgeStream, textOf } from "./judge-stream.ts";
 export type { StreamReport } from "./judge-stream.ts";
+export type { LedgerRow } from "./ledger-row.ts";
 export { readLedger } from "./read-ledger.ts";
 export { toRefusal } from "./refusal.ts";
 export type { Refusal } from "./refusal.ts";

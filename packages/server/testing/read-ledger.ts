@@ -1,6 +1,6 @@
-import { toLedgerRow } from "../src/metering/ledger-row.ts";
-import type { LedgerRow } from "../src/metering/ledger-row.ts";
 import { openState } from "../src/state/open-state.ts";
+import { toLedgerRow } from "./ledger-row.ts";
+import type { LedgerRow } from "./ledger-row.ts";
 
 /** The entries of the ledger in a data folder, by the time of their start, read from beside the server. */
 export async function readLedger(dataDir: string): Promise<LedgerRow[]> {

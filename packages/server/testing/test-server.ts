@@ -5,11 +5,11 @@ import type { ScriptStep } from "@parley/inference";
 import { pino } from "pino";
 import { makeConfig } from "../src/config/read-config.ts";
 import type { ConfigChanges } from "../src/config/read-config.ts";
-import type { LedgerRow } from "../src/metering/ledger-row.ts";
 import { startServer } from "../src/server.ts";
 import type { RunningServer } from "../src/server.ts";
 import { callsOf } from "./calls.ts";
 import type { Calls } from "./calls.ts";
+import type { LedgerRow } from "./ledger-row.ts";
 import { readLedger } from "./read-ledger.ts";
 import { testKey } from "./requests.ts";
 

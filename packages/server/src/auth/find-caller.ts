@@ -23,12 +23,15 @@ export function withStoredKeys(store: KeyStore, nowMs: () => number): FindCaller
 
 const noHash = "0".repeat(64);
 
+/** The id of the key in PARLEY_API_KEY. */
+export const environmentKey = "environment";
+
 /** Admits one key of the operator's own beside the stored ones. It has no limits of its own and is never stored. */
 export function withEnvironmentKey(key: string | undefined, findStored: FindCaller): FindCaller {
   if (key === undefined) return findStored;
   const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
   const expected = digest(key);
-  const caller = toCaller("environment", { name: "environment" });
+  const caller = toCaller(environmentKey, { name: environmentKey });
   return async (token) => (timingSafeEqual(digest(token), expected) ? caller : findStored(token));
 }
 

@@ -9,20 +9,24 @@ import { addRestoreCommand } from "./restore.ts";
 import { addSchemaCommand } from "./schema.ts";
 import { addStartCommand } from "./start.ts";
 import { addStopCommand } from "./stop.ts";
-import { addUsageCommands } from "./usage.ts";
+import { addRequestsCommands } from "./requests.ts";
+import { addUsageCommand } from "./usage.ts";
 
 /** How every command ends: 0 done, 1 it could not be done, 2 it was called wrongly. */
 const exitCodes = { done: 0, failed: 1, misused: 2 } as const;
 
 const program = new Command("parley")
   .description("A chat-completion service under one contract.")
+  // Each command reads its own flags.
+  .enablePositionalOptions()
   .showHelpAfterError("(--help lists what there is)")
   .exitOverride();
 
 addStartCommand(program);
 addStopCommand(program);
 addKeysCommand(program);
-addUsageCommands(program);
+addUsageCommand(program);
+addRequestsCommands(program);
 addBackupCommand(program);
 addRestoreCommand(program);
 addSchemaCommand(program);

@@ -1,3 +1,21 @@
+import { Option } from "commander";
+import type { Command } from "commander";
+
+const formats = ["table", "csv", "json"] as const;
+export type Format = (typeof formats)[number];
+
+export const addFormatFlags = (command: Command): Command =>
+  command
+    .addOption(new Option("--format <format>", "how to print it").choices(formats).default("table"))
+    .addOption(new Option("--json", "the same as --format json").implies({ format: "json" }));
+
+/** The same columns by the same names, whatever the format; JSON keeps their types, and fields that are no column. */
+export function toRows<Row extends object>(columns: readonly string[], rows: readonly Row[], format: Format): string {
+  if (format === "json") return toJson(rows);
+  const cells = rows.map((row) => columns.map((column) => String((row as Record<string, unknown>)[column] ?? ""))); // a row has its columns
+  return format === "csv" ? toCsv(columns, cells) : toTable(columns, cells);
+}
+
 /** Rows as people read them: columns as wide as their widest cell. */
 export function toTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = header.map((title, column) =>
@@ -20,7 +38,10 @@ export function toLines(fields: readonly (readonly [name: string, value: string]
 export const toJson = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
 
 /** RFC 4180. */
-export function toCsv(header: readonly string[], rows: readonly (readonly string[])[]): string {
+export const toCsv = (header: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [header, ...rows].map(toCsvLine).join("");
+
+export function toCsvLine(cells: readonly string[]): string {
   const cell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  return `${[header, ...rows].map((row) => row.map(cell).join(",")).join("\r\n")}\r\n`;
+  return `${cells.map(cell).join(",")}\r\n`;
 }

@@ -1,48 +1,53 @@
-import { Option } from "commander";
 import type { Command } from "commander";
-import { toLedgerRow } from "../metering/ledger-row.ts";
+import { Option } from "commander";
 import { groupings, sumUsage } from "../metering/sum-usage.ts";
-import type { Grouping, UsageSum } from "../metering/sum-usage.ts";
+import type { Grouping, UsageCounts } from "../metering/sum-usage.ts";
 import { openExistingState } from "../state/open-state.ts";
-import { dataFlags } from "./settings.ts";
-import { toCsv, toTable } from "./table.ts";
+import { addPruneCommand } from "./prune.ts";
+import { addSelectionFlags, keyNames, toSelection } from "./select-entries.ts";
+import type { SelectionFlags } from "./select-entries.ts";
+import { modelFlags } from "./settings.ts";
+import { addFormatFlags, toRows } from "./table.ts";
+import type { Format } from "./table.ts";
 
-const formats = ["table", "csv", "json"] as const;
-
-interface UsageFlags {
+interface UsageFlags extends SelectionFlags {
   readonly by: Grouping;
-  readonly format: (typeof formats)[number];
+  readonly format: Format;
 }
 
-export function addUsageCommands(program: Command): void {
-  dataFlags
-    .addTo(program.command("usage").description("what was used and what it cost"))
+export function addUsageCommand(program: Command): void {
+  const usage = program
+    .command("usage")
+    .description("what was used and what it cost")
+    // Flags behind `prune` are its own.
+    .enablePositionalOptions();
+  addFormatFlags(addSelectionFlags(modelFlags.addTo(usage)))
     .addOption(new Option("--by <group>", "what a row is").choices(groupings).default("key"))
-    .addOption(new Option("--format <format>", "how to print it").choices(formats).default("table"))
-    .action(async (flags: UsageFlags, command: Command) => {
-      using state = openExistingState(dataFlags.configOf(command).dataDir);
-      process.stdout.write(print(await sumUsage(state.ledger.entries(), flags.by), flags));
+    .action(async (flags: UsageFlags) => {
+      const config = modelFlags.configOf(usage);
+      using state = openExistingState(config.dataDir);
+      const names = await keyNames(state.keys);
+      const sums = await sumUsage(state.ledger.entries(toSelection(flags, config, names)), flags.by);
+      const rows = sums.map(([group, counts]) => ({ ...groupColumns(flags.by, group, names), ...counts }));
+      process.stdout.write(toRows([...columnsOf[flags.by], ...countColumns], rows, flags.format));
     });
-  dataFlags
-    .addTo(
-      program
-        .command("request")
-        .description("what the ledger says of one request")
-        .argument("<id>", "the x-request-id of its answer"),
-    )
-    .action(async (id: string, _flags, command: Command) => {
-      using state = openExistingState(dataFlags.configOf(command).dataDir);
-      const entry = await state.ledger.find(id);
-      if (!entry) throw new Error(`The ledger has no request ${id}. Only admitted requests are recorded.`);
-      process.stdout.write(`${JSON.stringify(toLedgerRow(entry), undefined, 2)}\n`);
-    });
+  addPruneCommand(usage);
 }
 
-function print(sums: readonly UsageSum[], { by, format }: UsageFlags): string {
-  if (format === "json") return `${JSON.stringify(sums, undefined, 2)}\n`;
-  const header = [by, "requests", "prompt_tokens", "completion_tokens", "reasoning_tokens", "cost_usd"];
-  const rows = sums.map((sum) =>
-    [sum.group, sum.requests, sum.prompt_tokens, sum.completion_tokens, sum.reasoning_tokens, sum.cost_usd].map(String),
-  );
-  return format === "csv" ? toCsv(header, rows) : toTable(header, rows);
-}
+const columnsOf: Readonly<Record<Grouping, readonly string[]>> = {
+  key: ["key_id", "key_name"],
+  model: ["model"],
+  day: ["day"],
+};
+
+const countColumns: readonly (keyof UsageCounts)[] = [
+  "requests",
+  "prompt_tokens",
+  "cached_tokens",
+  "completion_tokens",
+  "reasoning_tokens",
+  "cost_usd",
+];
+
+const groupColumns = (by: Grouping, group: string, names: ReadonlyMap<string, string>): Record<string, string> =>
+  by === "key" ? { key_id: group, key_name: names.get(group) ?? "" } : { [by]: group };

@@ -1,11 +1,11 @@
 import { addUsd } from "./price.ts";
 import type { LedgerEntry } from "./usage-ledger.ts";
 
-/** What a key, a model or a day has used; open requests count with what is known of them so far. */
-export interface UsageSum {
-  readonly group: string;
+/** What was used; open requests count with what is known of them so far. */
+export interface UsageCounts {
   readonly requests: number;
   readonly prompt_tokens: number;
+  readonly cached_tokens: number;
   readonly completion_tokens: number;
   readonly reasoning_tokens: number;
   /** US dollars, exact. */
@@ -24,28 +24,31 @@ export type Grouping = keyof typeof groupOf;
 export const groupings: readonly Grouping[] = ["key", "model", "day"];
 
 /** Adds up entries by group, in the order of the groups' names. */
-export async function sumUsage(entries: AsyncIterable<LedgerEntry>, by: Grouping): Promise<UsageSum[]> {
-  const sums = new Map<string, UsageSum>();
+export async function sumUsage(
+  entries: AsyncIterable<LedgerEntry>,
+  by: Grouping,
+): Promise<(readonly [group: string, counts: UsageCounts])[]> {
+  const sums = new Map<string, UsageCounts>();
   for await (const entry of entries) {
     const group = groupOf[by](entry);
-    sums.set(group, add(sums.get(group) ?? emptySum(group), entry));
+    sums.set(group, add(sums.get(group) ?? nothing, entry));
   }
-  return [...sums.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum);
+  return [...sums.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
-const emptySum = (group: string): UsageSum => ({
-  group,
+const nothing: UsageCounts = {
   requests: 0,
   prompt_tokens: 0,
+  cached_tokens: 0,
   completion_tokens: 0,
   reasoning_tokens: 0,
   cost_usd: "0",
-});
+};
 
-const add = (sum: UsageSum, { usage, costUsd }: LedgerEntry): UsageSum => ({
-  group: sum.group,
+const add = (sum: UsageCounts, { usage, costUsd }: LedgerEntry): UsageCounts => ({
   requests: sum.requests + 1,
   prompt_tokens: sum.prompt_tokens + usage.prompt_tokens,
+  cached_tokens: sum.cached_tokens + usage.cached_tokens,
   completion_tokens: sum.completion_tokens + usage.completion_tokens,
   reasoning_tokens: sum.reasoning_tokens + usage.reasoning_tokens,
   cost_usd: addUsd(sum.cost_usd, costUsd),

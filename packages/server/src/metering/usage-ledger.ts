@@ -42,6 +42,20 @@ export interface LedgerEntry extends OpenRecord {
   readonly endedMs: number | undefined;
 }
 
+/** Which entries are meant: those that fit all that is given. */
+export interface EntrySelection {
+  /** Started then or later. */
+  readonly sinceMs?: number | undefined;
+  /** Started earlier. */
+  readonly untilMs?: number | undefined;
+  /** Closed, and ended earlier. */
+  readonly endedBeforeMs?: number | undefined;
+  readonly keyId?: string | undefined;
+  readonly model?: string | undefined;
+  readonly outcome?: LedgerEntry["outcome"] | undefined;
+  readonly errorCode?: string | undefined;
+}
+
 /**
  * One entry per admitted request: opened at admission, brought up to date while the request runs, closed exactly once.
  *
@@ -73,8 +87,14 @@ export interface UsageLedger {
    */
   spentUsd(keyId: string, month?: string): Promise<string>;
   find(id: string): Promise<LedgerEntry | undefined>;
-  /** All entries by the time of their start, then by id. */
-  entries(): AsyncIterable<LedgerEntry>;
+  /** The entries that are selected, by the time of their start, then by id. */
+  entries(selection?: EntrySelection, order?: "oldest first" | "newest first"): AsyncIterable<LedgerEntry>;
+  /**
+   * Removes closed entries that ended before a time in the past, and nothing else: what their keys have spent stays. A call
+   * that fails may have removed some of them.
+   * @returns how many
+   */
+  prune(endedBeforeMs: number): Promise<number>;
   /** Rejects when nothing can be written at the moment. Leaves no trace. */
   assertWritable(): Promise<void>;
 }

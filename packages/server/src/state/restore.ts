@@ -1,9 +1,9 @@
 import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
-import { claimFile } from "./back-up.ts";
 import { databaseFile } from "./database-file.ts";
 import { knownVersion } from "./migrate.ts";
+import { createPrivateFile } from "./private-file.ts";
 import { ServerLock } from "./server-lock.ts";
 import { StateError } from "./state-error.ts";
 
@@ -27,7 +27,7 @@ export async function restore(dataDir: string, file: string, nowMs: number): Pro
   const copy = join(dataDir, "parley.db.restoring");
   rmSync(copy, { force: true });
   try {
-    claimFile(copy);
+    closeSync(createPrivateFile(copy));
     await backup(source, copy);
     sync(copy);
     const replaced = setAside(dataDir, nowMs);

@@ -3,7 +3,14 @@ import type { EngineUsage } from "@parley/inference";
 import { monthOf } from "../metering/month.ts";
 import { addUsd } from "../metering/price.ts";
 import type { Pricing } from "../metering/price.ts";
-import type { Checkpoint, CloseRecord, LedgerEntry, OpenRecord, UsageLedger } from "../metering/usage-ledger.ts";
+import type {
+  Checkpoint,
+  CloseRecord,
+  EntrySelection,
+  LedgerEntry,
+  OpenRecord,
+  UsageLedger,
+} from "../metering/usage-ledger.ts";
 import { inTransaction } from "./transaction.ts";
 
 interface EntryRow extends EngineUsage {
@@ -90,9 +97,27 @@ export class SqliteUsageLedger implements UsageLedger {
     return this.#select("WHERE id = ?", id).map(toEntry)[0];
   }
 
-  async *entries(): AsyncGenerator<LedgerEntry> {
-    const rows = this.#database.prepare("SELECT * FROM requests ORDER BY started_ms, id").iterate();
+  async *entries(
+    selection: EntrySelection = {},
+    order: "oldest first" | "newest first" = "oldest first",
+  ): AsyncGenerator<LedgerEntry> {
+    const { condition, values } = toCondition(selection);
+    const direction = order === "oldest first" ? "ASC" : "DESC";
+    const rows = this.#database
+      .prepare(`SELECT * FROM requests WHERE ${condition} ORDER BY started_ms ${direction}, id ${direction}`)
+      .iterate(...values);
     for (const row of rows) yield toEntry(row as unknown as EntryRow); // the columns of the table
+  }
+
+  /** In small steps, between which a server can write. */
+  async prune(endedBeforeMs: number): Promise<number> {
+    const { condition, values } = toCondition({ endedBeforeMs });
+    const step = this.#database.prepare(
+      `DELETE FROM requests WHERE rowid IN (SELECT rowid FROM requests WHERE ${condition} LIMIT 2000)`,
+    );
+    let removed = 0;
+    for (let changes = -1; changes !== 0; removed += changes) changes = Number(step.run(...values).changes);
+    return removed;
   }
 
   async assertWritable(): Promise<void> {
@@ -122,6 +147,26 @@ function spentIn({ read }: SpendingStatements, of: readonly string[]): string {
 
 function addTo(spending: SpendingStatements, of: readonly string[], costUsd: string): void {
   spending.write.run(...of, addUsd(spentIn(spending, of), costUsd));
+}
+
+function toCondition(selection: EntrySelection): { readonly condition: string; readonly values: (string | number)[] } {
+  const { sinceMs, untilMs, endedBeforeMs, keyId, model, outcome, errorCode } = selection;
+  const parts: readonly (readonly [condition: string, value: string | number | undefined])[] = [
+    ["started_ms >= ?", sinceMs],
+    ["started_ms < ?", untilMs],
+    ["ended_ms < ?", endedBeforeMs],
+    // The same, for the index: nothing starts after its end.
+    ["started_ms < ?", endedBeforeMs],
+    ["key_id = ?", keyId],
+    ["model = ?", model],
+    ["outcome = ?", outcome],
+    ["error_code = ?", errorCode],
+  ];
+  const given = parts.flatMap(([condition, value]) => (value === undefined ? [] : [{ condition, value }]));
+  return {
+    condition: ["TRUE", ...given.map(({ condition }) => condition)].join(" AND "),
+    values: given.map(({ value }) => value),
+  };
 }
 
 const countsOf = (usage: EngineUsage): number[] => [

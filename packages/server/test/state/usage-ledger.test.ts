@@ -32,6 +32,12 @@ describe("the contract notices a ledger that", () => {
     ["charges every call of close", chargeAlways, /^closes an entry once/],
     ["adds up in binary fractions", roundSpending, /^adds up what a key has spent exactly/],
     ["knows no months", (ledger) => ({ spentUsd: (keyId) => ledger.spentUsd(keyId) }), /^adds up .* in each month/],
+    [
+      "selects nothing",
+      (ledger) => ({ entries: () => ledger.entries() }),
+      /^goes through the entries that are selected/,
+    ],
+    ["prunes what runs, too", (ledger) => ({ prune: async (ms) => (await ledger.prune(ms)) + 1 }), /^prunes closed/],
     ["keeps no checkpoints", () => ({ checkpoint: async () => undefined }), /^tells the successor/],
     ["has nothing abandoned", () => ({ abandoned: async () => [] }), /^tells the successor/],
     ["hides that it cannot write", hideFailures, /^rejects what cannot be written/],

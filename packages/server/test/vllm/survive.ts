@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { expect } from "vitest";
 import { until } from "@parley/inference/testing";
 import { addFault, outcomeOf } from "@parley/inference/testing/vllm";
-import type { LedgerRow } from "../../src/metering/ledger-row.ts";
+import type { LedgerRow } from "@parley/server/testing";
 import type { Completion } from "../../src/relay/collect.ts";
 import { miniId } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";

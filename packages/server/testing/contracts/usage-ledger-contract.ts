@@ -40,9 +40,9 @@ const openEntry = (record: OpenRecord, usage = none): LedgerEntry => ({
 });
 const closedEntry = (record: OpenRecord, by: CloseRecord): LedgerEntry => ({ ...record, ...by });
 
-async function listed(ledger: UsageLedger): Promise<string[]> {
+async function listed(ledger: UsageLedger, ...selected: Parameters<UsageLedger["entries"]>): Promise<string[]> {
   const ids: string[] = [];
-  for await (const { id } of ledger.entries()) ids.push(id);
+  for await (const { id } of ledger.entries(...selected)) ids.push(id);
   return ids;
 }
 
@@ -89,6 +89,36 @@ export const usageLedgerContract: readonly ContractCase<UsageLedgerSubject>[] = 
       for (const record of [opened("b", 20), opened("c", 10), opened("a", 20)]) await ledger.open(record);
       await ledger.close(closed("c"));
       assert.deepEqual(await listed(ledger), ["c", "a", "b"]);
+    },
+  },
+  {
+    title: "goes through the entries that are selected, in either order",
+    assert: async ({ ledger }) => {
+      await ledger.open(opened("a", 10));
+      await ledger.open({ ...opened("b", 20), keyId: "another", model: "vendor/model-1-mini" });
+      await ledger.open(opened("c", 30));
+      await ledger.close(closed("c"));
+      assert.deepEqual(await listed(ledger, { sinceMs: 20 }), ["b", "c"]);
+      assert.deepEqual(await listed(ledger, { untilMs: 20 }), ["a"]);
+      assert.deepEqual(await listed(ledger, { keyId: "key" }), ["a", "c"]);
+      assert.deepEqual(await listed(ledger, { model: "vendor/model-1-mini" }), ["b"]);
+      assert.deepEqual(await listed(ledger, { outcome: "open", keyId: "key" }), ["a"]);
+      assert.deepEqual(await listed(ledger, { errorCode: "timeout" }), ["c"]);
+      assert.deepEqual(await listed(ledger, { endedBeforeMs: 3001 }), ["c"]);
+      assert.deepEqual(await listed(ledger, {}, "newest first"), ["c", "b", "a"]);
+    },
+  },
+  {
+    title: "prunes closed entries that ended before a time, and keeps what their keys have spent",
+    assert: async ({ ledger }) => {
+      for (const record of [one, two, opened("running")]) await ledger.open(record);
+      await ledger.close({ ...closed("one", "0.25"), endedMs: 2000 });
+      await ledger.close({ ...closed("two", "0.5"), endedMs: 3000 });
+      assert.equal(await ledger.prune(3000), 1);
+      assert.deepEqual(await listed(ledger), ["running", "two"]);
+      assert.equal(await ledger.prune(3000), 0);
+      assert.equal(await ledger.spentUsd("key"), "0.75");
+      assert.equal(await ledger.spentUsd("key", "1970-01"), "0.75");
     },
   },
   {

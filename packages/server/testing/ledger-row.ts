@@ -1,8 +1,8 @@
 import type { EngineUsage } from "@parley/inference";
-import type { Pricing } from "./price.ts";
-import type { LedgerEntry } from "./usage-ledger.ts";
+import type { Pricing } from "../src/metering/price.ts";
+import type { LedgerEntry } from "../src/metering/usage-ledger.ts";
 
-/** A ledger entry as operators see it in JSON; the token counts have the names of the contract. */
+/** A ledger entry in the names of its columns, as tests compare it. */
 export interface LedgerRow extends EngineUsage {
   readonly id: string;
   readonly key_id: string;

@@ -1,0 +1,25 @@
+import { openSync } from "node:fs";
+import { dirname } from "node:path";
+
+/**
+ * A new file that only its owner may read, from its first byte on.
+ * @returns its descriptor
+ * @throws {Error} with a sentence for the operator: nothing is overwritten, and no folder is made
+ */
+export function createPrivateFile(file: string): number {
+  try {
+    return openSync(file, "wx", 0o600);
+  } catch (error) {
+    throw new Error(explain(file, error instanceof Error && "code" in error ? error.code : undefined), {
+      cause: error,
+    });
+  }
+}
+
+function explain(file: string, code: unknown): string {
+  if (code === "EEXIST") return `${file} exists already. Name another file, so that nothing is overwritten.`;
+  if (code === "ENOENT") return `There is no folder ${dirname(file)}. Make it first, or name another file.`;
+  if (code === "EACCES" || code === "EROFS")
+    return `${dirname(file)} cannot be written. Name a file in another folder.`;
+  return `${file} cannot be written (${String(code)}). Name another file.`;
+}
