@@ -34,7 +34,7 @@ const verbs = {
 
 const [name, ...args] = process.argv.slice(2);
 const verb = verbs[name];
-if (!verb) fail(`There is no "${name}". There are: ${Object.keys(verbs).join(", ")}.`);
+if (!verb) fail(`There is no "${name ?? ""}".${suggestion(name)} There are: ${Object.keys(verbs).join(", ")}.`);
 
 install(verb.isDevelopment);
 run([findNode(), ...verb.command.slice(1), ...args]);
@@ -89,6 +89,27 @@ function run([program, ...programArgs]) {
   child.on("exit", (code, signal) => {
     process.exitCode = signal ? 1 : code;
   });
+}
+
+/** The verb that is nearest to what was typed, where one is near. */
+function suggestion(typed = "") {
+  const [nearest] = Object.keys(verbs)
+    .map((verb) => ({ verb, distance: distanceOf(typed, verb) }))
+    .filter(({ verb, distance }) => distance <= Math.ceil(verb.length / 3))
+    .toSorted((a, b) => a.distance - b.distance);
+  return nearest ? ` Did you mean ${nearest.verb}?` : "";
+}
+
+/** How many letters have to be added, removed or replaced. No package that could count them is installed yet. */
+function distanceOf(a, b) {
+  let row = Array.from({ length: b.length + 1 }, (_none, index) => index);
+  for (const [i, letter] of [...a].entries()) {
+    const next = [i + 1];
+    for (const [j, other] of [...b].entries())
+      next.push(Math.min(row[j] + (letter === other ? 0 : 1), row[j + 1] + 1, next[j] + 1));
+    row = next;
+  }
+  return row[b.length];
 }
 
 function fail(message) {

@@ -51,6 +51,7 @@ export const sharedInputs = [
   "package.json",
   "pnpm-lock.yaml",
   "pnpm-workspace.yaml",
+  ".pnpmfile.cjs",
   "tsconfig.json",
   "vitest.config.ts",
 ] as const;
@@ -60,6 +61,7 @@ export const lockFiles = [
   "package.json",
   "pnpm-lock.yaml",
   "pnpm-workspace.yaml",
+  ".pnpmfile.cjs",
   "packages/*/package.json",
   "repo/package.json",
 ] as const;

@@ -48,7 +48,7 @@ const sbomFile = ".parley/ci/sbom.cdx.json";
 const servedContracts = ["docs/site/contract/openapi.yaml", "docs/site/contract/openapi-3.0.json"];
 const contract = ["openapi", "repo/generate.ts"];
 const inference = ["packages/inference", "demo-models"];
-const server = ["packages/server", ...inference, ...contract, "docs"];
+const server = ["packages/server", ...inference, ...contract, "docs", "deploy/parley.service"];
 const conformance = ["packages/conformance", ...server];
 const typescript = ["bench", "deploy", "docs", "fuzz", "openapi", "packages", "repo"];
 /** The tests about the tree ask git for it. */

@@ -5,7 +5,7 @@ ARG BASE=node:24-bookworm-slim
 
 FROM ${BASE} AS packages
 WORKDIR /parley
-COPY package.json pnpm-lock.yaml pnpm-workspace.yaml ./
+COPY package.json pnpm-lock.yaml pnpm-workspace.yaml .pnpmfile.cjs ./
 COPY packages/inference/package.json packages/inference/
 COPY packages/server/package.json packages/server/
 # The lock file knows these, too; none of their packages is installed.

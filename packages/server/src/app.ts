@@ -26,7 +26,7 @@ export function createApp(deps: Deps): Express {
   app.use(logAccess(deps.log, deps.metrics, deps.nowMs));
   app.use(refuseHugeHeads);
   app.use(allowOrigins(config.corsOrigins)); // browsers ask before they send a key
-  app.use(serveHealth(deps), serveDocs(config)); // outside the contract, no key
+  app.use(serveHealth(deps), serveDocs(deps.siteFolder, config)); // outside the contract, no key
   app.use("/v1", requireKey(deps.findCaller, deps.admission.limits)); // headers only: an unauthenticated client never makes us read a body
   app.use(matchOperation); // 404, 405
   app.use(readBody(config.bodyTimeoutMs)); // 415, 413, 408, 400

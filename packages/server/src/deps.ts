@@ -10,6 +10,8 @@ import type { ChatDeps } from "./operations/create-chat-completion/create-chat-c
 /** What the stages need, as plain functions and values; the process fills it in. */
 export interface Deps extends ChatDeps {
   readonly config: Config;
+  /** The pages and documents that are served without a key. */
+  readonly siteFolder: string;
   readonly gate: RequestGate;
   readonly schemaCompiler: SchemaCompiler;
   readonly findCaller: FindCaller;

@@ -54,12 +54,12 @@ export class Listener implements AsyncDisposable {
     return new Listener(server, host, slowReaderMs);
   }
 
-  /** Loopback only: metrics name models and keys. @throws {ListenError} */
-  static async openMetrics(port: number, { slowReaderMs }: Config): Promise<Listener> {
+  /** @throws {ListenError} */
+  static async openMetrics(host: string, port: number, { slowReaderMs }: Config): Promise<Listener> {
     const server = createServer();
     server.maxConnections = maxMetricsSockets;
-    await listen(server, "127.0.0.1", port, "PARLEY_METRICS_PORT");
-    return new Listener(server, "127.0.0.1", slowReaderMs);
+    await listen(server, host, port, "PARLEY_METRICS_PORT");
+    return new Listener(server, host, slowReaderMs);
   }
 
   /** Without a path. An address for all interfaces is shown as loopback: it is where this machine finds it. */
@@ -124,7 +124,7 @@ async function listen(server: Server, host: string, port: number, setting: strin
     if (code === "EACCES")
       throw new ListenError(`Port ${port} may not be opened by this user. ${other}`, { cause: error });
     throw new ListenError(
-      `The server cannot listen on ${host}:${port} (${String(error)}). Check HOST and ${setting}.`,
+      `The server cannot listen on ${host}:${port} (${String(error)}). Check ${setting === "PORT" ? "HOST" : "PARLEY_METRICS_HOST"} and ${setting}.`,
       { cause: error },
     );
   }

@@ -10,6 +10,7 @@ import type { KeyStore } from "./auth/key-store.ts";
 import type { Config } from "./config/read-config.ts";
 import { createGate } from "./contract/request-gate.ts";
 import { requestSchema } from "./contract/schema.ts";
+import { brandSite } from "./edge/brand-site.ts";
 import type { RequestContext } from "./edge/request-context.ts";
 import { startModels } from "./engines/start-models.ts";
 import type { ServedModel } from "./engines/served-model.ts";
@@ -77,7 +78,9 @@ async function start({ config, log, report }: ServerOptions, started: AsyncDispo
   // Before the engines: a port in use is reported at once.
   const listener = started.use(await Listener.open(config, log));
   const metricsListener =
-    config.metricsPort === "off" ? undefined : started.use(await Listener.openMetrics(config.metricsPort, config));
+    config.metricsPort === "off"
+      ? undefined
+      : started.use(await Listener.openMetrics(config.metricsHost, config.metricsPort, config));
   const runFolder = makeRunFolder(started);
   const bounds = { maxWaiting: config.queueLength, maxWaitMs: config.queueWaitMs };
   const makeQueue = (slots: () => number): ModelQueue => new ModelQueue(bounds, slots);
@@ -90,6 +93,7 @@ async function start({ config, log, report }: ServerOptions, started: AsyncDispo
   listener.serve(
     createApp({
       config,
+      siteFolder: brandSite(config, runFolder),
       gate,
       schemaCompiler: started.use(new SchemaCompiler()),
       models,

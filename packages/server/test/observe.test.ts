@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { miniId, modelId, play, say, testKey, until } from "@parley/server/testing";
+import { miniId, modelId, play, say, startTestServer, testKey, until } from "@parley/server/testing";
 import contract from "../src/generated/contract.json" with { type: "json" };
 import { engineStates } from "../src/observe/metrics.ts";
 import { useServer } from "./use-server.ts";
@@ -30,6 +30,12 @@ describe("metrics", () => {
   test("are on a port of their own, not on that of the service", async () => {
     expect(new URL(server().running.metricsUrl ?? "").port).not.toBe(new URL(server().origin).port);
     expect((await server().fetch("/metrics")).status).toBe(404);
+  });
+
+  test("are on the address that is set for them", async () => {
+    await using other = await startTestServer({ settings: { metricsHost: "127.0.0.2" } });
+    expect(new URL(other.running.metricsUrl ?? "").hostname).toBe("127.0.0.2");
+    expect((await fetch(other.running.metricsUrl ?? "")).status).toBe(200);
   });
 
   test("show streams while they are open", async () => {

@@ -1,38 +1,86 @@
 import { join } from "node:path";
-import { examinePort, examineVllm, installVllm, installedBytes } from "@parley/inference";
+import {
+  examineEmbedded,
+  examinePort,
+  examineScript,
+  examineTokenizer,
+  examineVllm,
+  installVllm,
+  installedBytes,
+} from "@parley/inference";
 import type { Finding } from "@parley/inference";
 import type { Command } from "commander";
 import type { Config } from "../config/read-config.ts";
-import { vllmSettings } from "../engines/start-engine.ts";
+import { embeddedModel, vllmSettings } from "../engines/start-engine.ts";
+import type { EngineOptions } from "../engines/start-engine.ts";
+import { describeDataFolder } from "../state/describe-data-folder.ts";
 import { findServer } from "../state/server-lock.ts";
 import { engineOptionsOf } from "./engine.ts";
 import { addSettingFlags, dataFlags, settingsOf } from "./settings.ts";
-import { toTable } from "./table.ts";
+import { toJson, toTable } from "./table.ts";
 
 export function addDoctorCommand(program: Command): void {
-  addSettingFlags(program.command("doctor").description("look for what would keep the engines from running")).action(
-    async (_flags, command: Command) => {
-      const { config } = settingsOf(command);
-      const { dataDir } = config;
-      const onVllm = engineOptionsOf(config).flatMap((options) => {
-        const { engineConfig } = options.model;
-        if (engineConfig.driver !== "vllm-process" && engineConfig.driver !== "vllm-container") return [];
-        return [{ ...vllmSettings(options, engineConfig), image: engineConfig.image, driver: engineConfig.driver }];
-      });
-      const processes = onVllm.filter(({ driver }) => driver === "vllm-process");
-      const containers = onVllm.filter(({ driver }) => driver === "vllm-container");
-      const machine = await examineVllm({ processes, containers, dataDir });
-      const findings = [...machine, ...(await examinePorts(config))];
-      process.stdout.write(toTable(["what", "seen", "problem"], findings.map(toRow)));
+  addSettingFlags(program.command("doctor").description("look for everything that would keep a server from starting"))
+    .option("--json", "as JSON")
+    .action(async ({ json }: { readonly json?: boolean }, command: Command) => {
+      const findings = await examine(settingsOf(command).config);
+      process.stdout.write(
+        json === true ? toJson(findings) : toTable(["what", "seen", "problem"], findings.map(toRow)),
+      );
       if (findings.some(({ problem }) => problem !== "")) process.exitCode = 1;
-    },
-  );
+    });
+}
+
+async function examine(config: Config): Promise<Finding[]> {
+  const options = engineOptionsOf(config);
+  const findings = [examineDataFolder(config.dataDir), ...(await examinePorts(config))];
+  return [
+    ...findings,
+    ...(await Promise.all(options.map(examineModel))).flat(),
+    ...(await examineOnVllm(config, options)),
+  ];
+}
+
+function examineDataFolder(dataDir: string): Finding {
+  try {
+    return { topic: "data folder", seen: describeDataFolder(dataDir), problem: "" };
+  } catch (error) {
+    return { topic: "data folder", seen: "-", problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** What is served by vLLM is examined together: its models share the machine. */
+async function examineModel(options: EngineOptions): Promise<Finding[]> {
+  const { id, engineConfig } = options.model;
+  switch (engineConfig.driver) {
+    case "embedded":
+      return [await examineEmbedded(id, embeddedModel(options, engineConfig))];
+    case "scripted":
+      return [await examineScript(id, engineConfig.script)];
+    case "remote":
+      return [await examineTokenizer(id, engineConfig.tokenizer)];
+    case "vllm-process":
+    case "vllm-container":
+      return [];
+  }
+}
+
+async function examineOnVllm({ dataDir }: Config, all: readonly EngineOptions[]): Promise<readonly Finding[]> {
+  const onVllm = all.flatMap((options) => {
+    const { engineConfig } = options.model;
+    if (engineConfig.driver !== "vllm-process" && engineConfig.driver !== "vllm-container") return [];
+    return [{ ...vllmSettings(options, engineConfig), image: engineConfig.image, driver: engineConfig.driver }];
+  });
+  if (onVllm.length === 0) return [];
+  const processes = onVllm.filter(({ driver }) => driver === "vllm-process");
+  const containers = onVllm.filter(({ driver }) => driver === "vllm-container");
+  return examineVllm({ processes, containers, dataDir });
 }
 
 /** A server that runs has its ports itself. */
-async function examinePorts({ dataDir, host, port, metricsPort }: Config): Promise<Finding[]> {
+async function examinePorts({ dataDir, host, port, metricsHost, metricsPort }: Config): Promise<Finding[]> {
   if (findServer(dataDir)) return [{ topic: "ports", seen: "those of the server that runs", problem: "" }];
-  const metrics = metricsPort === "off" ? [] : [await examinePort("port of the metrics", "127.0.0.1", metricsPort)];
+  const metrics = metricsPort === "off" ? [] : [await examinePort("port of the metrics", metricsHost, metricsPort)];
   return [await examinePort("port", host, port), ...metrics];
 }
 

@@ -6,7 +6,7 @@ import type { ModelConfig } from "../config/read-models.ts";
 import { vllmSettings } from "../engines/start-engine.ts";
 import type { EngineOptions } from "../engines/start-engine.ts";
 import { findServer } from "../state/server-lock.ts";
-import { addSettingFlags, settingsOf } from "./settings.ts";
+import { addSettingFlags, addressFlags, modelFlags, settingsOf } from "./settings.ts";
 import { toTable } from "./table.ts";
 
 export function addEngineCommands(program: Command): void {
@@ -14,18 +14,19 @@ export function addEngineCommands(program: Command): void {
   addSettingFlags(
     engine.command("plan").description("print how each engine would be started, starting nothing"),
   ).action(async (_flags, command: Command) => print(await plan(settingsOf(command).config)));
-  addSettingFlags(engine.command("status").description("what the running server says of its engines")).action(
-    async (_flags, command: Command) => print(await status(settingsOf(command).config)),
-  );
-  addSettingFlags(
-    engine
-      .command("logs")
-      .description("the last lines of an engine's own log")
-      .argument("<model>", "its name in parley.yaml, its id or an alias"),
-  )
+  addressFlags
+    .addTo(engine.command("status").description("what the running server says of its engines"))
+    .action(async (_flags, command: Command) => print(await status(addressFlags.configOf(command))));
+  modelFlags
+    .addTo(
+      engine
+        .command("logs")
+        .description("the last lines of an engine's own log")
+        .argument("<model>", "its name in parley.yaml, its id or an alias"),
+    )
     .option("--lines <count>", "how many", "200")
     .action((model: string, flags: { readonly lines: string }, command: Command) => {
-      const lines = filesOf(settingsOf(command).config, model).lastLines(Number(flags.lines));
+      const lines = filesOf(modelFlags.configOf(command), model).lastLines(Number(flags.lines));
       if (lines === undefined) throw new Error(`There is no log of ${model}: only vLLM on this machine writes one.`);
       print(`${lines}\n`);
     });

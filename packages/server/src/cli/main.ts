@@ -1,5 +1,7 @@
+import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config/config-error.ts";
+import contract from "../generated/contract.json" with { type: "json" };
 import { addBackupCommand } from "./backup.ts";
 import { addConfigCommand } from "./config.ts";
 import { addDoctorCommand, addVllmCommand } from "./doctor.ts";
@@ -15,8 +17,19 @@ import { addUsageCommand } from "./usage.ts";
 /** How every command ends: 0 done, 1 it could not be done, 2 it was called wrongly. */
 const exitCodes = { done: 0, failed: 1, misused: 2 } as const;
 
+// Whoever reads only the first lines (`| head`) has had enough.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+  process.exit(exitCodes.done);
+});
+
+const packageFile = new URL("../../package.json", import.meta.url);
+const { version } = JSON.parse(readFileSync(packageFile, "utf8")) as { version: string }; // our own
+
 const program = new Command("parley")
   .description("A chat-completion service under one contract.")
+  .version(`parley ${version} (contract ${contract.info.version}, Node ${process.version})`)
+  .addHelpText("after", "\nExit codes: 0 done, 1 it could not be done, 2 it was called or configured wrongly.")
   // Each command reads its own flags.
   .enablePositionalOptions()
   .showHelpAfterError("(--help lists what there is)")

@@ -7,6 +7,7 @@ import type { Log } from "../observe/log.ts";
 import { startServer } from "../server.ts";
 import type { RunningServer } from "../server.ts";
 import { deliverKey, makeFirstKey } from "./deliver-key.ts";
+import { Progress } from "./progress.ts";
 import { typed } from "./settings.ts";
 
 /** What people read goes to standard error; standard output holds nothing but the log. */
@@ -19,10 +20,16 @@ export async function runServer(config: Config, log: Log): Promise<void> {
   for (const { id, engineConfig } of config.models) {
     if (engineConfig.driver === "scripted") say(`${id} plays a script: it is a stub, no language model.`);
   }
-  const server = await startServer({ config, log, report: progressReporter(log, stop.signal) });
+  const progress = new Progress(
+    config.models.map(({ id }) => id),
+    process.stderr,
+  );
+  const server = await startServer({ config, log, report: progressReporter(progress, log, stop.signal) });
+  stop.signal.addEventListener("abort", () => progress.end());
   const stopped = stopOnSignals(server, stop, config.lameDuckMs);
   try {
-    const failures = await Promise.race([untilReady(server), stopped]);
+    const failures = await Promise.race([untilReady(server, progress), stopped]);
+    progress.end();
     if (!stop.signal.aborted) await welcome(config, server);
     for (const reason of failures ?? []) say(`ERROR: ${reason}\nThe other models are served without it.`);
   } catch (error) {
@@ -38,12 +45,12 @@ export async function runServer(config: Config, log: Log): Promise<void> {
  * Resolves when each model is ready or will never be: a file that is missing or damaged does not get better by waiting.
  * @returns why models failed, in a sentence each. Rejects when none is left to serve.
  */
-async function untilReady({ models }: RunningServer): Promise<string[]> {
+async function untilReady({ models }: RunningServer, progress: Progress): Promise<string[]> {
   const failures = await Promise.all(
     models.map(async (model): Promise<string[]> => {
       try {
         await model.engine.whenReady();
-        say(summarize(model));
+        progress.fact(model.id, summarize(model));
         return [];
       } catch (error) {
         return [`${model.id} cannot start. ${messageOf(error)}`];
@@ -56,13 +63,14 @@ async function untilReady({ models }: RunningServer): Promise<string[]> {
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** A line per step of every model until it is ready; later changes are for the log. */
-function progressReporter(log: Log, stopping: AbortSignal): (event: SupervisorReport) => void {
+/** Shows every model until it is ready; later changes are for the log. */
+function progressReporter(progress: Progress, log: Log, stopping: AbortSignal): (event: SupervisorReport) => void {
   const ready = new Set<string>();
   return ({ name, state, detail }) => {
     if (ready.has(name) && !stopping.aborted)
       log[state === "ready" ? "info" : "warn"]({ model: name, state, detail }, "engine");
-    else if (state === "starting" || state === "loading" || state === "crashed") say(`${name}: ${detail}`);
+    else if (state === "starting" || state === "loading") progress.step(name, detail);
+    else if (state === "crashed") progress.fact(name, detail);
     if (state === "ready") ready.add(name);
   };
 }

@@ -3,17 +3,12 @@ import type { Config } from "../config/read-config.ts";
 import { addSettingFlags, settingsOf } from "./settings.ts";
 
 export function addStartCommand(program: Command): void {
-  addSettingFlags(program.command("start", { isDefault: true }).description("start the server")).action(
-    async (_flags, command: Command) => {
-      const { config } = settingsOf(command);
-      // Help and mistakes are told before the server's libraries are read.
-      const [{ runServer }, { createLog }] = await Promise.all([
-        import("./run-server.ts"),
-        import("../observe/log.ts"),
-      ]);
-      await runServer(config, createLog(config.logLevel, logFormat(config)));
-    },
-  );
+  addSettingFlags(program.command("start").description("start the server")).action(async (_flags, command: Command) => {
+    const { config } = settingsOf(command);
+    // Help and mistakes are told before the server's libraries are read.
+    const [{ runServer }, { createLog }] = await Promise.all([import("./run-server.ts"), import("../observe/log.ts")]);
+    await runServer(config, createLog(config.logLevel, logFormat(config)));
+  });
 }
 
 const logFormat = ({ logFormat: format }: Config): "json" | "text" => {

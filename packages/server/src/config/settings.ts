@@ -19,7 +19,12 @@ export const settings = {
   metricsPort: setting(
     "PARLEY_METRICS_PORT",
     z.union([whole(0, 65_535), z.literal("off")], { error: "a whole number from 0 to 65535, or off" }).prefault(9464),
-    "port for Prometheus, on loopback only; 0 takes any free one, off closes it",
+    "port for Prometheus; 0 takes any free one, off closes it",
+  ),
+  metricsHost: setting(
+    "PARLEY_METRICS_HOST",
+    text("an address or host name", /^[\w.:-]+$/).prefault("127.0.0.1"),
+    "address of the port for Prometheus: it names models and keys, so beyond loopback only in a private network",
   ),
   vendor: setting(
     "VENDOR",

@@ -70,22 +70,25 @@ function startScripted(options: EngineOptions, { script }: ScriptedConfig): Engi
   });
 }
 
-function startEmbedded(options: EngineOptions, { weights, kvMemoryMb, threads }: EmbeddedConfig): Engine {
+function startEmbedded(options: EngineOptions, config: EmbeddedConfig): Engine {
+  const model = embeddedModel(options, config);
+  return startEmbeddedEngine({ ...common(options), model, weightsId: model.sha256 ?? identify(model.file) });
+}
+
+/** What an embedded model is started with. */
+export function embeddedModel(
+  options: EngineOptions,
+  { weights, kvMemoryMb, threads }: EmbeddedConfig,
+): Parameters<typeof startEmbeddedEngine>[0]["model"] {
   const { contextLength } = options.model;
   const kvMemoryBytes = kvMemoryMb * 2 ** 20;
   if ("path" in weights) {
-    const model = { file: weights.path, sha256: undefined, contextLength, kvMemoryBytes };
     // More threads than free processors make llama.cpp hundreds of times slower.
     const most = threads === "auto" ? Math.max(1, availableParallelism() - 1) : threads;
-    return startEmbeddedEngine({
-      ...common(options),
-      model: { ...model, threads: most },
-      weightsId: identify(weights.path),
-    });
+    return { file: weights.path, sha256: undefined, contextLength, kvMemoryBytes, threads: most };
   }
   const { file, sha256 } = findDemoModel(weights.demo);
-  const model = { file, sha256, contextLength, kvMemoryBytes, threads: threads === "auto" ? 1 : threads };
-  return startEmbeddedEngine({ ...common(options), model, weightsId: sha256 });
+  return { file, sha256, contextLength, kvMemoryBytes, threads: threads === "auto" ? 1 : threads };
 }
 
 /** What a model is served with by vLLM on this machine. */

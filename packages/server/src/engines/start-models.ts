@@ -25,4 +25,4 @@ export const startModels = (options: StartOptions): ServedModel[] =>
 
 /** For the start: what each ready model turned out to be. */
 export const summarize = (model: ServedModel): string =>
-  `${model.id}: ready, ${model.engine.metadata?.quantization}, context ${contextLengthOf(model)} tokens, ${model.engine.metadata?.description}`;
+  `ready, ${model.engine.metadata?.quantization}, context ${contextLengthOf(model)} tokens, ${model.engine.metadata?.description}`;

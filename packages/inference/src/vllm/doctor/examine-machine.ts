@@ -5,8 +5,8 @@ import { createServer } from "node:net";
 import { totalmem } from "node:os";
 import { promisify } from "node:util";
 import { findContainerEngine } from "../container/container-engine.ts";
-import { bad, good } from "./finding.ts";
-import type { Finding } from "./finding.ts";
+import { bad, good } from "../../finding.ts";
+import type { Finding } from "../../finding.ts";
 
 const run = promisify(execFile);
 

@@ -18,8 +18,8 @@ import {
   memoryFor,
 } from "./examine-machine.ts";
 import type { Gpu } from "./examine-machine.ts";
-import { bad, good } from "./finding.ts";
-import type { Finding } from "./finding.ts";
+import { bad, good } from "../../finding.ts";
+import type { Finding } from "../../finding.ts";
 
 /** The version that the flags, the dialect and the faults were tried with. */
 const triedVersion = "0.32";

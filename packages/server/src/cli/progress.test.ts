@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { Progress } from "./progress.ts";
+
+function record(isTTY: boolean): { readonly text: () => string; readonly progress: Progress } {
+  let text = "";
+  const target = { isTTY, columns: 40, write: (more: string) => void (text += more) };
+  return { text: () => text, progress: new Progress(["a", "b"], target) };
+}
+
+/** What a terminal shows in the end: the cursor goes up, and a line that is begun anew is empty. */
+function screen(text: string): string[] {
+  const lines: string[] = [];
+  let row = 0;
+  for (const written of text.trimEnd().split("\n")) {
+    const [before = "", line = ""] = written.split("\u001B[2K");
+    row -= Number.parseInt(before.slice(2), 10) || 0;
+    lines[row] = line;
+    row += 1;
+  }
+  return lines;
+}
+
+test("a terminal shows one line per model, whatever happens on the way", () => {
+  const { progress, text } = record(true);
+  for (const share of [10, 50, 100]) progress.step("a", `reading weights ${share} %`);
+  progress.fact("b", `ready, ${"x".repeat(100)}`);
+  progress.fact("a", "ready");
+  expect(screen(text())).toEqual(["a: ready", `b: ready, ${"x".repeat(29)}`]);
+});
+
+test("a file has a line for each fact, and no steps", () => {
+  const { progress, text } = record(false);
+  for (const share of [10, 50, 100]) progress.step("a", `reading weights ${share} %`);
+  progress.fact("a", "ready");
+  progress.fact("b", "ready");
+  expect(text()).toBe("a: ready\nb: ready\n");
+});
+
+test("behind other lines nothing is written in place", () => {
+  const { progress, text } = record(true);
+  progress.step("a", "starting");
+  const before = text();
+  progress.end();
+  progress.step("a", "reading weights");
+  progress.fact("a", "crashed");
+  expect(text()).toBe(`${before}a: crashed\n`);
+});

@@ -1,0 +1,36 @@
+/** What a terminal shows of a line without breaking it. */
+const columns = 120;
+/** The text begins behind the time and the level. */
+const indent = 15;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A JSON line of the log as people read it. Of a request it has what one looks for; the JSON has everything. */
+export function toText(line: string): string {
+  const { level, time, msg, err, ...fields } = JSON.parse(line) as Fields; // pino wrote it
+  const text = msg === "request" ? describeRequest(fields) : `${shown(msg)} ${listFields(fields)}`;
+  const stack = typeof err === "object" && err !== null && "stack" in err ? `\n${String(err.stack)}` : "";
+  return `${shown(time).slice(11, 19)} ${shown(level).padEnd(5)} ${wrap(text.trim())}${stack}\n`;
+}
+
+function describeRequest({ request_id, method, path, status, duration_ms, model, ...fields }: Fields): string {
+  const { prompt_tokens, completion_tokens, error_code, outcome } = fields;
+  const tokens = completion_tokens === undefined ? undefined : `${shown(prompt_tokens)}+${shown(completion_tokens)}`;
+  const end = error_code ?? (outcome === "complete" ? undefined : outcome);
+  const words = [method, path, status, `${shown(duration_ms)}ms`, model, tokens, end, request_id];
+  return words.flatMap((word) => (word === undefined ? [] : [shown(word)])).join(" ");
+}
+
+const listFields = (fields: Fields): string =>
+  Object.entries(fields)
+    .map(([key, value]) => `${key}=${shown(value)}`)
+    .join(" ");
+
+const shown = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
+
+/** Goes on in the next line, between words where there are some. */
+function wrap(text: string): string {
+  const width = columns - indent;
+  const lines = text.match(new RegExp(`.{1,${width}}(?= |$)|.{1,${width}}`, "g")) ?? [];
+  return lines.map((line) => line.trim()).join(`\n${" ".repeat(indent)}`);
+}

@@ -1,0 +1,47 @@
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { databaseFile } from "./database-file.ts";
+import { knownVersion } from "./migrate.ts";
+import { StateError } from "./state-error.ts";
+import { schemaVersion } from "./tables.ts";
+
+/** Looks at a data folder without changing it. @throws {StateError} when a server could not use it */
+export function describeDataFolder(dataDir: string): string {
+  const file = databaseFile(dataDir);
+  assertUsable(existsSync(file) ? file : nearestFolder(dataDir), dataDir);
+  if (!existsSync(file)) return `${dataDir} is made at the first start`;
+  const version = readVersion(file);
+  const isOld = version < schemaVersion;
+  return `${dataDir}, version ${version}${isOld ? `, which the next start brings to ${schemaVersion}` : ""}`;
+}
+
+function readVersion(file: string): number {
+  try {
+    using database = new DatabaseSync(file, { readOnly: true });
+    return knownVersion(database, file);
+  } catch (error) {
+    if (error instanceof StateError) throw error;
+    throw new StateError(`${file} is no database of Parley (${String(error)}). Restore it, or name another folder.`, {
+      cause: error,
+    });
+  }
+}
+
+/** What is there of a path: the folder in which the missing ones would be made. */
+function nearestFolder(path: string): string {
+  const absolute = resolve(path);
+  return existsSync(absolute) ? absolute : nearestFolder(dirname(absolute));
+}
+
+function assertUsable(path: string, dataDir: string): void {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK);
+    if (!path.endsWith(".db") && !statSync(path).isDirectory()) throw new Error(`${path} is no folder`);
+  } catch (error) {
+    throw new StateError(
+      `The data folder ${dataDir} cannot be used: ${path} cannot be written. Make it writable, or name another one with PARLEY_DATA_DIR.`,
+      { cause: error },
+    );
+  }
+}

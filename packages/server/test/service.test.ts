@@ -1,0 +1,84 @@
+import { execFile, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { chatInit, play, until } from "@parley/server/testing";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+/** The unit as it is shipped, with this checkout in the place of /opt/parley. */
+const unit = readFileSync(join(root, "deploy/parley.service"), "utf8").replaceAll(
+  "/opt/parley",
+  root.replace(/\/$/, ""),
+);
+const valueOf = (name: string): string => new RegExp(`^${name}=(.*)$`, "m").exec(unit)?.[1] ?? "";
+
+function hasSystemd(): boolean {
+  try {
+    execFileSync("systemd-analyze", ["--version"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+let folder = "";
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "parley-service-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("the unit for systemd", () => {
+  test("starts the server as its main process, and SIGTERM to it lets a stream end", async () => {
+    const script = join(folder, "script.json");
+    const slow = [{ text: "a" }, { wait_ms: 700 }, { text: "b" }, { finish: "stop" }];
+    writeFileSync(script, JSON.stringify({ scenarios: { slow } }));
+    const key = "environment-key-0123456789";
+    const [command = "", ...args] = valueOf("ExecStart").split(" ");
+    const child = spawn(command, args, {
+      cwd: valueOf("WorkingDirectory"),
+      env: {
+        PATH: process.env["PATH"],
+        PARLEY_ENGINE: "scripted",
+        PARLEY_SCRIPT: script,
+        PARLEY_DATA_DIR: folder,
+        PARLEY_API_KEY: key,
+        PORT: "0",
+        PARLEY_METRICS_PORT: "off",
+      },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    let stderr = "";
+    child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString("utf8")));
+    const url = await until(
+      () => /Base URL\s+(\S+)/.exec(stderr)?.[1],
+      (found) => found !== undefined,
+      45_000,
+    );
+    // It is the process that systemd knows that answers, not one behind it.
+    expect(readFileSync(join(folder, "server.pid"), "utf8").trim()).toBe(String(child.pid));
+    const headers = { authorization: `Bearer ${key}` };
+    const answer = await fetch(`${url}/chat/completions`, chatInit({ ...play("slow"), stream: true }, { headers }));
+    child.kill("SIGTERM");
+    expect(await answer.text()).toContain("[DONE]");
+    if (child.exitCode === null) await once(child, "exit");
+    expect(child.exitCode).toBe(0);
+    expect(stderr).toContain("Parley has stopped.");
+  });
+
+  test.skipIf(!hasSystemd())("is lawful (it would run with systemd-analyze)", async () => {
+    const file = join(folder, "parley.service");
+    // A user of that name is made by the guide, not by this test.
+    writeFileSync(file, unit.replace(/^User=.*$/m, "User=root"));
+    const { stdout, stderr } = await promisify(execFile)("systemd-analyze", ["verify", "--man=no", file]);
+    expect(stdout + stderr).not.toContain("parley.service");
+  });
+
+  test("waits longer than the server drains", () => {
+    const drainSeconds = 30;
+    expect(Number(valueOf("TimeoutStopSec"))).toBeGreaterThan(drainSeconds + 10);
+  });
+});
