@@ -2,6 +2,7 @@ import { execFile, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { ConformanceProfile, KeyRole } from "../src/profile.ts";
@@ -22,15 +23,16 @@ export const shortDeadlines = {
   slowReaderSeconds: 2,
 };
 
-const keyFlags: Readonly<Record<KeyRole, readonly string[]>> = {
+const keyFlags = (): Readonly<Record<KeyRole, readonly string[]>> => ({
+  // First, so that it ends while the others are made. It has to lie in the future when the command reads it.
+  expired: ["--expires", `${new Date(Date.now() + 10_000).toISOString().slice(0, 19)}Z`],
   requests: ["--requests-per-minute", "12"],
   tokens: ["--tokens-per-minute", "100"],
   concurrency: ["--concurrency", "1"],
   spent: ["--budget-usd", "0.0000001"],
-  expired: ["--expires", "2020-01-01"],
   disabled: [],
   restricted: ["--models", "vendor/model-1"],
-};
+});
 
 export interface ParleyServer extends AsyncDisposable {
   readonly baseUrl: string;
@@ -49,10 +51,11 @@ export async function startParley(engine: "scripted" | "embedded"): Promise<Parl
   const config = join(folder, "parley.yaml");
   writeFileSync(config, JSON.stringify({ models: { "model-1": { aliases: ["one"] }, "model-1-mini": {} } }));
   const secrets = new Map<string, string>([["key", adminKey]]);
-  for (const [role, flags] of Object.entries(keyFlags)) secrets.set(role, await createKey(role, flags, env));
+  for (const [role, flags] of Object.entries(keyFlags())) secrets.set(role, await createKey(role, flags, env));
   const server = spawn(node, [cli, "start", "--config", config], { env, cwd: root, stdio: ["ignore", "pipe", "pipe"] });
   const baseUrl = await readBaseUrl([server.stdout, server.stderr]);
   await spend(baseUrl, secrets.get("spent") ?? "");
+  await expire(baseUrl, secrets.get("expired") ?? "");
   return {
     baseUrl,
     secrets,
@@ -124,6 +127,11 @@ async function spend(baseUrl: string, key: string): Promise<void> {
   const body = JSON.stringify({ model: "vendor/model-1", messages: [{ role: "user", content: "Hi." }], max_tokens: 1 });
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
   await (await fetch(`${baseUrl}/chat/completions`, { method: "POST", headers, body })).text();
+}
+
+async function expire(baseUrl: string, key: string): Promise<void> {
+  const headers = { authorization: `Bearer ${key}` };
+  while ((await fetch(`${baseUrl}/models`, { headers })).status !== 401) await wait(100);
 }
 
 /** The server says where it listens once its models are ready. */
