@@ -28,6 +28,13 @@ test("a terminal shows one line per model, whatever happens on the way", () => {
   expect(screen(text())).toEqual(["a: ready", `b: ready, ${"x".repeat(29)}`]);
 });
 
+test("a terminal that does not know its width is taken for one of 80 columns", () => {
+  let text = "";
+  const progress = new Progress(["a"], { isTTY: true, columns: 0, write: (more: string) => void (text += more) });
+  progress.step("a", "x".repeat(100));
+  expect(screen(text)).toEqual([`a: ${"x".repeat(76)}`]);
+});
+
 test("a file has a line for each fact, and no steps", () => {
   const { progress, text } = record(false);
   for (const share of [10, 50, 100]) progress.step("a", `reading weights ${share} %`);

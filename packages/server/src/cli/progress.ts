@@ -41,7 +41,7 @@ export class Progress {
     this.#texts.set(name, text);
     const up = this.#isDrawn ? `\u001B[${this.#texts.size}A` : "";
     // A line that the terminal breaks would be two when the cursor goes up.
-    const width = (this.#target.columns ?? 80) - 1;
+    const width = (this.#target.columns || 80) - 1; // some terminals say 0
     const lines = [...this.#texts].map(([model, state]) => `\u001B[2K${`${model}: ${state}`.slice(0, width)}\n`);
     this.#target.write(up + lines.join(""));
     this.#isDrawn = true;
