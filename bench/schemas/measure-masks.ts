@@ -2,6 +2,9 @@ import { grammarOf, openMaskTimer } from "@parley/inference/testing/grammars";
 import { readCase } from "./read-case.ts";
 import { quantile, table } from "./report.ts";
 
+/** Other processes share the caches, and make single times longer. */
+const rounds = 3;
+
 /** Times the masks of llama.cpp along the first valid instance of every schema that compiles, and tells them as Markdown. */
 export async function measureMasks(paths: readonly string[], modelFile: string, stop: AbortSignal): Promise<string> {
   // The work of llama.cpp alone does not keep a process from exiting.
@@ -19,7 +22,7 @@ export async function measureMasks(paths: readonly string[], modelFile: string, 
     const instance = instances.find(({ isValid }) => isValid);
     const compiled = instance && grammarOf(schema);
     if (!compiled || "fault" in compiled) continue;
-    const times = await timer.time(compiled.grammar, instance.text);
+    const times = await bestOf(rounds, () => timer.time(compiled.grammar, instance.text));
     masks.push(...times);
     slowest.push([id, quantile(times, 0.99)]);
     if (slowest.length % 100 === 0) process.stderr.write(`${slowest.length} schemas\n`);
@@ -28,7 +31,7 @@ export async function measureMasks(paths: readonly string[], modelFile: string, 
   const worst = slowest.toSorted(([, a], [, b]) => b - a).slice(0, 10);
   return [
     table(
-      ["schemas", "tokens", "vocabulary", "mask p50, ms of CPU", "p90", "p99", "max"],
+      ["schemas", "tokens", "vocabulary", `mask p50, ms of CPU, best of ${rounds}`, "p90", "p99", "max"],
       [[slowest.length, masks.length, timer.vocabularySize, ...figures]],
     ),
     table(
@@ -36,4 +39,14 @@ export async function measureMasks(paths: readonly string[], modelFile: string, 
       worst.map(([id, ms]) => [id, ms.toFixed(3)]),
     ),
   ].join("\n\n");
+}
+
+/** The shortest of several times for each token. */
+async function bestOf(count: number, measure: () => Promise<number[]>): Promise<number[]> {
+  let best = await measure();
+  for (let round = 1; round < count; round += 1) {
+    const times = await measure();
+    best = best.map((ms, token) => Math.min(ms, times[token] ?? ms));
+  }
+  return best;
 }
