@@ -16,7 +16,7 @@ const { FUZZ_HOST: host = "127.0.0.1", FUZZ_PORT: port = "0", FUZZ_TARGET_PORT: 
 const dataDir = mkdtempSync(join(tmpdir(), "parley-fuzz-"));
 const server = await startServer({
   config: configFor(engine as EngineName, dataDir), // our own launcher has named it
-  log: createLog("silent", "json"),
+  log: createLog("silent", "json").log,
   report: () => undefined,
 });
 await Promise.all(server.models.map((model) => model.engine.whenReady()));

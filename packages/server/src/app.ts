@@ -23,7 +23,7 @@ export function createApp(deps: Deps): Express {
   app.set("trust proxy", [...config.trustedProxies]);
 
   app.use(openRequest(config.requestTimeoutMs, deps.shutdown, deps.nowMs)); // names it, starts its clock, watches for the hang-up
-  app.use(logAccess(deps.log, deps.metrics, deps.nowMs));
+  app.use(logAccess(deps));
   app.use(refuseHugeHeads);
   app.use(allowOrigins(config.corsOrigins)); // browsers ask before they send a key
   app.use(serveHealth(deps), serveDocs(deps.siteFolder, config)); // outside the contract, no key

@@ -5,6 +5,7 @@ import type { RequestGate } from "./contract/request-gate.ts";
 import type { LedgerRecorder } from "./metering/ledger-recorder.ts";
 import type { Log } from "./observe/log.ts";
 import type { Metrics } from "./observe/metrics.ts";
+import type { RefusalSample } from "./observe/refusal-sample.ts";
 import type { ChatDeps } from "./operations/create-chat-completion/create-chat-completion.ts";
 
 /** What the stages need, as plain functions and values; the process fills it in. */
@@ -20,5 +21,6 @@ export interface Deps extends ChatDeps {
   readonly shutdown: AbortSignal;
   readonly isStopping: () => boolean;
   readonly log: Log;
+  readonly refusals: RefusalSample;
   readonly metrics: Metrics;
 }

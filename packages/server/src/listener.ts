@@ -7,6 +7,7 @@ import { Pipeline } from "./edge/pipeline.ts";
 import { answerRawErrors } from "./edge/raw-errors.ts";
 import { maxHeadBytes } from "./edge/refuse-huge-heads.ts";
 import type { Log } from "./observe/log.ts";
+import type { RefusalSample } from "./observe/refusal-sample.ts";
 
 /** Each scrape holds its own text while it is read. */
 const maxMetricsSockets = 64;
@@ -34,7 +35,7 @@ export class Listener implements AsyncDisposable {
   }
 
   /** @throws {ListenError} */
-  static async open(config: Config, log: Log): Promise<Listener> {
+  static async open(config: Config, log: Log, refusals: RefusalSample): Promise<Listener> {
     const { host, port, headTimeoutMs, bodyTimeoutMs, requestTimeoutMs, slowReaderMs, maxSockets } = config;
     const server = createServer({
       // Node itself would answer these without the envelope.
@@ -49,7 +50,7 @@ export class Listener implements AsyncDisposable {
     server.maxConnections = maxSockets;
     // Longer than any answer may take: a socket that is silent by then belongs to a client that reads nothing.
     server.timeout = requestTimeoutMs + slowReaderMs;
-    answerRawErrors(server, log);
+    answerRawErrors(server, log, refusals);
     await listen(server, host, port, "PORT");
     return new Listener(server, host, slowReaderMs);
   }

@@ -27,6 +27,7 @@ import type { UsageLedger } from "./metering/usage-ledger.ts";
 import type { Log } from "./observe/log.ts";
 import { createMetrics } from "./observe/metrics.ts";
 import { metricsHandler } from "./observe/metrics-handler.ts";
+import { RefusalSample } from "./observe/refusal-sample.ts";
 import { MemoryLimitStore } from "./state/memory-limit-store.ts";
 import { openState } from "./state/open-state.ts";
 import type { State } from "./state/open-state.ts";
@@ -35,6 +36,8 @@ import { ServerLock } from "./state/server-lock.ts";
 export interface ServerOptions {
   readonly config: Config;
   readonly log: Log;
+  /** How many lines of the log could not be written. */
+  readonly lostLines?: () => number;
   /** Receives every change of an engine's state. */
   readonly report: (event: SupervisorReport) => void;
 }
@@ -71,22 +74,21 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   }
 }
 
-async function start({ config, log, report }: ServerOptions, started: AsyncDisposableStack): Promise<RunningServer> {
+async function start(
+  { config, log, lostLines, report }: ServerOptions,
+  started: AsyncDisposableStack,
+): Promise<RunningServer> {
   const state = ownState(config.dataDir, started);
   const abandoned = await closeAbandoned(state.ledger, nowMs());
   const gate = createGate(requestSchema(Math.max(...config.models.map((model) => model.maxCompletionTokens))));
+  const refusals = new RefusalSample(nowMs);
   // Before the engines: a port in use is reported at once.
-  const listener = started.use(await Listener.open(config, log));
-  const metricsListener =
-    config.metricsPort === "off"
-      ? undefined
-      : started.use(await Listener.openMetrics(config.metricsHost, config.metricsPort, config));
+  const listener = started.use(await Listener.open(config, log, refusals));
+  const metricsListener = await openMetrics(config, started);
   const runFolder = makeRunFolder(started);
-  const bounds = { maxWaiting: config.queueLength, maxWaitMs: config.queueWaitMs };
-  const makeQueue = (slots: () => number): ModelQueue => new ModelQueue(bounds, slots);
-  const models = started.adopt(startModels({ config, runFolder, report, makeQueue }), stopModels);
+  const models = started.adopt(startModels({ config, runFolder, report, makeQueue: queuesFor(config) }), stopModels);
   const recorder = started.use(new LedgerRecorder(state.ledger, log, nowMs, checkpointEveryMs));
-  const metrics = createMetrics(models, recorder);
+  const metrics = createMetrics(models, recorder, lostLines);
   metricsListener?.serve(metricsHandler(metrics.registry));
   const shutdown = new AbortController();
   let isStopping = false;
@@ -99,6 +101,7 @@ async function start({ config, log, report }: ServerOptions, started: AsyncDispo
       models,
       recorder,
       log,
+      refusals,
       metrics,
       nowMs,
       shutdown: shutdown.signal,
@@ -133,6 +136,16 @@ function ownState(dataDir: string, started: AsyncDisposableStack): State {
 /** For sockets: the path of a unix socket is short, so it is not the data folder. */
 const makeRunFolder = (started: AsyncDisposableStack): string =>
   started.adopt(mkdtempSync(join(tmpdir(), "parley-")), (folder) => rmSync(folder, { recursive: true, force: true }));
+
+const openMetrics = async (config: Config, started: AsyncDisposableStack): Promise<Listener | undefined> =>
+  config.metricsPort === "off"
+    ? undefined
+    : started.use(await Listener.openMetrics(config.metricsHost, config.metricsPort, config));
+
+function queuesFor({ queueLength, queueWaitMs }: Config): (slots: () => number) => ModelQueue {
+  const bounds = { maxWaiting: queueLength, maxWaitMs: queueWaitMs };
+  return (slots) => new ModelQueue(bounds, slots);
+}
 
 function admissionFor(
   { requestsPerMinute: requests, tokensPerMinute: tokens, reservedTokens }: Config,

@@ -3,7 +3,7 @@ import type { Config } from "../config/read-config.ts";
 import { hasDocs } from "../edge/serve-docs.ts";
 import { isDemo } from "../config/read-models.ts";
 import { summarize } from "../engines/start-models.ts";
-import type { Log } from "../observe/log.ts";
+import type { Log, ProcessLog } from "../observe/log.ts";
 import { startServer } from "../server.ts";
 import type { RunningServer } from "../server.ts";
 import { deliverKey, makeFirstKey } from "./deliver-key.ts";
@@ -14,7 +14,7 @@ import { typed } from "./settings.ts";
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /** Starts, says what it does, serves until it is told to stop, and drains. Rejects with a sentence for the operator. */
-export async function runServer(config: Config, log: Log): Promise<void> {
+export async function runServer(config: Config, { log, lostLines }: ProcessLog): Promise<void> {
   const stop = new AbortController();
   say("Parley is starting.");
   for (const { id, engineConfig } of config.models) {
@@ -24,7 +24,7 @@ export async function runServer(config: Config, log: Log): Promise<void> {
     config.models.map(({ id }) => id),
     process.stderr,
   );
-  const server = await startServer({ config, log, report: progressReporter(progress, log, stop.signal) });
+  const server = await startServer({ config, log, lostLines, report: progressReporter(progress, log, stop.signal) });
   stop.signal.addEventListener("abort", () => progress.end());
   const stopped = stopOnSignals(server, stop, config.lameDuckMs);
   try {

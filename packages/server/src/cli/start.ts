@@ -7,7 +7,12 @@ export function addStartCommand(program: Command): void {
     const { config } = settingsOf(command);
     // Help and mistakes are told before the server's libraries are read.
     const [{ runServer }, { createLog }] = await Promise.all([import("./run-server.ts"), import("../observe/log.ts")]);
-    await runServer(config, createLog(config.logLevel, logFormat(config)));
+    const log = createLog(config.logLevel, logFormat(config));
+    try {
+      await runServer(config, log);
+    } finally {
+      await log.end(1000);
+    }
   });
 }
 

@@ -1,14 +1,23 @@
 import type { RequestHandler } from "express";
 import type { Log } from "../observe/log.ts";
 import type { Metrics } from "../observe/metrics.ts";
+import type { RefusalSample } from "../observe/refusal-sample.ts";
 import type { RequestRecord } from "../observe/request-record.ts";
 import { contextOf } from "./request-context.ts";
+
+export interface AccessLogDeps {
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Refusals of callers without a valid key are sampled; the next line says how many were left out. */
+  readonly refusals: RefusalSample;
+  readonly nowMs: () => number;
+}
 
 /** The logged status and code of a request whose client disconnected before the answer. */
 const disconnected = { status: 499, code: "client_closed_request" } as const;
 
 /** One line and one count per request, when its connection is done with it. Never a prompt, an answer or a key. */
-export function logAccess(log: Log, metrics: Metrics, nowMs: () => number): RequestHandler {
+export function logAccess({ log, metrics, refusals, nowMs }: AccessLogDeps): RequestHandler {
   return function logAccess(_req, res, next) {
     const context = contextOf(res);
     const { record } = context;
@@ -18,7 +27,9 @@ export function logAccess(log: Log, metrics: Metrics, nowMs: () => number): Requ
       if (!res.writableFinished) record.errorCode ??= disconnected.code;
       const write = (): void => {
         metrics.countRequest(record, status, durationMs);
-        log.info(lineOf(record, status, durationMs), "request");
+        const leftOut = status >= 400 && record.keyId === undefined ? refusals.next() : 0;
+        if (leftOut === undefined) return;
+        log.info({ ...lineOf(record, status, durationMs), left_out: leftOut || undefined }, "request");
       };
       // The operation may go on after the client disconnected: its outcome belongs in this line.
       context.work.then(write, write);

@@ -10,6 +10,9 @@ const clientIdPattern = new RegExp(`^[ -~]{1,${contract["x-limits"].clientReques
  * The first stage: names the request and starts its time-out. One signal aborts when the caller hangs up, when the
  * request times out, or when the server shuts down. Every later stage listens to it.
  */
+/** Of a path in the log and the metrics; a caller can write a much longer one. */
+const maxPathLength = 256;
+
 export function openRequest(requestTimeoutMs: number, shutdown: AbortSignal, nowMs: () => number): RequestHandler {
   return function openRequest(req, res, next) {
     const id = newRequestId();
@@ -23,7 +26,13 @@ export function openRequest(requestTimeoutMs: number, shutdown: AbortSignal, now
       if (!res.writableFinished) controller.abort(new HangUp());
     });
     const [path = ""] = req.originalUrl.split("?", 1);
-    const record = { id, method: req.method, path, client: req.ip ?? "", startedAtMs: nowMs() };
+    const record = {
+      id,
+      method: req.method,
+      path: path.slice(0, maxPathLength),
+      client: req.ip ?? "",
+      startedAtMs: nowMs(),
+    };
     attachContext(res, { id, signal: controller.signal, record, work: Promise.resolve() });
     res.setHeader("x-request-id", id);
     const clientId = req.get("x-client-request-id");

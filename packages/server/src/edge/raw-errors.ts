@@ -3,14 +3,21 @@ import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApiError } from "../errors/api-error.ts";
 import type { Log } from "../observe/log.ts";
+import type { RefusalSample } from "../observe/refusal-sample.ts";
 import { newRequestId } from "./request-context.ts";
 import { markUnreadable } from "./unread-body.ts";
 
 /** What Node refuses before there is a request: in the envelope, like everything else, and in the log. */
-export function answerRawErrors(server: Server, log: Log): void {
+export function answerRawErrors(server: Server, log: Log, refusals: RefusalSample): void {
   const answer = (socket: Duplex, error: ApiError): void => {
     const id = newRequestId();
-    log.info({ request_id: id, status: error.status, error: error.code }, "request");
+    const leftOut = refusals.next();
+    if (leftOut !== undefined) {
+      log.info(
+        { request_id: id, status: error.status, error_code: error.code, left_out: leftOut || undefined },
+        "request",
+      );
+    }
     socket.end(rawAnswer(id, error));
   };
   server.on("clientError", (thrown: NodeJS.ErrnoException, socket: Duplex) => {

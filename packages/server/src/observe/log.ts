@@ -1,18 +1,30 @@
 import { pino } from "pino";
 import type { Logger } from "pino";
+import { LogOutput } from "./log-output.ts";
 import { toText } from "./log-text.ts";
 
 export type Log = Logger;
 
+/** The log of a process, and what a process has to know about how it is written. */
+export interface ProcessLog {
+  readonly log: Log;
+  /** How many lines could not be written since the start. */
+  lostLines(): number;
+  /** Writes what waits, for at most so many milliseconds, and takes no more. */
+  end(withinMs: number): Promise<void>;
+}
+
 /** One structured line per event on standard output; on a terminal, one that people can read. */
-export function createLog(level: string, format: "json" | "text"): Log {
+export function createLog(level: string, format: "json" | "text"): ProcessLog {
+  const output = new LogOutput(process.stdout.fd, (lost) =>
+    log.warn({ lost_lines: lost }, "lines of this log were lost, because standard output could not be written"),
+  );
   const options = {
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  return format === "json"
-    ? pino(options)
-    : pino(options, { write: (line) => void process.stdout.write(toText(line)) });
+  const log = pino(options, { write: (line) => output.write(format === "json" ? line : toText(line)) });
+  return { log, lostLines: () => output.lost, end: (withinMs) => output.end(withinMs) };
 }

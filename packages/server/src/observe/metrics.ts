@@ -32,7 +32,11 @@ export interface Metrics {
   countRequest(record: RequestRecord, status: number, durationMs: number): void;
 }
 
-export function createMetrics(models: readonly ObservedModel[], requests: RunningCounts): Metrics {
+export function createMetrics(
+  models: readonly ObservedModel[],
+  requests: RunningCounts,
+  lostLines = (): number => 0,
+): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
@@ -62,7 +66,7 @@ export function createMetrics(models: readonly ObservedModel[], requests: Runnin
     labelNames: ["model", "kind"],
     registers,
   });
-  addGauges(registers, models, requests);
+  addGauges(registers, models, requests, lostLines);
   return {
     registry,
     countRequest: (record, status, durationMs) => {
@@ -78,7 +82,12 @@ export function createMetrics(models: readonly ObservedModel[], requests: Runnin
 
 const secondsBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 
-function addGauges(registers: Registry[], models: readonly ObservedModel[], requests: RunningCounts): void {
+function addGauges(
+  registers: Registry[],
+  models: readonly ObservedModel[],
+  requests: RunningCounts,
+  lostLines: () => number,
+): void {
   const gauge = (name: string, help: string, labelNames: string[], collect: (this: Gauge) => void): Gauge =>
     new Gauge({ name, help, labelNames, registers, collect });
   const perModel = (name: string, help: string, read: (model: ObservedModel) => number): Gauge =>
@@ -100,6 +109,14 @@ function addGauges(registers: Registry[], models: readonly ObservedModel[], requ
   gauge("parley_requests_running", "Admitted requests that run.", [], function () {
     this.set(requests.running);
   });
+  gauge(
+    "parley_log_lines_lost",
+    "Lines of the log that could not be written since the server started.",
+    [],
+    function () {
+      this.set(lostLines());
+    },
+  );
   gauge("parley_streams_open", "Admitted requests that run and are streamed.", [], function () {
     this.set(requests.streams);
   });

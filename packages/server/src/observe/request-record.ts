@@ -2,7 +2,7 @@
 export interface RequestRecord {
   readonly id: string;
   readonly method: string;
-  /** Without the query string: it might hold what it should not. */
+  /** Without the query string: it might hold what it should not. At most 256 characters. */
   readonly path: string;
   readonly client: string;
   readonly startedAtMs: number;

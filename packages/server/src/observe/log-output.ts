@@ -1,0 +1,54 @@
+import sonicBoom from "sonic-boom";
+
+/** Bytes of the log that may wait to be written. Lines beyond are lost, so that a full disk costs no memory. */
+const maxWaitingBytes = 1024 * 1024;
+
+/**
+ * Writes the log to a file descriptor without ever blocking the server. What cannot be written is tried again every second,
+ * also when a disk is full or the reader of a pipe has stopped reading.
+ */
+export class LogOutput {
+  readonly #file: sonicBoom.SonicBoom;
+  #isEnding = false;
+  #lost = 0;
+
+  constructor(descriptor: number, onRecovered: (lost: number) => void) {
+    // Node then makes a pipe non-blocking, and a thread that waited for its reader would hold up the end of the process.
+    if (descriptor === process.stdout.fd) void process.stdout.writable;
+    this.#file = new sonicBoom.SonicBoom({
+      fd: descriptor,
+      sync: false,
+      maxLength: maxWaitingBytes,
+      periodicFlush: 1000,
+      retryEAGAIN: () => !this.#isEnding,
+    });
+    let reported = 0;
+    this.#file.on("drop", () => (this.#lost += 1));
+    this.#file.on("error", () => undefined); // the line waits for the next try
+    this.#file.on("drain", () => {
+      const lost = this.#lost - reported;
+      reported = this.#lost;
+      if (lost > 0) onRecovered(lost);
+    });
+  }
+
+  /** Lines that were lost since the start. */
+  get lost(): number {
+    return this.#lost;
+  }
+
+  write(line: string): void {
+    if (!this.#isEnding) this.#file.write(line);
+  }
+
+  /** Writes what waits, for at most so long, and takes no more. */
+  async end(withinMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, withinMs);
+    this.#file.flush(() => resolve());
+    await promise;
+    clearTimeout(timer);
+    this.#isEnding = true;
+    this.#file.destroy();
+  }
+}
