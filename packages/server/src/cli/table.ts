@@ -10,11 +10,16 @@ export const addFormatFlags = (command: Command): Command =>
     .addOption(new Option("--json", "the same as --format json").implies({ format: "json" }));
 
 /** The same columns by the same names, whatever the format; JSON keeps their types, and fields that are no column. */
-export function toRows<Row extends object>(columns: readonly string[], rows: readonly Row[], format: Format): string {
+export function toRows(columns: readonly string[], rows: readonly object[], format: Format): string {
   if (format === "json") return toJson(rows);
-  const cells = rows.map((row) => columns.map((column) => String((row as Record<string, unknown>)[column] ?? ""))); // a row has its columns
+  const cells = rows.map((row) => columns.map((column) => cellOf((row as Record<string, unknown>)[column]))); // a row has its columns
   return format === "csv" ? toCsv(columns, cells) : toTable(columns, cells);
 }
+
+const cellOf = (value: unknown): string => {
+  if (value === undefined || value === null) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+};
 
 /** Rows as people read them: columns as wide as their widest cell. */
 export function toTable(header: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -9,9 +9,9 @@ export type Log = Logger;
 export interface ProcessLog {
   readonly log: Log;
   /** How many lines could not be written since the start. */
-  lostLines(): number;
+  readonly lostLines: () => number;
   /** Writes what waits, for at most so many milliseconds, and takes no more. */
-  end(withinMs: number): Promise<void>;
+  readonly end: (withinMs: number) => Promise<void>;
 }
 
 /** One structured line per event on standard output; on a terminal, one that people can read. */

@@ -120,7 +120,7 @@ export const keyStoreContract: readonly ContractCase<KeyStoreSubject>[] = [
       assert.equal(await store.find(full.id), undefined);
       assertSame(await store.list(), [plain]);
       assert.deepEqual(
-        [...(await store.names())].toSorted(),
+        [...(await store.names())].toSorted(([one], [other]) => (one < other ? -1 : 1)),
         [plain, full].map(({ id, name }) => [id, name]),
       );
     },

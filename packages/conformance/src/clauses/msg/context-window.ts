@@ -55,10 +55,10 @@ function sizesOf(context: Context): { readonly first: number; readonly turn: num
   return { first, turn: tokensOf(one, "prompt_tokens") - first };
 }
 
-/** A conversation that leaves room for at least 20 tokens and less than one more turn. */
-function almostFull(context: Context): Members {
+/** A conversation that leaves at least so many tokens, and less than one more turn beyond them. */
+function almostFull(context: Context, room = 20): Members {
   const { first, turn } = sizesOf(context);
-  const turns = Math.floor((contextLength(context) - 20 - first) / turn);
+  const turns = Math.floor((contextLength(context) - room - first) / turn);
   if (turns < 1 || turns > longest) cannot("no conversation fills this context");
   return talk(context, turns);
 }
@@ -68,6 +68,10 @@ const longForm = (context: Context): Members =>
   hasFeature(context, "structured_outputs")
     ? { response_format: { type: "json_schema", json_schema: { name: "long", schema: { const: longText } } } }
     : {};
+
+/** A model that is shown its schema reads the long form as well; two characters a token are more than any text has. */
+const roomForLongForm = (context: Context): number =>
+  hasFeature(context, "schema_in_prompt") ? 20 + longText.length / 2 : 20;
 
 const overflow = { status: 400, code: "context_length_exceeded", param: "messages" };
 const tooLong = ["too long a prompt", "too long a prompt, streamed"];
@@ -122,7 +126,12 @@ export const contextSteps: readonly Step[] = [
     requests: (context) => [
       chat(
         context,
-        { ...almostFull(context), max_completion_tokens: undefined, temperature: 2, ...longForm(context) },
+        {
+          ...almostFull(context, roomForLongForm(context)),
+          max_completion_tokens: undefined,
+          temperature: 2,
+          ...longForm(context),
+        },
         { behaviour: { deadlineMs: 300_000 } },
       ),
     ],

@@ -1,3 +1,4 @@
+import { limit } from "../../contract/contract.ts";
 import type { Step } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
 import { cannot } from "../../judge/finding.ts";
@@ -19,8 +20,8 @@ export const plans = refusals([
   },
 ]);
 
-/** More ids than any vocabulary has today; ids outside of the vocabulary have no effect. */
-const mostTokens = 262_144;
+/** As many ids as half of which a body may hold, beside its other values. The tokens that common words begin with are among them. */
+const mostTokens = 2 * (limit("maxBodyValues") - 100);
 const ids = (isIn: (id: number) => boolean): Members =>
   Object.fromEntries(
     Array.from({ length: mostTokens }, (_, id) => id)
