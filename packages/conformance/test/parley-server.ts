@@ -93,7 +93,7 @@ const settingsOf = (engine: string, folder: string, script: string): Readonly<Re
 });
 
 function profileOf(engine: "scripted" | "embedded", env: NodeJS.ProcessEnv): ConformanceProfile {
-  const records = { command: [node, cli, "request", "{id}", "--data-dir", String(env["PARLEY_DATA_DIR"])] };
+  const records = { command: [node, cli, "request", "{id}", "--json", "--data-dir", String(env["PARLEY_DATA_DIR"])] };
   const facts = { requestsPerMinute: 12, tokensPerMinute: 100, concurrency: 1, restrictedModel: "vendor/model-1-mini" };
   return engine === "scripted"
     ? {
