@@ -116,7 +116,7 @@ export interface TooManyRoundsFacts extends ErrorFacts {
 export class TooManyRoundsError extends ParleyError {
   override readonly name = "TooManyRoundsError";
   readonly code = "too_many_rounds";
-  /** The conversation so far. Its last message makes the calls. */
+  /** The conversation so far. Its last message is the answer of the model with the calls that were not run. */
   declare readonly messages: readonly ChatMessage[];
 
   // eslint-disable-next-line no-useless-constructor -- it asks for more than the one it calls

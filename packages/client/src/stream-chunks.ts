@@ -16,7 +16,7 @@ import type { ChatCompletionChunk, StreamEvent } from "./types.ts";
 
 export type Body = ReadableStream<Uint8Array> | null;
 
-/** How far a stream has come. */
+/** What has been read of a stream so far. */
 export interface Progress {
   readonly chunks: ChatCompletionChunk[];
   answer: Answer<Body> | undefined;

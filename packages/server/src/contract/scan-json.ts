@@ -9,7 +9,7 @@ const blank = 0x20;
 const isOpening = (code: number): boolean => code === 0x7b || code === 0x5b;
 const isClosing = (code: number): boolean => code === 0x7d || code === 0x5d;
 
-/** What a JSON text would cost to parse. */
+/** The size of a JSON text, in what its parsing and checking take time for. */
 export interface JsonSize {
   /** Nested arrays and objects; the root is level 1. */
   readonly levels: number;

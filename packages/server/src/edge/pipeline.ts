@@ -5,7 +5,7 @@ import contract from "../generated/contract.json" with { type: "json" };
 const maxWaiting = contract["x-limits"].maxPipelinedRequests.value;
 
 export interface PipelineOptions {
-  /** Milliseconds for which a reader may take nothing of an answer that is complete. */
+  /** Milliseconds without a byte read by the client, after the whole answer was written; then its connection is closed. */
   readonly slowReaderMs: number;
   /** Milliseconds of silence after which the socket of a running request is closed. */
   readonly silenceMs: number;

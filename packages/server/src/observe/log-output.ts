@@ -41,7 +41,7 @@ export class LogOutput {
     if (!this.#isEnding) this.#file.write(line);
   }
 
-  /** Writes what waits, for at most so long, and takes no more. */
+  /** Writes the waiting lines, for at most `withinMs` milliseconds. Later lines are ignored. */
   async end(withinMs: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, withinMs);

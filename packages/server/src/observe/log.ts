@@ -10,7 +10,7 @@ export interface ProcessLog {
   readonly log: Log;
   /** How many lines could not be written since the start. */
   readonly lostLines: () => number;
-  /** Writes what waits, for at most so many milliseconds, and takes no more. */
+  /** Writes the waiting lines, for at most `withinMs` milliseconds. Later lines are ignored. */
   readonly end: (withinMs: number) => Promise<void>;
 }
 

@@ -9,8 +9,9 @@ import { numberAlphabet, numberCharacters } from "./number-alphabet.ts";
 export type Order = -1 | 0 | 1;
 
 /**
- * Among other texts, exactly the spellings of the numbers that compare with the bound as `accepts` says. A spelling with an
- * exponent has one digit before the point, and that is not 0; a zero has no sign.
+ * Accepts a spelling of a number if and only if `accepts` permits how the number compares with the bound. What it does with
+ * other texts is undefined. Two spellings are excluded: an exponent after anything but one digit from 1 to 9 before the point,
+ * and a zero with a sign.
  */
 export function comparisonAutomaton(bound: Decimal, accepts: (order: Order) => boolean, budget: ComplexityBudget): Dfa {
   const comparison = new Comparison(bound);

@@ -9,7 +9,7 @@ export interface TextTrie<End> {
   readonly ends: readonly End[];
 }
 
-/** Characters with nothing else to choose, and what comes after them. */
+/** A run of characters without a branch, and the trie that follows it. */
 interface Branch<End> {
   readonly text: string;
   readonly rest: TextTrie<End>;
@@ -44,7 +44,7 @@ export function commonLength(one: string, other: string): number {
   return isHalf ? length - 1 : length;
 }
 
-/** A GBNF literal. JSON escapes control characters, so that the text contains none. */
+/** A GBNF literal. The text is JSON, where control characters are already escaped. */
 export const quote = (text: string): string => `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
 
 /**
