@@ -26,7 +26,7 @@ describe("hasCode", () => {
     if (!hasCode(limited, "rate_limit_exceeded", "model_not_found", "connection_error")) throw limited;
     expectTypeOf<typeof limited.code>().toEqualTypeOf<"rate_limit_exceeded" | "model_not_found" | "connection_error">();
     if (limited.code !== "rate_limit_exceeded") throw limited;
-    expectTypeOf<typeof limited.details.limit>().toEqualTypeOf<"requests" | "tokens" | "concurrency">();
+    expectTypeOf<typeof limited.details.limit>().toEqualTypeOf<"requests" | "tokens" | "concurrency" | "bytes">();
     expectTypeOf<typeof limited.param>().toEqualTypeOf<null>();
     expect(limited.details.limit).toBe("tokens");
     expectTypeOf<ErrorWithCode<"model_not_found">["param"]>().toEqualTypeOf<string>();

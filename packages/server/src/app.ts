@@ -12,6 +12,7 @@ import { reportError } from "./edge/report-error.ts";
 import { requireKey } from "./edge/require-key.ts";
 import { serveDocs } from "./edge/serve-docs.ts";
 import { serveHealth } from "./edge/serve-health.ts";
+import { cancelEntry, takeEntry } from "./edge/take-entry.ts";
 import { buildOperations } from "./operations/index.ts";
 import { runOperation } from "./operations/run-operation.ts";
 
@@ -27,11 +28,13 @@ export function createApp(deps: Deps): Express {
   app.use(refuseHugeHeads);
   app.use(allowOrigins(config.corsOrigins)); // browsers ask before they send a key
   app.use(serveHealth(deps), serveDocs(deps.siteFolder, config)); // outside the contract, no key
-  app.use("/v1", requireKey(deps.findCaller, deps.admission.limits)); // headers only: an unauthenticated client never makes us read a body
+  app.use("/v1", requireKey(deps.findCaller, deps.entry.limits)); // headers only: an unauthenticated client never makes us read a body
   app.use(matchOperation); // 404, 405
+  app.use(takeEntry(deps.entry)); // 402, 429, 503: what cannot be served is not read
   app.use(readBody(config.bodyTimeoutMs)); // 415, 413, 408, 400
   app.use(validateBody(deps.gate, deps.schemaCompiler)); // 400
   app.use(runOperation(buildOperations(deps))); // pick engine → fit context → admit → relay → meter
+  app.use(cancelEntry(deps.entry));
   app.use(reportError(deps.log));
   return app;
 }

@@ -2,6 +2,7 @@ import type { SchemaCompiler } from "@parley/inference";
 import type { FindCaller } from "./auth/find-caller.ts";
 import type { Config } from "./config/read-config.ts";
 import type { RequestGate } from "./contract/request-gate.ts";
+import type { EntryDeps } from "./edge/take-entry.ts";
 import type { LedgerRecorder } from "./metering/ledger-recorder.ts";
 import type { Log } from "./observe/log.ts";
 import type { Metrics } from "./observe/metrics.ts";
@@ -16,6 +17,7 @@ export interface Deps extends ChatDeps {
   readonly gate: RequestGate;
   readonly schemaCompiler: SchemaCompiler;
   readonly findCaller: FindCaller;
+  readonly entry: EntryDeps;
   readonly recorder: LedgerRecorder;
   /** Aborts when the server will wait no longer for running requests. */
   readonly shutdown: AbortSignal;

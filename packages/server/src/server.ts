@@ -8,6 +8,7 @@ import { createApp } from "./app.ts";
 import { withEnvironmentKey, withStoredKeys } from "./auth/find-caller.ts";
 import type { KeyStore } from "./auth/key-store.ts";
 import type { Config } from "./config/read-config.ts";
+import type { Deps } from "./deps.ts";
 import { createGate } from "./contract/request-gate.ts";
 import { requestSchema } from "./contract/schema.ts";
 import { brandSite } from "./edge/brand-site.ts";
@@ -16,8 +17,9 @@ import { startModels } from "./engines/start-models.ts";
 import type { ServedModel } from "./engines/served-model.ts";
 import { ApiError } from "./errors/api-error.ts";
 import { HangUp } from "./errors/hang-up.ts";
-import type { AdmissionDeps } from "./limits/admit.ts";
+import { BodyBytes } from "./limits/body-bytes.ts";
 import { Limits } from "./limits/limits.ts";
+import type { EntryDeps } from "./edge/take-entry.ts";
 import { ModelQueue } from "./engines/model-queue.ts";
 import { Listener } from "./listener.ts";
 import { findSpentBudget } from "./metering/budget.ts";
@@ -107,7 +109,7 @@ async function start(
       shutdown: shutdown.signal,
       isStopping: () => isStopping,
       findCaller: withEnvironmentKey(config.apiKey, withStoredKeys(state.keys, nowMs)),
-      admission: admissionFor(config, state.ledger, recorder, () => listener.isDraining),
+      ...gatesFor(config, state.ledger, recorder, () => listener.isDraining),
       timings: {
         firstEventMs: config.firstEventMs,
         keepAliveMs: config.keepAliveMs,
@@ -147,23 +149,24 @@ function queuesFor({ queueLength, queueWaitMs }: Config): (slots: () => number) 
   return (slots) => new ModelQueue(bounds, slots);
 }
 
-function admissionFor(
-  { requestsPerMinute: requests, tokensPerMinute: tokens, reservedTokens }: Config,
+/** Both gates, and the limits that they share. */
+function gatesFor(
+  config: Config,
   ledger: UsageLedger,
   recorder: LedgerRecorder,
   isDraining: () => boolean,
-): AdmissionDeps {
-  const serverWide = { requests, tokens };
-  return {
+): Pick<Deps, "entry" | "admission" | "limits"> {
+  const serverWide = { requests: config.requestsPerMinute, tokens: config.tokensPerMinute };
+  const limits = new Limits(new MemoryLimitStore(serverWide, nowMs), serverWide);
+  const entry: EntryDeps = {
     assertOpen: () => {
       if (isDraining()) throw stopping();
     },
-    limits: new Limits(new MemoryLimitStore(serverWide, nowMs), serverWide),
-    recorder,
+    limits,
+    bodyBytes: new BodyBytes({ ofKey: config.bodyBytesPerKey, ofAll: config.bodyBytes }),
     findSpentBudget: (caller) => findSpentBudget(caller, ledger, nowMs()),
-    reservedTokens,
-    nowMs,
   };
+  return { entry, limits, admission: { recorder, reservedTokens: config.reservedTokens, nowMs } };
 }
 
 /** What is done at the first call, and waited for at every one. */

@@ -30,6 +30,7 @@ const faults: readonly Fault[] = [
   ["key", 401, "invalid_api_key", null, ({ headers }) => void (headers["authorization"] = "Bearer wrong")],
   ["path", 404, "unknown_url", null, (draft) => void (draft.path = "/nothing")],
   ["method", 405, "method_not_allowed", null, (draft) => void (draft.method = "PUT")],
+  ["budget", 402, "insufficient_quota", null, ({ rules }) => void (rules["budgetUsd"] = "0")],
   ["media type", 415, "unsupported_media_type", null, ({ headers }) => void (headers["content-type"] = "text/plain")],
   ["size", 413, "request_too_large", null, (draft) => void (draft.text = `"${"x".repeat(4 * 1024 * 1024)}`)],
   ["JSON", 400, "invalid_json", null, (draft) => void (draft.text ??= "{")],
@@ -55,11 +56,10 @@ const faults: readonly Fault[] = [
   ["an unknown member", 400, "unknown_parameter", "mood", withStrict],
   ["model", 404, "model_not_found", "model", set({ model: "vendor/model-2" })],
   ["context", 400, "context_length_exceeded", "messages", set(say("x".repeat(140_000)))],
-  ["budget", 402, "insufficient_quota", null, ({ rules }) => void (rules["budgetUsd"] = "0")],
-  ["limits", 429, "rate_limit_exceeded", null, ({ rules }) => void (rules["tokensPerMinute"] = 1)],
+  ["tokens a minute", 429, "rate_limit_exceeded", null, ({ rules }) => void (rules["tokensPerMinute"] = 1)],
 ];
 
-const server = useServer({ scenarios: { fail: [{ fail: "no" }] } });
+const server = useServer({ scenarios: { fail: [{ fail: "no" }], stall: [{ role: true }, { stall: true }] } });
 
 async function send(chosen: readonly Fault[]) {
   const draft: Draft = {
@@ -102,6 +102,21 @@ describe("HTTP-21 AUTH-11 AUTH-12 of two faults the first is reported", () => {
 
 test("HTTP-21 ERR-10 all of them at once: the key", async () => {
   expect(await send(faults)).toEqual([401, "invalid_api_key", null]);
+});
+
+test("HTTP-21 LIM-18 the limits on requests come before the body, in their order", async () => {
+  const makeFaulty = async (rules: Record<string, unknown>) => {
+    const headers = { authorization: `Bearer ${await server().makeKey(rules)}` };
+    return { refuse: () => server().refuse({ temperature: "1" }, { headers }), headers };
+  };
+  const once = await makeFaulty({ requestsPerMinute: 1 });
+  expect(await once.refuse()).toMatchObject({ status: 400 });
+  expect(await once.refuse()).toMatchObject({ status: 429, details: { limit: "requests" } });
+
+  const single = await makeFaulty({ concurrency: 1, requestsPerMinute: 2 });
+  const stall = await server().chat({ ...play("stall"), stream: true }, { headers: single.headers });
+  expect(await single.refuse()).toMatchObject({ status: 429, details: { limit: "concurrency" } });
+  await stall.body?.cancel();
 });
 
 test("HTTP-21 admission comes last: an engine that will fail is not asked before the limits", async () => {

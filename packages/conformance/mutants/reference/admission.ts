@@ -7,14 +7,21 @@ import type { Violation } from "./violation.ts";
 
 const reserved = 10;
 
-/** Takes a place for a request, or says why there is none. */
+/** What can be said of a request before its body is read. */
+export function enter(key: Key): Violation | undefined {
+  if (key.rules.isSpent === true) return fault("insufficient_quota", null, "The budget is spent.", 402);
+  if (key.requests.left < 1) return limited("requests", key.requests.waitFor(1));
+  if (key.running >= (key.rules.concurrency ?? Infinity)) return limited("concurrency", 1000);
+  return undefined;
+}
+
+/** Takes a place for a request, or says why there is none. Others may have come while its body was read. */
 export async function admit(world: World, key: Key, body: Body, prompt: number): Promise<Violation | undefined> {
   const { flags } = world.mutant;
-  if (key.rules.isSpent === true) return fault("insufficient_quota", null, "The budget is spent.", 402);
-  if (key.running >= (key.rules.concurrency ?? Infinity)) return limited("concurrency", 1000);
+  const refused = enter(key);
+  if (refused) return refused;
   const tokens = prompt + reserved;
   if (tokens > key.tokens.limit) return limited("tokens", 60_000, tokens);
-  if (key.requests.left < 1) return limited("requests", key.requests.waitFor(1));
   if (key.tokens.left < tokens) return limited("tokens", key.tokens.waitFor(tokens));
   if (Date.now() < world.engine.downUntilMs && flags?.has("stand-in") !== true && body["model"] === "reference/toy") {
     return { ...fault("service_unavailable", null, "The engine is not ready.", 503), headers: waits(2000) };

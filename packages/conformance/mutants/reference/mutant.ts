@@ -74,6 +74,7 @@ export interface Mutant {
 export type Flag =
   | "path-before-key"
   | "body-before-key"
+  | "budget-after-body"
   | "expect-before-key"
   | "closes-after-error"
   | "hang-up-unnoticed"

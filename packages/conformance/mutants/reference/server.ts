@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { limit } from "../../src/contract/contract.ts";
 import { scenariosFor } from "../../src/scenarios.ts";
+import { enter } from "./admission.ts";
 import { answerChat } from "./chat.ts";
 import { edgeReply, errorReply, writeReply } from "./edge.ts";
 import { limitHeaders, makeKey } from "./keys.ts";
@@ -185,6 +186,8 @@ async function route(
       headers: { allow: allowed },
     });
   if (allowed === "GET") return modelReply(world, path, key);
+  const refused = world.mutant.flags?.has("budget-after-body") === true ? undefined : enter(key);
+  if (refused) return errorReply(refused);
   const text = await readText(world, head, request);
   if (typeof text !== "string") return text;
   return answerChat({ world, head, request, response, key }, text);

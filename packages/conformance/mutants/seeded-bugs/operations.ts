@@ -133,6 +133,7 @@ export const operations: SeededBugs = {
     isRecord(error["details"]) ? { ...error, details: lacking(error["details"], "requested") } : error,
   ),
   "place-leaks": flagged("place-leaks"),
+  "budget-after-body": flagged("budget-after-body"),
   "refused-engine-500": onCode("service_unavailable", ({ body }) => ({
     status: 500,
     body: isRecord(body) ? { ...body, error: { ...Object(body["error"]), code: "internal_error" } } : body,

@@ -182,18 +182,19 @@ describe("the published schema", () => {
   });
 });
 
-test("a deadline of the contract that an operator may set is the default of a setting, and no other is one", () => {
+test("a limit of the contract that an operator may set is the default of a setting, and no other is one", () => {
   const limits = Object.entries(contract["x-limits"]);
   const setByOperator = limits.filter(([, { set_by }]) => set_by === "operator");
   const { config: defaults } = read({});
   const settingOf: Readonly<Record<string, number>> = {
-    headDeadlineSeconds: defaults.headTimeoutMs,
-    bodyDeadlineSeconds: defaults.bodyTimeoutMs,
-    requestDeadlineSeconds: defaults.requestTimeoutMs,
-    firstEventPatienceSeconds: defaults.firstEventMs,
-    keepAliveSeconds: defaults.keepAliveMs,
-    slowReaderSeconds: defaults.slowReaderMs,
+    bodyBytesPerKey: defaults.bodyBytesPerKey,
+    headDeadlineSeconds: defaults.headTimeoutMs / 1000,
+    bodyDeadlineSeconds: defaults.bodyTimeoutMs / 1000,
+    requestDeadlineSeconds: defaults.requestTimeoutMs / 1000,
+    firstEventPatienceSeconds: defaults.firstEventMs / 1000,
+    keepAliveSeconds: defaults.keepAliveMs / 1000,
+    slowReaderSeconds: defaults.slowReaderMs / 1000,
   };
-  expect(Object.fromEntries(setByOperator.map(([name, { value }]) => [name, value * 1000]))).toEqual(settingOf);
+  expect(Object.fromEntries(setByOperator.map(([name, { value }]) => [name, value]))).toEqual(settingOf);
   expect(new Set(limits.map(([, { set_by }]) => set_by))).toEqual(new Set(["contract", "operator", "model"]));
 });

@@ -62,6 +62,16 @@ export const settings = {
     whole(1, 1_000_000_000_000).prefault(10_000_000),
     "tokens a minute over all keys, and of a key without a limit of its own",
   ),
+  bodyBytesPerKey: setting(
+    "PARLEY_BODY_BYTES_PER_KEY",
+    whole(4_194_304, 1_000_000_000_000).prefault(33_554_432),
+    "bytes of request bodies of one key that are read or checked at the same time",
+  ),
+  bodyBytes: setting(
+    "PARLEY_BODY_BYTES",
+    whole(4_194_304, 1_000_000_000_000).prefault(268_435_456),
+    "bytes of request bodies of all keys that are read or checked at the same time",
+  ),
   reservedTokens: setting(
     "PARLEY_RESERVED_TOKENS",
     whole(1, 16_384).prefault(1024),

@@ -17,11 +17,11 @@ export class Limits {
     return this.#store.standing(this.#keyOf(caller));
   }
 
-  /** Takes one request, so many tokens and one place. @throws {ApiError} 429 `rate_limit_exceeded` */
-  async take(caller: Caller, tokens: number): Promise<Hold> {
-    const taken = await this.#store.take(this.#keyOf(caller), tokens);
+  /** Takes one request and one place. @throws {ApiError} 429 `rate_limit_exceeded` */
+  async take(caller: Caller): Promise<Hold> {
+    const taken = await this.#store.take(this.#keyOf(caller));
     if ("settle" in taken) return taken;
-    throw exceeded(taken, tokens);
+    throw exceeded(taken, 1);
   }
 
   #keyOf({ keyId, requestsPerMinute, tokensPerMinute, concurrency }: Caller): LimitedKey {
@@ -34,14 +34,14 @@ export class Limits {
   }
 }
 
-function exceeded({ limit, bound, waitMs }: Shortage, tokens: number): ApiError {
+/** @param amount how much of that limit was asked for */
+export function exceeded({ limit, bound, waitMs }: Shortage, amount: number): ApiError {
   const details = { limit };
   if (limit === "concurrency") {
     const message = `This key may have ${bound} requests under way at the same time. Wait for one of them to end.`;
     return new ApiError("rate_limit_exceeded", message, { details, retryAfterMs: 1000 });
   }
   if (waitMs === Number.POSITIVE_INFINITY) {
-    const amount = limit === "tokens" ? tokens : 1;
     const message = `This request needs up to ${amount} ${limit} and the limit is ${bound} a minute: it can never be admitted. Shorten the prompt or lower max_completion_tokens.`;
     const told = { details: { limit, requested: amount }, retryAfterMs: 60_000, isNonRetryable: true };
     return new ApiError("rate_limit_exceeded", message, told);

@@ -27,26 +27,36 @@ export class MemoryLimitStore implements LimitStore {
     };
   }
 
-  async take(key: LimitedKey, tokens: number): Promise<Hold | Shortage> {
+  async take(key: LimitedKey): Promise<Hold | Shortage> {
     const levels = [this.#bucketsOf(key), this.#overall];
-    const shortage =
-      this.#shortage("requests", levels, 1) ?? this.#shortage("tokens", levels, tokens) ?? this.#crowd(key);
+    const shortage = this.#shortage("requests", levels, 1) ?? this.#crowd(key);
     if (shortage) return shortage;
-    const change = (requests: number, amount: number, places: number): void => {
-      for (const level of levels) {
-        level.requests.take(requests, this.#nowMs());
-        level.tokens.take(amount, this.#nowMs());
-      }
-      this.#enter(key.keyId, places);
-    };
-    change(1, tokens, 1);
+    this.#change("requests", levels, 1);
+    this.#enter(key.keyId, 1);
+    let tokens = 0;
     let isOver = false;
-    const end = async (requests: number, amount: number): Promise<void> => {
+    const end = (requests: number, usedTokens: number): void => {
       if (isOver) return;
       isOver = true;
-      change(requests, amount, -1);
+      this.#change("requests", levels, requests);
+      this.#change("tokens", levels, usedTokens - tokens);
+      this.#enter(key.keyId, -1);
     };
-    return { settle: (usedTokens) => end(0, usedTokens - tokens), cancel: () => end(-1, -tokens) };
+    return {
+      takeTokens: async (wanted) => {
+        const missing = this.#shortage("tokens", levels, wanted);
+        if (missing) return missing;
+        tokens = wanted;
+        this.#change("tokens", levels, wanted);
+        return undefined;
+      },
+      settle: async (usedTokens) => end(0, usedTokens),
+      cancel: async () => end(-1, 0),
+    };
+  }
+
+  #change(limit: "requests" | "tokens", levels: readonly Buckets[], amount: number): void {
+    for (const level of levels) level[limit].take(amount, this.#nowMs());
   }
 
   #shortage(limit: "requests" | "tokens", levels: readonly Buckets[], amount: number): Shortage | undefined {

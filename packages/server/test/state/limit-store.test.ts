@@ -26,7 +26,7 @@ describe("the contract notices a store that", () => {
     ["looks first and takes later", takeLater, /^never gives the same unit twice/],
     ["charges nothing for a request that has run", giveAllBack, /^ends a hold once/],
     ["forgets to settle", forgetToSettle, /^replaces the tokens taken/],
-    ["knows no places", (store) => ({ take: (key, n) => store.take({ ...key, concurrency: undefined }, n) }), /^names/],
+    ["knows no places", (store) => ({ take: (key) => store.take({ ...key, concurrency: undefined }) }), /^names/],
     ["takes what it shows", takeToShow, /^starts full/],
   ];
 
@@ -43,18 +43,18 @@ describe("the contract notices a store that", () => {
 function takeLater(store: LimitStore): Partial<LimitStore> {
   const endless = { perMinute: { requests: Number.MAX_SAFE_INTEGER, tokens: Number.MAX_SAFE_INTEGER } };
   return {
-    take: async (key, tokens) => {
-      const { remaining } = (await store.standing(key)).tokens;
-      if (remaining < tokens) return { limit: "tokens", bound: key.perMinute.tokens, waitMs: 1 };
-      return store.take({ ...key, ...endless, concurrency: undefined }, tokens);
+    take: async (key) => {
+      const { remaining } = (await store.standing(key)).requests;
+      if (remaining < 1) return { limit: "requests", bound: key.perMinute.requests, waitMs: 1 };
+      return store.take({ ...key, ...endless, concurrency: undefined });
     },
   };
 }
 
 function giveAllBack(store: LimitStore): Partial<LimitStore> {
   return {
-    take: async (key, tokens) => {
-      const taken = await store.take(key, tokens);
+    take: async (key) => {
+      const taken = await store.take(key);
       return "settle" in taken ? { ...taken, settle: () => taken.cancel() } : taken;
     },
   };
@@ -62,8 +62,8 @@ function giveAllBack(store: LimitStore): Partial<LimitStore> {
 
 function forgetToSettle(store: LimitStore): Partial<LimitStore> {
   return {
-    take: async (key, tokens) => {
-      const taken = await store.take(key, tokens);
+    take: async (key) => {
+      const taken = await store.take(key);
       return "settle" in taken ? { ...taken, settle: async () => undefined } : taken;
     },
   };
@@ -72,7 +72,7 @@ function forgetToSettle(store: LimitStore): Partial<LimitStore> {
 function takeToShow(store: LimitStore): Partial<LimitStore> {
   return {
     standing: async (key) => {
-      const taken = await store.take(key, 1);
+      const taken = await store.take(key);
       if ("settle" in taken) await taken.settle(1);
       return store.standing(key);
     },

@@ -29,6 +29,15 @@ function refused(taken: Hold | Shortage): Shortage {
   return taken;
 }
 
+/** Passes both gates, as a request does whose tokens are known: one that gets no tokens gives back what it holds. */
+async function takeAll(store: LimitStore, of: LimitedKey, tokens: number): Promise<Hold | Shortage> {
+  const taken = await store.take(of);
+  if (!("settle" in taken)) return taken;
+  const shortage = await taken.takeTokens(tokens);
+  if (shortage) await taken.cancel();
+  return shortage ?? taken;
+}
+
 async function assertRemaining(store: LimitStore, of: LimitedKey, requests: number, tokens: number): Promise<void> {
   const standing = await store.standing(of);
   assert.deepEqual([standing.requests.remaining, standing.tokens.remaining], [requests, tokens]);
@@ -49,7 +58,7 @@ export const limitStoreContract: readonly ContractCase<LimitStoreSubject>[] = [
   {
     title: "takes one request and the tokens, which come back evenly",
     assert: async ({ store, advance }) => {
-      held(await store.take(key(), 3000));
+      held(await takeAll(store, key(), 3000));
       const { requests, tokens } = await store.standing(key());
       assert.deepEqual(
         [requests, tokens.remaining, tokens.resetMs],
@@ -64,41 +73,42 @@ export const limitStoreContract: readonly ContractCase<LimitStoreSubject>[] = [
   {
     title: "says how long to wait, and admits after just that time",
     assert: async ({ store, advance }) => {
-      held(await store.take(key(), 6000));
-      const { limit, bound, waitMs } = refused(await store.take(key(), 100));
+      held(await takeAll(store, key(), 6000));
+      const { limit, bound, waitMs } = refused(await takeAll(store, key(), 100));
       assert.deepEqual({ limit, bound, waitMs }, { limit: "tokens", bound: 6000, waitMs: 1000 });
       await advance(900);
-      refused(await store.take(key(), 100));
+      refused(await takeAll(store, key(), 100));
       await advance(100);
-      held(await store.take(key(), 100));
+      held(await takeAll(store, key(), 100));
     },
   },
   {
     title: "says of more than a whole minute's worth that it can never be admitted",
     assert: async ({ store }) => {
-      const shortage = refused(await store.take(key(), 6001));
+      const shortage = refused(await takeAll(store, key(), 6001));
       assert.deepEqual(shortage, { limit: "tokens", bound: 6000, waitMs: Number.POSITIVE_INFINITY });
     },
   },
   {
-    title: "names the first limit in the way: requests, then tokens, then concurrency",
+    title: "names the first limit in the way: requests, then concurrency, then tokens",
     assert: async ({ store }) => {
       const narrow = key({ perMinute: { requests: 2, tokens: 10 }, concurrency: 1 });
-      held(await store.take(narrow, 5));
-      assert.deepEqual(refused(await store.take(narrow, 5)), { limit: "concurrency", bound: 1, waitMs: 0 });
-      assert.equal(refused(await store.take(narrow, 6)).limit, "tokens");
-      await held(await store.take({ ...narrow, concurrency: 2 }, 0)).settle(0);
-      assert.equal(refused(await store.take(narrow, 6)).limit, "requests");
+      const first = held(await takeAll(store, narrow, 5));
+      assert.deepEqual(refused(await takeAll(store, narrow, 6)), { limit: "concurrency", bound: 1, waitMs: 0 });
+      await first.settle(5);
+      assert.equal(refused(await takeAll(store, narrow, 6)).limit, "tokens");
+      await held(await takeAll(store, narrow, 5)).settle(5);
+      assert.equal(refused(await takeAll(store, narrow, 6)).limit, "requests");
     },
   },
   {
     title: "takes nothing for a request that it refuses",
     assert: async ({ store }) => {
       const single = key({ concurrency: 1 });
-      const first = held(await store.take(single, 1000));
+      const first = held(await takeAll(store, single, 1000));
       for (let turn = 0; turn < 5; turn += 1) {
-        refused(await store.take(single, 1000));
-        refused(await store.take(single, 5500));
+        refused(await takeAll(store, single, 1000));
+        refused(await takeAll(store, single, 5500));
       }
       await assertRemaining(store, single, 59, 5000);
       await first.cancel();
@@ -108,9 +118,9 @@ export const limitStoreContract: readonly ContractCase<LimitStoreSubject>[] = [
   {
     title: "never gives the same unit twice, however many ask at the same time",
     assert: async ({ store }) => {
-      const takes = await Promise.all(Array.from({ length: 50 }, () => store.take(key({ concurrency: 10 }), 500)));
+      const takes = await Promise.all(Array.from({ length: 50 }, () => takeAll(store, key({ concurrency: 10 }), 500)));
       assert.equal(takes.filter((taken) => "settle" in taken).length, 10);
-      const others = await Promise.all(Array.from({ length: 50 }, () => store.take(key({ keyId: "other" }), 500)));
+      const others = await Promise.all(Array.from({ length: 50 }, () => takeAll(store, key({ keyId: "other" }), 500)));
       assert.equal(others.filter((taken) => "settle" in taken).length, 12);
     },
   },
@@ -118,50 +128,71 @@ export const limitStoreContract: readonly ContractCase<LimitStoreSubject>[] = [
     title: "holds all keys together to the limits over all of them",
     assert: async ({ store }) => {
       const wide = { perMinute: { requests: 1000, tokens: 1_000_000 } };
-      held(await store.take(key({ ...wide, keyId: "a" }), 60_000));
-      const shortage = refused(await store.take(key({ ...wide, keyId: "b" }), 60_000));
+      held(await takeAll(store, key({ ...wide, keyId: "a" }), 60_000));
+      const shortage = refused(await takeAll(store, key({ ...wide, keyId: "b" }), 60_000));
       assert.deepEqual(shortage, { limit: "tokens", bound: 100_000, waitMs: 12_000 });
       const { tokens } = await store.standing(key({ ...wide, keyId: "b" }));
       assert.deepEqual(tokens, { limit: 100_000, remaining: 40_000, resetMs: 36_000 });
     },
   },
   {
+    title: "counts a request that ends before it takes tokens, and frees its place",
+    assert: async ({ store }) => {
+      const single = key({ concurrency: 1 });
+      await held(await store.take(single)).settle(0);
+      await assertRemaining(store, single, 59, 6000);
+      held(await store.take(single));
+    },
+  },
+  {
+    title: "leaves a hold as it is that gets no tokens",
+    assert: async ({ store }) => {
+      const single = key({ concurrency: 1 });
+      const hold = held(await store.take(single));
+      assert.equal((await hold.takeTokens(6001))?.limit, "tokens");
+      await assertRemaining(store, single, 59, 6000);
+      refused(await store.take(single));
+      await hold.cancel();
+      await assertRemaining(store, single, 60, 6000);
+    },
+  },
+  {
     title: "keeps keys apart",
     assert: async ({ store }) => {
-      held(await store.take(key({ concurrency: 1 }), 6000));
-      held(await store.take(key({ keyId: "other", concurrency: 1 }), 6000));
+      held(await takeAll(store, key({ concurrency: 1 }), 6000));
+      held(await takeAll(store, key({ keyId: "other", concurrency: 1 }), 6000));
     },
   },
   {
     title: "replaces the tokens taken by those used, and frees the place",
     assert: async ({ store }) => {
       const single = key({ concurrency: 1 });
-      await held(await store.take(single, 5000)).settle(1200);
+      await held(await takeAll(store, single, 5000)).settle(1200);
       await assertRemaining(store, single, 59, 4800);
-      await held(await store.take(single, 800)).settle(800);
+      await held(await takeAll(store, single, 800)).settle(800);
       await assertRemaining(store, single, 58, 4000);
     },
   },
   {
     title: "has a debt of more than was taken paid before it gives again",
     assert: async ({ store, advance }) => {
-      await held(await store.take(key(), 100)).settle(9000);
+      await held(await takeAll(store, key(), 100)).settle(9000);
       await assertRemaining(store, key(), 59, 0);
-      assert.equal(refused(await store.take(key(), 100)).waitMs, 31_000);
+      assert.equal(refused(await takeAll(store, key(), 100)).waitMs, 31_000);
       await advance(31_000);
-      held(await store.take(key(), 100));
+      held(await takeAll(store, key(), 100));
     },
   },
   {
     title: "ends a hold once: what is called after settle or cancel changes nothing",
     assert: async ({ store }) => {
       const pair = key({ concurrency: 2 });
-      const [first, second] = [held(await store.take(pair, 1000)), held(await store.take(pair, 1000))];
+      const [first, second] = [held(await takeAll(store, pair, 1000)), held(await takeAll(store, pair, 1000))];
       for (let turn = 0; turn < 3; turn += 1) await first.settle(1000);
       await first.cancel();
       await assertRemaining(store, pair, 58, 4000);
-      held(await store.take(pair, 0));
-      refused(await store.take(pair, 0));
+      held(await takeAll(store, pair, 0));
+      refused(await takeAll(store, pair, 0));
       await second.cancel();
       await second.settle(500);
       await assertRemaining(store, pair, 58, 5000);
@@ -170,7 +201,7 @@ export const limitStoreContract: readonly ContractCase<LimitStoreSubject>[] = [
   {
     title: "gives a key whose limits have changed full buckets",
     assert: async ({ store }) => {
-      held(await store.take(key(), 6000));
+      held(await takeAll(store, key(), 6000));
       await assertRemaining(store, key({ perMinute: { requests: 60, tokens: 7000 } }), 60, 7000);
     },
   },

@@ -165,6 +165,13 @@ const checks: readonly Check[] = [
       return `${answers.length} requests, one after another`;
     },
   ),
+  checkOf(
+    "LIM-18",
+    "Sends a body with a fault with a key whose budget is spent.",
+    ["a spent budget and a faulty body", "plain"],
+    (context) =>
+      mustRefuse(context.answer("a spent budget and a faulty body"), { status: 402, code: "insufficient_quota" }),
+  ),
 ];
 
 export const lim: TestGroup = { steps, checks: [...checks, ...headerChecks] };

@@ -155,4 +155,12 @@ export const steps: readonly Step[] = [
       return [chat(context, { max_completion_tokens: 1 }, { key: "spent" })];
     },
   },
+  {
+    name: "a spent budget and a faulty body",
+    needs: ["models"],
+    requests: (context) => {
+      needsKey(context, "spent");
+      return [chat(context, { temperature: 7 }, { key: "spent" })];
+    },
+  },
 ];

@@ -2,6 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { play, say, toRefusal, until, withKey } from "@parley/server/testing";
 import type { Refusal } from "@parley/server/testing";
+import { RawConnection, requestText } from "../../../test/raw.ts";
 import { useServer } from "../../../test/use-server.ts";
 
 const scenarios = {
@@ -45,11 +46,23 @@ describe("requests a minute", () => {
     for (let turn = 0; turn < 3; turn += 1) expect((await server().fetch("/models", key)).status).toBe(200);
   });
 
-  test("LIM-07 are not used up by what is refused", async () => {
-    const key = withKey(await server().makeKey({ requestsPerMinute: 1 }));
-    expect((await server().chat({ n: 99 }, key)).status).toBe(400);
+  test("LIM-07 are used by a request with a fault, which uses nothing else", async () => {
+    const key = withKey(await server().makeKey({ requestsPerMinute: 3, tokensPerMinute: 5000, concurrency: 1 }));
+    const { headers } = await server().refuse({ n: 99 }, key);
+    expect(headers.get("x-ratelimit-remaining-requests")).toBe("2");
+    expect(headers.get("x-ratelimit-remaining-tokens")).toBe("5000");
     expect((await server().chat({ model: "a/b" }, key)).status).toBe(404);
     expect((await server().chat({}, key)).status).toBe(200);
+    expect(await server().refuse({ n: 99 }, key)).toMatchObject({ status: 429, details: { limit: "requests" } });
+  });
+
+  test("LIM-07 LIM-13 are not used by a request that is refused for its tokens", async () => {
+    const key = withKey(await server().makeKey({ requestsPerMinute: 1, tokensPerMinute: 1 }));
+    for (let turn = 0; turn < 3; turn += 1) {
+      const refusal = await server().refuse({}, key);
+      expect(refusal).toMatchObject({ status: 429, details: { limit: "tokens" } });
+      expect(refusal.headers.get("x-ratelimit-remaining-requests")).toBe("1");
+    }
   });
 });
 
@@ -151,6 +164,39 @@ describe("requests at a time", () => {
     const running = await server().chat({ ...play("stall"), stream: true }, busy);
     expect((await server().chat({}, withKey(await server().makeKey({ concurrency: 1 })))).status).toBe(200);
     await running.body?.cancel();
+  });
+});
+
+describe("bytes of bodies at a time", () => {
+  const size = 3_000_000;
+  const server = useServer({ settings: { bodyBytesPerKey: 2 * size, bodyBytes: 3 * size } });
+
+  /** A request whose body is announced and does not arrive. */
+  async function announce(key: string): Promise<RawConnection> {
+    const connection = await RawConnection.open(server().origin);
+    const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json", Expect: "100-continue" };
+    connection.send(requestText("POST /v1/chat/completions", { ...headers, "Content-Length": String(size) }));
+    return connection;
+  }
+  const statusOf = async (connection: RawConnection): Promise<number | undefined> =>
+    (await connection.read("POST", "/v1/chat/completions"))?.status;
+
+  test("are limited for each key and for all, before a byte is read, and given back when the caller leaves", async () => {
+    const [one, other, third] = [await server().makeKey(), await server().makeKey(), await server().makeKey()];
+    const waiting = [await announce(one), await announce(one), await announce(other)];
+    for (const connection of waiting) expect(await statusOf(connection)).toBe(100);
+    using ofKey = await announce(one);
+    const limited = await ofKey.read("POST", "/v1/chat/completions");
+    expect(limited).toMatchObject({ status: 429 });
+    expect(limited?.body).toContain('"limit":"bytes"');
+    using ofAll = await announce(third);
+    expect((await ofAll.read("POST", "/v1/chat/completions"))?.body).toContain("capacity_exhausted");
+    expect((await server().chat({}, withKey(one))).status).toBe(429);
+    for (const connection of waiting) connection[Symbol.dispose]();
+    await until(
+      async () => (await server().chat({}, withKey(one))).status,
+      (status) => status === 200,
+    );
   });
 });
 

@@ -1,5 +1,6 @@
 import { compileGrammars } from "@parley/inference";
 import type { RequestContext } from "../../edge/request-context.ts";
+import { entryOf } from "../../edge/take-entry.ts";
 import { toEngineRequest } from "../../contract/to-engine-request.ts";
 import { toApiError } from "../../engines/engine-failure.ts";
 import { fitContext } from "../../engines/fit-context.ts";
@@ -9,6 +10,7 @@ import type { ServedModels } from "../../engines/pick-engine.ts";
 import { admit } from "../../limits/admit.ts";
 import type { AdmissionDeps } from "../../limits/admit.ts";
 import { setLimitHeaders } from "../../limits/limit-headers.ts";
+import type { Limits } from "../../limits/limits.ts";
 import { meter, settle } from "../../metering/meter.ts";
 import { priceOf } from "../../metering/price.ts";
 import { collect } from "../../relay/collect.ts";
@@ -22,6 +24,7 @@ import type { Operation } from "../call.ts";
 export interface ChatDeps {
   readonly models: ServedModels;
   readonly admission: AdmissionDeps;
+  readonly limits: Limits;
   readonly timings: StreamTimings;
   /** Called with a failure that ended a stream in the middle. */
   readonly onBroken: (context: RequestContext, error: unknown) => void;
@@ -30,14 +33,14 @@ export interface ChatDeps {
 
 /** Picks the engine, fits the context, admits, and relays the answer: streamed as it comes, or collected. */
 export const createChatCompletion =
-  ({ models, admission, timings, onBroken, nowMs }: ChatDeps): Operation<"createChatCompletion"> =>
+  ({ models, admission, limits, timings, onBroken, nowMs }: ChatDeps): Operation<"createChatCompletion"> =>
   async ({ context, caller, body, validated, response }) => {
     const { id: requestId, signal, record } = context;
     const model = pickModel(models, caller, body.model);
     const metadata = readyMetadata(model);
     const { defaultReasoningEffort } = model;
-    const limits = { metadata, maxCompletionTokens: maxCompletionOf(model), defaultReasoningEffort };
-    const asked = toEngineRequest(body, validated.text, limits, caller.keyId);
+    const modelLimits = { metadata, maxCompletionTokens: maxCompletionOf(model), defaultReasoningEffort };
+    const asked = toEngineRequest(body, validated.text, modelLimits, caller.keyId);
     const { promptTokens, request } = await fitContext(model, asked, signal);
 
     const isStream = body.stream === true;
@@ -45,6 +48,7 @@ export const createChatCompletion =
       record,
       requestId,
       caller,
+      entry: entryOf(response),
       model,
       isStream,
       n: request.n,
@@ -53,7 +57,7 @@ export const createChatCompletion =
     };
     Object.assign(record, { model: model.id, isStream });
     await using permit = await admit(admissionRequest, admission, signal);
-    await setLimitHeaders(response, admission.limits, caller);
+    await setLimitHeaders(response, limits, caller);
 
     const constrained = { ...request, grammars: compileGrammars(request, validated.schemas) };
     const events = meter(model.engine.stream(constrained, signal), permit, record, nowMs);
