@@ -46,6 +46,11 @@ def _outcomes(exchange: Exchange) -> Iterator[Outcome]:
     if exchange.key not in (KEY, LIMITED_KEY, SPENT_KEY):
         yield 401, "invalid_api_key", None
         return
+    if exchange.key == SPENT_KEY:
+        yield 402, "insufficient_quota", None
+        return
+    if exchange.key == LIMITED_KEY:
+        yield 429, "rate_limit_exceeded", None
     if not _is_json_declared(exchange):
         yield 415, "unsupported_media_type", None
         return
@@ -116,11 +121,6 @@ def _for_valid(exchange: Exchange) -> Iterator[Outcome]:
     scenario = scenario_of(exchange)
     if len(exchange.sent) > SMALL_BODY_BYTES:
         yield 400, "context_length_exceeded", "messages"
-    if exchange.key == SPENT_KEY:
-        yield 402, "insufficient_quota", None
-        return
-    if exchange.key == LIMITED_KEY:
-        yield 429, "rate_limit_exceeded", None
     if scenario in SCENARIOS:
         code = {502: "upstream_error", 504: "timeout"}[SCENARIOS[scenario]]
         yield SCENARIOS[scenario], code, None
