@@ -63,7 +63,19 @@ export const images = {
   /** Debian's languages. A tool that needs another one, or a newer one, is skipped and named. */
   partners: {
     pin: "node",
-    debian: [...debian, "composer", "default-jdk-headless", "jq", "maven", "php-cli", "ruby"],
+    debian: [
+      ...debian,
+      "composer",
+      "default-jdk-headless",
+      "jq",
+      "maven",
+      "php-cli",
+      "php-curl",
+      "php-guzzlehttp-guzzle",
+      "php-mbstring",
+      "ruby",
+      "ruby-typhoeus",
+    ],
     hasWorkspace: true,
     host: { programs: [["git"]] },
   },

@@ -235,7 +235,7 @@ export const steps: readonly Step[] = [
     inputs: ["vitest.vllm.config.ts", ...server],
     needs: ["types"],
     cores: 2,
-    timeLimitSeconds: 1800,
+    timeLimitSeconds: 3600,
   }),
   step({
     name: "image",
