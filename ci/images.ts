@@ -29,6 +29,8 @@ export interface Image {
   readonly dockerfile?: { readonly context: string; readonly file: string };
   /** Packages of Debian, installed on top of the pin. */
   readonly debian?: readonly string[];
+  /** Bytes of `/dev/shm`, where the 64 MiB of a container are too few. */
+  readonly sharedMemoryBytes?: number;
   /** Whether the packages of the lock file are installed in it. */
   readonly hasWorkspace: boolean;
   readonly host: Host;
@@ -42,6 +44,8 @@ export const images = {
   vllm: {
     pin: "node",
     debian: [...debian, "libnuma1"],
+    // Its processes exchange 160 MiB for each engine.
+    sharedMemoryBytes: 2 ** 31,
     hasWorkspace: true,
     host: { programs: [["git"], ["python3"]] },
   },

@@ -49,6 +49,7 @@ const servedContracts = ["docs/site/contract/openapi.yaml", "docs/site/contract/
 const contract = ["openapi", "repo/generate.ts"];
 const inference = ["packages/inference", "demo-models"];
 const server = ["packages/server", ...inference, ...contract, "docs", "deploy/parley.service"];
+const shown = [...server, "README.md", "packages/client"];
 const conformance = ["packages/conformance", ...server];
 const typescript = ["bench", "deploy", "docs", "fuzz", "openapi", "packages", "repo"];
 /** The tests about the tree ask git for it. */
@@ -114,13 +115,13 @@ export const steps: readonly Step[] = [
   suite({ name: "unit", purpose: "the parts of the engines and of the server", inputs: server }),
   suite({ name: "operations", purpose: "every status of every operation", inputs: server }),
   suite({ name: "engines", purpose: "the engines as whole processes, with real weights", inputs: inference }),
-  suite({ name: "server", purpose: "the server as a whole: commands, crashes, streams, limits", inputs: server }),
+  suite({ name: "server", purpose: "the server as a whole: commands, crashes, streams, limits", inputs: shown }),
   suite({ name: "sdks", purpose: "OpenAI's, Vercel's and LangChain's SDKs against the server", inputs: server }),
   suite({
     name: "client",
     purpose: "our client against the server, and as it is packed",
     image: "browser",
-    inputs: ["packages/client", "LICENSE", ...server],
+    inputs: ["LICENSE", ...shown],
   }),
   suite({ name: "demo-models", purpose: "what judges the demonstration models", inputs: ["demo-models"] }),
   suite({

@@ -26,7 +26,7 @@ export const sourceOf = (paths: readonly string[]): Directory =>
 
 /** The container of an image, with the packages of the lock file where it has them, and without the source. */
 export function containerOf(name: ImageName): Container {
-  const { dockerfile, pin, debian = [], hasWorkspace } = imageOf(name);
+  const { dockerfile, pin, debian = [], sharedMemoryBytes: size, hasWorkspace } = imageOf(name);
   const image = pinOf(pin);
   if (dockerfile) {
     const { context, file } = dockerfile;
@@ -36,7 +36,8 @@ export function containerOf(name: ImageName): Container {
       .withWorkdir(workdir);
   }
   const base = withPackages(dag.container().from(image), debian).withWorkdir(workdir);
-  return hasWorkspace ? withWorkspace(base) : base;
+  const sized = size === undefined ? base : base.withMountedTemp("/dev/shm", { size });
+  return hasWorkspace ? withWorkspace(sized) : sized;
 }
 
 const withPackages = (container: Container, names: readonly string[]): Container =>

@@ -53,9 +53,10 @@ const runOf = (step: Step): Chain => {
 
 /** Where an image comes from: a pin, or a Dockerfile on a pin. */
 function expectImage(chain: Chain, name: ImageName): void {
-  const { pin, dockerfile } = imageOf(name);
+  const { pin, dockerfile, sharedMemoryBytes: size } = imageOf(name);
   const [built] = chain.all("dockerBuild");
   expect(chain.all("from").map(({ address }) => address)).toEqual(dockerfile ? [] : [pinOf(pin)]);
+  expect(chain.all("withMountedTemp")).toEqual(size === undefined ? [] : [{ path: "/dev/shm", size }]);
   expect(built).toEqual(
     dockerfile && { dockerfile: dockerfile.file, buildArgs: [{ name: "BASE", value: pinOf(pin) }] },
   );

@@ -1,5 +1,4 @@
-import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -16,9 +15,8 @@ export interface ShownRequest {
  * questions in code. Code that sends more than a question is written down here as what it sends.
  */
 export function readShownRequests(): ShownRequest[] {
-  const files = execFileSync("git", ["ls-files"], { cwd: root, encoding: "utf8" }).split("\n");
-  const examples = files.filter((path) => /^openapi\/examples\/request-.*\.json$/.test(path));
-  const pages = files.filter((path) => isPage(path));
+  const examples = globSync("openapi/examples/request-*.json", { cwd: root }).toSorted();
+  const pages = globSync(shownPages, { cwd: root }).toSorted();
   const said = new Set(pages.flatMap((path) => questionsIn(readFileSync(`${root}/${path}`, "utf8"))));
   return [
     ...examples.map((path) => ({
@@ -30,10 +28,14 @@ export function readShownRequests(): ShownRequest[] {
   ];
 }
 
-const isPage = (path: string): boolean =>
-  /(^README\.md|^docs\/(guides|examples)\/|^packages\/client\/(README\.md|examples\/)|^openapi\/openapi\.yaml$|cli\/run-server\.ts$)/.test(
-    path,
-  );
+const shownPages = [
+  "README.md",
+  "docs/{guides,examples}/**/*.*",
+  "openapi/openapi.yaml",
+  "packages/client/README.md",
+  "packages/client/examples/*.*",
+  "packages/server/src/cli/run-server.ts",
+];
 
 /** What a user says, in JSON and in code. */
 const questionsIn = (text: string): string[] =>
