@@ -69,8 +69,12 @@ function compareLists(
   return compare(path, byName(before), byName(now), ofAddition);
 }
 
-/** A bound on what a caller may send may grow. Of every other number somebody relies on both sides. */
+/**
+ * A bound on what a caller may send may grow, and a stream may end with one more code: callers expect codes that they do not
+ * know. Of every other value somebody relies on both sides.
+ */
 function gradeOfValue([word, name = "", member]: readonly string[], before: unknown, now: unknown): Grade {
+  if (word === "x-error-catalog" && member === "in_stream" && now === true) return "additive";
   const isBound = word === "x-limits" && member === "value" && /^(?:max|schema)[A-Z]/.test(name);
   return isBound && Number(now) > Number(before) ? "additive" : "breaking";
 }

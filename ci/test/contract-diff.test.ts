@@ -170,6 +170,18 @@ const edits: readonly (readonly [title: string, grade: Grade, place: string, edi
     "x-error-catalog timeout remedy",
     (d) => (d["x-error-catalog"].timeout.remedy = "Wait."),
   ],
+  [
+    "an error can end a stream, too",
+    "additive",
+    "x-error-catalog request_too_large in_stream",
+    (d) => (d["x-error-catalog"].request_too_large.in_stream = true),
+  ],
+  [
+    "an error ends no stream any more",
+    "breaking",
+    "x-error-catalog timeout in_stream",
+    (d) => (d["x-error-catalog"].timeout.in_stream = false),
+  ],
   ["an error is added", "additive", "x-error-catalog new_error", (d) => (d["x-error-catalog"].new_error = {})],
   ["an error is gone", "breaking", "x-error-catalog invalid_json", (d) => delete d["x-error-catalog"].invalid_json],
   ["a limit is tightened", "breaking", "x-limits maxBodyBytes value", (d) => (d["x-limits"].maxBodyBytes.value -= 1)],

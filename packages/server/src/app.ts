@@ -28,7 +28,7 @@ export function createApp(deps: Deps): Express {
   app.use(refuseHugeHeads);
   app.use(allowOrigins(config.corsOrigins)); // browsers ask before they send a key
   app.use(serveHealth(deps), serveDocs(deps.siteFolder, config)); // outside the contract, no key
-  app.use("/v1", requireKey(deps.findCaller, deps.entry.limits)); // headers only: an unauthenticated client never makes us read a body
+  app.use("/v1", requireKey(deps.findCaller, deps.runningKeys, deps.entry.limits)); // headers only: an unauthenticated client never makes us read a body
   app.use(matchOperation); // 404, 405
   app.use(takeEntry(deps.entry)); // 402, 429, 503: what cannot be served is not read
   app.use(readBody(config.bodyTimeoutMs)); // 415, 413, 408, 400

@@ -1,5 +1,6 @@
 import type { SchemaCompiler } from "@parley/inference";
 import type { FindCaller } from "./auth/find-caller.ts";
+import type { RunningKeys } from "./auth/running-keys.ts";
 import type { Config } from "./config/read-config.ts";
 import type { RequestGate } from "./contract/request-gate.ts";
 import type { EntryDeps } from "./edge/take-entry.ts";
@@ -17,6 +18,7 @@ export interface Deps extends ChatDeps {
   readonly gate: RequestGate;
   readonly schemaCompiler: SchemaCompiler;
   readonly findCaller: FindCaller;
+  readonly runningKeys: RunningKeys;
   readonly entry: EntryDeps;
   readonly recorder: LedgerRecorder;
   /** Aborts when the server will wait no longer for running requests. */

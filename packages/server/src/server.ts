@@ -7,6 +7,7 @@ import type { SupervisorReport } from "@parley/inference";
 import { createApp } from "./app.ts";
 import { withEnvironmentKey, withStoredKeys } from "./auth/find-caller.ts";
 import type { KeyStore } from "./auth/key-store.ts";
+import { RunningKeys } from "./auth/running-keys.ts";
 import type { Config } from "./config/read-config.ts";
 import type { Deps } from "./deps.ts";
 import { createGate } from "./contract/request-gate.ts";
@@ -108,7 +109,7 @@ async function start(
       nowMs,
       shutdown: shutdown.signal,
       isStopping: () => isStopping,
-      findCaller: withEnvironmentKey(config.apiKey, withStoredKeys(state.keys, nowMs)),
+      ...keysFor(config, state.keys, started),
       ...gatesFor(config, state.ledger, recorder, () => listener.isDraining),
       timings: {
         firstEventMs: config.firstEventMs,
@@ -148,6 +149,16 @@ function queuesFor({ queueLength, queueWaitMs }: Config): (slots: () => number) 
   const bounds = { maxWaiting: queueLength, maxWaitMs: queueWaitMs };
   return (slots) => new ModelQueue(bounds, slots);
 }
+
+/** Who may send, and who still may while a request runs. */
+const keysFor = (
+  { apiKey }: Config,
+  keys: KeyStore,
+  started: AsyncDisposableStack,
+): Pick<Deps, "findCaller" | "runningKeys"> => ({
+  findCaller: withEnvironmentKey(apiKey, withStoredKeys(keys, nowMs)),
+  runningKeys: started.use(new RunningKeys(keys)),
+});
 
 /** Both gates, and the limits that they share. */
 function gatesFor(

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { miniId, modelId, parley, toRefusal, withKey } from "@parley/server/testing";
+import { judgeStream, miniId, modelId, parley, play, toRefusal, withKey } from "@parley/server/testing";
 import type { CliResult } from "@parley/server/testing";
 import { useServer } from "./use-server.ts";
 
@@ -219,4 +219,38 @@ test("a path that is no data folder is said to be none, and is not made", async 
 test("a key of another server is nobody's", async () => {
   const refusal = await toRefusal(await server().chat({}, withKey("parley_aaaaaaaa.bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb")));
   expect(refusal).toMatchObject({ status: 401, code: "invalid_api_key" });
+});
+
+describe("a key that is disabled or deleted while its requests run ends them within a second:", () => {
+  const begun = [{ role: true, tokens: 0 }, { text: "one" }] as const;
+  const busy = useServer({
+    scenarios: { open: [...begun, { stall: true }], slow: [...begun, { wait_ms: 3000 }, { finish: "stop" }] },
+  });
+
+  test.each(["disable", "delete"])("keys %s, with invalid_api_key", async (change) => {
+    const token = await busy().makeKey();
+    const id = token.slice("parley_".length, token.indexOf("."));
+    const asked = { ...play("open"), stream: true };
+    const stream = await busy().chat(asked, withKey(token));
+    const plain = busy().chat(play("open"), withKey(token));
+    const other = busy().stream(play("slow"), withKey(await busy().makeKey()));
+
+    const { code } = await parley(["keys", change, id, "--data-dir", busy().dataDir], { cwd: busy().dataDir });
+    expect(code).toBe(0);
+    const changedMs = performance.now();
+    expect(judgeStream(asked, await stream.text())).toMatchObject({
+      end: "failed",
+      text: "one",
+      error: { code: "invalid_api_key" },
+    });
+    expect(await toRefusal(await plain)).toMatchObject({ status: 401, code: "invalid_api_key" });
+    expect(performance.now() - changedMs).toBeLessThan(1000);
+
+    expect(await other).toMatchObject({ end: "done", text: "one" });
+    const rows = (await busy().ledger()).filter((row) => row.key_id === id);
+    expect(rows).toMatchObject([
+      { outcome: "failed", completion_tokens: 1 },
+      { outcome: "failed", completion_tokens: 1 },
+    ]);
+  });
 });

@@ -6,13 +6,13 @@ import { attachContext, newRequestId } from "./request-context.ts";
 
 const clientIdPattern = new RegExp(`^[ -~]{1,${contract["x-limits"].clientRequestIdCharacters.value}}$`);
 
-/**
- * The first stage: names the request and starts its time-out. One signal aborts when the caller hangs up, when the
- * request times out, or when the server shuts down. Every later stage listens to it.
- */
 /** Of a path in the log and the metrics; a caller can write a much longer one. */
 const maxPathLength = 256;
 
+/**
+ * The first stage: names the request and starts its time-out. One signal aborts when the caller hangs up, when the
+ * request times out, when its key is disabled, or when the server shuts down. Every later stage listens to it.
+ */
 export function openRequest(requestTimeoutMs: number, shutdown: AbortSignal, nowMs: () => number): RequestHandler {
   return function openRequest(req, res, next) {
     const id = newRequestId();
@@ -33,7 +33,8 @@ export function openRequest(requestTimeoutMs: number, shutdown: AbortSignal, now
       client: req.ip ?? "",
       startedAtMs: nowMs(),
     };
-    attachContext(res, { id, signal: controller.signal, record, work: Promise.resolve() });
+    const end = (reason: ApiError): void => controller.abort(reason);
+    attachContext(res, { id, signal: controller.signal, end, record, work: Promise.resolve() });
     res.setHeader("x-request-id", id);
     const clientId = req.get("x-client-request-id");
     if (clientId !== undefined && clientIdPattern.test(clientId)) res.setHeader("x-client-request-id", clientId);

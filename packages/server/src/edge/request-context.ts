@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
+import type { ApiError } from "../errors/api-error.ts";
 import type { RequestRecord } from "../observe/request-record.ts";
 
 /** What every stage knows about the request. */
@@ -8,6 +9,8 @@ export interface RequestContext {
   readonly id: string;
   /** Aborts when the caller hangs up or the request's time is over; the reason says which. */
   readonly signal: AbortSignal;
+  /** Aborts the signal, with an error that becomes the answer. */
+  readonly end: (reason: ApiError) => void;
   /** The fields of the access log, filled in by the stages. */
   readonly record: RequestRecord;
   /** The operation. It may end after its connection has. */

@@ -3,7 +3,8 @@ import type { RequestHandler } from "express";
 import { authenticate } from "../auth/authenticate.ts";
 import type { FindCaller } from "../auth/find-caller.ts";
 import type { Caller } from "../auth/caller.ts";
-import { setLimitHeaders } from "../limits/limit-headers.ts";
+import type { RunningKeys } from "../auth/running-keys.ts";
+import { removeLimitHeaders, setLimitHeaders } from "../limits/limit-headers.ts";
 import type { Limits } from "../limits/limits.ts";
 import { ApiError } from "../errors/api-error.ts";
 import { contextOf } from "./request-context.ts";
@@ -18,11 +19,17 @@ export function callerOf(response: ServerResponse): Caller {
 }
 
 /** Reads headers only. An unauthenticated client cannot make the server read a body, and learns nothing of what is served. */
-export function requireKey(findCaller: FindCaller, limits: Limits): RequestHandler {
+export function requireKey(findCaller: FindCaller, running: RunningKeys, limits: Limits): RequestHandler {
   return async function requireKey(req, res, next) {
     const caller = await authenticate(req.rawHeaders, findCaller);
     callers.set(res, caller);
-    contextOf(res).record.keyId = caller.keyId;
+    const { record, end } = contextOf(res);
+    record.keyId = caller.keyId;
+    const refuse = (reason: ApiError): void => {
+      if (!res.headersSent) removeLimitHeaders(res);
+      end(reason);
+    };
+    res.on("close", running.add(caller.keyId, refuse));
     await setLimitHeaders(res, limits, caller);
     assertExpectation(req.headers.expect);
     next();
