@@ -51,8 +51,8 @@ describe("the catalogue of errors", () => {
     expect(codesOf(({ retry }) => (retry.helps === "never") !== (retry.wait === "none"))).toEqual([]);
   });
 
-  test("lets only errors of the server end a stream", () => {
-    expect(codesOf(({ type, in_stream }) => in_stream !== (type === "server_error"))).toEqual([]);
+  test("lets errors of the server end a stream, and of a caller's only that its key was disabled meanwhile", () => {
+    expect(codesOf(({ type, in_stream }) => in_stream !== (type === "server_error"))).toEqual(["invalid_api_key"]);
   });
 
   test("is where every code of the edge and of a schema comes from", () => {
