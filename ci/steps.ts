@@ -49,7 +49,7 @@ const servedContracts = ["docs/site/contract/openapi.yaml", "docs/site/contract/
 const contract = ["openapi", "repo/generate.ts"];
 const inference = ["packages/inference", "demo-models"];
 const server = ["packages/server", ...inference, ...contract, "docs", "deploy/parley.service"];
-const shown = [...server, "README.md", "packages/client"];
+const shown = [...server, "README.md", "packages/client"]; // every page that shows a request
 const conformance = ["packages/conformance", ...server];
 const typescript = ["bench", "deploy", "docs", "fuzz", "openapi", "packages", "repo"];
 /** The tests about the tree ask git for it. */

@@ -150,7 +150,7 @@ function queuesFor({ queueLength, queueWaitMs }: Config): (slots: () => number) 
   return (slots) => new ModelQueue(bounds, slots);
 }
 
-/** Who may send, and who still may while a request runs. */
+/** Finds callers by their keys, and ends the requests of a key that is disabled. */
 const keysFor = (
   { apiKey }: Config,
   keys: KeyStore,

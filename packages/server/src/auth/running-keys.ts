@@ -7,7 +7,7 @@ const lookEveryMs = 500;
 
 type End = (reason: ApiError) => void;
 
-/** The running requests of each key. Those of a key that is disabled or deleted are ended within a second. */
+/** Knows the running requests of each key, and ends them within a second when the key is disabled or deleted. */
 export class RunningKeys implements Disposable {
   readonly #store: KeyStore;
   readonly #requests = new Map<string, Set<End>>();
@@ -21,10 +21,10 @@ export class RunningKeys implements Disposable {
   /**
    * Adds a running request of a key.
    * @param end ends the request with 401 `invalid_api_key`, in its stream where that has begun
-   * @returns takes the request out again
+   * @returns a function that removes the request again
    */
   add(keyId: string, end: End): () => void {
-    // It is in no store, and lasts as long as the process.
+    // No command can disable this key: it is in no store.
     if (keyId === environmentKey) return () => undefined;
     const requests = this.#requests.get(keyId) ?? new Set();
     this.#requests.set(keyId, requests.add(end));

@@ -1,6 +1,7 @@
 import type { ErrorRequestHandler } from "express";
 import { ApiError, internalError } from "../errors/api-error.ts";
 import { HangUp } from "../errors/hang-up.ts";
+import { removeLimitHeaders } from "../limits/limit-headers.ts";
 import type { Log } from "../observe/log.ts";
 import { contextOf } from "./request-context.ts";
 import { answerEarly, hasUnreadBody } from "./unread-body.ts";
@@ -16,6 +17,8 @@ export function reportError(log: Log): ErrorRequestHandler {
       log.error({ request_id: id, err: error.cause ?? error }, error.message);
     if (res.headersSent || res.destroyed || thrown instanceof HangUp) return void res.destroy();
     const body = Buffer.from(JSON.stringify(error.toBody(id)));
+    // The key may have been disabled after its limits were set.
+    if (error.status === 401) removeLimitHeaders(res);
     for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);
     res.setHeader("content-type", "application/json; charset=utf-8").setHeader("content-length", body.length);
     res.statusCode = error.status;

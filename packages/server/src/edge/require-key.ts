@@ -4,7 +4,7 @@ import { authenticate } from "../auth/authenticate.ts";
 import type { FindCaller } from "../auth/find-caller.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { RunningKeys } from "../auth/running-keys.ts";
-import { removeLimitHeaders, setLimitHeaders } from "../limits/limit-headers.ts";
+import { setLimitHeaders } from "../limits/limit-headers.ts";
 import type { Limits } from "../limits/limits.ts";
 import { ApiError } from "../errors/api-error.ts";
 import { contextOf } from "./request-context.ts";
@@ -25,11 +25,8 @@ export function requireKey(findCaller: FindCaller, running: RunningKeys, limits:
     callers.set(res, caller);
     const { record, end } = contextOf(res);
     record.keyId = caller.keyId;
-    const refuse = (reason: ApiError): void => {
-      if (!res.headersSent) removeLimitHeaders(res);
-      end(reason);
-    };
-    res.on("close", running.add(caller.keyId, refuse));
+    // A response that is closed already would never remove its request.
+    if (!res.destroyed) res.on("close", running.add(caller.keyId, end));
     await setLimitHeaders(res, limits, caller);
     assertExpectation(req.headers.expect);
     next();

@@ -15,7 +15,7 @@ export async function setLimitHeaders(response: ServerResponse, limits: Limits, 
   }
 }
 
-/** An answer to a key that is not accepted shows no limits (LIM-03). */
+/** Takes the six headers away again: a 401 carries no limits (LIM-03). */
 export function removeLimitHeaders(response: ServerResponse): void {
   for (const kind of kinds)
     for (const fact of ["limit", "remaining", "reset"]) response.removeHeader(`x-ratelimit-${fact}-${kind}`);
