@@ -121,7 +121,8 @@ async function start(
   );
   const close = once(async (lameDuckMs = 0) => {
     isStopping = true;
-    await wait(lameDuckMs);
+    // Even a timer of 0 ms would let requests in.
+    if (lameDuckMs > 0) await wait(lameDuckMs);
     await listener.drain(config.drainMs, () => shutdown.abort(stopping()));
     await started.disposeAsync();
   });
@@ -168,7 +169,8 @@ function gatesFor(
   isDraining: () => boolean,
 ): Pick<Deps, "entry" | "admission" | "limits"> {
   const serverWide = { requests: config.requestsPerMinute, tokens: config.tokensPerMinute };
-  const limits = new Limits(new MemoryLimitStore(serverWide, nowMs), serverWide);
+  // Not the wall clock: setting it would grant or block requests.
+  const limits = new Limits(new MemoryLimitStore(serverWide, () => performance.now()), serverWide);
   const entry: EntryDeps = {
     assertOpen: () => {
       if (isDraining()) throw stopping();
