@@ -70,8 +70,8 @@ function compareLists(
 }
 
 /**
- * A bound on what a caller may send may grow. A further code may end a stream, because callers have to expect codes that they
- * do not know. Every other change of a value breaks somebody who relies on it.
+ * A bound on what a caller may send may grow. One more error may end a stream, because callers must handle codes that they do
+ * not know. Any other changed value breaks a caller who relies on it.
  */
 function gradeOfValue([word, name = "", member]: readonly string[], before: unknown, now: unknown): Grade {
   if (word === "x-error-catalog" && member === "in_stream" && now === true) return "additive";

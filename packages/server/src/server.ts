@@ -151,7 +151,7 @@ function queuesFor({ queueLength, queueWaitMs }: Config): (slots: () => number) 
   return (slots) => new ModelQueue(bounds, slots);
 }
 
-/** Finds callers by their keys, and ends the requests of a key that is disabled. */
+/** Authentication: finds the caller of a key, and ends the requests of a key that is disabled or deleted. */
 const keysFor = (
   { apiKey }: Config,
   keys: KeyStore,

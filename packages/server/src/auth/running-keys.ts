@@ -2,8 +2,8 @@ import { ApiError } from "../errors/api-error.ts";
 import { environmentKey } from "./find-caller.ts";
 import type { KeyStore } from "./key-store.ts";
 
-/** Milliseconds between two looks at the keys of running requests. */
-const lookEveryMs = 500;
+/** How often the keys of running requests are checked, in milliseconds. */
+const checkEveryMs = 500;
 
 type End = (reason: ApiError) => void;
 
@@ -15,13 +15,13 @@ export class RunningKeys implements Disposable {
 
   constructor(store: KeyStore) {
     this.#store = store;
-    this.#timer = setInterval(() => void this.#look(), lookEveryMs);
+    this.#timer = setInterval(() => void this.#check(), checkEveryMs);
   }
 
   /**
    * Adds a running request of a key.
    * @param end ends the request with 401 `invalid_api_key`, in its stream where that has begun
-   * @returns a function that removes the request again
+   * @returns a function that removes the request, to be called when it has ended
    */
   add(keyId: string, end: End): () => void {
     // No command can disable this key: it is in no store.
@@ -34,7 +34,7 @@ export class RunningKeys implements Disposable {
     };
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     await Promise.all([...this.#requests].map(([keyId, requests]) => this.#endIfRefused(keyId, requests)));
   }
 
@@ -43,7 +43,7 @@ export class RunningKeys implements Disposable {
       const key = await this.#store.find(keyId);
       if (key && key.disabledMs === undefined) return;
     } catch {
-      // A store that cannot be reached says nothing about the key. The next look asks again.
+      // A store that cannot be reached says nothing about the key. The next check asks again.
       return;
     }
     for (const end of requests) end(new ApiError("invalid_api_key", message));

@@ -17,7 +17,7 @@ export function reportError(log: Log): ErrorRequestHandler {
       log.error({ request_id: id, err: error.cause ?? error }, error.message);
     if (res.headersSent || res.destroyed || thrown instanceof HangUp) return void res.destroy();
     const body = Buffer.from(JSON.stringify(error.toBody(id)));
-    // The key may have been disabled after its limits were set.
+    // A key can be disabled while its request runs, when these headers are already set.
     if (error.status === 401) removeLimitHeaders(res);
     for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);
     res.setHeader("content-type", "application/json; charset=utf-8").setHeader("content-length", body.length);

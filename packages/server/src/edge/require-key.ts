@@ -25,7 +25,7 @@ export function requireKey(findCaller: FindCaller, running: RunningKeys, limits:
     callers.set(res, caller);
     const { record, end } = contextOf(res);
     record.keyId = caller.keyId;
-    // A response that is closed already would never remove its request.
+    // A response that is closed emits no further `close`, so its request would never be removed.
     if (!res.destroyed) res.on("close", running.add(caller.keyId, end));
     await setLimitHeaders(res, limits, caller);
     assertExpectation(req.headers.expect);
