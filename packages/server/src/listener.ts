@@ -2,10 +2,13 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { RequestListener, Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { compile as compileNetworks } from "proxy-addr";
 import type { Config } from "./config/read-config.ts";
 import { Pipeline } from "./edge/pipeline.ts";
 import { answerRawErrors } from "./edge/raw-errors.ts";
 import { maxHeadBytes } from "./edge/refuse-huge-heads.ts";
+import { SocketPlaces } from "./edge/socket-places.ts";
+import type { SocketBound } from "./edge/socket-places.ts";
 import type { Log } from "./observe/log.ts";
 import type { RefusalSample } from "./observe/refusal-sample.ts";
 
@@ -19,13 +22,16 @@ export class ListenError extends Error {}
 export class Listener implements AsyncDisposable {
   readonly #server: Server;
   readonly #host: string;
+  readonly #places: SocketPlaces;
   readonly #pipelines = new Map<Socket, Pipeline>();
   #isDraining = false;
 
-  private constructor(server: Server, host: string, slowReaderMs: number) {
+  private constructor(server: Server, host: string, slowReaderMs: number, places: SocketPlaces) {
     this.#server = server;
     this.#host = host;
+    this.#places = places;
     server.on("connection", (socket: Socket) => {
+      places.enter(socket);
       const onIdle = (): void => {
         if (this.#isDraining) socket.destroySoon();
       };
@@ -36,7 +42,7 @@ export class Listener implements AsyncDisposable {
 
   /** @throws {ListenError} */
   static async open(config: Config, log: Log, refusals: RefusalSample): Promise<Listener> {
-    const { host, port, headTimeoutMs, bodyTimeoutMs, requestTimeoutMs, slowReaderMs, maxSockets } = config;
+    const { host, port, headTimeoutMs, bodyTimeoutMs, requestTimeoutMs, slowReaderMs } = config;
     const server = createServer({
       // Node itself would answer these without the envelope.
       requireHostHeader: false,
@@ -47,20 +53,19 @@ export class Listener implements AsyncDisposable {
       keepAliveTimeout: 65_000, // longer than the usual load balancer's 60 s
       connectionsCheckingInterval: Math.max(50, Math.min(1000, headTimeoutMs / 2)),
     });
-    server.maxConnections = maxSockets;
     // Longer than any answer may take: a socket that is silent by then belongs to a client that reads nothing.
     server.timeout = requestTimeoutMs + slowReaderMs;
     answerRawErrors(server, log, refusals);
     await listen(server, host, port, "PORT");
-    return new Listener(server, host, slowReaderMs);
+    return new Listener(server, host, slowReaderMs, placesFor(config, log, refusals));
   }
 
   /** @throws {ListenError} */
   static async openMetrics(host: string, port: number, { slowReaderMs }: Config): Promise<Listener> {
     const server = createServer();
-    server.maxConnections = maxMetricsSockets;
     await listen(server, host, port, "PARLEY_METRICS_PORT");
-    return new Listener(server, host, slowReaderMs);
+    const bounds = { ofAll: maxMetricsSockets, ofAddress: maxMetricsSockets, isProxy: () => false };
+    return new Listener(server, host, slowReaderMs, new SocketPlaces(bounds, () => undefined));
   }
 
   /** Without a path. An address for all interfaces is shown as loopback: it is where this machine finds it. */
@@ -72,12 +77,18 @@ export class Listener implements AsyncDisposable {
     return `http://${family === "IPv6" && host.includes(":") ? `[${host}]` : host}:${port}`;
   }
 
+  /** Its connections: how many are open, and how many were refused. */
+  get connections(): Pick<SocketPlaces, "open" | "refused"> {
+    return this.#places;
+  }
+
   get isDraining(): boolean {
     return this.#isDraining;
   }
 
   serve(handler: RequestListener): void {
     const accept: RequestListener = (request, response) => {
+      if (!this.#places.admits(request)) return;
       // A proxy's way to write a path, which every server has to understand.
       request.url = request.url?.replace(/^https?:\/\/[^/?]*/i, "") || "/";
       this.#pipelines.get(request.socket)?.enter(response, () => {
@@ -112,6 +123,30 @@ export class Listener implements AsyncDisposable {
     this.#server.closeAllConnections();
     await closed;
   }
+}
+
+/** What the operator reads of a connection that was refused. */
+const refusedBy: Readonly<Record<SocketBound, string>> = {
+  ofAll: "PARLEY_MAX_SOCKETS",
+  ofAddress: "PARLEY_SOCKETS_PER_ADDRESS",
+};
+
+function placesFor(
+  { maxSockets, socketsPerAddress, trustedProxies }: Config,
+  log: Log,
+  refusals: RefusalSample,
+): SocketPlaces {
+  const isTrusted = compileNetworks([...trustedProxies]);
+  const bounds = {
+    ofAll: maxSockets,
+    ofAddress: socketsPerAddress,
+    isProxy: (address: string) => isTrusted(address, 0),
+  };
+  return new SocketPlaces(bounds, (bound, address) => {
+    const leftOut = refusals.next();
+    if (leftOut !== undefined)
+      log.warn({ address, setting: refusedBy[bound], left_out: leftOut || undefined }, "connection refused");
+  });
 }
 
 async function listen(server: Server, host: string, port: number, setting: string): Promise<void> {

@@ -78,7 +78,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 }
 
 async function start(
-  { config, log, lostLines, report }: ServerOptions,
+  { config, log, lostLines = () => 0, report }: ServerOptions,
   started: AsyncDisposableStack,
 ): Promise<RunningServer> {
   const state = ownState(config.dataDir, started);
@@ -91,7 +91,7 @@ async function start(
   const runFolder = makeRunFolder(started);
   const models = started.adopt(startModels({ config, runFolder, report, makeQueue: queuesFor(config) }), stopModels);
   const recorder = started.use(new LedgerRecorder(state.ledger, log, nowMs, checkpointEveryMs));
-  const metrics = createMetrics(models, recorder, lostLines);
+  const metrics = createMetrics({ models, requests: recorder, connections: listener.connections, lostLines });
   metricsListener?.serve(metricsHandler(metrics.registry));
   const shutdown = new AbortController();
   let isStopping = false;

@@ -28,9 +28,10 @@ export class RawConnection implements Disposable {
     socket.on("close", () => this.#tell(this.#bytes, true));
   }
 
-  static async open(origin: string): Promise<RawConnection> {
-    const { port, hostname } = new URL(origin);
-    const socket = connect(Number(port), hostname);
+  /** @param localAddress the address that the server sees */
+  static async open(origin: string, localAddress?: string): Promise<RawConnection> {
+    const { port, hostname: host } = new URL(origin);
+    const socket = connect({ port: Number(port), host, localAddress });
     await once(socket, "connect");
     return new RawConnection(socket);
   }

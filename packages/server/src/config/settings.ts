@@ -50,7 +50,12 @@ export const settings = {
   maxSockets: setting(
     "PARLEY_MAX_SOCKETS",
     whole(1, 1_000_000).prefault(4096),
-    "connections at the same time; more are refused",
+    "connections at the same time; further ones are served /health and /ready only",
+  ),
+  socketsPerAddress: setting(
+    "PARLEY_SOCKETS_PER_ADDRESS",
+    whole(1, 1_000_000).prefault(1024),
+    "connections of one address, or of one IPv6 network of 64 bits, at the same time; trusted proxies have no such bound",
   ),
   requestsPerMinute: setting(
     "PARLEY_REQUESTS_PER_MINUTE",

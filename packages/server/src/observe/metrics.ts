@@ -26,17 +26,29 @@ export interface RunningCounts {
   readonly streams: number;
 }
 
+/** The connections of the service's port. */
+export interface ConnectionCounts {
+  readonly open: number;
+  /** Since the start, by the bound that they exceeded. */
+  readonly refused: Readonly<Record<"ofAll" | "ofAddress", number>>;
+}
+
+/** What is read at every scrape. */
+export interface Observed {
+  readonly models: readonly ObservedModel[];
+  readonly requests: RunningCounts;
+  readonly connections: ConnectionCounts;
+  /** Lines of the log that could not be written. */
+  readonly lostLines: () => number;
+}
+
 /** What Prometheus reads on the private port. */
 export interface Metrics {
   readonly registry: Registry;
   countRequest(record: RequestRecord, status: number, durationMs: number): void;
 }
 
-export function createMetrics(
-  models: readonly ObservedModel[],
-  requests: RunningCounts,
-  lostLines = (): number => 0,
-): Metrics {
+export function createMetrics(observed: Observed): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
@@ -66,7 +78,8 @@ export function createMetrics(
     labelNames: ["model", "kind"],
     registers,
   });
-  addGauges(registers, models, requests, lostLines);
+  addGauges(registers, observed);
+  addConnectionGauges(registers, observed);
   return {
     registry,
     countRequest: (record, status, durationMs) => {
@@ -82,14 +95,8 @@ export function createMetrics(
 
 const secondsBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 
-function addGauges(
-  registers: Registry[],
-  models: readonly ObservedModel[],
-  requests: RunningCounts,
-  lostLines: () => number,
-): void {
-  const gauge = (name: string, help: string, labelNames: string[], collect: (this: Gauge) => void): Gauge =>
-    new Gauge({ name, help, labelNames, registers, collect });
+function addGauges(registers: Registry[], { models, requests, lostLines }: Observed): void {
+  const gauge = addGauge.bind(undefined, registers);
   const perModel = (name: string, help: string, read: (model: ObservedModel) => number): Gauge =>
     gauge(name, help, ["model"], function () {
       for (const model of models) this.set({ model: model.id }, read(model));
@@ -126,3 +133,22 @@ function addGauges(
     }
   });
 }
+
+function addConnectionGauges(registers: Registry[], { connections }: Observed): void {
+  addGauge(registers, "parley_connections_open", "Connections of the service's port.", [], function () {
+    this.set(connections.open);
+  });
+  const refusedHelp = "Connections that were closed since the server started, by the bound that they exceeded.";
+  addGauge(registers, "parley_connections_refused", refusedHelp, ["bound"], function () {
+    this.set({ bound: "all" }, connections.refused.ofAll);
+    this.set({ bound: "address" }, connections.refused.ofAddress);
+  });
+}
+
+const addGauge = (
+  registers: Registry[],
+  name: string,
+  help: string,
+  labelNames: string[],
+  collect: (this: Gauge) => void,
+): Gauge => new Gauge({ name, help, labelNames, registers, collect });
