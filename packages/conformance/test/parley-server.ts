@@ -29,7 +29,7 @@ const keyFlags = (): Readonly<Record<KeyRole, readonly string[]>> => ({
   requests: ["--requests-per-minute", "12"],
   tokens: ["--tokens-per-minute", "100"],
   concurrency: ["--concurrency", "1"],
-  spent: ["--budget-usd", "0.0000001"],
+  spent: ["--budget-usd", "0"],
   disabled: [],
   restricted: ["--models", "vendor/model-1"],
 });
@@ -54,7 +54,6 @@ export async function startParley(engine: "scripted" | "embedded"): Promise<Parl
   for (const [role, flags] of Object.entries(keyFlags())) secrets.set(role, await createKey(role, flags, env));
   const server = spawn(node, [cli, "start", "--config", config], { env, cwd: root, stdio: ["ignore", "pipe", "pipe"] });
   const baseUrl = await readBaseUrl([server.stdout, server.stderr]);
-  await spend(baseUrl, secrets.get("spent") ?? "");
   await expire(baseUrl, secrets.get("expired") ?? "");
   return {
     baseUrl,
@@ -120,13 +119,6 @@ async function createKey(role: string, flags: readonly string[], env: NodeJS.Pro
   const [, file = ""] = /^key +in (\S+)/m.exec(stdout) ?? [];
   if (role === "disabled") await run(node, [cli, "keys", "disable", id], { env, cwd: root });
   return readFileSync(file, "utf8").trim();
-}
-
-/** The budget of this key is less than any answer costs, so that one answer spends it. */
-async function spend(baseUrl: string, key: string): Promise<void> {
-  const body = JSON.stringify({ model: "vendor/model-1", messages: [{ role: "user", content: "Hi." }], max_tokens: 1 });
-  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-  await (await fetch(`${baseUrl}/chat/completions`, { method: "POST", headers, body })).text();
 }
 
 async function expire(baseUrl: string, key: string): Promise<void> {

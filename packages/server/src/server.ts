@@ -26,6 +26,7 @@ import { Listener } from "./listener.ts";
 import { findSpentBudget } from "./metering/budget.ts";
 import { closeAbandoned } from "./metering/close-abandoned.ts";
 import { LedgerRecorder } from "./metering/ledger-recorder.ts";
+import { Reservations } from "./metering/reservations.ts";
 import type { UsageLedger } from "./metering/usage-ledger.ts";
 import type { Log } from "./observe/log.ts";
 import { createMetrics } from "./observe/metrics.ts";
@@ -91,7 +92,10 @@ async function start(
   const runFolder = makeRunFolder(started);
   const models = started.adopt(startModels({ config, runFolder, report, makeQueue: queuesFor(config) }), stopModels);
   const recorder = started.use(new LedgerRecorder(state.ledger, log, nowMs, checkpointEveryMs));
-  const metrics = createMetrics({ models, requests: recorder, connections: listener.connections, lostLines });
+  const gates = gatesFor(config, state.ledger, recorder, () => listener.isDraining);
+  const { reservations } = gates.admission;
+  const { connections } = listener;
+  const metrics = createMetrics({ models, requests: recorder, reservations, connections, lostLines });
   metricsListener?.serve(metricsHandler(metrics.registry));
   const shutdown = new AbortController();
   let isStopping = false;
@@ -110,12 +114,8 @@ async function start(
       shutdown: shutdown.signal,
       isStopping: () => isStopping,
       ...keysFor(config, state.keys, started),
-      ...gatesFor(config, state.ledger, recorder, () => listener.isDraining),
-      timings: {
-        firstEventMs: config.firstEventMs,
-        keepAliveMs: config.keepAliveMs,
-        slowReaderMs: config.slowReaderMs,
-      },
+      ...gates,
+      timings: config,
       onBroken: (context, error) => noteBroken(log, context, error),
     }),
   );
@@ -179,7 +179,8 @@ function gatesFor(
     bodyBytes: new BodyBytes({ ofKey: config.bodyBytesPerKey, ofAll: config.bodyBytes }),
     findSpentBudget: (caller) => findSpentBudget(caller, ledger, nowMs()),
   };
-  return { entry, limits, admission: { recorder, reservedTokens: config.reservedTokens, nowMs } };
+  const reservations = new Reservations(ledger, nowMs);
+  return { entry, limits, admission: { recorder, reservations, reservedTokens: config.reservedTokens, nowMs } };
 }
 
 /** What is done at the first call, and waited for at every one. */

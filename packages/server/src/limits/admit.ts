@@ -1,6 +1,8 @@
 import type { Caller } from "../auth/caller.ts";
 import type { ServedModel } from "../engines/served-model.ts";
+import { ApiError } from "../errors/api-error.ts";
 import type { AdmittedRequest, LedgerRecorder } from "../metering/ledger-recorder.ts";
+import type { Reservation, Reservations, Shortfall } from "../metering/reservations.ts";
 import type { RequestRecord } from "../observe/request-record.ts";
 import type { Entry } from "./entry.ts";
 import { exceeded } from "./limits.ts";
@@ -21,39 +23,63 @@ export interface AdmissionRequest {
   readonly promptTokens: number;
   /** Of each choice. */
   readonly maxTokens: number;
+  /** Whether the caller named this maximum. */
+  readonly isMaximumNamed: boolean;
 }
 
 export interface AdmissionDeps {
   readonly recorder: LedgerRecorder;
+  readonly reservations: Reservations;
   /** The most completion tokens that a running choice reserves of a token limit. */
   readonly reservedTokens: number;
   readonly nowMs: () => number;
 }
 
 /**
- * The second gate, once the prompt is counted: tokens a minute, queue, ledger, in this order.
- * @throws {ApiError} 429 `rate_limit_exceeded` or `capacity_exhausted`, 503 `service_unavailable`
+ * The second gate, once the prompt is counted: tokens a minute, money, queue, ledger, in this order.
+ * @throws {ApiError} 402 `insufficient_quota`, 429 `rate_limit_exceeded` or `capacity_exhausted`, 503 `service_unavailable`
  */
 export async function admit(request: AdmissionRequest, deps: AdmissionDeps, signal: AbortSignal): Promise<Permit> {
   const { model, record, entry } = request;
   const reservedTokens = request.promptTokens + request.n * Math.min(request.maxTokens, deps.reservedTokens);
   const shortage = await entry.takeTokens(reservedTokens);
   if (shortage) throw exceeded(shortage, reservedTokens);
+  const reservation = await reserve(request, deps.reservations);
   entry.freeBody();
   const slots = new DisposableStack();
   try {
     slots.defer(await model.queue.enter(request.n, signal));
     const running = await deps.recorder.open(admitted(request, deps.nowMs()));
-    return new Permit(running, ({ usage, outcome, costUsd }) => {
+    return new Permit(running, reservation.maxTokens, ({ usage, outcome, costUsd, recorded }) => {
       slots.dispose();
+      reservation.settle(costUsd, recorded);
       const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = usage;
       Object.assign(record, { promptTokens, completionTokens, outcome, costUsd });
       return entry.settle(promptTokens + completionTokens);
     });
   } catch (error) {
     slots.dispose();
+    reservation.cancel();
     throw error;
   }
+}
+
+/** @throws {ApiError} 402 `insufficient_quota` */
+async function reserve(request: AdmissionRequest, reservations: Reservations): Promise<Reservation> {
+  const { caller, model, promptTokens, n, maxTokens, isMaximumNamed } = request;
+  const use = { pricing: model.pricing, promptTokens, n, maxTokens, isMaximumNamed };
+  const taken = await reservations.reserve(caller, use);
+  if ("neededUsd" in taken) throw tooExpensive(taken);
+  return taken;
+}
+
+function tooExpensive({ neededUsd, remainingUsd, heldUsd }: Shortfall): ApiError {
+  const held =
+    heldUsd === "0" ? "" : ` Requests under way hold ${heldUsd}; what they do not use comes back when they end.`;
+  const message = `This request may cost ${neededUsd} US dollars, and ${remainingUsd} of the key's budget is left.${held} Lower max_completion_tokens, send a shorter prompt, or ask the operator for a larger budget.`;
+  return new ApiError("insufficient_quota", message, {
+    details: { needed_usd: neededUsd, remaining_usd: remainingUsd },
+  });
 }
 
 const admitted = (request: AdmissionRequest, startedMs: number): AdmittedRequest => ({

@@ -8,6 +8,8 @@ import type { Outcome } from "../metering/usage-ledger.ts";
 /** How an admitted request ended, for the limits, the log and the metrics. */
 export interface PermitEnd extends FinalUsage {
   readonly outcome: Outcome;
+  /** Resolves when the ledger has it. */
+  readonly recorded: Promise<void>;
 }
 
 /**
@@ -15,6 +17,8 @@ export interface PermitEnd extends FinalUsage {
  * uses it releases everything and closes the entry, once, with what was used and how it ended.
  */
 export class Permit implements Metered, AsyncDisposable {
+  /** Completion tokens of each choice that may be generated. */
+  readonly maxTokens: number;
   readonly #entry: RunningEntry;
   readonly #release: (end: PermitEnd) => Promise<void>;
   /** Nothing is reported when the client disconnects: the block is just left. */
@@ -23,8 +27,9 @@ export class Permit implements Metered, AsyncDisposable {
   #isEnded = false;
 
   /** @param release gives back what else the request holds; it must not reject */
-  constructor(entry: RunningEntry, release: (end: PermitEnd) => Promise<void>) {
+  constructor(entry: RunningEntry, maxTokens: number, release: (end: PermitEnd) => Promise<void>) {
     this.#entry = entry;
+    this.maxTokens = maxTokens;
     this.#release = release;
   }
 

@@ -15,15 +15,27 @@ export interface FinalUsage {
   readonly costUsd: string;
 }
 
+/** An entry that has been closed, or is being closed. */
+export interface ClosedEntry extends FinalUsage {
+  readonly written: Promise<void>;
+  readonly recorded: Promise<void>;
+}
+
 /** The open ledger entry of a running request. */
 export interface RunningEntry {
   /** Replaces the counts: `usage` is everything used so far. */
   count(usage: EngineUsage): void;
   /**
    * Closes the entry, to be called once. The usage is known at once; `written` resolves when the ledger has it, or when
-   * it waits for its next attempt, and never rejects.
+   * it waits for its next attempt, and never rejects. `recorded` resolves when the ledger has it.
    */
-  close(outcome: Outcome, errorCode: string | undefined): FinalUsage & { readonly written: Promise<void> };
+  close(outcome: Outcome, errorCode: string | undefined): ClosedEntry;
+}
+
+/** A close that the ledger does not have yet. */
+interface Unwritten {
+  readonly record: CloseRecord;
+  readonly onRecorded: () => void;
 }
 
 interface Running {
@@ -52,7 +64,7 @@ export class LedgerRecorder implements AsyncDisposable {
   /** The tick under way, or the last one. */
   #update: Promise<void> = Promise.resolve();
   readonly #running = new Set<Running>();
-  #unwritten: CloseRecord[] = [];
+  #unwritten: Unwritten[] = [];
   #isHealthy = true;
 
   constructor(ledger: UsageLedger, log: Log, nowMs: () => number, everyMs: number) {
@@ -96,20 +108,22 @@ export class LedgerRecorder implements AsyncDisposable {
     };
   }
 
-  #close(running: Running, outcome: Outcome, errorCode: string | undefined): ReturnType<RunningEntry["close"]> {
+  #close(running: Running, outcome: Outcome, errorCode: string | undefined): ClosedEntry {
     const { id, pricing } = running.request;
     const usage = finalUsageOf(running, outcome);
     const costUsd = finalCost(usage, outcome, pricing);
     this.#running.delete(running);
-    const written = this.#write({ id, usage, outcome, errorCode, costUsd, endedMs: this.#nowMs() });
-    return { usage, costUsd, written };
+    const { promise: recorded, resolve: onRecorded } = Promise.withResolvers<void>();
+    const record = { id, usage, outcome, errorCode, costUsd, endedMs: this.#nowMs() };
+    return { usage, costUsd, written: this.#write({ record, onRecorded }), recorded };
   }
 
-  async #write(record: CloseRecord): Promise<void> {
+  async #write(unwritten: Unwritten): Promise<void> {
     try {
-      await this.#ledger.close(record);
+      await this.#ledger.close(unwritten.record);
+      unwritten.onRecorded();
     } catch (error) {
-      this.#unwritten.push(record);
+      this.#unwritten.push(unwritten);
       this.#fail(error);
     }
   }
@@ -128,8 +142,9 @@ export class LedgerRecorder implements AsyncDisposable {
   async #catchUp(): Promise<void> {
     try {
       for (let next = this.#unwritten[0]; next; next = this.#unwritten[0]) {
-        await this.#ledger.close(next);
+        await this.#ledger.close(next.record);
         this.#unwritten.shift();
+        next.onRecorded();
       }
       if (!this.#isHealthy) await this.#ledger.assertWritable();
       await this.#checkpoint();

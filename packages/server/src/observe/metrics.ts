@@ -26,6 +26,11 @@ export interface RunningCounts {
   readonly streams: number;
 }
 
+/** Money that running requests hold. */
+export interface ReservedMoney {
+  readonly totalUsd: number;
+}
+
 /** The connections of the service's port. */
 export interface ConnectionCounts {
   readonly open: number;
@@ -37,6 +42,7 @@ export interface ConnectionCounts {
 export interface Observed {
   readonly models: readonly ObservedModel[];
   readonly requests: RunningCounts;
+  readonly reservations: ReservedMoney;
   readonly connections: ConnectionCounts;
   /** Lines of the log that could not be written. */
   readonly lostLines: () => number;
@@ -80,6 +86,7 @@ export function createMetrics(observed: Observed): Metrics {
   });
   addGauges(registers, observed);
   addConnectionGauges(registers, observed);
+  addMoneyGauge(registers, observed);
   return {
     registry,
     countRequest: (record, status, durationMs) => {
@@ -142,6 +149,12 @@ function addConnectionGauges(registers: Registry[], { connections }: Observed): 
   addGauge(registers, "parley_connections_refused", refusedHelp, ["bound"], function () {
     this.set({ bound: "all" }, connections.refused.ofAll);
     this.set({ bound: "address" }, connections.refused.ofAddress);
+  });
+}
+
+function addMoneyGauge(registers: Registry[], { reservations }: Observed): void {
+  addGauge(registers, "parley_reserved_usd", "US dollars that running requests hold of budgets.", [], function () {
+    this.set(reservations.totalUsd);
   });
 }
 

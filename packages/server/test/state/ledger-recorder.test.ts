@@ -76,7 +76,7 @@ describe("a ledger that answers late, as one over a network does", () => {
     });
     await withRecorder(late, async (recorder, ledger) => {
       {
-        await using permit = new Permit(await recorder.open(request), async () => {
+        await using permit = new Permit(await recorder.open(request), 16, async () => {
           order.push("slots");
           answer();
         });

@@ -1,6 +1,8 @@
-import { expect, test } from "vitest";
-import { say, until, withKey } from "@parley/server/testing";
+import { Big } from "big.js";
+import { describe, expect, test } from "vitest";
+import { modelId, play, say, until, withKey } from "@parley/server/testing";
 import { useServer } from "../../../test/use-server.ts";
+import { priceOf } from "../../metering/price.ts";
 
 const server = useServer();
 
@@ -32,13 +34,89 @@ test("LIM-15 the spent budget of a month, with the day when it starts again", as
   );
 });
 
-test("a budget that lacks the smallest part is not spent", async () => {
+describe("money is held before a request runs", () => {
+  const many = useServer({ settings: { queueLength: 2000 }, scenarios: { stall: [{ text: "a" }, { stall: true }] } });
   const request = say("a b c");
-  const { usage } = await server().complete(request);
-  const key = withKey(await server().makeKey({ budgetUsd: `${usage.cost_usd}0000000001` }));
-  expect((await server().chat(request, key)).status).toBe(200);
-  expect((await server().chat(request, key)).status).toBe(200);
-  expect((await server().chat(request, key)).status).toBe(402);
+
+  /** What a request of so many completion tokens costs. */
+  async function costOf(completionTokens: (usual: number) => number): Promise<string> {
+    const { usage } = await many().complete(request);
+    const model = many().running.models.find(({ id }) => id === modelId);
+    if (!model) throw new Error("the model is not served");
+    const { prompt_tokens, completion_tokens } = usage;
+    return priceOf({ prompt_tokens, completion_tokens: completionTokens(completion_tokens) }, model.pricing);
+  }
+
+  test("LIM-15 a maximum that the rest cannot pay is refused with both amounts", async () => {
+    const [budgetUsd, neededUsd] = [await costOf(() => 10), await costOf(() => 11)];
+    const key = withKey(await many().makeKey({ budgetUsd }));
+    const refusal = await many().refuse({ ...request, max_completion_tokens: 11 }, key);
+    expect(refusal).toMatchObject({
+      status: 402,
+      code: "insufficient_quota",
+      details: { needed_usd: neededUsd, remaining_usd: budgetUsd },
+    });
+    expect(refusal.message).toContain(`may cost ${neededUsd} US dollars, and ${budgetUsd} of the key's budget is left`);
+    expect((await many().chat({ ...request, max_completion_tokens: 10 }, key)).status).toBe(200);
+  });
+
+  test("a maximum that nobody named is lowered to what the rest pays", async () => {
+    const { usage } = await many().complete(request);
+    const budgetUsd = await costOf((usual) => usual - 1);
+    const key = withKey(await many().makeKey({ budgetUsd }));
+    const answer = await many().complete(request, key);
+    expect(answer.choices[0]?.finish_reason).toBe("length");
+    expect(answer.usage).toMatchObject({
+      completion_tokens: usage.completion_tokens - 1,
+      cost_usd: budgetUsd,
+    });
+  });
+
+  test("what is left over pays for nothing that costs more", async () => {
+    const budgetUsd = `${await costOf((usual) => usual)}0000000001`;
+    const key = withKey(await many().makeKey({ budgetUsd }));
+    expect((await many().chat(request, key)).status).toBe(200);
+    const refusal = await many().refuse(request, key);
+    expect(refusal).toMatchObject({ status: 402, details: { needed_usd: await costOf(() => 1) } });
+  });
+
+  test("1,000 calls at once spend a budget exactly, and no more", async () => {
+    const { usage } = await many().complete(request);
+    const max_completion_tokens = usage.completion_tokens;
+    const budget = new Big(usage.cost_usd).times(7);
+    const key = withKey(await many().makeKey({ budgetUsd: budget.toFixed() }));
+    const before = (await many().ledger()).length;
+    const call = async (): Promise<number> => {
+      const response = await many().chat({ ...request, max_completion_tokens }, key);
+      await response.arrayBuffer();
+      return response.status;
+    };
+    const statuses = await Promise.all(Array.from({ length: 1000 }, call));
+    expect(statuses.filter((status) => status === 200)).toHaveLength(7);
+    expect(statuses.filter((status) => status === 402)).toHaveLength(993);
+    const costs = (await many().ledger()).slice(before).map(({ cost_usd }) => new Big(cost_usd));
+    expect(costs.reduce((sum, cost) => sum.plus(cost)).toFixed()).toBe(budget.toFixed());
+    expect(await many().gauge("parley_reserved_usd")).toBe(0);
+  }, 30_000);
+
+  test("what a running request holds comes back when its client disconnects", async () => {
+    const max_completion_tokens = 1000;
+    // It pays for one such request and for half of another one.
+    const budget = new Big(await costOf(() => max_completion_tokens)).plus(
+      await costOf(() => max_completion_tokens / 2),
+    );
+    const key = withKey(await many().makeKey({ budgetUsd: budget.toFixed() }));
+    const gone = new AbortController();
+    await many().chat({ ...play("stall"), stream: true, max_completion_tokens }, { ...key, signal: gone.signal });
+    const refusal = await many().refuse({ ...request, max_completion_tokens }, key);
+    expect(refusal).toMatchObject({ status: 402, code: "insufficient_quota" });
+    expect(refusal.message).toContain("Requests under way hold");
+    gone.abort();
+    await until(
+      async () => (await many().chat({ ...request, max_completion_tokens }, key)).status,
+      (status) => status === 200,
+    );
+  });
 });
 
 test("a budget of nothing admits nothing, and the models can be listed all the same", async () => {

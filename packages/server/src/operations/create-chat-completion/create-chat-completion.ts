@@ -54,12 +54,14 @@ export const createChatCompletion =
       n: request.n,
       promptTokens,
       maxTokens: request.max_tokens,
+      isMaximumNamed: typeof (body.max_completion_tokens ?? body.max_tokens) === "number",
     };
     Object.assign(record, { model: model.id, isStream });
     await using permit = await admit(admissionRequest, admission, signal);
     await setLimitHeaders(response, limits, caller);
 
-    const constrained = { ...request, grammars: compileGrammars(request, validated.schemas) };
+    const { maxTokens: max_tokens } = permit;
+    const constrained = { ...request, max_tokens, grammars: compileGrammars(request, validated.schemas) };
     const events = meter(model.engine.stream(constrained, signal), permit, record, nowMs);
     const answer = toChunks(events, {
       head: newHead(body.model, metadata.system_fingerprint, nowMs()),
