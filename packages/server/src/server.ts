@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { SchemaCompiler } from "@parley/inference";
 import type { SupervisorReport } from "@parley/inference";
@@ -35,6 +32,7 @@ import { RefusalSample } from "./observe/refusal-sample.ts";
 import { MemoryLimitStore } from "./state/memory-limit-store.ts";
 import { openState } from "./state/open-state.ts";
 import type { State } from "./state/open-state.ts";
+import { RunFolder } from "./state/run-folder.ts";
 import { ServerLock } from "./state/server-lock.ts";
 
 export interface ServerOptions {
@@ -89,7 +87,7 @@ async function start(
   // Before the engines: a port in use is reported at once.
   const listener = started.use(await Listener.open(config, log, refusals));
   const metricsListener = await openMetrics(config, started);
-  const runFolder = makeRunFolder(started);
+  const { path: runFolder } = started.use(RunFolder.make(config.dataDir));
   const models = started.adopt(startModels({ config, runFolder, report, makeQueue: queuesFor(config) }), stopModels);
   const recorder = started.use(new LedgerRecorder(state.ledger, log, nowMs, checkpointEveryMs));
   const gates = gatesFor(config, state.ledger, recorder, () => listener.isDraining);
@@ -136,10 +134,6 @@ function ownState(dataDir: string, started: AsyncDisposableStack): State {
   started.use(ServerLock.acquire(dataDir));
   return state;
 }
-
-/** For sockets: the path of a unix socket is short, so it is not the data folder. */
-const makeRunFolder = (started: AsyncDisposableStack): string =>
-  started.adopt(mkdtempSync(join(tmpdir(), "parley-")), (folder) => rmSync(folder, { recursive: true, force: true }));
 
 const openMetrics = async (config: Config, started: AsyncDisposableStack): Promise<Listener | undefined> =>
   config.metricsPort === "off"

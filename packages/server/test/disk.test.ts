@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { modelId } from "@parley/server/testing";
 import { newRequestId } from "../src/edge/request-context.ts";
 import { priceOf } from "../src/metering/price.ts";
+import { DiskSync } from "../src/state/disk-sync.ts";
 import { SqliteUsageLedger } from "../src/state/sqlite-usage-ledger.ts";
 import { DataFolder } from "./state/data-folder.ts";
 
@@ -21,7 +22,7 @@ test("the guide says how much disk a year of ten requests per second takes", asy
 async function bytesPerRequest(count: number): Promise<number> {
   await using folder = new DataFolder();
   const database = folder.open();
-  const ledger = new SqliteUsageLedger(database);
+  const ledger = new SqliteUsageLedger(database, new DiskSync(database));
   const size = (): number => {
     const { bytes } = database
       .prepare("SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size")

@@ -3,6 +3,7 @@ import type { ChildProcess } from "node:child_process";
 import { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import { readLines } from "../wire/read-lines.ts";
+import { withoutOurs } from "./without-ours.ts";
 
 /** A line is cut here: an engine that prints noise must not fill our memory. */
 const longestLine = 8192;
@@ -12,7 +13,7 @@ const lastLinesMs = 500;
 export interface Program {
   readonly command: string;
   readonly args: readonly string[];
-  /** Undefined: ours. */
+  /** What differs from our environment. Our settings and secrets are not passed on. */
   readonly env?: NodeJS.ProcessEnv;
   /** Where it runs; undefined: where we do. */
   readonly folder?: string;
@@ -32,7 +33,7 @@ export class EngineProcess {
   readonly ended: Promise<string>;
 
   constructor({ command, args, env, folder, endsBy, kill = killGroup }: Program, onLogLine: (line: string) => void) {
-    const surroundings = { ...(env && { env }), ...(folder !== undefined && { cwd: folder }) };
+    const surroundings = { env: { ...withoutOurs(process.env), ...env }, ...(folder !== undefined && { cwd: folder }) };
     // Ctrl-C stays with the server, and a kill of the group reaches whatever the engine has started.
     const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"], detached: true, ...surroundings });
     this.#child = child;

@@ -23,6 +23,9 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(exitCodes.done);
 });
 
+// Whatever it writes is its owner's alone, also in a folder that others may read.
+process.umask(0o077);
+
 const packageFile = new URL("../../package.json", import.meta.url);
 const { version } = JSON.parse(readFileSync(packageFile, "utf8")) as { version: string }; // our own
 

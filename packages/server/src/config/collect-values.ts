@@ -38,7 +38,10 @@ export function collectValues(sources: ConfigSources, faults: string[]): Given {
   const origins = new Map<string, Origin>();
   for (const row of [...settingNames.map((name) => settings[name]), ...modelShortcuts]) {
     const path = row.path ?? [row.env];
-    const given = findOutside(row, sources);
+    const outside = findOutside(row, sources);
+    const inFile = findInFile(row, sources, faults);
+    if (outside && inFile) faults.push(`${outside.label} and ${inFile.label} are both given: leave one of them out`);
+    const given = outside ?? inFile;
     origins.set(row.env, given?.origin ?? (isGivenAt(document, path) ? "parley.yaml" : "default"));
     if (!given) continue;
     if (put(document, path, fromText(row, given.text))) labels.set(path.join("."), given.label);
@@ -56,6 +59,23 @@ function findOutside(
   const text = sources.env[env];
   // An empty variable is how many tools say "not set".
   return text === undefined || text === "" ? undefined : { text, label: env, origin: "environment" };
+}
+
+/** A secret may stand in a file of its own: `PARLEY_API_KEY_FILE` names that of `PARLEY_API_KEY`. */
+function findInFile({ env, path }: Setting, sources: ConfigSources, faults: string[]): ReturnType<typeof findOutside> {
+  const label = `${env}_FILE`;
+  const file = path === undefined ? sources.env[label] : undefined;
+  if (file === undefined || file === "") return undefined;
+  try {
+    const text = readFileSync(file, "utf8").trim();
+    if (text !== "") return { text, label, origin: "environment" };
+    faults.push(`${label}: the file ${file} is empty`);
+  } catch (error) {
+    faults.push(
+      `${label}: the file ${file} cannot be read (${error instanceof Error ? error.message : String(error)})`,
+    );
+  }
+  return undefined;
 }
 
 /** False where the file lists models, and not the one that the value is for. */

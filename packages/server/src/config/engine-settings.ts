@@ -32,7 +32,7 @@ export const engineSettings = {
   upstreamApiKey: secret(
     "PARLEY_UPSTREAM_API_KEY",
     bearer().optional(),
-    "the bearer token for remote models that have none of their own",
+    "the bearer token for remote models that have none of their own; PARLEY_UPSTREAM_API_KEY_FILE names a file with it",
   ),
   kvMemoryMb: setting(
     "PARLEY_KV_MEMORY_MB",

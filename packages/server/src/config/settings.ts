@@ -14,7 +14,7 @@ export const settings = {
   apiKey: secret(
     "PARLEY_API_KEY",
     text("16 to 512 printable characters without blanks", /^[!-~]{16,512}$/).optional(),
-    "a key that is admitted beside the stored ones, and never stored",
+    "a key that is admitted beside the stored ones, and never stored; PARLEY_API_KEY_FILE names a file with it",
   ),
   metricsPort: setting(
     "PARLEY_METRICS_PORT",

@@ -59,7 +59,7 @@ export interface EntrySelection {
 /**
  * One entry per admitted request: opened at admission, brought up to date while the request runs, closed exactly once.
  *
- * Every method is atomic, and what has resolved is there after a crash of the process. A method rejects when the store
+ * Every method is atomic. What has resolved is there after a crash of the process, and 50 ms later after one of the machine. A method rejects when the store
  * cannot be read or written, with an error of its own kind; then nothing has changed and the call may be repeated.
  * Times are milliseconds since 1970, tokens are counts, money is US dollars as exact decimal strings.
  *

@@ -1,6 +1,7 @@
 import type { KeyStore } from "../auth/key-store.ts";
 import type { UsageLedger } from "../metering/usage-ledger.ts";
 import { assertDataFolder, openDatabase } from "./database.ts";
+import { DiskSync } from "./disk-sync.ts";
 import { SqliteKeyStore } from "./sqlite-key-store.ts";
 import { SqliteUsageLedger } from "./sqlite-usage-ledger.ts";
 
@@ -13,10 +14,14 @@ export interface State extends Disposable {
 /** Opens the state in a data folder, and makes both on first use. @throws {StateError} */
 export function openState(dataDir: string): State {
   const database = openDatabase(dataDir);
+  const sync = new DiskSync(database);
   return {
     keys: new SqliteKeyStore(database),
-    ledger: new SqliteUsageLedger(database),
-    [Symbol.dispose]: () => database.close(),
+    ledger: new SqliteUsageLedger(database, sync),
+    [Symbol.dispose]: () => {
+      sync[Symbol.dispose]();
+      database.close();
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { KeyChange, KeyRules, KeyStore, StoredKey } from "../auth/key-store.ts";
-import { inTransaction } from "./transaction.ts";
+import { durably, inTransaction } from "./transaction.ts";
 
 interface KeyRow {
   readonly id: string;
@@ -34,7 +34,10 @@ const rules = Object.keys(columnOf) as readonly (keyof KeyRules)[]; // the keys 
 /** Bounds the memory of the cache, whose entries are small. */
 const maxCached = 10_000;
 
-/** Keys in SQLite. A key that was found is cached until this or another connection writes. */
+/**
+ * Keys in SQLite. A change is on the disk before its call returns. A key that was found is cached until this or another
+ * connection writes.
+ */
 export class SqliteKeyStore implements KeyStore {
   readonly #database: DatabaseSync;
   readonly #dataVersion: StatementSync;
@@ -99,10 +102,11 @@ export class SqliteKeyStore implements KeyStore {
   }
 
   async delete(id: string, atMs: number): Promise<boolean> {
-    return inTransaction(this.#database, () => {
-      this.#change("INSERT INTO deleted_keys SELECT id, name, ? FROM keys WHERE id = ?", atMs, id);
-      return this.#change("DELETE FROM keys WHERE id = ?", id);
-    });
+    const remove = (): boolean => {
+      this.#run("INSERT INTO deleted_keys SELECT id, name, ? FROM keys WHERE id = ?", atMs, id);
+      return this.#run("DELETE FROM keys WHERE id = ?", id);
+    };
+    return durably(this.#database, () => inTransaction(this.#database, remove));
   }
 
   async names(): Promise<ReadonlyMap<string, string>> {
@@ -112,6 +116,10 @@ export class SqliteKeyStore implements KeyStore {
 
   /** @returns whether a row was written */
   #change(statement: string, ...values: (string | number | null)[]): boolean {
+    return durably(this.#database, () => this.#run(statement, ...values));
+  }
+
+  #run(statement: string, ...values: (string | number | null)[]): boolean {
     const { changes } = this.#database.prepare(statement).run(...values);
     this.#cache.clear();
     return changes > 0;

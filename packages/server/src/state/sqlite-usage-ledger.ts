@@ -11,6 +11,7 @@ import type {
   OpenRecord,
   UsageLedger,
 } from "../metering/usage-ledger.ts";
+import type { DiskSync } from "./disk-sync.ts";
 import { inTransaction } from "./transaction.ts";
 
 interface EntryRow extends EngineUsage {
@@ -28,19 +29,22 @@ interface EntryRow extends EngineUsage {
 
 /**
  * The ledger in SQLite, one row per entry. What each key has spent, ever and by month, is kept beside the rows and changed
- * in the same transaction, and added up here, since SQLite has no decimals.
+ * in the same transaction, and added up here, since SQLite has no decimals. What is written reaches the disk a moment later;
+ * while it does not, nothing can be written.
  */
 export class SqliteUsageLedger implements UsageLedger {
   readonly #database: DatabaseSync;
+  readonly #sync: DiskSync;
   readonly #insert: StatementSync;
   readonly #update: StatementSync;
   readonly #close: StatementSync;
   readonly #ever: SpendingStatements;
   readonly #monthly: SpendingStatements;
 
-  constructor(database: DatabaseSync) {
+  constructor(database: DatabaseSync, sync: DiskSync) {
     const counts = "prompt_tokens = ?, cached_tokens = ?, completion_tokens = ?, reasoning_tokens = ?";
     this.#database = database;
+    this.#sync = sync;
     this.#insert = database.prepare(
       `INSERT INTO requests (id, key_id, model, is_stream, started_ms, outcome, prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, cost_usd, prices)
        VALUES (?, ?, ?, ?, ?, 'open', 0, 0, 0, 0, '0', ?)`,
@@ -61,7 +65,9 @@ export class SqliteUsageLedger implements UsageLedger {
   }
 
   async open(record: OpenRecord): Promise<void> {
+    this.#sync.assertSound();
     this.#open(record);
+    this.#sync.noteCommit();
   }
 
   #open({ id, keyId, model, isStream, startedMs, pricing }: OpenRecord): void {
@@ -72,6 +78,7 @@ export class SqliteUsageLedger implements UsageLedger {
     inTransaction(this.#database, () => {
       for (const { id, usage } of checkpoints) this.#update.run(...countsOf(usage), id);
     });
+    this.#sync.noteCommit();
   }
 
   async close({ id, usage, outcome, errorCode, costUsd, endedMs }: CloseRecord): Promise<void> {
@@ -82,6 +89,7 @@ export class SqliteUsageLedger implements UsageLedger {
       addTo(this.#ever, [keyId], costUsd);
       addTo(this.#monthly, [keyId, monthOf(endedMs)], costUsd);
     });
+    this.#sync.noteCommit();
   }
 
   /** A data folder has one server at a time, so whatever is open when one starts was left by a dead one. */
@@ -126,6 +134,7 @@ export class SqliteUsageLedger implements UsageLedger {
       this.#open({ id: "probe", keyId: "", model: "", isStream: false, startedMs: 0, pricing });
       this.#database.exec("DELETE FROM requests WHERE id = 'probe'");
     });
+    await this.#sync.flush();
   }
 
   #select(condition: string, ...values: string[]): EntryRow[] {

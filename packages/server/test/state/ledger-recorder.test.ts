@@ -4,6 +4,7 @@ import { until } from "@parley/server/testing";
 import { Permit } from "../../src/limits/permit.ts";
 import { LedgerRecorder } from "../../src/metering/ledger-recorder.ts";
 import type { UsageLedger } from "../../src/metering/usage-ledger.ts";
+import { DiskSync } from "../../src/state/disk-sync.ts";
 import { SqliteUsageLedger } from "../../src/state/sqlite-usage-ledger.ts";
 import { DataFolder } from "./data-folder.ts";
 import { override } from "./override.ts";
@@ -30,7 +31,8 @@ async function withRecorder(
   act: (recorder: LedgerRecorder, ledger: UsageLedger) => Promise<void>,
 ): Promise<void> {
   await using folder = new DataFolder();
-  const ledger = new SqliteUsageLedger(folder.open());
+  const database = folder.open();
+  const ledger = new SqliteUsageLedger(database, new DiskSync(database));
   const slow = override<UsageLedger>(ledger, change(ledger));
   await using recorder = new LedgerRecorder(slow, pino({ level: "silent" }), () => 2000, 1);
   await act(recorder, ledger);

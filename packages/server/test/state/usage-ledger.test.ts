@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { assertCase, findViolations, usageLedgerContract } from "@parley/server/testing";
 import type { UsageLedger, UsageLedgerSubject } from "@parley/server/testing";
+import { DiskSync } from "../../src/state/disk-sync.ts";
 import { SqliteUsageLedger } from "../../src/state/sqlite-usage-ledger.ts";
 import { DataFolder } from "./data-folder.ts";
 import { override } from "./override.ts";
@@ -9,10 +10,11 @@ async function openSqlite(): Promise<UsageLedgerSubject & AsyncDisposable> {
   const folder = new DataFolder();
   const database = folder.open();
   return {
-    ledger: new SqliteUsageLedger(database),
+    ledger: new SqliteUsageLedger(database, new DiskSync(database)),
     restart: async () => {
       folder.close(database);
-      return new SqliteUsageLedger(folder.open());
+      const other = folder.open();
+      return new SqliteUsageLedger(other, new DiskSync(other));
     },
     refuseWrites: async (isRefused) => database.exec(`PRAGMA query_only = ${Number(isRefused)}`),
     [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),

@@ -5,7 +5,6 @@ import { EngineFiles } from "../sidecar/engine-files.ts";
 import type { ModelFolder } from "../../model-folder/model-folder.ts";
 import { VllmSidecar } from "../sidecar/vllm-sidecar.ts";
 import type { SidecarOptions, VllmHost } from "../sidecar/vllm-sidecar.ts";
-import { withoutOurs } from "../serve/environment.ts";
 import { findVllm } from "./find-vllm.ts";
 import { lowerCpuPriority } from "./cpu-priority.ts";
 import { kill } from "./process-group.ts";
@@ -42,8 +41,7 @@ class ProcessHost implements VllmHost {
     if (!this.#plan) throw new Error("a start was not prepared");
     const { command, args, variables, folder, isCpu } = this.#plan;
     // Only its API process: the others are ended in their order when what a run has left is cleared.
-    const env = { ...withoutOurs(process.env), ...variables };
-    const started = new EngineProcess({ command, args, env, endsBy: "SIGTERM", kill }, onLogLine);
+    const started = new EngineProcess({ command, args, env: variables, endsBy: "SIGTERM", kill }, onLogLine);
     try {
       if (started.pid !== undefined) this.#runState.write(started.pid, folder);
       if (started.pid !== undefined && isCpu) lowerCpuPriority(started.pid);

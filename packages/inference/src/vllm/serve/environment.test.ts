@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { coresFor, engineVariables, withoutOurs } from "./environment.ts";
+import { coresFor, engineVariables } from "./environment.ts";
 
 test.each([
   ["two engines on two cores", 0, 2, 2, "0"],
@@ -8,18 +8,6 @@ test.each([
   ["two engines on one", 1, 2, 1, "0"],
 ])("%s", (_title, place, engines, available, want) => {
   expect(coresFor(place, engines, available)).toBe(want);
-});
-
-test("our settings and secrets are not the engine's, nor is the mode that opens its debugging paths", () => {
-  const env = {
-    PATH: "/bin",
-    PARLEY_API_KEY: "k",
-    PARLEY_UPSTREAM_API_KEY: "k",
-    VLLM_SERVER_DEV_MODE: "1",
-    VLLM_API_KEY: "k",
-    CUDA_HOME: "/c",
-  };
-  expect(withoutOurs(env)).toEqual({ PATH: "/bin", CUDA_HOME: "/c" });
 });
 
 test("GPUs are chosen by their numbers, processors by theirs", () => {

@@ -28,13 +28,6 @@ export function engineVariables({ isCpu, temporaryFolder, gpus, cores }: Environ
   };
 }
 
-/** Ours, without our own settings and secrets, and without the mode that opens vLLM's debugging paths. */
-export function withoutOurs(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const isForeign = ([name]: readonly [string, unknown]): boolean =>
-    !name.startsWith("PARLEY_") && name !== "VLLM_SERVER_DEV_MODE" && name !== "VLLM_API_KEY";
-  return Object.fromEntries(Object.entries(env).filter(isForeign));
-}
-
 /** Engines on one machine each get their share of the cores: two on the same ones slow each other to a crawl. */
 export function coresFor(index: number, engines: number, available = availableParallelism()): string {
   const share = Math.max(1, Math.floor(available / engines));
