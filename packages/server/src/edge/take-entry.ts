@@ -44,7 +44,10 @@ export function takeEntry(deps: EntryDeps): RequestHandler {
       entries.set(res, entry);
       // The operation may go on after the client disconnected. What has ended before is not ended again.
       const settle = (): Promise<void> => entry.settle(0);
-      res.on("close", () => void contextOf(res).work.then(settle, settle));
+      const onClose = (): void => void contextOf(res).work.then(settle, settle);
+      // A response that is closed emits no further `close`, so what its request holds would be lost.
+      if (res.destroyed) onClose();
+      else res.on("close", onClose);
       await setLimitHeaders(res, deps.limits, caller);
     }
     next();

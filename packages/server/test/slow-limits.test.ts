@@ -1,0 +1,74 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import express from "express";
+import { expect, onTestFinished, test } from "vitest";
+import { chatInit, testKey, until } from "@parley/server/testing";
+import { environmentKey, withEnvironmentKey } from "../src/auth/find-caller.ts";
+import { RunningKeys } from "../src/auth/running-keys.ts";
+import { openRequest } from "../src/edge/open-request.ts";
+import { requireKey } from "../src/edge/require-key.ts";
+import { takeEntry } from "../src/edge/take-entry.ts";
+import { BodyBytes } from "../src/limits/body-bytes.ts";
+import type { Hold, LimitedKey, Shortage } from "../src/limits/limit-store.ts";
+import { Limits } from "../src/limits/limits.ts";
+import { MemoryLimitStore } from "../src/state/memory-limit-store.ts";
+import { SqliteKeyStore } from "../src/state/sqlite-key-store.ts";
+import { DataFolder } from "./state/data-folder.ts";
+
+const perMinute = { requests: 100, tokens: 100 };
+const bytes = 1000;
+
+/** Takes what it is asked for only when it is let go, as over a slow network. */
+class SlowStore extends MemoryLimitStore {
+  readonly asked = Promise.withResolvers<void>();
+  readonly go = Promise.withResolvers<void>();
+
+  override async take(key: LimitedKey): Promise<Hold | Shortage> {
+    this.asked.resolve();
+    await this.go.promise;
+    return super.take(key);
+  }
+}
+
+test("a caller who disconnects while the limits are asked leaves nothing taken", async () => {
+  await using folder = new DataFolder();
+  using running = new RunningKeys(new SqliteKeyStore(folder.open()));
+  const store = new SlowStore(perMinute, () => performance.now());
+  const limits = new Limits(store, perMinute);
+  const bodyBytes = new BodyBytes({ ofKey: bytes, ofAll: bytes });
+  const closed = Promise.withResolvers<void>();
+  const passed = Promise.withResolvers<void>();
+  const findCaller = withEnvironmentKey(testKey, async () => undefined);
+
+  const app = express();
+  app.use((_req, res, next) => {
+    res.on("close", closed.resolve);
+    next();
+  });
+  app.use(openRequest(60_000, new AbortController().signal, Date.now));
+  app.use(requireKey(findCaller, running, limits));
+  app.use(takeEntry({ assertOpen: () => undefined, findSpentBudget: async () => undefined, limits, bodyBytes }));
+  app.use(() => passed.resolve());
+  const server = createServer(app).listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo; // it listens on TCP
+
+  const gone = new AbortController();
+  const init = chatInit({}, { headers: { authorization: `Bearer ${testKey}` }, signal: gone.signal });
+  const answer = fetch(`http://127.0.0.1:${port}/v1/chat/completions`, init);
+  await store.asked.promise;
+  gone.abort();
+  await expect(answer).rejects.toThrow("aborted");
+  await closed.promise;
+  store.go.resolve();
+  await passed.promise;
+
+  const key = { keyId: environmentKey, perMinute, concurrency: 1 };
+  await until(
+    () => store.take(key),
+    (taken) => "settle" in taken,
+  );
+  expect(bodyBytes.take(environmentKey, bytes)).toBeTypeOf("function");
+});
