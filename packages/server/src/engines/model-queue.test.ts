@@ -8,10 +8,10 @@ const queue = (slots = 2, maxWaiting = 2, maxWaitMs = 5000) => new ModelQueue({ 
 /** What has been admitted so far, in order. */
 function arrivals(of: ModelQueue) {
   const admitted: string[] = [];
-  const enter = async (name: string, slots = 1, signal = never) => {
-    const release = await of.enter(slots, signal);
+  const enter = async (name: string, choices = 1, signal = never, keyId = "key", completionTokens = 10) => {
+    const release = await of.enter({ keyId, choices, promptTokens: 0, completionTokens }, signal);
     admitted.push(name);
-    return release;
+    return () => release(completionTokens);
   };
   return { admitted, enter };
 }
@@ -73,5 +73,47 @@ describe("a queue", () => {
     await small;
     expect(admitted).toEqual(["first", "small"]);
     await expect(enter("late", 1, gone.signal)).rejects.toThrow("left");
+  });
+});
+
+describe("several keys in a queue", () => {
+  test("take turns, however many requests one of them has", async () => {
+    const one = queue(1, 10);
+    const { admitted, enter } = arrivals(one);
+    const running = await enter("a0", 1, never, "a");
+    const others = ["a1", "a2", "a3", "b1", "b2"].map((name) => enter(name, 1, never, name.charAt(0)));
+    await settled();
+    running();
+    for (const other of others.map(async (entered) => (await entered)())) await other;
+    expect(admitted).toEqual(["a0", "b1", "a1", "b2", "a2", "a3"]);
+  });
+
+  test("share by tokens: a long answer is as much as several short ones", async () => {
+    const one = queue(1, 10);
+    const { admitted, enter } = arrivals(one);
+    const running = await enter("first", 1, never, "c");
+    const long = ["L1", "L2"].map((name) => enter(name, 1, never, "long", 30));
+    const short = ["s1", "s2", "s3", "s4"].map((name) => enter(name, 1, never, "short", 10));
+    await settled();
+    running();
+    await Promise.all([...long, ...short].map(async (entered) => (await entered)()));
+    expect(admitted).toEqual(["first", "L1", "s1", "s2", "s3", "L2", "s4"]);
+  });
+
+  test("share a full queue: the last request of the key with most gives way to another key", async () => {
+    const one = queue(1, 3);
+    const { admitted, enter } = arrivals(one);
+    const running = await enter("a0", 1, never, "a");
+    const [a1, a2, a3] = ["a1", "a2", "a3"].map((name) => enter(name, 1, never, "a"));
+    const b1 = enter("b1", 1, never, "b");
+    await expect(a3).rejects.toMatchObject({ code: "capacity_exhausted" });
+    await expect(enter("a4", 1, never, "a")).rejects.toMatchObject({ code: "capacity_exhausted" });
+    const b2 = enter("b2", 1, never, "b");
+    await expect(a2).rejects.toMatchObject({ code: "capacity_exhausted" });
+    await expect(enter("b3", 1, never, "b")).rejects.toMatchObject({ code: "capacity_exhausted" });
+    running();
+    await Promise.all([a1, b1, b2].map(async (entered) => (await entered)?.()));
+    expect(admitted).toEqual(["a0", "b1", "a1", "b2"]);
+    expect(one).toMatchObject({ taken: 0, waiting: 0 });
   });
 });

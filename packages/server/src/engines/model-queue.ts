@@ -1,21 +1,45 @@
 import { ApiError } from "../errors/api-error.ts";
+import { DrainRate } from "./drain-rate.ts";
+import { FairShare } from "./fair-share.ts";
 
-interface Waiter {
+/** A request that asks for slots. */
+export interface SlotRequest {
+  readonly keyId: string;
+  /** Each takes a slot. */
   readonly choices: number;
-  readonly admit: () => void;
+  readonly promptTokens: number;
+  /** Of all choices together, as many as are expected at most. */
+  readonly completionTokens: number;
 }
 
+/** Gives the slots back, to be called once, with the completion tokens that were generated. */
+export type ReleaseSlots = (completionTokens: number) => void;
+
+interface Waiter {
+  readonly request: SlotRequest;
+  readonly admit: () => void;
+  readonly giveUp: (reason: unknown) => void;
+}
+
+/** A completion token is as much service as so many prompt tokens: each takes a step of its own. */
+const promptTokensPerCompletionToken = 2;
+
 /**
- * The bounded queue in front of one model. First come, first served; a request takes a slot for each choice at once, or
- * all slots where it has more choices: those take turns. Who finds the queue full hears it at once, who waits too long is told to come back.
+ * The bounded queue in front of one model. The key that has been served least is next; among the requests of one key, first
+ * come, first served. A request takes a slot for each choice at once, or all slots where it has more choices: those take turns.
+ * Who finds the queue full hears it at once, unless another key has more requests in it: that key loses its last one. Who waits
+ * too long is told to come back.
  */
 export class ModelQueue {
   readonly #maxWaiting: number;
   readonly #maxWaitMs: number;
   /** Slots of the engine; it may change when the engine is started anew. */
   readonly #slots: () => number;
+  readonly #share = new FairShare();
+  readonly #drainRate = new DrainRate(() => performance.now());
+  readonly #waiters = new Map<string, readonly Waiter[]>();
+  #waiting = 0;
   #taken = 0;
-  #waiters: Waiter[] = [];
 
   constructor(bounds: { readonly maxWaiting: number; readonly maxWaitMs: number }, slots: () => number) {
     this.#maxWaiting = bounds.maxWaiting;
@@ -24,7 +48,7 @@ export class ModelQueue {
   }
 
   get waiting(): number {
-    return this.#waiters.length;
+    return this.#waiting;
   }
 
   get taken(): number {
@@ -32,66 +56,110 @@ export class ModelQueue {
   }
 
   /**
-   * Resolves when the slots for that many choices are the caller's; the result gives them back.
+   * Resolves when the slots are the caller's; the result gives them back.
    * @throws {ApiError} 429 `capacity_exhausted`; the signal's reason when it aborts first
    */
-  async enter(choices: number, signal: AbortSignal): Promise<() => void> {
+  async enter(request: SlotRequest, signal: AbortSignal): Promise<ReleaseSlots> {
     signal.throwIfAborted();
-    const isFree = this.#waiters.length === 0 && this.#fits(choices);
-    const slots = isFree ? this.#take(choices) : await this.#wait(choices, signal);
-    return () => {
-      this.#taken -= slots;
-      this.#admitNext();
-    };
+    const { keyId } = request;
+    this.#share.enter(keyId);
+    try {
+      const isFree = this.#waiting === 0 && this.#fits(request);
+      const slots = isFree ? this.#take(request) : await this.#wait(request, signal);
+      return (completionTokens) => {
+        this.#taken -= slots;
+        this.#share.charge(keyId, promptTokensPerCompletionToken * (completionTokens - request.completionTokens));
+        this.#share.leave(keyId);
+        this.#admitNext();
+      };
+    } catch (error) {
+      this.#share.leave(keyId);
+      throw error;
+    }
   }
 
-  #slotsFor(choices: number): number {
+  #slotsFor({ choices }: SlotRequest): number {
     return Math.min(choices, this.#slots());
   }
 
-  #fits(choices: number): boolean {
-    return this.#taken + this.#slotsFor(choices) <= this.#slots();
+  #fits(request: SlotRequest): boolean {
+    return this.#taken + this.#slotsFor(request) <= this.#slots();
   }
 
-  #take(choices: number): number {
-    const slots = this.#slotsFor(choices);
+  #take(request: SlotRequest): number {
+    const { keyId, promptTokens, completionTokens } = request;
+    this.#drainRate.noteTurn();
+    this.#share.beginTurn(keyId);
+    this.#share.charge(keyId, promptTokens + promptTokensPerCompletionToken * completionTokens);
+    const slots = this.#slotsFor(request);
     this.#taken += slots;
     return slots;
   }
 
   /** @returns the number of slots taken */
-  #wait(choices: number, signal: AbortSignal): Promise<number> {
-    if (this.#waiters.length >= this.#maxWaiting)
-      throw exhausted("All slots of this model are taken and its queue is full.");
+  #wait(request: SlotRequest, signal: AbortSignal): Promise<number> {
+    if (this.#waiting >= this.#maxWaiting) this.#makeRoom(request.keyId);
     return new Promise<number>((resolve, reject) => {
-      const leave = (reason: unknown): void => {
+      const leave = (): void => {
         clearTimeout(timer);
         signal.removeEventListener("abort", onAbort);
-        this.#waiters = this.#waiters.filter((one) => one !== waiter);
-        if (reason !== undefined) reject(reason instanceof Error ? reason : new Error("gave up waiting"));
+        this.#remove(waiter);
       };
       const waiter: Waiter = {
-        choices,
+        request,
         admit: () => {
-          leave(undefined);
-          resolve(this.#take(choices));
+          leave();
+          resolve(this.#take(request));
+        },
+        giveUp: (reason) => {
+          leave();
+          reject(reason instanceof Error ? reason : new Error("gave up waiting"));
+          this.#admitNext(); // whoever stood behind may fit
         },
       };
-      const giveUp = (reason: unknown): void => {
-        leave(reason);
-        this.#admitNext(); // whoever stood behind may fit
-      };
-      const onAbort = (): void => giveUp(signal.reason);
-      const timer = setTimeout(() => giveUp(exhausted("No slot of this model became free in time.")), this.#maxWaitMs);
+      const onAbort = (): void => waiter.giveUp(signal.reason);
+      const onLate = (): void => waiter.giveUp(this.#exhausted("No slot of this model became free in time."));
+      const timer = setTimeout(onLate, this.#maxWaitMs);
       signal.addEventListener("abort", onAbort, { once: true });
-      this.#waiters.push(waiter);
+      this.#waiters.set(request.keyId, [...this.#waitersOf(request.keyId), waiter]);
+      this.#waiting += 1;
     });
   }
 
+  #waitersOf(keyId: string): readonly Waiter[] {
+    return this.#waiters.get(keyId) ?? [];
+  }
+
+  #remove(waiter: Waiter): void {
+    const { keyId } = waiter.request;
+    const left = this.#waitersOf(keyId).filter((one) => one !== waiter);
+    if (left.length === 0) this.#waiters.delete(keyId);
+    else this.#waiters.set(keyId, left);
+    this.#waiting -= 1;
+  }
+
+  /** Takes the last place of the key with most requests, if that has more than the newcomer's. @throws {ApiError} 429 */
+  #makeRoom(keyId: string): void {
+    const longest = [...this.#waiters.values()].reduce((a, b) => (b.length > a.length ? b : a), []);
+    if (longest.length <= this.#waitersOf(keyId).length)
+      throw this.#exhausted("All slots of this model are taken and its queue is full.");
+    const reason = "The queue of this model is full, and another key had fewer requests in it.";
+    longest.at(-1)?.giveUp(this.#exhausted(reason));
+  }
+
   #admitNext(): void {
-    for (let next = this.#waiters[0]; next && this.#fits(next.choices); next = this.#waiters[0]) next.admit();
+    for (let next = this.#next(); next && this.#fits(next.request); next = this.#next()) next.admit();
+  }
+
+  /** The first request of the key that has been served least. */
+  #next(): Waiter | undefined {
+    const firsts = [...this.#waiters.values()].flatMap((waiters) => waiters.slice(0, 1));
+    const servedTo = ({ request }: Waiter): number => this.#share.servedTo(request.keyId);
+    return firsts.reduce<Waiter | undefined>((a, b) => (a && servedTo(a) <= servedTo(b) ? a : b), undefined);
+  }
+
+  #exhausted(what: string): ApiError {
+    const options = { retryAfterMs: this.#drainRate.waitMs(this.#waiting) };
+    return new ApiError("capacity_exhausted", `${what} Try again as late as retry-after says.`, options);
   }
 }
-
-const exhausted = (what: string): ApiError =>
-  new ApiError("capacity_exhausted", `${what} Try again in a moment.`, { retryAfterMs: 2000 });

@@ -41,27 +41,26 @@ export interface AdmissionDeps {
  */
 export async function admit(request: AdmissionRequest, deps: AdmissionDeps, signal: AbortSignal): Promise<Permit> {
   const { model, record, entry } = request;
-  const reservedTokens = request.promptTokens + request.n * Math.min(request.maxTokens, deps.reservedTokens);
+  const completionTokens = request.n * Math.min(request.maxTokens, deps.reservedTokens);
+  const reservedTokens = request.promptTokens + completionTokens;
   const shortage = await entry.takeTokens(reservedTokens);
   if (shortage) throw exceeded(shortage, reservedTokens);
   const reservation = await reserve(request, deps.reservations);
   entry.freeBody();
-  const slots = new DisposableStack();
-  try {
-    slots.defer(await model.queue.enter(request.n, signal));
-    const running = await deps.recorder.open(admitted(request, deps.nowMs()));
-    return new Permit(running, reservation.maxTokens, ({ usage, outcome, costUsd, recorded }) => {
-      slots.dispose();
-      reservation.settle(costUsd, recorded);
-      const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = usage;
-      Object.assign(record, { promptTokens, completionTokens, outcome, costUsd });
-      return entry.settle(promptTokens + completionTokens);
-    });
-  } catch (error) {
-    slots.dispose();
-    reservation.cancel();
-    throw error;
-  }
+  using undo = new DisposableStack();
+  undo.defer(() => reservation.cancel());
+  const { caller, promptTokens, n: choices } = request;
+  const release = await model.queue.enter({ keyId: caller.keyId, choices, promptTokens, completionTokens }, signal);
+  undo.defer(() => release(0));
+  const running = await deps.recorder.open(admitted(request, deps.nowMs()));
+  undo.move(); // it is admitted
+  return new Permit(running, reservation.maxTokens, ({ usage, outcome, costUsd, recorded }) => {
+    release(usage.completion_tokens);
+    reservation.settle(costUsd, recorded);
+    const used = { promptTokens: usage.prompt_tokens, completionTokens: usage.completion_tokens };
+    Object.assign(record, { ...used, outcome, costUsd });
+    return entry.settle(used.promptTokens + used.completionTokens);
+  });
 }
 
 /** @throws {ApiError} 402 `insufficient_quota` */

@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import { FairShare } from "./fair-share.ts";
+
+/** Gives so many turns to whoever has been served least, and counts them. Every key always has a request that waits. */
+function giveTurns(share: FairShare, costs: Readonly<Record<string, number>>, turns: number): Record<string, number> {
+  const given = Object.fromEntries(Object.keys(costs).map((keyId) => [keyId, 0]));
+  for (let turn = 0; turn < turns; turn += 1) {
+    const [next = ""] = Object.keys(costs).toSorted((a, b) => share.servedTo(a) - share.servedTo(b));
+    share.beginTurn(next);
+    share.charge(next, costs[next] ?? 0);
+    given[next] = (given[next] ?? 0) + 1;
+  }
+  return given;
+}
+
+test("keys get as many tokens, not as many turns", () => {
+  const share = new FairShare();
+  for (const keyId of ["long", "short"]) share.enter(keyId);
+  expect(giveTurns(share, { long: 1000, short: 100 }, 110)).toEqual({ long: 10, short: 100 });
+});
+
+test("idleness earns nothing", () => {
+  const share = new FairShare();
+  share.enter("busy");
+  giveTurns(share, { busy: 100 }, 50);
+  share.enter("late");
+  expect(giveTurns(share, { busy: 100, late: 100 }, 20)).toEqual({ busy: 10, late: 10 });
+});
+
+test("a debt outlives a short pause", () => {
+  const share = new FairShare();
+  for (const keyId of ["steady", "greedy"]) share.enter(keyId);
+  share.beginTurn("greedy");
+  share.charge("greedy", 1000);
+  share.leave("greedy");
+  share.enter("greedy");
+  expect(giveTurns(share, { steady: 100, greedy: 100 }, 10)).toEqual({ steady: 10, greedy: 0 });
+});
+
+test("what was charged and not used is given back", () => {
+  const share = new FairShare();
+  for (const keyId of ["a", "b"]) share.enter(keyId);
+  share.charge("a", 1000);
+  share.charge("a", -1000);
+  expect(giveTurns(share, { a: 100, b: 100 }, 10)).toEqual({ a: 5, b: 5 });
+});
+
+test("keys that have left are forgotten, at once when nobody is there, else when the others have caught up", () => {
+  const share = new FairShare();
+  const visit = (keyId: string): void => {
+    share.enter(keyId);
+    share.beginTurn(keyId);
+    share.charge(keyId, 10);
+    share.leave(keyId);
+  };
+  for (let key = 0; key < 2000; key += 1) visit(`key-${key}`);
+  expect(share.size).toBe(0);
+  share.enter("steady");
+  for (let key = 0; key < 2000; key += 1) visit(`key-${key}`);
+  expect(share.size).toBe(2001);
+  giveTurns(share, { steady: 10 }, 2);
+  visit("last");
+  expect(share.size).toBe(2);
+});

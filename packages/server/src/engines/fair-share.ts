@@ -1,0 +1,59 @@
+/** Idle keys are looked through when there are more counters than this. */
+const tidyAbove = 1000;
+
+/**
+ * Who has been served how much, in tokens. The key that has been served least is next. A key that comes back after a pause
+ * begins where the others are, so that idleness earns nothing, and an idle key's share goes to the others.
+ *
+ * These are the virtual counters of Sheng et al., "Fairness in Serving Large Language Models" (OSDI 2024), with the virtual time of
+ * start-time fair queueing as the level at which a key comes back.
+ */
+export class FairShare {
+  /** The counter of the key that had the last turn, as it was then. */
+  #level = 0;
+  readonly #counters = new Map<string, number>();
+  /** Requests of each key that wait or run. */
+  readonly #present = new Map<string, number>();
+
+  /** A request of the key waits from now on. */
+  enter(keyId: string): void {
+    this.#present.set(keyId, (this.#present.get(keyId) ?? 0) + 1);
+    this.#counters.set(keyId, Math.max(this.servedTo(keyId), this.#level));
+  }
+
+  /** How much the key has been served; of two keys the one with less is next. */
+  servedTo(keyId: string): number {
+    return this.#counters.get(keyId) ?? 0;
+  }
+
+  /** It is the key's turn. */
+  beginTurn(keyId: string): void {
+    this.#level = Math.max(this.#level, this.servedTo(keyId));
+  }
+
+  /** @param tokens negative when less was used than was charged before */
+  charge(keyId: string, tokens: number): void {
+    this.#counters.set(keyId, this.servedTo(keyId) + tokens);
+  }
+
+  /** A request of the key has ended. */
+  leave(keyId: string): void {
+    const present = (this.#present.get(keyId) ?? 0) - 1;
+    if (present > 0) return void this.#present.set(keyId, present);
+    this.#present.delete(keyId);
+    // Without anybody to share with there is nothing to remember.
+    if (this.#present.size === 0) this.#counters.clear();
+    else if (this.#counters.size > tidyAbove) for (const idle of this.#counters.keys()) this.#forget(idle);
+    else this.#forget(keyId);
+  }
+
+  /** Keys that are remembered. */
+  get size(): number {
+    return this.#counters.size;
+  }
+
+  /** A counter below the level tells nothing: its key would come back at the level. */
+  #forget(keyId: string): void {
+    if (!this.#present.has(keyId) && this.servedTo(keyId) <= this.#level) this.#counters.delete(keyId);
+  }
+}
