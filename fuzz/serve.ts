@@ -43,6 +43,8 @@ function configFor(engine: EngineName, dataDir: string): Config {
     metricsPort: "off",
     requestsPerMinute: 1_000_000_000,
     tokensPerMinute: 1_000_000_000_000,
+    totalRequestsPerMinute: 1_000_000_000,
+    totalTokensPerMinute: 1_000_000_000_000,
     requestTimeoutMs: engine === "scripted" ? 5000 : 60_000,
   });
 }

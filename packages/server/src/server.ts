@@ -162,9 +162,10 @@ function gatesFor(
   recorder: LedgerRecorder,
   isDraining: () => boolean,
 ): Pick<Deps, "entry" | "admission" | "limits"> {
-  const serverWide = { requests: config.requestsPerMinute, tokens: config.tokensPerMinute };
+  const ofKey = { requests: config.requestsPerMinute, tokens: config.tokensPerMinute };
+  const ofAll = { requests: config.totalRequestsPerMinute, tokens: config.totalTokensPerMinute };
   // Not the wall clock: setting it would grant or block requests.
-  const limits = new Limits(new MemoryLimitStore(serverWide, () => performance.now()), serverWide);
+  const limits = new Limits(new MemoryLimitStore(ofAll, () => performance.now()), ofKey);
   const entry: EntryDeps = {
     assertOpen: () => {
       if (isDraining()) throw stopping();

@@ -3,7 +3,7 @@ export interface Caller {
   readonly keyId: string;
   /** Model ids; undefined: all. */
   readonly models: ReadonlySet<string> | undefined;
-  /** Per minute; undefined: the server-wide limit. */
+  /** Per minute; undefined: the default of the server. */
   readonly requestsPerMinute: number | undefined;
   readonly tokensPerMinute: number | undefined;
   /** Requests at the same time; undefined: no limit of its own. */

@@ -60,12 +60,22 @@ export const settings = {
   requestsPerMinute: setting(
     "PARLEY_REQUESTS_PER_MINUTE",
     whole(1, 1_000_000_000).prefault(10_000),
-    "requests a minute over all keys, and of a key without a limit of its own",
+    "requests a minute of a key without a limit of its own",
   ),
   tokensPerMinute: setting(
     "PARLEY_TOKENS_PER_MINUTE",
     whole(1, 1_000_000_000_000).prefault(10_000_000),
-    "tokens a minute over all keys, and of a key without a limit of its own",
+    "tokens a minute of a key without a limit of its own",
+  ),
+  totalRequestsPerMinute: setting(
+    "PARLEY_TOTAL_REQUESTS_PER_MINUTE",
+    whole(1, 1_000_000_000).prefault(100_000),
+    "requests a minute over all keys",
+  ),
+  totalTokensPerMinute: setting(
+    "PARLEY_TOTAL_TOKENS_PER_MINUTE",
+    whole(1, 1_000_000_000_000).prefault(100_000_000),
+    "tokens a minute over all keys",
   ),
   bodyBytesPerKey: setting(
     "PARLEY_BODY_BYTES_PER_KEY",

@@ -2,15 +2,15 @@ import type { Caller } from "../auth/caller.ts";
 import { ApiError } from "../errors/api-error.ts";
 import type { Hold, LimitedKey, LimitStore, PerMinute, Shortage, Standing } from "./limit-store.ts";
 
-/** The limits in the service's words. A key without limits of its own has those of the server. */
+/** The limits in the service's words. A key without limits of its own has the defaults of the server. */
 export class Limits {
   readonly #store: LimitStore;
-  readonly #serverWide: PerMinute;
+  readonly #defaults: PerMinute;
 
-  /** @param serverWide those that the store has over all keys */
-  constructor(store: LimitStore, serverWide: PerMinute) {
+  /** @param defaults of a key without limits of its own; the store has those over all keys */
+  constructor(store: LimitStore, defaults: PerMinute) {
     this.#store = store;
-    this.#serverWide = serverWide;
+    this.#defaults = defaults;
   }
 
   standing(caller: Caller): Promise<Standing> {
@@ -25,7 +25,7 @@ export class Limits {
   }
 
   #keyOf({ keyId, requestsPerMinute, tokensPerMinute, concurrency }: Caller): LimitedKey {
-    const { requests, tokens } = this.#serverWide;
+    const { requests, tokens } = this.#defaults;
     return {
       keyId,
       perMinute: { requests: requestsPerMinute ?? requests, tokens: tokensPerMinute ?? tokens },

@@ -113,9 +113,9 @@ describe("tokens a minute", () => {
 });
 
 describe("the ceiling of the server", () => {
-  const server = useServer({ settings: { requestsPerMinute: 5 } });
+  const server = useServer({ settings: { totalRequestsPerMinute: 5 } });
 
-  test("LIM-06 LIM-07 is shown to a key without limits of its own, and holds over all keys", async () => {
+  test("LIM-07 holds over all keys, and is shown where it is lower than the limit of a key", async () => {
     const [one, other] = [
       withKey(await server().makeKey()),
       withKey(await server().makeKey({ requestsPerMinute: 100 })),
@@ -127,6 +127,20 @@ describe("the ceiling of the server", () => {
     const refusal = await server().refuse({}, other);
     expect(refusal).toMatchObject({ details: { limit: "requests" } });
     expect(refusal.headers.get("x-ratelimit-limit-requests")).toBe("5");
+  });
+});
+
+describe("the default limits of a key", () => {
+  const server = useServer({ settings: { requestsPerMinute: 2, tokensPerMinute: 5000 } });
+
+  test("LIM-06 are shown to a key without limits of its own, and leave other keys theirs", async () => {
+    const [one, other] = [withKey(await server().makeKey()), withKey(await server().makeKey())];
+    const { headers } = await server().fetch("/models", one);
+    expect(headers.get("x-ratelimit-limit-requests")).toBe("2");
+    expect(headers.get("x-ratelimit-limit-tokens")).toBe("5000");
+    for (const key of [one, one, other]) expect((await server().chat({}, key)).status).toBe(200);
+    expect(await server().refuse({}, one)).toMatchObject({ status: 429, details: { limit: "requests" } });
+    expect((await server().chat({}, other)).status).toBe(200);
   });
 });
 
