@@ -160,6 +160,6 @@ export class ModelQueue {
 
   #exhausted(what: string): ApiError {
     const options = { retryAfterMs: this.#drainRate.waitMs(this.#waiting) };
-    return new ApiError("capacity_exhausted", `${what} Try again as late as retry-after says.`, options);
+    return new ApiError("capacity_exhausted", `${what} Wait as long as retry-after says.`, options);
   }
 }
