@@ -241,33 +241,6 @@ describe("the queue of a model", () => {
   });
 });
 
-describe("a key that fills slots and queue", () => {
-  const server = useServer({ scenarios, settings: { queueLength: 2 } });
-
-  test("does not shut another key out", async () => {
-    const greedy = withKey(await server().makeKey());
-    const other = withKey(await server().makeKey());
-    const stalls = await Promise.all(
-      Array.from({ length: 8 }, () => server().chat({ ...play("stall"), n: 8, stream: true }, greedy)),
-    );
-    const waiting = [0, 1].map(() => server().chat(say("wait"), greedy));
-    const waits = (requests: number): Promise<number> =>
-      until(
-        () => server().gauge('parley_queue_waiting{model="vendor/model-1"}'),
-        (count) => count === requests,
-      );
-    await waits(2);
-    const small = server().chat({}, other);
-    // One of the greedy key's requests gives way.
-    const dropped = await Promise.race(waiting);
-    expect(await toRefusal(dropped)).toMatchObject({ status: 429, code: "capacity_exhausted" });
-    await stalls[0]?.body?.cancel();
-    expect((await small).status).toBe(200);
-    expect((await Promise.all(waiting)).map(({ status }) => status).toSorted()).toEqual([200, 429]);
-    await Promise.all(stalls.map(async (response) => response.body?.cancel()));
-  });
-});
-
 describe("LIM-01 LIM-02 LIM-04 LIM-05 the six headers", () => {
   const server = useServer();
 
