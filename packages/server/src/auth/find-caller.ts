@@ -35,7 +35,8 @@ export function withEnvironmentKey(key: string | undefined, findStored: FindCall
   return async (token) => (timingSafeEqual(digest(token), expected) ? caller : findStored(token));
 }
 
-const toCaller = (keyId: string, rules: KeyRules): Caller => ({
+/** The caller that a key with these rules identifies. */
+export const toCaller = (keyId: string, rules: KeyRules): Caller => ({
   keyId,
   models: rules.models && new Set(rules.models),
   requestsPerMinute: rules.requestsPerMinute,

@@ -2,17 +2,17 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import ipaddr from "ipaddr.js";
 
-/** Beyond the bounds, for `/health` and `/ready`. */
+/** Connections beyond the bounds that are kept for `/health` and `/ready`. */
 const placesForProbes = 16;
 
 export interface SocketBounds {
   readonly ofAll: number;
   readonly ofAddress: number;
-  /** Whether many callers stand behind this address, so that the bound of one does not hold for it. */
+  /** Whether this is the address of a trusted proxy. Many callers share it, so `ofAddress` does not apply to it. */
   readonly isProxy: (address: string) => boolean;
 }
 
-/** Which bound a connection exceeds. */
+/** The bound that a connection exceeds: that on all connections, or that on one address. */
 export type SocketBound = keyof Omit<SocketBounds, "isProxy">;
 
 /**

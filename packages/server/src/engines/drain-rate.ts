@@ -1,5 +1,5 @@
 const windowMs = 30_000;
-/** Turns that are remembered: more would say the same. */
+/** The most turns that are remembered. */
 const mostTurns = 1000;
 const bounds = { least: 1000, most: 60_000 };
 

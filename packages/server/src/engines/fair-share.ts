@@ -1,4 +1,4 @@
-/** Idle keys are looked through when there are more counters than this. */
+/** With more counters than this, those of all idle keys are checked at every end of a request. */
 const tidyAbove = 1000;
 
 /**
@@ -21,7 +21,7 @@ export class FairShare {
     this.#counters.set(keyId, Math.max(this.servedTo(keyId), this.#level));
   }
 
-  /** How much the key has been served; of two keys the one with less is next. */
+  /** Tokens that the key has been served. The waiting key with the lowest number is next. */
   servedTo(keyId: string): number {
     return this.#counters.get(keyId) ?? 0;
   }
@@ -41,7 +41,7 @@ export class FairShare {
     const present = (this.#present.get(keyId) ?? 0) - 1;
     if (present > 0) return void this.#present.set(keyId, present);
     this.#present.delete(keyId);
-    // Without anybody to share with there is nothing to remember.
+    // When no request waits or runs, all keys start equal again.
     if (this.#present.size === 0) this.#counters.clear();
     else if (this.#counters.size > tidyAbove) for (const idle of this.#counters.keys()) this.#forget(idle);
     else this.#forget(keyId);
@@ -52,7 +52,7 @@ export class FairShare {
     return this.#counters.size;
   }
 
-  /** A counter below the level tells nothing: its key would come back at the level. */
+  /** A counter below the level need not be kept: its key would start at the level anyway. */
   #forget(keyId: string): void {
     if (!this.#present.has(keyId) && this.servedTo(keyId) <= this.#level) this.#counters.delete(keyId);
   }

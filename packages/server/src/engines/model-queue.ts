@@ -8,7 +8,7 @@ export interface SlotRequest {
   /** Each takes a slot. */
   readonly choices: number;
   readonly promptTokens: number;
-  /** Of all choices together, as many as are expected at most. */
+  /** Reserved for all choices together. */
   readonly completionTokens: number;
 }
 
@@ -21,7 +21,7 @@ interface Waiter {
   readonly giveUp: (reason: unknown) => void;
 }
 
-/** A completion token is as much service as so many prompt tokens: each takes a step of its own. */
+/** A completion token counts as this many prompt tokens, because each takes a decoding step of its own. */
 const promptTokensPerCompletionToken = 2;
 
 /**
@@ -56,7 +56,7 @@ export class ModelQueue {
   }
 
   /**
-   * Resolves when the slots are the caller's; the result gives them back.
+   * Waits until the request has its slots. @returns a function that gives them back
    * @throws {ApiError} 429 `capacity_exhausted`; the signal's reason when it aborts first
    */
   async enter(request: SlotRequest, signal: AbortSignal): Promise<ReleaseSlots> {

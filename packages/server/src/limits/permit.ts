@@ -8,7 +8,7 @@ import type { Outcome } from "../metering/usage-ledger.ts";
 /** How an admitted request ended, for the limits, the log and the metrics. */
 export interface PermitEnd extends FinalUsage {
   readonly outcome: Outcome;
-  /** Resolves when the ledger has it. */
+  /** Resolves when the ledger has recorded the end of the request. */
   readonly recorded: Promise<void>;
 }
 

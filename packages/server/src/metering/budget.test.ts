@@ -1,16 +1,9 @@
 import { expect, test } from "vitest";
+import { toCaller } from "../auth/find-caller.ts";
 import { findSpentBudget } from "./budget.ts";
 import type { UsageLedger } from "./usage-ledger.ts";
 
-const caller = {
-  keyId: "key",
-  models: undefined,
-  requestsPerMinute: undefined,
-  tokensPerMinute: undefined,
-  concurrency: undefined,
-  budgetUsd: undefined,
-  monthlyBudgetUsd: "5",
-};
+const caller = toCaller("key", { name: "key", monthlyBudgetUsd: "5" });
 const spent: Readonly<Record<string, string>> = { "2026-11": "5", "2026-12": "4.999" };
 /** Of the ledger a budget reads nothing else. */
 const ledger = { spentUsd: async (_keyId, month) => (month === undefined ? "9.999" : (spent[month] ?? "0")) } as Pick<

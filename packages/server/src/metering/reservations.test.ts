@@ -1,17 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { toCaller } from "../auth/find-caller.ts";
 import { Reservations } from "./reservations.ts";
 import type { Reservation, Shortfall } from "./reservations.ts";
 
 const pricing = { prompt: "0.01", completion: "0.1", image: "0", request: "0.001" };
-const caller = {
-  keyId: "key",
-  models: undefined,
-  requestsPerMinute: undefined,
-  tokensPerMinute: undefined,
-  concurrency: undefined,
-  budgetUsd: "1",
-  monthlyBudgetUsd: undefined,
-};
+const caller = toCaller("key", { name: "key", budgetUsd: "1" });
 /** 0.001 + 5 × 0.01 + 2 × 0.1 = 0.251 dollars. */
 const use = { pricing, promptTokens: 5, n: 1, maxTokens: 2, isMaximumNamed: true };
 

@@ -30,20 +30,20 @@ export interface Reservation {
 export interface Shortfall {
   /** The most that the request may cost, in US dollars. */
   readonly neededUsd: string;
-  /** What neither closed requests have cost nor running ones may cost. */
+  /** The budget less what closed requests have cost and running ones may cost. */
   readonly remainingUsd: string;
   /** What running requests of the key may cost. */
   readonly heldUsd: string;
 }
 
-/** Of a key with a budget, while a request of it runs or is looked at. */
+/** The held money of a key with a budget. It exists while a request of the key is checked or runs. */
 interface Account {
   held: Big;
   /** How often something was given back. */
   returns: number;
-  /** Requests that are looked at or hold money. */
+  /** Requests that are checked or hold money. */
   users: number;
-  /** The request that was looked at last. */
+  /** Resolves when the latest check is over. */
   turn: Promise<unknown>;
 }
 

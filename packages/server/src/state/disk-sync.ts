@@ -2,7 +2,7 @@ import { closeSync, fdatasyncSync, openSync } from "node:fs";
 import { open } from "node:fs/promises";
 import type { DatabaseSync } from "node:sqlite";
 
-/** A power cut may lose 50 ms: the disk has the other half of them. */
+/** A power cut may lose 50 ms of entries. Half of that is spent waiting, the other half is left to the disk. */
 const everyMs = 25;
 
 /**
@@ -41,7 +41,7 @@ export class DiskSync implements Disposable {
   async #syncInTime(): Promise<void> {
     await this.#sync();
     this.#timer = undefined;
-    // What has failed is tried again by whoever waits for a sound disk.
+    // A failed sync is tried again by `flush`, which is called until the ledger can be written.
     if (this.#isNew && this.#failure === undefined) this.noteCommit();
   }
 

@@ -30,7 +30,7 @@ export class RunFolder implements Disposable {
   }
 }
 
-/** Only what has the form of such a folder, and is ours. */
+/** Removes the folder that the note names, if its name is that of a run folder and it belongs to our user. */
 function removeLeft(note: string): void {
   const path = existsSync(note) ? readFileSync(note, "utf8").trim() : "";
   const left = lstatSync(path, { throwIfNoEntry: false });

@@ -29,8 +29,8 @@ interface EntryRow extends EngineUsage {
 
 /**
  * The ledger in SQLite, one row per entry. What each key has spent, ever and by month, is kept beside the rows and changed
- * in the same transaction, and added up here, since SQLite has no decimals. What is written reaches the disk a moment later;
- * while it does not, nothing can be written.
+ * in the same transaction, and added up here, since SQLite has no decimals. What is written reaches the disk a moment
+ * later. When that fails, the ledger refuses new entries until it succeeds.
  */
 export class SqliteUsageLedger implements UsageLedger {
   readonly #database: DatabaseSync;

@@ -38,7 +38,7 @@ describe("money is held before a request runs", () => {
   const many = useServer({ settings: { queueLength: 2000 }, scenarios: { stall: [{ text: "a" }, { stall: true }] } });
   const request = say("a b c");
 
-  /** What a request of so many completion tokens costs. */
+  /** The price of the request above with this number of completion tokens. */
   async function costOf(completionTokens: (usual: number) => number): Promise<string> {
     const { usage } = await many().complete(request);
     const model = many().running.models.find(({ id }) => id === modelId);
