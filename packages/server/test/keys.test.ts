@@ -79,7 +79,18 @@ describe("a key that is", () => {
   test("updated has the new rules at once, and keeps the others", async () => {
     const { id, token } = await create("--models", miniId, "--concurrency", "7", "--budget-usd", "5");
     expect(await statusWith(token)).toBe(404);
-    const rules = ["--models", "all", "--name", "renamed", "--budget-usd", "none", "--monthly-budget-usd", "0.5"];
+    const rules = [
+      "--models",
+      "all",
+      "--name",
+      "renamed",
+      "--weight",
+      "3",
+      "--budget-usd",
+      "none",
+      "--monthly-budget-usd",
+      "0.5",
+    ];
     const { code, stdout } = await keys("update", id, ...rules, "--expires", "30d", "--json");
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
@@ -88,10 +99,12 @@ describe("a key that is", () => {
       state: "active",
       models: null,
       concurrency: 7,
+      weight: 3,
       budget_usd: null,
       monthly_budget_usd: "0.5",
     });
     expect(await statusWith(token)).toBe(200);
+    expect(JSON.parse((await keys("update", id, "--weight", "none", "--json")).stdout)).toMatchObject({ weight: 1 });
     await keys("update", "renamed", "--monthly-budget-usd", "0");
     expect(await statusWith(token)).toBe(402);
     expect(JSON.parse((await keys("update", id, "--expires", "never", "--json")).stdout)).toMatchObject({
@@ -158,6 +171,8 @@ describe("a rule", () => {
   test.each([
     [["--requests-per-minute", "0"], /whole number, at least 1/],
     [["--concurrency", "many"], /whole number, at least 1/],
+    [["--weight", "101"], /whole number from 1 to 100/],
+    [["--weight", "0.5"], /whole number from 1 to 100/],
     [["--budget-usd", "5,00"], /an amount such as/],
     [["--expires", "soon"], /a date such as/],
     [["--expires", "2020-01-01"], /in the future/],
@@ -182,7 +197,7 @@ describe("keys list", () => {
     await statusWith(token);
     const { stdout } = await keys("list");
     const row = stdout.split("\n").find((line) => line.startsWith(id)) ?? "";
-    expect(row).toMatch(/partner +active +- +all +0\.25 +0\.\d+ +- +0\.\d+/);
+    expect(row).toMatch(/partner +active +- +all +1 +0\.25 +0\.\d+ +- +0\.\d+/);
     expect((await keys("show", id)).stdout).toMatch(/^concurrency +7 requests at the same time$/m);
     const secret = token.slice(token.indexOf(".") + 1);
     const others = [await keys("list", "--json"), await keys("show", id), await keys("show", id, "--json")];

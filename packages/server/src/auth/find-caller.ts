@@ -42,6 +42,7 @@ export const toCaller = (keyId: string, rules: KeyRules): Caller => ({
   requestsPerMinute: rules.requestsPerMinute,
   tokensPerMinute: rules.tokensPerMinute,
   concurrency: rules.concurrency,
+  weight: rules.weight ?? 1,
   budgetUsd: rules.budgetUsd,
   monthlyBudgetUsd: rules.monthlyBudgetUsd,
 });

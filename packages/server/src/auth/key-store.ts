@@ -8,6 +8,8 @@ export interface KeyRules {
   readonly tokensPerMinute?: number | undefined;
   /** Requests at the same time. */
   readonly concurrency?: number | undefined;
+  /** Its share of a busy model beside a key of weight 1; undefined: 1. */
+  readonly weight?: number | undefined;
   /** US dollars over the key's whole life, a decimal string. */
   readonly budgetUsd?: string | undefined;
   /** US dollars in each calendar month of UTC. */

@@ -19,6 +19,7 @@ export interface KeyListing {
   readonly requests_per_minute: number | null;
   readonly tokens_per_minute: number | null;
   readonly concurrency: number | null;
+  readonly weight: number;
   readonly budget_usd: string | null;
   readonly spent_usd: string;
   readonly monthly_budget_usd: string | null;
@@ -39,6 +40,7 @@ export async function listKey(key: StoredKey, ledger: UsageLedger, nowMs: number
     requests_per_minute: key.requestsPerMinute ?? null,
     tokens_per_minute: key.tokensPerMinute ?? null,
     concurrency: key.concurrency ?? null,
+    weight: key.weight ?? 1,
     budget_usd: key.budgetUsd ?? null,
     spent_usd: await ledger.spentUsd(key.id),
     monthly_budget_usd: key.monthlyBudgetUsd ?? null,
@@ -59,13 +61,14 @@ const shownTime = (time: string | null): string => (time === null ? "-" : format
 /** Keys as people read them, a row each. Their limits are in `describeKey`. */
 export const toKeyTable = (keys: readonly KeyListing[]): string =>
   toTable(
-    ["id", "name", "state", "expires", "models", "budget", "spent", "monthly budget", "this month"],
+    ["id", "name", "state", "expires", "models", "weight", "budget", "spent", "monthly budget", "this month"],
     keys.map((key) => [
       key.id,
       key.name,
       key.state,
       shownTime(key.expires),
       key.models?.join(",") ?? "all",
+      String(key.weight),
       shown(key.budget_usd),
       key.spent_usd,
       shown(key.monthly_budget_usd),
@@ -89,6 +92,7 @@ export function describeKey(key: KeyListing): string {
     ["requests", perMinute(key.requests_per_minute, "requests")],
     ["tokens", perMinute(key.tokens_per_minute, "tokens")],
     ["concurrency", key.concurrency === null ? "no limit" : `${key.concurrency} requests at the same time`],
+    ["weight", String(key.weight)],
     ["budget", budget(key.budget_usd, key.spent_usd)],
     ["this month", budget(key.monthly_budget_usd, key.spent_this_month_usd)],
     ...(key.former_secret_until === null

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { KeyChange } from "../auth/key-store.ts";
 import type { Config } from "../config/read-config.ts";
-import { readFuture, readList, readUsd, readWhole } from "./read-argument.ts";
+import { readFuture, readList, readUsd, readWeight, readWhole } from "./read-argument.ts";
 
 /** What a flag gives that takes a rule away. */
 const removed = Symbol("removed");
@@ -13,6 +13,7 @@ export interface RuleFlags {
   readonly requestsPerMinute?: OrRemoved<number>;
   readonly tokensPerMinute?: OrRemoved<number>;
   readonly concurrency?: OrRemoved<number>;
+  readonly weight?: OrRemoved<number>;
   readonly budgetUsd?: OrRemoved<string>;
   readonly monthlyBudgetUsd?: OrRemoved<string>;
   readonly expires?: OrRemoved<number>;
@@ -26,6 +27,11 @@ export const addRuleFlags = (command: Command): Command =>
     .option("--requests-per-minute <n>", "its own limit of requests, or none", or("none", readWhole))
     .option("--tokens-per-minute <n>", "its own limit of tokens, or none", or("none", readWhole))
     .option("--concurrency <n>", "requests at the same time, or none", or("none", readWhole))
+    .option(
+      "--weight <n>",
+      "its share of a busy model, 1 to 100 (a key without has 1), or none",
+      or("none", readWeight),
+    )
     .option("--budget-usd <amount>", "what it may spend in all, in US dollars, or none", or("none", readUsd))
     .option(
       "--monthly-budget-usd <amount>",
@@ -41,13 +47,14 @@ const or =
 
 /** The rules that were given, and no others. @throws {Error} for a model that is not served */
 export function rulesOf({ models, expires, ...flags }: RuleFlags, config: Config): KeyChange {
-  const { name, requestsPerMinute, tokensPerMinute, concurrency, budgetUsd, monthlyBudgetUsd } = flags;
+  const { name, requestsPerMinute, tokensPerMinute, concurrency, weight, budgetUsd, monthlyBudgetUsd } = flags;
   const rules = {
     name,
     models: typeof models === "object" ? models.map((model) => idOf(model, config)) : models,
     requestsPerMinute,
     tokensPerMinute,
     concurrency,
+    weight,
     budgetUsd,
     monthlyBudgetUsd,
     expiresMs: expires,

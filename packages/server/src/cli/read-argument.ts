@@ -7,6 +7,15 @@ export function readWhole(text: string): number {
   return Number(text);
 }
 
+/** The largest weight of a key. With it, a key of weight 1 still has a turn for every hundred of such a key. */
+const maxWeight = 100;
+
+export function readWeight(text: string): number {
+  if (!/^[1-9]\d{0,2}$/.test(text) || Number(text) > maxWeight)
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${maxWeight}.`);
+  return Number(text);
+}
+
 export function readUsd(text: string): string {
   if (!/^\d{1,12}(\.\d{1,18})?$/.test(text)) throw new InvalidArgumentError("It must be an amount such as 5 or 0.25.");
   return text;

@@ -1,13 +1,21 @@
 import { expect, test } from "vitest";
 import { FairShare } from "./fair-share.ts";
+import type { WeightedKey } from "./fair-share.ts";
+
+const one = (keyId: string): WeightedKey => ({ keyId, weight: 1 });
 
 /** Gives so many turns to whoever has been served least, and counts them. Every key always has a request that waits. */
-function giveTurns(share: FairShare, costs: Readonly<Record<string, number>>, turns: number): Record<string, number> {
+function giveTurns(
+  share: FairShare,
+  costs: Readonly<Record<string, number>>,
+  turns: number,
+  weights: Readonly<Record<string, number>> = {},
+): Record<string, number> {
   const given = Object.fromEntries(Object.keys(costs).map((keyId) => [keyId, 0]));
   for (let turn = 0; turn < turns; turn += 1) {
     const [next = ""] = Object.keys(costs).toSorted((a, b) => share.servedTo(a) - share.servedTo(b));
     share.beginTurn(next);
-    share.charge(next, costs[next] ?? 0);
+    share.charge({ keyId: next, weight: weights[next] ?? 1 }, costs[next] ?? 0);
     given[next] = (given[next] ?? 0) + 1;
   }
   return given;
@@ -17,6 +25,14 @@ test("keys get as many tokens, not as many turns", () => {
   const share = new FairShare();
   for (const keyId of ["long", "short"]) share.enter(keyId);
   expect(giveTurns(share, { long: 1000, short: 100 }, 110)).toEqual({ long: 10, short: 100 });
+});
+
+test("a key of weight 3 gets three times as many tokens, and all of them while nobody else waits", () => {
+  const share = new FairShare();
+  const weights = { heavy: 3 };
+  for (const keyId of ["heavy", "light"]) share.enter(keyId);
+  expect(giveTurns(share, { heavy: 100, light: 100 }, 40, weights)).toEqual({ heavy: 30, light: 10 });
+  expect(giveTurns(share, { light: 100 }, 7, weights)).toEqual({ light: 7 });
 });
 
 test("idleness earns nothing", () => {
@@ -31,7 +47,7 @@ test("a debt outlives a short pause", () => {
   const share = new FairShare();
   for (const keyId of ["steady", "greedy"]) share.enter(keyId);
   share.beginTurn("greedy");
-  share.charge("greedy", 1000);
+  share.charge(one("greedy"), 1000);
   share.leave("greedy");
   share.enter("greedy");
   expect(giveTurns(share, { steady: 100, greedy: 100 }, 10)).toEqual({ steady: 10, greedy: 0 });
@@ -40,8 +56,8 @@ test("a debt outlives a short pause", () => {
 test("what was charged and not used is given back", () => {
   const share = new FairShare();
   for (const keyId of ["a", "b"]) share.enter(keyId);
-  share.charge("a", 1000);
-  share.charge("a", -1000);
+  share.charge(one("a"), 1000);
+  share.charge(one("a"), -1000);
   expect(giveTurns(share, { a: 100, b: 100 }, 10)).toEqual({ a: 5, b: 5 });
 });
 
@@ -50,7 +66,7 @@ test("keys that have left are forgotten, at once when nobody is there, else when
   const visit = (keyId: string): void => {
     share.enter(keyId);
     share.beginTurn(keyId);
-    share.charge(keyId, 10);
+    share.charge(one(keyId), 10);
     share.leave(keyId);
   };
   for (let key = 0; key < 2000; key += 1) visit(`key-${key}`);

@@ -1,9 +1,16 @@
 /** With more counters than this, those of all idle keys are checked at every end of a request. */
 const tidyAbove = 1000;
 
+/** A key with the share that is due to it: one of weight 2 gets twice as many tokens as one of weight 1. */
+export interface WeightedKey {
+  readonly keyId: string;
+  readonly weight: number;
+}
+
 /**
- * Who has been served how much, in tokens. The key that has been served least is next. A key that comes back after a pause
- * begins where the others are, so that idleness earns nothing, and an idle key's share goes to the others.
+ * Who has been served how much: tokens divided by the weight of the key. The key that has been served least is next. A key that
+ * comes back after a pause begins where the others are, so that idleness earns nothing, and an idle key's share goes to the
+ * others.
  *
  * These are the virtual counters of Sheng et al., "Fairness in Serving Large Language Models" (OSDI 2024), with the virtual time of
  * start-time fair queueing as the level at which a key comes back.
@@ -21,7 +28,7 @@ export class FairShare {
     this.#counters.set(keyId, Math.max(this.servedTo(keyId), this.#level));
   }
 
-  /** Tokens that the key has been served. The waiting key with the lowest number is next. */
+  /** What the key has been served, divided by its weight. The waiting key with the lowest number is next. */
   servedTo(keyId: string): number {
     return this.#counters.get(keyId) ?? 0;
   }
@@ -32,8 +39,8 @@ export class FairShare {
   }
 
   /** @param tokens negative when less was used than was charged before */
-  charge(keyId: string, tokens: number): void {
-    this.#counters.set(keyId, this.servedTo(keyId) + tokens);
+  charge({ keyId, weight }: WeightedKey, tokens: number): void {
+    this.#counters.set(keyId, this.servedTo(keyId) + tokens / weight);
   }
 
   /** A request of the key has ended. */

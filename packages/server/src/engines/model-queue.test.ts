@@ -9,9 +9,11 @@ const queue = (slots = 2, maxWaiting = 2, maxWaitMs = 5000) => new ModelQueue({ 
 function arrivals(of: ModelQueue) {
   const admitted: string[] = [];
   const enter = async (name: string, choices = 1, signal = never, keyId = "key", completionTokens = 10) => {
-    const release = await of.enter({ keyId, choices, promptTokens: 0, completionTokens }, signal);
+    const weight = keyId === "heavy" ? 3 : 1;
+    const slots = await of.enter({ keyId, weight, choices, promptTokens: 0, completionTokens }, signal);
     admitted.push(name);
-    return () => release(completionTokens);
+    const count = (tokens: number): void => slots.count(tokens);
+    return Object.assign(() => slots.release(completionTokens), { count });
   };
   return { admitted, enter };
 }
@@ -98,6 +100,34 @@ describe("several keys in a queue", () => {
     running();
     await Promise.all([...long, ...short].map(async (entered) => (await entered)()));
     expect(admitted).toEqual(["first", "L1", "s1", "s2", "s3", "L2", "s4"]);
+  });
+
+  test("share by weight: a key of weight 3 has three turns for one of a key of weight 1", async () => {
+    const one = queue(1, 10);
+    const { admitted, enter } = arrivals(one);
+    const running = await enter("first", 1, never, "c");
+    const heavy = ["H1", "H2", "H3", "H4", "H5"].map((name) => enter(name, 1, never, "heavy", 30));
+    const light = ["l1", "l2"].map((name) => enter(name, 1, never, "light", 30));
+    await settled();
+    running();
+    await Promise.all([...heavy, ...light].map(async (entered) => (await entered)()));
+    expect(admitted).toEqual(["first", "H1", "l1", "H2", "H3", "H4", "l2", "H5"]);
+  });
+
+  test("are charged for a running answer that is longer than what was reserved for it", async () => {
+    const one = queue(2, 10);
+    const { admitted, enter } = arrivals(one);
+    const long = await enter("long", 1, never, "talkative", 10);
+    const other = await enter("other", 1, never, "quiet", 20);
+    const waiting = [enter("t2", 1, never, "talkative", 10), enter("q2", 1, never, "quiet", 10)];
+    await settled();
+    long.count(1000);
+    other(); // the key of the long answer has reserved less, and has been served more
+    await settled();
+    expect(admitted).toEqual(["long", "other", "q2"]);
+    long();
+    await Promise.all(waiting.map(async (entered) => (await entered)()));
+    expect(one).toMatchObject({ taken: 0, waiting: 0 });
   });
 
   test("share a full queue: the last request of the key with most gives way to another key", async () => {

@@ -1,10 +1,10 @@
 import { ApiError } from "../errors/api-error.ts";
 import { DrainRate } from "./drain-rate.ts";
 import { FairShare } from "./fair-share.ts";
+import type { WeightedKey } from "./fair-share.ts";
 
 /** A request that asks for slots. */
-export interface SlotRequest {
-  readonly keyId: string;
+export interface SlotRequest extends WeightedKey {
   /** Each takes a slot. */
   readonly choices: number;
   readonly promptTokens: number;
@@ -12,8 +12,21 @@ export interface SlotRequest {
   readonly completionTokens: number;
 }
 
-/** Gives the slots back, to be called once, with the completion tokens that were generated. */
-export type ReleaseSlots = (completionTokens: number) => void;
+/** The slots of a running request. */
+export interface TakenSlots {
+  /** The completion tokens that were generated so far, in all. It may be called for every token: it only keeps the number. */
+  count(completionTokens: number): void;
+  /** Gives the slots back, to be called once, with the completion tokens that were generated. */
+  release(completionTokens: number): void;
+}
+
+/** A running request, and what its key was charged for it. */
+interface Running {
+  readonly request: SlotRequest;
+  readonly slots: number;
+  chargedTokens: number;
+  generatedTokens: number;
+}
 
 interface Waiter {
   readonly request: SlotRequest;
@@ -37,6 +50,7 @@ export class ModelQueue {
   readonly #slots: () => number;
   readonly #share = new FairShare();
   readonly #drainRate = new DrainRate(() => performance.now());
+  readonly #running = new Set<Running>();
   readonly #waiters = new Map<string, readonly Waiter[]>();
   #waiting = 0;
   #taken = 0;
@@ -56,26 +70,43 @@ export class ModelQueue {
   }
 
   /**
-   * Waits until the request has its slots. @returns a function that gives them back
+   * Waits until the request has its slots.
    * @throws {ApiError} 429 `capacity_exhausted`; the signal's reason when it aborts first
    */
-  async enter(request: SlotRequest, signal: AbortSignal): Promise<ReleaseSlots> {
+  async enter(request: SlotRequest, signal: AbortSignal): Promise<TakenSlots> {
     signal.throwIfAborted();
-    const { keyId } = request;
-    this.#share.enter(keyId);
+    this.#share.enter(request.keyId);
     try {
       const isFree = this.#waiting === 0 && this.#fits(request);
-      const slots = isFree ? this.#take(request) : await this.#wait(request, signal);
-      return (completionTokens) => {
-        this.#taken -= slots;
-        this.#share.charge(keyId, promptTokensPerCompletionToken * (completionTokens - request.completionTokens));
-        this.#share.leave(keyId);
-        this.#admitNext();
+      const running = isFree ? this.#take(request) : await this.#wait(request, signal);
+      return {
+        count: (completionTokens) => void (running.generatedTokens = completionTokens),
+        release: (completionTokens) => this.#release(running, completionTokens),
       };
     } catch (error) {
-      this.#share.leave(keyId);
+      this.#share.leave(request.keyId);
       throw error;
     }
+  }
+
+  #release(running: Running, completionTokens: number): void {
+    this.#running.delete(running);
+    this.#taken -= running.slots;
+    this.#charge(running, completionTokens);
+    this.#share.leave(running.request.keyId);
+    this.#admitNext();
+  }
+
+  #charge(running: Running, completionTokens: number): void {
+    const tokens = promptTokensPerCompletionToken * (completionTokens - running.chargedTokens);
+    running.chargedTokens = completionTokens;
+    this.#share.charge(running.request, tokens);
+  }
+
+  /** Charges what running requests have generated beyond what was reserved for them. */
+  #catchUp(): void {
+    for (const running of this.#running)
+      if (running.generatedTokens > running.chargedTokens) this.#charge(running, running.generatedTokens);
   }
 
   #slotsFor({ choices }: SlotRequest): number {
@@ -86,20 +117,20 @@ export class ModelQueue {
     return this.#taken + this.#slotsFor(request) <= this.#slots();
   }
 
-  #take(request: SlotRequest): number {
-    const { keyId, promptTokens, completionTokens } = request;
+  #take(request: SlotRequest): Running {
     this.#drainRate.noteTurn();
-    this.#share.beginTurn(keyId);
-    this.#share.charge(keyId, promptTokens + promptTokensPerCompletionToken * completionTokens);
-    const slots = this.#slotsFor(request);
-    this.#taken += slots;
-    return slots;
+    this.#share.beginTurn(request.keyId);
+    const running = { request, slots: this.#slotsFor(request), chargedTokens: 0, generatedTokens: 0 };
+    this.#share.charge(request, request.promptTokens);
+    this.#charge(running, request.completionTokens);
+    this.#running.add(running);
+    this.#taken += running.slots;
+    return running;
   }
 
-  /** @returns the number of slots taken */
-  #wait(request: SlotRequest, signal: AbortSignal): Promise<number> {
+  #wait(request: SlotRequest, signal: AbortSignal): Promise<Running> {
     if (this.#waiting >= this.#maxWaiting) this.#makeRoom(request.keyId);
-    return new Promise<number>((resolve, reject) => {
+    return new Promise<Running>((resolve, reject) => {
       const leave = (): void => {
         clearTimeout(timer);
         signal.removeEventListener("abort", onAbort);
@@ -148,6 +179,7 @@ export class ModelQueue {
   }
 
   #admitNext(): void {
+    if (this.#waiting > 0) this.#catchUp();
     for (let next = this.#next(); next && this.#fits(next.request); next = this.#next()) next.admit();
   }
 

@@ -13,6 +13,7 @@ interface KeyRow {
   readonly requests_per_minute: number | null;
   readonly tokens_per_minute: number | null;
   readonly concurrency: number | null;
+  readonly weight: number | null;
   readonly budget_usd: string | null;
   readonly monthly_budget_usd: string | null;
   readonly former_hash: string | null;
@@ -26,6 +27,7 @@ const columnOf: Readonly<Record<keyof KeyRules, string>> = {
   requestsPerMinute: "requests_per_minute",
   tokensPerMinute: "tokens_per_minute",
   concurrency: "concurrency",
+  weight: "weight",
   budgetUsd: "budget_usd",
   monthlyBudgetUsd: "monthly_budget_usd",
 };
@@ -145,6 +147,7 @@ const toKey = (row: KeyRow): StoredKey => ({
   requestsPerMinute: row.requests_per_minute ?? undefined,
   tokensPerMinute: row.tokens_per_minute ?? undefined,
   concurrency: row.concurrency ?? undefined,
+  weight: row.weight ?? undefined,
   budgetUsd: row.budget_usd ?? undefined,
   monthlyBudgetUsd: row.monthly_budget_usd ?? undefined,
 });

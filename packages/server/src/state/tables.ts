@@ -6,7 +6,11 @@ import { monthOf, startOfMonth } from "../metering/month.ts";
  * How the tables came about: each step takes them from one version to the next, the first one from an empty file. A step
  * that was released is never changed: a new one is added.
  */
-export const steps: readonly ((database: DatabaseSync, nowMs: number) => void)[] = [makeTables, addMonthsAndOverlap];
+export const steps: readonly ((database: DatabaseSync, nowMs: number) => void)[] = [
+  makeTables,
+  addMonthsAndOverlap,
+  addWeights,
+];
 
 /** The version of the tables; a file with a higher number was written by a newer Parley. */
 export const schemaVersion = steps.length;
@@ -88,3 +92,8 @@ function addUpThisMonth(database: DatabaseSync, nowMs: number): void {
 }
 
 const dayMs = 86_400_000;
+
+/** How large a share of a busy model each key has. */
+function addWeights(database: DatabaseSync): void {
+  database.exec("ALTER TABLE keys ADD COLUMN weight INTEGER");
+}

@@ -13,10 +13,17 @@ let file = "";
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "parley-upgrade-"));
   file = join(folder, "parley.db");
+  write(1);
+});
+
+/** Makes the file as this version left it. Each version's file adds to the one before. */
+function write(version: number): void {
+  rmSync(file, { force: true });
   using database = new DatabaseSync(file);
   database.exec("PRAGMA journal_mode = WAL");
-  database.exec(readFileSync(join(import.meta.dirname, "version-1.sql"), "utf8"));
-});
+  for (let step = 1; step <= version; step += 1)
+    database.exec(readFileSync(join(import.meta.dirname, `version-${step}.sql`), "utf8"));
+}
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** All rows of the tables of version 1, in the columns of version 1. */
@@ -49,6 +56,22 @@ describe("forward", () => {
     }
     expect(contentsOf(file)).toEqual(before);
     expect(versionOf(file)).toBe(schemaVersion);
+  });
+
+  test("from version 2: budgets of a month and former secrets are kept, and a key has the weight 1", async () => {
+    write(2);
+    const before = contentsOf(file);
+    {
+      using state = openState(folder);
+      const key = await state.keys.find("bbbbbbbbbbbb");
+      expect(key).toMatchObject({ monthlyBudgetUsd: "25", former: { untilMs: 1_800_000_000_000 }, weight: undefined });
+      expect(await state.ledger.spentUsd("aaaaaaaaaaaa", monthOf(Date.now()))).toBe("0.75");
+      expect(await state.keys.update("bbbbbbbbbbbb", { weight: 3 })).toBe(true);
+      expect(await state.keys.find("bbbbbbbbbbbb")).toMatchObject({ weight: 3 });
+    }
+    expect(contentsOf(file)).toEqual(before);
+    expect(versionOf(`${file}.v2`)).toBe(2);
+    expect(contentsOf(`${file}.v2`)).toEqual(before);
   });
 
   test("happens once: opening the folder again changes nothing", () => {

@@ -21,6 +21,7 @@ const full: StoredKey = {
   requestsPerMinute: 60,
   tokensPerMinute: 1_000_000_000_000,
   concurrency: 3,
+  weight: 5,
   budgetUsd: "0.0000000000000000001",
   monthlyBudgetUsd: "25",
   former: { hash: hashOf("9"), untilMs: 1_800_000_000_000 },

@@ -30,3 +30,31 @@ describe("a key that fills slots and queue", () => {
     await Promise.all(stalls.map(async (response) => response.body?.cancel()));
   });
 });
+
+describe("keys that always have requests waiting", () => {
+  const server = useServer({ scenarios });
+
+  test("have turns by their weights", async () => {
+    const key = async (weight: number) => withKey(await server().makeKey({ weight }));
+    const [filling, heavy, light] = [await key(1), await key(4), await key(1)];
+    const whole = { ...play("stall"), n: 8, stream: true };
+    const stalls = await Promise.all(Array.from({ length: 8 }, () => server().chat(whole, filling)));
+    const ended: string[] = [];
+    const ask = async (name: string, key: ReturnType<typeof withKey>): Promise<void> => {
+      await (await server().chat({ ...say("turn"), n: 8 }, key)).json();
+      ended.push(name);
+    };
+    const asked: Promise<void>[] = [];
+    for (const name of ["heavy", "heavy", "heavy", "heavy", "light", "light"]) {
+      asked.push(ask(name, name === "heavy" ? heavy : light));
+      await until(
+        () => server().gauge('parley_queue_waiting{model="vendor/model-1"}'),
+        (count) => count === asked.length,
+      );
+    }
+    await stalls[0]?.body?.cancel();
+    await Promise.all(asked);
+    expect(ended).toEqual(["heavy", "light", "heavy", "heavy", "heavy", "light"]);
+    await Promise.all(stalls.map(async (response) => response.body?.cancel()));
+  });
+});
