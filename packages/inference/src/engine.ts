@@ -32,7 +32,7 @@ export interface EngineRequest {
   readonly sampling: Sampling;
   /** 0 to 4 non-empty strings, looked for in content only. */
   readonly stop: readonly string[];
-  /** Whom the request is for; an engine elsewhere may be told in headers, and nothing else depends on it. */
+  /** Whom the request is for: the embedded engine lets keys take turns, and an engine elsewhere may be told in headers. */
   readonly origin?: RequestOrigin;
   /** How many alternatives each content token is reported with, 0 to 20; undefined: no log-probabilities. */
   readonly top_logprobs: number | undefined;

@@ -96,16 +96,17 @@ describe("a small context", () => {
 
 describe("more choices than slots", () => {
   test("get the text that each has alone", async () => {
-    await using started = await startMini({ contextLength: 128, slots: 2 });
+    await using started = await startMini({ contextLength: 512, slots: 2 });
     const { engine } = started;
     await engine.whenReady();
-    const members = { sampling: { temperature: 1.2 }, max_tokens: 12 };
+    // A prompt of several slices.
+    const members = { say: "What is a blockchain? ".repeat(40), sampling: { temperature: 1.2 }, max_tokens: 12 };
     const { choices, usage } = await ask(engine, { ...members, seed: "7", n: 5 });
     for (const [index, choice] of choices.entries()) {
       const alone = await askOne(engine, { ...members, seed: `${7 + index}` });
       expect(alone.text).toBe(choice.text);
     }
-    expect(usage.prompt_tokens).toBe(await engine.countTokens(requestFor({}), AbortSignal.timeout(10_000)));
+    expect(usage.prompt_tokens).toBe(await engine.countTokens(requestFor(members), AbortSignal.timeout(10_000)));
   });
 });
 

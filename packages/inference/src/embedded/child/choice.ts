@@ -18,8 +18,8 @@ export interface ChoiceJob {
   readonly seed: number;
 }
 
-/** The prompt is decoded in batches of this many tokens, so that a disconnect is noticed between two of them. */
-const prefillBatch = 128;
+/** The prompt is decoded in slices of this many tokens: others take turns between two of them, and a disconnect is noticed. */
+export const sliceTokens = 64;
 
 /** Generates one choice in a slot. When the signal aborts, it ends early and without a finish. */
 export class Choice {
@@ -33,6 +33,7 @@ export class Choice {
   #toolGrammar: unknown;
   /** Tokens of the answer or the prompt that are not decoded yet. */
   #pending: number[] = [];
+  #isPromptRead = false;
   #written = 0;
   #reasoned = 0;
 
@@ -41,13 +42,15 @@ export class Choice {
     this.#job = job;
     this.#model = model;
     this.#slot = slot;
-    slot.begin(request.seed !== undefined);
     this.#parser = new AnswerParser(planAnswer(request, model.capabilities), prompt.opensInReasoning);
     this.#sampler = new ChoiceSampler(request.sampling, job.seed, prompt.tokens, model.vocabulary.size);
     this.#contentGrammar = model.startGrammar(request.grammars.contentGrammar);
   }
 
   async *run(signal: AbortSignal): AsyncGenerator<ChoiceDelta> {
+    const { seed, origin } = this.#job.request;
+    // The text of a seed must depend on the request alone.
+    this.#slot.begin({ isSolo: seed !== undefined, key: origin?.key ?? "", signal });
     await this.#prefill(signal);
     let output = this.#parser.open();
     while (!signal.aborted) {
@@ -55,16 +58,18 @@ export class Choice {
       for (const delta of output.deltas) yield this.#count(delta);
       if (output.finish !== undefined) return yield this.#count({ kind: "finish", reason: output.finish });
       if (isTruncated) return yield* this.#close(this.#parser.truncate());
-      output = this.#parse(await this.#sample());
+      const sampled = await this.#sample();
+      if (sampled === undefined) return;
+      output = this.#parse(sampled);
     }
   }
 
-  /** Decodes all of the prompt but its last batch, which is decoded together with the sampling of the first token. */
+  /** Decodes all of the prompt but its last slice, which is decoded together with the sampling of the first token. */
   async #prefill(signal: AbortSignal): Promise<void> {
     const { tokens } = this.#job.prompt;
-    const last = Math.max(0, Math.ceil(tokens.length / prefillBatch) - 1) * prefillBatch;
-    for (let start = 0; start < last && !signal.aborted; start += prefillBatch) {
-      await this.#slot.decode(tokens.slice(start, start + prefillBatch));
+    const last = Math.max(0, Math.ceil(tokens.length / sliceTokens) - 1) * sliceTokens;
+    for (let start = 0; start < last && !signal.aborted; start += sliceTokens) {
+      await this.#slot.decode(tokens.slice(start, start + sliceTokens));
     }
     this.#pending = tokens.slice(last);
   }
@@ -88,15 +93,17 @@ export class Choice {
     if (this.#parser.mode === "reasoning") this.#reasoned += 1;
   }
 
-  async #sample(): Promise<SampledToken> {
+  async #sample(): Promise<SampledToken | undefined> {
     const pending = this.#pending;
     this.#pending = [];
+    const kind = this.#isPromptRead ? "answer" : "prompt";
+    this.#isPromptRead = true;
     const { vocabulary } = this.#model;
     const banned = this.#bannedIds();
     const count = this.#parser.mode === "content" ? this.#job.request.top_logprobs : undefined;
     const alternatives = count === undefined ? undefined : { count, banned };
     const grammar = this.#grammar();
-    return this.#slot.next(pending, async (sample) => {
+    return this.#slot.next(kind, pending, async (sample) => {
       // The grammar of the content knows no calls: whether the model wants to call is sampled without it first.
       const canCallInstead =
         grammar !== undefined && this.#parser.allowedSpecialTokens.includes(specialToken.callStart);

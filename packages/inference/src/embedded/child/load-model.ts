@@ -1,13 +1,14 @@
+import { setImmediate } from "node:timers/promises";
 import { LlamaGrammar, LlamaGrammarEvaluationState } from "node-llama-cpp";
 import type { GgufFileInfo, LlamaModel, Token } from "node-llama-cpp";
 import type { OutputToken } from "../../engine.ts";
 import { Progress } from "../../child/progress.ts";
 import { capabilitiesOf } from "../../prompt/special-tokens.ts";
 import type { Capabilities } from "../../prompt/special-tokens.ts";
+import { BatchScheduler } from "./batch-scheduler.ts";
 import { cannotLoad } from "./check-model-file.ts";
 import { planSlots } from "../plan-slots.ts";
 import type { ModelSettings, SlotPlan } from "../plan-slots.ts";
-import { nextBatch } from "./next-batch.ts";
 import { openLlama } from "./open-llama.ts";
 import { SlotPool } from "./slot-pool.ts";
 import { Slot } from "./slot.ts";
@@ -62,11 +63,12 @@ export async function loadModel(
     contextSize: plan.contextLength + 1,
     threads: settings.threads,
     batchSize: 512,
-    batching: { itemPrioritizationStrategy: nextBatch },
     ignoreMemorySafetyChecks: true,
   });
   const progress = new Progress();
-  const slots = Array.from({ length: plan.slots }, () => new Slot(context.getSequence(), model, progress));
+  const scheduler = new BatchScheduler({ now: () => performance.now(), nextCycle: () => setImmediate() });
+  const shared = { model, scheduler, progress };
+  const slots = Array.from({ length: plan.slots }, () => new Slot(context.getSequence(), shared));
   const vocabulary = readVocabulary(file);
   return {
     file,

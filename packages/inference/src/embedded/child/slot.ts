@@ -1,7 +1,7 @@
 import type { LlamaContextSequence, LlamaModel } from "node-llama-cpp";
 import type { SampledToken } from "../../answer/sampled-token.ts";
 import type { Progress } from "../../child/progress.ts";
-import { batchPriority } from "./next-batch.ts";
+import type { BatchScheduler, DecodeJob } from "./batch-scheduler.ts";
 import type { NativeSamplerConfig } from "./sampler.ts";
 
 /** The native objects below node-llama-cpp's public types. */
@@ -57,6 +57,19 @@ export interface Alternatives {
   readonly banned: readonly number[];
 }
 
+/** What a slot needs to know of the choice that it works on. */
+export interface SlotUser extends Pick<DecodeJob, "isSolo" | "key"> {
+  /** When it aborts, what waits for its turn is dropped. */
+  readonly signal: AbortSignal;
+}
+
+/** What the slots of a model share. */
+export interface SharedBySlots {
+  readonly model: LlamaModel;
+  readonly scheduler: BatchScheduler;
+  readonly progress: Progress;
+}
+
 /** One sequence of the shared context. It decodes and samples the tokens of one choice at a time. */
 export class Slot {
   readonly #sequence: LlamaContextSequence;
@@ -64,15 +77,17 @@ export class Slot {
   readonly #newSampler: () => NativeSampler;
   /** Without any filter, for log-probabilities. */
   readonly #plain: NativeSampler;
+  readonly #scheduler: BatchScheduler;
   readonly #progress: Progress;
   #sampler: NativeSampler;
-  #priority: number = batchPriority.shared;
+  #user: SlotUser | undefined;
 
-  constructor(sequence: LlamaContextSequence, model: LlamaModel, progress: Progress) {
+  constructor(sequence: LlamaContextSequence, { model, scheduler, progress }: SharedBySlots) {
     // Both casts reach the hidden members described above.
     this.#internals = sequence as unknown as SequenceInternals;
     const { _llama: llama, _model: native } = model as unknown as ModelInternals;
     this.#sequence = sequence;
+    this.#scheduler = scheduler;
     this.#progress = progress;
     this.#newSampler = () => new llama._bindings.AddonSampler(native);
     this.#sampler = this.#newSampler();
@@ -80,9 +95,8 @@ export class Slot {
     this.#plain.applyConfig({});
   }
 
-  /** @param isRepeatable the text must depend on the request alone, so no other sequence may share its batches */
-  begin(isRepeatable: boolean): void {
-    this.#priority = isRepeatable ? batchPriority.solo : batchPriority.shared;
+  begin(user: SlotUser): void {
+    this.#user = user;
   }
 
   /** Resets the slot and its random numbers: the same seed must give the same text in any slot at any time. */
@@ -92,18 +106,26 @@ export class Slot {
     await this.#sequence.clearHistory();
   }
 
-  /** Puts tokens into the context without sampling. */
-  async decode(tokens: readonly number[]): Promise<void> {
-    await this.#run(tokens, async () => undefined, []);
+  /** Puts a slice of a prompt into the context without sampling. */
+  async decode(slice: readonly number[]): Promise<void> {
+    await this.#run("prompt", slice, async () => undefined, []);
   }
 
-  /** Decodes the tokens, at least one. `choose` may then sample the next token, more than once if needed. */
-  async next(tokens: readonly number[], choose: (sample: Sample) => Promise<SampledToken>): Promise<SampledToken> {
+  /**
+   * Decodes the tokens, at least one: the last slice of a prompt, or what the answer has just written. `choose` may then
+   * sample the next token, more than once if needed. The result is undefined when the signal aborted first.
+   */
+  async next(
+    kind: DecodeJob["kind"],
+    tokens: readonly number[],
+    choose: (sample: Sample) => Promise<SampledToken>,
+  ): Promise<SampledToken | undefined> {
     const wantsLogits: (true | undefined)[] = [];
     wantsLogits[tokens.length - 1] = true;
     const onLogits = (index: number): Promise<SampledToken> =>
       choose((config, alternatives) => this.#sample(index, config, alternatives));
-    const results = await this.#run(tokens, onLogits, wantsLogits);
+    const results = await this.#run(kind, tokens, onLogits, wantsLogits);
+    if (results === undefined) return undefined;
     // The result for the last token is what `choose` has returned.
     const sampled = results[tokens.length - 1] as SampledToken | undefined;
     if (sampled === undefined) throw new Error("llama.cpp returned no token");
@@ -141,17 +163,28 @@ export class Slot {
     return { id, logprob: logprobOf.get(id) ?? Number.NEGATIVE_INFINITY, top };
   }
 
-  #run(
+  async #run(
+    kind: DecodeJob["kind"],
     tokens: readonly number[],
     onLogits: (index: number) => Promise<unknown>,
     wants: (true | undefined)[],
-  ): Promise<unknown[]> {
+  ): Promise<unknown[] | undefined> {
+    if (this.#user === undefined) throw new Error("a slot works for a choice that has begun");
     const shift = { size: 1, strategy: "eraseBeginning" } as const; // never happens: the prompt and the token limit fit the context
-    return this.#progress.measure(tokens.length, () =>
-      this.#internals._decodeTokens([...tokens], wants, this.#priority, this.#internals._tokenMeter, shift, onLogits),
+    const { _tokenMeter: meter } = this.#internals;
+    return this.#scheduler.run(
+      { ...this.#user, kind, sequence: this },
+      () =>
+        this.#progress.measure(tokens.length, () =>
+          this.#internals._decodeTokens([...tokens], wants, priority, meter, shift, onLogits),
+        ),
+      this.#user.signal,
     );
   }
 }
+
+/** The scheduler decides the order, so that node-llama-cpp is given one batch at a time. */
+const priority = 5;
 
 /** The native side returns tokens and values alternately. */
 const pairs = (flat: readonly number[]): (readonly [token: number, value: number])[] => {

@@ -1,0 +1,141 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { RequestSchemas, compileGrammars, defaultTimings, startEmbeddedEngine } from "@parley/inference";
+import type { ChildEngine, EngineRequest } from "@parley/inference";
+
+/**
+ * Measures the embedded engine on the demonstration models: memory at rest, how fast a prompt is read, and how long a small
+ * chat takes alone, beside the long prompt of another key, and beside three long prompts with a seed. Times are wall times of
+ * this machine; `median (least to most)` of so many rounds.
+ */
+const { values: options } = parseArgs({
+  options: {
+    rounds: { type: "string", default: "5" },
+    prompt: { type: "string", default: "8000" },
+    beside: { type: "string", default: "30000" },
+  },
+});
+const rounds = Number(options.rounds);
+const promptTokens = Number(options.prompt);
+const besideTokens = Number(options.beside);
+
+const sampling = {
+  temperature: 1,
+  top_p: 1,
+  top_k: 0,
+  min_p: 0,
+  frequency_penalty: 0,
+  presence_penalty: 0,
+  repetition_penalty: 1,
+};
+
+interface Asked {
+  readonly key: string;
+  /** One word is about one token. */
+  readonly words: number;
+  readonly seed?: string;
+  readonly maxTokens: number;
+}
+
+function requestOf({ key, words, seed, maxTokens }: Asked): EngineRequest {
+  const request = {
+    messages: [{ role: "user", content: `Say something.${" gas".repeat(words)}` }],
+    tools: [],
+    tool_choice: "none",
+    parallel_tool_calls: true,
+    format: { type: "text" },
+    shownSchema: undefined,
+    isReasoning: false,
+    max_tokens: maxTokens,
+    n: 1,
+    seed,
+    sampling: { ...sampling, logit_bias: {} },
+    stop: [],
+    origin: { key },
+    top_logprobs: undefined,
+  } satisfies Omit<EngineRequest, "grammars">;
+  return { ...request, grammars: compileGrammars(request, new RequestSchemas()) };
+}
+
+/** Milliseconds until the whole answer is there. */
+async function time(engine: ChildEngine, asked: Asked, signal = AbortSignal.timeout(300_000)): Promise<number> {
+  const begun = performance.now();
+  for await (const event of engine.stream(requestOf(asked), signal)) void event;
+  return performance.now() - begun;
+}
+
+async function repeat(measure: () => Promise<number>): Promise<number[]> {
+  const values: number[] = [];
+  for (let round = 0; round < rounds; round += 1) values.push(await measure());
+  return values;
+}
+
+const small = (engine: ChildEngine): Promise<number> => time(engine, { key: "neighbour", words: 0, maxTokens: 24 });
+
+/** The small chat while others read long prompts, which are given up afterwards. */
+async function beside(engine: ChildEngine, seeds: readonly (string | undefined)[]): Promise<number[]> {
+  const end = new AbortController();
+  const others = seeds.map((seed) =>
+    time(engine, { key: "other", words: besideTokens, maxTokens: 16, ...(seed && { seed }) }, end.signal).catch(
+      () => 0,
+    ),
+  );
+  const progress = async (): Promise<number> => (await engine.status(AbortSignal.timeout(60_000))).progress;
+  const before = await progress();
+  while ((await progress()) === before) await wait(20);
+  const values = await repeat(() => small(engine));
+  end.abort();
+  await Promise.all(others);
+  return values;
+}
+
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+const show = (values: readonly number[], unit: string): string =>
+  `${median(values).toFixed(0)} (${Math.min(...values).toFixed(0)} to ${Math.max(...values).toFixed(0)}) ${unit}`;
+
+function memoryOf(pid: number): string {
+  const text = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
+  const megabytes = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(text)?.[1]) / 1024;
+  return `RSS ${megabytes("Rss").toFixed(0)} MB, PSS ${megabytes("Pss").toFixed(0)} MB`;
+}
+
+const modelFile = (name: string): string =>
+  fileURLToPath(new URL(`../demo-models/${name}/${name}.bf16.gguf`, import.meta.url));
+
+function start(name: string, runFolder: string): ChildEngine {
+  return startEmbeddedEngine({
+    name,
+    runFolder,
+    timings: defaultTimings,
+    report: () => undefined,
+    sampling,
+    weightsId: "bench",
+    // As `start` runs the demonstration models.
+    model: { file: modelFile(name), sha256: undefined, contextLength: undefined, kvMemoryBytes: 2 ** 29, threads: 1 },
+  });
+}
+
+const runFolder = mkdtempSync(join(tmpdir(), "parley-"));
+const engines = ["model-1", "model-1-mini"].map((name) => ({ name, engine: start(name, runFolder) }));
+try {
+  await Promise.all(engines.map(({ engine }) => engine.whenReady()));
+  // A ready engine has a process.
+  for (const { name, engine } of engines) console.log(`${name}: at rest ${memoryOf(engine.pid as number)}`);
+  for (const { name, engine } of engines) {
+    const reads = await repeat(() => time(engine, { key: "reader", words: promptTokens, maxTokens: 1 }));
+    const speeds = reads.map((ms) => (promptTokens / ms) * 1000);
+    console.log(`${name}: prompt of ${promptTokens} tokens ${show(speeds, "tokens/s")}`);
+    console.log(`${name}: small chat alone ${show(await repeat(() => small(engine)), "ms")}`);
+    console.log(`${name}: beside a prompt of ${besideTokens} tokens ${show(await beside(engine, [undefined]), "ms")}`);
+    console.log(`${name}: beside three, seeded ${show(await beside(engine, ["1", "2", "3"]), "ms")}`);
+    console.log(`${name}: afterwards ${memoryOf(engine.pid as number)}`);
+  }
+} finally {
+  await Promise.all(engines.map(({ engine }) => engine.close(0)));
+  rmSync(runFolder, { recursive: true, force: true });
+}
