@@ -29,6 +29,7 @@ import type { Log } from "./observe/log.ts";
 import { createMetrics } from "./observe/metrics.ts";
 import { metricsHandler } from "./observe/metrics-handler.ts";
 import { RefusalSample } from "./observe/refusal-sample.ts";
+import { GatheredBytes } from "./relay/gathered-bytes.ts";
 import { MemoryLimitStore } from "./state/memory-limit-store.ts";
 import { openState } from "./state/open-state.ts";
 import type { State } from "./state/open-state.ts";
@@ -91,9 +92,10 @@ async function start(
   const models = started.adopt(startModels({ config, runFolder, report, makeQueue: queuesFor(config) }), stopModels);
   const recorder = started.use(new LedgerRecorder(state.ledger, log, nowMs, checkpointEveryMs));
   const gates = gatesFor(config, state.ledger, recorder, () => listener.isDraining);
-  const { reservations } = gates.admission;
+  const { gatheredBytes, admission } = gates;
+  const { reservations } = admission;
   const { connections } = listener;
-  const metrics = createMetrics({ models, requests: recorder, reservations, connections, lostLines });
+  const metrics = createMetrics({ models, requests: recorder, reservations, connections, gatheredBytes, lostLines });
   metricsListener?.serve(metricsHandler(metrics.registry));
   const shutdown = new AbortController();
   let isStopping = false;
@@ -155,13 +157,13 @@ const keysFor = (
   runningKeys: started.use(new RunningKeys(keys)),
 });
 
-/** Both gates, and the limits that they share. */
+/** Both gates, the limits that they share, and the bound on what leaves them. */
 function gatesFor(
   config: Config,
   ledger: UsageLedger,
   recorder: LedgerRecorder,
   isDraining: () => boolean,
-): Pick<Deps, "entry" | "admission" | "limits"> {
+): Pick<Deps, "entry" | "admission" | "limits" | "gatheredBytes"> {
   const ofKey = { requests: config.requestsPerMinute, tokens: config.tokensPerMinute };
   const ofAll = { requests: config.totalRequestsPerMinute, tokens: config.totalTokensPerMinute };
   // Not the wall clock: setting it would grant or block requests.
@@ -175,7 +177,9 @@ function gatesFor(
     findSpentBudget: (caller) => findSpentBudget(caller, ledger, nowMs()),
   };
   const reservations = new Reservations(ledger, nowMs);
-  return { entry, limits, admission: { recorder, reservations, reservedTokens: config.reservedTokens, nowMs } };
+  const gatheredBytes = new GatheredBytes({ ofAnswer: config.answerBytes, ofAll: config.totalAnswerBytes });
+  const { reservedTokens } = config;
+  return { entry, limits, admission: { recorder, reservations, reservedTokens, nowMs }, gatheredBytes };
 }
 
 /** What is done at the first call, and waited for at every one. */

@@ -187,6 +187,7 @@ test("a limit of the contract that an operator may set is the default of a setti
   const setByOperator = limits.filter(([, { set_by }]) => set_by === "operator");
   const { config: defaults } = read({});
   const settingOf: Readonly<Record<string, number>> = {
+    answerBytes: defaults.answerBytes,
     bodyBytesPerKey: defaults.bodyBytesPerKey,
     headDeadlineSeconds: defaults.headTimeoutMs / 1000,
     bodyDeadlineSeconds: defaults.bodyTimeoutMs / 1000,

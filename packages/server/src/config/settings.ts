@@ -87,6 +87,16 @@ export const settings = {
     whole(4_194_304, 1_000_000_000_000).prefault(268_435_456),
     "bytes of request bodies of all keys that are read or checked at the same time",
   ),
+  answerBytes: setting(
+    "PARLEY_ANSWER_BYTES",
+    whole(16_384, 1_000_000_000_000).prefault(67_108_864),
+    "bytes of an answer that is not streamed; a larger one fails and says to stream",
+  ),
+  totalAnswerBytes: setting(
+    "PARLEY_TOTAL_ANSWER_BYTES",
+    whole(16_384, 1_000_000_000_000).prefault(268_435_456),
+    "bytes of all such answers while they are collected and read; beyond them the key that holds most loses one",
+  ),
   reservedTokens: setting(
     "PARLEY_RESERVED_TOKENS",
     whole(1, 16_384).prefault(1024),

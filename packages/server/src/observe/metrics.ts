@@ -31,6 +31,14 @@ export interface ReservedMoney {
   readonly totalUsd: number;
 }
 
+/** Answers that are collected, or wait for their reader. */
+export interface GatheredAnswers {
+  /** Bytes that they hold. */
+  readonly total: number;
+  /** Since the start, for the memory of the others. */
+  readonly givenUp: number;
+}
+
 /** The connections of the service's port. */
 export interface ConnectionCounts {
   readonly open: number;
@@ -44,6 +52,7 @@ export interface Observed {
   readonly requests: RunningCounts;
   readonly reservations: ReservedMoney;
   readonly connections: ConnectionCounts;
+  readonly gatheredBytes: GatheredAnswers;
   /** Lines of the log that could not be written. */
   readonly lostLines: () => number;
 }
@@ -87,6 +96,7 @@ export function createMetrics(observed: Observed): Metrics {
   addGauges(registers, observed);
   addConnectionGauges(registers, observed);
   addMoneyGauge(registers, observed);
+  addAnswerGauges(registers, observed);
   return {
     registry,
     countRequest: (record, status, durationMs) => {
@@ -155,6 +165,17 @@ function addConnectionGauges(registers: Registry[], { connections }: Observed): 
 function addMoneyGauge(registers: Registry[], { reservations }: Observed): void {
   addGauge(registers, "parley_reserved_usd", "US dollars that running requests hold of budgets.", [], function () {
     this.set(reservations.totalUsd);
+  });
+}
+
+function addAnswerGauges(registers: Registry[], { gatheredBytes }: Observed): void {
+  const heldHelp = "Bytes of answers that are not streamed, while they are collected and read.";
+  addGauge(registers, "parley_answer_bytes", heldHelp, [], function () {
+    this.set(gatheredBytes.total);
+  });
+  const givenUpHelp = "Answers that were given up since the server started, because all together held too much.";
+  addGauge(registers, "parley_answers_given_up", givenUpHelp, [], function () {
+    this.set(gatheredBytes.givenUp);
   });
 }
 

@@ -1,4 +1,6 @@
 import type { components } from "../generated/contract.ts";
+import type { HeldAnswer } from "./gathered-bytes.ts";
+import { JsonPieces } from "./json-pieces.ts";
 import type { Chunk, Usage } from "./to-chunks.ts";
 
 export type Completion = components["schemas"]["ChatCompletion"];
@@ -10,33 +12,92 @@ interface Draft {
   text: string;
   reasoning: string;
   readonly calls: ToolCall[];
-  readonly logprobs: NonNullable<NonNullable<Choice["logprobs"]>["content"]>;
+  /** The items of `logprobs.content`: as objects they would take several times the memory. */
+  readonly logprobs: JsonPieces;
   finish: Choice["finish_reason"] | undefined;
 }
 
-/** Collects a stream into one completion. The last chunk carries the usage. */
-export async function collect(chunks: AsyncIterable<Chunk>, hasLogprobs: boolean): Promise<Completion> {
+/** An answer that is not streamed, as JSON in pieces. */
+export interface CollectedAnswer {
+  readonly pieces: readonly Buffer[];
+  readonly byteLength: number;
+}
+
+export interface CollectOptions {
+  readonly hasLogprobs: boolean;
+  /** Counts the memory of the answer. */
+  readonly held: HeldAnswer;
+}
+
+/**
+ * Collects a stream into one completion. The last chunk carries the usage.
+ * @throws {ApiError} 400 `invalid_value` when the answer is too large, 503 `service_unavailable` when all together are
+ */
+export async function collect(
+  chunks: AsyncIterable<Chunk>,
+  { hasLogprobs, held }: CollectOptions,
+): Promise<CollectedAnswer> {
   const drafts: Draft[] = [];
+  let counted = 0;
   let last: Chunk | undefined;
   for await (const chunk of chunks) {
     last = chunk;
-    for (const choice of chunk.choices) add((drafts[choice.index] ??= emptyDraft()), choice);
+    let added = 0;
+    for (const choice of chunk.choices) added += add((drafts[choice.index] ??= emptyDraft()), choice);
+    counted += added;
+    held.add(added);
   }
   if (!last?.usage) throw new Error("a stream ended without its usage");
-  const { id, created, model, system_fingerprint } = last;
-  const choices = drafts.map((draft, index) => toChoice(draft, index, hasLogprobs));
-  const usage: Usage = last.usage;
-  return { id, object: "chat.completion", created, model, choices, usage, system_fingerprint };
+  const json = toJson(drafts, last, last.usage, hasLogprobs);
+  const pieces = json.finish();
+  // Escapes, and characters of several bytes, were counted as one byte each until now.
+  held.add(json.byteLength - counted);
+  return { pieces, byteLength: json.byteLength };
 }
 
-const emptyDraft = (): Draft => ({ text: "", reasoning: "", calls: [], logprobs: [], finish: undefined });
+function toJson(drafts: readonly Draft[], last: Chunk, usage: Usage, hasLogprobs: boolean): JsonPieces {
+  const { id, created, model, system_fingerprint } = last;
+  const json = new JsonPieces();
+  json.add(`${opened({ id, object: "chat.completion", created, model })},"choices":[`);
+  for (const [index, draft] of drafts.entries()) addChoice(json, draft, index, hasLogprobs);
+  json.add(`],${JSON.stringify({ usage, system_fingerprint }).slice(1)}`);
+  return json;
+}
 
-function add(draft: Draft, { delta, logprobs, finish_reason }: Chunk["choices"][number]): void {
-  draft.text += delta.content ?? "";
-  draft.reasoning += delta.reasoning ?? "";
-  draft.logprobs.push(...(logprobs?.content ?? []));
-  for (const call of delta.tool_calls ?? []) addCall(draft.calls, call);
+/** An object whose last brace is missing, for members that follow. */
+const opened = (members: Partial<Completion> | Partial<Choice>): string => JSON.stringify(members).slice(0, -1);
+
+function addChoice(json: JsonPieces, draft: Draft, index: number, hasLogprobs: boolean): void {
+  const { finish_reason, message } = toChoice(draft);
+  json.add(`${index === 0 ? "" : ","}${opened({ index, message })},"logprobs":`);
+  if (hasLogprobs) {
+    json.add('{"content":[');
+    json.addAll(draft.logprobs);
+    json.add("]}");
+  } else json.add("null");
+  json.add(`,"finish_reason":${JSON.stringify(finish_reason)}}`);
+}
+
+const emptyDraft = (): Draft => ({ text: "", reasoning: "", calls: [], logprobs: new JsonPieces(), finish: undefined });
+
+/** @returns about how many bytes more the draft holds, never too many */
+function add(draft: Draft, { delta, logprobs, finish_reason }: Chunk["choices"][number]): number {
+  const { content = "", reasoning = "" } = delta;
+  draft.text += content;
+  draft.reasoning += reasoning;
   draft.finish = finish_reason ?? draft.finish;
+  // Reasoning is in the answer under two names.
+  let added = content.length + 2 * reasoning.length;
+  for (const call of delta.tool_calls ?? []) {
+    addCall(draft.calls, call);
+    added += call.function?.arguments?.length ?? 0;
+  }
+  for (const item of logprobs?.content ?? []) {
+    const json = JSON.stringify(item);
+    draft.logprobs.add(draft.logprobs.isEmpty ? json : `,${json}`);
+    added += json.length;
+  }
+  return added;
 }
 
 function addCall(calls: ToolCall[], delta: NonNullable<Chunk["choices"][number]["delta"]["tool_calls"]>[number]): void {
@@ -51,11 +112,10 @@ function addCall(calls: ToolCall[], delta: NonNullable<Chunk["choices"][number][
     };
 }
 
-function toChoice(draft: Draft, index: number, hasLogprobs: boolean): Choice {
-  const { text, reasoning, calls, logprobs, finish } = draft;
+function toChoice(draft: Draft): Pick<Choice, "message" | "finish_reason"> {
+  const { text, reasoning, calls, finish } = draft;
   if (!finish) throw new Error("a stream ended before a choice was finished");
   return {
-    index,
     message: {
       role: "assistant",
       content: calls.length > 0 && text === "" ? null : text,
@@ -63,7 +123,6 @@ function toChoice(draft: Draft, index: number, hasLogprobs: boolean): Choice {
       ...(calls.length > 0 && { tool_calls: calls }),
       ...(reasoning !== "" && { reasoning, reasoning_content: reasoning }),
     },
-    logprobs: hasLogprobs ? { content: logprobs } : null,
     finish_reason: finish,
   };
 }

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import contract from "../generated/contract.json" with { type: "json" };
 import { HangUp } from "../errors/hang-up.ts";
+import { waitForReader } from "./wait-for-reader.ts";
 
 const maxBufferedBytes = contract["x-limits"].slowReaderBufferBytes.value;
 const keepAlive = ": keep-alive\n\n";
@@ -31,7 +32,6 @@ export class EventSink implements Disposable {
     this.#slowReaderMs = slowReaderMs;
     this.#signal = signal;
     response.writeHead(200, head);
-    // The socket's own time-out: it restarts whenever the reader takes a byte.
     response.on("timeout", () => response.socket?.resetAndDestroy());
     this.#keepAliveTimer = setTimeout(() => this.#comment(), keepAliveMs);
   }
@@ -47,7 +47,8 @@ export class EventSink implements Disposable {
    */
   async write(data: string): Promise<void> {
     this.#send(data);
-    if (this.#response.writableLength > maxBufferedBytes) await this.#drained();
+    if (this.#response.writableLength <= maxBufferedBytes) return;
+    await waitForReader(this.#response, { slowReaderMs: this.#slowReaderMs, signal: this.#signal });
   }
 
   /** Writes the last event and ends. */
@@ -65,24 +66,6 @@ export class EventSink implements Disposable {
   #comment(): void {
     if (this.#response.writableLength === 0) this.#response.write(keepAlive);
     this.#keepAliveTimer.refresh();
-  }
-
-  async #drained(): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const onClose = (): void => reject(new HangUp());
-    // Every abort in the server has an error as its reason.
-    const onAbort = (): void => reject(this.#signal.reason as Error);
-    this.#signal.throwIfAborted();
-    this.#response.once("drain", resolve).once("close", onClose);
-    this.#signal.addEventListener("abort", onAbort);
-    this.#response.setTimeout(this.#slowReaderMs);
-    try {
-      await promise;
-    } finally {
-      this.#response.setTimeout(0);
-      this.#response.removeListener("drain", resolve).removeListener("close", onClose);
-      this.#signal.removeEventListener("abort", onAbort);
-    }
   }
 
   [Symbol.dispose](): void {

@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { compileGrammars } from "@parley/inference";
 import type { RequestContext } from "../../edge/request-context.ts";
 import { entryOf } from "../../edge/take-entry.ts";
@@ -7,6 +8,7 @@ import { fitContext } from "../../engines/fit-context.ts";
 import { maxCompletionOf } from "../../engines/model-object.ts";
 import { pickModel, readyMetadata } from "../../engines/pick-engine.ts";
 import type { ServedModels } from "../../engines/pick-engine.ts";
+import { HangUp } from "../../errors/hang-up.ts";
 import { admit } from "../../limits/admit.ts";
 import type { AdmissionDeps } from "../../limits/admit.ts";
 import { setLimitHeaders } from "../../limits/limit-headers.ts";
@@ -14,17 +16,23 @@ import type { Limits } from "../../limits/limits.ts";
 import { meter, settle } from "../../metering/meter.ts";
 import { priceOf } from "../../metering/price.ts";
 import { collect } from "../../relay/collect.ts";
+import type { CollectedAnswer, CollectOptions } from "../../relay/collect.ts";
+import type { GatheredBytes } from "../../relay/gathered-bytes.ts";
 import { newHead } from "../../relay/head.ts";
 import { toChunks } from "../../relay/to-chunks.ts";
+import type { Chunk } from "../../relay/to-chunks.ts";
 import { toUsage } from "../../relay/usage.ts";
+import { writeAnswer } from "../../relay/write-answer.ts";
 import { writeEvents } from "../../relay/write-events.ts";
 import type { StreamTimings } from "../../relay/write-events.ts";
-import type { Operation } from "../call.ts";
+import type { Call, Operation } from "../call.ts";
 
 export interface ChatDeps {
   readonly models: ServedModels;
   readonly admission: AdmissionDeps;
   readonly limits: Limits;
+  /** Counts the answers that are not streamed. */
+  readonly gatheredBytes: GatheredBytes;
   readonly timings: StreamTimings;
   /** Called with a failure that ended a stream in the middle. */
   readonly onBroken: (context: RequestContext, error: unknown) => void;
@@ -33,50 +41,86 @@ export interface ChatDeps {
 
 /** Picks the engine, fits the context, admits, and relays the answer: streamed as it comes, or collected. */
 export const createChatCompletion =
-  ({ models, admission, limits, timings, onBroken, nowMs }: ChatDeps): Operation<"createChatCompletion"> =>
-  async ({ context, caller, body, validated, response }) => {
-    const { id: requestId, signal, record } = context;
-    const model = pickModel(models, caller, body.model);
-    const metadata = readyMetadata(model);
-    const { defaultReasoningEffort } = model;
-    const modelLimits = { metadata, maxCompletionTokens: maxCompletionOf(model), defaultReasoningEffort };
-    const asked = toEngineRequest(body, validated.text, modelLimits, caller.keyId);
-    const { promptTokens, request } = await fitContext(model, asked, signal);
-
-    const isStream = body.stream === true;
-    const admissionRequest = {
-      record,
-      requestId,
-      caller,
-      entry: entryOf(response),
-      model,
-      isStream,
-      n: request.n,
-      promptTokens,
-      maxTokens: request.max_tokens,
-      isMaximumNamed: typeof (body.max_completion_tokens ?? body.max_tokens) === "number",
-    };
-    Object.assign(record, { model: model.id, isStream });
-    await using permit = await admit(admissionRequest, admission, signal);
-    await setLimitHeaders(response, limits, caller);
-
-    const { maxTokens: max_tokens } = permit;
-    const constrained = { ...request, max_tokens, grammars: compileGrammars(request, validated.schemas) };
-    const events = meter(model.engine.stream(constrained, signal), permit, record, nowMs);
-    const answer = toChunks(events, {
-      head: newHead(body.model, metadata.system_fingerprint, nowMs()),
-      n: request.n,
-      includesUsage: !isStream || body.stream_options?.include_usage === true,
-      hasLogprobs: body.logprobs === true,
-      toUsage: (usage) => toUsage(usage, priceOf(usage, model.pricing)),
-    });
-    const chunks = settle(answer, permit, toApiError);
-    // Awaited here: leaving the block releases the permit.
-    if (!isStream) return await collect(chunks, body.logprobs === true);
-    const noteBroken = (error: unknown): void => {
-      permit.fail(error);
-      onBroken(context, error);
-    };
-    await writeEvents(response, chunks, { timings, requestId, signal, onBroken: noteBroken });
+  (deps: ChatDeps): Operation<"createChatCompletion"> =>
+  async (call) => {
+    const { response, context } = call;
+    const answer = await run(deps, call);
+    // The permit is released by now: a slow reader of a finished answer holds no slot.
+    const { slowReaderMs } = deps.timings;
+    if (answer) await writeAnswer(response, answer, { slowReaderMs, signal: context.signal });
     return undefined;
   };
+
+/** @returns the answer, unless it was streamed */
+async function run(
+  { models, admission, limits, gatheredBytes, timings, onBroken, nowMs }: ChatDeps,
+  { context, caller, body, validated, response }: Call<"createChatCompletion">,
+): Promise<CollectedAnswer | undefined> {
+  const { id: requestId, signal, record } = context;
+  const model = pickModel(models, caller, body.model);
+  const metadata = readyMetadata(model);
+  const { defaultReasoningEffort } = model;
+  const modelLimits = { metadata, maxCompletionTokens: maxCompletionOf(model), defaultReasoningEffort };
+  const asked = toEngineRequest(body, validated.text, modelLimits, caller.keyId);
+  const { promptTokens, request } = await fitContext(model, asked, signal);
+
+  const isStream = body.stream === true;
+  const admissionRequest = {
+    record,
+    requestId,
+    caller,
+    entry: entryOf(response),
+    model,
+    isStream,
+    n: request.n,
+    promptTokens,
+    maxTokens: request.max_tokens,
+    isMaximumNamed: typeof (body.max_completion_tokens ?? body.max_tokens) === "number",
+  };
+  Object.assign(record, { model: model.id, isStream });
+  await using permit = await admit(admissionRequest, admission, signal);
+  await setLimitHeaders(response, limits, caller);
+
+  const { maxTokens: max_tokens } = permit;
+  const hasLogprobs = body.logprobs === true;
+  const constrained = { ...request, max_tokens, grammars: compileGrammars(request, validated.schemas) };
+  const events = meter(model.engine.stream(constrained, signal), permit, record, nowMs);
+  const answer = toChunks(events, {
+    head: newHead(body.model, metadata.system_fingerprint, nowMs()),
+    n: request.n,
+    includesUsage: !isStream || body.stream_options?.include_usage === true,
+    hasLogprobs,
+    toUsage: (usage) => toUsage(usage, priceOf(usage, model.pricing)),
+  });
+  const chunks = settle(answer, permit, toApiError);
+  // Awaited here: leaving the block releases the permit.
+  if (!isStream) {
+    const held = gatheredBytes.open(caller.keyId, context.end);
+    return await collectFor(response, chunks, { hasLogprobs, held }, (error) => permit.fail(error));
+  }
+  const noteBroken = (error: unknown): void => {
+    permit.fail(error);
+    onBroken(context, error);
+  };
+  await writeEvents(response, chunks, { timings, requestId, signal, onBroken: noteBroken });
+  return undefined;
+}
+
+/** What the answer holds is free when its connection has closed. */
+async function collectFor(
+  response: ServerResponse,
+  chunks: AsyncIterable<Chunk>,
+  options: CollectOptions,
+  onFailed: (error: unknown) => void,
+): Promise<CollectedAnswer> {
+  response.on("close", () => options.held.release());
+  try {
+    // A response that is closed emits no further `close`.
+    if (response.destroyed) throw new HangUp();
+    return await collect(chunks, options);
+  } catch (error) {
+    options.held.release();
+    onFailed(error);
+    throw error;
+  }
+}
