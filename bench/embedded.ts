@@ -1,5 +1,5 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -116,7 +116,14 @@ function start(name: string, runFolder: string): ChildEngine {
     sampling,
     weightsId: "bench",
     // As `start` runs the demonstration models.
-    model: { file: modelFile(name), sha256: undefined, contextLength: undefined, kvMemoryBytes: 2 ** 29, threads: 1 },
+    model: {
+      file: modelFile(name),
+      sha256: undefined,
+      contextLength: undefined,
+      kvMemoryBytes: 2 ** 29,
+      threads: 1,
+      promptThreads: availableParallelism(),
+    },
   });
 }
 

@@ -3,7 +3,7 @@ import type { Token } from "node-llama-cpp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openLlama } from "../src/embedded/child/open-llama.ts";
 import { openRenderer } from "../src/embedded/child/open-renderer.ts";
-import { sliceTokens } from "../src/embedded/child/choice.ts";
+import { sliceTokens } from "../src/embedded/child/slices.ts";
 import { ask, askOne, requestFor } from "../testing/requests.ts";
 import type { Ask } from "../testing/requests.ts";
 import { until } from "../testing/until.ts";

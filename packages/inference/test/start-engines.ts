@@ -30,6 +30,8 @@ export interface EmbeddedChoices {
   readonly sha256?: string;
   readonly contextLength?: number;
   readonly slots?: number;
+  readonly idleMs?: number;
+  readonly promptThreads?: number;
   readonly timings?: Partial<Timings>;
 }
 
@@ -37,8 +39,16 @@ export interface EmbeddedChoices {
 const plentyOfBytes = 2 ** 33;
 
 export async function startMini(choices: EmbeddedChoices = {}): Promise<StartedEngine> {
-  const { file = miniModelFile, slots, contextLength, sha256 } = choices;
-  const settings = { file, sha256, contextLength, kvMemoryBytes: plentyOfBytes, threads: 1 };
+  const { file = miniModelFile, slots, contextLength, sha256, idleMs, promptThreads = 1 } = choices;
+  const settings = {
+    file,
+    sha256,
+    contextLength,
+    kvMemoryBytes: plentyOfBytes,
+    threads: 1,
+    promptThreads,
+    ...(idleMs !== undefined && { idleMs }),
+  };
   const model = slots === undefined ? settings : { ...settings, kvMemoryBytes: await bytesFor(slots, settings) };
   return begin({ timings: choices.timings }, (common) =>
     startEmbeddedEngine({ ...common, model, sampling: neutral, weightsId: "test" }),

@@ -18,6 +18,7 @@ const settings: ModelSettings = {
   contextLength: undefined,
   kvMemoryBytes: 2 ** 33,
   threads: 1,
+  promptThreads: 1,
 };
 
 describe("slots", () => {
@@ -49,6 +50,15 @@ describe("slots", () => {
     ],
   ])("%s", (_title, file, changes, want) => {
     expect(planSlots(file, { ...settings, ...changes })).toMatchObject(want);
+  });
+
+  test.each<[string, number, number, number[]]>([
+    ["small sequences, which can move, begin small", 2, 32_768, [2047, 8191, 32_768]],
+    ["a context below the steps is the only one", 2, 1024, [1024]],
+    ["large sequences have their full size from the start", 64, 32_768, [32_768]],
+  ])("grow: %s", (_title, layers, contextLength, steps) => {
+    const metadata = { ...qwen32b.architectureMetadata, block_count: layers };
+    expect(planSlots(fileWith(metadata), { ...settings, contextLength }).steps).toEqual(steps);
   });
 
   test("are explained by their arithmetic", () => {

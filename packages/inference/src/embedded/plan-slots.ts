@@ -10,13 +10,20 @@ export interface ModelSettings {
   readonly contextLength: number | undefined;
   /** Memory for the key-value caches of all slots, in bytes. */
   readonly kvMemoryBytes: number;
+  /** Threads of answers, and of all that must be repeatable: with flash attention, sums depend on their number. */
   readonly threads: number;
+  /** The most threads that read the prompts of requests without a seed: as many as processors are free at that moment. */
+  readonly promptThreads: number;
+  /** Milliseconds without a request after which the key-value cache shrinks; undefined: a minute. */
+  readonly idleMs?: number;
 }
 
 export interface SlotPlan {
   readonly slots: number;
   readonly contextLength: number;
   readonly kvBytesPerToken: number;
+  /** The sizes that the cache of a slot can have, in tokens: it begins with the first, and grows to the last. */
+  readonly steps: readonly number[];
   /** The arithmetic in one line, for the operator. */
   readonly explanation: string;
 }
@@ -42,8 +49,17 @@ export function planSlots(file: GgufFileInfo, settings: ModelSettings): SlotPlan
     );
   }
   const explanation = `${slots} slots: ${arithmetic}, budget ${megabytes(settings.kvMemoryBytes)}`;
-  return { slots, contextLength, kvBytesPerToken, explanation };
+  return { slots, contextLength, kvBytesPerToken, steps: stepsOf(contextLength, kvBytesPerToken), explanation };
 }
+
+/** A sequence of so many bytes moves to a larger cache within some hundredths of a second. */
+const movableBytes = 64 * 2 ** 20;
+
+/** Growing stops all slots while sequences move, so a cache whose sequences are too large has its full size from the start. */
+const stepsOf = (contextLength: number, kvBytesPerToken: number): number[] => [
+  ...[2047, 8191].filter((step) => step < contextLength && 8191 * kvBytesPerToken <= movableBytes),
+  contextLength,
+];
 
 function readDimensions(file: GgufFileInfo): { contextLength: number; layers: number; valuesPerToken: number } {
   const {

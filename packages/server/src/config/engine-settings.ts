@@ -37,12 +37,12 @@ export const engineSettings = {
   kvMemoryMb: setting(
     "PARLEY_KV_MEMORY_MB",
     whole(1, 1_048_576, "MiB").prefault(512),
-    "memory for the key-value cache of each model, in MiB; it decides the slots",
+    "most memory for the key-value cache of each model, in MiB; it decides the slots",
   ),
   engineThreads: setting(
     "PARLEY_ENGINE_THREADS",
     z.union([whole(1, 256), z.literal("auto")], { error: "a whole number from 1 to 256, or auto" }).prefault("auto"),
-    "threads of each model; auto is 1 for the demonstration models, else the processors less one",
+    "threads of each model; auto is 1 for the demonstration models, else the processors less one; long prompts then use idle ones, too",
   ),
   engineStallMs: setting(
     "PARLEY_ENGINE_STALL_SECONDS",

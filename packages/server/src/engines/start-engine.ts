@@ -82,13 +82,14 @@ export function embeddedModel(
 ): Parameters<typeof startEmbeddedEngine>[0]["model"] {
   const { contextLength } = options.model;
   const kvMemoryBytes = kvMemoryMb * 2 ** 20;
+  const promptThreads = threads === "auto" ? availableParallelism() : threads;
   if ("path" in weights) {
     // More threads than free processors make llama.cpp hundreds of times slower.
     const most = threads === "auto" ? Math.max(1, availableParallelism() - 1) : threads;
-    return { file: weights.path, sha256: undefined, contextLength, kvMemoryBytes, threads: most };
+    return { file: weights.path, sha256: undefined, contextLength, kvMemoryBytes, threads: most, promptThreads };
   }
   const { file, sha256 } = findDemoModel(weights.demo);
-  return { file, sha256, contextLength, kvMemoryBytes, threads: threads === "auto" ? 1 : threads };
+  return { file, sha256, contextLength, kvMemoryBytes, threads: threads === "auto" ? 1 : threads, promptThreads };
 }
 
 /** What a model is served with by vLLM on this machine. */

@@ -9,17 +9,16 @@ import type { Prompt } from "../../prompt/render-prompt.ts";
 import { specialToken } from "../../prompt/special-tokens.ts";
 import type { LoadedModel } from "./load-model.ts";
 import { ChoiceSampler } from "./sampler.ts";
-import type { Slot } from "./slot.ts";
+import { lastSlice, sliceTokens } from "./slices.ts";
+import type { Slot, SlotUser } from "./slot.ts";
 
 export interface ChoiceJob {
   readonly request: EngineRequest;
   readonly prompt: Prompt;
   /** 32 bits, of this choice alone. */
   readonly seed: number;
+  readonly user: SlotUser;
 }
-
-/** The prompt is decoded in slices of this many tokens: others take turns between two of them, and a disconnect is noticed. */
-export const sliceTokens = 64;
 
 /** Generates one choice in a slot. When the signal aborts, it ends early and without a finish. */
 export class Choice {
@@ -34,6 +33,7 @@ export class Choice {
   /** Tokens of the answer or the prompt that are not decoded yet. */
   #pending: number[] = [];
   #isPromptRead = false;
+  #cached = 0;
   #written = 0;
   #reasoned = 0;
 
@@ -48,9 +48,7 @@ export class Choice {
   }
 
   async *run(signal: AbortSignal): AsyncGenerator<ChoiceDelta> {
-    const { seed, origin } = this.#job.request;
-    // The text of a seed must depend on the request alone.
-    this.#slot.begin({ isSolo: seed !== undefined, key: origin?.key ?? "", signal });
+    this.#cached = await this.#slot.begin(this.#job.user, signal);
     await this.#prefill(signal);
     let output = this.#parser.open();
     while (!signal.aborted) {
@@ -64,11 +62,11 @@ export class Choice {
     }
   }
 
-  /** Decodes all of the prompt but its last slice, which is decoded together with the sampling of the first token. */
+  /** Decodes all of the prompt that is not there yet but its last slice, which is decoded together with the sampling of the first token. */
   async #prefill(signal: AbortSignal): Promise<void> {
     const { tokens } = this.#job.prompt;
-    const last = Math.max(0, Math.ceil(tokens.length / sliceTokens) - 1) * sliceTokens;
-    for (let start = 0; start < last && !signal.aborted; start += sliceTokens) {
+    const last = lastSlice(tokens);
+    for (let start = this.#cached; start < last && !signal.aborted; start += sliceTokens) {
       await this.#slot.decode(tokens.slice(start, start + sliceTokens));
     }
     this.#pending = tokens.slice(last);
@@ -155,7 +153,7 @@ export class Choice {
   #count(delta: AnswerDelta | Finish): ChoiceDelta {
     const counted = {
       prompt_tokens: this.#job.prompt.tokens.length,
-      cached_tokens: 0,
+      cached_tokens: this.#cached,
       completion_tokens: this.#written,
       reasoning_tokens: this.#reasoned,
     };

@@ -5,9 +5,10 @@ import { Choice } from "./choice.ts";
 import type { LoadedModel } from "./load-model.ts";
 import { assertFits } from "../../answer/assert-fits.ts";
 import { combineChoices } from "../../answer/combine-choices.ts";
+import type { Prompt } from "../../prompt/render-prompt.ts";
 import type { PromptThreads } from "../../prompt/prompt-threads.ts";
 import { foldSeed } from "./sampler.ts";
-import type { Slot } from "./slot.ts";
+import type { Slot, SlotUser } from "./slot.ts";
 import { SlotPool } from "./slot-pool.ts";
 
 /** Generates with one model: renders the prompt, takes slots, runs the choices. */
@@ -32,7 +33,8 @@ async function* generate(
 ): AsyncGenerator<EngineEvent> {
   const prompt = await prompts.render(request);
   assertFits(prompt.tokens.length, request, { context_length: model.plan.contextLength });
-  const slots = await model.slots.take(Math.min(request.n, model.slots.size), signal);
+  const user = userOf(request, prompt);
+  const slots = await model.slots.take(Math.min(request.n, model.slots.size), signal, (slot) => slot.reusable(user));
   // More choices than slots take turns in the slots of their request.
   const own = new SlotPool(slots);
   const stop = new AbortController();
@@ -40,13 +42,23 @@ async function* generate(
   try {
     const choices = Array.from({ length: request.n }, (_, index) => {
       const seed = foldSeed(request.seed, index, Math.random);
-      return inSlot(own, untilStopped, (slot) => new Choice({ request, prompt, seed }, model, slot).run(untilStopped));
+      return inSlot(own, untilStopped, (slot) =>
+        new Choice({ request, prompt, seed, user }, model, slot).run(untilStopped),
+      );
     });
     yield* combineChoices(choices, () => stop.abort());
   } finally {
-    await model.slots.release(slots);
+    model.slots.release(slots);
+    model.whenIdle();
   }
 }
+
+/** The text of a seed must depend on the request alone. */
+const userOf = ({ seed, origin }: EngineRequest, { tokens }: Prompt): SlotUser => ({
+  isSolo: seed !== undefined,
+  key: origin?.key,
+  prompt: tokens,
+});
 
 /** Runs a choice once a slot is free. When the signal aborts, it ends early and without a finish. */
 async function* inSlot(
@@ -61,6 +73,6 @@ async function* inSlot(
   try {
     for (const slot of slots) yield* run(slot);
   } finally {
-    await pool.release(slots);
+    pool.release(slots);
   }
 }

@@ -9,9 +9,13 @@ import { BatchScheduler } from "./batch-scheduler.ts";
 import { cannotLoad } from "./check-model-file.ts";
 import { planSlots } from "../plan-slots.ts";
 import type { ModelSettings, SlotPlan } from "../plan-slots.ts";
+import { FreeProcessors } from "./free-processors.ts";
+import { KvMemory } from "./kv-memory.ts";
 import { openLlama } from "./open-llama.ts";
+import { sliceTokens } from "./slices.ts";
 import { SlotPool } from "./slot-pool.ts";
 import { Slot } from "./slot.ts";
+import type { SharedBySlots } from "./slot.ts";
 import { describeWith } from "../../prompt/vocabulary.ts";
 import type { Vocabulary } from "../../prompt/vocabulary.ts";
 import { readVocabulary } from "./vocabulary.ts";
@@ -25,6 +29,8 @@ export interface LoadedModel {
   readonly capabilities: Capabilities;
   readonly plan: SlotPlan;
   readonly slots: SlotPool;
+  /** To be called whenever slots have been released: memory that is not needed for some time goes back to the system. */
+  readonly whenIdle: () => void;
   readonly progress: Progress;
   isEndOfTurn(token: number): boolean;
   readonly describe: (token: number) => OutputToken;
@@ -38,17 +44,19 @@ export interface LoadedModel {
 /**
  * Loads a model file and creates its slots.
  * @param file the header of the file, which has been checked
+ * @param folder an existing folder that only we can read, for sequences that move
  * @param onProgress called with 0 to 1 while the weights are read
  * @throws {ModelFileError} {MemoryBudgetError} faults that a restart cannot correct
  */
 export async function loadModel(
   settings: ModelSettings,
   file: GgufFileInfo,
+  folder: string,
   onProgress: (share: number) => void,
 ): Promise<LoadedModel> {
   const plan = planSlots(file, settings);
   let reported: string | undefined;
-  const llama = await openLlama(settings.threads, (message) => {
+  const llama = await openLlama(settings.promptThreads, (message) => {
     reported ??= message;
     process.stderr.write(`${message}\n`);
   });
@@ -57,18 +65,11 @@ export async function loadModel(
     .catch((error: unknown) => {
       throw cannotLoad(settings.file, reported ?? String(error));
     });
-  const context = await model.createContext({
-    sequences: plan.slots,
-    // llama.cpp keeps the last cell of a sequence free.
-    contextSize: plan.contextLength + 1,
-    threads: settings.threads,
-    batchSize: 512,
-    ignoreMemorySafetyChecks: true,
-  });
+  const memory = await KvMemory.create({ model, plan, threads: settings.promptThreads, batchSize, folder });
   const progress = new Progress();
   const scheduler = new BatchScheduler({ now: () => performance.now(), nextCycle: () => setImmediate() });
-  const shared = { model, scheduler, progress };
-  const slots = Array.from({ length: plan.slots }, () => new Slot(context.getSequence(), shared));
+  const shared = { model, memory, scheduler, progress, threadsOf: threadsOf(settings) };
+  const slots = new SlotPool(Array.from({ length: plan.slots }, (_, index) => new Slot(index, shared)));
   const vocabulary = readVocabulary(file);
   return {
     file,
@@ -76,7 +77,8 @@ export async function loadModel(
     plan,
     vocabulary,
     capabilities: capabilitiesOf(file.metadata.tokenizer.chat_template ?? "", vocabulary.specialTokens),
-    slots: new SlotPool(slots),
+    slots,
+    whenIdle: shrinkWhenIdle(shared, slots, settings.idleMs ?? 60_000),
     progress,
     // node-llama-cpp's `Token` is a branded number.
     isEndOfTurn: (token) => model.isEogToken(token as Token),
@@ -84,6 +86,34 @@ export async function loadModel(
     encodeStructure: encoderOf(model),
     startGrammar: grammarsOf(model),
     dispose: () => llama.dispose(),
+  };
+}
+
+/** A batch is a slice, or the next tokens of every slot. */
+const batchSize = sliceTokens;
+
+/** Tokens of a prompt below which more threads save too little to let the rounding of sums depend on them. */
+const longPrompt = 512;
+
+/** With flash attention, sums depend on the number of threads: what must be repeatable has always the same. */
+const threadsOf = ({ threads, promptThreads }: ModelSettings): SharedBySlots["threadsOf"] => {
+  const free = new FreeProcessors();
+  return (kind, { isSolo, prompt }) =>
+    kind === "answer" || isSolo || prompt.length < longPrompt
+      ? threads
+      : Math.max(threads, Math.min(promptThreads, free.count()));
+};
+
+function shrinkWhenIdle({ memory, scheduler }: SharedBySlots, slots: SlotPool, idleMs: number): () => void {
+  const job = { kind: "prompt", isSolo: false, key: "", sequence: memory } as const;
+  const never = new AbortController().signal;
+  const shrink = async (): Promise<void> => {
+    if (slots.running === 0) await memory.resize(0);
+  };
+  let timer: NodeJS.Timeout | undefined;
+  return () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => void scheduler.run(job, shrink, never), idleMs).unref();
   };
 }
 

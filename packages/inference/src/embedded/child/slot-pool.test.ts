@@ -2,13 +2,13 @@ import { expect, test } from "vitest";
 import type { Slot } from "./slot.ts";
 import { SlotPool } from "./slot-pool.ts";
 
-/** Slots without a model: the pool only counts them and clears them. */
-function poolOf(size: number): { pool: SlotPool; cleared: () => number } {
-  let cleared = 0;
-  const clear = async (): Promise<void> => void (cleared += 1);
+/** Slots without a model: the pool only counts them and resets them. */
+function poolOf(size: number): { pool: SlotPool; wereReset: () => number } {
+  let wereReset = 0;
+  const reset = (): void => void (wereReset += 1);
   // The pool calls no other method.
-  const slots = Array.from({ length: size }, () => ({ clear }) as unknown as Slot);
-  return { pool: new SlotPool(slots), cleared: () => cleared };
+  const slots = Array.from({ length: size }, () => ({ reset }) as unknown as Slot);
+  return { pool: new SlotPool(slots), wereReset: () => wereReset };
 }
 
 const never = new AbortController().signal;
@@ -27,17 +27,17 @@ test("gives all that is asked for or nothing yet, first come first served", asyn
   const small = pool.take(1, never);
   expect(await settledOf(small)).toBe(false);
   expect([pool.running, pool.waiting]).toEqual([2, 2]);
-  await pool.release(two);
+  pool.release(two);
   expect(await big).toHaveLength(3);
   expect(await settledOf(small)).toBe(false);
-  await pool.release(await big);
+  pool.release(await big);
   expect(await small).toHaveLength(1);
 });
 
-test("empties a slot before the next one gets it", async () => {
-  const { pool, cleared } = poolOf(2);
-  await pool.release(await pool.take(2, never));
-  expect([cleared(), pool.running]).toEqual([2, 0]);
+test("resets a slot before the next one gets it", async () => {
+  const { pool, wereReset } = poolOf(2);
+  pool.release(await pool.take(2, never));
+  expect([wereReset(), pool.running]).toEqual([2, 0]);
 });
 
 test("who gives up waiting lets the others pass", async () => {
@@ -50,7 +50,7 @@ test("who gives up waiting lets the others pass", async () => {
   await expect(big).rejects.toThrow("gone");
   expect(await small).toHaveLength(1);
   expect(pool.waiting).toBe(0);
-  await pool.release(one);
+  pool.release(one);
 });
 
 test("refuses who is gone already, and who asks for more than there is", async () => {
@@ -58,4 +58,17 @@ test("refuses who is gone already, and who asks for more than there is", async (
   await expect(pool.take(1, AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
   await expect(pool.take(2, never)).rejects.toThrow(RangeError);
   expect(pool.running).toBe(0);
+});
+
+test("gives the slots that a request ranks highest, and else those that have been free for longest", async () => {
+  const { pool } = poolOf(3);
+  const [a, b, c] = await pool.take(3, never);
+  if (!a || !b || !c) throw new Error("there are three");
+  pool.release([b]);
+  pool.release([c, a]);
+  expect(await pool.take(1, never, (slot) => (slot === a ? 2 : 0))).toEqual([a]);
+  expect(await pool.take(2, never)).toEqual([b, c]);
+  const waiting = pool.take(1, never, (slot) => (slot === c ? 1 : 0));
+  pool.release([b, c]);
+  expect(await waiting).toEqual([c]);
 });

@@ -1,13 +1,20 @@
 import type { Slot } from "./slot.ts";
 
+/** How much a request would like to have a slot. */
+export type Rank = (slot: Slot) => number;
+
 interface Waiter {
   readonly count: number;
+  readonly rank: Rank;
   readonly take: (slots: Slot[]) => void;
 }
 
-/** Slots of one model. A request takes all slots that it needs at once, or waits; requests are served in order. */
+/**
+ * Slots of one model. A request takes all slots that it needs at once, or waits; requests are served in order. It gets the
+ * slots that it ranks highest; among equals, those that have been free for longest.
+ */
 export class SlotPool {
-  readonly #free: Slot[];
+  #free: Slot[];
   readonly size: number;
   #waiting: Waiter[] = [];
 
@@ -25,13 +32,14 @@ export class SlotPool {
   }
 
   /** @throws the signal's reason when it aborts while waiting; RangeError when there will never be that many */
-  async take(count: number, signal: AbortSignal): Promise<Slot[]> {
+  async take(count: number, signal: AbortSignal, rank: Rank = () => 0): Promise<Slot[]> {
     if (count > this.size) throw new RangeError(`${count} slots were asked for and there are ${this.size}`);
     signal.throwIfAborted();
-    if (this.#waiting.length === 0 && this.#free.length >= count) return this.#free.splice(0, count);
+    if (this.#waiting.length === 0 && this.#free.length >= count) return this.#takeFree(count, rank);
     return new Promise<Slot[]>((resolve, reject) => {
       const waiter: Waiter = {
         count,
+        rank,
         take: (slots) => {
           signal.removeEventListener("abort", stopWaiting);
           resolve(slots);
@@ -48,16 +56,22 @@ export class SlotPool {
   }
 
   /** Resets the slots and passes them to waiting requests. */
-  async release(slots: readonly Slot[]): Promise<void> {
-    await Promise.all(slots.map((slot) => slot.clear()));
+  release(slots: readonly Slot[]): void {
+    for (const slot of slots) slot.reset();
     this.#free.push(...slots);
     this.#serve();
+  }
+
+  #takeFree(count: number, rank: Rank): Slot[] {
+    const taken = this.#free.toSorted((a, b) => rank(b) - rank(a)).slice(0, count);
+    this.#free = this.#free.filter((slot) => !taken.includes(slot));
+    return taken;
   }
 
   #serve(): void {
     for (let next = this.#waiting[0]; next && this.#free.length >= next.count; next = this.#waiting[0]) {
       this.#waiting.shift();
-      next.take(this.#free.splice(0, next.count));
+      next.take(this.#takeFree(next.count, next.rank));
     }
   }
 }

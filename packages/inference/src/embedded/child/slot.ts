@@ -1,8 +1,10 @@
-import type { LlamaContextSequence, LlamaModel } from "node-llama-cpp";
+import type { LlamaModel } from "node-llama-cpp";
 import type { SampledToken } from "../../answer/sampled-token.ts";
 import type { Progress } from "../../child/progress.ts";
 import type { BatchScheduler, DecodeJob } from "./batch-scheduler.ts";
+import type { KvMemory } from "./kv-memory.ts";
 import type { NativeSamplerConfig } from "./sampler.ts";
+import { sharedSlices } from "./slices.ts";
 
 /** The native objects below node-llama-cpp's public types. */
 interface NativeSampler {
@@ -57,53 +59,73 @@ export interface Alternatives {
   readonly banned: readonly number[];
 }
 
-/** What a slot needs to know of the choice that it works on. */
-export interface SlotUser extends Pick<DecodeJob, "isSolo" | "key"> {
-  /** When it aborts, what waits for its turn is dropped. */
-  readonly signal: AbortSignal;
+/** What a slot needs to know of the request that it works for. */
+export interface SlotUser {
+  /** No other sequence may share a batch, and nothing that was read earlier is used. */
+  readonly isSolo: boolean;
+  /** Whom the request is for; undefined: nobody's. */
+  readonly key: string | undefined;
+  readonly prompt: readonly number[];
 }
 
 /** What the slots of a model share. */
 export interface SharedBySlots {
   readonly model: LlamaModel;
+  readonly memory: KvMemory;
   readonly scheduler: BatchScheduler;
   readonly progress: Progress;
+  /** How many threads decode a batch. */
+  readonly threadsOf: (kind: DecodeJob["kind"], user: SlotUser) => number;
 }
 
 /** One sequence of the shared context. It decodes and samples the tokens of one choice at a time. */
 export class Slot {
-  readonly #sequence: LlamaContextSequence;
-  readonly #internals: SequenceInternals;
+  readonly #index: number;
+  readonly #shared: SharedBySlots;
   readonly #newSampler: () => NativeSampler;
   /** Without any filter, for log-probabilities. */
   readonly #plain: NativeSampler;
-  readonly #scheduler: BatchScheduler;
-  readonly #progress: Progress;
   #sampler: NativeSampler;
-  #user: SlotUser | undefined;
+  #work: { readonly user: SlotUser; readonly signal: AbortSignal } | undefined;
+  /** Whose prompt is still there. */
+  #kept: SlotUser | undefined;
 
-  constructor(sequence: LlamaContextSequence, { model, scheduler, progress }: SharedBySlots) {
-    // Both casts reach the hidden members described above.
-    this.#internals = sequence as unknown as SequenceInternals;
-    const { _llama: llama, _model: native } = model as unknown as ModelInternals;
-    this.#sequence = sequence;
-    this.#scheduler = scheduler;
-    this.#progress = progress;
+  constructor(index: number, shared: SharedBySlots) {
+    // The cast reaches the hidden members described above.
+    const { _llama: llama, _model: native } = shared.model as unknown as ModelInternals;
+    this.#index = index;
+    this.#shared = shared;
     this.#newSampler = () => new llama._bindings.AddonSampler(native);
     this.#sampler = this.#newSampler();
     this.#plain = this.#newSampler();
     this.#plain.applyConfig({});
   }
 
-  begin(user: SlotUser): void {
-    this.#user = user;
+  /** How many tokens of a prompt this slot has read for the same key. Keys share nothing: a faster answer would tell on another. */
+  reusable({ isSolo, key, prompt }: SlotUser): number {
+    if (isSolo || key === undefined || this.#kept?.key !== key) return 0;
+    return sharedSlices(prompt, this.#shared.memory.sequence(this.#index).contextTokens, this.#kept.prompt.length);
   }
 
-  /** Resets the slot and its random numbers: the same seed must give the same text in any slot at any time. */
-  async clear(): Promise<void> {
+  /**
+   * @param signal when it aborts, what waits for its turn is dropped
+   * @returns how many tokens of the prompt are there already
+   */
+  async begin(user: SlotUser, signal: AbortSignal): Promise<number> {
+    this.#work = { user, signal };
+    return this.#shared.memory.change(this.#index, async (sequence) => {
+      const reused = this.reusable(user);
+      await sequence.eraseContextTokenRanges([{ start: reused, end: sequence.nextTokenIndex }]);
+      this.#kept = user.isSolo ? undefined : user;
+      return reused;
+    });
+  }
+
+  /** Resets the random numbers: the same seed must give the same text in any slot at any time. The prompt stays for its key. */
+  reset(): void {
+    this.#work = undefined;
     this.#sampler.dispose();
     this.#sampler = this.#newSampler();
-    await this.#sequence.clearHistory();
   }
 
   /** Puts a slice of a prompt into the context without sampling. */
@@ -137,7 +159,7 @@ export class Slot {
     config: NativeSamplerConfig,
     alternatives: Alternatives | undefined,
   ): Promise<SampledToken> {
-    const { _ctx: context } = this.#internals._context;
+    const { _ctx: context } = this.#sequence._context;
     this.#sampler.applyConfig(config);
     const sampled = await context.sampleToken(index, this.#sampler);
     const id = Array.isArray(sampled) ? sampled[0] : sampled;
@@ -147,7 +169,7 @@ export class Slot {
 
   /** Reads the same logits again with a sampler without filters: log-probabilities are of the unfiltered distribution. */
   async #withLogprobs(index: number, id: number, { count, banned }: Alternatives): Promise<SampledToken> {
-    const { _ctx: context } = this.#internals._context;
+    const { _ctx: context } = this.#sequence._context;
     const filter: LogitFilter = [[id], false, false, false, Math.max(1, count + banned.length)];
     const result = await context.sampleToken(index, this.#plain, false, false, filter, true);
     const [, , , flat = [], weight = 1] = Array.isArray(result) ? result : [];
@@ -169,19 +191,29 @@ export class Slot {
     onLogits: (index: number) => Promise<unknown>,
     wants: (true | undefined)[],
   ): Promise<unknown[] | undefined> {
-    if (this.#user === undefined) throw new Error("a slot works for a choice that has begun");
-    const shift = { size: 1, strategy: "eraseBeginning" } as const; // never happens: the prompt and the token limit fit the context
-    const { _tokenMeter: meter } = this.#internals;
-    return this.#scheduler.run(
-      { ...this.#user, kind, sequence: this },
-      () =>
-        this.#progress.measure(tokens.length, () =>
-          this.#internals._decodeTokens([...tokens], wants, priority, meter, shift, onLogits),
-        ),
-      this.#user.signal,
-    );
+    if (this.#work === undefined) throw new Error("a slot works for a choice that has begun");
+    const { user, signal } = this.#work;
+    const { memory, scheduler, progress, threadsOf, model } = this.#shared;
+    const job = { kind, isSolo: user.isSolo, key: user.key ?? "", sequence: this };
+    const needed = Math.max(user.prompt.length, memory.sequence(this.#index).nextTokenIndex + tokens.length);
+    // Nothing is decoded beside a slice of a prompt, so this takes the turn of one.
+    if (!memory.holds(needed)) await scheduler.run({ ...job, kind: "prompt" }, () => memory.resize(needed), signal);
+    const decode = (): Promise<unknown[]> => {
+      model.llama.maxThreads = threadsOf(kind, user);
+      const { _tokenMeter: meter } = this.#sequence;
+      return this.#sequence._decodeTokens([...tokens], wants, priority, meter, neverShift, onLogits);
+    };
+    return scheduler.run(job, () => progress.measure(tokens.length, decode), signal);
+  }
+
+  /** Another object after the memory has grown. The cast reaches the hidden members described above. */
+  get #sequence(): SequenceInternals {
+    return this.#shared.memory.sequence(this.#index) as unknown as SequenceInternals;
   }
 }
+
+/** Prompt and token limit fit the context, so it is never used. */
+const neverShift = { size: 1, strategy: "eraseBeginning" } as const;
 
 /** The scheduler decides the order, so that node-llama-cpp is given one batch at a time. */
 const priority = 5;

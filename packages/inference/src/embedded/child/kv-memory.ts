@@ -1,0 +1,116 @@
+import { open, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { LlamaContext, LlamaContextSequence, LlamaModel } from "node-llama-cpp";
+import type { SlotPlan } from "../plan-slots.ts";
+
+export interface KvMemoryOptions {
+  readonly model: LlamaModel;
+  readonly plan: SlotPlan;
+  /** The most threads that a batch may have. */
+  readonly threads: number;
+  /** Tokens that a batch may have. */
+  readonly batchSize: number;
+  /** An existing folder that only we can read. */
+  readonly folder: string;
+}
+
+/**
+ * The key-value caches of all slots. llama.cpp writes to all of its cache when a context is created, so a context for full
+ * slots takes all its memory from the start on. So the first context is small. When a slot needs more, a larger context takes
+ * its place, and the sequences move there byte by byte: their texts do not depend on it.
+ */
+export class KvMemory {
+  readonly #options: KvMemoryOptions;
+  #context: LlamaContext;
+  #sequences: readonly LlamaContextSequence[];
+  /** Sequences are changed one after the other. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  private constructor(options: KvMemoryOptions, context: LlamaContext) {
+    this.#options = options;
+    this.#context = context;
+    this.#sequences = sequencesOf(context);
+  }
+
+  static async create(options: KvMemoryOptions): Promise<KvMemory> {
+    return new KvMemory(options, await createContext(options, stepFor(options.plan, 0)));
+  }
+
+  sequence(slot: number): LlamaContextSequence {
+    const sequence = this.#sequences[slot];
+    if (sequence === undefined) throw new RangeError(`there is no slot ${slot}`);
+    return sequence;
+  }
+
+  /** Whether every slot can hold so many tokens. */
+  holds(tokens: number): boolean {
+    return tokens <= capacityOf(this.#context);
+  }
+
+  /** Changes a sequence while no other is changed. */
+  change<T>(slot: number, act: (sequence: LlamaContextSequence) => Promise<T>): Promise<T> {
+    return this.#alone(() => act(this.sequence(slot)));
+  }
+
+  /** Makes every slot hold so many tokens, and not many more. Sequences that are longer are emptied. Nothing may be decoded meanwhile. */
+  async resize(tokens: number): Promise<void> {
+    await this.#alone(async () => {
+      const size = stepFor(this.#options.plan, tokens);
+      const old = this.#context;
+      if (size === capacityOf(old)) return;
+      const context = await createContext(this.#options, size);
+      try {
+        const sequences = sequencesOf(context);
+        for (const [slot, sequence] of sequences.entries()) await this.#move(this.sequence(slot), sequence);
+        this.#context = context;
+        this.#sequences = sequences;
+      } catch (error) {
+        await context.dispose();
+        throw error;
+      }
+      await old.dispose();
+    });
+  }
+
+  /** node-llama-cpp gives out the state of a sequence as a file only. */
+  async #move(from: LlamaContextSequence, to: LlamaContextSequence): Promise<void> {
+    if (from.nextTokenIndex === 0 || from.nextTokenIndex > to.contextSize - 1) return;
+    const path = join(this.#options.folder, `${process.pid}.sequence`);
+    try {
+      // Made beforehand for its mode: it holds what callers have written.
+      await (await open(path, "wx", 0o600)).close();
+      await from.saveStateToFile(path);
+      // The risk is a file of another model.
+      await to.loadStateFromFile(path, { acceptRisk: true });
+    } finally {
+      await rm(path, { force: true });
+    }
+  }
+
+  #alone<T>(act: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(act);
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+}
+
+/** The smallest step that holds so many tokens; the last one holds every request. */
+const stepFor = ({ steps, contextLength }: SlotPlan, tokens: number): number =>
+  steps.find((step) => step >= tokens) ?? contextLength;
+
+/** llama.cpp keeps the last cell of a sequence free. */
+const capacityOf = (context: LlamaContext): number => context.contextSize - 1;
+
+const createContext = ({ model, plan, threads, batchSize }: KvMemoryOptions, tokens: number): Promise<LlamaContext> =>
+  model.createContext({
+    sequences: plan.slots,
+    contextSize: tokens + 1,
+    threads,
+    batchSize,
+    // Where llama.cpp offers it for this processor and model.
+    flashAttention: "auto",
+    ignoreMemorySafetyChecks: true,
+  });
+
+const sequencesOf = (context: LlamaContext): LlamaContextSequence[] =>
+  Array.from({ length: context.totalSequences }, () => context.getSequence());

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sliceTokens } from "../src/embedded/child/slices.ts";
+import { ask, askOne } from "../testing/requests.ts";
+import type { Ask } from "../testing/requests.ts";
+import type { ChatMessage } from "../src/engine.ts";
+import { until } from "../testing/until.ts";
+import { startMini } from "./start-engines.ts";
+import type { StartedEngine } from "./start-engines.ts";
+
+let started: StartedEngine;
+beforeAll(async () => {
+  started = await startMini();
+  await started.engine.whenReady();
+});
+afterAll(() => started[Symbol.asyncDispose]());
+
+/** Words that no other test has at the beginning of its prompt. */
+const story = (name: string): string => `A story about ${name}.${" Every word counts.".repeat(100)}`;
+const turns = (name: string): ChatMessage[] => [
+  { role: "user", content: story(name) },
+  { role: "assistant", content: "I see." },
+  { role: "user", content: "How does it go on?" },
+];
+/** Without a seed, and at temperature 0. */
+const of = (key: string | undefined, members: Ask): Ask => ({
+  seed: undefined,
+  max_tokens: 8,
+  ...(key !== undefined && { origin: { key } }),
+  ...members,
+});
+
+/** Asks, and says how many tokens were evaluated for the answer. */
+async function evaluate(members: Ask): Promise<Awaited<ReturnType<typeof askOne>> & { evaluated: number }> {
+  const { engine } = started;
+  const progress = async (): Promise<number> => (await engine.status(AbortSignal.timeout(10_000))).progress;
+  const before = await progress();
+  const answer = await askOne(engine, members);
+  return { ...answer, evaluated: (await progress()) - before };
+}
+
+describe("a prompt that continues an earlier one of the same key", () => {
+  test("is read from there on, says so, and gives the text that it gives to another key", async () => {
+    await askOne(started.engine, of("a", { say: story("ants") }));
+    const { usage, text, evaluated } = await evaluate(of("a", { messages: turns("ants") }));
+    expect(usage.cached_tokens).toBeGreaterThan(usage.prompt_tokens / 2);
+    expect(usage.cached_tokens % sliceTokens).toBe(0);
+    expect(evaluated).toBeLessThanOrEqual(usage.prompt_tokens - usage.cached_tokens + usage.completion_tokens);
+    const other = await evaluate(of("b", { messages: turns("ants") }));
+    expect([other.text, other.usage]).toEqual([text, { ...usage, cached_tokens: 0 }]);
+  });
+
+  test("may be the same prompt, asked for several choices", async () => {
+    const members = of("c", { say: story("cats"), n: 3, sampling: { temperature: 1 } });
+    expect((await ask(started.engine, members)).usage.cached_tokens).toBe(0);
+    const { usage } = await ask(started.engine, members);
+    expect(usage.cached_tokens).toBeGreaterThan(usage.prompt_tokens / 2);
+    expect(usage.cached_tokens).toBeLessThan(usage.prompt_tokens);
+  });
+
+  test("was given up in the middle: what was read by then is reused", async () => {
+    const hangUp = new AbortController();
+    const long = of("d", { say: `${story("dogs")} ${"and so on ".repeat(2000)}` });
+    const reading = ask(started.engine, long, hangUp.signal).catch(() => undefined);
+    const { progress } = await started.engine.status(AbortSignal.timeout(10_000));
+    const status = (): ReturnType<typeof started.engine.status> => started.engine.status(AbortSignal.timeout(10_000));
+    await until("its beginning is read", async () => (await status()).progress > progress + 300);
+    hangUp.abort();
+    await reading;
+    await until("its slot is free", async () => (await status()).running === 0);
+    const { usage } = await askOne(started.engine, of("d", { messages: turns("dogs") }));
+    expect(usage.cached_tokens).toBeGreaterThanOrEqual(sliceTokens);
+  });
+});
+
+describe("nothing is reused", () => {
+  test.each<[string, Ask, Ask]>([
+    ["from another key", of("e", {}), of("f", {})],
+    ["where nobody knows whose request it is", of(undefined, {}), of(undefined, {})],
+    ["for a seed", of("g", {}), of("g", { seed: "1" })],
+    ["after a seed", of("h", { seed: "1" }), of("h", {})],
+  ])("%s", async (title, first, second) => {
+    await askOne(started.engine, { ...first, say: story(title) });
+    const { usage, evaluated } = await evaluate({ ...second, messages: turns(title) });
+    expect(usage.cached_tokens).toBe(0);
+    expect(evaluated).toBeGreaterThanOrEqual(usage.prompt_tokens);
+  });
+});
