@@ -19,7 +19,7 @@ const verbs = {
   "contract:diff": { command: ["node", join(root, "ci/contract-diff/main.ts")], isDevelopment: true },
   conformance: { command: ["node", join(root, "packages/conformance/src/cli/main.ts")], isDevelopment: true },
   partners: { command: ["node", join(root, "packages/partners/src/main.ts")], isDevelopment: true },
-  bench: { command: ["node", join(root, "bench/overhead.ts")], isDevelopment: true },
+  bench: { command: ["node", join(root, "bench/gateways/main.ts")], isDevelopment: true },
   "bench:embedded": { command: ["node", join(root, "bench/embedded.ts")], isDevelopment: true },
   schemas: { command: ["node", join(root, "bench/schemas/main.ts")], isDevelopment: true },
   fuzz: { command: ["node", join(root, "fuzz/main.ts")], isDevelopment: true },

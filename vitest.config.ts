@@ -15,6 +15,7 @@ export const suites = {
   sdks: ["packages/server/test/partners"],
   client: ["packages/client"],
   "conformance-suite": ["packages/conformance"],
+  bench: ["bench/gateways", "bench/native"],
   schemas: ["bench/schemas", "packages/inference/test/schemas"],
   partners: ["packages/partners"],
   mutants: ["packages/conformance/test/proof.test.ts"],

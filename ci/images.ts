@@ -41,6 +41,13 @@ const debian = ["ca-certificates", "curl", "git", "procps", "python3-venv"];
 export const images = {
   node: { pin: "node", debian, hasWorkspace: true, host: { programs: [["git"]] } },
   python: { pin: "node", debian, hasWorkspace: true, host: { programs: [["git"], ["python3"]] } },
+  /** With a compiler of C. */
+  c: {
+    pin: "node",
+    debian: [...debian, "gcc", "libc6-dev", "nginx-light"],
+    hasWorkspace: true,
+    host: { programs: [["git"], ["cc"]] },
+  },
   vllm: {
     pin: "node",
     debian: [...debian, "libnuma1"],

@@ -1,46 +1,12 @@
 import { gateRuns } from "./fuzz-gate.ts";
-import { archiveOf, runnerNames } from "./step.ts";
+import { python, step, suite } from "./define-step.ts";
+import { archiveOf } from "./step.ts";
 import type { Step } from "./step.ts";
 import { pnpm } from "./pnpm.ts";
 
 // The pipeline, once, in the order in which its steps start. Later steps wait for a processor, or for what they need.
 
-type Row = Pick<Step, "name" | "purpose" | "command" | "inputs"> & Partial<Step>;
-
-const step = (row: Row): Step => ({
-  needs: [],
-  outputs: [],
-  archives: [],
-  image: "node",
-  services: [],
-  secrets: [],
-  environment: {},
-  cores: 1,
-  timeLimitSeconds: 300,
-  counts: "one",
-  runners: runnerNames,
-  ...row,
-});
-
-/** A suite of `vitest.config.ts`. Types come first: they find a broken program in seconds. */
-const suite = (row: Omit<Row, "command">): Step => {
-  const cores = row.cores ?? 2;
-  const command = ["vitest", "run", "--project", row.name, `--maxWorkers=${cores}`] as const;
-  return step({ command, needs: ["types"], counts: "vitest", timeLimitSeconds: 600, ...row, cores });
-};
-
 const partners = ["node", "packages/partners/src/main.ts", "--check"] as const;
-
-/** Runs in the environment of `ci/python`, which the first of these steps installs. */
-const python = (name: string, purpose: string, command: readonly string[], more: readonly string[] = []): Step =>
-  step({
-    name,
-    purpose,
-    command: ["node", "ci/python/run.ts", ...command],
-    needs: name === "python:lint" ? [] : ["python:lint"],
-    image: "python",
-    inputs: ["demo-models", "docs/readers", "fuzz", "pyproject.toml", ...more],
-  });
 
 const sbomFile = ".parley/ci/sbom.cdx.json";
 
@@ -124,6 +90,23 @@ export const steps: readonly Step[] = [
     inputs: ["LICENSE", ...shown],
   }),
   suite({ name: "demo-models", purpose: "what judges the demonstration models", inputs: ["demo-models"] }),
+  suite({
+    name: "bench",
+    purpose: "the simulated engine, the load generator and the bench's report count right",
+    image: "c",
+    inputs: ["bench", "demo-models/model-1-mini"],
+    cores: 1,
+  }),
+  step({
+    name: "bench:smoke",
+    purpose:
+      "every gateway of the bench that is installed gives the engine's answers; costs are recorded, never judged",
+    command: ["node", "bench/gateways/main.ts", "--smoke", "--rows", "plain,streams-100,one-token,latency,start"],
+    image: "c",
+    inputs: ["bench", ...server],
+    needs: ["types"],
+    cores: 2,
+  }),
   suite({
     name: "schemas",
     purpose: "compiled schemas accept what is valid and nothing else",

@@ -1,7 +1,7 @@
 import { Agent, createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A proxy that forwards every request to its base URL and streams the response back unchanged. */
+/** A proxy that forwards every request to its base URL and streams the response back unchanged: `copier.ts URL [PORT]`. */
 
 const { hostname, port } = new URL(process.argv[2] ?? "");
 const agent = new Agent({ keepAlive: true });
@@ -12,8 +12,10 @@ const server = createServer((near, out) => {
     answer.pipe(out);
   });
   near.pipe(far);
+  far.on("error", () => out.destroy());
+  out.on("close", () => far.destroy()); // who hangs up has the engine stop
 });
-server.listen(0, "127.0.0.1", () => {
+server.listen({ host: "127.0.0.1", port: Number(process.argv[3] ?? 0), backlog: 16_384 }, () => {
   // A server that listens on a port has an address.
   process.send?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 });

@@ -26,7 +26,7 @@ export const engineSettings = {
   ),
   engineSlots: setting(
     "PARLEY_ENGINE_SLOTS",
-    whole(1, 4096).prefault(64),
+    whole(1, 65_536).prefault(64),
     "choices that a model on vLLM, here or elsewhere, may generate at the same time",
   ),
   upstreamApiKey: secret(

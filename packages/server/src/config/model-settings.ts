@@ -66,7 +66,7 @@ const engine = {
   weights: about(path(), "folder of weights in the Hugging Face form, for vLLM"),
   script: about(path(), "scenarios of the scripted engine; absent: `script` of the server"),
   remote: about(remoteSchema, "how a model is reached that others serve"),
-  slots: about(whole(1, 4096), "choices at the same time on vLLM; absent: `engine_slots` of the server"),
+  slots: about(whole(1, 65_536), "choices at the same time on vLLM; absent: `engine_slots` of the server"),
   kv_memory_mb: about(whole(1, 1_048_576, "MiB"), "key-value cache, in MiB; absent: `kv_memory_mb` of the server"),
   threads: about(whole(1, 256), "threads of the embedded engine; absent: `engine_threads` of the server"),
   gpus: about(text("numbers separated by commas", /^\d+(,\d+)*$/), "GPUs for vLLM by their numbers"),

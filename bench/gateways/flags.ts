@@ -1,0 +1,93 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { Command, InvalidArgumentError, Option } from "commander";
+import type { Duty } from "./duty.ts";
+import { rowNames } from "./figures.ts";
+import type { RowName } from "./figures.ts";
+import { subjectKinds } from "./subjects/index.ts";
+import type { SubjectKind } from "./subjects/subject.ts";
+
+export interface Flags {
+  readonly kinds: readonly SubjectKind[];
+  readonly rows: readonly RowName[];
+  readonly duty: Duty["name"];
+  readonly rounds?: number;
+  readonly out: string;
+  /** A `result.json`. */
+  readonly compared?: string;
+  readonly note?: string;
+  readonly isInstalling: boolean;
+}
+
+interface Given {
+  readonly subjects?: readonly string[];
+  readonly rows?: readonly RowName[];
+  readonly short?: true;
+  readonly smoke?: true;
+  readonly rounds?: number;
+  readonly out: string;
+  readonly compare?: string;
+  readonly note?: string;
+  readonly install?: true;
+}
+
+const results = ".parley/bench/results";
+
+export function readFlags(): Flags {
+  const given = command().parse().opts<Given>();
+  const { subjects, rows = rowNames, rounds, out, compare, note } = given;
+  return {
+    kinds: subjectKinds.filter(({ name }) => subjects?.includes(name) ?? true),
+    rows,
+    duty: given.smoke ? "smoke" : given.short ? "short" : "full",
+    ...(rounds !== undefined && { rounds }),
+    out,
+    ...(compare !== undefined && { compared: compare }),
+    ...(note !== undefined && { note }),
+    isInstalling: given.install === true,
+  };
+}
+
+function command(): Command {
+  const names = subjectKinds.map(({ name }) => name);
+  return new Command("bench")
+    .description(
+      "Measures what gateways cost in front of one simulated engine, in turns: processor time of all their processes for " +
+        "an answer and an event, latency, memory, bursts. Everything stays on loopback. Speed is reported and never judged.",
+    )
+    .option("--subjects <names>", `only these, separated by commas: ${names.join(", ")}`, listOf(names))
+    .option("--rows <names>", `only these, separated by commas: ${rowNames.join(", ")}`, listOf(rowNames))
+    .option("--short", "one short round, some minutes")
+    .addOption(new Option("--smoke", "the least that shows that every row works").conflicts("short"))
+    .option("--rounds <count>", "how often each is measured", wholeNumber)
+    .option("--install", "first install the routers and gateways of others from PyPI and npm, below .parley/bench")
+    .option("--out <folder>", "where the result is saved, in a folder with its date and commit", results)
+    .option(
+      "--compare <result>",
+      "list what changed since an earlier result: its folder or its result.json",
+      resultFile,
+    )
+    .option("--note <text>", "what a reader should know of the machine; it is saved with the result");
+}
+
+const listOf =
+  <T extends string>(known: readonly T[]) =>
+  (text: string): T[] => {
+    const named = text.split(",");
+    const unknown = named.filter((name) => !known.some((one) => one === name));
+    if (unknown.length > 0)
+      throw new InvalidArgumentError(`There is no ${unknown.join(", ")}. There are: ${known.join(", ")}.`);
+    return known.filter((one) => named.includes(one));
+  };
+
+function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 1) throw new InvalidArgumentError("It takes a whole number above 0.");
+  return value;
+}
+
+function resultFile(path: string): string {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found) throw new InvalidArgumentError("There is no such file or folder.");
+  return found.isDirectory() ? join(path, "result.json") : path;
+}

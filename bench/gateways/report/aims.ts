@@ -1,0 +1,78 @@
+import { medianOf } from "./result.ts";
+import type { BenchResult } from "./result.ts";
+
+/** What the project aims at: ratios within one run. Nothing fails where one is missed. */
+interface Aim {
+  readonly title: string;
+  readonly figure: string;
+  readonly subject: string;
+  /** What it is compared with; `best` is the best of all. */
+  readonly against: string;
+  readonly kind: "ratio" | "difference";
+  readonly atMost?: number;
+  readonly atLeast?: number;
+}
+
+const parleys = ["parley-chat", "parley-ids"];
+const each = (aim: Omit<Aim, "subject">): Aim[] => parleys.map((subject) => ({ ...aim, subject }));
+
+const aims: readonly Aim[] = [
+  { title: "plain answer", figure: "plain", subject: "parley-chat", against: "node", kind: "ratio", atMost: 3 },
+  { title: "plain answer", figure: "plain", subject: "parley-ids", against: "node", kind: "ratio", atMost: 4 },
+  ...each({ title: "streamed event, many streams", figure: "event-500", against: "node", kind: "ratio", atMost: 1.3 }),
+  ...each({ title: "streamed event, few streams", figure: "event-100", against: "node", kind: "ratio", atMost: 1.3 }),
+  ...each({ title: "99 % of gaps", figure: "gap-500", against: "nginx", kind: "ratio", atMost: 2 }),
+  ...each({ title: "stream of one token", figure: "one-token", against: "node", kind: "ratio", atMost: 2.5 }),
+  ...each({ title: "first token, ms more", figure: "first-token", against: "direct", kind: "difference", atMost: 0.3 }),
+  ...each({ title: "plain answer, ms more", figure: "answer", against: "direct", kind: "difference", atMost: 0.5 }),
+  ...each({ title: "answers a second", figure: "requests", against: "best", kind: "ratio", atLeast: 0.9 }),
+  ...each({
+    title: "streams opened while all speak",
+    figure: "open-500",
+    against: "vllm-router",
+    kind: "ratio",
+    atMost: 2,
+  }),
+  ...each({ title: "burst, refused or cut", figure: "burst-lost", against: "nothing", kind: "difference", atMost: 0 }),
+  ...each({ title: "burst after a break", figure: "after-lost", against: "nothing", kind: "difference", atMost: 0 }),
+  ...each({
+    title: "memory of a silent stream, KiB",
+    figure: "stream-memory",
+    against: "nothing",
+    kind: "difference",
+    atMost: 32,
+  }),
+  ...each({ title: "memory at rest, MB", figure: "rest-memory", against: "nothing", kind: "difference", atMost: 120 }),
+  ...each({ title: "start to /health, ms", figure: "health", against: "nothing", kind: "difference", atMost: 250 }),
+];
+
+/** An aim beside what was measured. */
+export interface AimRow {
+  readonly title: string;
+  readonly subject: string;
+  readonly against: string;
+  readonly aim: string;
+  readonly measured: number;
+  readonly isMet: boolean;
+}
+
+/** The aims for which both sides were measured. */
+export function compareWithAims(result: BenchResult): AimRow[] {
+  return aims.flatMap((aim) => {
+    const own = measuredOf(result, aim, aim.subject);
+    const other = aim.against === "nothing" ? 0 : measuredOf(result, aim, aim.against);
+    if (own === undefined || other === undefined) return [];
+    const measured = aim.kind === "ratio" ? own / other : own - other;
+    const { title, subject, against, atMost, atLeast } = aim;
+    const isMet = measured <= (atMost ?? Number.POSITIVE_INFINITY) && measured >= (atLeast ?? Number.NEGATIVE_INFINITY);
+    return [{ title, subject, against, aim: atMost === undefined ? `≥ ${atLeast}` : `≤ ${atMost}`, measured, isMet }];
+  });
+}
+
+function measuredOf({ figures, subjects }: BenchResult, { figure: id }: Aim, subject: string): number | undefined {
+  const figure = figures.find((one) => one.id === id);
+  if (subject !== "best") return medianOf(figure, subject);
+  const gateways = subjects.filter(({ name }) => name !== "direct");
+  const values = gateways.flatMap(({ name }) => medianOf(figure, name) ?? []);
+  return values.length === 0 ? undefined : Math.max(...values);
+}

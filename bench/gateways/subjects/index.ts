@@ -1,0 +1,15 @@
+import { bareNode, direct, express } from "./copiers.ts";
+import { nginx } from "./nginx.ts";
+import { otherSubjects } from "./others.ts";
+import { parleySubjects } from "./parley.ts";
+import type { SubjectKind } from "./subject.ts";
+
+/** What is measured, in the order of the tables' columns. */
+export const subjectKinds: readonly SubjectKind[] = [
+  direct,
+  nginx,
+  bareNode,
+  ...otherSubjects,
+  express,
+  ...parleySubjects,
+];
