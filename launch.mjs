@@ -22,6 +22,7 @@ const verbs = {
   bench: { command: ["node", join(root, "bench/gateways/main.ts")], isDevelopment: true },
   "bench:embedded": { command: ["node", join(root, "bench/embedded.ts")], isDevelopment: true },
   schemas: { command: ["node", join(root, "bench/schemas/main.ts")], isDevelopment: true },
+  pressure: { command: ["node", join(root, "bench/pressure/main.ts")], isDevelopment: true },
   fuzz: { command: ["node", join(root, "fuzz/main.ts")], isDevelopment: true },
   check: {
     command: ["node", join(root, "ci/run.ts"), "--only", "types,lint,format,contract-lint"],

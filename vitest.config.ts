@@ -17,6 +17,7 @@ export const suites = {
   "conformance-suite": ["packages/conformance"],
   bench: ["bench/gateways", "bench/native"],
   schemas: ["bench/schemas", "packages/inference/test/schemas"],
+  pressure: ["bench/pressure"],
   partners: ["packages/partners"],
   mutants: ["packages/conformance/test/proof.test.ts"],
   "fuzz-checks": ["fuzz"],

@@ -114,6 +114,12 @@ export const steps: readonly Step[] = [
     cores: 1,
   }),
   suite({
+    name: "pressure",
+    purpose: "nothing stops while one caller attacks the server in every way of bench/pressure, two seconds each",
+    inputs: ["bench", ...server],
+    cores: 2,
+  }),
+  suite({
     name: "partners",
     purpose: "the table of partners' generators agrees with its programs and their results",
     inputs: ["packages/partners", ...server],

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { CliProcess, chatInit, parley, readLedger } from "@parley/server/testing";
+import { CliProcess, chatInit, growDatabase, parley, readLedger } from "@parley/server/testing";
 import { backUp } from "../src/state/back-up.ts";
 import { databaseFile } from "../src/state/database-file.ts";
 import { openState } from "../src/state/open-state.ts";
@@ -143,14 +143,8 @@ const busyWriter = `
 
 test("parley backup ends while another connection writes all the time", { timeout: 30_000 }, async () => {
   const dataDir = freshFolder();
-  openState(dataDir)[Symbol.dispose]();
-  {
-    using database = new DatabaseSync(databaseFile(dataDir));
-    // About 20 MB: a copy in steps of a hundred pages takes many of them, each followed by a write.
-    database.exec(
-      "INSERT INTO spending WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT 'key-' || i, printf('%.900d', i) FROM n",
-    );
-  }
+  // A copy in steps of a hundred pages takes many of them, each followed by a write.
+  growDatabase(dataDir, 20_000_000);
   const writer = new Worker(busyWriter, { eval: true, workerData: databaseFile(dataDir) });
   try {
     await new Promise((resolve) => void writer.once("message", resolve));

@@ -11,10 +11,12 @@ export { limitStoreContract, overallLimits } from "./contracts/limit-store-contr
 export type { LimitStoreSubject } from "./contracts/limit-store-contract.ts";
 export { usageLedgerContract } from "./contracts/usage-ledger-contract.ts";
 export type { UsageLedgerSubject } from "./contracts/usage-ledger-contract.ts";
+export { growDatabase } from "./grow-database.ts";
 export { assertLawful } from "./judge.ts";
 export { judgeStream, textOf } from "./judge-stream.ts";
 export type { StreamReport } from "./judge-stream.ts";
 export type { LedgerRow } from "./ledger-row.ts";
+export { makeKeyIn } from "./make-key.ts";
 export { readLedger } from "./read-ledger.ts";
 export { toRefusal } from "./refusal.ts";
 export type { Refusal } from "./refusal.ts";

@@ -1,11 +1,12 @@
+import type { EntrySelection } from "../src/metering/usage-ledger.ts";
 import { openState } from "../src/state/open-state.ts";
 import { toLedgerRow } from "./ledger-row.ts";
 import type { LedgerRow } from "./ledger-row.ts";
 
 /** The entries of the ledger in a data folder, by the time of their start, read from beside the server. */
-export async function readLedger(dataDir: string): Promise<LedgerRow[]> {
+export async function readLedger(dataDir: string, selection?: EntrySelection): Promise<LedgerRow[]> {
   using state = openState(dataDir);
   const rows: LedgerRow[] = [];
-  for await (const entry of state.ledger.entries()) rows.push(toLedgerRow(entry));
+  for await (const entry of state.ledger.entries(selection)) rows.push(toLedgerRow(entry));
   return rows;
 }

@@ -1,0 +1,67 @@
+import type { Finding, Row } from "./row.ts";
+import { largest, quantile } from "./neighbour.ts";
+import type { Seen } from "./neighbour.ts";
+import { drainSeconds } from "./subject.ts";
+import type { Stop } from "./subject.ts";
+
+/** Everything that was measured of a row. */
+export interface Measured {
+  readonly row: Pick<Row, "name" | "action" | "engine">;
+  readonly alone: Seen;
+  readonly attacked: Seen;
+  readonly grownBytes: number;
+  /** Requests that were answered and have no closed entry in the ledger. */
+  readonly lostEntries: number;
+  /** Absent where it died before. */
+  readonly stop?: Stop | undefined;
+  /** Why the server ended while it was attacked. */
+  readonly died?: string | undefined;
+  readonly findings: readonly Finding[];
+  /** How late this process itself was at most: below that, no time means anything. */
+  readonly ownDelayMs: number;
+}
+
+export interface Verdict {
+  /** What must not happen on any machine. */
+  readonly stopped: readonly string[];
+  /** The aims that were missed. */
+  readonly missed: readonly string[];
+}
+
+const aims = { healthMs: 250, chatMs: 1000, chatRatio: 4, grownBytes: 300e6 };
+/** What takes longer is no answer any more. */
+const answerWithinMs = 5000;
+
+export function judge(measured: Measured): Verdict {
+  return { stopped: [...stopsOf(measured)], missed: [...missesOf(measured)] };
+}
+
+function* stopsOf({ attacked, died, stop, findings }: Measured): Generator<string> {
+  if (died !== undefined) yield `the server ended: ${died}`;
+  for (const [what, series] of [["/health", attacked.health] as const, ["the neighbour", attacked.chat] as const]) {
+    const slowest = largest(series.timesMs);
+    if (slowest > answerWithinMs) yield `${what} took ${inSeconds(slowest)}`;
+    if (series.unanswered > 0) yield `${what} got no answer ${series.unanswered} times: ${series.lost[0]}`;
+    if (series.timesMs.length === 0) yield `${what} was not asked`;
+  }
+  for (const finding of findings)
+    if (finding.kind === "bound" && !finding.isKept) yield `${finding.what}: ${finding.seen}`;
+  if (stop && stop.code !== 0) yield `SIGTERM ended it with ${stop.code} after ${inSeconds(stop.tookMs)}`;
+}
+
+function* missesOf({ alone, attacked, grownBytes, lostEntries, stop, findings }: Measured): Generator<string> {
+  const health = largest(attacked.health.timesMs);
+  if (health > aims.healthMs) yield `/health took ${Math.round(health)} ms`;
+  const slowest = largest(attacked.chat.timesMs);
+  if (slowest > Math.max(aims.chatMs, aims.chatRatio * quantile(alone.chat.timesMs, 0.5)))
+    yield `the neighbour waited ${inSeconds(slowest)}`;
+  const { lost } = attacked.chat;
+  if (lost.length > 0) yield `${lost.length} of the neighbour's requests were lost: ${lost[0]}`;
+  if (grownBytes > aims.grownBytes) yield `memory grew by ${Math.round(grownBytes / 1e6)} MB`;
+  if (lostEntries > 0) yield `${lostEntries} ledger entries were lost`;
+  for (const finding of findings)
+    if (finding.kind === "aim" && !finding.isKept) yield `${finding.what}: ${finding.seen}`;
+  if (stop && stop.tookMs > drainSeconds * 1000 + 5000) yield `it stopped only after ${inSeconds(stop.tookMs)}`;
+}
+
+const inSeconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;

@@ -1,0 +1,93 @@
+import type { Row } from "./row.ts";
+import { answersHuge } from "./rows/answers-huge.ts";
+import * as bodies from "./rows/bodies.ts";
+import { bodySchemas } from "./rows/body-schemas.ts";
+import { bodyTinyChunks } from "./rows/body-tiny-chunks.ts";
+import { engineFrozen, engineKilled } from "./rows/engine.ts";
+import { floodDocs, floodHead, floodOptions, floodWrongKeys } from "./rows/floods.ts";
+import { gateHungUpPrompts, gateManyPrompts, gateSpentRequests, gateUnfinishedBodies } from "./rows/gate.ts";
+import { headsHuge } from "./rows/heads-huge.ts";
+import { headsSlow } from "./rows/heads-slow.ts";
+import { keysDisabled } from "./rows/keys-disabled.ts";
+import { ledgerBackup } from "./rows/ledger-backup.ts";
+import { ledgerRestore } from "./rows/ledger-restore.ts";
+import { logFullDisk, logLongPaths } from "./rows/log-full-disk.ts";
+import { modelsBroken } from "./rows/models-broken.ts";
+import { moneyCallsAtOnce } from "./rows/money.ts";
+import * as prompts from "./rows/prompts.ts";
+import { queueManyKeys, queueOneKey } from "./rows/queue.ts";
+import { socketsChurn } from "./rows/sockets-churn.ts";
+import { socketsHalfClosed } from "./rows/sockets-half-closed.ts";
+import { socketsOfOneAddress, socketsSilent } from "./rows/sockets-silent.ts";
+import { stopLameDuck } from "./rows/stop-lame-duck.ts";
+import { unreadManyConnections } from "./rows/unread-many-connections.ts";
+import { unreadModels } from "./rows/unread-models.ts";
+import { unreadOneConnection } from "./rows/unread-one-connection.ts";
+import { unreadStreams } from "./rows/unread-streams.ts";
+
+/** All rows, in the order in which they run. */
+export const rows: readonly Row[] = [
+  unreadOneConnection,
+  unreadManyConnections,
+  unreadModels,
+  unreadStreams,
+  ...Object.values(bodies),
+  bodySchemas,
+  bodyTinyChunks,
+  logFullDisk,
+  logLongPaths,
+  gateHungUpPrompts,
+  gateManyPrompts,
+  gateSpentRequests,
+  gateUnfinishedBodies,
+  queueOneKey,
+  queueManyKeys,
+  answersHuge,
+  ledgerBackup,
+  ledgerRestore,
+  socketsSilent,
+  socketsOfOneAddress,
+  socketsChurn,
+  socketsHalfClosed,
+  headsSlow,
+  headsHuge,
+  floodOptions,
+  floodHead,
+  floodWrongKeys,
+  floodDocs,
+  moneyCallsAtOnce,
+  keysDisabled,
+  modelsBroken,
+  ...Object.values(prompts),
+  stopLameDuck,
+  engineKilled,
+  engineFrozen,
+];
+
+/** One or two of each kind: all of them would take the pipeline four minutes. */
+const shortNames = new Set([
+  "unread/one-connection",
+  "unread/streams",
+  "body/at-its-bounds",
+  "body/tiny-chunks",
+  "log/full-disk",
+  "gate/many-prompts",
+  "gate/unfinished-bodies",
+  "queue/one-key",
+  "answers/huge",
+  "ledger/backup",
+  "sockets/silent",
+  "heads/huge",
+  "money/calls-at-once",
+  "keys/disabled",
+  "models/one-broken",
+  "stop/lame-duck",
+  "engine/killed",
+]);
+
+/** The rows of the short form. */
+export const shortRows: readonly Row[] = rows.filter(({ name }) => shortNames.has(name));
+
+/** The rows and groups of these names, in the order of the table. */
+export const rowsNamed = (names: readonly string[]): readonly Row[] =>
+  rows.filter(({ name }) => names.some((one) => name === one || name.startsWith(`${one}/`)));

@@ -1,0 +1,45 @@
+import { Agent } from "node:http";
+import { ask } from "../ask.ts";
+import type { Question } from "../ask.ts";
+import { bound } from "../row.ts";
+import type { Row } from "../row.ts";
+import { repeatedly, Tally } from "../sockets.ts";
+
+/** Small requests, as many as sixteen kept connections take. */
+const flood = (
+  name: string,
+  action: string,
+  question: Omit<Question, "url"> & { path: string },
+  statuses: number[],
+): Row => ({
+  name: `flood/${name}`,
+  action: `without a key: ${action} on 16 kept connections`,
+  engine: "scripted",
+  attack: async ({ target, signal }) => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+    const answers = new Tally();
+    await repeatedly(16, signal, async () => {
+      answers.add((await ask({ ...question, agent, url: target.origin + question.path })).status);
+    });
+    agent.destroy();
+    return [bound(`only ${statuses.join(" and ")}`, answers.holdsOnly(...statuses), String(answers))];
+  },
+});
+
+const preflight = { origin: "https://example.com", "access-control-request-method": "POST" };
+const token = `parley_0123456789ab.${"x".repeat(43)}`;
+
+export const floodOptions = flood(
+  "options",
+  "OPTIONS",
+  { method: "OPTIONS", path: "/v1/chat/completions", headers: preflight },
+  [204],
+);
+export const floodHead = flood("head", "HEAD /docs", { method: "HEAD", path: "/docs" }, [200]);
+export const floodWrongKeys = flood(
+  "wrong-keys",
+  "wrong keys",
+  { method: "POST", path: "/v1/chat/completions", token, body: "{}" },
+  [401],
+);
+export const floodDocs = flood("docs", "GET /docs, all of it read,", { path: "/docs" }, [200]);

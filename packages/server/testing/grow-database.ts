@@ -1,0 +1,14 @@
+import { DatabaseSync } from "node:sqlite";
+import { databaseFile } from "../src/state/database-file.ts";
+import { openState } from "../src/state/open-state.ts";
+
+const rowBytes = 1000;
+
+/** Makes the database of a data folder larger, as years of traffic do. No server may use it meanwhile. */
+export function growDatabase(dataDir: string, bytes: number): void {
+  openState(dataDir)[Symbol.dispose]();
+  using database = new DatabaseSync(databaseFile(dataDir));
+  database.exec(
+    `INSERT INTO spending WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${Math.ceil(bytes / rowBytes)}) SELECT 'key-' || i, printf('%.900d', i) FROM n`,
+  );
+}
