@@ -75,7 +75,9 @@ export class Tally {
   }
 
   toString(): string {
-    const words = [...this.#counts].toSorted().map(([word, count]) => `${count} × ${word}`);
+    const words = [...this.#counts]
+      .toSorted(([a], [b]) => a.localeCompare(b))
+      .map(([word, count]) => `${count} × ${word}`);
     return words.length === 0 ? "none" : words.join(", ");
   }
 }

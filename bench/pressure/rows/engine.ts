@@ -33,7 +33,7 @@ async function breakEngine({ target, signal, makeKey }: Attack, scenario: string
   const tookMs = performance.now() - startedMs;
   return [
     figure("the request that broke it", await broken),
-    figure("requests to that model until it was back", `${answers}, in ${Math.round(tookMs)} ms`),
+    figure("requests to that model until it was back", `${String(answers)}, in ${Math.round(tookMs)} ms`),
     aim("at most one of them is answered 502", answers.of(502) <= 1, answers.of(502)),
     aim(
       "/ready?model= is 503 after a request that found it dead",

@@ -13,22 +13,29 @@ const placesForProbes = 16;
 const health = requestText("GET /health");
 const models = requestText("GET /v1/models");
 
-/** Connections that send nothing, closed with the block. */
-class SilentSockets implements Disposable {
+/** Connections that send nothing, or one request that is answered. They are closed with the block. */
+class Sockets implements Disposable {
   readonly all: readonly Socket[];
 
   private constructor(all: readonly Socket[]) {
     this.all = all;
   }
 
-  static async open(origin: string, count: number, localAddress = "127.0.0.1"): Promise<SilentSockets> {
+  static async silent(origin: string, count: number, localAddress = "127.0.0.1"): Promise<Sockets> {
     const { port, hostname: host } = new URL(origin);
     const open = async (): Promise<Socket> => {
       const socket = connect({ port: Number(port), host, localAddress }).on("error", () => undefined);
       await once(socket, "connect");
       return socket;
     };
-    return new SilentSockets(await Promise.all(Array.from({ length: count }, open)));
+    return new Sockets(await Promise.all(Array.from({ length: count }, open)));
+  }
+
+  static async answered(origin: string, count: number): Promise<Sockets> {
+    const sockets = await Sockets.silent(origin, count);
+    for (const socket of sockets.all) socket.write(models);
+    await Promise.all(sockets.all.map((socket) => once(socket, "data")));
+    return sockets;
   }
 
   [Symbol.dispose](): void {
@@ -42,18 +49,31 @@ async function statusFrom(localAddress: string, origin: string, request: string)
   return (await connection.ask(request))?.status;
 }
 
-describe("silent connections on every place", () => {
+describe("connections on every place", () => {
   const server = useServer({ settings: { maxSockets: most } });
   const open = (): Promise<number> => server().gauge("parley_connections_open");
 
-  test("leave a place for /health and /ready, and for nothing else", async () => {
-    using silent = await SilentSockets.open(server().origin, most + 5 * placesForProbes);
-    await until(open, (connections) => connections >= most + placesForProbes);
+  test("give way to a caller, the oldest first, where they are silent", async () => {
+    using silent = await Sockets.silent(server().origin, most + 5 * placesForProbes);
+    await until(open, (connections) => connections >= most);
+    expect((await exchange(server().origin, models))?.status).toBe(401);
+    expect((await exchange(server().origin, health))?.status).toBe(200);
+    expect(await open()).toBeLessThanOrEqual(most);
+    const [oldest] = silent.all;
+    expect(oldest?.destroyed).toBe(true);
+    expect(silent.all.at(-1)?.destroyed).toBe(false);
+  });
+
+  test("leave a place for /health and /ready, and for nothing else, where each has sent a request", async () => {
+    await until(open, (connections) => connections === 0);
+    using answered = await Sockets.answered(server().origin, most);
+    using silent = await Sockets.silent(server().origin, 5 * placesForProbes);
     expect((await exchange(server().origin, health))?.status).toBe(200);
     expect((await exchange(server().origin, requestText("GET /ready")))?.status).toBe(200);
     expect(await exchange(server().origin, models)).toBeUndefined();
     expect(await open()).toBeLessThanOrEqual(most + placesForProbes);
-    expect(silent.all.filter((socket) => !socket.destroyed).length).toBeGreaterThanOrEqual(most);
+    expect(silent.all).toHaveLength(5 * placesForProbes);
+    expect(answered.all.every((socket) => !socket.destroyed)).toBe(true);
   });
 
   test("are counted, and their refusal is in the log", async () => {
@@ -75,26 +95,31 @@ describe("a connection that found no place and waited", () => {
   const open = (): Promise<number> => server().gauge("parley_connections_open");
 
   test("gets one that has become free", async () => {
-    const silent = await SilentSockets.open(server().origin, 1);
-    await until(open, (connections) => connections === 1);
+    const first = await Sockets.answered(server().origin, 1);
     using waiting = await RawConnection.open(server().origin);
     expect((await waiting.ask(health))?.status).toBe(200);
-    silent[Symbol.dispose]();
+    first[Symbol.dispose]();
     await until(open, (connections) => connections === 1);
     expect((await waiting.ask(models))?.status).toBe(401);
   });
 });
 
-describe("silent connections of one address", () => {
+describe("connections of one address", () => {
   const server = useServer({ settings: { socketsPerAddress: most } });
-  const open = (): Promise<number> => server().gauge("parley_connections_open");
 
   test("take no place of another address", async () => {
-    using silent = await SilentSockets.open(server().origin, 3 * most);
-    await until(open, (connections) => connections >= most + placesForProbes);
+    using answered = await Sockets.answered(server().origin, most);
     expect(await statusFrom("127.0.0.1", server().origin, models)).toBeUndefined();
     expect(await statusFrom("127.0.0.2", server().origin, models)).toBe(401);
+    expect(answered.all.every((socket) => !socket.destroyed)).toBe(true);
+  });
+
+  test("give way to a caller of the same address, where they are silent", async () => {
+    using other = await Sockets.silent(server().origin, 1, "127.0.0.2");
+    using silent = await Sockets.silent(server().origin, 3 * most);
+    expect(await statusFrom("127.0.0.1", server().origin, models)).toBe(401);
     expect(silent.all).toHaveLength(3 * most);
+    expect(other.all.every((socket) => !socket.destroyed)).toBe(true);
     expect(await server().gauge('parley_connections_refused{bound="address"}')).toBeGreaterThan(0);
   });
 });
@@ -103,7 +128,7 @@ describe("connections of a trusted proxy", () => {
   const server = useServer({ settings: { socketsPerAddress: most, trustedProxies: ["loopback"] } });
 
   test("have no bound of their own", async () => {
-    using silent = await SilentSockets.open(server().origin, 3 * most);
+    using silent = await Sockets.silent(server().origin, 3 * most);
     expect(await statusFrom("127.0.0.1", server().origin, models)).toBe(401);
     expect(await server().gauge('parley_connections_refused{bound="address"}')).toBe(0);
     expect(silent.all.every((socket) => !socket.destroyed)).toBe(true);

@@ -32,19 +32,36 @@ function assertMediaType(req: IncomingMessage): void {
   req.headers["content-type"] = "application/json";
 }
 
+/** Gathers a body. Every chunk is an object of some hundred bytes, and may hold a single byte: so many of them are joined. */
+class Chunks {
+  readonly #joined: Buffer[] = [];
+  #latest: Buffer[] = [];
+  size = 0;
+
+  add(chunk: Buffer): void {
+    this.size += chunk.length;
+    this.#latest.push(chunk);
+    if (this.#latest.length < 1024) return;
+    this.#joined.push(Buffer.concat(this.#latest));
+    this.#latest = [];
+  }
+
+  join(): Buffer {
+    return Buffer.concat([...this.#joined, ...this.#latest]);
+  }
+}
+
 async function receive(req: IncomingMessage, res: ServerResponse, timeoutMs: number): Promise<Buffer> {
   if (Number(req.headers["content-length"] ?? 0) > maxBodyBytes) throw tooLarge();
   if (req.headers.expect !== undefined) res.writeContinue();
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-  const chunks: Buffer[] = [];
-  let size = 0;
+  const chunks = new Chunks();
   const listeners = {
     data: (chunk: Buffer): void => {
-      size += chunk.length;
-      if (size > maxBodyBytes) reject(tooLarge());
-      else chunks.push(chunk);
+      chunks.add(chunk);
+      if (chunks.size > maxBodyBytes) reject(tooLarge());
     },
-    end: (): void => resolve(Buffer.concat(chunks)),
+    end: (): void => resolve(chunks.join()),
     close: (): void => reject(new HangUp()),
     error: (): void => reject(new HangUp()),
   };

@@ -16,7 +16,8 @@ export interface SocketBounds {
 export type SocketBound = keyof Omit<SocketBounds, "isProxy">;
 
 /**
- * How many connections there may be, in all and from one address. One beyond a bound is served `/health` and `/ready` only. Of
+ * How many connections there may be, in all and from one address. A newcomer beyond a bound takes the place of the oldest
+ * connection that has not sent a request yet. Where each has sent one, the newcomer is served `/health` and `/ready` only. Of
  * these, the oldest is closed when there are too many, so that a probe always finds a place.
  */
 export class SocketPlaces {
@@ -24,6 +25,8 @@ export class SocketPlaces {
   readonly #onRefused: (bound: SocketBound, address: string) => void;
   readonly #ofAddress = new Map<string, number>();
   #taken = 0;
+  /** Connections with a place that have sent no request yet, oldest first, with what gives the place back. */
+  readonly #silent = new Map<Socket, () => void>();
   /** Connections beyond a bound, oldest first. */
   readonly #probes = new Map<Socket, SocketBound>();
   readonly #refused: Record<SocketBound, number> = { ofAll: 0, ofAddress: 0 };
@@ -47,7 +50,7 @@ export class SocketPlaces {
   /** To be called once for every new connection. */
   enter(socket: Socket): void {
     const bound = this.#exceeded(socket);
-    if (!bound) return this.#take(socket);
+    if (!bound || this.#closeSilent(bound, socket)) return this.#take(socket);
     this.#probes.set(socket, bound);
     socket.on("close", () => this.#probes.delete(socket));
     const [oldest] = this.#probes.keys();
@@ -56,6 +59,7 @@ export class SocketPlaces {
 
   /** Whether a request may be answered. If not, its connection is closed. */
   admits({ socket, url = "" }: IncomingMessage): boolean {
+    this.#silent.delete(socket);
     if (!this.#probes.has(socket) || /^\/(?:health|ready)(?:\?|$)/u.test(url)) return true;
     if (this.#exceeded(socket)) {
       this.#refuse(socket);
@@ -63,20 +67,41 @@ export class SocketPlaces {
     }
     this.#probes.delete(socket);
     this.#take(socket);
+    this.#silent.delete(socket);
     return true;
   }
 
   #exceeded({ remoteAddress = "" }: Socket): SocketBound | undefined {
     const { ofAll, ofAddress, isProxy } = this.#bounds;
-    if (this.#taken >= ofAll) return "ofAll";
+    // An address beyond its own bound closes its own connections, never those of others.
     const isFull = (this.#ofAddress.get(networkOf(remoteAddress)) ?? 0) >= ofAddress;
-    return isFull && !isProxy(remoteAddress) ? "ofAddress" : undefined;
+    if (isFull && !isProxy(remoteAddress)) return "ofAddress";
+    return this.#taken >= ofAll ? "ofAll" : undefined;
   }
 
   #take(socket: Socket): void {
     const network = networkOf(socket.remoteAddress ?? "");
+    let hasPlace = true;
+    const giveBack = (): void => {
+      this.#silent.delete(socket);
+      if (hasPlace) this.#change(network, -1);
+      hasPlace = false;
+    };
     this.#change(network, 1);
-    socket.on("close", () => this.#change(network, -1));
+    this.#silent.set(socket, giveBack);
+    socket.on("close", giveBack);
+  }
+
+  /** @returns whether there was a connection to close whose place the newcomer can have */
+  #closeSilent(bound: SocketBound, newcomer: Socket): boolean {
+    const network = networkOf(newcomer.remoteAddress ?? "");
+    for (const [socket, giveBack] of this.#silent) {
+      if (bound === "ofAddress" && networkOf(socket.remoteAddress ?? "") !== network) continue;
+      giveBack();
+      this.#close(socket, bound);
+      return !this.#exceeded(newcomer);
+    }
+    return false;
   }
 
   #change(network: string, places: number): void {
@@ -89,6 +114,10 @@ export class SocketPlaces {
   #refuse(socket: Socket): void {
     const bound = this.#probes.get(socket) ?? "ofAll";
     this.#probes.delete(socket);
+    this.#close(socket, bound);
+  }
+
+  #close(socket: Socket, bound: SocketBound): void {
     this.#refused[bound] += 1;
     this.#onRefused(bound, socket.remoteAddress ?? "");
     socket.destroy();
