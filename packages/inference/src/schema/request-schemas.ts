@@ -23,21 +23,37 @@ export interface WantedSchema {
 /** The budget for all parameters that may stay unenforced: 128 tools with a budget each would take seconds. */
 const lenientSteps = 400_000;
 
-/** Limits the work for the schemas of one request together. An answer has a budget of its own. */
+/** Limits the work for the schemas of one request, for each of them and for the tools together. */
 export class RequestBudgets {
   readonly #strict = new ComplexityBudget();
   readonly #lenient = new ComplexityBudget(lenientSteps);
 
   of({ use }: WantedSchema): ComplexityBudget {
     if (use === "answer") return new ComplexityBudget();
-    return use === "strict" ? this.#strict : this.#lenient;
+    return use === "strict"
+      ? new ComplexityBudget(undefined, this.#strict)
+      : new ComplexityBudget(lenientSteps, this.#lenient);
   }
 }
 
+export interface CompiledWanted {
+  readonly compiled: CompiledSchema;
+  /** Whether another request would get the same. Not where other schemas of this request left too little of its budget. */
+  readonly isFinal: boolean;
+}
+
+/** The header of ignored parameters shows fewer. */
+const mostAnnotations = 64;
+
 /** Rules of different parameters have different names, since all of them stand in one grammar. */
-export function compileWanted({ schema, use }: WantedSchema, budget: ComplexityBudget): CompiledSchema {
-  if (use === "answer") return compileSchema(schema, "value", budget);
-  return compileParameters(schema, `tool-${digestOf(schema)}`, budget, { isLenient: use === "lenient" });
+export function compileWanted({ schema, use }: WantedSchema, budget: ComplexityBudget): CompiledWanted {
+  const compiled =
+    use === "answer"
+      ? compileSchema(schema, "value", budget)
+      : compileParameters(schema, `tool-${digestOf(schema)}`, budget, { isLenient: use === "lenient" });
+  const isFinal = !budget.isSpentByOthers;
+  if ("fault" in compiled) return { compiled, isFinal };
+  return { compiled: { ...compiled, annotations: compiled.annotations.slice(0, mostAnnotations) }, isFinal };
 }
 
 /** What is given for a schema that was not compiled. */
@@ -89,7 +105,7 @@ export class RequestSchemas {
     const known = this.#known.get(wanted.schema)?.get(wanted.use);
     if (known) return known;
     schemaCompilations.publish(wanted.schema);
-    const compiled = compileWanted(wanted, this.#budgets.of(wanted));
+    const { compiled } = compileWanted(wanted, this.#budgets.of(wanted));
     this.add(wanted, compiled);
     return compiled;
   }

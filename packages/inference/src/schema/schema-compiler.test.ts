@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { schemaCompilations } from "./request-schemas.ts";
-import type { WantedSchema } from "./request-schemas.ts";
+import type { RequestSchemas, WantedSchema } from "./request-schemas.ts";
 import { SchemaCompiler } from "./schema-compiler.ts";
 
 const compiler = new SchemaCompiler();
@@ -38,15 +38,67 @@ test("a small schema and a large one are compiled, each once, and rules are the 
   expect(compiled).toHaveLength(2);
 });
 
-test("a large schema does not hold up the event loop", async () => {
+const empty = (name: string, count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`${name}${index}`, {}]));
+
+test.each([
+  ["many steps", large("b"), "rules"],
+  ["more subschemas than are enforced", { properties: empty("p", 32_000) }, "fault"],
+  ["many definitions that nothing refers to", { $defs: empty("d", 32_000), type: "string" }, "rules"],
+  ["many words that are no keywords", { ...empty("w", 32_000), type: "string" }, "rules"],
+])("a schema with %s does not hold up the event loop", async (_what, schema, outcome) => {
   let turns = 0;
   const timer = setInterval(() => (turns += 1), 1);
   try {
-    await compiler.compile([answer(large("b"))], "key", never);
+    const schemas = await compiler.compile([answer(schema)], "key", never);
+    expect(schemas.answer(schema)).toHaveProperty(outcome);
   } finally {
     clearInterval(timer);
   }
   expect(turns).toBeGreaterThan(3);
+});
+
+test("of many words that are no keywords as many are kept as a header can show", async () => {
+  const schema = { ...empty("w", 32_000), type: "string" };
+  const schemas = await compiler.compile([answer(schema)], "words", never);
+  expect(schemas.ignoredIn(schema)).toHaveLength(64);
+});
+
+describe("the tools of a request share a budget", () => {
+  /** Takes about 70,000 of the 300,000 steps that the strict tools of a request may take together. */
+  const costly = (name: string) => ({
+    type: "object",
+    properties: Object.fromEntries(
+      Array.from({ length: 40 }, (_, index) => [
+        name + index,
+        { type: "string", pattern: `^(a|b)*a(a|b){5}${index}$` },
+      ]),
+    ),
+  });
+  const strict = (name: string): WantedSchema => ({ schema: costly(name), use: "strict", isBinding: true });
+  const parametersOf = (schemas: RequestSchemas, { schema }: WantedSchema) =>
+    schemas.parameters(schema, { isStrict: true, isForced: false });
+
+  test("what the others left too little for is refused with a reason of its own, and is compiled when it comes again", async () => {
+    const tools = ["a", "b", "c", "d", "e"].map(strict);
+    const last = tools[4] ?? strict("e");
+    const together = await compiler.compile(tools, "shared", never);
+    expect(parametersOf(together, last)).toMatchObject({ fault: { reason: expect.stringContaining("together") } });
+    compiled = [];
+    const again = await compiler.compile(tools, "shared", never);
+    for (const tool of tools) expect(parametersOf(again, tool)).toHaveProperty("rules");
+    expect(compiled).toEqual([last.schema]);
+  });
+
+  test("what is too much alone is known to be", async () => {
+    const schema = { type: "string", pattern: "^(a|b)*a(a|b){20}$" };
+    const tool: WantedSchema = { schema, use: "strict", isBinding: true };
+    for (const requests of [1, 2]) {
+      const schemas = await compiler.compile([tool], "alone", never);
+      expect(parametersOf(schemas, tool), `request ${requests}`).toHaveProperty("fault");
+    }
+    expect(compiled).toHaveLength(1);
+  });
 });
 
 describe("what has been compiled", () => {

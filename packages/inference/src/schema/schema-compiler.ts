@@ -4,11 +4,15 @@ import { Piscina } from "piscina";
 import { ComplexityBudget } from "./complexity-budget.ts";
 import type { CompiledSchema } from "./compile-schema.ts";
 import { compileAll } from "./compile-worker.ts";
+import type { WantedText } from "./compile-worker.ts";
 import { RequestSchemas, compileWanted, schemaCompilations, withoutGrammar } from "./request-schemas.ts";
-import type { WantedSchema } from "./request-schemas.ts";
+import type { CompiledWanted, WantedSchema } from "./request-schemas.ts";
 
 /** 1 to 5 ms. What takes more is compiled in another thread. */
 const inlineSteps = 4000;
+
+/** Longer schemas are not even read at once. Reading this many characters takes about as long as the steps above. */
+const inlineCharacters = 16_384;
 
 /** Far above what the budgets allow, so that only a mistake of ours can reach it. */
 const deadlineMs = 10_000;
@@ -23,6 +27,8 @@ const mostCharacters = 1_000_000;
 
 interface Job extends WantedSchema {
   readonly key: string;
+  /** The schema as JSON. */
+  readonly text: string;
 }
 
 /**
@@ -32,7 +38,7 @@ interface Job extends WantedSchema {
  */
 export class SchemaCompiler implements AsyncDisposable {
   readonly #owners = new LRUCache<string, LRUCache<string, CompiledSchema>>({ max: cached.owners });
-  readonly #thread = new Piscina<readonly WantedSchema[], CompiledSchema[]>({
+  readonly #thread = new Piscina<readonly WantedText[], CompiledWanted[]>({
     filename: new URL("./compile-worker.ts", import.meta.url).href,
     minThreads: 0,
     maxThreads: 1,
@@ -49,14 +55,15 @@ export class SchemaCompiler implements AsyncDisposable {
     if (wanted.length === 0) return schemas;
     const cache = this.#cacheOf(owner);
     const jobs = wanted.flatMap((one): Job[] => {
-      const key = keyOf(one);
-      const known = key === undefined ? withoutGrammar(one, tooLong) : cache.get(key);
+      const text = JSON.stringify(one.schema);
+      const key = keyOf(one, text);
+      const known = text.length > mostCharacters ? withoutGrammar(one, tooLong) : cache.get(key);
       if (known) schemas.add(one, known);
-      return known || key === undefined ? [] : [{ ...one, key }];
+      return known ? [] : [{ ...one, key, text }];
     });
-    for (const [job, compiled] of await this.#compileAll(jobs, signal)) {
+    for (const [job, { compiled, isFinal }] of await this.#compileAll(jobs, signal)) {
       schemas.add(job, compiled);
-      cache.set(job.key, compiled);
+      if (isFinal) cache.set(job.key, compiled);
     }
     return schemas;
   }
@@ -73,32 +80,39 @@ export class SchemaCompiler implements AsyncDisposable {
     return cache;
   }
 
-  async #compileAll(jobs: readonly Job[], signal: AbortSignal): Promise<(readonly [Job, CompiledSchema])[]> {
+  async #compileAll(jobs: readonly Job[], signal: AbortSignal): Promise<(readonly [Job, CompiledWanted])[]> {
     for (const { schema } of jobs) schemaCompilations.publish(schema);
     const small = compileInline(jobs);
     const large = jobs.slice(small.length);
     const compiled = large.length === 0 ? small : [...small, ...(await this.#compileInThread(large, signal))];
-    return jobs.map((job, index) => [job, compiled[index] ?? withoutGrammar(job, "it could not be compiled")] as const);
+    return jobs.map((job, index) => {
+      const done = compiled[index] ?? { compiled: withoutGrammar(job, "it could not be compiled"), isFinal: false };
+      return [job, done] as const;
+    });
   }
 
-  async #compileInThread(jobs: readonly Job[], signal: AbortSignal): Promise<CompiledSchema[]> {
-    const wanted = jobs.map(({ schema, use, isBinding }) => ({ schema, use, isBinding }));
+  async #compileInThread(jobs: readonly Job[], signal: AbortSignal): Promise<CompiledWanted[]> {
+    const wanted = jobs.map(({ text, use, isBinding }) => ({ text, use, isBinding }));
     const deadline = AbortSignal.timeout(deadlineMs);
     try {
       return await this.#thread.run(wanted, { name: compileAll.name, signal: AbortSignal.any([signal, deadline]) });
     } catch {
       signal.throwIfAborted();
-      // The thread was stopped at its deadline, or has no memory left.
-      return jobs.map((job) => withoutGrammar(job, "the schema takes too much time or memory to enforce"));
+      // The thread was stopped at its deadline, or has no memory left. A schema that does this alone does it once.
+      const isFinal = jobs.length === 1;
+      return jobs.map((job) => ({ compiled: withoutGrammar(job, tooMuch), isFinal }));
     }
   }
 }
 
 /** Those at the beginning that take little work together. */
-function compileInline(jobs: readonly Job[]): CompiledSchema[] {
+function compileInline(jobs: readonly Job[]): CompiledWanted[] {
   const budget = new ComplexityBudget(inlineSteps);
-  const done: CompiledSchema[] = [];
+  let charactersLeft = inlineCharacters;
+  const done: CompiledWanted[] = [];
   for (const job of jobs) {
+    charactersLeft -= job.text.length;
+    if (charactersLeft < 0) break;
     const compiled = compileWanted(job, budget);
     if (budget.isSpent) break;
     done.push(compiled);
@@ -106,13 +120,15 @@ function compileInline(jobs: readonly Job[]): CompiledSchema[] {
   return done;
 }
 
-/** Equal schemas have equal keys, if their members stand in the same order. Undefined where the schema is too long. */
-function keyOf({ schema, use }: WantedSchema): string | undefined {
-  const text = JSON.stringify(schema);
-  if (text.length > mostCharacters) return undefined;
-  return createHash("sha256").update(`${use} ${text}`).digest("base64");
+/** Equal schemas have equal keys, if their members stand in the same order. */
+const keyOf = ({ use }: WantedSchema, text: string): string =>
+  createHash("sha256").update(`${use} ${text}`).digest("base64");
+
+function sizeOf(compiled: CompiledSchema): number {
+  if ("fault" in compiled) return 1000;
+  const paths = [...compiled.annotations, ...compiled.unenforced].reduce((sum, { path }) => sum + path.length, 0);
+  return compiled.rules.length + paths + 1000;
 }
 
-const sizeOf = (compiled: CompiledSchema): number => ("rules" in compiled ? compiled.rules.length : 0) + 1000;
-
+const tooMuch = "the schema takes too much time or memory to enforce";
 const tooLong = `the schema is longer than ${mostCharacters} characters`;

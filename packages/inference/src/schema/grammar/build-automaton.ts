@@ -19,7 +19,7 @@ export interface Step {
   readonly to: Position;
 }
 
-const mostStates = 5000;
+export const mostStates = 5000;
 
 /**
  * The automaton that follows all of the positions at once. Positions that come next after the same name and the same rule
@@ -49,7 +49,7 @@ export function buildAutomaton(starts: readonly Position[], budget: ComplexityBu
   return { states };
 }
 
-const tooManyStates = (): SchemaTooComplex =>
+export const tooManyStates = (): SchemaTooComplex =>
   new SchemaTooComplex(`an array or object of the schema needs more than ${mostStates} states`);
 
 function stateOf(

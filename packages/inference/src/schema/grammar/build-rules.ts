@@ -3,10 +3,12 @@ import type { ComplexityBudget } from "../complexity-budget.ts";
 import { UnenforceableKeyword } from "../schema-fault.ts";
 import type { Condition } from "../values/condition.ts";
 import { findKeyword } from "../values/find-keyword.ts";
+import type { ObjectSet } from "../values/object-set.ts";
 import type { SchemaValues } from "../values/schema-values.ts";
 import type { ValueSet } from "../values/value-set.ts";
 import type { Automaton } from "./automaton.ts";
 import { buildAutomaton } from "./build-automaton.ts";
+import { plainObject } from "./plain-object.ts";
 import { startOfArray } from "./read-arrays.ts";
 import { startOfObject } from "./read-objects.ts";
 import type { ReadingContext } from "./read-objects.ts";
@@ -61,7 +63,7 @@ function buildRule(condition: Condition, values: SchemaValues, context: ReadingC
     objects:
       set.objects === everything.objects || set.objects[0] === everything.objects[0]
         ? "any"
-        : locating(condition, ["minProperties", "not", "oneOf"], () => read(set.objects, startOfObject, context)),
+        : locating(condition, ["minProperties", "not", "oneOf"], () => readObjects(set.objects, context)),
   };
 }
 
@@ -75,6 +77,12 @@ function read<T>(
     sets.map((set, number) => startOf(set, number, context)),
     context.budget,
   );
+}
+
+function readObjects(sets: readonly ObjectSet[], context: ReadingContext): Automaton | undefined {
+  const [only] = sets;
+  const plain = sets.length === 1 && only ? plainObject(only, context) : undefined;
+  return plain ?? read(sets, startOfObject, context);
 }
 
 /** Reports what a grammar cannot count or compare at the keyword that demands it. */

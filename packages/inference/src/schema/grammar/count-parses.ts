@@ -96,7 +96,7 @@ function summarize(items: Items | undefined, overlap: Overlap, budget: Complexit
   const open: (readonly number[])[] = [[0]];
   let starts = 1;
   const follow = (states: readonly number[]): void => {
-    const sorted = [...new Set(states)].toSorted((a, b) => a - b);
+    const sorted = states.length === 1 ? states : [...new Set(states)].toSorted((a, b) => a - b);
     const key = sorted.join();
     if (known.has(key)) return;
     if (known.size === mostCombinations) throw tooAmbiguous();
@@ -112,7 +112,8 @@ function summarize(items: Items | undefined, overlap: Overlap, budget: Complexit
     starts = Math.max(starts, states.length, edges.filter(({ name }) => name instanceof FreeNames).length + 1);
     for (const group of found) {
       budget.spend(group.length);
-      const rules = group.map(({ rule }) => rule).toSorted((a, b) => a - b);
+      const rules = group.map(({ rule }) => rule);
+      if (rules.length > 1) rules.sort((a, b) => a - b);
       groups.set(rules.join(), rules);
       follow(group.map(({ to }) => to));
     }
@@ -133,6 +134,7 @@ function edgesFrom(
 
 /** For each edge, the edges that may read the same text as it does. */
 function groupsOf(edges: readonly Edge[], overlap: Overlap, budget: ComplexityBudget): Edge[][] {
+  if (edges.length < 2) return edges.map((edge) => [edge]);
   const free = edges.filter(({ name }) => name instanceof FreeNames);
   const byName = Map.groupBy(edges, ({ name }) => (name instanceof FreeNames ? undefined : (name ?? 0)));
   return Array.from(byName).flatMap(([name, alike]) => {

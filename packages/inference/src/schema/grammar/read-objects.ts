@@ -59,23 +59,36 @@ interface Progress {
  */
 export function startOfObject(set: ObjectSet, number: number, context: ReadingContext): Position {
   const { members, free } = withFiniteNames(set, context.budget);
-  const required = members.filter(([, { isRequired }]) => isRequired).length;
-  const possible = members.filter(([, { condition }]) => condition !== context.conditions.impossible).length;
   const [witness, another] = set.witnesses;
-  const min = required >= set.min ? 0 : set.min;
+  const { required, min, max } = boundsOf(set, members, free, context.conditions);
   if (another || (free.length > 0 && min > required + 1))
     throw new RangeError("a grammar cannot tell whether the names of undeclared members differ");
-  const max = free.length === 0 && possible <= set.max ? Infinity : set.max;
   const lastRequired = members.findLastIndex(([, { isRequired }]) => isRequired);
   const reader: Reader = { context, number, members, free, witness, lastRequired, min, max };
   const needsWitness = witness !== undefined;
   return positionAt(reader, { next: 0, written: 0, distinct: 0, hasFree: false, needsWitness, isClosed: false });
 }
 
+/** How many members are required, and the bounds that have to be counted: 0 and infinite where none has to. */
+export function boundsOf(
+  set: ObjectSet,
+  members: readonly NamedMember[],
+  free: readonly FreeMembers[],
+  { impossible }: Conditions,
+): { required: number; min: number; max: number } {
+  const required = members.filter(([, { isRequired }]) => isRequired).length;
+  const possible = members.filter(([, { condition }]) => condition !== impossible).length;
+  return {
+    required,
+    min: required >= set.min ? 0 : set.min,
+    max: free.length === 0 && possible <= set.max ? Infinity : set.max,
+  };
+}
+
 const mostFiniteNames = 64;
 
 /** Undeclared members whose names can be listed are declared, so that none is written twice. */
-function withFiniteNames(set: ObjectSet, budget: ComplexityBudget): Pick<Reader, "members" | "free"> {
+export function withFiniteNames(set: ObjectSet, budget: ComplexityBudget): Pick<Reader, "members" | "free"> {
   const members: NamedMember[] = [...set.members];
   const free: FreeMembers[] = [];
   for (const { names, condition } of set.free) {

@@ -10,10 +10,12 @@ export class OtherNamesWriter {
   readonly #prefix: string;
   readonly #budget: ComplexityBudget;
   readonly #define: (name: string, body: string) => void;
+  #count = 0;
   /** The names of the rules by what they may go on with. */
   readonly #names = new Map<string, string>();
-  /** The rules that exclude one text only. */
-  readonly #ends = new Map<string, string>();
+  /** For each rule, the rules that lead to it over one character. */
+  readonly #before = new Map<string, Map<string, string>>();
+  #common: CommonRules | undefined;
 
   /** @param prefix the prefix of the names of all rules @param define writes a rule */
   constructor(prefix: string, budget: ComplexityBudget, define: (name: string, body: string) => void) {
@@ -26,67 +28,96 @@ export class OtherNamesWriter {
   write(excluded: Iterable<string>): string {
     const texts = [...excluded].toSorted();
     this.#budget.spend(texts.length);
-    const start = texts.length === 1 ? this.#after(texts[0] ?? "", 0) : this.#afterAny(texts, 0);
-    return this.#shared(`start ${start}`, () => String.raw`"\"" ${start}`);
+    const start = texts.length === 1 ? this.#lead(texts[0] ?? "", this.#rules.notEnd) : this.#afterAny(texts, 0);
+    return this.#shared(String.raw`"\"" ${start}`);
+  }
+
+  get #rules(): CommonRules {
+    return (this.#common ??= this.#writeCommon());
+  }
+
+  #writeCommon(): CommonRules {
+    const rest = this.#shared(String.raw`char* "\""`);
+    // A character that JSON cannot write otherwise, and the rest.
+    const escape = this.#shared(String.raw`"\\" (["\\bfnrt] | "u00" [01] hex) ${rest}`);
+    const escapeOrEnd = this.#shared(String.raw`${escape} | "\""`);
+    return { rest, escape, escapeOrEnd, notEnd: this.#shared(String.raw`[^"\\\x00-\x1f] ${rest} | ${escape}`) };
   }
 
   /** What may follow the first characters of texts that have them in common. @param texts several, in order */
   #afterAny(texts: readonly string[], from: number): string {
     const [first = ""] = texts;
     const length = commonLength(first, texts.at(-1) ?? "");
-    const groups = Map.groupBy(texts, (text) => text.codePointAt(length));
-    const followed = Array.from(groups, ([codePoint, group]): [string, string][] => {
-      if (codePoint === undefined) return [];
-      const character = String.fromCodePoint(codePoint);
-      const next = length + character.length;
-      return [[character, group.length === 1 ? this.#after(group[0] ?? "", next) : this.#afterAny(group, next)]];
-    });
-    return this.#lead(first.slice(from, length), this.#branch(followed.flat(), first.length === length));
-  }
-
-  /** What may follow the first characters of a single text. */
-  #after(text: string, from: number): string {
-    const end = text.slice(from);
-    const known = this.#ends.get(end) ?? this.#lead(end, this.#branch([], true));
-    this.#ends.set(end, known);
-    return known;
+    let classes = "";
+    let steps = "";
+    // Only the first text can end where the others go on.
+    for (let index = first.length === length ? 1 : 0; index < texts.length;) {
+      const codePoint = texts[index]?.codePointAt(length) ?? 0;
+      let end = index + 1;
+      while (end < texts.length && texts[end]?.codePointAt(length) === codePoint) end++;
+      const next = length + (codePoint > 0xffff ? 2 : 1);
+      const group = texts.slice(index, end);
+      const after =
+        group.length === 1 ? this.#lead(group[0]?.slice(next) ?? "", this.#rules.notEnd) : this.#afterAny(group, next);
+      const escaped = escapeInClass(String.fromCodePoint(codePoint));
+      classes += escaped;
+      steps += `[${escaped}] ${after} | `;
+      index = end;
+    }
+    const { rest, escape, escapeOrEnd } = this.#rules;
+    const others = String.raw`[^${classes}"\\\x00-\x1f] ${rest}`;
+    this.#budget.spend(1 + texts.length);
+    return this.#lead(
+      first.slice(from, length),
+      this.#shared(`${steps}${others} | ${first.length === length ? escape : escapeOrEnd}`),
+    );
   }
 
   /** The rule that leads through characters to another rule. */
   #lead(characters: string, rule: string): string {
-    const reversed = Array.from(characters).toReversed();
-    return reversed.reduce((next, character) => this.#branch([[character, next]], false), rule);
+    let next = rule;
+    const all = Array.from(characters);
+    for (let index = all.length - 1; index >= 0; index--) next = this.#step(all[index] ?? "", next);
+    return next;
   }
 
-  #branch(followed: readonly (readonly [character: string, rule: string])[], isExcluded: boolean): string {
-    const key = followed.map(([character, rule]) => character + rule).join(" ");
-    return this.#shared(`${isExcluded ? "not" : "or"} ${key}`, () => {
-      this.#budget.spend(1 + followed.length);
-      const classes = followed.map(([character]) => escapeInClass(character));
-      const others = `[^${classes.join("")}${String.raw`"\\\x00-\x1f]`} ${this.#rest()}`;
-      const steps = followed.map(([, rule], index) => `[${classes[index]}] ${rule}`);
-      return [others, this.#escape(), ...steps, ...(isExcluded ? [] : [String.raw`"\""`])].join(" | ");
-    });
-  }
-
-  #rest(): string {
-    return this.#shared("rest", () => String.raw`char* "\""`);
-  }
-
-  /** A character that JSON cannot write otherwise, and the rest. */
-  #escape(): string {
-    return this.#shared("escape", () => String.raw`"\\" (["\\bfnrt] | "u00" [01] hex) ${this.#rest()}`);
-  }
-
-  #shared(key: string, write: () => string): string {
-    const known = this.#names.get(key);
+  #step(character: string, next: string): string {
+    let before = this.#before.get(next);
+    if (!before) this.#before.set(next, (before = new Map<string, string>()));
+    const known = before.get(character);
     if (known !== undefined) return known;
-    const body = write();
-    const name = `${this.#prefix}${this.#names.size}`;
-    this.#names.set(key, name);
+    const { rest, escapeOrEnd } = this.#rules;
+    const escaped = escapeInClass(character);
+    const name = this.#add(String.raw`[${escaped}] ${next} | [^${escaped}"\\\x00-\x1f] ${rest} | ${escapeOrEnd}`);
+    before.set(character, name);
+    return name;
+  }
+
+  #shared(body: string): string {
+    const known = this.#names.get(body);
+    if (known !== undefined) return known;
+    const name = this.#add(body);
+    this.#names.set(body, name);
+    return name;
+  }
+
+  #add(body: string): string {
+    const name = `${this.#prefix}${this.#count++}`;
     this.#define(name, body);
     return name;
   }
+}
+
+/** The rules that all excluded texts share, by name. */
+interface CommonRules {
+  /** Any further characters, and the closing quote. */
+  readonly rest: string;
+  /** A character that is written as an escape, and the rest. */
+  readonly escape: string;
+  /** The same, or the closing quote. */
+  readonly escapeOrEnd: string;
+  /** At the end of an excluded text: at least one more character. */
+  readonly notEnd: string;
 }
 
 /** A character as it stands in a class of GBNF. */

@@ -109,7 +109,7 @@ export class Language {
   }
 
   includes(text: string): boolean {
-    return includesText(this.form, text);
+    return this === Language.any ? text.isWellFormed() : includesText(this.form, text);
   }
 
   /** A shortest text, with readable characters where it can; undefined where the language is empty. */

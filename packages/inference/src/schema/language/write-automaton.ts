@@ -114,19 +114,23 @@ const sequence = (...parts: string[]): string => parts.filter((part) => part !==
 function stepsOf(dfa: Dfa, writeSet: (set: CharSet) => string): Step[][] {
   const sets = setsOf(dfa.alphabet);
   const items = new Map<string, string>();
+  const write = (classes: string): string => {
+    const known = items.get(classes);
+    if (known !== undefined) return known;
+    const numbers = classes.split(",").map(Number);
+    const item = writeSet(charSet(numbers.flatMap((class_) => sets[class_] ?? [])));
+    items.set(classes, item);
+    return item;
+  };
   return Array.from(dfa.accepting.keys(), (state) => {
-    const classesTo = new Map<number, number[]>();
+    // The classes that lead to each state, as text, since most of them are the same for many states.
+    const classesTo = new Map<number, string>();
     for (let class_ = 0; class_ < sets.length; class_++) {
       const target = step(dfa, state, class_);
       if (target === dead) continue;
       const classes = classesTo.get(target);
-      if (classes) classes.push(class_);
-      else classesTo.set(target, [class_]);
+      classesTo.set(target, classes === undefined ? String(class_) : `${classes},${class_}`);
     }
-    return Array.from(classesTo, ([target, classes]) => {
-      const item = items.get(classes.join()) ?? writeSet(charSet(classes.flatMap((class_) => sets[class_] ?? [])));
-      items.set(classes.join(), item);
-      return { item, target };
-    });
+    return Array.from(classesTo, ([target, classes]) => ({ item: write(classes), target }));
   });
 }

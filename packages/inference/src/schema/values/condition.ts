@@ -18,11 +18,17 @@ export class Conditions {
   readonly anything: Condition = { key: "", parts: [] };
   readonly impossible: Condition = { key: "none", parts: undefined };
   readonly #known = new Map<string, Condition>();
+  readonly #byNode = { plain: new Map<SchemaNode, Condition>(), negated: new Map<SchemaNode, Condition>() };
   readonly #numbers = new Map<SchemaNode, number>();
   readonly #numbersByText = new Map<string, number>();
 
   of(node: SchemaNode, isNegated = false): Condition {
-    return this.#intern(this.#simplify({ node, isNegated }));
+    const byNode = isNegated ? this.#byNode.negated : this.#byNode.plain;
+    const known = byNode.get(node);
+    if (known) return known;
+    const condition = this.#intern(this.#simplify({ node, isNegated }));
+    byNode.set(node, condition);
+    return condition;
   }
 
   /** What must hold beside each other. */
@@ -44,12 +50,19 @@ export class Conditions {
   }
 
   #intern(parts: readonly Part[]): Condition {
+    if (parts.some(isImpossible)) return this.impossible;
+    const [only] = parts;
+    if (parts.length === 1 && only) return this.#shared(this.#keyOf(only), parts);
     const byKey = new Map(parts.map((part) => [this.#keyOf(part), part]));
     for (const key of byKey.keys()) if (byKey.has(`-${key}`)) return this.impossible;
-    if (parts.some(isImpossible)) return this.impossible;
     const key = [...byKey.keys()].toSorted().join();
-    if (key === "") return this.anything;
-    const condition = this.#known.get(key) ?? { key, parts: [...byKey.values()] };
+    return key === "" ? this.anything : this.#shared(key, [...byKey.values()]);
+  }
+
+  #shared(key: string, parts: readonly Part[]): Condition {
+    const known = this.#known.get(key);
+    if (known) return known;
+    const condition = { key, parts };
     this.#known.set(key, condition);
     return condition;
   }
@@ -60,6 +73,7 @@ export class Conditions {
 
   /** Looks through schemas that only refer to, negate or combine others. */
   #simplify(part: Part): Part[] {
+    if (partsWithin(part) === undefined) return [part];
     const seen = new Set<SchemaNode>();
     const simple: Part[] = [];
     const open = [part];

@@ -23,6 +23,7 @@ export class OwnKeywords {
   readonly #algebra: ValueAlgebra;
   readonly #budget: ComplexityBudget;
   readonly #bounded = new Map<string, Numbers>();
+  readonly #patterns = new Map<string, Language>();
   readonly #namesOf: (node: SchemaNode) => Language;
 
   /** @param namesOf the strings that satisfy a schema */
@@ -89,8 +90,12 @@ export class OwnKeywords {
   }
 
   #pattern(source: string, path: string, keyword: string): Language {
+    const known = this.#patterns.get(source);
+    if (known) return known;
     try {
-      return Language.pattern(source, this.#budget);
+      const language = Language.pattern(source, this.#budget);
+      this.#patterns.set(source, language);
+      return language;
     } catch (error) {
       if (!(error instanceof UnenforceablePattern)) throw error;
       throw new UnenforceableKeyword({ path, keyword, reason: error.message });

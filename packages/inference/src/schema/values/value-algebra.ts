@@ -5,7 +5,7 @@ import { anyArray, complementOfArrays, intersectArrays } from "./array-set.ts";
 import type { ArraySet } from "./array-set.ts";
 import type { Condition, Conditions } from "./condition.ts";
 import { Numbers } from "./numbers.ts";
-import { anyObject, complementOfObjects, intersectObjects } from "./object-set.ts";
+import { anyObject, complementOfObjects, conditionOf, intersectObjects } from "./object-set.ts";
 import type { ObjectSet } from "./object-set.ts";
 import { settleWitnesses } from "./settle-witnesses.ts";
 import type { ValueSet } from "./value-set.ts";
@@ -126,7 +126,22 @@ export class ValueAlgebra {
   #intersectObjects(one: ObjectSet, other: ObjectSet): ObjectSet[] {
     if (one === this.#anyObject || one === other) return [other];
     if (other === this.#anyObject) return [one];
+    if (this.#haveNoCommonObject(one, other)) return [];
     return this.possibleObjects(intersectObjects(one, other, this.#conditions, this.#budget));
+  }
+
+  /** Whether a member that one of the sets requires is known to have no value. Most alternatives differ in such a member. */
+  #haveNoCommonObject(one: ObjectSet, other: ObjectSet): boolean {
+    const isImpossible = (a: ObjectSet, b: ObjectSet): boolean => {
+      for (const [name, { condition, isRequired }] of a.members) {
+        if (!isRequired) continue;
+        const both = this.#conditions.and(condition, conditionOf(b, name, this.#conditions));
+        if (both !== condition && this.#isEmptyCondition(both)) return true;
+      }
+      return false;
+    };
+    this.#budget.spend((one.members.size + other.members.size) >> 3);
+    return isImpossible(one, other) || isImpossible(other, one);
   }
 
   /** The set as a list: empty where it is known to hold nothing. */
