@@ -4,7 +4,7 @@ import type { GrammarWalk, Position } from "./grammar-walk.ts";
 
 /**
  * Whether the grammar accepts a JSON text with the members of each object in some order. Every order is tried, but an
- * object of more than 10 members counts as rejected, and so does a text of which 20,000 members have been tried.
+ * object of more than 10 members counts as rejected, and so does a text of which a million members have been tried.
  * @param source the text that the node was read from: numbers stay as they are written there
  */
 export function acceptsInSomeOrder(walk: GrammarWalk, node: Node, source: string): boolean {
@@ -13,7 +13,7 @@ export function acceptsInSomeOrder(walk: GrammarWalk, node: Node, source: string
 
 const mostMembers = 10;
 /** Nested objects and arrays multiply the orders, and a walk of a long text takes long. */
-const mostTried = 20_000;
+const mostTried = 1_000_000;
 
 const dead = union([]);
 
