@@ -1,5 +1,4 @@
 import { open, rm } from "node:fs/promises";
-import { join } from "node:path";
 import type { LlamaContext, LlamaContextSequence, LlamaModel } from "node-llama-cpp";
 import type { SlotPlan } from "../plan-slots.ts";
 
@@ -10,8 +9,8 @@ export interface KvMemoryOptions {
   readonly threads: number;
   /** Tokens that a batch may have. */
   readonly batchSize: number;
-  /** An existing folder that only we can read. */
-  readonly folder: string;
+  /** The path of a file of our own: what a sequence passes through when it moves. */
+  readonly movePath: string;
 }
 
 /**
@@ -33,6 +32,8 @@ export class KvMemory {
   }
 
   static async create(options: KvMemoryOptions): Promise<KvMemory> {
+    // A process that died while a sequence moved has left it.
+    await rm(options.movePath, { force: true });
     return new KvMemory(options, await createContext(options, stepFor(options.plan, 0)));
   }
 
@@ -75,15 +76,15 @@ export class KvMemory {
   /** node-llama-cpp gives out the state of a sequence as a file only. */
   async #move(from: LlamaContextSequence, to: LlamaContextSequence): Promise<void> {
     if (from.nextTokenIndex === 0 || from.nextTokenIndex > to.contextSize - 1) return;
-    const path = join(this.#options.folder, `${process.pid}.sequence`);
+    const { movePath } = this.#options;
     try {
       // Made beforehand for its mode: it holds what callers have written.
-      await (await open(path, "wx", 0o600)).close();
-      await from.saveStateToFile(path);
+      await (await open(movePath, "wx", 0o600)).close();
+      await from.saveStateToFile(movePath);
       // The risk is a file of another model.
-      await to.loadStateFromFile(path, { acceptRisk: true });
+      await to.loadStateFromFile(movePath, { acceptRisk: true });
     } finally {
-      await rm(path, { force: true });
+      await rm(movePath, { force: true });
     }
   }
 

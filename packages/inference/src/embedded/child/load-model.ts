@@ -44,14 +44,14 @@ export interface LoadedModel {
 /**
  * Loads a model file and creates its slots.
  * @param file the header of the file, which has been checked
- * @param folder an existing folder that only we can read, for sequences that move
+ * @param movePath where a sequence passes through when the memory grows or shrinks
  * @param onProgress called with 0 to 1 while the weights are read
  * @throws {ModelFileError} {MemoryBudgetError} faults that a restart cannot correct
  */
 export async function loadModel(
   settings: ModelSettings,
   file: GgufFileInfo,
-  folder: string,
+  movePath: string,
   onProgress: (share: number) => void,
 ): Promise<LoadedModel> {
   const plan = planSlots(file, settings);
@@ -65,7 +65,7 @@ export async function loadModel(
     .catch((error: unknown) => {
       throw cannotLoad(settings.file, reported ?? String(error));
     });
-  const memory = await KvMemory.create({ model, plan, threads: settings.promptThreads, batchSize, folder });
+  const memory = await KvMemory.create({ model, plan, threads: settings.promptThreads, batchSize, movePath });
   const progress = new Progress();
   const scheduler = new BatchScheduler({ now: () => performance.now(), nextCycle: () => setImmediate() });
   const shared = { model, memory, scheduler, progress, threadsOf: threadsOf(settings) };
@@ -110,10 +110,11 @@ function shrinkWhenIdle({ memory, scheduler }: SharedBySlots, slots: SlotPool, i
   const shrink = async (): Promise<void> => {
     if (slots.running === 0) await memory.resize(0);
   };
+  const report = (error: unknown): void => void process.stderr.write(`memory cannot shrink: ${String(error)}\n`);
   let timer: NodeJS.Timeout | undefined;
   return () => {
     clearTimeout(timer);
-    timer = setTimeout(() => void scheduler.run(job, shrink, never), idleMs).unref();
+    timer = setTimeout(() => void scheduler.run(job, shrink, never).catch(report), idleMs).unref();
   };
 }
 

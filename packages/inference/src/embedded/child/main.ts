@@ -1,5 +1,4 @@
 import { Buffer } from "node:buffer";
-import { dirname } from "node:path";
 import { sendStatus, serveEngine } from "../../child/serve.ts";
 import { endWithParent } from "../../child/end-with-parent.ts";
 import { MemoryBudgetError } from "../plan-slots.ts";
@@ -15,7 +14,7 @@ async function main(settings: EmbeddedChildSettings): Promise<void> {
   endWithParent();
   const file = await checkModelFile(settings.model.file, settings.model.sha256);
   const [model, prompts] = await Promise.all([
-    loadModel(settings.model, file, dirname(settings.socketPath), reportLoading()),
+    loadModel(settings.model, file, `${settings.socketPath}.move`, reportLoading()),
     startPrompts(settings.model.file).catch((error: unknown) => {
       throw cannotLoad(settings.model.file, `its tokenizer and chat template cannot be used (${String(error)})`);
     }),
