@@ -22,7 +22,7 @@ COPY demo-models demo-models
 COPY docs/site docs/site
 COPY packages/inference/src packages/inference/src
 COPY packages/server/src packages/server/src
-# Tests, training, and the weights in their second form.
+# Tests, training, and weights in a second form that somebody made here.
 RUN find . \( -name "*.test.ts" -o -name "*.safetensors" \) -delete && rm -rf demo-models/corpus demo-models/training
 
 FROM ${BASE}

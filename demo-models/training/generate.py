@@ -5,6 +5,7 @@ from tqdm import tqdm
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from training.chat import END_OF_TURN, render_prompt
+from training.weights import ensure_safetensors
 
 MOST_TOKENS = 320
 AT_ONCE = 48
@@ -13,6 +14,7 @@ ALIKE = 100  # characters of the wanted answers
 
 class Speaker:
     def __init__(self, folder, dtype=torch.float32):
+        ensure_safetensors(folder)
         self.tokenizer = AutoTokenizer.from_pretrained(folder, padding_side="left")
         self.model = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype).eval()
 

@@ -11,6 +11,8 @@ class FilesTest(unittest.TestCase):
     def test_hashes_are_those_of_the_files(self):
         recorded = json.loads((ROOT / "hashes.json").read_text(encoding="utf-8"))
         for name, entry in recorded.items():
+            if name.endswith(".safetensors") and not (ROOT / name).exists():
+                continue  # made of the GGUF file at first use; `tests_with_torch` and the server's tests hold it to its hash
             self.assertEqual(describe(ROOT / name), entry, name)
 
     def test_all_files_together_stay_small(self):

@@ -5,13 +5,13 @@ import unittest
 from pathlib import Path
 
 import torch
-from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from training.crosscheck import template_cases
 from training.export import export_model
 from training.model import Qwen3
 from training.shape import Shape
+from training.weights import ensure_safetensors, read_weights
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("model-1", "model-1-mini")
@@ -27,8 +27,9 @@ class ModelsTest(unittest.TestCase):
     def test_exporting_again_gives_the_same_bytes(self):
         for name in NAMES:
             merges = json.loads((ROOT / name / "tokenizer.json").read_text(encoding="utf-8"))["model"]["merges"]
-            state = load_file(ROOT / name / "model.safetensors")
+            state = read_weights(ROOT / name)
             with tempfile.TemporaryDirectory() as folder:
+                ensure_safetensors(ROOT / name)
                 export_model(Path(folder), name, shape_of(name), state, [tuple(pair) for pair in merges])
                 files = [path.name for path in Path(folder).iterdir()]
                 same, different, missing = filecmp.cmpfiles(folder, ROOT / name, files, shallow=False)
@@ -38,7 +39,8 @@ class ModelsTest(unittest.TestCase):
         ids = torch.arange(1, 400)[None]
         for name in NAMES:
             ours = Qwen3(shape_of(name))
-            ours.load_state_dict({k: v.float() for k, v in load_file(ROOT / name / "model.safetensors").items()})
+            ours.load_state_dict({k: v.float() for k, v in read_weights(ROOT / name).items()})
+            ensure_safetensors(ROOT / name)
             theirs = AutoModelForCausalLM.from_pretrained(ROOT / name, dtype=torch.float32)
             with torch.inference_mode():
                 torch.testing.assert_close(ours.logits(ours.hidden(ids)), theirs(ids).logits, atol=2e-3, rtol=1e-3)

@@ -44,6 +44,8 @@ export { coresFor, engineVariables } from "./vllm/serve/environment.ts";
 export { serveArguments } from "./vllm/serve/serve-arguments.ts";
 export { findVllm } from "./vllm/process/find-vllm.ts";
 export { explainContainer, explainProcess } from "./vllm/explain-start.ts";
+export { deriveModelFolder } from "./model-folder/derive-model-folder.ts";
+export { ModelFolderError } from "./model-folder/model-folder.ts";
 export { EngineFiles } from "./vllm/sidecar/engine-files.ts";
 export { examineVllm } from "./vllm/doctor/examine-vllm.ts";
 export { examinePort, findGpus } from "./vllm/doctor/examine-machine.ts";

@@ -1,12 +1,26 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { patientTimings, startVllmProcess } from "../src/index.ts";
+import { deriveModelFolder, patientTimings, startVllmProcess } from "../src/index.ts";
 import type { SupervisorReport, Timings, VllmSidecar, VllmProcessOptions } from "../src/index.ts";
 import { neutral } from "./requests.ts";
 
-export const miniFolder = fileURLToPath(new URL("../../../demo-models/model-1-mini", import.meta.url));
+const demoModels = fileURLToPath(new URL("../../../demo-models", import.meta.url));
+const hashes = JSON.parse(readFileSync(join(demoModels, "hashes.json"), "utf8")) as Record<string, { sha256: string }>; // as the export writes it
+
+/** A demonstration model in the Hugging Face format. Its weights are made of the GGUF file once for all tests. */
+const demoFolder = (name: string): string =>
+  deriveModelFolder({
+    source: join(demoModels, name),
+    gguf: `${name}.bf16.gguf`,
+    sha256: hashes[`${name}/model.safetensors`]?.sha256 ?? "",
+    target: fileURLToPath(new URL(`../node_modules/.cache/${name}`, import.meta.url)),
+  });
+
+export const miniFolder = demoFolder("model-1-mini");
+/** The same tokenizer and other weights. */
+export const otherFolder = demoFolder("model-1");
 const program = fileURLToPath(new URL("./programs/scripted-vllm.ts", import.meta.url));
 
 export const quickTimings: Timings = {

@@ -102,7 +102,7 @@ export function vllmSettings(
   return {
     ...common(options),
     timings: { ...patientTimings, stallMs: config.engineStallMs },
-    weights: "path" in weights ? weights.path : demoFolder(weights.demo),
+    weights: "path" in weights ? weights.path : demoFolder(weights.demo, config.dataDir),
     vllm: config.vllm,
     installFolder: join(config.dataDir, "vllm"),
     stateFolder: join(config.dataDir, "engines"),

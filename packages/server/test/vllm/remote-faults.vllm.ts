@@ -1,9 +1,8 @@
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { miniFolder } from "@parley/inference/testing";
+import { miniFolder, otherFolder } from "@parley/inference/testing";
 import { faultTable, pidOf, startVllm } from "@parley/inference/testing/vllm";
 import type { StartedVllm } from "@parley/inference/testing/vllm";
 import { modelId } from "@parley/server/testing";
@@ -53,7 +52,6 @@ async function openGate(): Promise<Gate> {
   return { url: `http://127.0.0.1:${port}`, leadTo, close: () => server.close() };
 }
 
-const otherFolder = fileURLToPath(new URL("../../../../demo-models/model-1", import.meta.url));
 let upstream: StartedVllm;
 /** A vLLM with another model, that comes to listen at the address. */
 let stranger: StartedVllm;
