@@ -50,6 +50,10 @@ export async function runRounds(plan: Plan, engine: SimulatedEngine): Promise<Ou
       continue;
     }
     const one = await startSubject(kind, plan, engine, stack);
+    if (typeof one === "string") {
+      missing.push(`${kind.title}: ${one}`);
+      continue;
+    }
     const fault = one.isItsOwnEngine ? undefined : await findWrongAnswer(one.subject, engine);
     if (fault === undefined) started.push(one);
     else wrong.push(`${kind.title}: ${fault}`);
@@ -88,16 +92,19 @@ async function measureInTurns(
   return found;
 }
 
+/** @returns the subject, or why it did not start */
 async function startSubject(
   kind: SubjectKind,
   { folder: parent, duty, signal, log }: Plan,
   engine: SimulatedEngine,
   stack: AsyncDisposableStack,
-): Promise<Started> {
+): Promise<Started | string> {
   signal.throwIfAborted();
   const folder = join(parent, kind.name);
   mkdirSync(folder, { recursive: true });
-  const subject = stack.use(await kind.start(engine, folder));
+  const started = await kind.start(engine, folder).catch((error: unknown) => String(error));
+  if (typeof started === "string") return started;
+  const subject = stack.use(started);
   log(`${kind.title} answers${subject.startMs === undefined ? "" : ` after ${subject.startMs.toFixed(0)} ms`}`);
   if (subject.pid !== undefined) await wait(duty.settleSeconds * 1000, undefined, { signal });
   const restBytes = subject.pid === undefined ? undefined : useOfTree(subject.pid).memoryBytes;
