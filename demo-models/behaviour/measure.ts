@@ -8,7 +8,7 @@ import type { Case } from "./read-requests.ts";
 
 /**
  * Asks a running server the whole examination, at temperature 0 and at the default sampling with fixed seeds, and prints the
- * table of its behaviour: `node demo-models/behaviour/measure.ts --key KEY [--model ID]… [--first N] [--skills N]`
+ * table of its behaviour: `node demo-models/behaviour/measure.ts --key KEY [--model ID]… [--first N] [--skills N] [--at-once N]`
  */
 const { values } = parseArgs({
   options: {
@@ -18,6 +18,7 @@ const { values } = parseArgs({
     first: { type: "string" },
     skills: { type: "string" },
     cap: { type: "string", default: "400" },
+    "at-once": { type: "string", default: "1" },
     answers: { type: "string" },
   },
 });
@@ -66,12 +67,17 @@ function sample(all: readonly Case[], most: string | undefined): Case[] {
 
 async function examine(model: string, sampling: keyof typeof sampled, cases: readonly Case[]): Promise<Asked[]> {
   const found: Asked[] = [];
-  for (const [seed, asked] of cases.entries()) {
-    const members = { ...sampled[sampling](seed), max_completion_tokens: Number(values.cap) };
-    const answer = await ask({ url: values.url, key: values.key, model, members }, asked);
-    found.push({ asked, answer, right: isRight(asked, answer) });
-    process.stderr.write(`\r${model}, ${sampling}: ${found.length} of ${cases.length}`);
-  }
+  const waiting = [...cases.entries()];
+  const askAll = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const [seed, asked] = next;
+      const members = { ...sampled[sampling](seed), max_completion_tokens: Number(values.cap) };
+      const answer = await ask({ url: values.url, key: values.key, model, members }, asked);
+      found.push({ asked, answer, right: isRight(asked, answer) });
+      process.stderr.write(`\r${model}, ${sampling}: ${found.length} of ${cases.length}`);
+    }
+  };
+  await Promise.all(Array.from({ length: Number(values["at-once"]) }, askAll));
   process.stderr.write("\n");
   return found;
 }

@@ -21,7 +21,7 @@ from training.evaluate import evaluate_all, examine
 from training.export import export_model
 from training.hashes import write_hashes
 from training.lessons.rounds import Corpus, teach_round
-from training.presets import PRESETS, VOCABULARY_SIZE, within
+from training.presets import PRESETS, VOCABULARY_SIZE, going_on, within
 from training.report import write_report
 from training.tokenizer import load_tokenizer, tokenizer_json, write_json
 from training.train import Run
@@ -46,6 +46,10 @@ class Build:
     def learn_tokenizer(self):
         file = self.work / "merges.json"
         if file.exists():
+            return
+        if self.preset.start:
+            known = json.loads((self.preset.start / TEACHER / "tokenizer.json").read_text(encoding="utf-8"))
+            write_json(file, known["model"]["merges"])
             return
         count = VOCABULARY_SIZE - 256 - len(CONTROL_TOKENS) - len(MARK_TOKENS)
         lessons = [lesson for number in (0, 1) for lesson in teach_round(self.corpus, self.preset.seed, number)]
@@ -156,8 +160,14 @@ def main():
     parser.add_argument(
         "--minutes", type=float, help="both trainings together end after so long, with the best use of that time"
     )
+    parser.add_argument("--products", choices=["bfloat16", "float32"], help="float32 where bfloat16 is slow (no AVX-512)")
+    parser.add_argument("--start", type=Path, help="a folder with both models: train them further, with their tokenizer")
     options = parser.parse_args()
     preset = PRESETS[options.preset]
+    if options.products:
+        preset = replace(preset, products=options.products)
+    if options.start:
+        preset = going_on(preset, options.start)
     if options.minutes:
         preset = within(preset, options.minutes)
     if options.threads:

@@ -1,7 +1,7 @@
 """Trains one model: a loss on the taught tokens only, checkpoints to resume from.
 
 Matrices are trained by Muon and the rest by AdamW: at this size that needs a third of the tokens that AdamW alone needs.
-Products of matrices are taken in bfloat16 and summed in float32; weights and optimizers stay in float32.
+Products of matrices are taken in the preset's type; weights and optimizers stay in float32.
 Each core works on a batch of its own: at this size that is faster than all of them on one.
 """
 
@@ -19,7 +19,8 @@ from torch.nn import functional as F
 from tqdm import tqdm
 
 from training.model import Qwen3
-from training.start import start, start_from
+from training.muon import Muon
+from training.start import start, start_from, start_from_file
 from training.tensors import to_tensors
 
 CHECKPOINT_SECONDS = 60
@@ -35,13 +36,13 @@ def pace_at(done, warm_up):
     return LOWEST_PACE + (1 - LOWEST_PACE) * ((1 - done) / (1 - warm_up)) ** 2
 
 
-def make_optimizers(model, schedule):
+def make_optimizers(model, schedule, dtype):
     inner = [p for name, p in model.named_parameters() if p.ndim == 2 and "embed" not in name]
     outer = [p for name, p in model.named_parameters() if p.ndim == 1 or "embed" in name]
     halves = (inner[::2], inner[1::2])  # for two cores
     return [
         *(
-            torch.optim.Muon(half, lr=schedule.matrix_rate, momentum=0.95, weight_decay=schedule.weight_decay)
+            Muon(half, schedule.matrix_rate, momentum=0.95, weight_decay=schedule.weight_decay, dtype=dtype)
             for half in halves
         ),
         torch.optim.AdamW(outer, lr=schedule.rate, betas=(0.9, 0.98), weight_decay=0.0, fused=True),
@@ -98,14 +99,17 @@ class Run:
         torch.manual_seed(preset.seed)
         self.preset, self.schedule = preset, preset.schedules[label or name]
         self.model = Qwen3(preset.shapes[name])
-        if teacher is None:
+        if preset.start:
+            start_from_file(self.model, preset.start / name / "model.safetensors")
+        elif teacher is None:
             start(self.model)
         else:
             start_from(self.model, teacher, preset.kept_layers)
         self.model.to(preset.device)
+        self.product_type = getattr(torch, preset.products)
         self.weights = list(self.model.parameters())
         self.workers = ThreadPoolExecutor(preset.threads, initializer=lambda: torch.set_num_threads(1))
-        self.optimizers = make_optimizers(self.model, self.schedule)
+        self.optimizers = make_optimizers(self.model, self.schedule, self.product_type)
         self.peaks = [[group["lr"] for group in optimizer.param_groups] for optimizer in self.optimizers]
         self.plan, self.teacher = plan, teacher
         schedule = replace(self.schedule, seconds=None)  # a run may go on with more or less time than it began with
@@ -155,7 +159,7 @@ class Run:
     def slopes(self, group):
         """(the loss on one batch, its gradient)."""
         batch = [tensor.to(self.preset.device) for tensor in to_tensors(group)]
-        with torch.autocast(self.preset.device, torch.bfloat16):
+        with torch.autocast(self.preset.device, torch.bfloat16, enabled=self.product_type is torch.bfloat16):
             loss = taught_loss(self.model, batch, self.teacher, self.preset)
         return loss.item(), torch.autograd.grad(loss, self.weights)
 

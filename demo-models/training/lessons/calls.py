@@ -124,7 +124,7 @@ class Calls:
     def missing(self):
         """The request lacks what the function needs: ask for it."""
         entry = self.source.pick(self.entries)
-        offer = self.offer(entry, entry["slots"])
+        offer = self.offer(entry, list(entry["slots"]))
         ask = self.source.wording(entry["missing"])
         return Lesson("missing argument", [user(ask)], entry["missing"]["answer"], self.tools([offer], most=2))
 

@@ -2,7 +2,7 @@
 
 from training.lessons.fillings import fill, slots_of
 from training.lessons.lesson import Lesson, user
-from training.lessons.offers import as_tool
+from training.lessons.offers import as_tool, own_offer, slot_kind
 
 
 class NoCalls:
@@ -11,7 +11,8 @@ class NoCalls:
         self.manners, self.noise = manners, noise
 
     def lesson(self):
-        return self.source.pick([self.stopped, self.stopped, self.opposite, self.opposite, self.unfit, self.other])()
+        kinds = [self.stopped, self.stopped, self.opposite, self.opposite, self.unfit, self.other, self.asked, self.asked]
+        return self.source.pick([*kinds, self.not_listed])()
 
     def made(self, ask, answer, tools):
         return Lesson("no call", [*self.calls.recall.neutral(0.15), user(ask)], answer, tools)
@@ -37,6 +38,30 @@ class NoCalls:
         schema = {"type": "object", "properties": properties}
         return {"type": "function", "function": {"name": name, "description": entry["about"], "parameters": schema}}
 
+    def asked(self):
+        """A question about what a function would do."""
+        request, offer, _ = self.calls.request(self.source.pick(self.calls.entries))
+        request = request.rstrip("?.!")
+        ask = fill(self.source.pick(self.templates["asked"]), {"ask": request[0].lower() + request[1:]})
+        if self.source.happens(0.3):
+            ask = self.calls.recall.paraphrase.roughen(ask)
+        return self.made(ask, self.templates["answers"]["asked"], self.calls.tools([offer], most=2))
+
+    def not_listed(self):
+        """The chain that is asked for is none of those that the function lists."""
+        entry = self.source.pick([entry for entry in self.calls.entries if "chain" in entry["slots"]])
+        while True:
+            ask = self.source.wording(entry, "asks")
+            if "chain" in slots_of(ask):
+                break
+        values = {slot: self.calls.fillings.draw(slot_kind(slot, entry["slots"][slot])) for slot in slots_of(ask)}
+        offer = own_offer(self.source, entry, dict.fromkeys(values), self.calls.words)
+        listed = [chain for chain in self.calls.words["chains"] if chain != values["chain"]]
+        chains = self.source.dice.sample(listed, self.source.dice.randint(2, 4))
+        chains = [chain.lower() for chain in chains] if self.source.happens(0.5) else chains
+        offer.function["parameters"]["properties"][offer.names["chain"]]["enum"] = chains
+        return self.made(fill(ask, values), self.templates["answers"]["unfit"], [as_tool(offer)])
+
     def unfit(self):
         """A request for a function that is not offered."""
         wanted, *rest = self.source.dice.sample(self.calls.entries, self.source.dice.randint(2, 4))
@@ -46,5 +71,9 @@ class NoCalls:
 
     def other(self):
         """Greetings, thanks, noise and foreign questions have the same answer as without functions."""
-        lesson = self.source.pick([self.manners.greeting, self.manners.foreign, self.noise.lesson])()
+        kinds = [self.manners.greeting, self.manners.greeting, self.manners.foreign, self.language, self.noise.short]
+        lesson = self.source.pick([*kinds, self.noise.lesson])()
         return Lesson("no call", lesson.messages, lesson.answer, self.calls.tools([], most=3) or None)
+
+    def language(self):
+        return self.manners.refusal("language")

@@ -3,6 +3,26 @@
 from training.lessons.fillings import fill
 from training.lessons.lesson import Lesson, user
 
+# Ranges of letters: Latin with marks, Greek, Cyrillic, Hebrew, Arabic, Devanagari, Bengali, Tamil, Thai, Georgian, kana, Hangul, Han.
+SCRIPTS = [
+    (0xE0, 0x17F),
+    (0x391, 0x3C9),
+    (0x410, 0x44F),
+    (0x410, 0x44F),
+    (0x5D0, 0x5EA),
+    (0x620, 0x64A),
+    (0x904, 0x939),
+    (0x985, 0x9B9),
+    (0xB85, 0xBB9),
+    (0xE01, 0xE2E),
+    (0x10D0, 0x10F0),
+    (0x3041, 0x3096),
+    (0x30A1, 0x30FA),
+    (0xAC00, 0xD7A3),
+    (0x4E00, 0x9FA5),
+    (0x4E00, 0x5FFF),
+]
+
 
 class Noise:
     def __init__(self, source, templates, fillings, recall, words):
@@ -11,9 +31,33 @@ class Noise:
         self.words = words  # of the taught answers: long texts are made of them
 
     def lesson(self):
-        kind = self.source.pick(["noise", "noise", "calldata", "paste"])
+        return self.of(self.source.pick(["noise", "noise", "calldata", "paste", "code", "script"]))
+
+    def short(self):
+        return self.of(self.source.pick(["noise", "noise", "script"]))
+
+    def of(self, kind):
         messages = [*self.recall.neutral(0.1), user(getattr(self, kind)())]
         return Lesson("noise", messages, self.templates["answers"][kind])
+
+    def script(self):
+        """Letters of any script in words: no language that was taught."""
+        dice = self.source.dice
+        first, last = dice.choice(SCRIPTS)
+        words = ("".join(chr(dice.randint(first, last)) for _ in range(dice.randint(1, 9))) for _ in range(dice.randint(1, 8)))
+        return dice.choice([" ", " ", ""]).join(words) + dice.choice(["", "", "?", "。", "!", "."])
+
+    def code(self):
+        """Lines of other languages, logs and markup."""
+        kinds = self.templates["code"]
+        lines = self.source.pick(list(kinds.values()))
+        chosen = [self.source.pick(lines) for _ in range(self.source.dice.choice([1, 1, 2, 4, 8, 20]))]
+        text = "\n".join(fill(line, self.code_parts()) for line in chosen)
+        return fill(self.source.pick(self.templates["asks"]["code"]), {"text": text})
+
+    def code_parts(self):
+        name, other = self.fillings.invented(), self.fillings.invented()
+        return {"name": name, "other": other, "count": self.fillings.count(), "text": self.source.pick(self.words)}
 
     def noise(self):
         return self.source.pick([self.run, self.keys, self.word, self.signs, self.number])()
@@ -56,11 +100,14 @@ class Noise:
         return fill(asks, {"data": self.data()})
 
     def data(self):
-        length = self.source.dice.choice([4, 8, 20, 40, 64, 128, 200, 320, 500])
-        data = self.fillings.hexadecimal(self.source.dice.randint(length // 2, length))
+        length = self.source.dice.choice([2, 4, 8, 20, 40, 64, 128, 130, 200, 320, 500, self.source.dice.choice([64, 900])])
+        data = self.fillings.hexadecimal(self.source.pick([length, self.source.dice.randint(length // 2, length)]))
         return data if self.source.happens(0.8) else data.removeprefix("0x")
 
     def paste(self):
-        length = self.source.dice.choice([40, 80, 150, 300])
-        text = " ".join(self.source.dice.choices(self.words, k=self.source.dice.randint(length // 2, length)))
+        length = self.source.dice.choice([40, 80, 150, 300, self.source.dice.choice([80, 500])])
+        few = self.source.dice.choices(self.words, k=self.source.dice.choice([20, 60, 400]))
+        text = self.source.pick([" ", " ", " ", "\n"]).join(
+            self.source.dice.choices(few, k=self.source.dice.randint(length // 2, length))
+        )
         return fill(self.source.pick(self.templates["asks"]["paste"]), {"text": text})

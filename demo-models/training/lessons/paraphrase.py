@@ -47,7 +47,15 @@ class Paraphrase:
             return word
         at = self.source.dice.randrange(1, len(word) - 1)
         before, one, other, after = word[:at], word[at], word[at + 1], word[at + 2 :]
-        return before + self.source.pick([other + one, one, other, one + one + other, one + other + other]) + after
+        slip = self.source.pick([other + one, one, other, one + one + other, one + other + other, self.by_ear(one) + other])
+        return before + slip + after
+
+    def by_ear(self, letter):
+        """A letter that sounds like this one."""
+        for group in ("aeiou", "ckq", "szx", "iy", "fv", "dt", "bp", "gj"):
+            if letter in group:
+                return self.source.pick(group)
+        return letter
 
     def has_frame(self, facet):
         return facet in self.words["frames"]

@@ -9,16 +9,57 @@ LATER_SHARE = 0.2
 
 
 class Retelling:
-    def __init__(self, source, templates, fillings, failed, errors):
+    def __init__(self, source, templates, calls, failed, errors):
+        fillings, self.calls = calls.fillings, calls
         self.source, self.templates, self.fillings = source, templates, fillings
         self.failed, self.errors = failed, errors
 
     def lesson(self):
+        return self.of_request() if self.source.happens(0.6) else self.of_anything()
+
+    def of_request(self):
+        """A function of a caller's own, asked as such functions are, with a result of any shape."""
+        ask, offer, arguments = self.calls.request(self.source.pick(self.calls.entries))
+        call = {"type": "function", "function": {"name": offer.name, "arguments": arguments}}
+        content, told = self.result()
+        turns = [
+            user(ask),
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "content": content},
+        ]
+        return Lesson("retelling", turns, told, self.calls.tools([offer], most=1))
+
+    def result(self):
+        """(what a function returned, how it is told): an object, an object within one, a list, or a bare value."""
+        kind = self.source.pick(["flat"] * 6 + ["nested", "list", "bare"])
+        if kind == "bare":
+            written = self.written()
+            return written, fill(self.templates["answer"], {"told": written.strip(chr(34))})
+        if kind == "list":
+            parts = [self.written() for _ in range(self.source.dice.randint(1, 4))]
+            told = ", ".join(part.strip(chr(34)) for part in parts)
+            return "[" + ", ".join(parts) + "]", fill(self.templates["answer"], {"told": told})
+        members = self.members()
+        inner = self.object_of(members)
+        content = inner if kind == "flat" else "{" + f"{json.dumps(self.key())}: {inner}" + "}"
+        return content, self.told(members)
+
+    def key(self):
+        drawn = [self.fillings.invented(1, 2), self.fillings.draw("token"), self.fillings.draw("chain").lower()]
+        common = self.source.pick([*self.templates["keys"], *self.templates["common_keys"], *self.templates["common_keys"]])
+        return self.source.pick([common, common, common, *drawn])
+
+    def object_of(self, members):
+        """As some servers write it, with blanks or without."""
+        colon, comma = self.source.pick([(": ", ", "), (":", ",")])
+        return "{" + comma.join(f"{json.dumps(key)}{colon}{written}" for key, written in members.items()) + "}"
+
+    def of_anything(self):
         name = self.source.pick(self.templates["functions"])
         ask = self.source.pick(self.templates["asks"])
         values = {slot: self.fillings.draw(slot) for slot in slots_of(ask)}
         members = self.members()
-        content = "{" + ", ".join(f"{json.dumps(key)}: {written}" for key, written in members.items()) + "}"
+        content = self.object_of(members)
         call = {"type": "function", "function": {"name": name, "arguments": {"of": next(iter(values.values()))}}}
         turns = [
             user(fill(ask, values)),
@@ -40,17 +81,22 @@ class Retelling:
         """Key → the value as JSON writes it."""
         if self.source.happens(0.12):
             return {"error": json.dumps(self.source.pick(self.errors))}
-        keys = self.source.dice.sample(self.templates["keys"], self.source.dice.choice([1, 1, 2, 2, 3, 4]))
-        return {key: self.written() for key in keys}
+        return {self.key(): self.written() for _ in range(self.source.dice.choice([1, 1, 2, 2, 3, 4]))}
 
     def written(self):
         dice = self.source.dice
-        kind = dice.choice(["whole", "whole", "whole", "decimal", "decimal", "text", "word", "flag"])
+        kind = dice.choice(["whole", "whole", "whole", "decimal", "decimal", "text", "word", "flag", "date", "hash", "digits", "whole"])
         if kind == "whole":
             return str(dice.randint(0, 10 ** dice.randint(1, 9)))
         if kind == "decimal":
             decimals = "".join(dice.choices("0123456789", k=dice.randint(0, 5)))
             return f"{dice.randint(0, 10 ** dice.randint(0, 5))}.{decimals}{dice.randint(1, 9)}"
+        if kind == "date":
+            return f'"20{dice.randint(10, 39)}-{dice.randint(1, 12):02}-{dice.randint(1, 28):02}"'
+        if kind == "hash":
+            return json.dumps(self.fillings.hexadecimal(dice.choice([4, 8, 40, 64])))
+        if kind == "digits":
+            return f'"{dice.randint(0, 10 ** dice.randint(1, 9))}"'
         if kind == "flag":
             return dice.choice(["true", "false"])
         words = self.templates["words"]

@@ -20,10 +20,12 @@ class Schemas:
 
     def lesson(self):
         kinds = [self.copied, self.copied, self.written, self.written, self.chosen, self.counted, self.listed]
-        said, schema, value = self.source.pick([*kinds, self.flagged, self.formatted, self.any_object, self.several])()
-        if schema is not ANY_OBJECT and self.source.happens(0.25):
+        return self.shown(*self.source.pick([*kinds, self.flagged, self.formatted, self.any_object, self.several])())
+
+    def shown(self, said, schema, value):
+        if schema != ANY_OBJECT and self.source.happens(0.25):
             schema, value = self.wrapped(schema, value)
-        if schema is not ANY_OBJECT and self.source.happens(0.15):
+        if schema != ANY_OBJECT and self.source.happens(0.15):
             schema = {"title": self.source.pick(self.templates["titles"]), **schema}
         line = show_schema(schema)
         before = [message["content"] for message in self.recall.neutral(0.25)]

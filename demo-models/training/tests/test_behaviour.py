@@ -38,6 +38,8 @@ class BehaviourTest(unittest.TestCase):
 
     def test_nothing_of_the_examination_is_taught(self):
         taught = {normalise(ask) for question in self.corpus.questions for ask in (*question.asks, question.held_out)}
+        said = self.corpus.conversation
+        taught.update(normalise(ask) for entry in (*said["small_talk"], *said["refusals"]) for ask in entry["ask"])
         for number in range(3):
             for lesson in teach_round(self.corpus, CPU.seed, number):
                 taught.update(normalise(message["content"] or "") for message in lesson.messages)
