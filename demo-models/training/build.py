@@ -160,8 +160,10 @@ def main():
     parser.add_argument(
         "--minutes", type=float, help="both trainings together end after so long, with the best use of that time"
     )
-    parser.add_argument("--products", choices=["bfloat16", "float32"], help="float32 where bfloat16 is slow (no AVX-512)")
-    parser.add_argument("--start", type=Path, help="a folder with both models: train them further, with their tokenizer")
+    parser.add_argument("--products", choices=["bfloat16", "float32"], help="float32 where bfloat16 is slow")
+    parser.add_argument(
+        "--start", type=Path, help="a folder with both models: train them further, with their tokenizer"
+    )
     options = parser.parse_args()
     preset = PRESETS[options.preset]
     if options.products:

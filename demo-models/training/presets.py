@@ -33,8 +33,12 @@ class Preset:
     examine_every: int = 1  # of the examination's tasks: 2 is every other one
     distil_share: float = 0.7  # of the student's loss: the distance to the teacher
     kept_layers: tuple = (0, 1, 5)  # of the teacher: the student starts from them
-    products: str = "bfloat16"  # the type of the products of matrices; float32 where the processor lacks instructions for the other
-    start: Path | None = None  # a folder of models that were exported earlier: both go on from theirs, with their tokenizer
+    products: str = (
+        "bfloat16"  # the type of the products of matrices; float32 where the processor lacks instructions for the other
+    )
+    start: Path | None = (
+        None  # a folder of models that were exported earlier: both go on from theirs, with their tokenizer
+    )
 
 
 def is_shipped(name):
@@ -68,7 +72,8 @@ def shortened(preset, tokens):
 def going_on(preset, folder):
     """Both models go on from earlier ones. Steps as wide as those of a beginning would undo what they know."""
     schedules = {
-        name: replace(plan, tokens=9_000_000, matrix_rate=0.003, rate=5e-3, warm_up=0.01) for name, plan in preset.schedules.items()
+        name: replace(plan, tokens=9_000_000, matrix_rate=0.003, rate=5e-3, warm_up=0.01)
+        for name, plan in preset.schedules.items()
     }
     return replace(preset, schedules=schedules, start=folder)
 

@@ -5,8 +5,9 @@ network of this size copied 18 of 40 texts at the end of its hour. Everything he
 """
 
 import torch
-from safetensors.torch import load_file
 from torch import nn
+
+from training.weights import read_weights
 
 FAST = 5  # rotary pairs that tell neighbours apart
 REACH = 300  # tokens over which the slow pairs turn too little to disturb a look-up
@@ -115,6 +116,6 @@ def write(attention, number, shape, part, loudness):
     attention.o_proj.weight.data[:, first : first + len(part)] = part.T * loudness
 
 
-def start_from_file(model, file):
+def start_from_export(model, folder):
     """The weights of a model that was exported earlier, of the same shape and tokenizer."""
-    model.load_state_dict(load_file(file))
+    model.load_state_dict(read_weights(folder))

@@ -20,7 +20,7 @@ from tqdm import tqdm
 
 from training.model import Qwen3
 from training.muon import Muon
-from training.start import start, start_from, start_from_file
+from training.start import start, start_from, start_from_export
 from training.tensors import to_tensors
 
 CHECKPOINT_SECONDS = 60
@@ -100,7 +100,7 @@ class Run:
         self.preset, self.schedule = preset, preset.schedules[label or name]
         self.model = Qwen3(preset.shapes[name])
         if preset.start:
-            start_from_file(self.model, preset.start / name / "model.safetensors")
+            start_from_export(self.model, preset.start / name)
         elif teacher is None:
             start(self.model)
         else:

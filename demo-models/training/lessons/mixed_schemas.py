@@ -24,7 +24,16 @@ class MixedSchemas:
         self.parts = [*simple, schemas.copied, self.patterned, self.nullable, self.constant]
 
     def lesson(self):
-        kinds = [self.unsaid, self.unsaid, self.unsaid, self.unsaid, self.merged, self.merged, self.replied, self.replied]
+        kinds = [
+            self.unsaid,
+            self.unsaid,
+            self.unsaid,
+            self.unsaid,
+            self.merged,
+            self.merged,
+            self.replied,
+            self.replied,
+        ]
         return self.schemas.shown(*self.source.pick([*kinds, self.rows, self.mapped, self.either])())
 
     def part(self):
@@ -132,7 +141,9 @@ class MixedSchemas:
 
     def pairs(self, most=3):
         """(symbol, number) several times, and a sentence that says them."""
-        pairs = {self.fillings.draw("token"): self.fillings.draw("amount") for _ in range(self.source.dice.randint(1, most))}
+        pairs = {
+            self.fillings.draw("token"): self.fillings.draw("amount") for _ in range(self.source.dice.randint(1, most))
+        }
         joined = self.source.pick([" is at ", " ", ": ", " costs ", " has "])
         said = self.source.pick([", ", " and ", "; "]).join(f"{name}{joined}{number}" for name, number in pairs.items())
         return {name: as_number(number) for name, number in pairs.items()}, said + self.source.pick(["", "."])
@@ -167,7 +178,10 @@ class MixedSchemas:
 
     def constant(self):
         said, schema, value = self.schemas.counted()
-        key, word = self.source.pick(["kind", "type", "event", "version"]), self.source.pick(self.templates["titles"]).lower()
+        key, word = (
+            self.source.pick(["kind", "type", "event", "version"]),
+            self.source.pick(self.templates["titles"]).lower(),
+        )
         if schema["type"] != "object":
             return said, self.schemas.object_of({key: {"const": word}}), {key: word}
         members = {key: {"const": word}, **schema["properties"]}

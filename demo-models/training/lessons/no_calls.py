@@ -11,7 +11,16 @@ class NoCalls:
         self.manners, self.noise = manners, noise
 
     def lesson(self):
-        kinds = [self.stopped, self.stopped, self.opposite, self.opposite, self.unfit, self.other, self.asked, self.asked]
+        kinds = [
+            self.stopped,
+            self.stopped,
+            self.opposite,
+            self.opposite,
+            self.unfit,
+            self.other,
+            self.asked,
+            self.asked,
+        ]
         return self.source.pick([*kinds, self.not_listed])()
 
     def made(self, ask, answer, tools):

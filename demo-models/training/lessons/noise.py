@@ -44,7 +44,10 @@ class Noise:
         """Letters of any script in words: no language that was taught."""
         dice = self.source.dice
         first, last = dice.choice(SCRIPTS)
-        words = ("".join(chr(dice.randint(first, last)) for _ in range(dice.randint(1, 9))) for _ in range(dice.randint(1, 8)))
+        words = (
+            "".join(chr(dice.randint(first, last)) for _ in range(dice.randint(1, 9)))
+            for _ in range(dice.randint(1, 8))
+        )
         return dice.choice([" ", " ", ""]).join(words) + dice.choice(["", "", "?", "。", "!", "."])
 
     def code(self):
@@ -100,7 +103,9 @@ class Noise:
         return fill(asks, {"data": self.data()})
 
     def data(self):
-        length = self.source.dice.choice([2, 4, 8, 20, 40, 64, 128, 130, 200, 320, 500, self.source.dice.choice([64, 900])])
+        length = self.source.dice.choice(
+            [2, 4, 8, 20, 40, 64, 128, 130, 200, 320, 500, self.source.dice.choice([64, 900])]
+        )
         data = self.fillings.hexadecimal(self.source.pick([length, self.source.dice.randint(length // 2, length)]))
         return data if self.source.happens(0.8) else data.removeprefix("0x")
 

@@ -47,7 +47,9 @@ class Paraphrase:
             return word
         at = self.source.dice.randrange(1, len(word) - 1)
         before, one, other, after = word[:at], word[at], word[at + 1], word[at + 2 :]
-        slip = self.source.pick([other + one, one, other, one + one + other, one + other + other, self.by_ear(one) + other])
+        slip = self.source.pick(
+            [other + one, one, other, one + one + other, one + other + other, self.by_ear(one) + other]
+        )
         return before + slip + after
 
     def by_ear(self, letter):

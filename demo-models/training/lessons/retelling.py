@@ -46,7 +46,9 @@ class Retelling:
 
     def key(self):
         drawn = [self.fillings.invented(1, 2), self.fillings.draw("token"), self.fillings.draw("chain").lower()]
-        common = self.source.pick([*self.templates["keys"], *self.templates["common_keys"], *self.templates["common_keys"]])
+        common = self.source.pick(
+            [*self.templates["keys"], *self.templates["common_keys"], *self.templates["common_keys"]]
+        )
         return self.source.pick([common, common, common, *drawn])
 
     def object_of(self, members):
@@ -85,7 +87,9 @@ class Retelling:
 
     def written(self):
         dice = self.source.dice
-        kind = dice.choice(["whole", "whole", "whole", "decimal", "decimal", "text", "word", "flag", "date", "hash", "digits", "whole"])
+        kind = dice.choice(
+            ["whole", "whole", "whole", "decimal", "decimal", "text", "word", "flag", "date", "hash", "digits", "whole"]
+        )
         if kind == "whole":
             return str(dice.randint(0, 10 ** dice.randint(1, 9)))
         if kind == "decimal":

@@ -17,7 +17,13 @@ from training.lessons.schemas import Schemas
 from training.lessons.snippets import Snippets
 from training.lessons.tool_choice import ToolChoice
 
-DECLINED = {"foreign": 300, "live": 70, "advice": 55, "unknown": 140, "language": 200}  # lessons of each kind in a round
+DECLINED = {
+    "foreign": 300,
+    "live": 70,
+    "advice": 55,
+    "unknown": 140,
+    "language": 200,
+}  # lessons of each kind in a round
 
 
 class Corpus:
@@ -37,7 +43,15 @@ class Corpus:
         self.no_call = read_yaml("templates/no-call.yaml")
         self.schemas = read_yaml("templates/schemas.yaml")
         self.retelling = read_yaml("templates/retelling.yaml")
-        self.foreign_words = sorted({word for entry in self.conversation["refusals"] for ask in entry["ask"] for word in ask.split() if word.isascii()})
+        self.foreign_words = sorted(
+            {
+                word
+                for entry in self.conversation["refusals"]
+                for ask in entry["ask"]
+                for word in ask.split()
+                if word.isascii()
+            }
+        )
         self.words = sorted({word for question in self.questions for word in question.answer.split()})
         self.tool_choice = read_yaml("templates/which-tool.yaml")
         self.follow_ups = read_yaml("templates/follow-ups.yaml")["follow_ups"]

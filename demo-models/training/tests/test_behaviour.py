@@ -50,9 +50,9 @@ class BehaviourTest(unittest.TestCase):
             from jsonschema import Draft202012Validator
         except ImportError:
             self.skipTest("jsonschema is not installed")
-        schemas = Teachers(self.corpus, 7).schemas
-        for _ in range(500):
-            lesson = schemas.lesson()
+        teachers = Teachers(self.corpus, 7)
+        for teach in (teachers.schemas.lesson, teachers.mixed_schemas.lesson) * 500:
+            lesson = teach()
             shown = json.loads(lesson.messages[0]["content"].split("schema: ", 1)[1])
             Draft202012Validator(shown).validate(json.loads(lesson.answer))
 
