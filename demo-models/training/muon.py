@@ -1,4 +1,4 @@
-"""Muon, with the products in the type that the processor is quick in. The one of torch always takes bfloat16, which is a hundred times
+"""Muon, with the products in the type that the processor is quick in. The one of torch always takes bfloat16, which was 70 times
 slower than float32 where a processor has no instructions for it."""
 
 import torch
