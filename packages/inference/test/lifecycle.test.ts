@@ -55,8 +55,8 @@ describe("an engine process that fails while it streams", () => {
     const { engine } = started;
     await engine.whenReady();
     await ask(engine, play("die")).catch(() => undefined);
-    await until("the crash is noticed", () => engine.state === "crashed");
-    expect(engine.stateReason).toContain("SIGKILL");
+    expect(engine.state).toBe("crashed");
+    await until("the reason is known", () => engine.stateReason.includes("SIGKILL"));
     expect(await ask(engine, {}).catch(kindOf)).toBe("unavailable");
     expect(await engine.countTokens(requestFor({}), AbortSignal.timeout(1000)).catch(kindOf)).toBe("unavailable");
   });

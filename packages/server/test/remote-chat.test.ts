@@ -47,6 +47,16 @@ describe("a service that has only a chat route", () => {
     expect((await server.ledger()).map((row) => row.completion_tokens)).toEqual([8, 54, 20]);
   });
 
+  test("that is gone is not ready from the first request on that finds it so", async () => {
+    await using started = await start({ owned_by: "vllm" });
+    const { server, place } = started;
+    await place.stop();
+    const refusal = await server.refuse(ask);
+    expect(refusal).toMatchObject({ status: 503, code: "service_unavailable" });
+    expect(refusal.headers.get("retry-after")).toBe("2");
+    expect((await fetch(`${server.origin}/ready?model=${miniId}`)).status).toBe(503);
+  });
+
   test("that ends with [DONE] and no finish has failed", async () => {
     await using started = await start({ owned_by: "vllm" });
     const { server, place } = started;

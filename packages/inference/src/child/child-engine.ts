@@ -13,6 +13,7 @@ import type {
 } from "../engine.ts";
 import { expectToken, probeRequest } from "../probe.ts";
 import { asStall } from "../sidecar/as-stall.ts";
+import { confirmFailure } from "../sidecar/confirm-failure.ts";
 import { EngineProcess } from "../sidecar/engine-process.ts";
 import type { EngineStatus, StatusMessage } from "../sidecar/status.ts";
 import { Supervisor } from "../sidecar/supervisor.ts";
@@ -88,6 +89,7 @@ export class ChildEngine implements Engine {
     try {
       yield* this.#workload.count(request.n, this.#connection.generate(request, signal));
     } catch (error) {
+      if (!signal.aborted) await confirmFailure(error, this.#supervisor);
       throw asStall(error, this.#supervisor.isStalled);
     }
   }

@@ -10,13 +10,15 @@ import type {
 } from "../engine.ts";
 import type { OpenModel } from "../model-folder/open-model.ts";
 import { asStall } from "../sidecar/as-stall.ts";
+import { confirmFailure } from "../sidecar/confirm-failure.ts";
+import type { Confirming } from "../sidecar/confirm-failure.ts";
 import { Workload } from "../sidecar/workload.ts";
 import { asEngineError } from "./engine-failure.ts";
 import type { ProtocolAdapter } from "./protocol-adapter.ts";
 import type { Upstream } from "./upstream.ts";
 
 /** What keeps the upstream running, or watches one that others run. */
-export interface EngineLifecycle {
+export interface EngineLifecycle extends Confirming {
   readonly state: EngineState;
   readonly reason: string;
   readonly metadata: EngineMetadata | undefined;
@@ -66,6 +68,7 @@ export class OpenAiEngine implements Engine {
     try {
       yield* this.#workload.count(request.n, adapter.generate(served, this.metadata, request, signal));
     } catch (error) {
+      if (!signal.aborted) await confirmFailure(error, lifecycle);
       throw asStall(error, lifecycle.isStalled);
     }
   }

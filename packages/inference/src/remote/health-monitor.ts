@@ -36,6 +36,7 @@ export class HealthMonitor implements EngineLifecycle {
   #metadata: EngineMetadata | undefined;
   #restarts = 0;
   #checks = 0;
+  #confirming: Promise<void> | undefined;
   #watching: Promise<void> = Promise.resolve();
 
   constructor(monitored: Monitored) {
@@ -80,6 +81,32 @@ export class HealthMonitor implements EngineLifecycle {
     this.#ready.refuse(new EngineError("unavailable", `${this.#monitored.name} was stopped`));
   }
 
+  /** Once no endpoint works: one token decides, instead of waiting for the next check. */
+  confirmFailure(): Promise<void> {
+    return (this.#confirming ??= this.#confirmFailure().finally(() => void (this.#confirming = undefined)));
+  }
+
+  async #confirmFailure(): Promise<void> {
+    const why = this.#monitored.failureReason();
+    if (this.#state !== "ready" || why === undefined) return;
+    try {
+      await this.#monitored.probeReadiness(this.#deadline());
+    } catch {
+      // Meanwhile it may have been closed, or a check may have said the same.
+      if (this.#state === "ready") this.#lose(this.#monitored.failureReason() ?? why);
+    }
+  }
+
+  #lose(why: string): void {
+    this.#ready.shut();
+    this.#restarts += 1;
+    this.#become("crashed", why);
+  }
+
+  #deadline(): AbortSignal {
+    return AbortSignal.any([this.#closed.signal, AbortSignal.timeout(this.#monitored.timeoutMs)]);
+  }
+
   /** No failure is final: somebody else may be starting the engine just now. */
   async #watch(): Promise<void> {
     const { signal } = this.#closed;
@@ -91,22 +118,16 @@ export class HealthMonitor implements EngineLifecycle {
   }
 
   async #check(): Promise<void> {
-    const { timeoutMs } = this.#monitored;
-    const deadline = AbortSignal.any([this.#closed.signal, AbortSignal.timeout(timeoutMs)]);
-    if ((this.#checks += 1) % checksPerHealthCheck === 0) await this.#monitored.checkHealth(deadline);
+    if ((this.#checks += 1) % checksPerHealthCheck === 0) await this.#monitored.checkHealth(this.#deadline());
     if (this.#closed.signal.aborted) return;
     const failureReason = this.#monitored.failureReason();
-    if (failureReason === undefined) return;
-    this.#ready.shut();
-    this.#restarts += 1;
-    this.#become("crashed", failureReason);
+    if (failureReason !== undefined && this.#state === "ready") this.#lose(failureReason);
   }
 
   async #probeReadiness(): Promise<void> {
-    const { timeoutMs } = this.#monitored;
     const { signal } = this.#closed;
     try {
-      this.#metadata = await this.#monitored.probeReadiness(AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
+      this.#metadata = await this.#monitored.probeReadiness(this.#deadline());
       if (signal.aborted) return;
       this.#become("ready", "");
       this.#ready.open();

@@ -1,6 +1,8 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { EngineError } from "../engine.ts";
 import type { EngineMetadata, EngineState } from "../engine.ts";
 import { backoffMs } from "./backoff.ts";
+import { isBroken } from "./confirm-failure.ts";
 import { EngineProcess } from "./engine-process.ts";
 import { isFullDisk } from "./full-disk.ts";
 import { LogTail } from "./log-tail.ts";
@@ -19,7 +21,8 @@ export class Supervisor {
   #metadata: EngineMetadata | undefined;
   #restarts = 0;
   #crashesInARow = 0;
-  #readySince = 0;
+  #readySince: number | undefined;
+  #confirming: Promise<void> | undefined;
   #isClosing = false;
   /** The process ends because a graceful restart was requested. */
   #isRestarting = false;
@@ -77,6 +80,32 @@ export class Supervisor {
     this.#isStalled = false;
     this.#failureReason = undefined;
     this.#ended = this.#run().catch((error: unknown) => this.#afterNoStart(error));
+  }
+
+  /** A request has failed as one does whose engine is dead. One token decides, and two failures in a row. */
+  confirmFailure(): Promise<void> {
+    return (this.#confirming ??= this.#confirmFailure().finally(() => void (this.#confirming = undefined)));
+  }
+
+  async #confirmFailure(): Promise<void> {
+    const [process, metadata] = [this.#process, this.#metadata];
+    if (!process || !metadata || this.#state !== "ready") return;
+    // A process that dies takes its connections along; its end is noticed a little later.
+    await Promise.race([process.ended, wait(100, undefined, { ref: false })]);
+    try {
+      await this.#target.probe(AbortSignal.timeout(this.#target.timings.unansweredMs));
+    } catch (error) {
+      // Slow or busy is not dead: progress is watched anyway.
+      if (!isBroken(error) || this.#process !== process || this.state !== "ready") return;
+      this.#suspend(`a request failed, and a probe after it: ${String(error)}`);
+      void this.#probeReadiness(metadata);
+    }
+  }
+
+  /** No new requests, until the engine has shown that it works or is started again. */
+  #suspend(why: string): void {
+    this.#ready.shut();
+    this.#become("crashed", why);
   }
 
   /** From now on the engine is not restarted, and must not get new work. */
@@ -179,7 +208,7 @@ export class Supervisor {
     if (!process || this.#process !== process || this.#isClosing) return;
     clearTimeout(this.#silenceTimer);
     this.#metadata = metadata;
-    this.#readySince = Date.now();
+    this.#readySince ??= Date.now();
     this.#become("ready", "");
     this.#ready.open();
     this.#hold(process);
@@ -193,6 +222,8 @@ export class Supervisor {
   #killBecause(process: EngineProcess | undefined, why: string): void {
     if (!process || this.#process !== process) return;
     this.#log.push(why);
+    // Its end, and clearing what it leaves, may take seconds.
+    if (this.#state === "ready") this.#suspend(why);
     process.kill();
   }
 
@@ -230,7 +261,8 @@ export class Supervisor {
 
   /** @param canPass the cause may go away by itself, however long that takes */
   #afterCrash(why: string, canPass: boolean): void {
-    const wasHealthyFor = this.#state === "ready" ? Date.now() - this.#readySince : 0;
+    const wasHealthyFor = this.#readySince === undefined ? 0 : Date.now() - this.#readySince;
+    this.#readySince = undefined;
     const { healthyResetMs, failAfterCrashes } = this.#target.timings;
     this.#crashesInARow = wasHealthyFor > healthyResetMs ? 1 : this.#crashesInARow + 1;
     this.#ready.shut();

@@ -8,11 +8,14 @@ import { parseArgs } from "node:util";
 /**
  * A stand-in for `vllm serve`: it speaks vLLM's dialect of completions over a unix socket, with letters for an answer that
  * the prompt decides. The file in `SCRIPTED_VLLM` says what goes wrong: `{"log": [lines before anything else], "exit": code,
- * "chaos": the share of events at which something happens, "deadly": the share of those that kill the process, "paceMs": time for a token}`.
+ * "coreDiesAfter": tokens after which it refuses every completion with 500, as vLLM does while it ends, "refuses": completions
+ * after the first that get such a 500, "chaos": the share of events at which something happens, "deadly": the share of those that kill the process, "paceMs": time for a token}`.
  */
 interface Script {
   readonly log?: readonly string[];
   readonly exit?: number;
+  readonly coreDiesAfter?: number;
+  readonly refuses?: number;
   readonly chaos?: number;
   readonly deadly?: number;
   readonly paceMs?: number;
@@ -30,6 +33,7 @@ const { values } = parseArgs({
   options: { uds: { type: "string" }, "served-model-name": { type: "string" } },
 });
 let tokens = 0;
+let completions = 0;
 
 /** The letters of an answer: the same prompt has the same ones. */
 const letter = (prompt: readonly number[], place: number): number =>
@@ -47,11 +51,16 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
 const json = (response: ServerResponse, body: unknown): void => void response.end(JSON.stringify(body));
 
 async function complete({ prompt, max_tokens }: Completion, response: ServerResponse): Promise<void> {
+  completions += 1;
+  const isRefused = completions > 1 && completions <= 1 + (script.refuses ?? 0);
+  if (isRefused || tokens >= (script.coreDiesAfter ?? Infinity))
+    return void response.writeHead(500).end("EngineDeadError");
   if (isChaotic() && prompt.length > 30) return void response.writeHead(Math.random() < 0.5 ? 503 : 500).end("busy");
   const say = (data: unknown): boolean =>
     response.write(`data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`);
   for (let place = 0; place < max_tokens && !response.destroyed; place += 1) {
     if (isChaotic()) return misbehave(response, say);
+    if (tokens >= (script.coreDiesAfter ?? Infinity)) return void response.destroy();
     tokens += 1;
     const usage = { prompt_tokens: prompt.length, completion_tokens: place + 1 };
     const finish_reason = place + 1 === max_tokens ? "length" : null;
