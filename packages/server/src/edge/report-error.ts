@@ -3,6 +3,7 @@ import { ApiError, internalError } from "../errors/api-error.ts";
 import { HangUp } from "../errors/hang-up.ts";
 import { removeLimitHeaders } from "../limits/limit-headers.ts";
 import type { Log } from "../observe/log.ts";
+import { refusedBy } from "../observe/refused-by.ts";
 import { contextOf } from "./request-context.ts";
 import { answerEarly, hasUnreadBody } from "./unread-body.ts";
 
@@ -13,6 +14,8 @@ export function reportError(log: Log): ErrorRequestHandler {
     const { id, record } = contextOf(res);
     const error = thrown instanceof ApiError ? thrown : internalError(thrown);
     record.errorCode = thrown instanceof HangUp ? "client_closed_request" : error.code;
+    const bound = thrown instanceof HangUp ? undefined : refusedBy(error);
+    if (bound !== undefined) record.refusedBy = bound;
     if (error.status >= 500 && !(thrown instanceof HangUp))
       log.error({ request_id: id, err: error.cause ?? error }, error.message);
     if (res.headersSent || res.destroyed || thrown instanceof HangUp) return void res.destroy();

@@ -51,8 +51,10 @@ export async function admit(request: AdmissionRequest, deps: AdmissionDeps, sign
   undo.defer(() => reservation.cancel());
   const { caller, promptTokens, n: choices } = request;
   const { keyId, weight } = caller;
+  const askedMs = performance.now();
   const slots = await model.queue.enter({ keyId, weight, choices, promptTokens, completionTokens }, signal);
   undo.defer(() => slots.release(0));
+  Object.assign(record, { weight, queueWaitMs: performance.now() - askedMs });
   const opened = await deps.recorder.open(admitted(request, deps.nowMs()));
   undo.move(); // it is admitted
   const running: RunningEntry = {

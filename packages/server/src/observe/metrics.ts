@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
 import type { Engine, EngineState } from "@parley/inference";
 import type { RequestRecord } from "./request-record.ts";
+import { addShares } from "./share-metrics.ts";
 
 export const engineStates = [
   "absent",
@@ -93,6 +94,7 @@ export function createMetrics(observed: Observed): Metrics {
     labelNames: ["model", "kind"],
     registers,
   });
+  const countShare = addShares(registers, secondsBuckets);
   addGauges(registers, observed);
   addConnectionGauges(registers, observed);
   addMoneyGauge(registers, observed);
@@ -102,6 +104,7 @@ export function createMetrics(observed: Observed): Metrics {
     countRequest: (record, status, durationMs) => {
       const { operation = "", model = "", outcome = "", errorCode: code = "" } = record;
       total.inc({ operation, model, status, code, outcome });
+      countShare(record);
       duration.observe({ operation }, durationMs / 1000);
       if (record.firstEventMs !== undefined) firstEvent.observe({ model }, record.firstEventMs / 1000);
       if (record.promptTokens !== undefined) tokens.inc({ model, kind: "prompt" }, record.promptTokens);

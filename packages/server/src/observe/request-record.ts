@@ -17,6 +17,11 @@ export interface RequestRecord {
   costUsd?: string;
   /** The code of the error that ended the request, in the answer or in the stream. */
   errorCode?: string;
+  /** The bound that refused the request, for the metrics. */
+  refusedBy?: string;
+  /** The weight of the key, and how long the request waited for its slots, in milliseconds. */
+  weight?: number;
+  queueWaitMs?: number;
   /** How an admitted request ended. */
   outcome?: string;
 }
