@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -125,7 +125,27 @@ test("a third model is added by a file, and started", async () => {
   expect(await answer.json()).toMatchObject({ model: "gpt-4o", usage: { completion_tokens: 4 } });
   expect(place.requests.at(-1)?.headers.authorization).toBe("Bearer token-of-far");
 
+  if (process.platform === "linux") {
+    const engines = descendants(server.child.pid ?? 0).filter((pid) => readProc(pid, "cmdline").includes(".sock"));
+    expect(engines.length).toBeGreaterThanOrEqual(2);
+    for (const pid of engines) expect(readProc(pid, "environ")).not.toMatch(/FAR_TOKEN|PARLEY_API_KEY/);
+  }
+
   const check = new CliProcess(["config", "check"], { cwd: folder, env });
   const { stdout, code } = await check.result();
   expect([code, stdout.includes("vendor/third"), stdout.includes("token-of-far")]).toEqual([0, true, false]);
 });
+
+/** Empty where the process has ended. */
+function readProc(pid: number, name: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+function descendants(pid: number): number[] {
+  const children = readProc(pid, `task/${pid}/children`).split(" ").filter(Boolean).map(Number);
+  return children.flatMap((child) => [child, ...descendants(child)]);
+}

@@ -20,6 +20,7 @@ export async function runServer(config: Config, { log, lostLines }: ProcessLog):
   for (const { id, engineConfig } of config.models) {
     if (engineConfig.driver === "scripted") say(`${id} plays a script: it is a stub, no language model.`);
   }
+  forgetTokens(config);
   const progress = new Progress(
     config.models.map(({ id }) => id),
     process.stderr,
@@ -39,6 +40,15 @@ export async function runServer(config: Config, { log, lostLines }: ProcessLog):
   }
   await stopped;
   say("Parley has stopped.");
+}
+
+/** Engines inherit our environment but for our settings, and the names of these variables are the operator's own. */
+function forgetTokens({ models }: Config): void {
+  for (const { engineConfig } of models) {
+    const variable = engineConfig.driver === "remote" ? engineConfig.given.api_key_env : undefined;
+    // It was read with the configuration.
+    if (variable !== undefined) Reflect.deleteProperty(process.env, variable);
+  }
 }
 
 /**
