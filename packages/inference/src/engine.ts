@@ -163,10 +163,11 @@ export interface Engine {
   /** Undefined until the engine has been ready once. */
   readonly metadata: EngineMetadata | undefined;
   /**
-   * Generates the choices of a request. Aborting the signal, or leaving the loop, stops generation between two tokens.
+   * Generates the choices of a request, in batches of what has arrived together. Aborting the signal, or leaving the loop,
+   * stops generation between two tokens.
    * @throws {EngineError} before the first event or between two, or the signal's reason once it has aborted
    */
-  stream(request: EngineRequest, signal: AbortSignal): AsyncIterable<EngineEvent>;
+  stream(request: EngineRequest, signal: AbortSignal): AsyncIterable<readonly EngineEvent[]>;
   /**
    * The exact number of tokens of the prompt, as usage will show it.
    * @throws {EngineError}, or the signal's reason once it has aborted

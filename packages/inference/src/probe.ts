@@ -29,9 +29,9 @@ export const probeRequest: EngineRequest = {
 };
 
 /** Reads the answer to a `probeRequest` until its first token. @throws {EngineError} */
-export async function expectToken(answer: AsyncIterable<EngineEvent>): Promise<void> {
-  for await (const event of answer) {
-    if (event.usage.completion_tokens > 0) return;
+export async function expectToken(answer: AsyncIterable<readonly EngineEvent[]>): Promise<void> {
+  for await (const events of answer) {
+    if (events.some(({ usage }) => usage.completion_tokens > 0)) return;
   }
   throw new EngineError("protocol", "the probe produced no token");
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { EngineEvent } from "../src/index.ts";
 import { chatWell, chunk, counted, done, failure, openChat, prices } from "../testing/chat-places.ts";
 import { ask as askText, open, refuse, start } from "../testing/remote-places.ts";
-import { ask, askOne, requestFor } from "../testing/requests.ts";
+import { ask, askOne, oneByOne, requestFor } from "../testing/requests.ts";
 import type { Ask } from "../testing/requests.ts";
 import { until } from "../testing/until.ts";
 
@@ -138,7 +138,7 @@ describe("ready means that it was tried", () => {
       response.write(chunk({ content: "a" }));
     };
     const events: EngineEvent[] = [];
-    for await (const one of engine.stream(requestFor({}), new AbortController().signal)) {
+    for await (const one of oneByOne(engine.stream(requestFor({}), new AbortController().signal))) {
       events.push(one);
       if (one.kind === "text") break;
     }

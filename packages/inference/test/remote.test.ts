@@ -12,7 +12,7 @@ import { describe, expect, test } from "vitest";
 import type { RemoteOptions } from "../src/index.ts";
 import { answerWell, ask, closing, open, refuse, start, tokens } from "../testing/remote-places.ts";
 import type { Answer } from "../testing/remote-places.ts";
-import { requestFor } from "../testing/requests.ts";
+import { oneByOne, requestFor } from "../testing/requests.ts";
 import { until } from "../testing/until.ts";
 
 /** The remote driver against places that answer in every way that was seen. */
@@ -100,7 +100,8 @@ test("a hang-up closes the connection", async () => {
     response.on("close", closed.resolve);
     response.write(tokens(1, null));
   };
-  for await (const one of engine.stream(requestFor({}), new AbortController().signal)) if (one.kind === "text") break;
+  for await (const one of oneByOne(engine.stream(requestFor({}), new AbortController().signal)))
+    if (one.kind === "text") break;
   await closed.promise;
   expect(engine.gauges()).toMatchObject({ running: 0, aborted: 1 });
 });

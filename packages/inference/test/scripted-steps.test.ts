@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EngineError } from "../src/index.ts";
 import type { ScriptStep } from "../src/index.ts";
-import { ask, askOne, requestFor } from "../testing/requests.ts";
+import { ask, askOne, oneByOne, requestFor } from "../testing/requests.ts";
 import type { Ask } from "../testing/requests.ts";
 import { startScripted } from "./start-engines.ts";
 import type { StartedEngine } from "./start-engines.ts";
@@ -116,7 +116,9 @@ describe("a scenario fails", () => {
   test("what came before the failure has arrived", async () => {
     const seen: string[] = [];
     const reading = (async () => {
-      for await (const event of started.engine.stream(requestFor(play("fail later")), AbortSignal.timeout(5000)))
+      for await (const event of oneByOne(
+        started.engine.stream(requestFor(play("fail later")), AbortSignal.timeout(5000)),
+      ))
         seen.push(event.kind);
     })();
     await expect(reading).rejects.toThrow("out of memory");
@@ -129,7 +131,7 @@ describe("hanging up", () => {
     const { engine } = started;
     const status = () => engine.status(AbortSignal.timeout(5000));
     const before = [(await status()).aborted, engine.gauges().aborted];
-    for await (const event of engine.stream(requestFor(play(name)), new AbortController().signal))
+    for await (const event of oneByOne(engine.stream(requestFor(play(name)), new AbortController().signal)))
       if (event.kind === "role") break;
     await until("nothing runs", async () => (await status()).running === 0);
     expect([(await status()).aborted, engine.gauges().aborted]).toEqual(before.map((count) => count + 1));

@@ -4,7 +4,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { EngineError, EngineFiles } from "../src/index.ts";
-import { requestFor } from "../testing/requests.ts";
+import { oneByOne, requestFor } from "../testing/requests.ts";
 import { quickTimings, startScriptedVllm } from "../testing/start-scripted-vllm.ts";
 import type { StartedScriptedVllm } from "../testing/start-scripted-vllm.ts";
 import { isAlive, until } from "../testing/until.ts";
@@ -21,7 +21,7 @@ async function outcomeOf({ vllm }: StartedScriptedVllm, say: string, maxTokens: 
   let end = "nothing";
   try {
     const request = requestFor({ say, max_tokens: maxTokens });
-    for await (const event of vllm.engine.stream(request, AbortSignal.timeout(20_000))) {
+    for await (const event of oneByOne(vllm.engine.stream(request, AbortSignal.timeout(20_000)))) {
       if (event.kind === "text") text += event.text;
       if (event.kind === "finish") end = event.reason;
     }

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { readEvents } from "../src/wire/read-events.ts";
+import { EventReader } from "../src/wire/event-reader.ts";
 
 /** What a real vLLM once sent: status and body, as `captures/` holds them. */
 export interface Capture {
@@ -15,8 +15,5 @@ export function readCapture(name: string, set: "vllm-0.32.0" | "vllm-0.32.0-chat
 }
 
 /** The data of the events of a captured stream; the note that some were left out is no event. */
-export const eventsOf = (name: string): AsyncGenerator<string> => readEvents(bytesOf(readCapture(name).body));
-
-async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
-  yield new TextEncoder().encode(`${text}\n\n`);
-}
+export const eventsOf = (name: string): readonly string[] =>
+  new EventReader().push(new TextEncoder().encode(`${readCapture(name).body}\n\n`));

@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { afterEach } from "vitest";
 import { EngineError } from "../src/index.ts";
 import type { Engine, RemoteOptions } from "../src/index.ts";
-import { requestFor } from "./requests.ts";
+import { oneByOne, requestFor } from "./requests.ts";
 import { quickTimings } from "./start-scripted-vllm.ts";
 import { startElsewhere } from "./vllm/start-vllm.ts";
 
@@ -104,7 +104,7 @@ export async function start(places: readonly Place[], changes: Partial<RemoteOpt
 export async function ask(engine: Engine, signal = AbortSignal.timeout(5000)): Promise<string> {
   let said = "";
   try {
-    for await (const one of engine.stream(requestFor({ max_tokens: 8 }), signal)) {
+    for await (const one of oneByOne(engine.stream(requestFor({ max_tokens: 8 }), signal))) {
       if (one.kind === "text") said += one.text;
     }
     return said;

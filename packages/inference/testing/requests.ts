@@ -65,11 +65,16 @@ export interface Answered {
 
 const patienceMs = 30_000;
 
+/** The events of an answer one by one. */
+export async function* oneByOne<T>(batches: AsyncIterable<readonly T[]>): AsyncGenerator<T> {
+  for await (const batch of batches) yield* batch;
+}
+
 /** Asks and waits for the whole answer. */
 export async function ask(engine: Engine, members: Ask, signal?: AbortSignal): Promise<Answered> {
   const request = requestFor(members);
   const events: EngineEvent[] = [];
-  for await (const event of engine.stream(request, signal ?? AbortSignal.timeout(patienceMs))) events.push(event);
+  for await (const batch of engine.stream(request, signal ?? AbortSignal.timeout(patienceMs))) events.push(...batch);
   return put(events, request.n);
 }
 

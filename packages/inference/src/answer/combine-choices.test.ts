@@ -16,13 +16,13 @@ const text = (word: string, counted: ChoiceDelta["counted"]): ChoiceDelta => ({
 });
 const finish = (counted: ChoiceDelta["counted"]): ChoiceDelta => ({ kind: "finish", reason: "stop", counted });
 
-async function* choice(...deltas: ChoiceDelta[]): AsyncGenerator<ChoiceDelta> {
-  yield* deltas;
+async function* choice(...batches: (readonly ChoiceDelta[])[]): AsyncGenerator<readonly ChoiceDelta[]> {
+  yield* batches;
 }
 
 test("the first event of every choice is its role, and only the first", async () => {
-  const choices = [choice(text("a", usage(1)), finish(usage(2))), choice(finish(usage(1)))];
-  const events = await Array.fromAsync(combineChoices(choices));
+  const choices = [choice([text("a", usage(1)), finish(usage(2))]), choice([finish(usage(1))])];
+  const events = (await Array.fromAsync(combineChoices(choices))).flat();
   const kindsOf = (wanted: number): string[] =>
     events.filter((event) => event.choice === wanted).map(({ kind }) => kind);
   expect([kindsOf(0), kindsOf(1)]).toEqual([
@@ -32,8 +32,8 @@ test("the first event of every choice is its role, and only the first", async ()
 });
 
 test("usage counts the tokens of all choices, and the prompt once", async () => {
-  const choices = [choice(finish(usage(3, 1))), choice(finish(usage(4, 2)))];
-  const events = await Array.fromAsync(combineChoices(choices));
+  const choices = [choice([finish(usage(3, 1))]), choice([finish(usage(4, 2))])];
+  const events = (await Array.fromAsync(combineChoices(choices))).flat();
   expect(events.at(-1)?.usage).toEqual(usage(7, 3));
 });
 
@@ -41,18 +41,26 @@ test("a choice that ends before it has written anything has no role", async () =
   expect(await Array.fromAsync(combineChoices([choice()]))).toEqual([]);
 });
 
-test("leaving the loop closes the choices", async () => {
+test("a batch of deltas is a batch of events", async () => {
+  const batches = await Array.fromAsync(
+    combineChoices([choice([text("a", usage(1)), text("b", usage(2))], [finish(usage(3))])]),
+  );
+  expect(batches.map((events) => events.map(({ kind }) => kind))).toEqual([["role", "text", "text"], ["finish"]]);
+});
+
+test.each([1, 2])("leaving the loop closes %i choices", async (n) => {
   const left: string[] = [];
-  async function* endless(): AsyncGenerator<ChoiceDelta> {
+  async function* endless(): AsyncGenerator<readonly ChoiceDelta[]> {
     try {
-      for (;;) yield text("a", usage(1));
+      for (;;) yield [text("a", usage(1))];
     } finally {
       left.push("closed");
     }
   }
-  for await (const event of combineChoices([endless()], () => left.push("left"))) {
-    expect(event.kind).toBe("role");
+  const choices = Array.from({ length: n }, endless);
+  for await (const [event] of combineChoices(choices, () => left.push("left"))) {
+    expect(event?.kind).toBe("role");
     break;
   }
-  expect(left).toEqual(["left", "closed"]);
+  expect(left.toSorted()).toEqual([...Array.from({ length: n }, () => "closed"), "left"]);
 });

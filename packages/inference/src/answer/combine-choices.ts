@@ -17,15 +17,19 @@ export type ChoiceDelta = (AnswerDelta | Finish) & { readonly counted: EngineUsa
  * @param leave called when the loop is left, before the choices are awaited: makes a choice that still waits end soon
  */
 export async function* combineChoices(
-  choices: readonly AsyncGenerator<ChoiceDelta>[],
+  choices: readonly AsyncGenerator<readonly ChoiceDelta[]>[],
   leave?: () => void,
-): AsyncGenerator<EngineEvent> {
+): AsyncGenerator<readonly EngineEvent[]> {
   const usageOf = sumUsage(choices.length);
   const begun = new Set<number>();
-  for await (const [choice, { counted, ...delta }] of mergeChoices(choices, leave)) {
-    const usage = usageOf(choice, counted);
-    if (!begun.has(choice)) yield { kind: "role", choice, usage };
-    begun.add(choice);
-    yield { ...delta, choice, usage };
+  for await (const [choice, deltas] of mergeChoices(choices, leave)) {
+    const events: EngineEvent[] = [];
+    for (const { counted, ...delta } of deltas) {
+      const usage = usageOf(choice, counted);
+      if (!begun.has(choice)) events.push({ kind: "role", choice, usage });
+      begun.add(choice);
+      events.push({ ...delta, choice, usage });
+    }
+    yield events;
   }
 }

@@ -7,6 +7,8 @@ export async function* mergeChoices<T>(
   generators: readonly AsyncGenerator<T>[],
   leave: () => void = () => undefined,
 ): AsyncGenerator<readonly [index: number, value: T]> {
+  const [only] = generators;
+  if (only && generators.length === 1) return yield* alone(only, leave);
   const next = (
     index: number,
     generator: AsyncGenerator<T>,
@@ -28,5 +30,17 @@ export async function* mergeChoices<T>(
     leave();
     await Promise.allSettled(pending.values());
     await Promise.allSettled(generators.map((generator) => generator.return(undefined)));
+  }
+}
+
+/** Nothing to race: the common case. */
+async function* alone<T>(
+  generator: AsyncGenerator<T>,
+  leave: () => void,
+): AsyncGenerator<readonly [index: number, value: T]> {
+  try {
+    for await (const value of generator) yield [0, value];
+  } finally {
+    leave();
   }
 }

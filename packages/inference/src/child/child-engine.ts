@@ -84,10 +84,11 @@ export class ChildEngine implements Engine {
     return this.#supervisor.logLines;
   }
 
-  async *stream(request: EngineRequest, signal: AbortSignal): AsyncGenerator<EngineEvent> {
+  async *stream(request: EngineRequest, signal: AbortSignal): AsyncGenerator<readonly EngineEvent[]> {
     this.#assertReady();
     try {
-      yield* this.#workload.count(request.n, this.#connection.generate(request, signal));
+      const generation = this.#connection.generate(request, signal);
+      for await (const events of this.#workload.count(request.n, generation)) yield events;
     } catch (error) {
       if (!signal.aborted) await confirmFailure(error, this.#supervisor);
       throw asStall(error, this.#supervisor.isStalled);

@@ -32,7 +32,8 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const events = (signal = patience()): Promise<unknown[]> => Array.fromAsync(connection.generate(probeRequest, signal));
+const events = async (signal = patience()): Promise<unknown[]> =>
+  (await Array.fromAsync(connection.generate(probeRequest, signal))).flat();
 const kindOf = (error: unknown): unknown => (error instanceof EngineError ? error.kind : error);
 
 describe("the driver's end of the socket", () => {
@@ -46,6 +47,16 @@ describe("the driver's end of the socket", () => {
       response.end();
     };
     await expect(events()).resolves.toEqual([role, text]);
+  });
+
+  test("gives what arrives together as one batch, and what came before a failure", async () => {
+    answer = (response) => response.end(line(role) + line(role) + line({ kind: "failed", message: "no memory" }));
+    const batches: unknown[] = [];
+    const reading = (async () => {
+      for await (const batch of connection.generate(probeRequest, patience())) batches.push(batch);
+    })();
+    await expect(reading).rejects.toThrow("no memory");
+    expect(batches).toEqual([[role, role]]);
   });
 
   test.each<[string, (response: ServerResponse) => void, string]>([

@@ -4,7 +4,7 @@ import { json } from "node:stream/consumers";
 import { EngineError } from "../engine.ts";
 import type { EngineEvent, EngineRequest, PromptRequest } from "../engine.ts";
 import type { EngineStatus } from "../sidecar/status.ts";
-import { readLines } from "../wire/read-lines.ts";
+import { LineReader } from "../wire/line-reader.ts";
 import type { ChildEvent, ChildRefusal } from "./protocol.ts";
 
 /** The driver's end of the socket. */
@@ -20,10 +20,13 @@ export class ChildConnection {
    * The events of one generation. Aborting the signal, or leaving the loop, closes the connection and so cancels.
    * @throws {EngineError}, or the signal's reason once it has aborted
    */
-  async *generate(request: EngineRequest, signal: AbortSignal): AsyncGenerator<EngineEvent> {
+  async *generate(request: EngineRequest, signal: AbortSignal): AsyncGenerator<readonly EngineEvent[]> {
     const response = await this.#ask("POST", "/generate", request, signal);
+    const lines = new LineReader();
     try {
-      for await (const line of readLines(response)) yield parseEvent(line);
+      // Every chunk of a response without an encoding is bytes.
+      for await (const bytes of response as AsyncIterable<Uint8Array>) yield* parseEvents(lines.push(bytes));
+      yield* parseEvents(lines.end());
     } catch (error) {
       throw signal.aborted ? signal.reason : asEngineError(error);
     }
@@ -82,6 +85,16 @@ export class ChildConnection {
     request.on("error", reject);
     request.end(body && JSON.stringify(body));
     return promise;
+  }
+}
+
+/** One batch, or none. What came before a failure is passed on first. */
+function* parseEvents(lines: readonly string[]): Generator<readonly EngineEvent[]> {
+  const events: EngineEvent[] = [];
+  try {
+    for (const line of lines) events.push(parseEvent(line));
+  } finally {
+    if (events.length > 0) yield events;
   }
 }
 

@@ -10,7 +10,7 @@ import { ResponseWriter } from "./response-writer.ts";
 
 /** What the process of an engine can do; `embedded` and `scripted` each bring one. */
 export interface EngineCore {
-  generate(request: EngineRequest, signal: AbortSignal, writer: ResponseWriter): AsyncIterable<EngineEvent>;
+  generate(request: EngineRequest, signal: AbortSignal, writer: ResponseWriter): AsyncIterable<readonly EngineEvent[]>;
   countTokens(request: PromptRequest): Promise<number>;
   status(): Omit<EngineStatus, "aborted">;
 }
@@ -72,9 +72,9 @@ async function generate(
 ): Promise<void> {
   const writer = new ResponseWriter(response, hangUp);
   try {
-    for await (const event of core.generate(generation, hangUp, writer)) {
+    for await (const events of core.generate(generation, hangUp, writer)) {
       if (hangUp.aborted) break;
-      await writer.write(`${JSON.stringify(event)}\n`);
+      await writer.write(events.map((event) => `${JSON.stringify(event)}\n`).join(""));
     }
     response.end();
   } catch (error) {

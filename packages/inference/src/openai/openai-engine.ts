@@ -62,11 +62,12 @@ export class OpenAiEngine implements Engine {
     return this.#options.lifecycle.metadata;
   }
 
-  async *stream(request: EngineRequest, signal: AbortSignal): AsyncGenerator<EngineEvent> {
+  async *stream(request: EngineRequest, signal: AbortSignal): AsyncGenerator<readonly EngineEvent[]> {
     const { servedName, upstream, adapter, lifecycle } = this.#options;
     const served = { model: this.#readyModel(), servedName, upstream };
     try {
-      yield* this.#workload.count(request.n, adapter.generate(served, this.metadata, request, signal));
+      const generation = adapter.generate(served, this.metadata, request, signal);
+      for await (const events of this.#workload.count(request.n, generation)) yield events;
     } catch (error) {
       if (!signal.aborted) await confirmFailure(error, lifecycle);
       throw asStall(error, lifecycle.isStalled);

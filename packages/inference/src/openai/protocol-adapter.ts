@@ -19,7 +19,7 @@ export interface ProtocolAdapter {
     limits: Limits,
     request: EngineRequest,
     signal: AbortSignal,
-  ): AsyncGenerator<EngineEvent>;
+  ): AsyncGenerator<readonly EngineEvent[]>;
   /**
    * Makes the upstream produce one token. Resolves with the metadata, corrected by what was seen.
    * @throws {EngineError}

@@ -1,9 +1,10 @@
 import type { RequestOrigin } from "../engine.ts";
+import type { EventBatches } from "../wire/connection.ts";
 
 /** Where generations are sent: one engine, or one of several. */
 export interface Upstream {
-  /** The data of the server-sent events that answer a POST; leaving the loop stops the engine. */
-  stream(path: string, body: string, signal: AbortSignal, origin?: RequestOrigin): AsyncIterable<string>;
+  /** Resolves when an answer to a POST begins, and has to be read then; leaving the loop stops the engine. */
+  open(path: string, body: string, signal: AbortSignal, origin?: RequestOrigin): Promise<EventBatches>;
   /** A whole answer. */
   read(path: string, signal: AbortSignal, body?: string): Promise<string>;
   close(): Promise<void>;

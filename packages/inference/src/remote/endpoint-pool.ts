@@ -1,6 +1,7 @@
 import { EngineError } from "../engine.ts";
 import type { RequestOrigin } from "../engine.ts";
 import type { Upstream } from "../openai/upstream.ts";
+import type { EventBatches } from "../wire/connection.ts";
 import { isRetryable } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 
@@ -34,30 +35,26 @@ export class EndpointPool implements Upstream {
     await Promise.allSettled(this.healthy.map((endpoint) => endpoint.read("/v1/models", signal)));
   }
 
-  /** Another endpoint is tried only as long as nothing of an answer has arrived. */
-  async *stream(path: string, body: string, signal: AbortSignal, origin?: RequestOrigin): AsyncGenerator<string> {
-    yield* this.#withFailover((endpoint) => endpoint.stream(path, body, signal, origin));
+  open(path: string, body: string, signal: AbortSignal, origin?: RequestOrigin): Promise<EventBatches> {
+    return this.#withFailover((endpoint) => endpoint.open(path, body, signal, origin));
   }
 
-  async read(path: string, signal: AbortSignal, body?: string): Promise<string> {
-    const once = async function* (endpoint: Endpoint): AsyncGenerator<string> {
-      yield await endpoint.read(path, signal, body);
-    };
-    for await (const text of this.#withFailover(once)) return text;
-    throw new EngineError("protocol", "the engine gave no answer");
+  read(path: string, signal: AbortSignal, body?: string): Promise<string> {
+    return this.#withFailover((endpoint) => endpoint.read(path, signal, body));
   }
 
   async close(): Promise<void> {
     await Promise.all(this.#endpoints.map((endpoint) => endpoint.connection.close()));
   }
 
-  async *#withFailover(ask: (endpoint: Endpoint) => AsyncGenerator<string>): AsyncGenerator<string> {
+  /** Another endpoint is tried only as long as nothing of an answer has arrived. */
+  async #withFailover<T>(ask: (endpoint: Endpoint) => Promise<T>): Promise<T> {
     const tried = new Set<Endpoint>();
     let failure: unknown = new EngineError("unavailable", "no engine of this model answers");
     for (let next = this.#choose(tried); next; next = this.#choose(tried)) {
       tried.add(next);
       try {
-        return yield* ask(next);
+        return await ask(next);
       } catch (error) {
         if (!isRetryable(error)) throw error;
         failure = error;

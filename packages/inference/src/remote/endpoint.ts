@@ -1,7 +1,7 @@
 import type { RequestOrigin } from "../engine.ts";
 import { backoffMs } from "../sidecar/backoff.ts";
 import { isUnconnected } from "../wire/connection.ts";
-import type { Connection } from "../wire/connection.ts";
+import type { Connection, EventBatches } from "../wire/connection.ts";
 import { RefusedAnswer } from "../wire/refused-answer.ts";
 import { fillHeaders } from "./fill-headers.ts";
 
@@ -59,14 +59,24 @@ export class Endpoint {
     this.#ejectedUntil = 0;
   }
 
-  /** The data of one answer. A failure of the endpoint, not of the request, ejects it. */
-  async *stream(path: string, body: string, signal: AbortSignal, origin?: RequestOrigin): AsyncGenerator<string> {
+  /** Opens one answer. A failure of the endpoint, not of the request, ejects it. */
+  async open(path: string, body: string, signal: AbortSignal, origin?: RequestOrigin): Promise<EventBatches> {
     this.#inFlight += 1;
     this.#requestCount += 1;
     try {
-      for await (const data of this.connection.stream(path, body, signal, fillHeaders(this.#headers, origin))) {
+      return this.#watch(await this.connection.open(path, body, signal, fillHeaders(this.#headers, origin)), signal);
+    } catch (error) {
+      this.#inFlight -= 1;
+      if (!signal.aborted) this.#recordFailure(error);
+      throw error;
+    }
+  }
+
+  async *#watch(events: EventBatches, signal: AbortSignal): EventBatches {
+    try {
+      for await (const batch of events) {
         this.recordSuccess();
-        yield data;
+        yield batch;
       }
     } catch (error) {
       if (!signal.aborted) this.#recordFailure(error);

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { Socket } from "node:net";
 import type { Readable } from "node:stream";
-import { readLines } from "../wire/read-lines.ts";
+import { LineReader } from "../wire/line-reader.ts";
 import { withoutOurs } from "./without-ours.ts";
 
 /** A line is cut here: an engine that prints noise must not fill our memory. */
@@ -91,5 +91,8 @@ function killGroup(leader: number): void {
 }
 
 async function listen(stream: Readable, onLogLine: (line: string) => void): Promise<void> {
-  for await (const line of readLines(stream, longestLine)) onLogLine(line);
+  const lines = new LineReader(longestLine);
+  // Every chunk of a pipe is bytes.
+  for await (const bytes of stream as AsyncIterable<Uint8Array>) for (const line of lines.push(bytes)) onLogLine(line);
+  for (const line of lines.end()) onLogLine(line);
 }

@@ -20,12 +20,12 @@ export class Workload {
     return this.#aborted;
   }
 
-  /** Counts a generation of so many choices while it runs. */
+  /** Passes on a generation of so many choices, and counts it while it runs. */
   async *count<T>(choices: number, generation: AsyncIterable<T>): AsyncGenerator<T> {
     let isOver = false;
     this.#begin(choices);
     try {
-      yield* generation;
+      for await (const batch of generation) yield batch;
       isOver = true;
     } catch (error) {
       // Neither has begun anything.

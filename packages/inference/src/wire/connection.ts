@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
+import type { Readable } from "node:stream";
 import { Agent, ProxyAgent, errors, request } from "undici";
 import type { Dispatcher } from "undici";
-import { readEvents } from "./read-events.ts";
+import { EventReader } from "./event-reader.ts";
 import { RefusedAnswer } from "./refused-answer.ts";
 
 type Headers = Readonly<Record<string, string>>;
@@ -19,6 +20,9 @@ export interface ConnectionOptions {
   /** Milliseconds without one byte after which an answer has failed; 0: no limit. */
   readonly silenceMs: number;
 }
+
+/** The data of server-sent events: a batch is what one read has brought, at least one event. */
+export type EventBatches = AsyncGenerator<readonly string[]>;
 
 /** Milliseconds for a connection to be opened. */
 const connectMs = 10_000;
@@ -44,12 +48,13 @@ export class Connection {
   }
 
   /**
-   * The data of every server-sent event that answers a POST. Leaving the loop closes the connection.
+   * Resolves with the first bytes of an answer to a POST: the data of its server-sent events, those of one read together.
+   * It has to be read. Leaving the loop closes the connection, unless the last event was `[DONE]`.
    * @throws {RefusedAnswer} for any status but 200, or what the connection died of
    */
-  async *stream(path: string, body: string, signal: AbortSignal, headers: Headers = {}): AsyncGenerator<string> {
+  async open(path: string, body: string, signal: AbortSignal, headers: Headers = {}): Promise<EventBatches> {
     const answer = await this.#ask("POST", path, body, signal, headers);
-    yield* readEvents(this.#awaiting(answer.body));
+    return this.#readEvents(answer.body);
   }
 
   /** @throws {RefusedAnswer} for any status but 200, or what the connection died of */
@@ -85,19 +90,35 @@ export class Connection {
     }
   }
 
-  async *#awaiting(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    const iterator = source[Symbol.asyncIterator]();
+  async *#readEvents(body: Readable): EventBatches {
+    const reader = new EventReader();
+    let last: string | undefined;
     try {
+      // An answer that has come to its end is left in a way that keeps its connection: see below.
+      const bytes: AsyncIterator<Uint8Array> = body.iterator({ destroyOnReturn: false });
       for (;;) {
         this.#awaited += 1;
-        const next = await iterator.next().finally(() => (this.#awaited -= 1));
+        const next = await bytes.next().finally(() => (this.#awaited -= 1));
         if (next.done === true) return;
-        yield next.value;
+        const events = reader.push(next.value);
+        last = events.at(-1) ?? last;
+        if (events.length > 0) yield events;
       }
     } finally {
-      await iterator.return?.();
+      if (last === "[DONE]") endSoon(body);
+      else body.destroy();
     }
   }
+}
+
+/** Milliseconds for an answer to end after its last event. */
+const endMs = 1000;
+
+/** Lets an answer end by itself, so that its connection can be used again. */
+function endSoon(body: Readable): void {
+  const timer = setTimeout(() => body.destroy(), endMs).unref();
+  body.on("error", () => undefined).on("close", () => clearTimeout(timer));
+  body.resume();
 }
 
 function dispatcherFor({ socketPath, caFile, proxyUrl, silenceMs }: ConnectionOptions): Dispatcher {

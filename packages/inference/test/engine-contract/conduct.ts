@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { EngineError } from "../../src/index.ts";
 import type { Engine } from "../../src/index.ts";
-import { ask, requestFor } from "../../testing/requests.ts";
+import { ask, oneByOne, requestFor } from "../../testing/requests.ts";
 import type { Ask } from "../../testing/requests.ts";
 import { until } from "../../testing/until.ts";
 import { noArguments, weather } from "./given.ts";
@@ -14,7 +14,7 @@ export function describeCancelling({ engine, talkative }: Given): void {
     const hangUp = new AbortController();
     const seen: string[] = [];
     const reading = (async () => {
-      for await (const event of engine().stream(requestFor(endless()), hangUp.signal)) {
+      for await (const event of oneByOne(engine().stream(requestFor(endless()), hangUp.signal))) {
         seen.push(event.kind);
         if (seen.length === 3) hangUp.abort(new Error("the caller is gone"));
       }
@@ -29,7 +29,7 @@ export function describeCancelling({ engine, talkative }: Given): void {
   });
 
   test("leaving the loop is enough", async () => {
-    for await (const event of engine().stream(requestFor(endless()), new AbortController().signal)) {
+    for await (const event of oneByOne(engine().stream(requestFor(endless()), new AbortController().signal))) {
       if (event.kind === "text") break;
     }
     expect(await freeChoices(engine())).toBe(mostChoices(engine()));

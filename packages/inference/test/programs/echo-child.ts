@@ -43,7 +43,7 @@ async function* generate(request: EngineRequest): ReturnType<typeof combineChoic
 }
 
 /** The loop of every engine: the parser says what must be written next, the model samples, the parser reads it. */
-async function* writeChoice(request: EngineRequest, promptTokens: number): AsyncGenerator<ChoiceDelta> {
+async function* writeChoice(request: EngineRequest, promptTokens: number): AsyncGenerator<readonly ChoiceDelta[]> {
   const parser = new AnswerParser(planAnswer(request, metadata), false);
   const counted = { prompt_tokens: promptTokens, cached_tokens: 0, completion_tokens: 0, reasoning_tokens: 0 };
   const count = (tokens: number): void => {
@@ -60,8 +60,8 @@ async function* writeChoice(request: EngineRequest, promptTokens: number): Async
   };
   for (let output = parser.open(); ; output = await next()) {
     count(output.force?.length ?? 0);
-    for (const delta of output.deltas) yield { ...delta, counted: { ...counted } };
-    if (output.finish !== undefined) return yield { kind: "finish", reason: output.finish, counted };
+    yield output.deltas.map((delta) => ({ ...delta, counted: { ...counted } }));
+    if (output.finish !== undefined) return yield [{ kind: "finish", reason: output.finish, counted }];
   }
 }
 

@@ -4,7 +4,7 @@ import type { Engine } from "../../src/index.ts";
 import { readMetrics } from "../../src/vllm/sidecar/read-metrics.ts";
 import { Connection } from "../../src/wire/connection.ts";
 import { shortSchema, weather } from "../engine-contract/given.ts";
-import { ask, askOne, requestFor, spell } from "../../testing/requests.ts";
+import { ask, askOne, oneByOne, requestFor, spell } from "../../testing/requests.ts";
 import { until } from "../../testing/until.ts";
 import { pidOf } from "../../testing/vllm/processes.ts";
 import { forward, neverEnding, noBlanks, startElsewhere, startVllm } from "../../testing/vllm/start-vllm.ts";
@@ -170,7 +170,7 @@ const endless = { max_tokens: 3000, sampling: { logit_bias: neverEnding } };
 test("a hang-up stops the engine", async () => {
   const before = await tokensMade();
   let charged = 0;
-  for await (const event of engine.stream(requestFor(endless), soon())) {
+  for await (const event of oneByOne(engine.stream(requestFor(endless), soon()))) {
     charged = event.usage.completion_tokens;
     if (charged >= 30) break;
   }

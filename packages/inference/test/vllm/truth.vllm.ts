@@ -5,7 +5,7 @@ import { readModelFolder } from "../../src/model-folder/model-folder.ts";
 import { openRenderer, openTokenizer } from "../../src/model-folder/open-renderer.ts";
 import { readMetrics } from "../../src/vllm/sidecar/read-metrics.ts";
 import { Connection } from "../../src/wire/connection.ts";
-import { ask, askOne, requestFor } from "../../testing/requests.ts";
+import { ask, askOne, oneByOne, requestFor } from "../../testing/requests.ts";
 import { until } from "../../testing/until.ts";
 import { addFault } from "../../testing/vllm/report.ts";
 import { neverEnding, startVllm } from "../../testing/vllm/start-vllm.ts";
@@ -94,10 +94,8 @@ describe("what is charged is what the engine counts", () => {
     const { engine } = started.vllm;
     const before = await tokensOf();
     let charged = 0;
-    for await (const event of engine.stream(
-      requestFor({ max_tokens: 3000, sampling: { logit_bias: neverEnding } }),
-      soon(),
-    )) {
+    const request = requestFor({ max_tokens: 3000, sampling: { logit_bias: neverEnding } });
+    for await (const event of oneByOne(engine.stream(request, soon()))) {
       charged = event.usage.completion_tokens;
       if (charged >= 30) break;
     }

@@ -1,6 +1,5 @@
 import { EngineError } from "@parley/inference";
-import type { EngineEvent, EngineUsage } from "@parley/inference";
-import type { RequestRecord } from "../observe/request-record.ts";
+import type { EngineUsage } from "@parley/inference";
 
 /** A running request that is told what it uses and how it ends. */
 export interface Metered {
@@ -12,46 +11,47 @@ export interface Metered {
   fail(error: unknown): void;
 }
 
-/**
- * Passes an engine's events on, untouched, and counts what they report as used.
- * @throws {EngineError} `protocol` for counts that could not be charged
- */
-export async function* meter(
-  events: AsyncIterable<EngineEvent>,
-  running: Metered,
-  record: RequestRecord,
-  nowMs: () => number,
-): AsyncGenerator<EngineEvent> {
-  for await (const event of events) {
-    record.firstEventMs ??= nowMs() - record.startedAtMs;
-    assertCounts(event.usage);
-    running.count(event.usage);
-    yield event;
+/** Counts what an engine's events report as used, and says how the answer ended. */
+export class Meter {
+  readonly #running: Metered;
+  readonly #onFirst: () => void;
+  #usage: EngineUsage | undefined;
+
+  /** @param onFirst called with the first event */
+  constructor(running: Metered, onFirst: () => void) {
+    this.#running = running;
+    this.#onFirst = onFirst;
+  }
+
+  /** Everything used so far; undefined before the first event. */
+  get usage(): EngineUsage | undefined {
+    return this.#usage;
+  }
+
+  /** @throws {EngineError} `protocol` for counts that could not be charged */
+  count(usage: EngineUsage): void {
+    if (!this.#usage) this.#onFirst();
+    assertCounts(usage);
+    this.#usage = usage;
+    this.#running.count(usage);
+  }
+
+  /** The answer is whole. */
+  complete(): void {
+    this.#running.complete();
+  }
+
+  /** The answer has ended with this error. */
+  fail(error: unknown): void {
+    this.#running.fail(error);
   }
 }
 
 function assertCounts(usage: EngineUsage): void {
   const { prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens } = usage;
-  for (const count of [prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens]) {
-    if (!Number.isSafeInteger(count) || count < 0) throw new EngineError("protocol", "the engine has lost count");
-  }
+  if (isCount(prompt_tokens) && isCount(cached_tokens) && isCount(completion_tokens) && isCount(reasoning_tokens))
+    return;
+  throw new EngineError("protocol", "the engine has lost count");
 }
 
-/**
- * Passes an answer on and reports how it ended: complete or with an error. Nothing is reported when its reader leaves.
- * @throws what the answer throws, in the words of the service
- */
-export async function* settle<T>(
-  answer: AsyncIterable<T>,
-  running: Metered,
-  explain: (error: unknown) => unknown,
-): AsyncGenerator<T> {
-  try {
-    yield* answer;
-    running.complete();
-  } catch (error) {
-    const shown = explain(error);
-    running.fail(shown);
-    throw shown;
-  }
-}
+const isCount = (count: number): boolean => Number.isSafeInteger(count) && count >= 0;

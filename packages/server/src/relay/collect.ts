@@ -1,7 +1,11 @@
+import type { EngineUsage } from "@parley/inference";
 import type { components } from "../generated/contract.ts";
 import type { HeldAnswer } from "./gathered-bytes.ts";
+import type { ChunkHead } from "./head.ts";
 import { JsonPieces } from "./json-pieces.ts";
-import type { Chunk, Usage } from "./to-chunks.ts";
+import type { AnswerBatch } from "./relay-answer.ts";
+import type { ChunkChoice } from "./to-chunks.ts";
+import type { Usage } from "./usage.ts";
 
 export type Completion = components["schemas"]["ChatCompletion"];
 type Choice = Completion["choices"][number];
@@ -24,39 +28,41 @@ export interface CollectedAnswer {
 }
 
 export interface CollectOptions {
+  readonly head: ChunkHead;
+  readonly toUsage: (usage: EngineUsage) => Usage;
   readonly hasLogprobs: boolean;
   /** Counts the memory of the answer. */
   readonly held: HeldAnswer;
 }
 
 /**
- * Collects a stream into one completion. The last chunk carries the usage.
+ * Collects a stream into one completion.
  * @throws {ApiError} 400 `invalid_value` when the answer is too large, 503 `service_unavailable` when all together are
  */
 export async function collect(
-  chunks: AsyncIterable<Chunk>,
-  { hasLogprobs, held }: CollectOptions,
+  batches: AsyncIterable<AnswerBatch>,
+  { head, toUsage, hasLogprobs, held }: CollectOptions,
 ): Promise<CollectedAnswer> {
   const drafts: Draft[] = [];
   let counted = 0;
-  let last: Chunk | undefined;
-  for await (const chunk of chunks) {
-    last = chunk;
+  let last: EngineUsage | undefined;
+  for await (const { choices, usage } of batches) {
+    last = usage;
     let added = 0;
-    for (const choice of chunk.choices) added += add((drafts[choice.index] ??= emptyDraft()), choice);
+    for (const choice of choices) added += add((drafts[choice.index] ??= emptyDraft()), choice);
     counted += added;
     held.add(added);
   }
-  if (!last?.usage) throw new Error("a stream ended without its usage");
-  const json = toJson(drafts, last, last.usage, hasLogprobs);
+  if (!last) throw new Error("a stream ended without its usage");
+  const json = toJson(drafts, head, toUsage(last), hasLogprobs);
   const pieces = json.finish();
   // Escapes, and characters of several bytes, were counted as one byte each until now.
   held.add(json.byteLength - counted);
   return { pieces, byteLength: json.byteLength };
 }
 
-function toJson(drafts: readonly Draft[], last: Chunk, usage: Usage, hasLogprobs: boolean): JsonPieces {
-  const { id, created, model, system_fingerprint } = last;
+function toJson(drafts: readonly Draft[], head: ChunkHead, usage: Usage, hasLogprobs: boolean): JsonPieces {
+  const { id, created, model, system_fingerprint } = head;
   const json = new JsonPieces();
   json.add(`${opened({ id, object: "chat.completion", created, model })},"choices":[`);
   for (const [index, draft] of drafts.entries()) addChoice(json, draft, index, hasLogprobs);
@@ -81,7 +87,7 @@ function addChoice(json: JsonPieces, draft: Draft, index: number, hasLogprobs: b
 const emptyDraft = (): Draft => ({ text: "", reasoning: "", calls: [], logprobs: new JsonPieces(), finish: undefined });
 
 /** @returns about how many bytes more the draft holds, never too many */
-function add(draft: Draft, { delta, logprobs, finish_reason }: Chunk["choices"][number]): number {
+function add(draft: Draft, { delta, logprobs, finish_reason }: ChunkChoice): number {
   const { content = "", reasoning = "" } = delta;
   draft.text += content;
   draft.reasoning += reasoning;
@@ -100,7 +106,7 @@ function add(draft: Draft, { delta, logprobs, finish_reason }: Chunk["choices"][
   return added;
 }
 
-function addCall(calls: ToolCall[], delta: NonNullable<Chunk["choices"][number]["delta"]["tool_calls"]>[number]): void {
+function addCall(calls: ToolCall[], delta: NonNullable<ChunkChoice["delta"]["tool_calls"]>[number]): void {
   const call = calls[delta.index];
   const text = delta.function?.arguments ?? "";
   if (call) call.function.arguments += text;

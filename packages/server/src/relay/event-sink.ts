@@ -42,25 +42,25 @@ export class EventSink implements Disposable {
   }
 
   /**
-   * Writes one event. Resolves at once while the buffer has space, else when the reader has emptied it.
+   * Writes events. Resolves at once while the buffer has space, else when the reader has emptied it.
    * @throws {HangUp} when the reader has disconnected or read nothing for too long; the signal's reason when it aborts
    */
-  async write(data: string): Promise<void> {
-    this.#send(data);
+  async write(events: string): Promise<void> {
+    this.#send(events);
     if (this.#response.writableLength <= maxBufferedBytes) return;
     await waitForReader(this.#response, { slowReaderMs: this.#slowReaderMs, signal: this.#signal });
   }
 
-  /** Writes the last event and ends. */
-  end(data: string): void {
-    this.#send(data);
+  /** Writes the last events and ends. */
+  end(events: string): void {
+    this.#send(events);
     this.#response.end();
   }
 
-  #send(data: string): void {
+  #send(events: string): void {
     this.#keepAliveTimer.refresh();
     if (this.#response.destroyed) throw new HangUp();
-    this.#response.write(`data: ${data}\n\n`);
+    this.#response.write(events);
   }
 
   #comment(): void {

@@ -1,5 +1,12 @@
 import { randomBytes } from "node:crypto";
-import type { ChunkHead } from "./to-chunks.ts";
+
+/** The fields that every chunk of an answer repeats. */
+export interface ChunkHead {
+  readonly id: string;
+  readonly created: number;
+  readonly model: string;
+  readonly system_fingerprint: string;
+}
 
 /** The head of an answer: a unique id, and the Unix time in seconds at which it began. */
 export const newHead = (model: string, systemFingerprint: string, nowMs: number): ChunkHead => ({

@@ -1,62 +1,40 @@
 import { randomBytes } from "node:crypto";
-import type { EngineEvent, EngineUsage, OutputToken } from "@parley/inference";
+import type { EngineEvent, OutputToken } from "@parley/inference";
 import { EngineError } from "@parley/inference";
 import contract from "../generated/contract.json" with { type: "json" };
 import type { components } from "../generated/contract.ts";
 
 export type Chunk = components["schemas"]["ChatCompletionChunk"];
-export type Usage = components["schemas"]["Usage"];
 type Delta = components["schemas"]["Delta"];
 type TokenLogprob = components["schemas"]["TokenLogprob"];
 
-/** The fields that every chunk of an answer repeats. */
-export interface ChunkHead {
-  readonly id: string;
-  readonly created: number;
-  readonly model: string;
-  readonly system_fingerprint: string;
-}
-
-export interface ChunkOptions {
-  readonly head: ChunkHead;
-  /** Choices that must finish. */
-  readonly n: number;
-  /** Whether a last chunk carries the usage, and every other one `usage: null`. */
-  readonly includesUsage: boolean;
-  readonly hasLogprobs: boolean;
-  readonly toUsage: (usage: EngineUsage) => Usage;
-}
+/** What one event adds to one choice. */
+export type ChunkChoice = Chunk["choices"][number];
 
 /**
- * Turns an engine's events into the contract's stream, and enforces its order: per choice one role, then deltas, then one
- * finish; usage last. @throws {EngineError} `protocol` when the engine's events break that order
+ * Turns an engine's events into the choices of the contract's chunks, and enforces their order: per choice one role, then
+ * deltas, then one finish.
  */
-export async function* toChunks(events: AsyncIterable<EngineEvent>, options: ChunkOptions): AsyncGenerator<Chunk> {
-  const choices = Array.from({ length: options.n }, () => new ChoiceState(options.hasLogprobs));
-  const usageMember = options.includesUsage ? { usage: null } : {};
-  let usage: EngineUsage | undefined;
-  for await (const event of events) {
-    usage = event.usage;
-    const choice = choices[event.choice];
-    if (!choice) throw illegal(`answered for choice ${event.choice}`);
-    for (const part of choice.accept(event)) {
-      yield { ...chunkHead(options.head), choices: [{ index: event.choice, ...part }], ...usageMember };
-    }
+export class ChunkMaker {
+  readonly #choices: readonly ChoiceState[];
+
+  /** @param n choices that must finish */
+  constructor(n: number, hasLogprobs: boolean) {
+    this.#choices = Array.from({ length: n }, (_, index) => new ChoiceState(index, hasLogprobs));
   }
-  const isWhole = usage !== undefined && choices.every((choice) => choice.isFinished);
-  if (!isWhole || usage === undefined) throw illegal("ended before every choice was finished");
-  if (options.includesUsage) yield { ...chunkHead(options.head), choices: [], usage: options.toUsage(usage) };
+
+  /** @param chunks what the event adds is appended @throws {EngineError} `protocol` when the event breaks the order */
+  push(event: EngineEvent, chunks: ChunkChoice[]): void {
+    const choice = this.#choices[event.choice];
+    if (!choice) throw illegal(`answered for choice ${event.choice}`);
+    choice.push(event, chunks);
+  }
+
+  /** @throws {EngineError} `protocol` when the events have ended too early */
+  end(): void {
+    if (!this.#choices.every((choice) => choice.isFinished)) throw illegal("ended before every choice was finished");
+  }
 }
-
-const chunkHead = (head: ChunkHead): ChunkHead & { readonly object: "chat.completion.chunk" } => ({
-  id: head.id,
-  object: "chat.completion.chunk",
-  created: head.created,
-  model: head.model,
-  system_fingerprint: head.system_fingerprint,
-});
-
-type ChunkPart = Omit<Chunk["choices"][number], "index">;
 
 const legalReasons: ReadonlySet<unknown> = new Set(contract.components.schemas.FinishReason.enum);
 
@@ -64,11 +42,13 @@ const illegal = (what: string): EngineError => new EngineError("protocol", `the 
 
 /** The state of one choice. */
 class ChoiceState {
+  readonly #index: number;
   readonly #hasLogprobs: boolean;
   #stage: "new" | "open" | "finished" = "new";
   #calls = 0;
 
-  constructor(hasLogprobs: boolean) {
+  constructor(index: number, hasLogprobs: boolean) {
+    this.#index = index;
     this.#hasLogprobs = hasLogprobs;
   }
 
@@ -76,7 +56,7 @@ class ChoiceState {
     return this.#stage === "finished";
   }
 
-  *accept(event: EngineEvent): Generator<ChunkPart> {
+  push(event: EngineEvent, chunks: ChunkChoice[]): void {
     if (this.#stage === "finished") throw illegal(`sent ${event.kind} after the finish`);
     if (this.#stage === "open" && event.kind === "role") throw illegal("sent the role twice");
     // Engines send the role first. A choice that begins otherwise still begins with its role here.
@@ -84,18 +64,18 @@ class ChoiceState {
     this.#stage = "open";
     // Before the role is sent: an illegal event is still an HTTP error then.
     const part = event.kind === "role" ? undefined : this.#partOf(event);
-    if (isFirst) yield this.#part({ role: "assistant", content: "" });
-    if (part) yield part;
+    if (isFirst) chunks.push(this.#part({ role: "assistant", content: "" }));
+    if (part) chunks.push(part);
   }
 
-  #partOf(event: Exclude<EngineEvent, { kind: "role" }>): ChunkPart {
+  #partOf(event: Exclude<EngineEvent, { kind: "role" }>): ChunkChoice {
     if (event.kind === "text") return this.#part({ content: event.text }, event.tokens);
     if (event.kind === "reasoning") return this.#part({ reasoning: event.text, reasoning_content: event.text });
     if (event.kind === "tool") return this.#part({ tool_calls: [this.#toolDelta(event)] });
     return this.#finish(event);
   }
 
-  #finish({ kind, reason }: Extract<EngineEvent, { kind: "finish" }>): ChunkPart {
+  #finish({ kind, reason }: Extract<EngineEvent, { kind: "finish" }>): ChunkChoice {
     if (!legalReasons.has(reason)) throw illegal(`ended with ${kind} ${reason}`);
     const isContradicted = reason === "stop" ? this.#calls > 0 : reason === "tool_calls" && this.#calls === 0;
     if (isContradicted) throw illegal(`ended with ${reason} after ${this.#calls} calls`);
@@ -103,9 +83,9 @@ class ChoiceState {
     return { ...this.#part({}), finish_reason: reason };
   }
 
-  #part(delta: Delta, tokens: readonly OutputToken[] = []): ChunkPart {
+  #part(delta: Delta, tokens: readonly OutputToken[] = []): ChunkChoice {
     const logprobs = this.#hasLogprobs && tokens.length > 0 ? { content: tokens.map(toTokenLogprob) } : null;
-    return { delta, logprobs, finish_reason: null };
+    return { index: this.#index, delta, logprobs, finish_reason: null };
   }
 
   #toolDelta(event: Extract<EngineEvent, { kind: "tool" }>): NonNullable<Delta["tool_calls"]>[number] {

@@ -1,5 +1,7 @@
 import type { EngineUsage } from "@parley/inference";
-import type { Usage } from "./to-chunks.ts";
+import type { components } from "../generated/contract.ts";
+
+export type Usage = components["schemas"]["Usage"];
 
 /** The usage of a whole answer, with its cost in US dollars. */
 export const toUsage = (usage: EngineUsage, costUsd: string): Usage => ({

@@ -2,8 +2,10 @@ import type { ServerResponse } from "node:http";
 import { ApiError, internalError } from "../errors/api-error.ts";
 import { catalog } from "../errors/catalog.ts";
 import { HangUp } from "../errors/hang-up.ts";
+import type { ChunkText } from "./chunk-text.ts";
 import { EventSink } from "./event-sink.ts";
 import type { SinkTimings } from "./event-sink.ts";
+import type { AnswerBatch } from "./relay-answer.ts";
 
 export interface StreamTimings extends SinkTimings {
   /** Milliseconds of silence before the first event, after which the status line is sent without it. */
@@ -11,6 +13,7 @@ export interface StreamTimings extends SinkTimings {
 }
 
 export interface StreamOptions {
+  readonly text: ChunkText;
   readonly timings: StreamTimings;
   readonly requestId: string;
   /** Aborts when the caller hangs up or the request times out. */
@@ -22,27 +25,29 @@ export interface StreamOptions {
 /**
  * Writes a stream as the contract's state machine demands. A failure before the first event is thrown and becomes an HTTP
  * error. A later failure becomes the last event or, where that cannot be written, a connection reset.
- * @throws what the chunks throw before the status line
+ * @throws what the answer throws before the status line
  */
 export async function writeEvents(
   response: ServerResponse,
-  chunks: AsyncGenerator<object>,
-  { timings, requestId, signal, onBroken }: StreamOptions,
+  batches: AsyncGenerator<AnswerBatch>,
+  { text, timings, requestId, signal, onBroken }: StreamOptions,
 ): Promise<void> {
-  const first = chunks.next();
+  const first = batches.next();
   const isThere = await settlesWithin(timings.firstEventMs, first);
   using sink = new EventSink(response, timings, signal);
   if (!isThere) sink.sendHead();
   try {
-    for (let result = await first; !result.done; result = await chunks.next())
-      await sink.write(JSON.stringify(result.value));
-    sink.end("[DONE]");
+    for (let result = await first; !result.done; result = await batches.next()) {
+      const events = text.of(result.value);
+      if (events !== "") await sink.write(events);
+    }
+    sink.end("data: [DONE]\n\n");
   } catch (error) {
     onBroken(error);
     if (error instanceof HangUp || response.destroyed) response.destroy();
-    else sink.end(JSON.stringify(asStreamError(error).toBody(requestId)));
+    else sink.end(`data: ${JSON.stringify(asStreamError(error).toBody(requestId))}\n\n`);
   } finally {
-    await chunks.return(undefined);
+    await batches.return(undefined);
   }
 }
 

@@ -47,15 +47,16 @@ export class Choice {
     this.#contentGrammar = model.startGrammar(request.grammars.contentGrammar);
   }
 
-  async *run(signal: AbortSignal): AsyncGenerator<ChoiceDelta> {
+  async *run(signal: AbortSignal): AsyncGenerator<readonly ChoiceDelta[]> {
     this.#cached = await this.#slot.begin(this.#job.user, signal);
     await this.#prefill(signal);
     let output = this.#parser.open();
     while (!signal.aborted) {
       const isTruncated = this.#force(output);
-      for (const delta of output.deltas) yield this.#count(delta);
-      if (output.finish !== undefined) return yield this.#count({ kind: "finish", reason: output.finish });
-      if (isTruncated) return yield* this.#close(this.#parser.truncate());
+      const deltas = output.deltas.map((delta) => this.#count(delta));
+      if (output.finish !== undefined) return yield [...deltas, this.#count({ kind: "finish", reason: output.finish })];
+      if (isTruncated) return yield [...deltas, ...this.#close(this.#parser.truncate())];
+      if (deltas.length > 0) yield deltas;
       const sampled = await this.#sample();
       if (sampled === undefined) return;
       output = this.#parse(sampled);
@@ -145,9 +146,8 @@ export class Choice {
     return this.#parser.push(toOutputToken(this.#model.describe, sampled, this.#job.request.top_logprobs));
   }
 
-  *#close({ deltas, finish }: FinalOutput): Generator<ChoiceDelta> {
-    for (const delta of deltas) yield this.#count(delta);
-    yield this.#count({ kind: "finish", reason: finish });
+  #close({ deltas, finish }: FinalOutput): ChoiceDelta[] {
+    return [...deltas, { kind: "finish" as const, reason: finish }].map((delta) => this.#count(delta));
   }
 
   #count(delta: AnswerDelta | Finish): ChoiceDelta {

@@ -30,7 +30,7 @@ async function* generate(
   prompts: PromptThreads,
   request: EngineRequest,
   signal: AbortSignal,
-): AsyncGenerator<EngineEvent> {
+): AsyncGenerator<readonly EngineEvent[]> {
   const prompt = await prompts.render(request);
   assertFits(prompt.tokens.length, request, { context_length: model.plan.contextLength });
   const user = userOf(request, prompt);
@@ -64,8 +64,8 @@ const userOf = ({ seed, origin }: EngineRequest, { tokens }: Prompt): SlotUser =
 async function* inSlot(
   pool: SlotPool,
   signal: AbortSignal,
-  run: (slot: Slot) => AsyncGenerator<ChoiceDelta>,
-): AsyncGenerator<ChoiceDelta> {
+  run: (slot: Slot) => AsyncGenerator<readonly ChoiceDelta[]>,
+): AsyncGenerator<readonly ChoiceDelta[]> {
   const slots = await pool.take(1, signal).catch((error: unknown) => {
     if (signal.aborted) return [];
     throw error;

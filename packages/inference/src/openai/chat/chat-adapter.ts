@@ -21,7 +21,7 @@ export class ChatAdapter implements ProtocolAdapter {
     limits: Limits,
     request: EngineRequest,
     signal: AbortSignal,
-  ): AsyncGenerator<EngineEvent> {
+  ): AsyncGenerator<readonly EngineEvent[]> {
     if (!this.#dialect) throw new EngineError("unavailable", "the engine was not probed yet");
     return generateChat({ ...served, dialect: this.#dialect, limits }, request, signal);
   }
@@ -34,7 +34,7 @@ export class ChatAdapter implements ProtocolAdapter {
     if (unheard !== undefined) throw new Error(`the engine has no ${unheard}, and it is set for every request`);
     const systemPlacement = findSystemPlacement(served.model.folder);
     const untried: ChatDialect = { isVllm, capabilities: named, hasReasoningSwitch: named.canReason, systemPlacement };
-    const ask = (request: EngineRequest): AsyncIterable<EngineEvent> =>
+    const ask = (request: EngineRequest): AsyncIterable<readonly EngineEvent[]> =>
       generateChat({ ...served, dialect: untried, limits: undefined }, request, signal);
     await expectToken(ask(probeRequest));
     const capabilities = await probeCapabilities(named, isVllm, ask);

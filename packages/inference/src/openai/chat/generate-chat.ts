@@ -2,12 +2,11 @@ import { assertFits } from "../../answer/assert-fits.ts";
 import type { Limits } from "../../answer/assert-fits.ts";
 import { planAnswer } from "../../answer/plan-answer.ts";
 import type { EngineEvent, EngineRequest } from "../../engine.ts";
-import type { ChoiceDelta } from "../../answer/combine-choices.ts";
 import type { ServedModel } from "../protocol-adapter.ts";
 import { runChoices } from "../run-choices.ts";
+import type { OpeningChoice } from "../run-choices.ts";
 import { chatBody } from "./chat-body.ts";
 import type { ChatDialect } from "./chat-body.ts";
-import { readChat } from "./read-chat.ts";
 import { ChatChoiceReader } from "./read-chat-choice.ts";
 import { refuseSpecialTokens } from "./refuse-special-tokens.ts";
 
@@ -25,22 +24,26 @@ export const generateChat = (
   served: ChatModel,
   request: EngineRequest,
   signal: AbortSignal,
-): AsyncGenerator<EngineEvent> => runChoices(signal, (either) => begin(served, request, either));
+): AsyncGenerator<readonly EngineEvent[]> => runChoices(signal, (either) => begin(served, request, either));
 
 async function begin(
   { model, servedName, upstream, dialect, limits }: ChatModel,
   request: EngineRequest,
   signal: AbortSignal,
-): Promise<AsyncGenerator<ChoiceDelta>[]> {
+): Promise<OpeningChoice[]> {
   const { vocabulary } = model.folder;
   refuseSpecialTokens(request, vocabulary.specialTokens);
   const { tokens } = await model.prompts.render(request);
   assertFits(tokens.length, request, limits);
   const plan = planAnswer(request, dialect.capabilities);
   const job = { model: servedName, request, plan, vocabulary, dialect };
+  const countTokens = (text: string): Promise<number> => model.prompts.countText(text);
   return Array.from({ length: request.n }, (_, choice) => {
-    const events = upstream.stream("/v1/chat/completions", chatBody({ ...job, choice }), signal, request.origin);
-    const reader = new ChatChoiceReader(request, plan, (text) => model.prompts.countText(text));
-    return reader.read(readChat(events, tokens.length));
+    // Made at once: it refuses what the service does not take.
+    const body = chatBody({ ...job, choice });
+    return {
+      open: () => upstream.open("/v1/chat/completions", body, signal, request.origin),
+      reader: new ChatChoiceReader({ request, plan, promptTokens: tokens.length, countTokens }),
+    };
   });
 }

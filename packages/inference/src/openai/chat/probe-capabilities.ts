@@ -3,7 +3,7 @@ import { EngineError } from "../../engine.ts";
 import type { EngineEvent, EngineRequest } from "../../engine.ts";
 import type { Capabilities } from "../../prompt/special-tokens.ts";
 
-type Ask = (request: EngineRequest) => AsyncIterable<EngineEvent>;
+type Ask = (request: EngineRequest) => AsyncIterable<readonly EngineEvent[]>;
 
 /** Enough for the opening of the reasoning and its first word. */
 const reasoningTokens = 16;
@@ -22,8 +22,8 @@ export async function probeCapabilities(named: Capabilities, isVllm: boolean, as
 }
 
 async function canReasonThere(ask: Ask): Promise<boolean> {
-  for await (const event of ask({ ...probeRequest, isReasoning: true, max_tokens: reasoningTokens })) {
-    if (event.kind === "reasoning") return true;
+  for await (const events of ask({ ...probeRequest, isReasoning: true, max_tokens: reasoningTokens })) {
+    if (events.some(({ kind }) => kind === "reasoning")) return true;
   }
   return false;
 }
@@ -32,7 +32,7 @@ const tool = { name: "probe", description: "Does nothing", parameters: { type: "
 
 async function takesTools(ask: Ask): Promise<boolean> {
   try {
-    for await (const _event of ask({ ...probeRequest, tools: [tool], tool_choice: "auto" })) break;
+    for await (const _events of ask({ ...probeRequest, tools: [tool], tool_choice: "auto" })) break;
     return true;
   } catch (error) {
     if (error instanceof EngineError && error.kind === "rejected") return false;

@@ -2,19 +2,30 @@ import { reasoningDelta } from "../../answer/answer-parser.ts";
 import type { AnswerPlan, AnswerDelta } from "../../answer/answer-parser.ts";
 import { ReasoningText } from "../../answer/reasoning-text.ts";
 import { EngineError } from "../../engine.ts";
-import type { EngineRequest, FinishReason } from "../../engine.ts";
+import type { EngineRequest, EngineUsage, FinishReason } from "../../engine.ts";
 import { specialToken } from "../../prompt/special-tokens.ts";
 import { utf8 } from "../../prompt/token-bytes.ts";
 import type { ChoiceDelta, Finish } from "../../answer/combine-choices.ts";
+import type { ChoiceReader } from "../run-choices.ts";
 import { validateContent } from "./validate-answer.ts";
 import { CallReader } from "./read-calls.ts";
-import type { ChatEnd, ChatStep, ChatUsage } from "./read-chat.ts";
+import { ChatReader } from "./read-chat.ts";
+import type { ChatFinish, ChatStep, ChatUsage } from "./read-chat.ts";
 import { ContentReader } from "./read-content.ts";
 
 const broken = (what: string): EngineError => new EngineError("protocol", `the engine ${what}`);
 
+export interface ChatChoice {
+  readonly request: EngineRequest;
+  readonly plan: AnswerPlan;
+  readonly promptTokens: number;
+  /** The tokens of a text, for a service that does not report usage. */
+  readonly countTokens: (text: string) => Promise<number>;
+}
+
 /** Turns what a chat route sends into the deltas of one choice: reasoning, content, calls, and one finish. */
-export class ChatChoiceReader {
+export class ChatChoiceReader implements ChoiceReader {
+  readonly #chat: ChatReader;
   readonly #request: EngineRequest;
   readonly #plan: AnswerPlan;
   readonly #countTokens: (text: string) => Promise<number>;
@@ -22,10 +33,13 @@ export class ChatChoiceReader {
   readonly #calls: CallReader;
   readonly #reasoning = new ReasoningText();
   #reasoningText = "";
-  #usage: ChatUsage | undefined;
+  #counted: EngineUsage;
+  #isDone = false;
+  #hasFinished = false;
 
-  /** @param countTokens the tokens of a text, for a service that does not report usage */
-  constructor(request: EngineRequest, plan: AnswerPlan, countTokens: (text: string) => Promise<number>) {
+  constructor({ request, plan, promptTokens, countTokens }: ChatChoice) {
+    this.#chat = new ChatReader(promptTokens);
+    this.#counted = withoutSource(this.#chat.usage);
     this.#request = request;
     this.#plan = plan;
     this.#countTokens = countTokens;
@@ -37,40 +51,55 @@ export class ChatChoiceReader {
     });
   }
 
-  async *read(source: AsyncGenerator<ChatStep, ChatEnd>): AsyncGenerator<ChoiceDelta> {
-    try {
-      for (;;) {
-        const next = await source.next();
-        this.#usage = next.value.usage;
-        if (next.done === true) return yield* this.#end(next.value);
-        yield* this.#take(next.value);
-        const finish = this.#finishBefore(next.value);
-        // What follows was not asked for: leaving the stream stops the engine.
-        if (finish !== undefined) return yield* this.#finish(finish);
-      }
-    } finally {
-      await source.return(undefined as never); // its value is never looked at
-    }
+  get isDone(): boolean {
+    return this.#isDone;
   }
 
-  *#take({ reasoning, content, calls, pieces }: ChatStep): Generator<ChoiceDelta> {
+  push(data: string, deltas: ChoiceDelta[]): void {
+    this.#isDone = data === "[DONE]";
+    if (this.#isDone) return;
+    const step = this.#chat.push(data);
+    this.#counted = withoutSource(this.#chat.usage);
+    if (!step) return;
+    for (const delta of this.#take(step)) deltas.push(this.#count(delta));
+    const finish = this.#finishBefore(step);
+    if (finish === undefined) return;
+    // What follows was not asked for.
+    this.#isDone = true;
+    this.#finish(finish, deltas);
+  }
+
+  async end(deltas: ChoiceDelta[]): Promise<void> {
+    if (this.#hasFinished) return;
+    const reason = this.#chat.end();
+    if (this.#calls.count === 0) for (const delta of this.#flush()) deltas.push(this.#count(delta));
+    if (!this.#chat.usage.isReported) this.#counted = await this.#countText();
+    this.#finish(this.#finishFor(reason), deltas);
+  }
+
+  *#take({ reasoning, content, calls, pieces }: ChatStep): Generator<AnswerDelta> {
     if (reasoning !== "") {
       this.#reasoningText += reasoning;
-      yield* this.#countAll(reasoningDelta(this.#reasoning.push(utf8(reasoning))));
+      yield* reasoningDelta(this.#reasoning.push(utf8(reasoning)));
     }
     // After a call only another call may follow.
     if (this.#calls.count === 0) {
-      if (content !== "") yield* this.#countAll(reasoningDelta(this.#reasoning.flush()));
-      yield* this.#countAll(this.#content.push(this.#withoutBreaks(content), pieces));
+      if (content !== "") yield* reasoningDelta(this.#reasoning.flush());
+      yield* this.#content.push(this.#withoutBreaks(content), pieces);
     }
     if (reasoning !== "" || calls.length > 0) this.#content.dropPieces();
     for (const call of calls) {
-      if (this.#calls.count === 0)
-        yield* this.#countAll([...reasoningDelta(this.#reasoning.flush()), ...this.#content.flush()]);
+      if (this.#calls.count === 0) yield* this.#flush();
       if (this.#isOneTooMany(call)) return;
       const delta = this.#calls.push(call);
-      if (delta) yield this.#count(delta);
+      if (delta) yield delta;
     }
+  }
+
+  /** What was held back is reasoning or content after all. */
+  *#flush(): Generator<AnswerDelta> {
+    yield* reasoningDelta(this.#reasoning.flush());
+    yield* this.#content.flush();
   }
 
   /** Line breaks right after reasoning separate it from the content and belong to neither. */
@@ -87,15 +116,8 @@ export class ChatChoiceReader {
     return this.#content.stopped === "stop string" ? "stop" : undefined;
   }
 
-  async *#end({ reason, usage }: ChatEnd): AsyncGenerator<ChoiceDelta> {
-    if (this.#calls.count === 0)
-      yield* this.#countAll([...reasoningDelta(this.#reasoning.flush()), ...this.#content.flush()]);
-    if (!usage.isReported) this.#usage = await this.#counted(usage);
-    yield* this.#finish(this.#finishFor(reason));
-  }
-
   /** Some end a forced call with `stop`, and a call that was cut behind its last brace is a call. */
-  #finishFor(reason: ChatEnd["reason"]): FinishReason {
+  #finishFor(reason: ChatFinish): FinishReason {
     if (reason === "content_filter") return reason;
     if (this.#calls.count > 0) return reason !== "length" || this.#calls.isComplete ? "tool_calls" : "length";
     if (reason === "length") return reason;
@@ -106,12 +128,14 @@ export class ChatChoiceReader {
     return reason;
   }
 
-  *#finish(reason: FinishReason): Generator<ChoiceDelta> {
-    if (reason === "tool_calls") yield* this.#countAll(this.#calls.finish());
-    yield this.#count({ kind: "finish", reason });
+  #finish(reason: FinishReason, deltas: ChoiceDelta[]): void {
+    if (reason === "tool_calls") for (const delta of this.#calls.finish()) deltas.push(this.#count(delta));
+    this.#hasFinished = true;
+    deltas.push(this.#count({ kind: "finish", reason }));
   }
 
-  async #counted(usage: ChatUsage): Promise<ChatUsage> {
+  async #countText(): Promise<EngineUsage> {
+    const usage = this.#counted;
     const { max_tokens } = this.#request;
     const reasoned = await this.#countTokens(this.#reasoningText);
     const rest = await this.#countTokens(this.#content.text + this.#calls.text);
@@ -122,20 +146,9 @@ export class ChatChoiceReader {
     };
   }
 
-  *#countAll(deltas: Iterable<AnswerDelta>): Generator<ChoiceDelta> {
-    for (const delta of deltas) yield this.#count(delta);
-  }
-
   #count(delta: AnswerDelta | Finish): ChoiceDelta {
-    const { isReported: _isReported, ...counted } = this.#usage ?? nothing;
-    return { ...delta, counted };
+    return { ...delta, counted: this.#counted };
   }
 }
 
-const nothing: ChatUsage = {
-  prompt_tokens: 0,
-  completion_tokens: 0,
-  cached_tokens: 0,
-  reasoning_tokens: 0,
-  isReported: false,
-};
+const withoutSource = ({ isReported: _isReported, ...counted }: ChatUsage): EngineUsage => counted;

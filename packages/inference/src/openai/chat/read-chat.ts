@@ -11,7 +11,6 @@ export interface ChatStep {
   readonly calls: readonly CallDelta[];
   /** The tokens behind the event, where log-probabilities were asked for. */
   readonly pieces: readonly OutputToken[];
-  readonly usage: ChatUsage;
 }
 
 export interface CallDelta {
@@ -33,49 +32,55 @@ export interface ChatUsage {
 
 export type ChatFinish = "stop" | "length" | "tool_calls" | "content_filter";
 
-/** How a stream came to a legal end. */
-export interface ChatEnd {
-  readonly reason: ChatFinish;
-  readonly usage: ChatUsage;
-}
-
 /**
  * Reads the data of the events of one choice. `[DONE]` is no proof of an end: one is legal only after a finish reason that the
  * contract knows; `abort`, `error`, an error frame and silence are failures.
- * @param promptTokens stands until the upstream counts itself
- * @throws {EngineError} `crashed` where it broke off, `protocol` for what no such service says
  */
-export async function* readChat(
-  source: AsyncIterable<string>,
-  promptTokens: number,
-): AsyncGenerator<ChatStep, ChatEnd> {
-  let usage: ChatUsage = {
-    prompt_tokens: promptTokens,
-    completion_tokens: 0,
-    cached_tokens: 0,
-    reasoning_tokens: 0,
-    isReported: false,
-  };
-  let reason: string | undefined;
-  for await (const data of source) {
-    if (data === "[DONE]") break;
+export class ChatReader {
+  #usage: ChatUsage;
+  #reason: string | undefined;
+
+  /** @param promptTokens stands until the upstream counts itself */
+  constructor(promptTokens: number) {
+    this.#usage = { ...nothing, prompt_tokens: promptTokens };
+  }
+
+  get usage(): ChatUsage {
+    return this.#usage;
+  }
+
+  /** @param data any but `[DONE]` @throws {EngineError} `crashed` where it broke off, `protocol` for what no such service says */
+  push(data: string): ChatStep | undefined {
     const chunk = parseChunk(data);
     const error = chunk.error ?? (chunk.object === "error" ? chunk : undefined);
-    if (error !== undefined) throw asStreamFailure(error, usage.completion_tokens === 0);
+    if (error !== undefined) throw asStreamFailure(error, this.#usage.completion_tokens === 0);
     const choice = chunk.choices?.[0];
     const delta = readDelta(choice);
-    usage = usageOf(chunk.usage ?? undefined, usage, delta);
-    if (!choice) continue;
-    if (reason !== undefined && delta.hasOutput) {
+    this.#usage = usageOf(chunk.usage ?? undefined, this.#usage, delta);
+    if (!choice) return undefined;
+    if (this.#reason !== undefined && delta.hasOutput) {
       throw new EngineError("protocol", "the engine went on after the end of a choice");
     }
-    reason = choice.finish_reason ?? reason;
-    yield { ...delta, usage };
+    this.#reason = choice.finish_reason ?? this.#reason;
+    return delta;
   }
-  if (isLegal(reason)) return { reason, usage };
-  const how = reason === undefined ? "in the middle" : `with "${reason}"`;
-  throw new EngineError("crashed", `the engine ended a stream ${how}`);
+
+  /** @throws {EngineError} `crashed` where the end is not legal */
+  end(): ChatFinish {
+    const reason = this.#reason;
+    if (isLegal(reason)) return reason;
+    const how = reason === undefined ? "in the middle" : `with "${reason}"`;
+    throw new EngineError("crashed", `the engine ended a stream ${how}`);
+  }
 }
+
+const nothing: ChatUsage = {
+  prompt_tokens: 0,
+  completion_tokens: 0,
+  cached_tokens: 0,
+  reasoning_tokens: 0,
+  isReported: false,
+};
 
 const isLegal = (reason: string | undefined): reason is ChatFinish =>
   reason === "stop" || reason === "length" || reason === "tool_calls" || reason === "content_filter";
@@ -91,7 +96,7 @@ function parseChunk(data: string): ChatChunk {
   throw new EngineError("protocol", "the engine wrote an event that is no JSON object");
 }
 
-type Delta = Omit<ChatStep, "usage"> & { readonly hasOutput: boolean };
+type Delta = ChatStep & { readonly hasOutput: boolean };
 
 function readDelta(choice: ChunkChoice | undefined): Delta {
   const { reasoning, reasoning_content, content, tool_calls } = choice?.delta ?? {};

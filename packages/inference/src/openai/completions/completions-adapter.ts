@@ -3,13 +3,12 @@ import type { Limits } from "../../answer/assert-fits.ts";
 import { planAnswer } from "../../answer/plan-answer.ts";
 import type { EngineRequest } from "../../engine.ts";
 import { expectToken, probeRequest } from "../../probe.ts";
-import type { ChoiceDelta } from "../../answer/combine-choices.ts";
 import type { ProtocolAdapter, ServedModel } from "../protocol-adapter.ts";
 import { runChoices } from "../run-choices.ts";
+import type { OpeningChoice } from "../run-choices.ts";
 import { completionBody } from "./completion-body.ts";
 import { constraintFor } from "./constrain-output.ts";
-import { ChoiceReader } from "./read-choice.ts";
-import { readCompletion } from "./read-completion.ts";
+import { CompletionChoiceReader } from "./read-choice.ts";
 
 /** By token ids to `/v1/completions`, as vLLM and its routers take them: a completion of its own for every choice. */
 export const completionsAdapter: ProtocolAdapter = {
@@ -26,16 +25,16 @@ async function beginChoices(
   limits: Limits,
   request: EngineRequest,
   signal: AbortSignal,
-): Promise<AsyncGenerator<ChoiceDelta>[]> {
-  const { tokens, opensInReasoning } = await model.prompts.render(request);
+): Promise<OpeningChoice[]> {
+  const prompt = await model.prompts.render(request);
+  const { tokens, opensInReasoning } = prompt;
   assertFits(tokens.length, request, limits);
   const { capabilities, vocabulary, endOfTurn } = model.folder;
   const plan = planAnswer(request, capabilities);
   const constraint = constraintFor({ plan, grammars: request.grammars, vocabulary, opensInReasoning });
   const job = { model: servedName, request, prompt: tokens, plan, constraint, vocabulary, endOfTurn };
-  return Array.from({ length: request.n }, (_, choice) => {
-    const events = upstream.stream("/v1/completions", completionBody({ ...job, choice }), signal, request.origin);
-    const reader = new ChoiceReader(plan, opensInReasoning, model, request.top_logprobs);
-    return reader.read(readCompletion(events, tokens.length));
-  });
+  return Array.from({ length: request.n }, (_, choice) => ({
+    open: () => upstream.open("/v1/completions", completionBody({ ...job, choice }), signal, request.origin),
+    reader: new CompletionChoiceReader({ plan, prompt, model, topLogprobs: request.top_logprobs }),
+  }));
 }

@@ -4,9 +4,9 @@ import type { AnswerPlan } from "../../answer/answer-parser.ts";
 import { describeWith } from "../../prompt/vocabulary.ts";
 import { readModelFolder } from "../../model-folder/model-folder.ts";
 import { openTokenizer } from "../../model-folder/open-renderer.ts";
-import { ChoiceReader } from "./read-choice.ts";
+import { CompletionChoiceReader } from "./read-choice.ts";
 import type { ChoiceDelta } from "../../answer/combine-choices.ts";
-import type { CompletionEnd, CompletionStep } from "./read-completion.ts";
+import type { CompletionEnd } from "./read-completion.ts";
 
 const folder = readModelFolder(miniFolder);
 const encode = openTokenizer(folder);
@@ -27,22 +27,20 @@ interface Read {
 }
 
 /** Reads what an engine writes, a token in every event, until it ends for the given reason. */
-async function read(
-  plan: Partial<AnswerPlan>,
-  written: string,
-  reason: CompletionEnd["reason"] = "stop",
-): Promise<Read> {
+function read(plan: Partial<AnswerPlan>, written: string, reason: CompletionEnd["reason"] = "stop"): Read {
+  const prompt = { tokens: [1, 2, 3, 4, 5], opensInReasoning: false };
+  const reader = new CompletionChoiceReader({ plan: { ...plain, ...plan }, prompt, model, topLogprobs: undefined });
+  const deltas: ChoiceDelta[] = [];
   const tokens = encode(written);
   let taken = 0;
-  const usage = (): CompletionStep["usage"] => ({ prompt_tokens: 5, completion_tokens: taken, cached_tokens: 0 });
-  async function* engine(): AsyncGenerator<CompletionStep, CompletionEnd> {
-    for (const id of tokens) {
-      taken += 1;
-      yield { tokens: [{ id }], usage: usage() };
-    }
-    return { reason, usage: usage() };
+  for (const id of tokens) {
+    if (reader.isDone) break;
+    taken += 1;
+    const finish_reason = taken === tokens.length ? reason : null;
+    const usage = { prompt_tokens: 5, completion_tokens: taken };
+    reader.push(JSON.stringify({ choices: [{ token_ids: [id], finish_reason }], usage }), deltas);
   }
-  const deltas = await Array.fromAsync(new ChoiceReader({ ...plain, ...plan }, false, model, undefined).read(engine()));
+  reader.end(deltas);
   return {
     kinds: deltas.map(({ kind }) => kind).filter((kind, place, all) => kind !== all[place - 1]),
     text: deltas.map((delta) => (delta.kind === "text" || delta.kind === "reasoning" ? delta.text : "")).join(""),
@@ -86,24 +84,24 @@ test.each<[string, Partial<AnswerPlan>, string, readonly string[], string]>([
     ["tool", "finish"],
     "tool_calls",
   ],
-])("%s", async (_title, plan, written, kinds, finish) => {
-  const seen = await read(plan, written);
+])("%s", (_title, plan, written, kinds, finish) => {
+  const seen = read(plan, written);
   expect([seen.kinds, seen.finish]).toEqual([kinds, finish]);
   expect(seen.last?.completion_tokens).toBe(seen.taken);
   expect(seen.last?.reasoning_tokens ?? 0).toBe(plan.isReasoning === true ? encode("<think>\nHm.</think>").length : 0);
 });
 
-test("a cut ends with length, and a cut call is no text", async () => {
-  const seen = await read({ tools: "required" }, call.slice(0, 30), "length");
+test("a cut ends with length, and a cut call is no text", () => {
+  const seen = read({ tools: "required" }, call.slice(0, 30), "length");
   expect([seen.text, seen.finish]).toEqual(["", "length"]);
 });
 
-test("special tokens that have no place are no text", async () => {
-  expect(await read({}, "a</think>b<tool_call>c<|im_end|>")).toMatchObject({ text: "abc", finish: "stop" });
+test("special tokens that have no place are no text", () => {
+  expect(read({}, "a</think>b<tool_call>c<|im_end|>")).toMatchObject({ text: "abc", finish: "stop" });
 });
 
-test("a stop string ends the answer before it, and leaves the rest of the stream", async () => {
-  const seen = await read({ tools: "auto", stop: ["two"] }, "one two three four five six<|im_end|>");
+test("a stop string ends the answer before it, and leaves the rest of the stream", () => {
+  const seen = read({ tools: "auto", stop: ["two"] }, "one two three four five six<|im_end|>");
   expect([seen.text, seen.finish]).toEqual(["one ", "stop"]);
   expect(seen.taken).toBeLessThan(encode("one two three four").length);
 });
@@ -112,6 +110,6 @@ test.each<[string, Partial<AnswerPlan>, string, RegExp]>([
   ["does not follow the constraint", { tools: "required" }, "Sorry, no.<|im_end|>", /did not follow the constraint/],
   ["ends in the middle of reasoning", { isReasoning: true }, "<think>\nHm", /inside reasoning or a call/],
   ["ends in the middle of a call", { tools: "required" }, call.slice(0, 30), /inside reasoning or a call/],
-])("an engine that %s has failed", async (_title, plan, written, why) => {
-  await expect(read(plan, written)).rejects.toThrow(why);
+])("an engine that %s has failed", (_title, plan, written, why) => {
+  expect(() => read(plan, written)).toThrow(why);
 });

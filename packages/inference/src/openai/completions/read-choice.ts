@@ -5,12 +5,23 @@ import type { FinishReason, OutputToken } from "../../engine.ts";
 import type { TokenReader } from "../../model-folder/open-model.ts";
 import { toOutputToken } from "../../answer/sampled-token.ts";
 import type { SampledToken } from "../../answer/sampled-token.ts";
+import type { Prompt } from "../../prompt/render-prompt.ts";
 import { utf8 } from "../../prompt/token-bytes.ts";
 import type { ChoiceDelta, Finish } from "../../answer/combine-choices.ts";
-import type { CompletionEnd, CompletionStep, CompletionUsage } from "./read-completion.ts";
+import type { ChoiceReader } from "../run-choices.ts";
+import { CompletionReader } from "./read-completion.ts";
+import type { CompletionEnd, CompletionUsage } from "./read-completion.ts";
+
+export interface CompletionChoice {
+  readonly plan: AnswerPlan;
+  readonly prompt: Prompt;
+  readonly model: TokenReader;
+  readonly topLogprobs: number | undefined;
+}
 
 /** Parses the tokens of one choice into reasoning, content, calls, and one finish. */
-export class ChoiceReader {
+export class CompletionChoiceReader implements ChoiceReader {
+  readonly #completion: CompletionReader;
   readonly #plan: AnswerPlan;
   readonly #model: TokenReader;
   readonly #topLogprobs: number | undefined;
@@ -18,31 +29,42 @@ export class ChoiceReader {
   /** Bytes that the constraint makes the engine write next. They structure the answer and are not part of its text. */
   #expected: number[] = [];
   #finish: FinishReason | undefined;
+  #isDone = false;
+  #hasFinished = false;
   #reasoned = 0;
-  #usage: CompletionUsage = { prompt_tokens: 0, completion_tokens: 0, cached_tokens: 0 };
+  #usage: CompletionUsage;
 
-  constructor(plan: AnswerPlan, opensInReasoning: boolean, model: TokenReader, topLogprobs: number | undefined) {
+  constructor({ plan, prompt, model, topLogprobs }: CompletionChoice) {
+    this.#completion = new CompletionReader(prompt.tokens.length);
+    this.#usage = { prompt_tokens: prompt.tokens.length, completion_tokens: 0, cached_tokens: 0 };
     this.#plan = plan;
     this.#model = model;
     this.#topLogprobs = topLogprobs;
-    this.#answer = new AnswerParser(plan, opensInReasoning);
+    this.#answer = new AnswerParser(plan, prompt.opensInReasoning);
+    this.#expect(this.#answer.open());
   }
 
-  async *read(source: AsyncGenerator<CompletionStep, CompletionEnd>): AsyncGenerator<ChoiceDelta> {
-    this.#expect(this.#answer.open());
-    try {
-      for (;;) {
-        const next = await source.next();
-        this.#usage = next.value.usage;
-        if (next.done === true) return yield* this.#end(next.value.reason);
-        for (const token of next.value.tokens) yield* this.#take(token);
-        if (this.#finish === undefined || this.#endsByItself) continue;
-        // What follows was not asked for: leaving the stream stops the engine.
-        return yield this.#count({ kind: "finish", reason: this.#finish });
-      }
-    } finally {
-      await source.return(undefined as never); // its value is never looked at
-    }
+  get isDone(): boolean {
+    return this.#isDone;
+  }
+
+  push(data: string, deltas: ChoiceDelta[]): void {
+    this.#isDone = data === "[DONE]";
+    if (this.#isDone) return;
+    const { tokens, usage } = this.#completion.push(data);
+    this.#usage = usage;
+    for (const token of tokens) this.#take(token, deltas);
+    if (this.#finish === undefined || this.#endsByItself) return;
+    // What follows was not asked for.
+    this.#isDone = true;
+    this.#close(this.#finish, deltas);
+  }
+
+  end(deltas: ChoiceDelta[]): void {
+    if (this.#hasFinished) return;
+    const { reason, usage } = this.#completion.end();
+    this.#usage = usage;
+    this.#close(this.#finish ?? this.#complete(reason, deltas), deltas);
   }
 
   /** After a single call the constraint allows nothing but the end of the answer, so we wait for it and its exact usage. */
@@ -50,12 +72,12 @@ export class ChoiceReader {
     return this.#finish === "tool_calls" && !this.#plan.isParallel;
   }
 
-  *#take(token: SampledToken): Generator<ChoiceDelta> {
+  #take(token: SampledToken, deltas: ChoiceDelta[]): void {
     if (this.#finish !== undefined) return;
     const wasReasoning = this.#answer.mode === "reasoning";
     const output = this.#parse(token);
     if (wasReasoning) this.#reasoned += 1;
-    for (const delta of output.deltas) yield this.#count(delta);
+    for (const delta of output.deltas) deltas.push(this.#count(delta));
     this.#expect(output);
   }
 
@@ -88,16 +110,19 @@ export class ChoiceReader {
       : { ...token, bytes: rest, token: new TextDecoder().decode(Uint8Array.from(rest)) };
   }
 
-  *#end(reason: CompletionEnd["reason"]): Generator<ChoiceDelta> {
-    if (this.#finish === undefined) {
-      if (reason === "stop" && !this.#answer.canEnd) {
-        throw new EngineError("protocol", "the engine ended a choice inside reasoning or a call");
-      }
-      const ending = reason === "length" ? this.#answer.truncate() : this.#answer.end();
-      for (const delta of ending.deltas) yield this.#count(delta);
-      this.#finish = ending.finish;
+  /** The engine has ended an answer that does not end by itself. */
+  #complete(reason: CompletionEnd["reason"], deltas: ChoiceDelta[]): FinishReason {
+    if (reason === "stop" && !this.#answer.canEnd) {
+      throw new EngineError("protocol", "the engine ended a choice inside reasoning or a call");
     }
-    yield this.#count({ kind: "finish", reason: this.#finish });
+    const ending = reason === "length" ? this.#answer.truncate() : this.#answer.end();
+    for (const delta of ending.deltas) deltas.push(this.#count(delta));
+    return ending.finish;
+  }
+
+  #close(reason: FinishReason, deltas: ChoiceDelta[]): void {
+    this.#hasFinished = true;
+    deltas.push(this.#count({ kind: "finish", reason }));
   }
 
   #count(delta: AnswerDelta | Finish): ChoiceDelta {

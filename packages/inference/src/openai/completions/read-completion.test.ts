@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { eventsOf } from "../../../testing/captures.ts";
 import { EngineError } from "../../engine.ts";
-import { readCompletion } from "./read-completion.ts";
+import { CompletionReader } from "./read-completion.ts";
 import type { CompletionStep } from "./read-completion.ts";
 
 interface Read {
@@ -10,15 +10,12 @@ interface Read {
   readonly end: unknown;
 }
 
-async function readAll(source: AsyncIterable<string>): Promise<Read> {
+function readAll(events: readonly string[]): Read {
   const steps: CompletionStep[] = [];
-  const reading = readCompletion(source, 5);
+  const reader = new CompletionReader(5);
   try {
-    for (;;) {
-      const next = await reading.next();
-      if (next.done === true) return { ids: idsOf(steps), steps, end: next.value };
-      steps.push(next.value);
-    }
+    for (const data of events.filter((one) => one !== "[DONE]")) steps.push(reader.push(data));
+    return { ids: idsOf(steps), steps, end: reader.end() };
   } catch (error) {
     return { ids: idsOf(steps), steps, end: error instanceof EngineError ? [error.kind, error.message] : error };
   }
@@ -26,9 +23,8 @@ async function readAll(source: AsyncIterable<string>): Promise<Read> {
 
 const idsOf = (steps: readonly CompletionStep[]): number[] => steps.flatMap(({ tokens }) => tokens.map(({ id }) => id));
 
-async function* saying(...events: readonly unknown[]): AsyncGenerator<string> {
-  for (const event of events) yield typeof event === "string" ? event : JSON.stringify(event);
-}
+const saying = (...events: readonly unknown[]): string[] =>
+  events.map((event) => (typeof event === "string" ? event : JSON.stringify(event)));
 
 const chunk = (finish: string | null, ...ids: readonly number[]): unknown => ({
   choices: [{ index: 0, token_ids: ids, finish_reason: finish }],
@@ -36,8 +32,8 @@ const chunk = (finish: string | null, ...ids: readonly number[]): unknown => ({
 });
 
 describe("a captured stream", () => {
-  test("is read with its tokens, counters and end", async () => {
-    const { ids, end } = await readAll(eventsOf("completion"));
+  test("is read with its tokens, counters and end", () => {
+    const { ids, end } = readAll(eventsOf("completion"));
     expect(ids).toHaveLength(8);
     expect(end).toEqual({
       reason: "length",
@@ -45,8 +41,8 @@ describe("a captured stream", () => {
     });
   });
 
-  test("has log-probabilities by token id, highest first", async () => {
-    const { steps } = await readAll(eventsOf("completion-logprobs"));
+  test("has log-probabilities by token id, highest first", () => {
+    const { steps } = readAll(eventsOf("completion-logprobs"));
     for (const { id, logprob = 1, top = [] } of steps.flatMap(({ tokens }) => tokens)) {
       expect(logprob).toBeLessThanOrEqual(0);
       expect(top.map((one) => one.id)).toContain(id);
@@ -77,8 +73,8 @@ describe("[DONE] is a clean end only after a legal finish", () => {
       "completion-refused",
       ["rejected", "The model's engine cannot work on this request."],
     ],
-  ])("%s", async (_title, name, want) => {
-    expect((await readAll(eventsOf(name))).end).toEqual(want);
+  ])("%s", (_title, name, want) => {
+    expect(readAll(eventsOf(name)).end).toEqual(want);
   });
 
   test.each<[string, readonly unknown[], unknown]>([
@@ -98,12 +94,12 @@ describe("[DONE] is a clean end only after a legal finish", () => {
     ],
     ["no JSON", ["<html>"], ["protocol", "the engine wrote an event that is no JSON object"]],
     ["a string", ['"oops"'], ["protocol", "the engine wrote an event that is no JSON object"]],
-  ])("%s", async (_title, events, want) => {
-    expect((await readAll(saying(...events))).end).toEqual(want);
+  ])("%s", (_title, events, want) => {
+    expect(readAll(saying(...events)).end).toEqual(want);
   });
 });
 
-test("without counters in between, the tokens themselves are counted; the engine has the last word", async () => {
+test("without counters in between, the tokens themselves are counted; the engine has the last word", () => {
   const plain = (...ids: readonly number[]): unknown => ({
     choices: [{ index: 0, token_ids: ids, finish_reason: null }],
   });
@@ -111,17 +107,18 @@ test("without counters in between, the tokens themselves are counted; the engine
     choices: [],
     usage: { prompt_tokens: 6, completion_tokens: 4, prompt_tokens_details: { cached_tokens: 3 } },
   };
-  const { steps, end } = await readAll(saying(plain(1), plain(2, 3), chunk("stop"), last, "[DONE]"));
+  const { steps, end } = readAll(saying(plain(1), plain(2, 3), chunk("stop"), last, "[DONE]"));
   expect(steps.map(({ usage }) => [usage.prompt_tokens, usage.completion_tokens])).toEqual([
     [5, 1],
     [5, 3],
     [5, 3],
+    [6, 4],
   ]);
   expect(end).toEqual({ reason: "stop", usage: { prompt_tokens: 6, completion_tokens: 4, cached_tokens: 3 } });
 });
 
-test("several tokens may come in one event, and the last event may be the end", async () => {
-  const { ids, end } = await readAll(saying(chunk(null, 1, 2), chunk("stop", 1, 2, 3), "[DONE]"));
+test("several tokens may come in one event, and the last event may be the end", () => {
+  const { ids, end } = readAll(saying(chunk(null, 1, 2), chunk("stop", 1, 2, 3), "[DONE]"));
   expect(ids).toEqual([1, 2, 1, 2, 3]);
   expect(end).toMatchObject({ reason: "stop", usage: { completion_tokens: 5 } });
 });

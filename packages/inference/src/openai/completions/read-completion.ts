@@ -43,33 +43,39 @@ interface ChunkLogprobs {
 /**
  * Reads the data of the events of one choice. What vLLM ends with `[DONE]` may have failed all the same: an end is legal
  * only after a finish reason of `stop` or `length`; `abort`, `error`, an error frame and silence are failures.
- * @param promptTokens stands until the engine counts itself: a router between may drop the wish for counters in every event (vllm-router 0.1.17 does)
- * @throws {EngineError} `crashed` where it broke off, `protocol` for what no vLLM says
  */
-export async function* readCompletion(
-  source: AsyncIterable<string>,
-  promptTokens: number,
-): AsyncGenerator<CompletionStep, CompletionEnd> {
-  let usage: CompletionUsage = { prompt_tokens: promptTokens, completion_tokens: 0, cached_tokens: 0 };
-  let written = 0;
-  let reason: string | undefined;
-  for await (const data of source) {
-    if (data === "[DONE]") break;
-    const chunk = parseChunk(data);
-    if (chunk.error !== undefined) throw asStreamFailure(chunk.error, usage.completion_tokens === 0);
-    const [choice] = chunk.choices ?? [];
-    written += choice?.token_ids?.length ?? 0;
-    usage = usageOf(chunk, usage, written);
-    if (!choice) continue;
-    if (reason !== undefined) throw new EngineError("protocol", "the engine went on after the end of a choice");
-    reason = choice.finish_reason ?? undefined;
-    yield { tokens: tokensOf(choice), usage };
+export class CompletionReader {
+  #usage: CompletionUsage;
+  #written = 0;
+  #reason: string | undefined;
+
+  /** @param promptTokens stands until the engine counts itself: a router between may drop the wish for counters in every event (vllm-router 0.1.17 does) */
+  constructor(promptTokens: number) {
+    this.#usage = { prompt_tokens: promptTokens, completion_tokens: 0, cached_tokens: 0 };
   }
-  if (reason === "stop" || reason === "length") return { reason, usage };
-  throw new EngineError(
-    "crashed",
-    `the engine ended a stream ${reason === undefined ? "in the middle" : `with "${reason}"`}`,
-  );
+
+  /** @param data any but `[DONE]` @throws {EngineError} `crashed` where it broke off, `protocol` for what no vLLM says */
+  push(data: string): CompletionStep {
+    const chunk = parseChunk(data);
+    if (chunk.error !== undefined) throw asStreamFailure(chunk.error, this.#usage.completion_tokens === 0);
+    const choice = chunk.choices?.[0];
+    this.#written += choice?.token_ids?.length ?? 0;
+    this.#usage = usageOf(chunk, this.#usage, this.#written);
+    if (!choice) return { tokens: [], usage: this.#usage };
+    if (this.#reason !== undefined) throw new EngineError("protocol", "the engine went on after the end of a choice");
+    this.#reason = choice.finish_reason ?? undefined;
+    return { tokens: tokensOf(choice), usage: this.#usage };
+  }
+
+  /** @throws {EngineError} `crashed` where the end is not legal */
+  end(): CompletionEnd {
+    const reason = this.#reason;
+    if (reason === "stop" || reason === "length") return { reason, usage: this.#usage };
+    throw new EngineError(
+      "crashed",
+      `the engine ended a stream ${reason === undefined ? "in the middle" : `with "${reason}"`}`,
+    );
+  }
 }
 
 function parseChunk(data: string): Chunk {

@@ -24,7 +24,7 @@ export function scriptedCore(script: Script, metadata: EngineMetadata): EngineCo
       running += request.n;
       try {
         const play = { count: usageCounter(countPrompt(request)), request, signal, writer, progress };
-        for (const step of stepsFor(script, request)) yield* perform(step, play);
+        for (const step of stepsFor(script, request)) for await (const event of perform(step, play)) yield [event];
       } finally {
         running -= request.n;
       }

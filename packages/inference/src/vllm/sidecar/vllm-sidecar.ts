@@ -60,7 +60,7 @@ export class VllmSidecar {
   readonly engine: OpenAiEngine;
   /** Another connection after every start. */
   readonly #upstream: Upstream = {
-    stream: (path, body, signal) => this.#connected().stream(path, body, signal),
+    open: async (path, body, signal) => this.#connected().open(path, body, signal),
     read: (path, signal, body) => this.#connected().read(path, signal, body),
     close: async () => this.#connection?.close(),
   };

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { compileGrammars } from "@parley/inference";
+import type { EngineUsage } from "@parley/inference";
 import type { RequestContext } from "../../edge/request-context.ts";
 import { entryOf } from "../../edge/take-entry.ts";
 import { toEngineRequest } from "../../contract/to-engine-request.ts";
@@ -13,14 +14,16 @@ import { admit } from "../../limits/admit.ts";
 import type { AdmissionDeps } from "../../limits/admit.ts";
 import { setLimitHeaders } from "../../limits/limit-headers.ts";
 import type { Limits } from "../../limits/limits.ts";
-import { meter, settle } from "../../metering/meter.ts";
+import { Meter } from "../../metering/meter.ts";
 import { priceOf } from "../../metering/price.ts";
+import { ChunkText } from "../../relay/chunk-text.ts";
 import { collect } from "../../relay/collect.ts";
 import type { CollectedAnswer, CollectOptions } from "../../relay/collect.ts";
 import type { GatheredBytes } from "../../relay/gathered-bytes.ts";
 import { newHead } from "../../relay/head.ts";
-import { toChunks } from "../../relay/to-chunks.ts";
-import type { Chunk } from "../../relay/to-chunks.ts";
+import { relayAnswer } from "../../relay/relay-answer.ts";
+import type { AnswerBatch } from "../../relay/relay-answer.ts";
+import { ChunkMaker } from "../../relay/to-chunks.ts";
 import { toUsage } from "../../relay/usage.ts";
 import { writeAnswer } from "../../relay/write-answer.ts";
 import { writeEvents } from "../../relay/write-events.ts";
@@ -65,18 +68,10 @@ async function run(
   const { promptTokens, request } = await fitContext(model, asked, signal);
 
   const isStream = body.stream === true;
-  const admissionRequest = {
-    record,
-    requestId,
-    caller,
-    entry: entryOf(response),
-    model,
-    isStream,
-    n: request.n,
-    promptTokens,
-    maxTokens: request.max_tokens,
-    isMaximumNamed: typeof (body.max_completion_tokens ?? body.max_tokens) === "number",
-  };
+  const { n, max_tokens: maxTokens } = request;
+  const isMaximumNamed = typeof (body.max_completion_tokens ?? body.max_tokens) === "number";
+  const size = { isStream, n, promptTokens, maxTokens, isMaximumNamed };
+  const admissionRequest = { record, requestId, caller, entry: entryOf(response), model, ...size };
   Object.assign(record, { model: model.id, isStream });
   await using permit = await admit(admissionRequest, admission, signal);
   await setLimitHeaders(response, limits, caller);
@@ -84,32 +79,29 @@ async function run(
   const { maxTokens: max_tokens } = permit;
   const hasLogprobs = body.logprobs === true;
   const constrained = { ...request, max_tokens, grammars: compileGrammars(request, validated.schemas) };
-  const events = meter(model.engine.stream(constrained, signal), permit, record, nowMs);
-  const answer = toChunks(events, {
-    head: newHead(body.model, metadata.system_fingerprint, nowMs()),
-    n: request.n,
-    includesUsage: !isStream || body.stream_options?.include_usage === true,
-    hasLogprobs,
-    toUsage: (usage) => toUsage(usage, priceOf(usage, model.pricing)),
-  });
-  const chunks = settle(answer, permit, toApiError);
+  const meter = new Meter(permit, () => (record.firstEventMs = nowMs() - record.startedAtMs));
+  const chunks = new ChunkMaker(n, hasLogprobs);
+  const batches = relayAnswer(model.engine.stream(constrained, signal), { meter, chunks, explain: toApiError });
+  const head = newHead(body.model, metadata.system_fingerprint, nowMs());
+  const form = { head, toUsage: (usage: EngineUsage) => toUsage(usage, priceOf(usage, model.pricing)) };
   // Awaited here: leaving the block releases the permit.
   if (!isStream) {
     const held = gatheredBytes.open(caller.keyId, context.end);
-    return await collectFor(response, chunks, { hasLogprobs, held }, (error) => permit.fail(error));
+    return await collectFor(response, batches, { ...form, hasLogprobs, held }, (error) => permit.fail(error));
   }
   const noteBroken = (error: unknown): void => {
     permit.fail(error);
     onBroken(context, error);
   };
-  await writeEvents(response, chunks, { timings, requestId, signal, onBroken: noteBroken });
+  const text = new ChunkText({ ...form, includesUsage: body.stream_options?.include_usage === true });
+  await writeEvents(response, batches, { text, timings, requestId, signal, onBroken: noteBroken });
   return undefined;
 }
 
 /** What the answer holds is free when its connection has closed. */
 async function collectFor(
   response: ServerResponse,
-  chunks: AsyncIterable<Chunk>,
+  batches: AsyncIterable<AnswerBatch>,
   options: CollectOptions,
   onFailed: (error: unknown) => void,
 ): Promise<CollectedAnswer> {
@@ -117,7 +109,7 @@ async function collectFor(
   try {
     // A response that is closed emits no further `close`.
     if (response.destroyed) throw new HangUp();
-    return await collect(chunks, options);
+    return await collect(batches, options);
   } catch (error) {
     options.held.release();
     onFailed(error);

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { bytesOf, everyCut } from "../../test/cuts.ts";
-import { readLines } from "./read-lines.ts";
+import { LineReader } from "./line-reader.ts";
 
-async function* stream(pieces: readonly (readonly number[])[]): AsyncGenerator<Uint8Array> {
-  for (const piece of pieces) yield Uint8Array.from(piece);
+function read(pieces: readonly (readonly number[])[], longest?: number): string[] {
+  const reader = new LineReader(longest);
+  return [...pieces.flatMap((piece) => reader.push(Uint8Array.from(piece))), ...reader.end()];
 }
 
 describe("lines", () => {
@@ -13,15 +14,15 @@ describe("lines", () => {
     ["empty ones", "\n\na\n\n", ["a"]],
     ["none", "", []],
     ["a broken character at the end", "a\uFFFD", ["a\uFFFD"]],
-  ])("%s are the same however the bytes are cut", async (_title, text, want) => {
+  ])("%s are the same however the bytes are cut", (_title, text, want) => {
     for (const pieces of [...everyCut(bytesOf(text)), bytesOf(text).map((byte) => [byte])]) {
-      expect(await Array.fromAsync(readLines(stream(pieces)))).toEqual(want);
+      expect(read(pieces)).toEqual(want);
     }
   });
 
-  test("noise without line breaks is given in pieces", async () => {
+  test("noise without line breaks is given in pieces", () => {
     const noise = Array.from({ length: 100 }, () => bytesOf("x".repeat(100)));
-    const lines = await Array.fromAsync(readLines(stream(noise), 1000));
+    const lines = read(noise, 1000);
     expect(lines.join("")).toHaveLength(10_000);
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(1100);
   });
