@@ -153,6 +153,8 @@ export interface EngineGauges {
   readonly restarts: number;
   /** Requests whose generation started and did not complete, because of a hang-up or a crash. Refusals do not count. */
   readonly aborted: number;
+  /** Endpoints that get no requests, because they failed; 0 where the engine is a process of ours. */
+  readonly ejected: number;
 }
 
 /** One served model. Every driver implements this interface and passes the same contract tests. */

@@ -47,7 +47,7 @@ describe("an engine process that fails while it streams", () => {
     await engine.whenReady();
     expect(await isAnswering(engine)).toBe(true);
     expect(engine.pid).not.toBe(pid);
-    expect(engine.gauges()).toEqual({ running: 0, restarts: 1, aborted: 3 });
+    expect(engine.gauges()).toEqual({ running: 0, restarts: 1, aborted: 3, ejected: 0 });
   });
 
   test("while it is away new work is refused at once", async () => {

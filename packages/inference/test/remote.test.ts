@@ -61,8 +61,10 @@ describe("another place is asked", () => {
     const port = Number(new URL(gone.url).port);
     await gone.stop();
     for (let turn = 0; turn < 3; turn += 1) expect(await ask(engine)).toBe("abcdefgh");
+    expect(engine.gauges().ejected).toBe(1);
     const back = await open(answerWell, port);
     await until("it is asked again", async () => (await ask(engine)) === "abcdefgh" && back.asked > 0);
+    expect(engine.gauges().ejected).toBe(0);
   });
 
   test("never once something of an answer was seen, and never for what it says of the request", async () => {

@@ -105,7 +105,8 @@ export class ChildEngine implements Engine {
   }
 
   gauges(): EngineGauges {
-    return { running: this.#workload.running, restarts: this.#supervisor.restarts, aborted: this.#workload.aborted };
+    const { running, aborted } = this.#workload;
+    return { running, restarts: this.#supervisor.restarts, aborted, ejected: 0 };
   }
 
   /** What the process is doing. @throws {EngineError} */

@@ -88,6 +88,7 @@ export class OpenAiEngine implements Engine {
       running: this.#workload.running,
       restarts: this.#options.lifecycle.restarts,
       aborted: this.#workload.aborted,
+      ejected: this.#options.upstream.ejected,
     };
   }
 

@@ -7,5 +7,7 @@ export interface Upstream {
   open(path: string, body: string, signal: AbortSignal, origin?: RequestOrigin): Promise<EventBatches>;
   /** A whole answer. */
   read(path: string, signal: AbortSignal, body?: string): Promise<string>;
+  /** Endpoints that get no requests, because they failed. */
+  readonly ejected: number;
   close(): Promise<void>;
 }

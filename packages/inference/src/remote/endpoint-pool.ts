@@ -19,6 +19,10 @@ export class EndpointPool implements Upstream {
     return this.#endpoints.filter((endpoint) => !endpoint.isEjected(now));
   }
 
+  get ejected(): number {
+    return this.#endpoints.length - this.healthy.length;
+  }
+
   /** Why every endpoint failed its latest request; undefined while one works. */
   get failureReason(): string | undefined {
     if (this.#endpoints.some((one) => !one.isFailing)) return undefined;

@@ -133,6 +133,11 @@ function addGauges(registers: Registry[], { models, requests, lostLines }: Obser
     "Generations that were stopped before their end.",
     (model) => model.engine.gauges().aborted,
   );
+  perModel(
+    "parley_endpoints_ejected",
+    "Endpoints of the model that get no requests for a while, because they failed.",
+    (model) => model.engine.gauges().ejected,
+  );
   gauge("parley_requests_running", "Admitted requests that run.", [], function () {
     this.set(requests.running);
   });

@@ -62,6 +62,7 @@ export class VllmSidecar {
   readonly #upstream: Upstream = {
     open: async (path, body, signal) => this.#connected().open(path, body, signal),
     read: (path, signal, body) => this.#connected().read(path, signal, body),
+    ejected: 0, // One that fails is started again instead.
     close: async () => this.#connection?.close(),
   };
   #model: OpenModel | undefined;
