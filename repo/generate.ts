@@ -4,6 +4,8 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import openapiTypescript, { astToString } from "openapi-typescript";
 import { parse } from "yaml";
+import { boundsPage } from "../docs/bounds-page.ts";
+import type { ContractLimits } from "../docs/bounds-page.ts";
 import { configurationPage } from "../docs/configuration-page.ts";
 import { buildSite } from "../docs/build-site.ts";
 import { generatorsPage } from "../docs/generators-page.ts";
@@ -39,6 +41,7 @@ export async function generate(): Promise<GeneratedFiles> {
     ["packages/client/src/generated/retry-rules.ts", retryRulesOf(contract, source)],
     ...(await copiesForJudge()),
     ["packages/server/parley.schema.json", `${JSON.stringify(configSchema(), undefined, 2)}\n`],
+    ["docs/guides/bounds.md", boundsPage(contract["x-limits"])],
     ["docs/guides/configuration.md", configurationPage()],
     ["docs/guides/generators.md", generatorsPage()],
     ...(await buildSite(document)),
@@ -47,7 +50,7 @@ export async function generate(): Promise<GeneratedFiles> {
 }
 
 type Bundle = Document & {
-  readonly "x-limits": Readonly<Record<LimitName, { readonly value: number }>>;
+  readonly "x-limits": ContractLimits & Readonly<Record<LimitName, ContractLimits[string]>>;
 };
 type LimitName = "requestDeadlineSeconds" | "keepAliveSeconds" | "noRetryAboveSeconds";
 

@@ -9,3 +9,4 @@ export { defaultNames, defaultsOf, modelShortcuts } from "./config/default-model
 export { describe, toText } from "./config/setting.ts";
 export type { Setting, ValueSchema } from "./config/setting.ts";
 export { settingNames, settings } from "./config/settings.ts";
+export { fixedBounds } from "./fixed-bounds.ts";

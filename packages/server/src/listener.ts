@@ -13,7 +13,7 @@ import type { Log } from "./observe/log.ts";
 import type { RefusalSample } from "./observe/refusal-sample.ts";
 
 /** Each scrape holds its own text while it is read. */
-const maxMetricsSockets = 64;
+export const maxMetricsSockets = 64;
 
 /** The port cannot be opened; the message says what to do. */
 export class ListenError extends Error {}

@@ -7,7 +7,7 @@ import { attachContext, newRequestId } from "./request-context.ts";
 const clientIdPattern = new RegExp(`^[ -~]{1,${contract["x-limits"].clientRequestIdCharacters.value}}$`);
 
 /** Of a path in the log and the metrics; a caller can write a much longer one. */
-const maxPathLength = 256;
+export const maxPathLength = 256;
 
 /**
  * The first stage: names the request and starts its time-out. One signal aborts when the caller hangs up, when the

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import ipaddr from "ipaddr.js";
 
 /** Connections beyond the bounds that are kept for `/health` and `/ready`. */
-const placesForProbes = 16;
+export const placesForProbes = 16;
 
 export interface SocketBounds {
   readonly ofAll: number;

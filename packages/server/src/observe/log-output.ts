@@ -1,7 +1,7 @@
 import sonicBoom from "sonic-boom";
 
 /** Bytes of the log that may wait to be written. Lines beyond are lost, so that a full disk costs no memory. */
-const maxWaitingBytes = 1024 * 1024;
+export const maxWaitingBytes = 1024 * 1024;
 
 /**
  * Writes the log to a file descriptor without ever blocking the server. What cannot be written is tried again every second,

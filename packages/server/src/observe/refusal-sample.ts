@@ -1,6 +1,6 @@
 const windowMs = 60_000;
 /** Anybody can be refused as often as they like, so only so many of these lines are written in a minute. */
-const maxLines = 600;
+export const maxLines = 600;
 
 /** Which refusals of callers without a valid key are written to the log. */
 export class RefusalSample {

@@ -34,7 +34,7 @@ const columnOf: Readonly<Record<keyof KeyRules, string>> = {
 const rules = Object.keys(columnOf) as readonly (keyof KeyRules)[]; // the keys of a constant object
 
 /** Bounds the memory of the cache, whose entries are small. */
-const maxCached = 10_000;
+export const maxCached = 10_000;
 
 /**
  * Keys in SQLite. A change is on the disk before its call returns. A key that was found is cached until this or another
