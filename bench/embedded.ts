@@ -134,7 +134,7 @@ try {
   // A ready engine has a process.
   for (const { name, engine } of engines) console.log(`${name}: at rest ${memoryOf(engine.pid as number)}`);
   for (const { name, engine } of engines) {
-    // Another key every time: what a key has had read is not read again.
+    // Each reading uses a new key, because a key that comes again reuses its cache.
     const reads = await repeat((round) => time(engine, { key: `reader ${round}`, words: promptTokens, maxTokens: 1 }));
     const speeds = reads.map((ms) => (promptTokens / ms) * 1000);
     console.log(`${name}: prompt of ${promptTokens} tokens ${show(speeds, "tokens/s")}`);

@@ -12,7 +12,7 @@ export function acceptsInSomeOrder(walk: GrammarWalk, node: Node, source: string
 }
 
 const mostMembers = 10;
-/** Nested objects and arrays multiply the orders, and a walk of a long text takes long. */
+/** Bounds the search: the number of orders is a product over all nested objects. */
 const mostTried = 1_000_000;
 
 const dead = union([]);
