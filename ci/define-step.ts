@@ -20,7 +20,7 @@ export const step = (row: Row): Step => ({
   ...row,
 });
 
-/** A suite of `vitest.config.ts`. Types come first: they find a broken program in seconds. */
+/** A suite of `vitest.config.ts`. It runs after the types, which find a broken program in seconds. */
 export const suite = (row: Omit<Row, "command">): Step => {
   const cores = row.cores ?? 2;
   const command = ["vitest", "run", "--project", row.name, `--maxWorkers=${cores}`] as const;

@@ -9,7 +9,7 @@ import { neutral } from "./requests.ts";
 const demoModels = fileURLToPath(new URL("../../../demo-models", import.meta.url));
 const hashes = JSON.parse(readFileSync(join(demoModels, "hashes.json"), "utf8")) as Record<string, { sha256: string }>; // as the export writes it
 
-/** A demonstration model in the Hugging Face format. Its weights are made of the GGUF file once for all tests. */
+/** A demonstration model in the Hugging Face format. Its weights are derived from the GGUF file once, for all tests. */
 const demoFolder = (name: string): string =>
   deriveModelFolder({
     source: join(demoModels, name),

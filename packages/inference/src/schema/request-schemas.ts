@@ -42,7 +42,7 @@ export interface CompiledWanted {
   readonly isFinal: boolean;
 }
 
-/** The header of ignored parameters shows fewer. */
+/** More than `x-ignored-params` ever shows. */
 const mostAnnotations = 64;
 
 /** Rules of different parameters have different names, since all of them stand in one grammar. */

@@ -53,7 +53,7 @@ async function* generate(
   }
 }
 
-/** The text of a seed must depend on the request alone. */
+/** With a seed, the text must depend on the request alone. */
 const userOf = ({ seed, origin }: EngineRequest, { tokens }: Prompt): SlotUser => ({
   isSolo: seed !== undefined,
   key: origin?.key,

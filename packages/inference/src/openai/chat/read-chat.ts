@@ -40,7 +40,7 @@ export class ChatReader {
   #usage: ChatUsage;
   #reason: string | undefined;
 
-  /** @param promptTokens stands until the upstream counts itself */
+  /** @param promptTokens our own count, used until the upstream reports its own */
   constructor(promptTokens: number) {
     this.#usage = { ...nothing, prompt_tokens: promptTokens };
   }
