@@ -15,10 +15,12 @@ export interface State extends Disposable {
 export function openState(dataDir: string): State {
   const database = openDatabase(dataDir);
   const sync = new DiskSync(database);
+  const ledger = new SqliteUsageLedger(database, sync);
   return {
     keys: new SqliteKeyStore(database),
-    ledger: new SqliteUsageLedger(database, sync),
+    ledger,
     [Symbol.dispose]: () => {
+      ledger[Symbol.dispose]();
       sync[Symbol.dispose]();
       database.close();
     },

@@ -13,6 +13,7 @@ import type {
 } from "../metering/usage-ledger.ts";
 import type { DiskSync } from "./disk-sync.ts";
 import { inTransaction } from "./transaction.ts";
+import { WriteGroup } from "./write-group.ts";
 
 interface EntryRow extends EngineUsage {
   readonly id: string;
@@ -32,9 +33,10 @@ interface EntryRow extends EngineUsage {
  * in the same transaction, and added up here, since SQLite has no decimals. What is written reaches the disk a moment
  * later. When that fails, the ledger refuses new entries until it succeeds.
  */
-export class SqliteUsageLedger implements UsageLedger {
+export class SqliteUsageLedger implements UsageLedger, Disposable {
   readonly #database: DatabaseSync;
   readonly #sync: DiskSync;
+  readonly #group: WriteGroup;
   readonly #insert: StatementSync;
   readonly #update: StatementSync;
   readonly #close: StatementSync;
@@ -45,6 +47,7 @@ export class SqliteUsageLedger implements UsageLedger {
     const counts = "prompt_tokens = ?, cached_tokens = ?, completion_tokens = ?, reasoning_tokens = ?";
     this.#database = database;
     this.#sync = sync;
+    this.#group = new WriteGroup(database, () => sync.noteCommit());
     this.#insert = database.prepare(
       `INSERT INTO requests (id, key_id, model, is_stream, started_ms, outcome, prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, cost_usd, prices)
        VALUES (?, ?, ?, ?, ?, 'open', 0, 0, 0, 0, '0', ?)`,
@@ -66,8 +69,7 @@ export class SqliteUsageLedger implements UsageLedger {
 
   async open(record: OpenRecord): Promise<void> {
     this.#sync.assertSound();
-    this.#open(record);
-    this.#sync.noteCommit();
+    await this.#group.add(() => this.#open(record));
   }
 
   #open({ id, keyId, model, isStream, startedMs, pricing }: OpenRecord): void {
@@ -75,21 +77,19 @@ export class SqliteUsageLedger implements UsageLedger {
   }
 
   async checkpoint(checkpoints: readonly Checkpoint[]): Promise<void> {
-    inTransaction(this.#database, () => {
+    await this.#group.add(() => {
       for (const { id, usage } of checkpoints) this.#update.run(...countsOf(usage), id);
     });
-    this.#sync.noteCommit();
   }
 
   async close({ id, usage, outcome, errorCode, costUsd, endedMs }: CloseRecord): Promise<void> {
-    inTransaction(this.#database, () => {
+    await this.#group.add(() => {
       const closed = this.#close.get(...countsOf(usage), outcome, errorCode ?? null, costUsd, endedMs, id);
       if (!closed) return;
       const keyId = String(closed["key_id"]);
       addTo(this.#ever, [keyId], costUsd);
       addTo(this.#monthly, [keyId, monthOf(endedMs)], costUsd);
     });
-    this.#sync.noteCommit();
   }
 
   /** A data folder has one server at a time, so whatever is open when one starts was left by a dead one. */
@@ -135,6 +135,11 @@ export class SqliteUsageLedger implements UsageLedger {
       this.#database.exec("DELETE FROM requests WHERE id = 'probe'");
     });
     await this.#sync.flush();
+  }
+
+  /** Writes what waits. To be called before the database is closed. */
+  [Symbol.dispose](): void {
+    this.#group[Symbol.dispose]();
   }
 
   #select(condition: string, ...values: string[]): EntryRow[] {

@@ -1,0 +1,50 @@
+import { DatabaseSync } from "node:sqlite";
+import { beforeEach, expect, test } from "vitest";
+import { WriteGroup } from "./write-group.ts";
+
+let database: DatabaseSync;
+let commits: number;
+let group: WriteGroup;
+
+beforeEach(() => {
+  database = new DatabaseSync(":memory:");
+  database.exec("CREATE TABLE numbers (number INTEGER UNIQUE)");
+  commits = 0;
+  group = new WriteGroup(database, () => (commits += 1));
+});
+
+const insert = (number: number) => (): void => void database.prepare("INSERT INTO numbers VALUES (?)").run(number);
+const written = (): unknown[] =>
+  database
+    .prepare("SELECT number FROM numbers ORDER BY number")
+    .all()
+    .map(({ number }) => number);
+
+test("what one turn writes is one commit", async () => {
+  await Promise.all([group.add(insert(1)), group.add(insert(2)), group.add(insert(3))]);
+  expect(written()).toEqual([1, 2, 3]);
+  expect(commits).toBe(1);
+  await group.add(insert(4));
+  expect(commits).toBe(2);
+});
+
+test("a change that fails takes none of the others with it", async () => {
+  const results = await Promise.allSettled([group.add(insert(1)), group.add(insert(1)), group.add(insert(2))]);
+  expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  expect(written()).toEqual([1, 2]);
+});
+
+test("every change fails when nothing can be written", async () => {
+  database.exec("PRAGMA query_only = 1");
+  const results = await Promise.allSettled([group.add(insert(1)), group.add(insert(2))]);
+  expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  expect(commits).toBe(0);
+});
+
+test("the end commits what waits", async () => {
+  const promise = group.add(insert(1));
+  group[Symbol.dispose]();
+  expect(written()).toEqual([1]);
+  database.close();
+  await promise;
+});
