@@ -194,7 +194,7 @@ class MemberWriter {
 
   #writeState(number: number): void {
     const trie = this.#trieOf(number);
-    const declared = trie.next.size > 0 ? [this.#writeNames(trie)] : [];
+    const declared = trie.next.length > 0 ? [this.#writeNames(trie)] : [];
     const options = [...declared, ...(this.#free.get(number) ?? [])];
     defineState(this.#automaton, number, this.#name, options, this.#context.define);
   }
@@ -246,7 +246,7 @@ class MemberWriter {
       return next.size === 1 ? [...next].join("") : `(${Array.from(next, (one) => one || '""').join(" | ")})`;
     };
     const listed =
-      literals.next.size > 0
+      literals.next.length > 0
         ? [writeTrie(literals, writeEnds, (branch, write) => this.#defineBranch(branch, write))]
         : [];
     return `":" sp (${[...listed, ...others].join(" | ")})`;

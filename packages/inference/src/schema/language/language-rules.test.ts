@@ -84,15 +84,15 @@ describe("llama.cpp lets a model write exactly the strings of the language", () 
 });
 
 describe("llama.cpp lets a model write exactly the numbers of the set", () => {
-  const between = (min: number, max: number): NumberSet =>
-    NumberSet.atLeast(min, enough).intersect(NumberSet.atMost(max, enough), enough);
+  const between = (minimum: number, maximum: number): NumberSet =>
+    NumberSet.within({ minimum, maximum }, false, enough);
 
   test.each<[string, NumberSet]>([
     ["any", NumberSet.any()],
     ["integers", NumberSet.integers()],
     ["bytes", between(0, 255).intersect(NumberSet.integers(), enough)],
     ["degrees", between(-180, 180)],
-    ["more than a fraction", NumberSet.moreThan(0.05, enough)],
+    ["more than a fraction", NumberSet.within({ exclusiveMinimum: 0.05 }, false, enough)],
     ["cents", NumberSet.multiplesOf(0.01, enough)],
     ["multiples of 7", NumberSet.multiplesOf(7, enough)],
     ["a few values", NumberSet.of([0, -1.5, 1e21], enough)],

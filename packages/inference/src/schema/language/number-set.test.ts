@@ -2,8 +2,10 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ComplexityBudget, SchemaTooComplex } from "../complexity-budget.ts";
 import { NumberSet } from "./number-set.ts";
+import type { NumberBounds } from "./number-set.ts";
 
 const enough = new ComplexityBudget(1e9);
+const within = (bounds: NumberBounds): NumberSet => NumberSet.within(bounds, false, enough);
 
 /** Numbers of few digits, so that equal and neighbouring ones are often drawn, and some that are far away. */
 const decimals = fc.tuple(fc.integer({ min: -1100, max: 1100 }), fc.integer({ min: -3, max: 1 }));
@@ -16,10 +18,10 @@ describe("a set decides like arithmetic", () => {
   test("about bounds and values", () => {
     fc.assert(
       fc.property(numbers, numbers, (bound, value) => {
-        expect(NumberSet.atLeast(bound, enough).includes(value)).toBe(value >= bound);
-        expect(NumberSet.atMost(bound, enough).includes(value)).toBe(value <= bound);
-        expect(NumberSet.moreThan(bound, enough).includes(value)).toBe(value > bound);
-        expect(NumberSet.lessThan(bound, enough).includes(value)).toBe(value < bound);
+        expect(within({ minimum: bound }).includes(value)).toBe(value >= bound);
+        expect(within({ maximum: bound }).includes(value)).toBe(value <= bound);
+        expect(within({ exclusiveMinimum: bound }).includes(value)).toBe(value > bound);
+        expect(within({ exclusiveMaximum: bound }).includes(value)).toBe(value < bound);
         expect(NumberSet.of([bound, 3], enough).includes(value)).toBe(value === bound || value === 3);
       }),
       { numRuns: 60 },
@@ -59,8 +61,7 @@ describe("a set decides like arithmetic", () => {
   });
 });
 
-const between = (min: number, max: number): NumberSet =>
-  NumberSet.atLeast(min, enough).intersect(NumberSet.atMost(max, enough), enough);
+const between = (minimum: number, maximum: number): NumberSet => within({ minimum, maximum });
 
 describe("sets", () => {
   test("of integers between bounds are listed", () => {
@@ -73,20 +74,20 @@ describe("sets", () => {
   test("are empty where nothing is left", () => {
     expect(between(3, 2).isEmpty).toBe(true);
     expect(between(0.1, 0.9).intersect(NumberSet.integers(), enough).isEmpty).toBe(true);
-    expect(NumberSet.atLeast(3, enough).isDisjointFrom(NumberSet.lessThan(3, enough), enough)).toBe(true);
-    expect(NumberSet.atLeast(3, enough).isDisjointFrom(NumberSet.atMost(3, enough), enough)).toBe(false);
+    expect(within({ minimum: 3 }).isDisjointFrom(within({ exclusiveMaximum: 3 }), enough)).toBe(true);
+    expect(within({ minimum: 3 }).isDisjointFrom(within({ maximum: 3 }), enough)).toBe(false);
   });
 
   test("have a shortest number", () => {
     expect(NumberSet.any().shortest()).toBe(0);
-    expect(NumberSet.moreThan(99.5, enough).shortest()).toBeGreaterThan(99.5);
+    expect(within({ exclusiveMinimum: 99.5 }).shortest()).toBeGreaterThan(99.5);
     expect(between(3, 2).shortest()).toBeUndefined();
   });
 
   test("combine as sets do", () => {
     fc.assert(
       fc.property(numbers, numbers, numbers, (a, b, value) => {
-        const [first, second] = [NumberSet.atLeast(a, enough), NumberSet.of([b], enough)];
+        const [first, second] = [within({ minimum: a }), NumberSet.of([b], enough)];
         const [inFirst, inSecond] = [value >= a, value === b];
         expect(first.union(second, enough).includes(value)).toBe(inFirst || inSecond);
         expect(first.minus(second, enough).includes(value)).toBe(inFirst && !inSecond);
@@ -100,7 +101,7 @@ describe("sets", () => {
   test("that mix multiples with other numbers never hold a number that is in neither", () => {
     const noMultiples = NumberSet.multiplesOf(5, enough)
       .complement(enough)
-      .intersect(NumberSet.atLeast(1, enough), enough);
+      .intersect(within({ minimum: 1 }), enough);
     const spellings = noMultiples.written(enough);
     expect(["6", "7.5"].every((text) => spellings.includes(text))).toBe(true);
     expect(["5", "5.0", "1e1", "5e0"].some((text) => spellings.includes(text))).toBe(false);
@@ -118,7 +119,7 @@ describe("what a model may write", () => {
   });
 
   test("needs some number of at most 20 digits", () => {
-    const huge = NumberSet.integers().intersect(NumberSet.atLeast(1e30, enough), enough);
+    const huge = NumberSet.integers().intersect(within({ minimum: 1e30 }), enough);
     expect(() => huge.written(enough)).toThrow(SchemaTooComplex);
   });
 });

@@ -3,8 +3,25 @@ import { comparisonAutomaton } from "./comparison-automaton.ts";
 import type { Order } from "./comparison-automaton.ts";
 import { decimalOf, plainText } from "./decimal.ts";
 import { Language } from "./language.ts";
+import { combine } from "./dfa.ts";
 import { multiplesAutomaton } from "./multiples-automaton.ts";
 import { allNumbers, plainNumbers, shortIntegers, shortNumbers } from "./number-spellings.ts";
+
+/** The bounds of `minimum` and its like. */
+export interface NumberBounds {
+  readonly minimum?: number | undefined;
+  readonly maximum?: number | undefined;
+  readonly exclusiveMinimum?: number | undefined;
+  readonly exclusiveMaximum?: number | undefined;
+}
+
+/** For each bound, how a number must compare with it. */
+const comparisons: readonly (readonly [keyof NumberBounds, (order: Order) => boolean])[] = [
+  ["minimum", (order) => order >= 0],
+  ["maximum", (order) => order <= 0],
+  ["exclusiveMinimum", (order) => order > 0],
+  ["exclusiveMaximum", (order) => order < 0],
+];
 
 /** What a set decides about: numbers without an exponent, or all. */
 type Domain = "plain" | "all";
@@ -56,29 +73,25 @@ export class NumberSet {
     return new NumberSet(constants().integers, "plain", true);
   }
 
-  static atLeast(bound: number, budget: ComplexityBudget): NumberSet {
-    return NumberSet.#compared(bound, (order) => order >= 0, budget);
-  }
-
-  static atMost(bound: number, budget: ComplexityBudget): NumberSet {
-    return NumberSet.#compared(bound, (order) => order <= 0, budget);
-  }
-
-  static moreThan(bound: number, budget: ComplexityBudget): NumberSet {
-    return NumberSet.#compared(bound, (order) => order > 0, budget);
-  }
-
-  static lessThan(bound: number, budget: ComplexityBudget): NumberSet {
-    return NumberSet.#compared(bound, (order) => order < 0, budget);
+  /** All numbers within the bounds, or only the integers. */
+  static within(bounds: NumberBounds, isInteger: boolean, budget: ComplexityBudget): NumberSet {
+    const compared = comparisons.flatMap(([keyword, accepts]) => {
+      const bound = bounds[keyword];
+      return bound === undefined ? [] : [comparisonAutomaton(decimalOf(bound + 0), accepts, budget)];
+    });
+    const all = isInteger ? NumberSet.integers() : NumberSet.any();
+    if (compared.length === 0) return all;
+    // Only the result is made smallest: two bounds together have few states as they are.
+    const both = compared.reduce((some, one) => combine(some, one, (inSome, inOne) => inSome && inOne, budget));
+    return new NumberSet(Language.accepted(both, all.#spellings, budget), all.#domain, isInteger);
   }
 
   static of(values: Iterable<number>, budget: ComplexityBudget): NumberSet {
     let set = new NumberSet(Language.none, "all");
-    for (const value of values)
-      set = set.union(
-        NumberSet.#compared(value, (order) => order === 0, budget),
-        budget,
-      );
+    for (const value of values) {
+      const equal = comparisonAutomaton(decimalOf(value + 0), (order) => order === 0, budget);
+      set = set.union(new NumberSet(Language.accepted(equal, constants().all, budget), "all"), budget);
+    }
     return set;
   }
 
@@ -86,12 +99,6 @@ export class NumberSet {
   static multiplesOf(divisor: number, budget: ComplexityBudget): NumberSet {
     const multiples = multiplesAutomaton(decimalOf(divisor), budget);
     return new NumberSet(Language.accepted(multiples, constants().plain, budget), "plain");
-  }
-
-  /** The numbers that compare with the bound as `accepts` says. */
-  static #compared(bound: number, accepts: (order: Order) => boolean, budget: ComplexityBudget): NumberSet {
-    const compared = comparisonAutomaton(decimalOf(bound + 0), accepts, budget);
-    return new NumberSet(Language.accepted(compared, constants().all, budget), "all");
   }
 
   intersect(other: NumberSet, budget: ComplexityBudget): NumberSet {

@@ -3,8 +3,8 @@
  * the tree, texts that begin alike are one. Adding a text makes a new tree, which shares all other branches with the old one.
  */
 export interface TextTrie<End> {
-  /** The branches by their first character. */
-  readonly next: ReadonlyMap<string, Branch<End>>;
+  /** The branches; each begins with another character. A list, because copying a map takes much longer. */
+  readonly next: readonly Branch<End>[];
   /** What may follow the text that ends here. */
   readonly ends: readonly End[];
 }
@@ -12,28 +12,34 @@ export interface TextTrie<End> {
 /** A run of characters without a branch, and the trie that follows it. */
 interface Branch<End> {
   readonly text: string;
+  /** The text as a GBNF literal. Many tries share a branch. */
+  readonly literal: string;
   readonly rest: TextTrie<End>;
 }
 
-export const emptyTrie: TextTrie<never> = { next: new Map(), ends: [] };
+export const emptyTrie: TextTrie<never> = { next: [], ends: [] };
 
 export function addText<End>(trie: TextTrie<End>, text: string, end: End): TextTrie<End> {
   if (text === "") return { next: trie.next, ends: [...trie.ends, end] };
-  const first = firstOf(text);
-  const branch = trie.next.get(first);
-  const added = branch ? extend(branch, text, end) : { text, rest: { next: emptyTrie.next, ends: [end] } };
-  return { next: new Map(trie.next).set(first, added), ends: trie.ends };
+  const first = text.codePointAt(0);
+  const at = trie.next.findIndex((branch) => branch.text.codePointAt(0) === first);
+  const branch = trie.next[at];
+  if (!branch) return { next: [...trie.next, branchOf(text, { next: [], ends: [end] })], ends: trie.ends };
+  const next = trie.next.slice();
+  next[at] = extend(branch, text, end);
+  return { next, ends: trie.ends };
 }
+
+const branchOf = <End>(text: string, rest: TextTrie<End>): Branch<End> => ({ text, literal: quote(text), rest });
 
 /** @param text begins with the same character as the branch */
-function extend<End>({ text: known, rest }: Branch<End>, text: string, end: End): Branch<End> {
+function extend<End>(branch: Branch<End>, text: string, end: End): Branch<End> {
+  const { text: known, rest } = branch;
   const length = commonLength(known, text);
-  const left = known.slice(length);
-  const shared = left === "" ? rest : { next: new Map([[firstOf(left), { text: left, rest }]]), ends: [] };
-  return { text: text.slice(0, length), rest: addText(shared, text.slice(length), end) };
+  if (length === known.length) return { ...branch, rest: addText(rest, text.slice(length), end) };
+  const shared = { next: [branchOf(known.slice(length), rest)], ends: [] };
+  return branchOf(text.slice(0, length), addText(shared, text.slice(length), end));
 }
-
-const firstOf = (text: string): string => String.fromCodePoint(text.codePointAt(0) ?? 0);
 
 /** The length of the longest text with which both begin. It ends between two characters. */
 export function commonLength(one: string, other: string): number {
@@ -45,7 +51,8 @@ export function commonLength(one: string, other: string): number {
 }
 
 /** A GBNF literal. The text is JSON, where control characters are already escaped. */
-export const quote = (text: string): string => `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+export const quote = (text: string): string =>
+  /["\\]/.test(text) ? `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"` : `"${text}"`;
 
 /**
  * The trie as a GBNF expression.
@@ -56,15 +63,14 @@ export function writeTrie<End>(
   writeEnds: (ends: readonly End[]) => string,
   define: (trie: TextTrie<End>, write: () => string) => string,
 ): string {
-  const branches = [...trie.next.values()];
-  const writeBranch = ({ text, rest }: Branch<End>): string => {
+  const writeBranch = ({ literal, rest }: Branch<End>): string => {
     const after = writeTrie(rest, writeEnds, define);
-    return after === "" ? quote(text) : `${quote(text)} ${after}`;
+    return after === "" ? literal : `${literal} ${after}`;
   };
-  const [only] = branches;
+  const [only] = trie.next;
   if (only === undefined) return writeEnds(trie.ends);
-  if (branches.length === 1 && trie.ends.length === 0) return writeBranch(only);
+  if (trie.next.length === 1 && trie.ends.length === 0) return writeBranch(only);
   return define(trie, () =>
-    [...branches.map(writeBranch), ...(trie.ends.length > 0 ? [writeEnds(trie.ends) || '""'] : [])].join(" | "),
+    [...trie.next.map(writeBranch), ...(trie.ends.length > 0 ? [writeEnds(trie.ends) || '""'] : [])].join(" | "),
   );
 }

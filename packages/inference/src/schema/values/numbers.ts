@@ -1,14 +1,6 @@
 import type { ComplexityBudget } from "../complexity-budget.ts";
 import { NumberSet } from "../language/number-set.ts";
-
-/** The bounds of `minimum` and its like, and `multipleOf`. */
-export interface NumberBounds {
-  readonly minimum?: number | undefined;
-  readonly maximum?: number | undefined;
-  readonly exclusiveMinimum?: number | undefined;
-  readonly exclusiveMaximum?: number | undefined;
-  readonly multipleOf?: number | undefined;
-}
+import type { NumberBounds } from "../language/number-set.ts";
 
 /**
  * A set of numbers. Most schemas need no more than all numbers, all integers or a list; automata are made only for the
@@ -34,18 +26,18 @@ export class Numbers {
     return new Numbers(listed, (budget) => NumberSet.of(listed, budget));
   }
 
-  static within(bounds: NumberBounds, budget: ComplexityBudget): Numbers {
-    const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = bounds;
-    const sets = [
-      ...(minimum === undefined ? [] : [NumberSet.atLeast(minimum, budget)]),
-      ...(maximum === undefined ? [] : [NumberSet.atMost(maximum, budget)]),
-      ...(exclusiveMinimum === undefined ? [] : [NumberSet.moreThan(exclusiveMinimum, budget)]),
-      ...(exclusiveMaximum === undefined ? [] : [NumberSet.lessThan(exclusiveMaximum, budget)]),
-      ...(multipleOf === undefined ? [] : [NumberSet.multiplesOf(multipleOf, budget)]),
-    ];
-    const [first, ...others] = sets;
-    if (first === undefined) return Numbers.all;
-    return Numbers.#from(others.reduce((both, set) => both.intersect(set, budget), first));
+  /** All numbers within the bounds, or only the integers. */
+  static within(
+    { multipleOf, ...bounds }: NumberBounds & { readonly multipleOf?: number | undefined },
+    isInteger: boolean,
+    budget: ComplexityBudget,
+  ): Numbers {
+    const isBounded = Object.values(bounds).some((bound) => bound !== undefined);
+    if (!isBounded && multipleOf === undefined) return isInteger ? Numbers.integers : Numbers.all;
+    const set = NumberSet.within(bounds, isInteger, budget);
+    return Numbers.#from(
+      multipleOf === undefined ? set : set.intersect(NumberSet.multiplesOf(multipleOf, budget), budget),
+    );
   }
 
   /** For the writers of grammars. */

@@ -104,11 +104,11 @@ export class OwnKeywords {
 
   #numbers(types: readonly JsonType[], keywords: Keywords): Numbers {
     if (!types.includes("number") && !types.includes("integer")) return Numbers.none;
-    const all = types.includes("number") ? Numbers.all : Numbers.integers;
+    const isInteger = !types.includes("number");
     const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = keywords;
     const bounds = { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf };
-    const key = JSON.stringify([all === Numbers.all, bounds]);
-    const numbers = this.#bounded.get(key) ?? all.intersect(Numbers.within(bounds, this.#budget), this.#budget);
+    const key = JSON.stringify([isInteger, bounds]);
+    const numbers = this.#bounded.get(key) ?? Numbers.within(bounds, isInteger, this.#budget);
     this.#bounded.set(key, numbers);
     return numbers;
   }
