@@ -1,17 +1,35 @@
-import { RequestBudgets, compileWanted } from "./request-schemas.ts";
-import type { CompiledWanted, WantedSchema } from "./request-schemas.ts";
+import { parentPort } from "node:worker_threads";
+import { RequestBudget } from "./request-budget.ts";
+import type { CountedSchema } from "./request-budget.ts";
+import { compileWanted } from "./request-schemas.ts";
+import type { WantedSchema } from "./request-schemas.ts";
+
+// The thread of `CompileThread`.
 
 /** A schema as text, which takes less time to hand over than its objects do. */
 export interface WantedText extends Omit<WantedSchema, "schema"> {
   readonly text: string;
 }
 
-/** Runs in a thread of `SchemaCompiler`. @param wanted those of one request, which share its budgets */
-export function compileAll(wanted: readonly WantedText[]): CompiledWanted[] {
-  const budgets = new RequestBudgets();
-  return wanted.map(({ text, ...rest }) => {
+/** A schema that was compiled before, and takes its steps from the budget of its request. */
+export type CompiledBefore = Pick<WantedSchema, "use"> & Pick<CountedSchema, "steps">;
+
+/** The schemas of one request in their order. */
+export type CompileJob = readonly (WantedText | CompiledBefore)[];
+
+parentPort?.on("message", (job: CompileJob) => parentPort?.postMessage(compileAll(job)));
+
+/** What was not compiled before. */
+function compileAll(job: CompileJob): CountedSchema[] {
+  const budget = new RequestBudget();
+  return job.flatMap((one) => {
+    if ("steps" in one) {
+      budget.take(one.use, one.steps);
+      return [];
+    }
+    const { text, ...rest } = one;
     // The text was made of a schema.
-    const one: WantedSchema = { ...rest, schema: JSON.parse(text) as WantedSchema["schema"] };
-    return compileWanted(one, budgets.of(one));
+    const schema = JSON.parse(text) as WantedSchema["schema"];
+    return [compileWanted({ ...rest, schema }, budget)];
   });
 }

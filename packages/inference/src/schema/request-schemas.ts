@@ -4,6 +4,8 @@ import { ComplexityBudget } from "./complexity-budget.ts";
 import { compileParameters, compileSchema, leftOpen } from "./compile-schema.ts";
 import type { CompiledSchema } from "./compile-schema.ts";
 import type { Schema } from "./dialect/raw-schema.ts";
+import { RequestBudget } from "./request-budget.ts";
+import type { CountedSchema, SchemaUse } from "./request-budget.ts";
 
 /** Publishes every schema that is compiled in this process or for it. */
 export const schemaCompilations = channel("parley:schema-compiled");
@@ -11,49 +13,54 @@ export const schemaCompilations = channel("parley:schema-compiled");
 /** A schema in a request, and how it is used. */
 export interface WantedSchema {
   readonly schema: Schema;
-  /**
-   * `answer`: of the content. `strict`: the parameters of a function that is `strict`. `lenient`: other parameters, of
-   * which as much is enforced as can be, in the worst case nothing.
-   */
-  readonly use: "answer" | "strict" | "lenient";
+  readonly use: SchemaUse;
   /** Whether the request is refused where no grammar can be made. */
   readonly isBinding: boolean;
-}
-
-/** The budget for all parameters that may stay unenforced: 128 tools with a budget each would take seconds. */
-const lenientSteps = 400_000;
-
-/** Limits the work for the schemas of one request, for each of them and for the tools together. */
-export class RequestBudgets {
-  readonly #strict = new ComplexityBudget();
-  readonly #lenient = new ComplexityBudget(lenientSteps);
-
-  of({ use }: WantedSchema): ComplexityBudget {
-    if (use === "answer") return new ComplexityBudget();
-    return use === "strict"
-      ? new ComplexityBudget(undefined, this.#strict)
-      : new ComplexityBudget(lenientSteps, this.#lenient);
-  }
-}
-
-export interface CompiledWanted {
-  readonly compiled: CompiledSchema;
-  /** Whether another request would get the same. Not where other schemas of this request left too little of its budget. */
-  readonly isFinal: boolean;
 }
 
 /** More than `x-ignored-params` ever shows. */
 const mostAnnotations = 64;
 
+const tooMuchTogether = "the schemas of this request take too much work together: send fewer of them";
+
+/** Compiles a schema with what the others of its request have left. */
+export function compileWanted(wanted: WantedSchema, budget: RequestBudget): CountedSchema;
+/** @returns undefined where it takes more than `mostSteps`, and more were left */
+export function compileWanted(
+  wanted: WantedSchema,
+  budget: RequestBudget,
+  mostSteps: number,
+): CountedSchema | undefined;
+export function compileWanted(
+  wanted: WantedSchema,
+  budget: RequestBudget,
+  mostSteps = Infinity,
+): CountedSchema | undefined {
+  const { use } = wanted;
+  const own = new ComplexityBudget(Math.min(budget.left(use), mostSteps));
+  const compiled = compileWith(wanted, own);
+  if (own.isSpent && mostSteps < budget.left(use)) return undefined;
+  const steps = own.isSpent && budget.isShared(use) ? Infinity : own.spent;
+  return { compiled: takeSteps(wanted, { compiled, steps }, budget), steps };
+}
+
+/** What becomes of a compiled schema in a request of which not many steps may be left. */
+export function takeSteps(
+  wanted: WantedSchema,
+  { compiled, steps }: CountedSchema,
+  budget: RequestBudget,
+): CompiledSchema {
+  return budget.take(wanted.use, steps) ? compiled : withoutGrammar(wanted, tooMuchTogether);
+}
+
 /** Rules of different parameters have different names, since all of them stand in one grammar. */
-export function compileWanted({ schema, use }: WantedSchema, budget: ComplexityBudget): CompiledWanted {
+function compileWith({ schema, use }: WantedSchema, budget: ComplexityBudget): CompiledSchema {
   const compiled =
     use === "answer"
       ? compileSchema(schema, "value", budget)
       : compileParameters(schema, `tool-${digestOf(schema)}`, budget, { isLenient: use === "lenient" });
-  const isFinal = !budget.isSpentByOthers;
-  if ("fault" in compiled) return { compiled, isFinal };
-  return { compiled: { ...compiled, annotations: compiled.annotations.slice(0, mostAnnotations) }, isFinal };
+  if ("fault" in compiled) return compiled;
+  return { ...compiled, annotations: compiled.annotations.slice(0, mostAnnotations) };
 }
 
 /** What is given for a schema that was not compiled. */
@@ -72,7 +79,7 @@ const digestOf = (schema: Schema): string =>
 export class RequestSchemas {
   readonly #known = new Map<Schema, Map<WantedSchema["use"], CompiledSchema>>();
   readonly #binding = new Set<Schema>();
-  readonly #budgets = new RequestBudgets();
+  readonly #budget = new RequestBudget();
 
   /** The schema of the answer. */
   answer(schema: Schema): CompiledSchema {
@@ -105,7 +112,7 @@ export class RequestSchemas {
     const known = this.#known.get(wanted.schema)?.get(wanted.use);
     if (known) return known;
     schemaCompilations.publish(wanted.schema);
-    const { compiled } = compileWanted(wanted, this.#budgets.of(wanted));
+    const { compiled } = compileWanted(wanted, this.#budget);
     this.add(wanted, compiled);
     return compiled;
   }

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { CompileThread } from "./compile-thread.ts";
 import { schemaCompilations } from "./request-schemas.ts";
 import type { RequestSchemas, WantedSchema } from "./request-schemas.ts";
 import { SchemaCompiler } from "./schema-compiler.ts";
@@ -65,29 +66,56 @@ test("of many words that are no keywords as many are kept as a header can show",
 });
 
 describe("the tools of a request share a budget", () => {
-  /** Takes about 70,000 of the 300,000 steps that the strict tools of a request may take together. */
+  /** Takes about 170,000 of the 600,000 steps that the strict tools of a request may take together. */
   const costly = (name: string) => ({
-    type: "object",
-    properties: Object.fromEntries(
-      Array.from({ length: 40 }, (_, index) => [
-        name + index,
-        { type: "string", pattern: `^(a|b)*a(a|b){5}${index}$` },
-      ]),
-    ),
+    oneOf: Array.from({ length: 195 }, (_, index) => ({
+      type: "object",
+      properties: { kind: { const: name + index } },
+      required: ["kind"],
+    })),
   });
   const strict = (name: string): WantedSchema => ({ schema: costly(name), use: "strict", isBinding: true });
   const parametersOf = (schemas: RequestSchemas, { schema }: WantedSchema) =>
     schemas.parameters(schema, { isStrict: true, isForced: false });
+  const tools = ["a", "b", "c", "d", "e"].map(strict);
+  const outcomes = async (wanted: readonly WantedSchema[], owner: string) => {
+    const schemas = await compiler.compile(wanted, owner, never);
+    return wanted.map((tool) => "rules" in parametersOf(schemas, tool));
+  };
+  const outcome = [true, true, true, false, false];
 
-  test("what the others left too little for is refused with a reason of its own, and is compiled when it comes again", async () => {
-    const tools = ["a", "b", "c", "d", "e"].map(strict);
-    const last = tools[4] ?? strict("e");
-    const together = await compiler.compile(tools, "shared", never);
-    expect(parametersOf(together, last)).toMatchObject({ fault: { reason: expect.stringContaining("together") } });
+  test("what the others leave too little for is refused with a reason of its own", async () => {
+    const schemas = await compiler.compile(tools, "reason", never);
+    for (const tool of tools.slice(3))
+      expect(parametersOf(schemas, tool)).toMatchObject({ fault: { reason: expect.stringContaining("together") } });
+  });
+
+  test("a request has the same outcome when it comes again, though some of its schemas are known by then", async () => {
+    expect(await outcomes(tools, "again")).toEqual(outcome);
     compiled = [];
-    const again = await compiler.compile(tools, "shared", never);
-    for (const tool of tools) expect(parametersOf(again, tool)).toHaveProperty("rules");
-    expect(compiled).toEqual([last.schema]);
+    expect(await outcomes(tools, "again")).toEqual(outcome);
+    expect(compiled).toEqual(tools.slice(3).map(({ schema }) => schema));
+  });
+
+  test("and the same when all of them have been compiled, each in a request of its own", async () => {
+    for (const tool of tools) expect(await outcomes([tool], "each")).toEqual([true]);
+    compiled = [];
+    expect(await outcomes(tools, "each")).toEqual(outcome);
+    expect(compiled).toEqual([]);
+  });
+
+  test("small ones take their steps as well", async () => {
+    const rest = ["f", "g", "h"].map(strict);
+    const many = Array.from({ length: 90 }, (_, index): WantedSchema => {
+      const members = Array.from({ length: 30 }, (__, member) => [`m${index}-${member}`, { type: "string" }]);
+      const schema = { type: "object", properties: Object.fromEntries(members), additionalProperties: false };
+      return { schema, use: "strict", isBinding: true };
+    });
+    await outcomes(many, "small");
+    await outcomes(rest, "small");
+    const known = await outcomes([...many, ...rest], "small");
+    expect(known.slice(-2)).toEqual([true, false]);
+    expect(await outcomes([...many, ...rest], "fresh")).toEqual(known);
   });
 
   test("what is too much alone is known to be", async () => {
@@ -98,6 +126,70 @@ describe("the tools of a request share a budget", () => {
       expect(parametersOf(schemas, tool), `request ${requests}`).toHaveProperty("fault");
     }
     expect(compiled).toHaveLength(1);
+  });
+});
+
+describe("the thread", () => {
+  /** Takes about 200 ms of CPU time. */
+  const heavy = (name: string) =>
+    answer({
+      type: "object",
+      properties: Object.fromEntries(
+        Array.from({ length: 100 }, (_, index) => [
+          name + index,
+          { type: "string", pattern: `^(a|b)*a(a|b){6}${index}$` },
+        ]),
+      ),
+    });
+
+  test("is stopped where a job takes too much CPU time, and the schema is known to do that", async () => {
+    await using limited = new SchemaCompiler(new CompileThread({ cpuMs: 20 }));
+    const wanted = heavy("a");
+    for (const requests of [1, 2]) {
+      const schemas = await limited.compile([wanted], "key", never);
+      expect(schemas.answer(wanted.schema), `request ${requests}`).toMatchObject({
+        fault: { reason: expect.stringContaining("too much time or memory") },
+      });
+    }
+    expect(compiled).toHaveLength(1);
+    // Too small for the next look at the clock.
+    const next = answer(large("next"));
+    expect((await limited.compile([next], "key", never)).answer(next.schema)).toBeDefined();
+  });
+
+  test("does not count the time for which a job waits", async () => {
+    const cpuMs = 700;
+    await using limited = new SchemaCompiler(new CompileThread({ cpuMs }));
+    const start = performance.now();
+    const all = Array.from({ length: 6 }, (_, index) => heavy(`n${index}`));
+    const compiling = all.map(async (wanted, index) => {
+      const schemas = await limited.compile([wanted], `key ${index}`, never);
+      return schemas.answer(wanted.schema);
+    });
+    for (const outcome of await Promise.all(compiling)) expect(outcome).toHaveProperty("rules");
+    expect(performance.now() - start).toBeGreaterThan(cpuMs);
+  });
+
+  test("has an end where a job takes too much memory, and the next request gets another one", async () => {
+    await using limited = new SchemaCompiler(new CompileThread({ megabytes: 24 }));
+    const wanted = answer({ anyOf: Array.from({ length: 330_000 }, () => ({})) });
+    const schemas = await limited.compile([wanted], "key", never);
+    expect(schemas.answer(wanted.schema)).toMatchObject({
+      fault: { reason: expect.stringContaining("too much time or memory") },
+    });
+    const next = answer(large("next"));
+    expect((await limited.compile([next], "key", never)).answer(next.schema)).toHaveProperty("rules");
+  });
+
+  test("goes on with the next job when the caller of a job leaves", async () => {
+    const hangUp = new AbortController();
+    const left = compiler.compile([heavy("left")], "left", hangUp.signal);
+    const leftInQueue = compiler.compile([heavy("queue")], "queue", hangUp.signal);
+    const stays = compiler.compile([heavy("stays")], "stays", never);
+    hangUp.abort(new Error("gone"));
+    await expect(left).rejects.toThrow("gone");
+    await expect(leftInQueue).rejects.toThrow("gone");
+    expect((await stays).answer(heavy("stays").schema)).toHaveProperty("rules");
   });
 });
 

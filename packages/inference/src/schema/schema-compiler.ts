@@ -1,26 +1,19 @@
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import { Piscina } from "piscina";
-import { ComplexityBudget } from "./complexity-budget.ts";
-import type { CompiledSchema } from "./compile-schema.ts";
-import { compileAll } from "./compile-worker.ts";
-import type { WantedText } from "./compile-worker.ts";
-import { RequestSchemas, compileWanted, schemaCompilations, withoutGrammar } from "./request-schemas.ts";
-import type { CompiledWanted, WantedSchema } from "./request-schemas.ts";
+import { CompileThread } from "./compile-thread.ts";
+import { RequestBudget } from "./request-budget.ts";
+import type { CountedSchema } from "./request-budget.ts";
+import { RequestSchemas, compileWanted, schemaCompilations, takeSteps, withoutGrammar } from "./request-schemas.ts";
+import type { WantedSchema } from "./request-schemas.ts";
 
-/** 1 to 5 ms. What takes more is compiled in another thread. */
+/** 1 to 2 ms. What takes more is compiled in another thread. */
 const inlineSteps = 4000;
 
 /** Longer schemas are not even read at once. Reading this many characters takes about as long as the steps above. */
 const inlineCharacters = 16_384;
 
-/** Far above what the budgets allow, so that only a mistake of ours can reach it. */
-const deadlineMs = 10_000;
-
 /** The compiled schemas that are kept: of so many callers, in characters of rules for each. */
 const cached = { owners: 64, characters: 2_000_000 };
-
-const threadMegabytes = 256;
 
 /** A longer schema is refused before it is read. In characters of JSON. */
 const mostCharacters = 1_000_000;
@@ -29,6 +22,13 @@ interface Job extends WantedSchema {
   readonly key: string;
   /** The schema as JSON. */
   readonly text: string;
+  /** From an earlier request. */
+  readonly known: CountedSchema | undefined;
+}
+
+interface Outcome extends CountedSchema {
+  /** Whether a later request may take it from the cache. */
+  readonly isKept: boolean;
 }
 
 /**
@@ -37,14 +37,13 @@ interface Job extends WantedSchema {
  * schemas cannot push out those of another.
  */
 export class SchemaCompiler implements AsyncDisposable {
-  readonly #owners = new LRUCache<string, LRUCache<string, CompiledSchema>>({ max: cached.owners });
-  readonly #thread = new Piscina<readonly WantedText[], CompiledWanted[]>({
-    filename: new URL("./compile-worker.ts", import.meta.url).href,
-    minThreads: 0,
-    maxThreads: 1,
-    idleTimeout: 60_000,
-    resourceLimits: { maxOldGenerationSizeMb: threadMegabytes },
-  });
+  readonly #owners = new LRUCache<string, LRUCache<string, CountedSchema>>({ max: cached.owners });
+  readonly #thread: CompileThread;
+
+  /** @param thread is disposed with the compiler */
+  constructor(thread = new CompileThread()) {
+    this.#thread = thread;
+  }
 
   /**
    * @param owner whose cache is used, such as the id of a key
@@ -54,81 +53,105 @@ export class SchemaCompiler implements AsyncDisposable {
     const schemas = new RequestSchemas();
     if (wanted.length === 0) return schemas;
     const cache = this.#cacheOf(owner);
-    const jobs = wanted.flatMap((one): Job[] => {
+    const jobs = wanted.map((one): Job => {
       const text = JSON.stringify(one.schema);
       const key = keyOf(one, text);
-      const known = text.length > mostCharacters ? withoutGrammar(one, tooLong) : cache.get(key);
-      if (known) schemas.add(one, known);
-      return known ? [] : [{ ...one, key, text }];
+      const tooLong = { compiled: withoutGrammar(one, tooManyCharacters), steps: 0 };
+      return { ...one, key, text, known: text.length > mostCharacters ? tooLong : cache.get(key) };
     });
-    for (const [job, { compiled, isFinal }] of await this.#compileAll(jobs, signal)) {
-      schemas.add(job, compiled);
-      if (isFinal) cache.set(job.key, compiled);
+    const outcomes = await this.#compileAll(jobs, signal);
+    const budget = new RequestBudget();
+    for (const [index, job] of jobs.entries()) {
+      const { isKept, ...counted } = outcomes[index] ?? failed(job, false);
+      schemas.add(job, takeSteps(job, counted, budget));
+      if (isKept) cache.set(job.key, counted);
     }
     return schemas;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#thread.destroy();
+    await this.#thread[Symbol.asyncDispose]();
   }
 
-  #cacheOf(owner: string): LRUCache<string, CompiledSchema> {
+  #cacheOf(owner: string): LRUCache<string, CountedSchema> {
     const known = this.#owners.get(owner);
     if (known) return known;
-    const cache = new LRUCache<string, CompiledSchema>({ maxSize: cached.characters, sizeCalculation: sizeOf });
+    const cache = new LRUCache<string, CountedSchema>({ maxSize: cached.characters, sizeCalculation: sizeOf });
     this.#owners.set(owner, cache);
     return cache;
   }
 
-  async #compileAll(jobs: readonly Job[], signal: AbortSignal): Promise<(readonly [Job, CompiledWanted])[]> {
-    for (const { schema } of jobs) schemaCompilations.publish(schema);
-    const small = compileInline(jobs);
-    const large = jobs.slice(small.length);
-    const compiled = large.length === 0 ? small : [...small, ...(await this.#compileInThread(large, signal))];
-    return jobs.map((job, index) => {
-      const done = compiled[index] ?? { compiled: withoutGrammar(job, "it could not be compiled"), isFinal: false };
-      return [job, done] as const;
-    });
+  async #compileAll(jobs: readonly Job[], signal: AbortSignal): Promise<Outcome[]> {
+    for (const { known, schema } of jobs) if (!known) schemaCompilations.publish(schema);
+    const small = compileSmall(jobs);
+    const done = jobs.map((job, index) => small[index] ?? (job.known && { ...job.known, isKept: false }));
+    const large = jobs.filter((_, index) => !done[index]);
+    if (large.length === 0) return done.filter((one) => one !== undefined);
+    const compiled =
+      (await this.#compileInThread(jobs, done, signal)) ?? large.map((job) => failed(job, large.length === 1));
+    const others = compiled.values();
+    return jobs.map((job, index) => done[index] ?? others.next().value ?? failed(job, false));
   }
 
-  async #compileInThread(jobs: readonly Job[], signal: AbortSignal): Promise<CompiledWanted[]> {
-    const wanted = jobs.map(({ text, use, isBinding }) => ({ text, use, isBinding }));
-    const deadline = AbortSignal.timeout(deadlineMs);
+  /** Those that are not done; undefined where the thread had to be stopped, or has no memory left. */
+  async #compileInThread(
+    jobs: readonly Job[],
+    done: readonly (Outcome | undefined)[],
+    signal: AbortSignal,
+  ): Promise<Outcome[] | undefined> {
+    const wanted = jobs.map(({ text, use, isBinding }, index) => {
+      const steps = done[index]?.steps;
+      return steps === undefined ? { text, use, isBinding } : { use, steps };
+    });
     try {
-      return await this.#thread.run(wanted, { name: compileAll.name, signal: AbortSignal.any([signal, deadline]) });
+      return (await this.#thread.compile(wanted, signal)).map(toOutcome);
     } catch {
       signal.throwIfAborted();
-      // The thread was stopped at its deadline, or has no memory left. A schema that does this alone does it once.
-      const isFinal = jobs.length === 1;
-      return jobs.map((job) => ({ compiled: withoutGrammar(job, tooMuch), isFinal }));
+      return undefined;
     }
   }
 }
 
-/** Those at the beginning that take little work together. */
-function compileInline(jobs: readonly Job[]): CompiledWanted[] {
-  const budget = new ComplexityBudget(inlineSteps);
+/** Those at the beginning that are known or take little work together. */
+function compileSmall(jobs: readonly Job[]): Outcome[] {
+  const budget = new RequestBudget();
+  let stepsLeft = inlineSteps;
   let charactersLeft = inlineCharacters;
-  const done: CompiledWanted[] = [];
+  const done: Outcome[] = [];
   for (const job of jobs) {
+    if (job.known) {
+      budget.take(job.use, job.known.steps);
+      done.push({ ...job.known, isKept: false });
+      continue;
+    }
     charactersLeft -= job.text.length;
-    if (charactersLeft < 0) break;
-    const compiled = compileWanted(job, budget);
-    if (budget.isSpent) break;
-    done.push(compiled);
+    const compiled = charactersLeft < 0 ? undefined : compileWanted(job, budget, stepsLeft);
+    if (!compiled) break;
+    stepsLeft -= compiled.steps;
+    done.push(toOutcome(compiled));
   }
   return done;
 }
+
+/** What the other schemas of a request left too little for is not kept. */
+const toOutcome = (counted: CountedSchema): Outcome => ({ ...counted, isKept: counted.steps < Infinity });
+
+/** A schema that fails alone does so once. */
+const failed = (job: Job, isAlone: boolean): Outcome => ({
+  compiled: withoutGrammar(job, tooMuch),
+  steps: 0,
+  isKept: isAlone,
+});
 
 /** Equal schemas have equal keys, if their members stand in the same order. */
 const keyOf = ({ use }: WantedSchema, text: string): string =>
   createHash("sha256").update(`${use} ${text}`).digest("base64");
 
-function sizeOf(compiled: CompiledSchema): number {
+function sizeOf({ compiled }: CountedSchema): number {
   if ("fault" in compiled) return 1000;
   const paths = [...compiled.annotations, ...compiled.unenforced].reduce((sum, { path }) => sum + path.length, 0);
   return compiled.rules.length + paths + 1000;
 }
 
 const tooMuch = "the schema takes too much time or memory to enforce";
-const tooLong = `the schema is longer than ${mostCharacters} characters`;
+const tooManyCharacters = `the schema is longer than ${mostCharacters} characters`;

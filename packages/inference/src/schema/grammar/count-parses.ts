@@ -139,7 +139,7 @@ function groupsOf(edges: readonly Edge[], overlap: Overlap, budget: ComplexityBu
   const byName = Map.groupBy(edges, ({ name }) => (name instanceof FreeNames ? undefined : (name ?? 0)));
   return Array.from(byName).flatMap(([name, alike]) => {
     const others = typeof name === "string" ? free.filter((edge) => (edge.name as FreeNames).includes(name)) : [];
-    budget.spend(alike.length + free.length);
+    budget.spend(4 * (alike.length + free.length));
     return groupsOfOneName([...alike, ...others], overlap).slice(0, alike.length);
   });
 }

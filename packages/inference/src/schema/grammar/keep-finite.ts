@@ -62,13 +62,14 @@ export function statesWithEnd(
   budget: ComplexityBudget,
 ): Set<number> {
   const reached = new Set<number>();
+  const size = states.reduce((sum, { edges }) => sum + edges.length, states.length);
   // States are numbered from the start on, so that one pass backwards settles most of them.
   for (let grew = true; grew;) {
     grew = false;
+    budget.spend(1 + (size >> 2));
     for (let number = states.length - 1; number >= 0; number--) {
       const state = states[number];
       if (state === undefined || reached.has(number)) continue;
-      budget.spend(1 + state.edges.length);
       const leadsOn = ({ rule, to }: Edge): boolean => reached.has(to) && isFinite(rule);
       const shares = state.others !== undefined && reached.has(state.others);
       if (!state.isEnd && !shares && !state.edges.some(leadsOn)) continue;

@@ -35,7 +35,7 @@ class RuleWriter {
     this.#rules = rules;
     this.#prefix = prefix;
     this.#budget = budget;
-    this.#scalars = new LanguageRules(`${prefix}-t`);
+    this.#scalars = new LanguageRules(`${prefix}-t`, budget);
     this.#otherNames = new OtherNamesWriter(`${prefix}-x`, budget, (name, body) => this.#define(name, body));
   }
 
@@ -89,7 +89,7 @@ class RuleWriter {
     if (numbers === Numbers.all) return "number";
     if (numbers === Numbers.integers) return "integer";
     if (numbers.listed) return `(${numbers.listed.map((value) => `"${JSON.stringify(value)}"`).join(" | ")})`;
-    return this.#scalars.number(numbers.toSet(this.#budget), this.#budget);
+    return this.#scalars.number(numbers.toSet(this.#budget));
   }
 
   #arrays(items: Items, name: string): string {
@@ -212,7 +212,7 @@ class MemberWriter {
       let trie = shared;
       for (const edge of edges) {
         if (typeof edge.name !== "string") continue;
-        this.#context.budget.spend(1 + 3 * edge.name.length);
+        this.#context.budget.spend(1 + (edge.name.length >> 3));
         trie = addText(trie, JSON.stringify(edge.name), edge);
       }
       this.#tries.set(state, trie);

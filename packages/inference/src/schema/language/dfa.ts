@@ -71,7 +71,7 @@ export function explore<State>(
 /** Both automata at once; a pair of states accepts where `accepts` says so. Dead states are followed, too. */
 export function combine(a: Dfa, b: Dfa, accepts: (a: boolean, b: boolean) => boolean, budget: ComplexityBudget): Dfa {
   const { alphabet, left, right } = mergeAlphabets(a.alphabet, b.alphabet);
-  budget.spend(alphabet.starts.length >> 3);
+  budget.spend(8 + alphabet.starts.length);
   const width = b.accepting.length + 1;
   const ownOf = (pair: number): number => Math.floor(pair / width) - 1;
   const otherOf = (pair: number): number => (pair % width) - 1;
@@ -104,7 +104,7 @@ export function combine(a: Dfa, b: Dfa, accepts: (a: boolean, b: boolean) => boo
 /** Whether both automata accept some text. */
 export function haveCommonText(a: Dfa, b: Dfa, budget: ComplexityBudget): boolean {
   const { alphabet, left, right } = mergeAlphabets(a.alphabet, b.alphabet);
-  budget.spend(alphabet.starts.length >> 3);
+  budget.spend(8 + alphabet.starts.length);
   const width = b.accepting.length;
   const pairs = new States<number>(budget);
   pairs.numberOf(0, 0);

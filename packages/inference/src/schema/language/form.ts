@@ -33,7 +33,7 @@ export function formOfRepeat({ chars, min, max }: Repeat): Form {
 export function formOfTexts(texts: Iterable<string>, budget: ComplexityBudget): Form {
   const distinct = new Set<string>();
   for (const text of texts) {
-    budget.spend(1 + (text.length >> 4));
+    budget.spend(2 + (text.length >> 2));
     if (text.isWellFormed()) distinct.add(text);
   }
   return distinct.size === 0 ? nothing : { texts: [...distinct].toSorted() };

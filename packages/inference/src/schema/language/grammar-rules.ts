@@ -1,4 +1,5 @@
 import { SchemaTooComplex } from "../complexity-budget.ts";
+import type { ComplexityBudget } from "../complexity-budget.ts";
 
 /** llama.cpp needs longer to parse longer rules than to generate an answer. */
 const mostCharacters = 200_000;
@@ -7,12 +8,14 @@ const mostCharacters = 200_000;
 export class GrammarRules {
   readonly lines: string[] = [];
   readonly #prefix: string;
+  readonly #budget: ComplexityBudget;
   readonly #names = new Map<string, string>();
   #count = 0;
   #charactersLeft = mostCharacters;
 
-  constructor(prefix: string) {
+  constructor(prefix: string, budget: ComplexityBudget) {
     this.#prefix = prefix;
+    this.#budget = budget;
   }
 
   newName(): string {
@@ -22,6 +25,7 @@ export class GrammarRules {
   /** @throws {SchemaTooComplex} */
   define(name: string, body: string): void {
     this.#charactersLeft -= name.length + body.length;
+    this.#budget.spend(1 + (body.length >> 4));
     if (this.#charactersLeft < 0)
       throw new SchemaTooComplex(
         `a string or number of the schema needs more than ${mostCharacters} characters of grammar`,

@@ -19,13 +19,13 @@ beforeAll(async () => {
 const grammarOf = (rules: LanguageRules, start: string): string => `root ::= ${start}\n${rules.lines.join("\n")}\n`;
 
 function stringMatcher(language: Language): Accepts {
-  const rules = new LanguageRules("string");
+  const rules = new LanguageRules("string", enough);
   return matchWith(grammarOf(rules, rules.string(language)));
 }
 
 function numberMatcher(set: NumberSet): Accepts {
-  const rules = new LanguageRules("number");
-  return matchWith(grammarOf(rules, rules.number(set, enough)));
+  const rules = new LanguageRules("number", enough);
+  return matchWith(grammarOf(rules, rules.number(set)));
 }
 
 const dnsName = String.raw`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`;
@@ -111,7 +111,7 @@ describe("llama.cpp lets a model write exactly the numbers of the set", () => {
 
 describe("the rules", () => {
   test("are shared by equal languages", () => {
-    const rules = new LanguageRules("r");
+    const rules = new LanguageRules("r", enough);
     const first = rules.string(pattern("^(a|b)c$"));
     const { length } = rules.lines;
     expect(rules.string(pattern("^[ab]c$"))).toBe(first);
@@ -119,13 +119,13 @@ describe("the rules", () => {
   });
 
   test("of a string of any length up to a million are short", () => {
-    const rules = new LanguageRules("r");
+    const rules = new LanguageRules("r", enough);
     rules.string(Language.any.withLength(3, 1_000_000, enough));
     expect(rules.lines.join("\n").length).toBeLessThan(400);
   });
 
   test("count no part of a string twice, because llama.cpp unfolds every count", () => {
-    const rules = new LanguageRules("r");
+    const rules = new LanguageRules("r", enough);
     rules.string(pattern("^[a-z ]+[.][a-z]+$").withLength(3, 1024, enough));
     const counts = rules.lines.flatMap((line) =>
       Array.from(line.matchAll(/\{(?:\d+,)?(\d+)\}/g), ([, most]) => Number(most)),
@@ -134,7 +134,7 @@ describe("the rules", () => {
   });
 
   test("are refused where they would be too long", () => {
-    const rules = new LanguageRules("r");
+    const rules = new LanguageRules("r", enough);
     expect(() => rules.string(pattern(dnsName).withLength(0, 5000, enough))).toThrow(SchemaTooComplex);
   });
 });

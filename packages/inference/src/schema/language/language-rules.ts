@@ -16,10 +16,12 @@ const quote = String.raw`"\""`;
 /** Writes languages as rules of GBNF. Equal languages, sets of characters and counts share their rules. */
 export class LanguageRules {
   readonly #rules: GrammarRules;
+  readonly #budget: ComplexityBudget;
 
   /** @param prefix the prefix of the names of all rules */
-  constructor(prefix: string) {
-    this.#rules = new GrammarRules(prefix);
+  constructor(prefix: string, budget: ComplexityBudget) {
+    this.#rules = new GrammarRules(prefix, budget);
+    this.#budget = budget;
   }
 
   /** All rules so far, one a line. */
@@ -42,11 +44,11 @@ export class LanguageRules {
    * The name of the rule for the numbers of the set, which is not empty.
    * @throws {SchemaTooComplex}
    */
-  number(set: NumberSet, budget: ComplexityBudget): string {
+  number(set: NumberSet): string {
     return this.#rules.shared(`number ${set.key}`, () => {
       this.#rules.allowNext();
-      const { form } = set.written(budget);
-      return writeAutomaton(dfaOf(form, budget), { writeSet: writeClass, end: "", rules: this.#rules });
+      const { form } = set.written(this.#budget);
+      return writeAutomaton(dfaOf(form, this.#budget), { writeSet: writeClass, end: "", rules: this.#rules });
     });
   }
 

@@ -10,9 +10,10 @@ const free = -1;
  * still become too short or too long.
  */
 export function limitLength(dfa: Dfa, min: number, max: number, budget: ComplexityBudget): Dfa {
-  budget.spend(dfa.next.length >> 3);
-  const shortest = shortestRest(dfa);
-  const longest = longestRest(dfa);
+  budget.spend(dfa.next.length >> 2);
+  const before = predecessors(dfa);
+  const shortest = shortestRest(dfa, before);
+  const longest = longestRest(dfa, before);
   const states = new States<readonly [state: number, count: number]>(budget);
   const rank = dfa.accepting.length;
   const number = (state: number, count: number): number => {
@@ -36,9 +37,8 @@ export function limitLength(dfa: Dfa, min: number, max: number, budget: Complexi
 }
 
 /** For each state, the length of the shortest text that is accepted from it. */
-export function shortestRest(dfa: Dfa): number[] {
+export function shortestRest(dfa: Dfa, before = predecessors(dfa)): number[] {
   const lengths = Array.from(dfa.accepting, (isEnd) => (isEnd === 1 ? 0 : Infinity));
-  const before = predecessors(dfa);
   const found = Array.from(lengths.keys()).filter((state) => lengths[state] === 0);
   for (const state of found) {
     for (const from of before[state] ?? []) {
@@ -51,9 +51,8 @@ export function shortestRest(dfa: Dfa): number[] {
 }
 
 /** For each state of a smallest automaton, the length of the longest text from it; infinite where a loop can be reached. */
-export function longestRest(dfa: Dfa): number[] {
+export function longestRest(dfa: Dfa, before = predecessors(dfa)): number[] {
   const lengths = Array.from(dfa.accepting, () => Infinity);
-  const before = predecessors(dfa);
   const open = Array.from(lengths, () => 0);
   for (const states of before) for (const state of states) open[state] = (open[state] ?? 0) + 1;
   const settled = Array.from(open.keys()).filter((state) => open[state] === 0);
@@ -72,8 +71,10 @@ export function longestRest(dfa: Dfa): number[] {
 function predecessors({ alphabet, next, accepting: { length } }: Dfa): number[][] {
   const before = Array.from({ length }, (): number[] => []);
   for (let state = 0; state < length; state++) {
-    const targets = new Set(next.subarray(state * alphabet.size, (state + 1) * alphabet.size));
-    for (const target of targets) before[target]?.push(state);
+    for (let cell = state * alphabet.size; cell < (state + 1) * alphabet.size; cell++) {
+      const from = before[next[cell] ?? dead];
+      if (from?.at(-1) !== state) from?.push(state);
+    }
   }
   return before;
 }

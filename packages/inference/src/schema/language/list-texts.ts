@@ -1,5 +1,6 @@
 import { setsOf } from "./alphabet.ts";
 import { exampleOf, sizeOf } from "./char-set.ts";
+import type { CharSet } from "./char-set.ts";
 import { accepting, dead, step } from "./dfa.ts";
 import type { Dfa } from "./dfa.ts";
 import { longestRest, shortestRest } from "./limit-length.ts";
@@ -37,14 +38,16 @@ export function countTexts(dfa: Dfa): number {
 }
 
 /** All texts of a finite language. */
-export function* listTexts(dfa: Dfa, state = 0, prefix = ""): Iterable<string> {
+export const listTexts = (dfa: Dfa): Iterable<string> => textsFrom(dfa, setsOf(dfa.alphabet), 0, "");
+
+function* textsFrom(dfa: Dfa, sets: readonly CharSet[], state: number, prefix: string): Iterable<string> {
   if (accepting(dfa, state)) yield prefix;
-  for (const [class_, set] of setsOf(dfa.alphabet).entries()) {
+  for (const [class_, set] of sets.entries()) {
     const next = step(dfa, state, class_);
     if (next === dead) continue;
     for (const [first, last] of set) {
       for (let codePoint = first; codePoint <= last; codePoint++)
-        yield* listTexts(dfa, next, prefix + String.fromCodePoint(codePoint));
+        yield* textsFrom(dfa, sets, next, prefix + String.fromCodePoint(codePoint));
     }
   }
 }

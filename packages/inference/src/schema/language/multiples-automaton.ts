@@ -28,8 +28,10 @@ export function multiplesAutomaton(divisor: Decimal, budget: ComplexityBudget): 
   const zerosNeeded = Math.max(power, 0);
   const decimalsKept = Math.max(-power, 0);
 
+  const powers = [1 % modulus];
+  for (let digit = 0; digit < decimalsKept; digit++) powers.push(((powers[digit] ?? 0) * 10) % modulus);
   const isMultiple = ({ remainder, zeros, decimals = 0 }: Read): boolean =>
-    (BigInt(remainder) * 10n ** BigInt(decimalsKept - decimals)) % BigInt(modulus) === 0n && zeros >= zerosNeeded;
+    (remainder * (powers[decimalsKept - decimals] ?? 0)) % modulus === 0 && zeros >= zerosNeeded;
   const readDigit = (read: Read, digit: number): Read | undefined => {
     if (read.decimals === decimalsKept) return digit === 0 && isMultiple(read) ? read : undefined;
     const remainder = (read.remainder * 10 + digit) % modulus;

@@ -11,7 +11,7 @@ import { repeatOfPattern } from "./repeat.ts";
  * @throws {UnenforceablePattern}
  */
 export function patternForm(source: string, budget: ComplexityBudget): Form {
-  budget.spend(source.length);
+  budget.spend(64 + source.length);
   return search(parsePattern(source), budget);
 }
 

@@ -25,9 +25,11 @@ export class SchemaValues {
   readonly #byNode = new Map<SchemaNode, ValueSet>();
   /** The schemas that are being turned into values. */
   readonly #open = new Set<SchemaNode>();
+  readonly #budget: ComplexityBudget;
   #emptinessLevel = 0;
 
   constructor(budget: ComplexityBudget) {
+    this.#budget = budget;
     this.algebra = new ValueAlgebra(this.conditions, budget, (condition) => this.#isKnownEmpty(condition));
     this.#own = new OwnKeywords(this.conditions, this.algebra, budget, (node) => this.#ofNode(node).strings);
   }
@@ -65,6 +67,7 @@ export class SchemaValues {
 
   #ofKeywords(node: SchemaNode, keywords: Keywords): ValueSet {
     const { $ref, allOf = [], anyOf, oneOf, not } = keywords;
+    this.#budget.spend(8);
     const { algebra } = this;
     const all = [...($ref ? [$ref] : []), ...allOf].map((part) => () => this.#ofNode(part));
     const others = [

@@ -140,7 +140,7 @@ export class ValueAlgebra {
       }
       return false;
     };
-    this.#budget.spend((one.members.size + other.members.size) >> 3);
+    this.#budget.spend(1 + ((one.members.size + other.members.size) >> 1));
     return isImpossible(one, other) || isImpossible(other, one);
   }
 
@@ -174,7 +174,7 @@ export class ValueAlgebra {
   }
 
   #cross<T>(some: readonly T[], others: readonly T[], intersect: (one: T, other: T) => T[]): readonly T[] {
-    this.#budget.spend(1 + some.length * others.length);
+    this.#budget.spend(1 + 6 * some.length * others.length);
     return this.#bounded(some.flatMap((one) => others.flatMap((other) => intersect(one, other))));
   }
 

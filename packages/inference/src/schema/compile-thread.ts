@@ -1,0 +1,112 @@
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import type { CompileJob } from "./compile-worker.ts";
+import type { CountedSchema } from "./request-budget.ts";
+
+interface Limits {
+  /** Far above what the budgets allow, so that only a mistake of ours can reach it. */
+  readonly cpuMs: number;
+  /** Of the clock. For a thread that does not even say how much CPU time it has taken. */
+  readonly stuckMs: number;
+  readonly megabytes: number;
+}
+
+const usual: Limits = { cpuMs: 10_000, stuckMs: 120_000, megabytes: 256 };
+
+/** The thread ends when it had nothing to do for so long. */
+const idleMs = 60_000;
+
+/**
+ * Compiles schemas in a thread, those of one request after those of the other. A job that takes too much CPU time is stopped.
+ * The clock hardly counts: on a busy machine a job waits for a processor, and for the jobs before it.
+ */
+export class CompileThread implements AsyncDisposable {
+  readonly #limits: Limits;
+  #worker: Worker | undefined;
+  #idle: NodeJS.Timeout | undefined;
+  /** The job that is last in the queue. */
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(limits: Partial<Limits> = {}) {
+    this.#limits = { ...usual, ...limits };
+  }
+
+  /**
+   * @returns what was not compiled before
+   * @throws where the signal aborts, and where the job takes too much CPU time or memory
+   */
+  async compile(job: CompileJob, signal: AbortSignal): Promise<CountedSchema[]> {
+    const before = this.#last;
+    const { promise: done, resolve } = Promise.withResolvers<void>();
+    this.#last = Promise.all([before, done]).then(() => undefined);
+    try {
+      await Promise.race([before, aborted(signal)]);
+      return await this.#run(job, signal);
+    } finally {
+      resolve();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stop();
+  }
+
+  async #run(job: CompileJob, signal: AbortSignal): Promise<CountedSchema[]> {
+    signal.throwIfAborted();
+    clearTimeout(this.#idle);
+    const worker = (this.#worker ??= this.#start());
+    const overdue = new AbortController();
+    const timer = setInterval(watch(worker, this.#limits.cpuMs, overdue), this.#limits.cpuMs / 10);
+    const ends = AbortSignal.any([signal, overdue.signal, AbortSignal.timeout(this.#limits.stuckMs)]);
+    worker.ref();
+    worker.postMessage(job);
+    try {
+      const [compiled] = (await once(worker, "message", { signal: ends })) as [CountedSchema[]]; // it sends nothing else
+      return compiled;
+    } catch (error) {
+      await this.#stop();
+      throw error;
+    } finally {
+      clearInterval(timer);
+      worker.unref();
+      this.#idle = setTimeout(() => void this.#stop(), idleMs).unref();
+    }
+  }
+
+  #start(): Worker {
+    const worker = new Worker(new URL("./compile-worker.ts", import.meta.url), {
+      resourceLimits: { maxOldGenerationSizeMb: this.#limits.megabytes },
+    });
+    // Its error is that of its job. A thread that ends without one is replaced.
+    worker.on("error", () => undefined);
+    worker.once("exit", () => {
+      if (this.#worker === worker) this.#worker = undefined;
+    });
+    return worker;
+  }
+
+  async #stop(): Promise<void> {
+    clearTimeout(this.#idle);
+    const worker = this.#worker;
+    this.#worker = undefined;
+    await worker?.terminate();
+  }
+}
+
+/** Looks again and again at the CPU time that the thread has taken since the first look. */
+function watch(worker: Worker, mostMs: number, overdue: AbortController): () => void {
+  let startMs: number | undefined;
+  const look = async (): Promise<void> => {
+    const { user, system } = await worker.cpuUsage();
+    const usedMs = (user + system) / 1000;
+    startMs ??= usedMs;
+    if (usedMs - startMs > mostMs) overdue.abort();
+  };
+  // A thread that has ended says nothing.
+  return () => void look().catch(() => undefined);
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  await once(signal, "abort");
+}
