@@ -41,8 +41,11 @@ export interface EngineRequest {
 /** A request before its schemas are compiled. */
 export type UncompiledRequest = Omit<EngineRequest, "grammars">;
 
-/** The parts of a request that decide its prompt. */
-export type PromptRequest = Pick<EngineRequest, "messages" | "tools" | "tool_choice" | "shownSchema" | "isReasoning">;
+/** The parts of a request that decide its prompt, and whom it is for. */
+export type PromptRequest = Pick<
+  EngineRequest,
+  "messages" | "tools" | "tool_choice" | "shownSchema" | "isReasoning" | "origin"
+>;
 
 /** The structured-output constraints of one request, as GBNF: plain text, so that they reach an engine in any process. */
 export interface Grammars {

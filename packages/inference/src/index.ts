@@ -21,6 +21,8 @@ export type {
 export type { ChildEngine } from "./child/child-engine.ts";
 export type { EngineStatus } from "./sidecar/status.ts";
 export type { Schema } from "./schema/dialect/raw-schema.ts";
+export { FairShare } from "./fair/fair-share.ts";
+export type { WeightedKey } from "./fair/fair-share.ts";
 export { showSchema } from "./prompt/show-schema.ts";
 export { compileGrammars } from "./answer/compile-grammars.ts";
 export { RequestSchemas, schemaCompilations } from "./schema/request-schemas.ts";

@@ -11,7 +11,7 @@ import { ResponseWriter } from "./response-writer.ts";
 /** What the process of an engine can do; `embedded` and `scripted` each bring one. */
 export interface EngineCore {
   generate(request: EngineRequest, signal: AbortSignal, writer: ResponseWriter): AsyncIterable<readonly EngineEvent[]>;
-  countTokens(request: PromptRequest): Promise<number>;
+  countTokens(request: PromptRequest, signal: AbortSignal): Promise<number>;
   status(): Omit<EngineStatus, "aborted">;
 }
 
@@ -56,11 +56,13 @@ function whenReaderDisconnects(response: ServerResponse): AbortSignal {
 }
 
 async function route(core: EngineCore, exchange: Exchange): Promise<void> {
-  const { request, response, status } = exchange;
+  const { request, response, hangUp, status } = exchange;
   if (request.url === "/status") return sendJson(response, 200, status());
   // What arrives here is written by our own driver.
   const generation = JSON.parse(await text(request)) as EngineRequest;
-  if (request.url === "/count") return sendJson(response, 200, { prompt_tokens: await core.countTokens(generation) });
+  if (request.url === "/count") {
+    return sendJson(response, 200, { prompt_tokens: await core.countTokens(generation, hangUp) });
+  }
   await generate(core, generation, exchange);
 }
 

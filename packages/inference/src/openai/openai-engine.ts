@@ -77,9 +77,9 @@ export class OpenAiEngine implements Engine {
   async countTokens(request: PromptRequest, signal: AbortSignal): Promise<number> {
     signal.throwIfAborted();
     try {
-      return (await this.#readyModel().prompts.render(request)).tokens.length;
+      return (await this.#readyModel().prompts.render(request, signal)).tokens.length;
     } catch (error) {
-      throw asEngineError(error);
+      throw signal.aborted ? signal.reason : asEngineError(error);
     }
   }
 

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { requestFor } from "../../testing/requests.ts";
 import { PromptThreads } from "./prompt-threads.ts";
 
+const never = new AbortController().signal;
 const program = new URL("../../test/programs/mortal-prompts.ts", import.meta.url);
 
 test.each([
@@ -14,7 +15,7 @@ test.each([
     model: "",
     onDeath: ({ message }) => void deaths.push(message),
   });
-  const render = (say: string): Promise<unknown> => threads.render(requestFor({ say }));
+  const render = (say: string): Promise<unknown> => threads.render(requestFor({ say }), never);
   await expect(Promise.all([render(word), render("behind it")])).rejects.toThrow(why);
   await expect(render("abc")).resolves.toMatchObject({ tokens: [3] });
   expect(deaths).toEqual([why]);
@@ -22,23 +23,62 @@ test.each([
   expect(deaths).toEqual([why]);
 });
 
-test("long conversations have a thread of their own", async () => {
+test("a prompt never waits for a much longer one", async () => {
   const threads = await PromptThreads.start({ program, model: "", onDeath: () => undefined });
-  const long = "x".repeat(300_000);
-  await expect(threads.render(requestFor({ say: long }))).resolves.toMatchObject({ tokens: [300_000] });
+  const done = new AbortController();
+  const endless = [20_000, 300_000].map((length) =>
+    threads.render(requestFor({ say: "endless".padEnd(length) }), done.signal),
+  );
+  const left = Promise.allSettled(endless);
+  await expect(threads.render(requestFor({ say: "abc" }), never)).resolves.toMatchObject({ tokens: [3] });
+  done.abort(new Error("left"));
+  expect((await left).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  await threads.close();
+});
+
+test.each([10_000, 20_000, 300_000])(
+  "of keys that send prompts of %i characters, one with many does not keep the others waiting",
+  async (characters) => {
+    const threads = await PromptThreads.start({ program, model: "", onDeath: () => undefined });
+    const gone = new AbortController();
+    const finished: string[] = [];
+    const render = (key: string, say: string, signal = never): Promise<unknown> =>
+      threads
+        .render({ ...requestFor({ say: say.padEnd(characters) }), origin: { key } }, signal)
+        .then(() => void finished.push(key));
+    const running = render("greedy", "endless", gone.signal);
+    const waiting = Array.from({ length: 5 }, () => render("greedy", "abc"));
+    const others = [render("b", "abc"), render("c", "abc")];
+    gone.abort(new Error("left"));
+    await expect(running).rejects.toThrow("left");
+    await Promise.all([...waiting, ...others]);
+    // Where two jobs are in the thread at a time, one of the greedy key was there before the others.
+    expect(finished.slice(0, 3)).toEqual(expect.arrayContaining(["b", "c"]));
+    await threads.close();
+  },
+);
+
+test("a prompt that nobody waits for any more is not made, and one that is being made is stopped", async () => {
+  const threads = await PromptThreads.start({ program, model: "", onDeath: () => undefined });
+  const gone = new AbortController();
+  const endless = Array.from({ length: 3 }, () => threads.render(requestFor({ say: "endless" }), gone.signal));
+  const left = Promise.allSettled(endless);
+  gone.abort(new Error("left"));
+  expect((await left).map(({ status }) => status)).toEqual(Array.from({ length: 3 }, () => "rejected"));
+  await expect(threads.render(requestFor({ say: "abc" }), never)).resolves.toMatchObject({ tokens: [3] });
   await threads.close();
 });
 
 test("a prompt that was made to be counted is not made again, unless something is different", async () => {
   const threads = await PromptThreads.start({ program, model: "", onDeath: () => undefined });
   const request = requestFor({ say: "abc" });
-  const counted = await threads.render(request);
+  const counted = await threads.render(request, never);
   const [shorter, thinking] = [
     { ...request, max_tokens: 1 },
     { ...request, isReasoning: true },
   ];
-  expect(await threads.render(shorter)).toBe(counted);
-  expect(await threads.render(thinking)).not.toBe(counted);
-  expect(await threads.render(requestFor({ say: "abc" }))).not.toBe(counted);
+  expect(await threads.render(shorter, never)).toBe(counted);
+  expect(await threads.render(thinking, never)).not.toBe(counted);
+  expect(await threads.render(requestFor({ say: "abc" }), never)).not.toBe(counted);
   await threads.close();
 });

@@ -1,12 +1,22 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
+import { FairQueue } from "../fair/fair-queue.ts";
 import type { PromptAnswer, PromptJob } from "./prompt-worker.ts";
 import { TemplateRefusal } from "./render-prompt.ts";
 import type { PromptRequest } from "../engine.ts";
 import type { Prompt } from "./render-prompt.ts";
 
-/** Larger conversations are rendered in a second thread, in bytes of JSON: tokenizing 4 MiB takes seconds. */
-const largeBytes = 256 * 1024;
+/**
+ * A text is tokenized in one go, so it must not stand in front of a much shorter one: each size has a thread of its own. In
+ * characters of JSON. The longest take some hundredths of a second, some tenths, and several seconds.
+ */
+const sizes = [
+  { size: "short", mostCharacters: 16 * 1024, jobsAtATime: 2 }, // one runs, and the next is there when it ends
+  { size: "long", mostCharacters: 256 * 1024, jobsAtATime: 1 },
+  { size: "huge", mostCharacters: Number.POSITIVE_INFINITY, jobsAtATime: 1 },
+] as const;
+
+type Size = (typeof sizes)[number]["size"];
 
 export interface PromptThreadOptions {
   /** The program of the threads, whose last statement calls `servePrompts`. */
@@ -17,10 +27,17 @@ export interface PromptThreadOptions {
   readonly onDeath: (error: Error) => void;
 }
 
-/** Renders prompts in worker threads, so that the event loop stays free for generation. */
+/** Whose work it is, and until when anybody waits for it. */
+export interface PromptOwner {
+  readonly keyId: string;
+  readonly signal: AbortSignal;
+}
+
+/** Renders prompts in worker threads, so that the event loop stays free for generation. In each thread keys take turns. */
 export class PromptThreads {
   readonly #options: PromptThreadOptions;
-  readonly #threads = new Map<"ordinary" | "large", Promise<PromptThread>>();
+  readonly #threads = new Map<Size, Promise<PromptThread>>();
+  readonly #queues = new Map(sizes.map(({ size, jobsAtATime }) => [size, new FairQueue(jobsAtATime)]));
   /** A request is counted first and generated afterwards, so its prompt is kept for as long as its messages are in memory. */
   readonly #cache = new WeakMap<PromptRequest["messages"], CachedPrompt>();
 
@@ -31,26 +48,26 @@ export class PromptThreads {
   /** Rejects with what the thread threw when it cannot load the vocabulary. */
   static async start(options: PromptThreadOptions): Promise<PromptThreads> {
     const threads = new PromptThreads(options);
-    await threads.#threadFor("ordinary");
+    await threads.#threadFor("short");
     return threads;
   }
 
-  /** @throws {TemplateRefusal} when the model's template refuses the conversation */
-  async render({ messages, tools, tool_choice, shownSchema, isReasoning }: PromptRequest): Promise<Prompt> {
+  /** @throws {TemplateRefusal} when the model's template refuses the conversation; the signal's reason when it aborts first */
+  async render(whole: PromptRequest, signal: AbortSignal): Promise<Prompt> {
+    const { messages, tools, tool_choice, shownSchema, isReasoning, origin } = whole;
     const request = { messages, tools, tool_choice, shownSchema, isReasoning };
     const cached = this.#cache.get(messages);
     if (cached && isSame(cached.request, request)) return cached.prompt;
-    const isLarge = JSON.stringify(request).length > largeBytes;
-    const thread = await this.#threadFor(isLarge ? "large" : "ordinary");
-    const prompt = await thread.render(request);
+    const characters = JSON.stringify(request).length;
+    const owner = { keyId: origin?.key ?? "", signal };
+    const prompt = await this.#run(characters, owner, (thread) => thread.render(request, signal));
     this.#cache.set(messages, { request, prompt });
     return prompt;
   }
 
-  /** The number of tokens of a text that an engine has written. */
-  async countText(text: string): Promise<number> {
-    const thread = await this.#threadFor(text.length > largeBytes ? "large" : "ordinary");
-    return thread.countText(text);
+  /** The number of tokens of a text that an engine has written. @throws the signal's reason when it aborts first */
+  countText(text: string, owner: PromptOwner): Promise<number> {
+    return this.#run(text.length, owner, (thread) => thread.countText(text));
   }
 
   async close(): Promise<void> {
@@ -59,28 +76,39 @@ export class PromptThreads {
     await Promise.all(threads.map((thread) => thread.close()));
   }
 
+  async #run<T>(
+    characters: number,
+    { keyId, signal }: PromptOwner,
+    work: (thread: PromptThread) => Promise<T>,
+  ): Promise<T> {
+    const size = sizes.find(({ mostCharacters }) => characters <= mostCharacters)?.size ?? "huge";
+    const queue = this.#queues.get(size);
+    if (!queue) throw new RangeError(`prompts that are ${size} have no queue`);
+    return queue.run({ keyId, cost: characters }, signal, async () => work(await this.#threadFor(size)));
+  }
+
   /** A thread that has died is restarted for the next prompt. */
-  #threadFor(kind: "ordinary" | "large"): Promise<PromptThread> {
-    const running = this.#threads.get(kind);
+  #threadFor(size: Size): Promise<PromptThread> {
+    const running = this.#threads.get(size);
     if (running) return running;
     const { program, model, onDeath } = this.#options;
     const started = PromptThread.start(program, model, (error) => {
-      this.#threads.delete(kind);
+      this.#threads.delete(size);
       onDeath(error);
     });
-    started.catch(() => this.#threads.delete(kind));
-    this.#threads.set(kind, started);
+    started.catch(() => this.#threads.delete(size));
+    this.#threads.set(size, started);
     return started;
   }
 }
 
 interface CachedPrompt {
-  readonly request: PromptRequest;
+  readonly request: Omit<PromptRequest, "origin">;
   readonly prompt: Prompt;
 }
 
 /** Requests are never changed, so the same object has the same contents. */
-const isSame = (one: PromptRequest, other: PromptRequest): boolean =>
+const isSame = (one: CachedPrompt["request"], other: CachedPrompt["request"]): boolean =>
   one.tools === other.tools &&
   one.tool_choice === other.tool_choice &&
   one.shownSchema === other.shownSchema &&
@@ -112,10 +140,19 @@ class PromptThread {
     return thread;
   }
 
-  async render(request: PromptRequest): Promise<Prompt> {
-    const answer = await this.#send({ id: this.#next++, request });
-    if ("prompt" in answer) return answer.prompt;
-    throw failureOf(answer);
+  /** The promise is settled when the thread is free again, also where the signal has stopped it. */
+  async render(request: PromptRequest, signal: AbortSignal): Promise<Prompt> {
+    signal.throwIfAborted();
+    const stop = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    const abort = (): void => void Atomics.store(stop, 0, 1);
+    signal.addEventListener("abort", abort, { once: true });
+    try {
+      const answer = await this.#send({ id: this.#next++, request, stop });
+      if ("prompt" in answer) return answer.prompt;
+      throw failureOf(answer);
+    } finally {
+      signal.removeEventListener("abort", abort);
+    }
   }
 
   async countText(text: string): Promise<number> {

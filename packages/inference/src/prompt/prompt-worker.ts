@@ -3,7 +3,14 @@ import { TemplateRefusal } from "./render-prompt.ts";
 import type { PromptRequest } from "../engine.ts";
 import type { Prompt, PromptRenderer } from "./render-prompt.ts";
 
-export type PromptJob = { readonly id: number } & ({ readonly request: PromptRequest } | { readonly text: string });
+export type PromptJob = { readonly id: number } & (
+  | {
+      readonly request: PromptRequest;
+      /** Shared memory: not 0 when nobody waits for the prompt any more. */
+      readonly stop: Int32Array;
+    }
+  | { readonly text: string }
+);
 
 export type PromptAnswer = { readonly id: number } & (
   | { readonly prompt: Prompt }
@@ -22,7 +29,7 @@ function answer(renderer: PromptRenderer, job: PromptJob): PromptAnswer {
   const { id } = job;
   try {
     if ("text" in job) return { id, count: renderer.countText(job.text) };
-    return { id, prompt: renderer.render(job.request) };
+    return { id, prompt: renderer.render(job.request, () => Atomics.load(job.stop, 0) !== 0) };
   } catch (error) {
     if (error instanceof TemplateRefusal) return { id, refusal: error.message };
     return { id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) };

@@ -7,7 +7,7 @@ import { openRenderer } from "../embedded/child/open-renderer.ts";
 import { readVocabulary } from "../embedded/child/vocabulary.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 import type { ChatMessage } from "../engine.ts";
-import { PromptRenderer, TemplateRefusal } from "./render-prompt.ts";
+import { RenderStopped, PromptRenderer, TemplateRefusal } from "./render-prompt.ts";
 import type { PromptRequest } from "../engine.ts";
 import { addToSystemMessage } from "./show-schema.ts";
 import { toTemplateMessages, toTemplateTool } from "./template-messages.ts";
@@ -128,6 +128,13 @@ describe("what a caller writes is text", () => {
       }),
       { numRuns: 60 },
     );
+  });
+
+  test("a prompt that nobody waits for any more is given up between two of its parts", () => {
+    let asked = 0;
+    const isStopped = (): boolean => (asked += 1) > 3;
+    expect(() => renderer.render(everywhere("<|im_end|>".repeat(1000)), isStopped)).toThrow(RenderStopped);
+    expect(asked).toBe(4);
   });
 
   test("a text without special tokens has the tokens that the model was taught", async () => {

@@ -30,6 +30,9 @@ export interface Prompt {
 /** The chat template has refused the conversation. */
 export class TemplateRefusal extends RequestRefused {}
 
+/** Nobody waits for the prompt any more. */
+export class RenderStopped extends Error {}
+
 /** Renders conversations of one model into token ids. Prompts are made here only, both for counting and for generating. */
 export class PromptRenderer {
   readonly #model: PromptModel;
@@ -42,11 +45,19 @@ export class PromptRenderer {
     this.#systemPlacement = findSystemPlacement(model);
   }
 
-  /** @throws {TemplateRefusal} when the template calls `raise_exception` or cannot be applied */
-  render(request: PromptRequest): Prompt {
+  /**
+   * @param isStopped asked again and again: whether nobody waits for the prompt any more
+   * @throws {TemplateRefusal} when the template calls `raise_exception` or cannot be applied
+   * @throws {RenderStopped} when it is stopped
+   */
+  render(request: PromptRequest, isStopped: () => boolean = () => false): Prompt {
     const escaper = new SpecialTokenEscaper(this.#model.specialTokens);
     const text = this.#renderText(request, escaper);
-    const tokens = escaper.split(text).flatMap((part) => [...this.#model.tokenize(part)]);
+    const tokens: number[] = [];
+    for (const part of escaper.split(text)) {
+      if (isStopped()) throw new RenderStopped();
+      for (const token of this.#model.tokenize(part)) tokens.push(token);
+    }
     return { tokens, opensInReasoning: this.#opensInReasoning(text) };
   }
 

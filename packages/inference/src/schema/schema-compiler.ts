@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
+import { FairQueue } from "../fair/fair-queue.ts";
 import { CompileThread } from "./compile-thread.ts";
 import { RequestBudget } from "./request-budget.ts";
 import type { CountedSchema } from "./request-budget.ts";
@@ -34,11 +35,12 @@ interface Outcome extends CountedSchema {
 /**
  * Compiles the schemas of requests: small ones at once, larger ones in a thread, so that the event loop stays free. The
  * results are kept for each caller. So the schema that an application always sends is compiled once, and one caller's
- * schemas cannot push out those of another.
+ * schemas cannot push out those of another. Callers take turns in the thread.
  */
 export class SchemaCompiler implements AsyncDisposable {
   readonly #owners = new LRUCache<string, LRUCache<string, CountedSchema>>({ max: cached.owners });
   readonly #thread: CompileThread;
+  readonly #turns = new FairQueue(1);
 
   /** @param thread is disposed with the compiler */
   constructor(thread = new CompileThread()) {
@@ -59,7 +61,7 @@ export class SchemaCompiler implements AsyncDisposable {
       const tooLong = { compiled: withoutGrammar(one, tooManyCharacters), steps: 0 };
       return { ...one, key, text, known: text.length > mostCharacters ? tooLong : cache.get(key) };
     });
-    const outcomes = await this.#compileAll(jobs, signal);
+    const outcomes = await this.#compileAll(jobs, owner, signal);
     const budget = new RequestBudget();
     for (const [index, job] of jobs.entries()) {
       const { isKept, ...counted } = outcomes[index] ?? failed(job, false);
@@ -81,14 +83,16 @@ export class SchemaCompiler implements AsyncDisposable {
     return cache;
   }
 
-  async #compileAll(jobs: readonly Job[], signal: AbortSignal): Promise<Outcome[]> {
+  async #compileAll(jobs: readonly Job[], keyId: string, signal: AbortSignal): Promise<Outcome[]> {
     for (const { known, schema } of jobs) if (!known) schemaCompilations.publish(schema);
     const small = compileSmall(jobs);
     const done = jobs.map((job, index) => small[index] ?? (job.known && { ...job.known, isKept: false }));
     const large = jobs.filter((_, index) => !done[index]);
     if (large.length === 0) return done.filter((one) => one !== undefined);
+    const cost = large.reduce((sum, { text }) => sum + text.length, 0);
+    const inThread = (): Promise<Outcome[] | undefined> => this.#compileInThread(jobs, done, signal);
     const compiled =
-      (await this.#compileInThread(jobs, done, signal)) ?? large.map((job) => failed(job, large.length === 1));
+      (await this.#turns.run({ keyId, cost }, signal, inThread)) ?? large.map((job) => failed(job, large.length === 1));
     const others = compiled.values();
     return jobs.map((job, index) => done[index] ?? others.next().value ?? failed(job, false));
   }

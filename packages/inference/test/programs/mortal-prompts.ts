@@ -1,10 +1,15 @@
 import { parentPort } from "node:worker_threads";
+import type { PromptJob } from "../../src/prompt/prompt-worker.ts";
 
-/** A thread that makes prompts of one token, and dies of the word "die". */
-parentPort?.on("message", ({ id, request }: { id: number; request: { messages: readonly { content: string }[] } }) => {
-  const [message] = request.messages;
-  if (message?.content === "die") throw new Error("out of memory");
-  if (message?.content === "leave") process.exit(0);
-  parentPort?.postMessage({ id, prompt: { tokens: [message?.content.length ?? 0], opensInReasoning: false } });
+// A thread that makes prompts of one token. It dies of the word "die", and the word "endless" keeps it busy until it is stopped.
+
+parentPort?.on("message", (job: PromptJob) => {
+  if (!("request" in job)) return;
+  const said = job.request.messages[0]?.content;
+  const content = typeof said === "string" ? said : "";
+  if (content === "die") throw new Error("out of memory");
+  if (content === "leave") process.exit(0);
+  if (content.startsWith("endless")) while (Atomics.load(job.stop, 0) === 0);
+  parentPort?.postMessage({ id: job.id, prompt: { tokens: [content.length], opensInReasoning: false } });
 });
 parentPort?.postMessage("ready");

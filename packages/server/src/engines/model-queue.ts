@@ -1,7 +1,7 @@
+import { FairShare } from "@parley/inference";
+import type { WeightedKey } from "@parley/inference";
 import { ApiError } from "../errors/api-error.ts";
 import { DrainRate } from "./drain-rate.ts";
-import { FairShare } from "./fair-share.ts";
-import type { WeightedKey } from "./fair-share.ts";
 
 /** A request that asks for slots. */
 export interface SlotRequest extends WeightedKey {

@@ -15,7 +15,7 @@ import { SlotPool } from "./slot-pool.ts";
 export function llamaCore(model: LoadedModel, prompts: PromptThreads): EngineCore {
   return {
     generate: (request, signal) => generate(model, prompts, request, signal),
-    countTokens: async (request) => (await prompts.render(request)).tokens.length,
+    countTokens: async (request, signal) => (await prompts.render(request, signal)).tokens.length,
     status: () => ({
       running: model.slots.running,
       waiting: model.slots.waiting,
@@ -31,7 +31,7 @@ async function* generate(
   request: EngineRequest,
   signal: AbortSignal,
 ): AsyncGenerator<readonly EngineEvent[]> {
-  const prompt = await prompts.render(request);
+  const prompt = await prompts.render(request, signal);
   assertFits(prompt.tokens.length, request, { context_length: model.plan.contextLength });
   const user = userOf(request, prompt);
   const slots = await model.slots.take(Math.min(request.n, model.slots.size), signal, (slot) => slot.reusable(user));

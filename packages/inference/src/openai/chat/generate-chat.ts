@@ -33,11 +33,12 @@ async function begin(
 ): Promise<OpeningChoice[]> {
   const { vocabulary } = model.folder;
   refuseSpecialTokens(request, vocabulary.specialTokens);
-  const { tokens } = await model.prompts.render(request);
+  const { tokens } = await model.prompts.render(request, signal);
   assertFits(tokens.length, request, limits);
   const plan = planAnswer(request, dialect.capabilities);
   const job = { model: servedName, request, plan, vocabulary, dialect };
-  const countTokens = (text: string): Promise<number> => model.prompts.countText(text);
+  const owner = { keyId: request.origin?.key ?? "", signal };
+  const countTokens = (text: string): Promise<number> => model.prompts.countText(text, owner);
   return Array.from({ length: request.n }, (_, choice) => {
     // Made at once: it refuses what the service does not take.
     const body = chatBody({ ...job, choice });

@@ -26,7 +26,7 @@ async function beginChoices(
   request: EngineRequest,
   signal: AbortSignal,
 ): Promise<OpeningChoice[]> {
-  const prompt = await model.prompts.render(request);
+  const prompt = await model.prompts.render(request, signal);
   const { tokens, opensInReasoning } = prompt;
   assertFits(tokens.length, request, limits);
   const { capabilities, vocabulary, endOfTurn } = model.folder;
