@@ -135,6 +135,8 @@ export interface EngineMetadata {
   readonly system_fingerprint: string;
   /** The number of choices that can be generated at the same time; at least 1. */
   readonly slots: number;
+  /** Choices beyond `slots`, kept for keys that have none while all slots are taken; absent: none. */
+  readonly spareSlots?: number | undefined;
   readonly canReason: boolean;
   readonly canCallTools: boolean;
   /** The values of sampling parameters that a request does not set. */

@@ -19,6 +19,7 @@ import { BodyBytes } from "./limits/body-bytes.ts";
 import { Limits } from "./limits/limits.ts";
 import type { EntryDeps } from "./edge/take-entry.ts";
 import { ModelQueue } from "./engines/model-queue.ts";
+import type { EngineSlots } from "./engines/model-queue.ts";
 import { Listener } from "./listener.ts";
 import { findSpentBudget } from "./metering/budget.ts";
 import { closeAbandoned } from "./metering/close-abandoned.ts";
@@ -142,9 +143,9 @@ const openMetrics = async (config: Config, started: AsyncDisposableStack): Promi
     ? undefined
     : started.use(await Listener.openMetrics(config.metricsHost, config.metricsPort, config));
 
-function queuesFor({ queueLength, queueWaitMs }: Config): (slots: () => number) => ModelQueue {
+function queuesFor({ queueLength, queueWaitMs }: Config): (engine: () => EngineSlots) => ModelQueue {
   const bounds = { maxWaiting: queueLength, maxWaitMs: queueWaitMs };
-  return (slots) => new ModelQueue(bounds, slots);
+  return (engine) => new ModelQueue(bounds, engine);
 }
 
 /** Authentication: finds the caller of a key, and ends the requests of a key that is disabled or deleted. */

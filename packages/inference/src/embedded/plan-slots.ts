@@ -20,6 +20,8 @@ export interface ModelSettings {
 
 export interface SlotPlan {
   readonly slots: number;
+  /** One more, where the budget has room for it, so that a caller with one request need not wait for those with many. */
+  readonly spareSlots: number;
   readonly contextLength: number;
   readonly kvBytesPerToken: number;
   /** The sizes that the cache of a slot can have, in tokens: it begins with the first, and grows to the last. */
@@ -40,7 +42,9 @@ export function planSlots(file: GgufFileInfo, settings: ModelSettings): SlotPlan
   const contextLength = settings.contextLength ?? declared;
   const kvBytesPerToken = layers * valuesPerToken * 2;
   const slotBytes = contextLength * kvBytesPerToken;
-  const slots = Math.min(mostSlots, Math.floor(settings.kvMemoryBytes / slotBytes));
+  const affordable = Math.floor(settings.kvMemoryBytes / slotBytes);
+  const slots = Math.min(mostSlots, affordable);
+  const spareSlots = Math.min(1, affordable - slots);
   const arithmetic = `${contextLength} tokens × ${kvBytesPerToken} bytes = ${megabytes(slotBytes)} per slot`;
   if (slots < 1) {
     throw new MemoryBudgetError(
@@ -49,7 +53,14 @@ export function planSlots(file: GgufFileInfo, settings: ModelSettings): SlotPlan
     );
   }
   const explanation = `${slots} slots: ${arithmetic}, budget ${megabytes(settings.kvMemoryBytes)}`;
-  return { slots, contextLength, kvBytesPerToken, steps: stepsOf(contextLength, kvBytesPerToken), explanation };
+  return {
+    slots,
+    spareSlots,
+    contextLength,
+    kvBytesPerToken,
+    steps: stepsOf(contextLength, kvBytesPerToken),
+    explanation,
+  };
 }
 
 /** A sequence of so many bytes moves to a larger cache within some hundredths of a second. */

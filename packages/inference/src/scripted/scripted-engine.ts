@@ -21,6 +21,7 @@ export function startScriptedEngine(options: ScriptedOptions): ChildEngine {
     quantization: "bf16",
     system_fingerprint: fingerprint(["scripted", options.name]),
     slots: 64,
+    spareSlots: 1,
     canReason: true,
     canCallTools: true,
     sampling_defaults: options.sampling,

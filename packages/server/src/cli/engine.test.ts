@@ -42,7 +42,7 @@ describe("engine plan", () => {
       "models: {model-1: {engine: vllm-process, slots: 3, gpus: '1', tensor_parallel: 2, arguments: [--seed, '7']}, model-1-mini: }",
     );
     const { stdout } = await run("engine", "plan", "--config", file, "--vllm", join(folder, "venv"));
-    expect(stdout).toMatch(/CUDA_VISIBLE_DEVICES=1 .*--max-num-seqs 3 .*--tensor-parallel-size 2 .*--seed 7\n/);
+    expect(stdout).toMatch(/CUDA_VISIBLE_DEVICES=1 .*--max-num-seqs 4 .*--tensor-parallel-size 2 .*--seed 7\n/);
     expect(stdout).toContain("vendor/model-1-mini: embedded");
   });
 

@@ -3,7 +3,8 @@ import { ApiError } from "../errors/api-error.ts";
 import { ModelQueue } from "./model-queue.ts";
 
 const never = new AbortController().signal;
-const queue = (slots = 2, maxWaiting = 2, maxWaitMs = 5000) => new ModelQueue({ maxWaiting, maxWaitMs }, () => slots);
+const queue = (slots = 2, maxWaiting = 2, maxWaitMs = 5000, spareSlots = 0) =>
+  new ModelQueue({ maxWaiting, maxWaitMs }, () => ({ slots, spareSlots }));
 
 /** What has been admitted so far, in order. */
 function arrivals(of: ModelQueue) {
@@ -144,6 +145,42 @@ describe("several keys in a queue", () => {
     running();
     await Promise.all([a1, b1, b2].map(async (entered) => (await entered)?.()));
     expect(admitted).toEqual(["a0", "b1", "a1", "b2"]);
+    expect(one).toMatchObject({ taken: 0, waiting: 0 });
+  });
+});
+
+describe("the spare slot", () => {
+  test("is for a key that has none, and for one request at a time", async () => {
+    const one = queue(2, 10, 5000, 1);
+    const { admitted, enter } = arrivals(one);
+    const running = [await enter("a1", 1, never, "a"), await enter("a2", 1, never, "a")];
+    const mine = enter("a3", 1, never, "a");
+    const lent = await enter("b1", 1, never, "b");
+    expect(one).toMatchObject({ taken: 3, waiting: 1 });
+    const others = [enter("b2", 1, never, "b"), enter("c1", 1, never, "c"), enter("d1", 2, never, "d")];
+    await settled();
+    expect(admitted).toEqual(["a1", "a2", "b1"]);
+    lent(); // key c has the spare slot next; key d asks for two
+    await settled();
+    expect(admitted).toEqual(["a1", "a2", "b1", "c1"]);
+    for (const release of running) release();
+    await Promise.all([mine, ...others].map(async (entered) => (await entered)()));
+    expect(one).toMatchObject({ taken: 0, waiting: 0 });
+  });
+
+  test("is not taken from those that wait for many slots", async () => {
+    const one = queue(2, 10, 5000, 1);
+    const { admitted, enter } = arrivals(one);
+    const first = await enter("a1", 1, never, "a");
+    const large = enter("b1", 2, never, "b");
+    const lent = [await enter("c1", 1, never, "c")];
+    const waiting = enter("d1", 1, never, "d");
+    await settled();
+    first(); // the lent slot is none of the two that the large request needs
+    lent.push(await large);
+    expect(admitted).toEqual(["a1", "c1", "b1"]);
+    for (const release of lent) release();
+    (await waiting)();
     expect(one).toMatchObject({ taken: 0, waiting: 0 });
   });
 });

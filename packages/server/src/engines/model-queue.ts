@@ -20,17 +20,26 @@ export interface TakenSlots {
   release(completionTokens: number): void;
 }
 
+/** The choices that an engine can generate at the same time. It may change when the engine is started anew. */
+export interface EngineSlots {
+  readonly slots: number;
+  /** Choices beyond `slots`, for keys that have none. */
+  readonly spareSlots?: number | undefined;
+}
+
 /** A running request, and what its key was charged for it. */
 interface Running {
   readonly request: SlotRequest;
   readonly slots: number;
+  /** Its slot is a spare one. */
+  readonly isLent: boolean;
   chargedTokens: number;
   generatedTokens: number;
 }
 
 interface Waiter {
   readonly request: SlotRequest;
-  readonly admit: () => void;
+  readonly admit: (isLent?: boolean) => void;
   readonly giveUp: (reason: unknown) => void;
 }
 
@@ -40,33 +49,35 @@ const promptTokensPerCompletionToken = 2;
 /**
  * The bounded queue in front of one model. The key that has been served least is next; among the requests of one key, first
  * come, first served. A request takes a slot for each choice at once, or all slots where it has more choices: those take turns.
+ * Where all slots are taken, a spare one is lent to a key that has none, for a request of one choice.
  * Who finds the queue full hears it at once, unless another key has more requests in it: that key loses its last one. Who waits
  * too long is told to come back.
  */
 export class ModelQueue {
   readonly #maxWaiting: number;
   readonly #maxWaitMs: number;
-  /** Slots of the engine; it may change when the engine is started anew. */
-  readonly #slots: () => number;
+  readonly #engine: () => EngineSlots;
   readonly #share = new FairShare();
   readonly #drainRate = new DrainRate(() => performance.now());
   readonly #running = new Set<Running>();
   readonly #waiters = new Map<string, readonly Waiter[]>();
   #waiting = 0;
   #taken = 0;
+  #lent = 0;
 
-  constructor(bounds: { readonly maxWaiting: number; readonly maxWaitMs: number }, slots: () => number) {
+  constructor(bounds: { readonly maxWaiting: number; readonly maxWaitMs: number }, engine: () => EngineSlots) {
     this.#maxWaiting = bounds.maxWaiting;
     this.#maxWaitMs = bounds.maxWaitMs;
-    this.#slots = slots;
+    this.#engine = engine;
   }
 
   get waiting(): number {
     return this.#waiting;
   }
 
+  /** Slots that are in use, spare ones included. */
   get taken(): number {
-    return this.#taken;
+    return this.#taken + this.#lent;
   }
 
   /**
@@ -77,8 +88,7 @@ export class ModelQueue {
     signal.throwIfAborted();
     this.#share.enter(request.keyId);
     try {
-      const isFree = this.#waiting === 0 && this.#fits(request);
-      const running = isFree ? this.#take(request) : await this.#wait(request, signal);
+      const running = this.#takeAtOnce(request) ?? (await this.#wait(request, signal));
       return {
         count: (completionTokens) => void (running.generatedTokens = completionTokens),
         release: (completionTokens) => this.#release(running, completionTokens),
@@ -91,7 +101,8 @@ export class ModelQueue {
 
   #release(running: Running, completionTokens: number): void {
     this.#running.delete(running);
-    this.#taken -= running.slots;
+    if (running.isLent) this.#lent -= 1;
+    else this.#taken -= running.slots;
     this.#charge(running, completionTokens);
     this.#share.leave(running.request.keyId);
     this.#admitNext();
@@ -110,21 +121,34 @@ export class ModelQueue {
   }
 
   #slotsFor({ choices }: SlotRequest): number {
-    return Math.min(choices, this.#slots());
+    return Math.min(choices, this.#engine().slots);
   }
 
   #fits(request: SlotRequest): boolean {
-    return this.#taken + this.#slotsFor(request) <= this.#slots();
+    return this.#taken + this.#slotsFor(request) <= this.#engine().slots;
   }
 
-  #take(request: SlotRequest): Running {
+  #canBorrow({ keyId, choices }: SlotRequest): boolean {
+    const { spareSlots = 0 } = this.#engine();
+    if (choices > 1 || this.#lent >= spareSlots) return false;
+    for (const { request } of this.#running) if (request.keyId === keyId) return false;
+    return true;
+  }
+
+  #takeAtOnce(request: SlotRequest): Running | undefined {
+    if (this.#waiting === 0 && this.#fits(request)) return this.#take(request);
+    return this.#canBorrow(request) ? this.#take(request, true) : undefined;
+  }
+
+  #take(request: SlotRequest, isLent = false): Running {
     this.#drainRate.noteTurn();
     this.#share.beginTurn(request.keyId);
-    const running = { request, slots: this.#slotsFor(request), chargedTokens: 0, generatedTokens: 0 };
+    const running = { request, slots: this.#slotsFor(request), isLent, chargedTokens: 0, generatedTokens: 0 };
     this.#share.charge(request, request.promptTokens);
     this.#charge(running, request.completionTokens);
     this.#running.add(running);
-    this.#taken += running.slots;
+    if (isLent) this.#lent += 1;
+    else this.#taken += running.slots;
     return running;
   }
 
@@ -138,9 +162,9 @@ export class ModelQueue {
       };
       const waiter: Waiter = {
         request,
-        admit: () => {
+        admit: (isLent) => {
           leave();
-          resolve(this.#take(request));
+          resolve(this.#take(request, isLent));
         },
         giveUp: (reason) => {
           leave();
@@ -181,13 +205,17 @@ export class ModelQueue {
   #admitNext(): void {
     if (this.#waiting > 0) this.#catchUp();
     for (let next = this.#next(); next && this.#fits(next.request); next = this.#next()) next.admit();
+    const borrower = this.#next((request) => this.#canBorrow(request));
+    if (borrower) borrower.admit(true);
   }
 
-  /** The first request of the key that has been served least. */
-  #next(): Waiter | undefined {
+  /** The first request of the key that has been served least, among the first ones that may be taken. */
+  #next(may: (request: SlotRequest) => boolean = () => true): Waiter | undefined {
     const firsts = [...this.#waiters.values()].flatMap((waiters) => waiters.slice(0, 1));
     const servedTo = ({ request }: Waiter): number => this.#share.servedTo(request.keyId);
-    return firsts.reduce<Waiter | undefined>((a, b) => (a && servedTo(a) <= servedTo(b) ? a : b), undefined);
+    return firsts
+      .filter(({ request }) => may(request))
+      .reduce<Waiter | undefined>((a, b) => (a && servedTo(a) <= servedTo(b) ? a : b), undefined);
   }
 
   #exhausted(what: string): ApiError {

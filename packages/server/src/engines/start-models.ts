@@ -1,7 +1,7 @@
 import type { SupervisorReport } from "@parley/inference";
 import type { Config } from "../config/read-config.ts";
 import { contextLengthOf } from "./model-object.ts";
-import type { ModelQueue } from "./model-queue.ts";
+import type { EngineSlots, ModelQueue } from "./model-queue.ts";
 import type { ServedModel } from "./served-model.ts";
 import { startEngine } from "./start-engine.ts";
 
@@ -12,15 +12,15 @@ export interface StartOptions {
   readonly runFolder: string;
   /** Receives every change of an engine's state. */
   readonly report: (event: SupervisorReport) => void;
-  /** The queue in front of a model whose engine has so many slots. */
-  readonly makeQueue: (slots: () => number) => ModelQueue;
+  /** The queue in front of a model whose engine has these slots. */
+  readonly makeQueue: (engine: () => EngineSlots) => ModelQueue;
 }
 
 /** Starts the engine of every model; each becomes ready, or not, on its own. @throws {ConfigError} */
 export const startModels = (options: StartOptions): ServedModel[] =>
   options.config.models.map((model) => {
     const engine = startEngine({ ...options, model });
-    return { ...model, engine, queue: options.makeQueue(() => engine.metadata?.slots ?? 1) };
+    return { ...model, engine, queue: options.makeQueue(() => engine.metadata ?? { slots: 1 }) };
   });
 
 /** For the start: what each ready model turned out to be. */

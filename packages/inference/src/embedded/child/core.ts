@@ -34,7 +34,7 @@ async function* generate(
   const prompt = await prompts.render(request, signal);
   assertFits(prompt.tokens.length, request, { context_length: model.plan.contextLength });
   const user = userOf(request, prompt);
-  const slots = await model.slots.take(Math.min(request.n, model.slots.size), signal, (slot) => slot.reusable(user));
+  const slots = await model.slots.take(Math.min(request.n, model.plan.slots), signal, (slot) => slot.reusable(user));
   // More choices than slots take turns in the slots of their request.
   const own = new SlotPool(slots);
   const stop = new AbortController();

@@ -104,7 +104,7 @@ const capacityOf = (context: LlamaContext): number => context.contextSize - 1;
 
 const createContext = ({ model, plan, threads, batchSize }: KvMemoryOptions, tokens: number): Promise<LlamaContext> =>
   model.createContext({
-    sequences: plan.slots,
+    sequences: plan.slots + plan.spareSlots,
     contextSize: tokens + 1,
     threads,
     batchSize,

@@ -69,7 +69,9 @@ export async function loadModel(
   const progress = new Progress();
   const scheduler = new BatchScheduler({ now: () => performance.now(), nextCycle: () => setImmediate() });
   const shared = { model, memory, scheduler, progress, threadsOf: threadsOf(settings) };
-  const slots = new SlotPool(Array.from({ length: plan.slots }, (_, index) => new Slot(index, shared)));
+  const slots = new SlotPool(
+    Array.from({ length: plan.slots + plan.spareSlots }, (_, index) => new Slot(index, shared)),
+  );
   const vocabulary = readVocabulary(file);
   return {
     file,

@@ -18,6 +18,7 @@ export function metadataOf(model: LoadedModel, settings: EmbeddedChildSettings):
       JSON.stringify(settings.sampling),
     ]),
     slots: model.plan.slots,
+    spareSlots: model.plan.spareSlots,
     ...model.capabilities,
     sampling_defaults: settings.sampling,
     schemaPrompt: settings.schemaPrompt,

@@ -31,6 +31,9 @@ export type Version = readonly [major: number, minor: number];
 
 const always = [0, 9] as const;
 
+/** Sequences beyond the slots, for keys that have none while all slots are taken. They take no memory while they are not used. */
+export const spareSlots = 1;
+
 /**
  * Every flag that is ever passed. Reasons where they surprise:
  * - `--generation-config vllm`: otherwise the weights bring sampling defaults of their own, in silence.
@@ -48,7 +51,7 @@ const flags: readonly Flag[] = [
   { name: "--dtype", since: always, value: ({ dtype }) => dtype },
   { name: "--max-model-len", since: always, value: ({ contextLength }) => contextLength },
   { name: "--generation-config", since: always, value: () => "vllm" },
-  { name: "--max-num-seqs", since: always, value: ({ slots }) => slots },
+  { name: "--max-num-seqs", since: always, value: ({ slots }) => slots + spareSlots },
   { name: "--max-num-queued-reqs", since: [0, 32], value: ({ queue }) => queue },
   { name: "--max-logprobs", since: always, value: () => "20" },
   { name: "--shutdown-timeout", since: [0, 16], value: ({ shutdownSeconds }) => shutdownSeconds },

@@ -16,6 +16,7 @@ import { Supervisor } from "../../sidecar/supervisor.ts";
 import type { Supervised, SupervisorReport } from "../../sidecar/supervised.ts";
 import type { Timings } from "../../sidecar/timings.ts";
 import { Connection } from "../../wire/connection.ts";
+import { spareSlots } from "../serve/serve-arguments.ts";
 import { EngineFiles } from "./engine-files.ts";
 import { readLog } from "./read-log.ts";
 import { readMetrics } from "./read-metrics.ts";
@@ -141,7 +142,8 @@ export class VllmSidecar {
       const model = this.#model ?? missing("a model");
       const options = { ...this.#options, model, servedName: this.#options.name };
       try {
-        return await readMetadata(this.#upstream, options, AbortSignal.any([signal, AbortSignal.timeout(5000)]));
+        const patience = AbortSignal.any([signal, AbortSignal.timeout(5000)]);
+        return { ...(await readMetadata(this.#upstream, options, patience)), spareSlots };
       } catch (error) {
         if (signal.aborted) throw error;
       }

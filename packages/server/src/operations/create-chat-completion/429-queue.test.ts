@@ -13,6 +13,8 @@ describe("a key that fills slots and queue", () => {
     const stalls = await Promise.all(
       Array.from({ length: 8 }, () => server().chat({ ...play("stall"), n: 8, stream: true }, greedy)),
     );
+    // This one has the spare slot.
+    stalls.push(await server().chat({ ...play("stall"), stream: true }, withKey(await server().makeKey())));
     const waiting = [0, 1].map(() => server().chat(say("wait"), greedy));
     const waits = (requests: number): Promise<number> =>
       until(
@@ -27,6 +29,29 @@ describe("a key that fills slots and queue", () => {
     await stalls[0]?.body?.cancel();
     expect((await small).status).toBe(200);
     expect((await Promise.all(waiting)).map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 429]);
+    await Promise.all(stalls.map(async (response) => response.body?.cancel()));
+  });
+});
+
+describe("a key that keeps all slots", () => {
+  const server = useServer({ scenarios, settings: { queueLength: 2, queueWaitMs: 60_000 } });
+
+  test("leaves a spare one to a key that has none", async () => {
+    const greedy = withKey(await server().makeKey());
+    const gone = new AbortController();
+    const stalls = await Promise.all(
+      Array.from({ length: 8 }, () => server().chat({ ...play("stall"), n: 8, stream: true }, greedy)),
+    );
+    const waiting = server().chat({}, { ...greedy, signal: gone.signal });
+    await until(
+      () => server().gauge('parley_queue_waiting{model="vendor/model-1"}'),
+      (count) => count === 1,
+    );
+    for (const key of [await server().makeKey(), await server().makeKey()])
+      expect((await server().chat({}, withKey(key))).status).toBe(200);
+    expect(await server().gauge('parley_queue_waiting{model="vendor/model-1"}')).toBe(1);
+    gone.abort();
+    await expect(waiting).rejects.toThrow("aborted");
     await Promise.all(stalls.map(async (response) => response.body?.cancel()));
   });
 });
