@@ -13,6 +13,7 @@ import { requireKey } from "./edge/require-key.ts";
 import { serveDocs } from "./edge/serve-docs.ts";
 import { serveHealth } from "./edge/serve-health.ts";
 import { cancelEntry, takeEntry } from "./edge/take-entry.ts";
+import { waitForTurn } from "./edge/wait-for-turn.ts";
 import { buildOperations } from "./operations/index.ts";
 import { runOperation } from "./operations/run-operation.ts";
 
@@ -32,6 +33,7 @@ export function createApp(deps: Deps): Express {
   app.use(matchOperation); // 404, 405
   app.use(takeEntry(deps.entry)); // 402, 429, 503: what cannot be served is not read
   app.use(readBody(config.bodyTimeoutMs)); // 415, 413, 408, 400
+  app.use(waitForTurn(deps.turns)); // one body at a time, keys in turn
   app.use(validateBody(deps.gate, deps.schemaCompiler)); // 400
   app.use(runOperation(buildOperations(deps))); // pick engine → fit context → admit → relay → meter
   app.use(cancelEntry(deps.entry));

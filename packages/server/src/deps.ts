@@ -4,6 +4,7 @@ import type { RunningKeys } from "./auth/running-keys.ts";
 import type { Config } from "./config/read-config.ts";
 import type { RequestGate } from "./contract/request-gate.ts";
 import type { EntryDeps } from "./edge/take-entry.ts";
+import type { LoopTurns } from "./edge/loop-turns.ts";
 import type { LedgerRecorder } from "./metering/ledger-recorder.ts";
 import type { Log } from "./observe/log.ts";
 import type { Metrics } from "./observe/metrics.ts";
@@ -20,6 +21,7 @@ export interface Deps extends ChatDeps {
   readonly findCaller: FindCaller;
   readonly runningKeys: RunningKeys;
   readonly entry: EntryDeps;
+  readonly turns: LoopTurns;
   readonly recorder: LedgerRecorder;
   /** Aborts when the server will wait no longer for running requests. */
   readonly shutdown: AbortSignal;

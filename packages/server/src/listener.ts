@@ -1,13 +1,14 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { RequestListener, Server } from "node:http";
+import type { IncomingMessage, RequestListener, Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { compile as compileNetworks } from "proxy-addr";
 import type { Config } from "./config/read-config.ts";
+import { LoopTurns } from "./edge/loop-turns.ts";
 import { Pipeline } from "./edge/pipeline.ts";
 import { answerRawErrors } from "./edge/raw-errors.ts";
 import { maxHeadBytes } from "./edge/refuse-huge-heads.ts";
-import { SocketPlaces } from "./edge/socket-places.ts";
+import { SocketPlaces, isProbe } from "./edge/socket-places.ts";
 import type { SocketBound } from "./edge/socket-places.ts";
 import type { Log } from "./observe/log.ts";
 import type { RefusalSample } from "./observe/refusal-sample.ts";
@@ -18,19 +19,29 @@ export const maxMetricsSockets = 64;
 /** The port cannot be opened; the message says what to do. */
 export class ListenError extends Error {}
 
+/** What holds down how many connections there are, and how many requests begin at the same time. */
+interface ListenerBounds {
+  readonly places: SocketPlaces;
+  readonly turns: LoopTurns;
+}
+
 /** A socket that accepts connections before there is anything to serve, so that a taken port is reported first. */
 export class Listener implements AsyncDisposable {
   readonly #server: Server;
   readonly #host: string;
   readonly #places: SocketPlaces;
+  readonly #turns: LoopTurns;
   readonly #pipelines = new Map<Socket, Pipeline>();
   #isDraining = false;
 
-  private constructor(server: Server, host: string, slowReaderMs: number, places: SocketPlaces) {
+  private constructor(server: Server, host: string, slowReaderMs: number, bounds: ListenerBounds) {
+    const { places, turns } = bounds;
     this.#server = server;
     this.#host = host;
     this.#places = places;
+    this.#turns = turns;
     server.on("connection", (socket: Socket) => {
+      turns.noteConnection();
       places.enter(socket);
       const onIdle = (): void => {
         if (this.#isDraining) socket.destroySoon();
@@ -41,7 +52,7 @@ export class Listener implements AsyncDisposable {
   }
 
   /** @throws {ListenError} */
-  static async open(config: Config, log: Log, refusals: RefusalSample): Promise<Listener> {
+  static async open(config: Config, turns: LoopTurns, log: Log, refusals: RefusalSample): Promise<Listener> {
     const { host, port, headTimeoutMs, bodyTimeoutMs, requestTimeoutMs, slowReaderMs } = config;
     const server = createServer({
       // Node itself would answer these without the envelope.
@@ -57,7 +68,7 @@ export class Listener implements AsyncDisposable {
     server.timeout = requestTimeoutMs + slowReaderMs;
     answerRawErrors(server, log, refusals);
     await listen(server, host, port, "PORT");
-    return new Listener(server, host, slowReaderMs, placesFor(config, log, refusals));
+    return new Listener(server, host, slowReaderMs, { places: placesFor(config, log, refusals), turns });
   }
 
   /** @throws {ListenError} */
@@ -65,7 +76,8 @@ export class Listener implements AsyncDisposable {
     const server = createServer();
     await listen(server, host, port, "PARLEY_METRICS_PORT");
     const bounds = { ofAll: maxMetricsSockets, ofAddress: maxMetricsSockets, isProxy: () => false };
-    return new Listener(server, host, slowReaderMs, new SocketPlaces(bounds, () => undefined));
+    const places = new SocketPlaces(bounds, () => undefined);
+    return new Listener(server, host, slowReaderMs, { places, turns: new LoopTurns() });
   }
 
   /** Without a path. An address for all interfaces is shown as loopback: it is where this machine finds it. */
@@ -87,13 +99,19 @@ export class Listener implements AsyncDisposable {
   }
 
   serve(handler: RequestListener): void {
+    const handle: RequestListener = (request, response) => {
+      // Its caller may have left while it waited.
+      if (response.destroyed) return;
+      if (this.#isDraining) response.setHeader("connection", "close");
+      handler(request, response);
+    };
     const accept: RequestListener = (request, response) => {
       if (!this.#places.admits(request)) return;
       // A proxy's way to write a path, which every server has to understand.
       request.url = request.url?.replace(/^https?:\/\/[^/?]*/i, "") || "/";
       this.#pipelines.get(request.socket)?.enter(response, () => {
-        if (this.#isDraining) response.setHeader("connection", "close");
-        handler(request, response);
+        if (isProbe(request.url ?? "")) handle(request, response);
+        else void this.#turns.forHead(senderOf(request)).then(() => handle(request, response));
       });
     };
     this.#server.on("request", accept);
@@ -124,6 +142,9 @@ export class Listener implements AsyncDisposable {
     await closed;
   }
 }
+
+/** Nobody has looked at the key yet: whoever sends another one each time is served like many senders. */
+const senderOf = ({ headers, socket }: IncomingMessage): string => headers.authorization ?? socket.remoteAddress ?? "";
 
 /** What the operator reads of a connection that was refused. */
 const refusedBy: Readonly<Record<SocketBound, string>> = {

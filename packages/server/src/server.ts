@@ -10,6 +10,7 @@ import type { Deps } from "./deps.ts";
 import { createGate } from "./contract/request-gate.ts";
 import { requestSchema } from "./contract/schema.ts";
 import { brandSite } from "./edge/brand-site.ts";
+import { LoopTurns } from "./edge/loop-turns.ts";
 import type { RequestContext } from "./edge/request-context.ts";
 import { startModels } from "./engines/start-models.ts";
 import type { ServedModel } from "./engines/served-model.ts";
@@ -87,7 +88,8 @@ async function start(
   const gate = createGate(requestSchema(Math.max(...config.models.map((model) => model.maxCompletionTokens))));
   const refusals = new RefusalSample(nowMs);
   // Before the engines: a port in use is reported at once.
-  const listener = started.use(await Listener.open(config, log, refusals));
+  const turns = new LoopTurns();
+  const listener = started.use(await Listener.open(config, turns, log, refusals));
   const metricsListener = await openMetrics(config, started);
   const { path: runFolder } = started.use(RunFolder.make(config.dataDir));
   const models = started.adopt(startModels({ config, runFolder, report, makeQueue: queuesFor(config) }), stopModels);
@@ -105,6 +107,7 @@ async function start(
       config,
       siteFolder: brandSite(config, runFolder),
       gate,
+      turns,
       schemaCompiler: started.use(new SchemaCompiler()),
       models,
       recorder,

@@ -5,6 +5,9 @@ import ipaddr from "ipaddr.js";
 /** Connections beyond the bounds that are kept for `/health` and `/ready`. */
 export const placesForProbes = 16;
 
+/** What a load balancer asks. */
+export const isProbe = (url: string): boolean => /^\/(?:health|ready)(?:\?|$)/u.test(url);
+
 export interface SocketBounds {
   readonly ofAll: number;
   readonly ofAddress: number;
@@ -60,7 +63,7 @@ export class SocketPlaces {
   /** Whether a request may be answered. If not, its connection is closed. */
   admits({ socket, url = "" }: IncomingMessage): boolean {
     this.#silent.delete(socket);
-    if (!this.#probes.has(socket) || /^\/(?:health|ready)(?:\?|$)/u.test(url)) return true;
+    if (!this.#probes.has(socket) || isProbe(url)) return true;
     if (this.#exceeded(socket)) {
       this.#refuse(socket);
       return false;

@@ -1,0 +1,68 @@
+import { setImmediate as nextRound } from "node:timers/promises";
+import { FairQueue } from "@parley/inference";
+import type { FairJob } from "@parley/inference";
+
+/** What begins in one round of the event loop may take so long, unless a single request takes longer. */
+const roundMs = 2;
+/** Rounds in which nothing begins, at most, while connections keep arriving. */
+const mostPausedRounds = 32;
+const never = new AbortController().signal;
+
+/**
+ * Lets requests that arrive at the same time begin a few at a time. In between the event loop goes round, so whatever else has
+ * arrived, such as a probe on a new connection, waits for those few and not for all. Node accepts one connection in a round, so
+ * nothing begins while there is another one to accept.
+ */
+export class LoopTurns {
+  readonly #heads = new FairQueue(1);
+  readonly #bodies = new FairQueue(1);
+  #accepted = 0;
+
+  /** To be called for every new connection. */
+  noteConnection(): void {
+    this.#accepted += 1;
+  }
+
+  /** Waits until it is the turn of a head. @param sender whom it claims to be from */
+  forHead(sender: string): Promise<void> {
+    return this.#turn(this.#heads, { keyId: sender, cost: 1 }, never);
+  }
+
+  /** Waits until it is the turn of a body of so many bytes. @throws the signal's reason when it aborts first */
+  forBody(keyId: string, bytes: number, signal: AbortSignal): Promise<void> {
+    return this.#turn(this.#bodies, { keyId, cost: bytes }, signal);
+  }
+
+  #turn(queue: FairQueue, job: FairJob, signal: AbortSignal): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const begin = (): Promise<void> => {
+      resolve();
+      return this.#untilNext();
+    };
+    queue.run(job, signal, begin).catch(reject);
+    return promise;
+  }
+
+  /** The time at which the first request of this round began. */
+  #roundStartedMs: number | undefined;
+
+  async #untilNext(): Promise<void> {
+    if (this.#roundStartedMs === undefined) {
+      this.#roundStartedMs = performance.now();
+      setImmediate(() => (this.#roundStartedMs = undefined));
+    }
+    const startedMs = this.#roundStartedMs;
+    await untilSettled();
+    if (performance.now() - startedMs < roundMs) return;
+    // The first one may still be of the same round.
+    await nextRound();
+    for (let round = 0; round < mostPausedRounds; round += 1) {
+      const before = this.#accepted;
+      await nextRound();
+      if (this.#accepted === before) return;
+    }
+  }
+}
+
+/** Resolves when whatever promises have set going has come to a wait for something outside. */
+const untilSettled = (): Promise<void> => new Promise((resolve) => queueMicrotask(() => process.nextTick(resolve)));
