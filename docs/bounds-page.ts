@@ -1,5 +1,6 @@
 import { describe, fixedBounds, settings, toText } from "@parley/server";
 import type { Setting } from "@parley/server";
+import { testOf } from "./bound-tests.ts";
 
 /** The bounds of the contract, as `openapi/limits.yaml` has them. */
 export type ContractLimits = Readonly<
@@ -39,36 +40,37 @@ export function boundsPage(limits: ContractLimits): string {
 
 Everything that a caller can make grow has a bound. A caller who meets one gets an error that names it; the metric
 \`parley_refusals_total\` counts refusals by bound. How keys share what is there is in [keys and limits](keys-and-limits.md).
+The last column of each table has the test that exceeds the bound.
 
 ## In the contract
 
 Callers meet these. \`operator\` means that the value is the default of a setting; \`model\`, that the model object has the
 value that holds. Bounds of single members of a request stand at the member, in the reference.
 
-| bound | value | set by | what it is |
-|---|---|---|---|
+| bound | value | set by | what it is | test |
+|---|---|---|---|---|
 ${Object.entries(limits).map(contractRow).join("\n")}
 
 ## Settings
 
 The operator chooses these ([configuration](configuration.md)).
 
-| setting | default | what it is |
-|---|---|---|
+| setting | default | what it is | test |
+|---|---|---|---|
 ${bounding.map(settingRow).join("\n")}
 
 ## Fixed
 
-| bound | what it is |
-|---|---|
-${fixedBounds.map(([value, unit, text]) => `| ${value} ${unit} | ${text} |`).join("\n")}
+| bound | what it is | test |
+|---|---|---|
+${fixedBounds.map(([value, unit, text]) => `| ${value} ${unit} | ${text} | ${testOf(`${value} ${unit}`)} |`).join("\n")}
 `;
 }
 
 const contractRow = ([name, { value, unit, set_by, description }]: [string, ContractLimits[string]]): string =>
-  `| \`${name}\` | ${value} ${unit} | ${set_by} | ${description.trim().replaceAll(/\s+/g, " ")} |`;
+  `| \`${name}\` | ${value} ${unit} | ${set_by} | ${description.trim().replaceAll(/\s+/g, " ")} | ${testOf(name)} |`;
 
 function settingRow({ env, schema }: Setting): string {
   const { default: fallback, description = "" } = describe(schema);
-  return `| \`${env}\` | \`${toText(fallback)}\` | ${description} |`;
+  return `| \`${env}\` | \`${toText(fallback)}\` | ${description} | ${testOf(env)} |`;
 }

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -11,7 +12,9 @@ interface Rule {
   readonly annotations: { readonly summary: string };
 }
 
-const text = readFileSync(join(import.meta.dirname, "../../../deploy/alerts.yaml"), "utf8");
+const file = join(import.meta.dirname, "../../../deploy/alerts.yaml");
+const text = readFileSync(file, "utf8");
+const hasPromtool = spawnSync("promtool", ["--version"]).status === 0;
 const { groups } = parse(text) as { readonly groups: readonly { readonly rules: readonly Rule[] }[] };
 const rules = groups.flatMap((group) => group.rules);
 const server = useServer({ settings: { tokensPerMinute: 100 } });
@@ -31,6 +34,12 @@ describe("an alert rule", () => {
   test("has a name of its own", () => {
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
   });
+});
+
+test.skipIf(!hasPromtool)("promtool takes the rules (this needs `promtool` on the PATH)", () => {
+  const { status, stdout, stderr } = spawnSync("promtool", ["check", "rules", file], { encoding: "utf8" });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  expect(stdout).toContain(`${rules.length} rules found`);
 });
 
 describe("the metrics of shares and bounds", () => {

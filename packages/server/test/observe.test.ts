@@ -75,6 +75,18 @@ describe("the log", () => {
   });
 });
 
+describe("a line of the log", () => {
+  test("cuts a path at 256 characters", async () => {
+    const response = await fetch(`${server().origin}/${"p".repeat(256)}`);
+    const id = response.headers.get("x-request-id") ?? "";
+    const [line = ""] = await until(
+      () => server().logLines.filter((one) => one.includes(id)),
+      (found) => found.length > 0,
+    );
+    expect(JSON.parse(line)).toMatchObject({ path: `/${"p".repeat(255)}` });
+  });
+});
+
 describe("health", () => {
   const ready = async (query = ""): Promise<unknown> => {
     const response = await fetch(`${server().origin}/ready${query}`);

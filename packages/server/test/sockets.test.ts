@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { describe, expect, test } from "vitest";
 import { until } from "@parley/server/testing";
+import { maxMetricsSockets } from "../src/listener.ts";
 import { exchange, RawConnection, requestText } from "./raw.ts";
 import { useServer } from "./use-server.ts";
 
@@ -132,5 +133,19 @@ describe("connections of a trusted proxy", () => {
     expect(await statusFrom("127.0.0.1", server().origin, models)).toBe(401);
     expect(await server().gauge('parley_connections_refused{bound="address"}')).toBe(0);
     expect(silent.all.every((socket) => !socket.destroyed)).toBe(true);
+  });
+});
+
+describe("connections", () => {
+  const server = useServer();
+
+  test("of the port of the metrics have a bound of their own", async () => {
+    const metrics = server().running.metricsUrl ?? "";
+    using silent = await Sockets.silent(new URL(metrics).origin, maxMetricsSockets);
+    expect((await fetch(metrics, { headers: { connection: "close" } })).status).toBe(200);
+    await until(
+      () => silent.all.filter(({ closed }) => closed).length,
+      (closed) => closed === 1,
+    );
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { assertCase, findViolations, keyStoreContract } from "@parley/server/testing";
 import type { KeyStore, KeyStoreSubject, StoredKey } from "@parley/server/testing";
-import { SqliteKeyStore } from "../../src/state/sqlite-key-store.ts";
+import { SqliteKeyStore, maxCached } from "../../src/state/sqlite-key-store.ts";
 import { DataFolder } from "./data-folder.ts";
 import { override } from "./override.ts";
 
@@ -16,6 +16,16 @@ async function openSqlite(): Promise<KeyStoreSubject & AsyncDisposable> {
 
 describe("the key store in SQLite", () => {
   test.each(keyStoreContract)("$title", (one) => assertCase(one, openSqlite));
+
+  test("keys are found however many others were asked for", async () => {
+    await using subject = await openSqlite();
+    const key = { id: "aaaaaaaaaaaa", hash: "a".repeat(64), name: "one", createdMs: 1000 };
+    await subject.store.insert(key);
+    // The cache keeps so many, and begins anew beyond them.
+    for (let count = 0; count <= maxCached + 1; count += 1)
+      expect(await subject.store.find(count.toString(16).padStart(12, "0"))).toBeUndefined();
+    expect(await subject.store.find(key.id)).toMatchObject(key);
+  });
 });
 
 describe("the contract notices a store that", () => {

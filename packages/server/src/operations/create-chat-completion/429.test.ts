@@ -130,6 +130,18 @@ describe("the ceiling of the server", () => {
   });
 });
 
+describe("the ceiling of tokens", () => {
+  const server = useServer({ settings: { totalTokensPerMinute: 200 } });
+
+  test("LIM-08 that of tokens holds over all keys", async () => {
+    const [one, other] = [withKey(await server().makeKey()), withKey(await server().makeKey())];
+    expect((await server().chat({ max_tokens: 150 }, one)).status).toBe(200);
+    const refusal = await server().refuse({ max_tokens: 201 }, other);
+    expect(refusal).toMatchObject({ status: 429, details: { limit: "tokens" } });
+    expect(refusal.headers.get("x-ratelimit-limit-tokens")).toBe("200");
+  });
+});
+
 describe("the default limits of a key", () => {
   const server = useServer({ settings: { requestsPerMinute: 2, tokensPerMinute: 5000 } });
 
