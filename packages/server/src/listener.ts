@@ -19,29 +19,22 @@ export const maxMetricsSockets = 64;
 /** The port cannot be opened; the message says what to do. */
 export class ListenError extends Error {}
 
-/** What holds down how many connections there are, and how many requests begin at the same time. */
-interface ListenerBounds {
-  readonly places: SocketPlaces;
-  readonly turns: LoopTurns;
-}
-
 /** A socket that accepts connections before there is anything to serve, so that a taken port is reported first. */
 export class Listener implements AsyncDisposable {
   readonly #server: Server;
   readonly #host: string;
   readonly #places: SocketPlaces;
-  readonly #turns: LoopTurns;
   readonly #pipelines = new Map<Socket, Pipeline>();
   #isDraining = false;
+  /** The turns of all requests that arrive here. */
+  readonly turns = new LoopTurns();
 
-  private constructor(server: Server, host: string, slowReaderMs: number, bounds: ListenerBounds) {
-    const { places, turns } = bounds;
+  private constructor(server: Server, host: string, slowReaderMs: number, places: SocketPlaces) {
     this.#server = server;
     this.#host = host;
     this.#places = places;
-    this.#turns = turns;
     server.on("connection", (socket: Socket) => {
-      turns.noteConnection();
+      this.turns.noteConnection();
       places.enter(socket);
       const onIdle = (): void => {
         if (this.#isDraining) socket.destroySoon();
@@ -52,7 +45,7 @@ export class Listener implements AsyncDisposable {
   }
 
   /** @throws {ListenError} */
-  static async open(config: Config, turns: LoopTurns, log: Log, refusals: RefusalSample): Promise<Listener> {
+  static async open(config: Config, log: Log, refusals: RefusalSample): Promise<Listener> {
     const { host, port, headTimeoutMs, bodyTimeoutMs, requestTimeoutMs, slowReaderMs } = config;
     const server = createServer({
       // Node itself would answer these without the envelope.
@@ -68,7 +61,7 @@ export class Listener implements AsyncDisposable {
     server.timeout = requestTimeoutMs + slowReaderMs;
     answerRawErrors(server, log, refusals);
     await listen(server, host, port, "PORT");
-    return new Listener(server, host, slowReaderMs, { places: placesFor(config, log, refusals), turns });
+    return new Listener(server, host, slowReaderMs, placesFor(config, log, refusals));
   }
 
   /** @throws {ListenError} */
@@ -76,8 +69,7 @@ export class Listener implements AsyncDisposable {
     const server = createServer();
     await listen(server, host, port, "PARLEY_METRICS_PORT");
     const bounds = { ofAll: maxMetricsSockets, ofAddress: maxMetricsSockets, isProxy: () => false };
-    const places = new SocketPlaces(bounds, () => undefined);
-    return new Listener(server, host, slowReaderMs, { places, turns: new LoopTurns() });
+    return new Listener(server, host, slowReaderMs, new SocketPlaces(bounds, () => undefined));
   }
 
   /** Without a path. An address for all interfaces is shown as loopback: it is where this machine finds it. */
@@ -111,7 +103,7 @@ export class Listener implements AsyncDisposable {
       request.url = request.url?.replace(/^https?:\/\/[^/?]*/i, "") || "/";
       this.#pipelines.get(request.socket)?.enter(response, () => {
         if (isProbe(request.url ?? "")) handle(request, response);
-        else void this.#turns.forHead(senderOf(request)).then(() => handle(request, response));
+        else void this.turns.forHead(senderOf(request)).then(() => handle(request, response));
       });
     };
     this.#server.on("request", accept);

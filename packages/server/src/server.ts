@@ -10,7 +10,6 @@ import type { Deps } from "./deps.ts";
 import { createGate } from "./contract/request-gate.ts";
 import { requestSchema } from "./contract/schema.ts";
 import { brandSite } from "./edge/brand-site.ts";
-import { LoopTurns } from "./edge/loop-turns.ts";
 import type { RequestContext } from "./edge/request-context.ts";
 import { startModels } from "./engines/start-models.ts";
 import type { ServedModel } from "./engines/served-model.ts";
@@ -88,13 +87,12 @@ async function start(
   const gate = createGate(requestSchema(Math.max(...config.models.map((model) => model.maxCompletionTokens))));
   const refusals = new RefusalSample(nowMs);
   // Before the engines: a port in use is reported at once.
-  const turns = new LoopTurns();
-  const listener = started.use(await Listener.open(config, turns, log, refusals));
+  const listener = started.use(await Listener.open(config, log, refusals));
   const metricsListener = await openMetrics(config, started);
   const { path: runFolder } = started.use(RunFolder.make(config.dataDir));
   const models = started.adopt(startModels({ config, runFolder, report, makeQueue: queuesFor(config) }), stopModels);
   const recorder = started.use(new LedgerRecorder(state.ledger, log, nowMs, checkpointEveryMs));
-  const gates = gatesFor(config, state.ledger, recorder, () => listener.isDraining);
+  const gates = gatesFor(config, state.ledger, recorder, listener);
   const { gatheredBytes, admission } = gates;
   const { reservations } = admission;
   const { connections } = listener;
@@ -107,7 +105,6 @@ async function start(
       config,
       siteFolder: brandSite(config, runFolder),
       gate,
-      turns,
       schemaCompiler: started.use(new SchemaCompiler()),
       models,
       recorder,
@@ -161,20 +158,20 @@ const keysFor = (
   runningKeys: started.use(new RunningKeys(keys)),
 });
 
-/** Both gates, the limits that they share, and the bound on what leaves them. */
+/** Both gates, the limits that they share, the turns between them, and the bound on what leaves them. */
 function gatesFor(
   config: Config,
   ledger: UsageLedger,
   recorder: LedgerRecorder,
-  isDraining: () => boolean,
-): Pick<Deps, "entry" | "admission" | "limits" | "gatheredBytes"> {
+  listener: Listener,
+): Pick<Deps, "entry" | "turns" | "admission" | "limits" | "gatheredBytes"> {
   const ofKey = { requests: config.requestsPerMinute, tokens: config.tokensPerMinute };
   const ofAll = { requests: config.totalRequestsPerMinute, tokens: config.totalTokensPerMinute };
   // Not the wall clock: setting it would grant or block requests.
   const limits = new Limits(new MemoryLimitStore(ofAll, () => performance.now()), ofKey);
   const entry: EntryDeps = {
     assertOpen: () => {
-      if (isDraining()) throw stopping();
+      if (listener.isDraining) throw stopping();
     },
     limits,
     bodyBytes: new BodyBytes({ ofKey: config.bodyBytesPerKey, ofAll: config.bodyBytes }),
@@ -182,8 +179,8 @@ function gatesFor(
   };
   const reservations = new Reservations(ledger, nowMs);
   const gatheredBytes = new GatheredBytes({ ofAnswer: config.answerBytes, ofAll: config.totalAnswerBytes });
-  const { reservedTokens } = config;
-  return { entry, limits, admission: { recorder, reservations, reservedTokens, nowMs }, gatheredBytes };
+  const admission = { recorder, reservations, reservedTokens: config.reservedTokens, nowMs };
+  return { entry, turns: listener.turns, limits, admission, gatheredBytes };
 }
 
 /** What is done at the first call, and waited for at every one. */

@@ -13,9 +13,9 @@ function work(ms: number): void {
 /** The round of the event loop in which each of so many requests begins, when all come at once and take so long. */
 async function roundsOf(count: number, takesMs: number, turns = new LoopTurns()): Promise<number[]> {
   let round = 0;
-  let isOver = false;
+  const over = new AbortController();
   const counting = (async () => {
-    for (; !isOver; round += 1) await nextRound();
+    for (; !over.signal.aborted; round += 1) await nextRound();
   })();
   const rounds: number[] = [];
   await Promise.all(
@@ -25,7 +25,7 @@ async function roundsOf(count: number, takesMs: number, turns = new LoopTurns())
       work(takesMs);
     }),
   );
-  isOver = true;
+  over.abort();
   await counting;
   return rounds;
 }
@@ -43,12 +43,12 @@ test("small requests begin together, large ones leave rounds between them", asyn
 
 test("nothing begins while connections keep arriving, up to a bound", async () => {
   const turns = new LoopTurns();
-  let isOver = false;
+  const over = new AbortController();
   const arriving = (async () => {
-    for (; !isOver; turns.noteConnection()) await nextRound();
+    for (; !over.signal.aborted; turns.noteConnection()) await nextRound();
   })();
   const [first = 0, second = 0] = await roundsOf(2, 3, turns);
-  isOver = true;
+  over.abort();
   await arriving;
   expect(second - first).toBeGreaterThan(30);
   expect(second - first).toBeLessThan(40);
