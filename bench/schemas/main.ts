@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
 import type { Judgement } from "./judge-case.ts";
 import { JudgeProcess } from "./judge-process.ts";
+import { measureCompiling } from "./measure-compiling.ts";
 import { measureMasks } from "./measure-masks.ts";
 import { dataSetOf } from "./read-case.ts";
 import { changes, report } from "./report.ts";
@@ -17,6 +18,7 @@ interface Flags {
   readonly timeLimit: number;
   readonly out: string;
   readonly compare?: string;
+  readonly compile?: true;
   readonly masks?: string;
 }
 
@@ -39,6 +41,7 @@ const flags = new Command("schemas")
   .option("--time-limit <seconds>", "for one schema and its instances", wholeNumber, 60)
   .option("--out <file>", "one JSON result a line", ".parley/schemas/results.jsonl")
   .option("--compare <file>", "list the verdicts that differ from those of an earlier --out")
+  .option("--compile", "instead, time the compiler alone, each schema once in one process")
   .option("--masks <model>", "instead, time llama.cpp's token masks with the vocabulary of a GGUF file")
   .parse()
   .opts<Flags>();
@@ -77,8 +80,13 @@ async function judgeAll(paths: readonly string[], out: WriteStream, stop: AbortS
 const stop = new AbortController();
 process.once("SIGINT", () => stop.abort());
 
-const text = flags.masks === undefined ? await judge() : await measureMasks(choose(flags), flags.masks, stop.signal);
-process.stdout.write(`${text}\n`);
+const text = await run();
+process.stdout.write(`${text}\n`, () => process.exit());
+
+async function run(): Promise<string> {
+  if (flags.compile === true) return measureCompiling(choose(flags), stop.signal);
+  return flags.masks === undefined ? judge() : measureMasks(choose(flags), flags.masks, stop.signal);
+}
 
 async function judge(): Promise<string> {
   // What `--compare` names may be the file that is written now.

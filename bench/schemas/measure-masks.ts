@@ -5,6 +5,9 @@ import { quantile, table } from "./report.ts";
 /** Other processes share the caches, and make single times longer. */
 const rounds = 3;
 
+/** Of one instance. A few instances are so long that they would be most of all tokens. */
+const mostTokens = 200;
+
 /** Times the masks of llama.cpp along the first valid instance of every schema that compiles, and tells them as Markdown. */
 export async function measureMasks(paths: readonly string[], modelFile: string, stop: AbortSignal): Promise<string> {
   // The work of llama.cpp alone does not keep a process from exiting.
@@ -13,7 +16,7 @@ export async function measureMasks(paths: readonly string[], modelFile: string, 
     setInterval(() => undefined, 1000),
     clearInterval,
   );
-  await using timer = await openMaskTimer(modelFile);
+  const timer = await openMaskTimer(modelFile);
   const masks: number[] = [];
   const slowest: [id: string, ms: number][] = [];
   for (const path of paths) {
@@ -22,7 +25,7 @@ export async function measureMasks(paths: readonly string[], modelFile: string, 
     const instance = instances.find(({ isValid }) => isValid);
     const compiled = instance && grammarOf(schema);
     if (!compiled || "fault" in compiled) continue;
-    const times = await bestOf(rounds, () => timer.time(compiled.grammar, instance.text));
+    const times = await bestOf(rounds, () => timer.time(compiled.grammar, instance.text, mostTokens, stop));
     masks.push(...times);
     slowest.push([id, quantile(times, 0.99)]);
     if (slowest.length % 100 === 0) process.stderr.write(`${slowest.length} schemas\n`);

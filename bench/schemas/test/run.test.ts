@@ -50,6 +50,15 @@ test("every schema gets its verdict, in a file and in a table by data set", asyn
   expect(stdout).toContain("| all | 5 | 1 | 1 | 1 | 1 | 1 | 0 | 0 | 20.0 % |");
 });
 
+test("the compiler alone is timed, without a matcher", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "parley-schemas-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  for (const [id, one] of Object.entries(cases)) await writeFile(join(folder, `${id}.json`), JSON.stringify(one));
+  const { stdout } = await promisify(execFile)(process.execPath, [main, "--data", folder, "--compile"]);
+  expect(stdout).toContain("| accepted, by the clock | 4 |");
+  expect(stdout).toContain("| all, CPU time of the thread | 5 |");
+});
+
 test.each([
   [String.raw`{"2":1,"1":[true,null,"\u00e9\n"],"2":3}`, String.raw`{"2": 3, "1": [true, null, "é\n"]}`],
   ["[1.0,-0,-0.0,1E5,123456789012345678901]", "[1.0, 0, -0.0, 100000.0, 123456789012345678901]"],

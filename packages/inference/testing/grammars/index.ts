@@ -1,4 +1,5 @@
 export { acceptsInSomeOrder } from "./any-order.ts";
+export { countSteps } from "./count-steps.ts";
 export { grammarOf } from "./grammar-of.ts";
 export { GrammarWalk, isDead } from "./grammar-walk.ts";
 export type { Position } from "./grammar-walk.ts";

@@ -3,13 +3,13 @@ import type { LlamaContextSequence, LlamaModel, Token } from "node-llama-cpp";
 import { openLlama } from "../../src/embedded/child/open-llama.ts";
 
 /** Measures how long llama.cpp takes to find the tokens of the whole vocabulary that a grammar allows. */
-export interface MaskTimer extends AsyncDisposable {
+export interface MaskTimer {
   readonly vocabularySize: number;
   /**
    * Milliseconds of CPU time per token of the text, less what sampling takes without a grammar. Ends with the first token
-   * that is refused.
+   * that is refused, after `mostTokens`, and when the signal aborts.
    */
-  time(grammar: string, text: string): Promise<number[]>;
+  time(grammar: string, text: string, mostTokens: number, stop: AbortSignal): Promise<number[]>;
 }
 
 /** The native objects below node-llama-cpp's public types: see `src/embedded/child/slot.ts`. */
@@ -30,7 +30,10 @@ interface SequenceInternals {
 /** Asking for logits makes the native side apply the grammar to all tokens, not only to the one that it would choose. */
 const wholeVocabulary = [false, false, [[], false, false, false, 1], false];
 
-/** @param modelFile a GGUF file; only its vocabulary matters */
+/**
+ * The process has to be ended with `process.exit`: now and then llama.cpp does not come to an end when it is disposed.
+ * @param modelFile a GGUF file; only its vocabulary matters
+ */
 export async function openMaskTimer(modelFile: string): Promise<MaskTimer> {
   const llama = await openLlama(1);
   const model = await llama.loadModel({ modelPath: modelFile, ignoreMemorySafetyChecks: true });
@@ -40,18 +43,18 @@ export async function openMaskTimer(modelFile: string): Promise<MaskTimer> {
   const baseline = plain.map(({ ms }) => ms).toSorted((a, b) => a - b)[10] ?? 0;
   return {
     vocabularySize: model.fileInfo.metadata.tokenizer.ggml.tokens.length,
-    time: async (text, instance) => {
+    time: async (text, instance, mostTokens, stop) => {
       const grammar = new LlamaGrammar(llama, { grammar: text });
       const state = new LlamaGrammarEvaluationState({ model, grammar }) as unknown as { _state: unknown };
       const times: number[] = [];
-      for (const token of model.tokenize(instance)) {
+      for (const token of model.tokenize(instance).slice(0, mostTokens)) {
+        if (stop.aborted) break;
         const { chosen, ms } = await sample(token, state._state);
         times.push(Math.max(0, ms - baseline));
         if (chosen !== token) break;
       }
       return times;
     },
-    [Symbol.asyncDispose]: () => llama.dispose(),
   };
 }
 
