@@ -1,11 +1,13 @@
 import type { Row } from "./row.ts";
 import { answersHuge } from "./rows/answers-huge.ts";
 import * as bodies from "./rows/bodies.ts";
+import { bodyChunkExtensions, bodyContinue, bodyTrailers } from "./rows/body-framing.ts";
 import { bodySchemas } from "./rows/body-schemas.ts";
 import { bodyTinyChunks } from "./rows/body-tiny-chunks.ts";
 import { engineFrozen, engineKilled } from "./rows/engine.ts";
-import { floodDocs, floodHead, floodOptions, floodWrongKeys } from "./rows/floods.ts";
+import { floodDocs, floodHead, floodKeyIds, floodOptions, floodWrongKeys } from "./rows/floods.ts";
 import { gateHungUpPrompts, gateManyPrompts, gateSpentRequests, gateUnfinishedBodies } from "./rows/gate.ts";
+import { gatePipelinedChats } from "./rows/gate-pipelined.ts";
 import { headsHuge } from "./rows/heads-huge.ts";
 import { headsSlow } from "./rows/heads-slow.ts";
 import { keysDisabled } from "./rows/keys-disabled.ts";
@@ -34,12 +36,16 @@ export const rows: readonly Row[] = [
   ...Object.values(bodies),
   bodySchemas,
   bodyTinyChunks,
+  bodyChunkExtensions,
+  bodyTrailers,
+  bodyContinue,
   logFullDisk,
   logLongPaths,
   gateHungUpPrompts,
   gateManyPrompts,
   gateSpentRequests,
   gateUnfinishedBodies,
+  gatePipelinedChats,
   queueOneKey,
   queueManyKeys,
   answersHuge,
@@ -54,6 +60,7 @@ export const rows: readonly Row[] = [
   floodOptions,
   floodHead,
   floodWrongKeys,
+  floodKeyIds,
   floodDocs,
   moneyCallsAtOnce,
   keysDisabled,

@@ -42,4 +42,23 @@ export const floodWrongKeys = flood(
   { method: "POST", path: "/v1/chat/completions", token, body: "{}" },
   [401],
 );
+/** Another key each time, in a header as long as one may be: what is kept for each would add up. */
+export const floodKeyIds: Row = {
+  name: "flood/key-ids",
+  action: "without a key: another key of 15 KB each time on 16 kept connections",
+  engine: "scripted",
+  attack: async ({ target, signal }) => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+    const answers = new Tally();
+    let turn = 0;
+    await repeatedly(16, signal, async () => {
+      const id = (turn += 1).toString(16).padStart(12, "0");
+      const url = `${target.origin}/v1/models`;
+      answers.add((await ask({ url, agent, token: `parley_${id}.${"x".repeat(15_000)}` })).status);
+    });
+    agent.destroy();
+    return [bound("only 401", answers.holdsOnly(401), String(answers))];
+  },
+};
+
 export const floodDocs = flood("docs", "GET /docs, all of it read,", { path: "/docs" }, [200]);

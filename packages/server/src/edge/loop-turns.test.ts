@@ -1,6 +1,6 @@
 import { setImmediate as nextRound } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { LoopTurns } from "./loop-turns.ts";
+import { LoopTurns, numberOf } from "./loop-turns.ts";
 
 const never = new AbortController().signal;
 
@@ -70,4 +70,11 @@ test("keys take turns, and a request whose caller has gone begins never", async 
   await Promise.all([...many, few]);
   expect((await left)[0]).toMatchObject({ status: "rejected" });
   expect(begun).toEqual(["many", "few", "many", "many", "many", "many"]);
+});
+
+test("senders that are invented are told apart, and are few numbers all the same", () => {
+  const numbers = Array.from({ length: 100_000 }, (_, index) => numberOf(`Bearer parley_${index.toString(16)}`));
+  expect(new Set(numbers).size).toBe(1024);
+  expect(numberOf("Bearer parley_0")).toBe(numbers[0]);
+  expect(numberOf("x".repeat(16_000))).toBe(numberOf("x".repeat(64)));
 });

