@@ -6,7 +6,7 @@ import type { Stop } from "./subject.ts";
 
 /** Everything that was measured of a row. */
 export interface Measured {
-  readonly row: Pick<Row, "name" | "action" | "engine">;
+  readonly row: Pick<Row, "name" | "action" | "engine" | "granted">;
   readonly alone: Seen;
   readonly attacked: Seen;
   readonly grownBytes: number;
@@ -49,7 +49,7 @@ function* stopsOf({ attacked, died, stop, findings }: Measured): Generator<strin
   if (stop && stop.code !== 0) yield `SIGTERM ended it with ${stop.code} after ${inSeconds(stop.tookMs)}`;
 }
 
-function* missesOf({ alone, attacked, grownBytes, lostEntries, stop, findings }: Measured): Generator<string> {
+function* missesOf({ row, alone, attacked, grownBytes, lostEntries, stop, findings }: Measured): Generator<string> {
   const health = largest(attacked.health.timesMs);
   if (health > aims.healthMs) yield `/health took ${Math.round(health)} ms`;
   const slowest = largest(attacked.chat.timesMs);
@@ -57,7 +57,8 @@ function* missesOf({ alone, attacked, grownBytes, lostEntries, stop, findings }:
     yield `the neighbour waited ${inSeconds(slowest)}`;
   const { lost } = attacked.chat;
   if (lost.length > 0) yield `${lost.length} of the neighbour's requests were lost: ${lost[0]}`;
-  if (grownBytes > aims.grownBytes) yield `memory grew by ${Math.round(grownBytes / 1e6)} MB`;
+  if (grownBytes > aims.grownBytes + (row.granted?.bytes ?? 0))
+    yield `memory grew by ${Math.round(grownBytes / 1e6)} MB`;
   if (lostEntries > 0) yield `${lostEntries} ledger entries were lost`;
   for (const finding of findings)
     if (finding.kind === "aim" && !finding.isKept) yield `${finding.what}: ${finding.seen}`;

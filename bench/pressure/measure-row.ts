@@ -35,7 +35,7 @@ export async function measureRow(row: Row, lengths: Lengths, isShort: boolean, s
   const answered = [...alone.answered, ...attacked.attacked.answered];
   const lostEntries = await countLost(target.dataDir, answered);
   return {
-    row: { name: row.name, action: row.action, engine: row.engine },
+    row: { name: row.name, action: row.action, engine: row.engine, ...(row.granted && { granted: row.granted }) },
     alone,
     ...attacked,
     lostEntries,

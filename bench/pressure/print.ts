@@ -52,11 +52,12 @@ export function verdictOf(measured: Measured): string {
 /** In the words of the verdict: what stopped, which aims were missed, and what the attack has seen. */
 export function notesOf(measured: Measured): string[] {
   const { stopped, missed } = judge(measured);
-  const { findings, ownDelayMs } = measured;
+  const { row, findings, ownDelayMs } = measured;
   return [
     ...stopped.map((sentence) => `  STOPPED  ${sentence}`),
     ...missed.filter((sentence) => !stopped.includes(sentence)).map((sentence) => `  missed   ${sentence}`),
     ...findings.filter(isNews).map(({ what, seen }) => `  seen     ${what}: ${seen}`),
+    ...(row.granted ? [`  granted  ${Math.round(row.granted.bytes / 1e6)} MB for ${row.granted.what}`] : []),
     ...(ownDelayMs > 100 ? [`  note     the harness itself was up to ${Math.round(ownDelayMs)} ms late`] : []),
   ];
 }

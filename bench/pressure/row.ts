@@ -19,12 +19,20 @@ export interface Row {
   readonly seconds?: number;
   /** The model that the neighbour asks; absent: the one that is attacked. */
   readonly neighbourModel?: string;
+  /** Memory that the operator has granted by a setting, and that this attack fills: it may come on top of the aim. */
+  readonly granted?: Granted;
   /** The attack itself tells the server to stop. */
   readonly endsServer?: true;
   /** Prepares the data folder before a server uses it. @returns what the attack has to know of it */
   readonly prepare?: (place: Place) => Promise<Prepared> | Prepared;
   /** Attacks until the signal, in a thread of its own. @returns what it has seen */
   readonly attack: (attack: Attack) => Promise<readonly Finding[]>;
+}
+
+/** So many bytes, for what, and by which setting. */
+export interface Granted {
+  readonly bytes: number;
+  readonly what: string;
 }
 
 /** Where a server keeps its data, and whether the short form is run. */

@@ -16,6 +16,7 @@ export const answersHuge: Row = {
   name: "answers/huge",
   action: "12 plain answers at once: 8 choices of 16,384 tokens with 20 top_logprobs",
   engine: "scripted",
+  granted: { bytes: 2 ** 28, what: "answers that are collected (PARLEY_TOTAL_ANSWER_BYTES)" },
   scenarios: { huge },
   seconds: 40,
   attack: async ({ target, signal, makeKey }) => {

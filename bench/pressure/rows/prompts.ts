@@ -4,6 +4,9 @@ import { bound } from "../row.ts";
 import type { Row } from "../row.ts";
 import { repeatedly, Tally } from "../sockets.ts";
 
+/** The setting's default. */
+const cache = { bytes: 512 * 2 ** 20, what: "the key-value cache (PARLEY_KV_MEMORY_MB)" };
+
 /** Prompts that the embedded engine has to read, sent one after the other on so many connections. */
 const promptRow = (name: string, action: string, at: number, members: () => Members, statuses: number[]): Row => ({
   name: `prompts/${name}`,
@@ -25,14 +28,15 @@ let turn = 0;
 /** About 30,000 tokens, and another beginning each time, so that no cache has it. */
 const long = (): Members => say(`${(turn += 1)} ${"token pool ".repeat(15_000)}`);
 
-export const promptsLong = promptRow("long", "one prompt of 30,000 tokens after the other", 1, long, [200]);
-export const promptsLongSeeded = promptRow(
-  "long-seeded",
-  "three prompts of 30,000 tokens at a time, with a seed",
-  3,
-  () => ({ ...long(), seed: turn }),
-  [200],
-);
+export const promptsLong: Row = {
+  ...promptRow("long", "one prompt of 30,000 tokens after the other", 1, long, [200]),
+  granted: cache,
+};
+const seeded = (): Members => ({ ...long(), seed: turn });
+export const promptsLongSeeded: Row = {
+  ...promptRow("long-seeded", "three prompts of 30,000 tokens at a time, with a seed", 3, seeded, [200]),
+  granted: cache,
+};
 export const promptsOneWord = promptRow(
   "one-word",
   "a prompt of 4 MB without a blank, four at a time",

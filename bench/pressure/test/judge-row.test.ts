@@ -52,6 +52,14 @@ test("a chat that takes four times as long as alone is as it should be", () => {
   expect(judge(measured({ alone: slow, ...attacked({ chat: series(2400) }) })).missed).toEqual([]);
 });
 
+test("what a setting grants comes on top of the memory that a row may take, and is told", () => {
+  const granted = { bytes: 500e6, what: "a cache (SETTING)" };
+  const row = { ...measured().row, granted };
+  expect(judge(measured({ row, grownBytes: 800e6 })).missed).toEqual([]);
+  expect(judge(measured({ row, grownBytes: 801e6 })).missed).toEqual(["memory grew by 801 MB"]);
+  expect(notesOf(measured({ row }))).toEqual(["  granted  500 MB for a cache (SETTING)"]);
+});
+
 describe("what must not happen on any machine", () => {
   test.each<readonly [string, Partial<Measured>, RegExp]>([
     ["/health after more than 5 s", attacked({ health: series(5001) }), /^\/health took 5\.0 s$/],
