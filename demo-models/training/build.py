@@ -15,13 +15,15 @@ import torch
 from training.again import WITHIN, compare
 from training.batches import make_steps
 from training.byte_pairs import learn_merges
+from training.caution import make_cautious
 from training.chat import CONTROL_TOKENS, MARK_TOKENS, render_answer, render_prompt
 from training.crosscheck import write_cases
 from training.evaluate import evaluate_all, examine
 from training.export import export_model
 from training.hashes import write_hashes
 from training.lessons.rounds import Corpus, teach_round
-from training.presets import PRESETS, VOCABULARY_SIZE, going_on, within
+from training.model import Qwen3
+from training.presets import PRESETS, VOCABULARY_SIZE, going_on, is_shipped, within
 from training.report import write_report
 from training.tokenizer import load_tokenizer, tokenizer_json, write_json
 from training.train import Run
@@ -87,16 +89,17 @@ class Build:
         write_json(self.work / f"{run.label}.json", facts)
         return model
 
+    def export_one(self, name, folder):
+        model = Qwen3(self.preset.shapes[name if is_shipped(name) else STUDENT])
+        model.load_state_dict(torch.load(self.work / f"{name}.pt", weights_only=False)["model"])
+        if self.preset.caution:
+            make_cautious(model.eval(), self.tokenizer(), self.corpus, self.preset.seed, self.preset.caution)
+        export_model(folder / name, name, model.shape, model.state_dict(), self.merges)
+
     def export(self):
         for name in (TEACHER, STUDENT):
-            state = torch.load(self.work / f"{name}.pt", weights_only=False)["model"]
-            export_model(self.target / name, name, self.preset.shapes[name], state, self.merges)
+            self.export_one(name, self.target)
         write_hashes(self.target, [TEACHER, STUDENT])
-
-    def export_alone(self):
-        """The student without a teacher is only measured, so it stays in the work folder."""
-        state = torch.load(self.work / f"{ALONE}.pt", weights_only=False)["model"]
-        export_model(self.work / ALONE, ALONE, self.preset.shapes[STUDENT], state, self.merges)
 
     def compare_evaluations(self):
         if self.target.resolve() == ROOT:
@@ -119,14 +122,15 @@ class Build:
             self.train(STUDENT, teacher=self.train(TEACHER))
         if stage == "alone":
             self.train(STUDENT, label=ALONE)
-            self.export_alone()
+            self.export_one(ALONE, self.work)  # it is only measured
         if stage == "export":
             self.export()
         if stage == "evaluate":
             folders = [self.target / TEACHER, self.target / STUDENT, self.work / ALONE]
             evaluate_all([f for f in folders if f.exists()], self.corpus, self.preset, self.work, self.target)
         if stage == "report":
-            write_report(json.loads((self.work / "results.json").read_text(encoding="utf-8")), self.work, self.target)
+            results = json.loads((self.work / "results.json").read_text(encoding="utf-8"))
+            write_report(results, self.work, self.target, self.preset.start is not None)
         if stage == "again":
             self.compare_evaluations()
         if stage == "untouched":
@@ -164,10 +168,14 @@ def main():
     parser.add_argument(
         "--start", type=Path, help="a folder with both models: train them further, with their tokenizer"
     )
+    parser.add_argument(
+        "--caution", type=float, default=0, metavar="NATS", help="what the first token of a call loses at the export"
+    )
     options = parser.parse_args()
     preset = PRESETS[options.preset]
     if options.products:
         preset = replace(preset, products=options.products)
+    preset = replace(preset, caution=options.caution)
     if options.start:
         preset = going_on(preset, options.start)
     if options.minutes:

@@ -98,4 +98,4 @@ def evaluate_all(folders, corpus, preset, work, target):
     lessons = list(examination(corpus, preset.seed))[:: preset.examine_every]
     results = {folder.name: examine(folder, lessons) for folder in folders}
     (work / "results.json").write_text(json.dumps(results, ensure_ascii=False), encoding="utf-8")
-    write_report(results, work, target)
+    write_report(results, work, target, preset.start is not None)

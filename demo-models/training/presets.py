@@ -36,6 +36,7 @@ class Preset:
     products: str = (
         "bfloat16"  # the type of the products of matrices; float32 where the processor lacks instructions for the other
     )
+    caution: float = 0  # nats that the first token of a call loses at the export (`caution.py`)
     start: Path | None = (
         None  # a folder of models that were exported earlier: both go on from theirs, with their tokenizer
     )
@@ -72,7 +73,7 @@ def shortened(preset, tokens):
 def going_on(preset, folder):
     """Both models go on from earlier ones. Steps as wide as those of a beginning would undo what they know."""
     schedules = {
-        name: replace(plan, tokens=9_000_000, matrix_rate=0.003, rate=5e-3, warm_up=0.01)
+        name: replace(plan, tokens=min(plan.tokens, 20_000_000), matrix_rate=0.005, rate=8e-3, warm_up=0.01)
         for name, plan in preset.schedules.items()
     }
     return replace(preset, schedules=schedules, start=folder)

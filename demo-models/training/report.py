@@ -84,6 +84,10 @@ MISSES_HEAD = """# Every miss
 
 Written by `python -m training.build evaluate`; do not edit. What each model of [the evaluation](evaluation.md) got wrong.
 """
+FURTHER = (
+    """Both went on from models that an earlier training had made; the table has what was read since, and its time."""
+)
+
 ALONE = """`model-1-mini-alone` has the size, the data and the number of steps of `model-1-mini`, and no teacher: it starts as `model-1` did and
 learns from the right answers only. It is not shipped."""
 LONGEST = 240
@@ -193,7 +197,8 @@ def write_page(file, parts):
     file.write_text("\n\n".join(part.rstrip() for part in parts) + "\n", encoding="utf-8")
 
 
-def write_report(results, work, target):
+def write_report(results, work, target, is_further=False):
+    """`is_further`: the models went on from earlier ones."""
     shipped = [name for name in results if is_shipped(name)]
     facts_of = training_facts(results, work)
     curves = {name: facts["curve"] for name, facts in facts_of.items() if facts["curve"]}
@@ -206,6 +211,7 @@ def write_report(results, work, target):
         *([ALONE] if len(shipped) < len(results) else []),
         "## Training",
         training_table(facts_of),
+        *([FURTHER] if is_further else []),
         *speed_line(work),
         *([f"![Loss per taught token over the training]({CURVES_FILE})"] if curves else []),
         "## Ten transcripts of model-1, good and bad",

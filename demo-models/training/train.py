@@ -2,7 +2,7 @@
 
 Matrices are trained by Muon and the rest by AdamW: at this size that needs a third of the tokens that AdamW alone needs.
 Products of matrices are taken in the preset's type; weights and optimizers stay in float32.
-Each core works on a batch of its own: at this size that is faster than all of them on one.
+Each core works on a batch of its own (`slopes.py`): at this size that is faster than all of them on one.
 """
 
 import hashlib
@@ -15,13 +15,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import torch
-from torch.nn import functional as F
 from tqdm import tqdm
 
 from training.model import Qwen3
 from training.muon import Muon
+from training.slopes import Slopes
 from training.start import start, start_from, start_from_export
-from training.tensors import to_tensors
 
 CHECKPOINT_SECONDS = 60
 CURVE_STEPS = 25
@@ -47,20 +46,6 @@ def make_optimizers(model, schedule, dtype):
         ),
         torch.optim.AdamW(outer, lr=schedule.rate, betas=(0.9, 0.98), weight_decay=0.0, fused=True),
     ]
-
-
-def taught_loss(model, batch, teacher, preset):
-    """Cross-entropy on the taught tokens; with a teacher, mixed with the distance to its whole distribution."""
-    ids, taught = batch
-    logits = model.logits(model.hidden(ids[:, :-1])[taught]).float()
-    loss = F.cross_entropy(logits, ids[:, 1:][taught])
-    if teacher is None:
-        return loss
-    with torch.no_grad():
-        wanted = teacher.logits(teacher.hidden(ids[:, :-1])[taught]).float()
-    given = F.log_softmax(logits, -1)
-    distance = F.kl_div(given, F.log_softmax(wanted, -1), log_target=True, reduction="batchmean")
-    return preset.distil_share * distance + (1 - preset.distil_share) * loss
 
 
 def digest_of(plan, recipe, teacher):
@@ -106,12 +91,11 @@ class Run:
         else:
             start_from(self.model, teacher, preset.kept_layers)
         self.model.to(preset.device)
-        self.product_type = getattr(torch, preset.products)
         self.weights = list(self.model.parameters())
         self.workers = ThreadPoolExecutor(preset.threads, initializer=lambda: torch.set_num_threads(1))
-        self.optimizers = make_optimizers(self.model, self.schedule, self.product_type)
+        self.optimizers = make_optimizers(self.model, self.schedule, getattr(torch, preset.products))
         self.peaks = [[group["lr"] for group in optimizer.param_groups] for optimizer in self.optimizers]
-        self.plan, self.teacher = plan, teacher
+        self.plan = plan
         schedule = replace(self.schedule, seconds=None)  # a run may go on with more or less time than it began with
         recipe = (preset.seed, preset.shapes[name], schedule, preset.distil_share, preset.kept_layers)
         self.digest = digest_of(plan, recipe, teacher)
@@ -120,6 +104,8 @@ class Run:
         self.file, self.label = folder / f"{label or name}.pt", label or name
         if self.file.exists():
             self.resume()
+        torch.set_num_threads(1)
+        self.slopes = Slopes(self.model, teacher, preset)
 
     def resume(self):
         saved = torch.load(self.file, weights_only=False)
@@ -156,13 +142,6 @@ class Run:
             ) from failure
         partial.replace(self.file)
 
-    def slopes(self, group):
-        """(the loss on one batch, its gradient)."""
-        batch = [tensor.to(self.preset.device) for tensor in to_tensors(group)]
-        with torch.autocast(self.preset.device, torch.bfloat16, enabled=self.product_type is torch.bfloat16):
-            loss = taught_loss(self.model, batch, self.teacher, self.preset)
-        return loss.item(), torch.autograd.grad(loss, self.weights)
-
     @property
     def done(self):
         """The share of the run that is over, by steps or by time."""
@@ -171,17 +150,16 @@ class Run:
 
     def advance(self):
         pace = pace_at(self.done, self.schedule.warm_up)
-        groups = self.plan[self.step]
-        losses, slopes = zip(*self.workers.map(self.slopes, groups), strict=True)
-        for weight, *parts in zip(self.weights, *slopes, strict=True):
-            weight.grad = sum(parts) / len(groups)
+        losses, slopes = self.slopes.of(self.plan[self.step])
+        for weight, slope in zip(self.weights, slopes, strict=True):
+            weight.grad = slope
         torch.nn.utils.clip_grad_norm_(self.weights, 1.0)
         for optimizer, peaks in zip(self.optimizers, self.peaks, strict=True):
             for group, peak in zip(optimizer.param_groups, peaks, strict=True):
                 group["lr"] = peak * pace
         list(self.workers.map(lambda optimizer: optimizer.step(), self.optimizers))
         self.step += 1
-        return sum(losses) / len(groups)
+        return sum(losses) / len(losses)
 
     def finish(self):
         """Trains to the end and gives the model; `seconds` counts every part of a run that was interrupted.
@@ -204,6 +182,7 @@ class Run:
                     saved = time.monotonic()
             bar.close()
             self.save()
+        self.slopes.close()
         if signals:
             print(
                 f"{self.label}: stopped at step {self.step} of {self.steps}, and kept: the same command goes on from here",

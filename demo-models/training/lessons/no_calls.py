@@ -5,6 +5,11 @@ from training.lessons.lesson import Lesson, user
 from training.lessons.offers import as_tool, own_offer, slot_kind
 
 
+def joined(wording, request):
+    """The request as it reads inside the sentence: behind a colon as it stands, else like a part of the sentence."""
+    return request if ": {ask}" in wording else request[0].lower() + request[1:]
+
+
 class NoCalls:
     def __init__(self, source, templates, calls, manners, noise):
         self.source, self.templates, self.calls = source, templates, calls
@@ -28,7 +33,8 @@ class NoCalls:
 
     def stopped(self):
         request, offer, _ = self.calls.request(self.source.pick(self.calls.entries))
-        ask = fill(self.source.pick(self.templates["stopped"]), {"ask": request})
+        wording = self.source.pick(self.templates["stopped"])
+        ask = fill(wording, {"ask": request if wording.startswith("{ask}") else joined(wording, request)})
         if self.source.happens(0.3):
             ask = self.calls.recall.paraphrase.roughen(ask)
         return self.made(ask, self.templates["answers"]["stopped"], self.calls.tools([offer], most=2))

@@ -128,13 +128,13 @@ def calls_round(teachers):
     yield from (calls.answered(2) for _ in range(10))
     yield from (teachers.results.lesson() for _ in range(70))
     yield from (teachers.tool_choice.lesson() for _ in range(50))
-    yield from (teachers.no_calls.lesson() for _ in range(800))
+    yield from (teachers.no_calls.lesson() for _ in range(900))
     yield from (teachers.retelling.lesson() for _ in range(380))
 
 
 def own_calls_round(teachers):
     calls = teachers.own_calls
-    yield from (calls.one() for _ in range(320))
+    yield from (calls.one() for _ in range(420))
     yield from (calls.session(3) for _ in range(20))
     yield from (calls.direct() for _ in range(60))
     yield from (calls.two() for _ in range(30))
