@@ -20,10 +20,11 @@ const headers = { authorization: `Bearer ${key}` };
 let folder = "";
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "parley-crash-"));
-  const scenarios = { endless: [{ repeat: 100_000, steps: [{ text: "a" }, { wait_ms: 20 }] }] };
   writeFileSync(join(folder, "script.json"), JSON.stringify({ scenarios }));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const scenarios = { endless: [{ repeat: 100_000, steps: [{ text: "a" }, { wait_ms: 20 }] }] };
 
 function start(dataDir: string, wrapper: readonly string[] = []): CliProcess {
   const env = {
@@ -119,12 +120,18 @@ describe("two hundred callers that hang up at random moments", () => {
   test.each(["embedded", "scripted"] as const)(
     "leave nothing behind: %s",
     async (engine) => {
-      await using server = await startTestServer({ settings: { engine, queueLength: 300, queueWaitMs: 60_000 } });
+      await using server = await startTestServer({
+        settings: { engine, queueLength: 300, queueWaitMs: 60_000 },
+        scenarios,
+      });
       const sent = Array.from({ length: 200 }, async (_, turn) => {
         const gone = new AbortController();
         setTimeout(() => gone.abort(), Math.random() * 3000);
         const model = turn % 2 === 0 ? modelId : miniId;
-        const members = { model, stream: turn % 3 !== 0, n: 1 + (turn % 2), max_tokens: 200 };
+        // The scripted engine answers at once: some of its answers have no end, so that there is something to hang up on.
+        const isEndless = engine === "scripted" && turn % 5 === 0;
+        const answer = isEndless ? play("endless") : { max_tokens: 200 };
+        const members = { model, stream: turn % 3 !== 0, n: 1 + (turn % 2), ...answer };
         try {
           await (await server.chat(members, { signal: gone.signal })).text();
         } catch {
