@@ -136,7 +136,7 @@ export function testOf(bound: string): string {
   return test === "none" ? "–" : linkTo(test);
 }
 
-/** @throws {Error} for a test that is not in its file */
+/** @throws {Error} when the file has no test of that title */
 export function linkTo([file, title]: BoundTest): string {
   const path = join(root, file);
   if (!existsSync(path) || !readFileSync(path, "utf8").includes(`"${title}"`))

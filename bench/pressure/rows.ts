@@ -1,9 +1,8 @@
 import type { Row } from "./row.ts";
 import { answersHuge } from "./rows/answers-huge.ts";
 import * as bodies from "./rows/bodies.ts";
-import { bodyChunkExtensions, bodyContinue, bodyTrailers } from "./rows/body-framing.ts";
+import { bodyChunkExtensions, bodyContinue, bodyTrailers, bodyTinyChunks } from "./rows/body-framing.ts";
 import { bodySchemas } from "./rows/body-schemas.ts";
-import { bodyTinyChunks } from "./rows/body-tiny-chunks.ts";
 import { engineFrozen, engineKilled } from "./rows/engine.ts";
 import { floodDocs, floodHead, floodKeyIds, floodOptions, floodWrongKeys } from "./rows/floods.ts";
 import { gateHungUpPrompts, gateManyPrompts, gateSpentRequests, gateUnfinishedBodies } from "./rows/gate.ts";

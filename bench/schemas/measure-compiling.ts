@@ -3,7 +3,7 @@ import { countSteps } from "@parley/inference/testing/grammars";
 import { readCase } from "./read-case.ts";
 import { quantile, table } from "./report.ts";
 
-/** Every twelfth schema is compiled before anything is measured, so that the compiler itself has been compiled. */
+/** Every twelfth schema is compiled as a warm-up before anything is measured, so that V8 has optimised the compiler. */
 const warmUp = 12;
 
 /** Of schemas with fewer steps, the ratio of time to steps is mostly that of the clock. */

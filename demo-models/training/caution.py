@@ -20,7 +20,7 @@ def lessons_with_functions(corpus, seed):
 
 @torch.no_grad()
 def beginnings(model, tokenizer, lessons):
-    """What the network holds where each answer begins: [lessons, hidden]."""
+    """The last hidden state of each prompt, from which the first token of the answer is chosen: [lessons, hidden]."""
     prompts = (render_prompt(lesson.messages, lesson.tools, lesson.thinking) for lesson in lessons)
     ids = (tokenizer.encode(prompt, add_special_tokens=False).ids[:LONGEST_LESSON] for prompt in prompts)
     return torch.stack([model.hidden(torch.tensor([one]))[0, -1].float() for one in ids])

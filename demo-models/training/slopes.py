@@ -77,7 +77,17 @@ class Slopes:
             self.connections.append(here)
 
     def of(self, groups):
+        """Raises SystemExit when one of the processes has ended."""
         shares = [groups[first :: len(self.sums)] for first in range(len(self.sums))]
+        try:
+            losses = self.add_all(shares)
+        except (EOFError, ConnectionError) as failure:
+            raise SystemExit(
+                "A process of the training has ended, perhaps for want of memory: the same command goes on from the last checkpoint."
+            ) from failure
+        return losses, [sum(parts) / len(groups) for parts in zip(*self.sums, strict=True)]
+
+    def add_all(self, shares):
         for connection, share in zip(self.connections, shares[1:], strict=True):
             connection.send(share)
         for total in self.sums[0]:
@@ -85,7 +95,7 @@ class Slopes:
         losses = add_slopes(shares[0], self.model, self.teacher, self.preset, self.sums[0])
         for connection in self.connections:
             losses += connection.recv()
-        return losses, [sum(parts) / len(groups) for parts in zip(*self.sums, strict=True)]
+        return losses
 
     def close(self):
         for connection in self.connections:

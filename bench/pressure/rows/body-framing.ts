@@ -15,11 +15,10 @@ async function pour(socket: Socket, text: string, signal: AbortSignal): Promise<
   return bytes;
 }
 
-const extended = `1;${"x".repeat(15_000)}=1\r\n \r\n`.repeat(10);
-
-export const bodyChunkExtensions: Row = {
-  name: "body/chunk-extensions",
-  action: "bodies in chunks of one byte with 15 KB of extensions each, as fast as they are taken, on four connections",
+/** Bodies without an end, made of these chunks. */
+const pouring = (name: string, what: string, chunks: string): Row => ({
+  name,
+  action: `bodies in chunks of one byte${what}, as fast as they are taken, on four connections`,
   engine: "scripted",
   attack: async ({ target, signal, makeKey }) => {
     const { token } = await makeKey();
@@ -27,12 +26,20 @@ export const bodyChunkExtensions: Row = {
     await repeatedly(4, signal, async () => {
       const socket = await open(target.origin);
       socket.resume().write(chatHead(token, { "transfer-encoding": "chunked" }));
-      bytes += await pour(socket, extended, signal);
+      bytes += await pour(socket, chunks, signal);
       closeAll([socket]);
     });
     return [figure("megabytes", (bytes / 1e6).toFixed(1))];
   },
-};
+});
+
+export const bodyTinyChunks = pouring("body/tiny-chunks", "", "1\r\na\r\n".repeat(4000));
+
+export const bodyChunkExtensions = pouring(
+  "body/chunk-extensions",
+  " with 15 KB of extensions each",
+  `1;${"x".repeat(15_000)}=1\r\n \r\n`.repeat(10),
+);
 
 export const bodyTrailers: Row = {
   name: "body/trailers",

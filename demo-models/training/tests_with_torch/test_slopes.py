@@ -1,3 +1,4 @@
+import multiprocessing
 import unittest
 from dataclasses import replace
 
@@ -41,6 +42,14 @@ class SlopesTest(unittest.TestCase):
         groups = groups_of(1, 1)
         for left, right in zip(slopes_of(1, groups)[1], slopes_of(2, groups)[1], strict=True):
             self.assertTrue(torch.allclose(left, right, atol=1e-6))
+
+    def test_a_process_that_is_killed_ends_the_training_with_a_sentence(self):
+        slopes = Slopes(Qwen3(SHAPE), None, replace(CPU, threads=2, products="float32", shapes={"tiny": SHAPE}))
+        for process in multiprocessing.active_children():
+            process.kill()
+            process.join()
+        with self.assertRaisesRegex(SystemExit, "goes on from the last checkpoint"):
+            slopes.of(groups_of(1, 2))
 
 
 if __name__ == "__main__":

@@ -135,7 +135,7 @@ export interface EngineMetadata {
   readonly system_fingerprint: string;
   /** The number of choices that can be generated at the same time; at least 1. */
   readonly slots: number;
-  /** Choices beyond `slots`, kept for keys that have none while all slots are taken; absent: none. */
+  /** Slots beyond `slots`. They serve keys that hold no slot while all others are taken. Absent means 0. */
   readonly spareSlots?: number | undefined;
   readonly canReason: boolean;
   readonly canCallTools: boolean;

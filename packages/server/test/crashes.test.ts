@@ -128,7 +128,7 @@ describe("two hundred callers that hang up at random moments", () => {
         const gone = new AbortController();
         setTimeout(() => gone.abort(), Math.random() * 3000);
         const model = turn % 2 === 0 ? modelId : miniId;
-        // The scripted engine answers at once: some of its answers have no end, so that there is something to hang up on.
+        // The scripted engine answers at once. Every fifth of its answers never ends, so that callers hang up while one runs.
         const isEndless = engine === "scripted" && turn % 5 === 0;
         const answer = isEndless ? play("endless") : { max_tokens: 200 };
         const members = { model, stream: turn % 3 !== 0, n: 1 + (turn % 2), ...answer };

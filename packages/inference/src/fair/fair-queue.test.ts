@@ -3,7 +3,7 @@ import { FairQueue } from "./fair-queue.ts";
 
 const never = new AbortController().signal;
 
-/** A queue whose work ends when it is told to, and what has begun in it, in order. */
+/** A queue whose jobs end on command, and the list of jobs that have begun, in order. */
 function stage(width = 1) {
   const queue = new FairQueue(width);
   const begun: string[] = [];

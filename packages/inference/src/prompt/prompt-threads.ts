@@ -140,7 +140,7 @@ class PromptThread {
     return thread;
   }
 
-  /** The promise is settled when the thread is free again, also where the signal has stopped it. */
+  /** The promise settles when the thread is free again, even if the signal has stopped the work. */
   async render(request: PromptRequest, signal: AbortSignal): Promise<Prompt> {
     signal.throwIfAborted();
     const stop = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));

@@ -30,7 +30,7 @@ export interface Prompt {
 /** The chat template has refused the conversation. */
 export class TemplateRefusal extends RequestRefused {}
 
-/** Nobody waits for the prompt any more. */
+/** The caller of the prompt has gone. */
 export class RenderStopped extends Error {}
 
 /** Renders conversations of one model into token ids. Prompts are made here only, both for counting and for generating. */

@@ -19,7 +19,7 @@ export type CompileJob = readonly (WantedText | CompiledBefore)[];
 
 parentPort?.on("message", (job: CompileJob) => parentPort?.postMessage(compileAll(job)));
 
-/** What was not compiled before. */
+/** Compiles the schemas of a request that the cache does not hold. The others only take their recorded steps. */
 function compileAll(job: CompileJob): CountedSchema[] {
   const budget = new RequestBudget();
   return job.flatMap((one) => {

@@ -6,8 +6,8 @@ import { openLlama } from "../../src/embedded/child/open-llama.ts";
 export interface MaskTimer {
   readonly vocabularySize: number;
   /**
-   * Milliseconds of CPU time per token of the text, less what sampling takes without a grammar. Ends with the first token
-   * that is refused, after `mostTokens`, and when the signal aborts.
+   * Milliseconds of CPU time per token of the text, less what sampling takes without a grammar. It stops at the first refused
+   * token, after `mostTokens`, or when the signal aborts.
    */
   time(grammar: string, text: string, mostTokens: number, stop: AbortSignal): Promise<number[]>;
 }

@@ -2,23 +2,25 @@ import { setImmediate as nextRound } from "node:timers/promises";
 import { FairQueue } from "@parley/inference";
 import type { FairJob } from "@parley/inference";
 
-/** What begins in one round of the event loop may take so long, unless a single request takes longer. */
+/** The milliseconds that the requests of one round of the event loop may take together. A single request may take longer. */
 const roundMs = 2;
-/** Rounds in which nothing begins, at most, while connections keep arriving. */
+/** While connections keep arriving, no request begins for at most so many rounds. */
 const mostPausedRounds = 32;
-/** Senders are told apart by so many numbers, so that whoever invents names takes no memory. */
+/** Each sender is reduced to one of so many numbers, so that invented names take no memory. */
 const senders = 1024;
 const never = new AbortController().signal;
 
 /**
- * Lets requests that arrive at the same time begin a few at a time. In between the event loop goes round, so whatever else has
- * arrived, such as a probe on a new connection, waits for those few and not for all. Node accepts one connection in a round, so
- * nothing begins while there is another one to accept.
+ * Starts a few requests in each round of the event loop when many arrive at once. A probe on a new connection then waits for
+ * those few instead of for all of them. Node accepts one connection per round, so no request starts while another connection
+ * waits to be accepted.
  */
 export class LoopTurns {
   readonly #heads = new FairQueue(1);
   readonly #bodies = new FairQueue(1);
   #accepted = 0;
+  /** The time at which the first request of this round began. */
+  #roundStartedMs: number | undefined;
 
   /** To be called for every new connection. */
   noteConnection(): void {
@@ -44,9 +46,6 @@ export class LoopTurns {
     queue.run(job, signal, begin).catch(reject);
     return promise;
   }
-
-  /** The time at which the first request of this round began. */
-  #roundStartedMs: number | undefined;
 
   async #untilNext(): Promise<void> {
     if (this.#roundStartedMs === undefined) {

@@ -12,7 +12,7 @@ export interface StartOptions {
   readonly runFolder: string;
   /** Receives every change of an engine's state. */
   readonly report: (event: SupervisorReport) => void;
-  /** The queue in front of a model whose engine has these slots. */
+  /** Makes the queue of a model. `engine` gives the slots of its engine. */
   readonly makeQueue: (engine: () => EngineSlots) => ModelQueue;
 }
 
