@@ -38,18 +38,19 @@ const shortened = Array.from({ length: 8 }, (_, left) => {
 const ipv6 = [`(${group}:){6}(${group}:${group}|${ipv4})`, ...shortened].join("|");
 
 const alphanumeric = "[A-Za-z0-9]";
-/** A label of a hostname. */
-const label = (most: number): string => `${alphanumeric}([-A-Za-z0-9]{0,${most - 2}}${alphanumeric})?`;
+/** A label of a hostname, of at most 2 characters or more. */
+export const label = (most: number): string => `${alphanumeric}([-A-Za-z0-9]{0,${most - 2}}${alphanumeric})?`;
 /**
  * A hostname has at most 253 characters, and 63 in a label. An automaton that counted both would have 16,000 states: so
  * either up to four labels have any length, or up to eight labels have at most 30 characters.
  */
 const hostname = String.raw`(${label(63)}\.){0,3}${label(61)}|(${label(30)}\.){0,7}${label(30)}`;
 /** Without labels such as `xn--…`: whether these are valid is not regular. */
-const plainHostname = `(?!(.*[.])?[^.]{2}--)(${hostname})`;
+export const withoutPunycode = (hosts: string): string => `(?!(.*[.])?[^.]{2}--)(${hosts})`;
+const plainHostname = withoutPunycode(hostname);
 
-const ucs = String.raw`\u{a0}-\u{d7ff}\u{f900}-\u{fdcf}\u{fdf0}-\u{ffef}\u{10000}-\u{1fffd}\u{20000}-\u{2fffd}\u{30000}-\u{3fffd}`;
-const localPart = (letters: string): string => {
+export const ucs = String.raw`\u{a0}-\u{d7ff}\u{f900}-\u{fdcf}\u{fdf0}-\u{ffef}\u{10000}-\u{1fffd}\u{20000}-\u{2fffd}\u{30000}-\u{3fffd}`;
+export const localPart = (letters: string): string => {
   const atom = `[-A-Za-z0-9!#$%&'*+/=?^_\`{|}~${letters}]+`;
   return String.raw`${atom}(\.${atom})*`;
 };
@@ -57,9 +58,9 @@ const localPart = (letters: string): string => {
 const email = (letters: string): string =>
   String.raw`(?=[^@]{1,64}@)${localPart(letters)}@(${label(63)}\.)+${label(63)}`;
 
-const escapedByte = "%[0-9A-Fa-f]{2}";
-const unreserved = String.raw`A-Za-z0-9\-._~`;
-const delimiters = "!$&'()*+,;=";
+export const escapedByte = "%[0-9A-Fa-f]{2}";
+export const unreserved = String.raw`A-Za-z0-9\-._~`;
+export const delimiters = "!$&'()*+,;=";
 
 /** The rules of RFC 3986, or of RFC 3987 with letters beyond ASCII. */
 function uriPatterns(letters: string): { absolute: string; reference: string } {
@@ -117,10 +118,10 @@ const patterns: Readonly<Record<string, string>> = {
   regex,
 };
 
+/** The pattern from the first to the last character of a text. A look-ahead must be the first thing in a pattern. */
+export const anchored = (pattern: string): string => (/^\(\?[=!]/.test(pattern) ? `^${pattern}$` : `^(${pattern})$`);
+
 /** A pattern of all strings of each format, by the name of the format. */
 export const formatPatterns: ReadonlyMap<string, string> = new Map(
-  Object.entries(patterns).map(([name, pattern]) => [
-    name,
-    /^\(\?[=!]/.test(pattern) ? `^${pattern}$` : `^(${pattern})$`,
-  ]),
+  Object.entries(patterns).map(([name, pattern]) => [name, anchored(pattern)]),
 );

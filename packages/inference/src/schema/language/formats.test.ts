@@ -2,6 +2,7 @@ import { fullFormats } from "ajv-formats/dist/formats.js";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { textsOf } from "../../../testing/grammars/sample-language.ts";
+import { ComplexityBudget } from "../complexity-budget.ts";
 import { Language } from "./language.ts";
 
 /** Whether ajv-formats accepts a text; undefined where it does not know the format. */
@@ -99,4 +100,65 @@ describe.each<[string, string[], string[]]>([
 test("an unknown format has no language", () => {
   expect(Language.format("topic")).toBeUndefined();
   expect(Language.format("toString")).toBeUndefined();
+});
+
+describe.each(["email", "idn-email", "hostname", "uri", "iri", "uri-reference", "iri-reference"])(
+  "the format %s of limited length",
+  (format) => {
+    test.each([10, 30, 31, 60, 61, 75, 128, 254, 500, 2083])(
+      "has texts of at most %i characters, and of the format",
+      (most) => {
+        const language = Language.shortFormat(format, most, new ComplexityBudget()) ?? Language.any;
+        const whole = Language.format(format);
+        fc.assert(
+          fc.property(textsOf(language), (text) => {
+            expect([text, whole?.includes(text), Array.from(text).length <= most]).toEqual([text, true, true]);
+          }),
+          { numRuns: 30 },
+        );
+      },
+    );
+  },
+);
+
+test.each([
+  [
+    "email",
+    254,
+    [
+      `${"a".repeat(64)}@example.org`,
+      "first.last+tag@mail.corp.example.co.uk",
+      `a@${"b".repeat(63)}.${"c".repeat(63)}`,
+    ],
+  ],
+  ["hostname", 100, ["localhost", "a".repeat(63), "a.b.c.d.e.f.g.h", "api.internal.example.org"]],
+  ["hostname", 40, ["a".repeat(40), "www.example.org"]],
+  [
+    "uri",
+    100,
+    [
+      "https://example.org:8080/a/b;c?d=e",
+      "https://example.org/%20a#top",
+      "mailto:a@b.c",
+      "urn:isbn:0451450523",
+      "file:///etc/hosts",
+    ],
+  ],
+  [
+    "uri",
+    2083,
+    [`https://example.org/${"a".repeat(1500)}`, "ipfs://bafybei/1.json", `https://${"a".repeat(200)}.example.org?q=1`],
+  ],
+  ["uri-reference", 500, ["", "/a/b", "../c", "#d", "?e=1", "//host/f", "a/b?c", "https://example.org/x?y#z"]],
+] as const)("the format %s of at most %i characters has texts of usual shape", (format, most, texts) => {
+  const language = Language.shortFormat(format, most, new ComplexityBudget()) ?? Language.none;
+  expect(texts.filter((text) => !language.includes(text))).toEqual([]);
+});
+
+test("only what is long and unusual is left out of a format of limited length", () => {
+  const uri = Language.shortFormat("uri", 2083, new ComplexityBudget()) ?? Language.none;
+  expect(uri.includes("https://user@example.org/")).toBe(false);
+  expect(uri.includes(`https://example.org/${"%20".repeat(40)}`)).toBe(false);
+  const counted = Language.shortFormat("uri", 30, new ComplexityBudget()) ?? Language.none;
+  expect(counted.includes("https://user@example.org/")).toBe(true);
 });

@@ -18,6 +18,7 @@ import {
 import type { Form } from "./form.ts";
 import { countTexts, listTexts, shortestText } from "./list-texts.ts";
 import { patternForm } from "./pattern-form.ts";
+import { shortFormat } from "./short-formats.ts";
 
 /**
  * A regular set of strings: what `pattern`, `format`, the bounds of the length and the names of members allow. A string is a
@@ -71,6 +72,16 @@ export class Language {
     return known;
   }
   static readonly #formats = new Map<string, Language>();
+
+  /**
+   * Texts of a format of JSON Schema that have at most `most` code points: all of them where these can be counted, and else those of usual
+   * shape. Undefined where the name is none.
+   */
+  static shortFormat(name: string, most: number, budget: ComplexityBudget): Language | undefined {
+    const pattern = shortFormat(name, most);
+    if (pattern !== undefined) return new Language(patternForm(pattern, budget), true);
+    return Language.format(name)?.withLength(0, most, budget);
+  }
 
   /** The texts of an automaton that are in the other language. */
   static accepted(dfa: Dfa, within: Language, budget: ComplexityBudget): Language {

@@ -99,7 +99,8 @@ class AutomatonWriter {
       const [next, ...others] = this.#steps[state] ?? [];
       if (!next) return sequence(writeCount(first.item, 0, length, rules), end);
       // llama.cpp unfolds each repetition: where texts can join on the way, the states are written once, as rules.
-      const isJoined = next.target !== state && (this.#uses[next.target] ?? 0) > 1;
+      const goesOn = next.target !== state && (this.#steps[next.target] ?? []).length > 0;
+      const isJoined = goesOn && (this.#uses[next.target] ?? 0) > 1;
       if (others.length > 0 || next.item !== first.item || isJoined) return undefined;
       if (next.target === state) return state === start ? sequence(`${first.item}*`, end) : undefined;
       state = next.target;

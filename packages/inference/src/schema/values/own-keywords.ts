@@ -75,18 +75,19 @@ export class OwnKeywords {
   }
 
   #strings(node: SchemaNode, { minLength = 0, maxLength = Infinity, pattern, format }: Keywords): Language {
-    let language = Language.any;
-    if (format !== undefined) language = Language.format(format) ?? language;
+    const formatted = format === undefined ? undefined : Language.shortFormat(format, maxLength, this.#budget);
+    let language = formatted ?? Language.any;
     if (pattern !== undefined) {
       const matching = this.#pattern(pattern, joinPath(node.path, "pattern"), "pattern");
       language = language.intersect(matching, this.#budget);
     }
-    if (minLength === 0 && maxLength === Infinity) return language;
+    const longest = formatted ? Infinity : maxLength;
+    if (minLength === 0 && longest === Infinity) return language;
     if (minLength > mostCounted) {
       const reason = `"minLength" is more than ${mostCounted}, and no answer has that many characters`;
       throw new UnenforceableKeyword({ path: joinPath(node.path, "minLength"), keyword: "minLength", reason });
     }
-    return minLength > maxLength ? Language.none : language.withLength(minLength, maxLength, this.#budget);
+    return minLength > maxLength ? Language.none : language.withLength(minLength, longest, this.#budget);
   }
 
   #pattern(source: string, path: string, keyword: string): Language {

@@ -1,0 +1,109 @@
+import {
+  anchored,
+  delimiters,
+  escapedByte,
+  label,
+  localPart,
+  ucs,
+  unreserved,
+  withoutPunycode,
+} from "./format-patterns.ts";
+
+/**
+ * Formats whose texts have at most so many characters. An automaton that counts the characters of any text of such a format
+ * has as many states as the format's own one times the length, and is soon too large. In the patterns here each part has a
+ * bounded length of its own instead. They leave out what is long in an unusual way, such as an address of more than 60 characters
+ * with user information, and a URI of that length with many escaped bytes.
+ */
+interface ShortFormat {
+  /** Up to this length the characters are counted, and nothing is left out. */
+  readonly counted: number;
+  /** A pattern of texts of at most `most` characters, which is more than `counted`. */
+  readonly pattern: (most: number) => string;
+}
+
+const mostOfLabel = 63;
+const mostOfHost = 253;
+const mostOfLocalPart = 64;
+const mostOfScheme = 11;
+/** A colon and five digits. */
+const mostOfPort = 6;
+
+/** Hosts of at most `most` characters: few long labels, or more shorter ones. */
+function hosts(most: number, counts: readonly number[]): string {
+  const least = (counts[0] ?? 1) - 1;
+  return counts
+    .map((count) => ({ count, length: Math.min(mostOfLabel, Math.floor((most - count + 1) / count)) }))
+    .filter(({ length }) => length >= 2)
+    .map(({ count, length }) => String.raw`(${label(length)}\.){${Math.min(least, 1)},${count - 1}}${label(length)}`)
+    .join("|");
+}
+
+const hostname = (most: number): string => withoutPunycode(hosts(Math.min(most, mostOfHost), [1, 2, 4, 8]));
+
+const email =
+  (letters: string) =>
+  (most: number): string => {
+    const local = Math.min(mostOfLocalPart, most >> 1);
+    const domain = hosts(Math.min(most - local - 1, mostOfHost), [2, 4, 8]);
+    return `(?=[^@]{1,${local}}@)${localPart(letters)}@(${domain})`;
+  };
+
+/** How a number of characters is shared out among the parts of a URI. */
+function shares(most: number): { host: number; shortHost: number; tail: number; escapes: number } {
+  const fixed = mostOfScheme + "://".length + mostOfPort;
+  const host = Math.min(mostOfHost, (most - fixed) >> 2);
+  const shortHost = Math.min(mostOfLabel, host);
+  // A fragment and what stands before it, each with so many characters or escaped bytes.
+  const escapes = Math.min(32, Math.floor((most - fixed - shortHost - "/#".length) / 6));
+  return { host, shortHost, tail: most - fixed - host - "/".length, escapes };
+}
+
+function uriParts(letters: string, most: number): { hierarchy: string; rootless: string; noScheme: string } {
+  const { host, shortHost, tail, escapes } = shares(most);
+  const name = `${unreserved}${delimiters}${letters}`;
+  const any = `[${name}:@/?]`;
+  const port = String.raw`(:\d{0,${mostOfPort - 1}})?`;
+  const plain = `([/?]${any}{0,${tail}})?`;
+  const escaped = `(${any}|${escapedByte}){0,${escapes}}`;
+  const hierarchy = `//([${name}]{0,${host}}${port}${plain}|[${name}]{0,${shortHost}}${port}([/?]${escaped})?(#${escaped})?)`;
+  return {
+    hierarchy,
+    rootless: `(/?[${name}:@]${any}{0,${tail}})`,
+    noScheme: `(/([${name}:@]${any}{0,${tail}})?|[${name}@]{1,${host}}${plain}|[${name}@]{0,${shortHost}}[?#]${escaped})?`,
+  };
+}
+
+const uri =
+  (letters: string) =>
+  (most: number): string => {
+    const { hierarchy, rootless } = uriParts(letters, most);
+    return String.raw`[A-Za-z][A-Za-z0-9+\-.]{0,${mostOfScheme - 1}}:(${hierarchy}|${rootless})`;
+  };
+
+const uriReference =
+  (letters: string) =>
+  (most: number): string => {
+    const { hierarchy, noScheme } = uriParts(letters, most);
+    return `${uri(letters)(most)}|${hierarchy}|${noScheme}`;
+  };
+
+const shortFormats: ReadonlyMap<string, ShortFormat> = new Map(
+  Object.entries({
+    email: { counted: 60, pattern: email("") },
+    "idn-email": { counted: 60, pattern: email(ucs) },
+    hostname: { counted: 30, pattern: hostname },
+    "idn-hostname": { counted: 30, pattern: hostname },
+    uri: { counted: 30, pattern: uri("") },
+    iri: { counted: 30, pattern: uri(ucs) },
+    "uri-reference": { counted: 30, pattern: uriReference("") },
+    "iri-reference": { counted: 30, pattern: uriReference(ucs) },
+  }),
+);
+
+/** A pattern of texts of the format that have at most `most` characters; undefined where counting them is cheap. */
+export function shortFormat(name: string, most: number): string | undefined {
+  const short = shortFormats.get(name);
+  const isCounted = short === undefined || most <= short.counted || most === Infinity;
+  return isCounted ? undefined : anchored(short.pattern(most));
+}
