@@ -29,8 +29,10 @@ FROM ${BASE}
 WORKDIR /parley
 COPY --from=packages /parley ./
 COPY --from=files /parley ./
-RUN install --directory --owner node /data
+RUN install --directory --owner node /data node_modules/.cache
 USER node
+# Compiles the code once, for every start.
+RUN node packages/server/src/cli/main.ts --version
 VOLUME /data
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 PARLEY_DATA_DIR=/data PARLEY_METRICS_PORT=off PARLEY_LAME_DUCK_SECONDS=5
 EXPOSE 8080

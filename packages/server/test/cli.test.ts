@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -26,6 +26,12 @@ describe("the program", () => {
       code: 0,
       stdout: expect.stringMatching(/^parley \d+\.\d+\.\d+ \(contract \d/) as string,
     });
+  });
+
+  test("keeps what V8 makes of its code for the next time", async () => {
+    await run("--version");
+    const cached = readdirSync(join(root, "node_modules/.cache/parley"), { recursive: true });
+    expect(cached.length).toBeGreaterThan(50);
   });
 
   test.each([
