@@ -30,6 +30,7 @@ const scenarios: Record<string, ScriptStep[]> = {
     { repeat: 3, steps: [{ text: "ha" }, { repeat: 2, steps: [{ text: "!" }] }] },
     { finish: "stop" },
   ],
+  flood: [{ role: true }, { repeat: 2000, steps: [{ text: "x".repeat(500) }] }, { finish: "stop" }],
   late: [{ role: true }, { wait_ms: 150 }, { finish: "stop" }],
   split: [{ split: true }, ...hello.slice(0, 2), { text: "🦀" }, { finish: "stop" }],
   endless: [{ role: true }, { repeat: 1_000_000, steps: [{ text: "and so on " }, { wait_ms: 1 }] }, { finish: "stop" }],
@@ -78,6 +79,15 @@ describe("a scenario", () => {
 
   test("repeats", async () => {
     expect((await askOne(started.engine, play("repeated"))).text).toBe("ha!!ha!!ha!!");
+  });
+
+  test("leaves the process to others after each token", async () => {
+    const ended: string[] = [];
+    const note = (name: string): Promise<unknown> => ask(started.engine, play(name)).then(() => ended.push(name));
+    const floods = Array.from({ length: 8 }, () => note("flood"));
+    await until("they run", async () => (await started.engine.status(AbortSignal.timeout(5000))).running === 8);
+    await Promise.all([note("hello"), ...floods]);
+    expect(ended[0]).toBe("hello");
   });
 
   test("waits", async () => {

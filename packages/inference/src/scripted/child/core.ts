@@ -1,4 +1,4 @@
-import { setTimeout as wait } from "node:timers/promises";
+import { setImmediate as nextRound, setTimeout as wait } from "node:timers/promises";
 import { assertFits } from "../../answer/assert-fits.ts";
 import type { EngineCore } from "../../child/serve.ts";
 import { RequestRefused } from "../../request-refused.ts";
@@ -24,7 +24,13 @@ export function scriptedCore(script: Script, metadata: EngineMetadata): EngineCo
       running += request.n;
       try {
         const play = { count: usageCounter(countPrompt(request)), request, signal, writer, progress };
-        for (const step of stepsFor(script, request)) for await (const event of perform(step, play)) yield [event];
+        for (const step of stepsFor(script, request)) {
+          for await (const event of perform(step, play)) {
+            yield [event];
+            // Generations take turns, token by token. Else one that is read as fast as it is written keeps the others waiting.
+            await nextRound();
+          }
+        }
       } finally {
         running -= request.n;
       }
