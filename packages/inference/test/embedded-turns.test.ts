@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openLlama } from "../src/embedded/child/open-llama.ts";
 import { openRenderer } from "../src/embedded/child/open-renderer.ts";
 import { sliceTokens } from "../src/embedded/child/slices.ts";
-import { ask, askOne, requestFor } from "../testing/requests.ts";
+import { ask, askOne, oneByOne, requestFor } from "../testing/requests.ts";
 import type { Ask } from "../testing/requests.ts";
 import { until } from "../testing/until.ts";
 import { miniModelFile, neverEnding, readMiniVocabulary, startMini } from "./start-engines.ts";
@@ -117,6 +117,25 @@ test(
     await reading;
   },
 );
+
+test("the slot of a choice that has ended serves the next request", { timeout: patienceMs }, async () => {
+  await using two = await startMini({ slots: 2 });
+  const { engine } = two;
+  await engine.whenReady();
+  // The third choice has a slot of two for itself.
+  const three = requestFor({ n: 3, max_tokens: 500, sampling: { logit_bias: endless }, origin: { key: "three" } });
+  let isOver = false;
+  let next: Promise<boolean> | undefined;
+  let finished = 0;
+  for await (const event of oneByOne(engine.stream(three, AbortSignal.timeout(patienceMs)))) {
+    if (event.kind !== "finish") continue;
+    finished += 1;
+    // Two have ended, and the third goes on.
+    if (finished === 2) next = askOne(engine, { max_tokens: 1 }).then(() => isOver);
+  }
+  isOver = true;
+  expect([finished, await next]).toEqual([3, false]);
+});
 
 /** The likeliest tokens after a prompt that is decoded in one batch, by llama.cpp's public interface. */
 async function greedy(prompt: readonly number[], count: number): Promise<number[]> {

@@ -14,7 +14,7 @@ function arrivals(of: ModelQueue) {
     const slots = await of.enter({ keyId, weight, choices, promptTokens: 0, completionTokens }, signal);
     admitted.push(name);
     const count = (tokens: number): void => slots.count(tokens);
-    return Object.assign(() => slots.release(completionTokens), { count });
+    return Object.assign(() => slots.release(completionTokens), { count, endChoice: () => slots.endChoice() });
   };
   return { admitted, enter };
 }
@@ -49,6 +49,23 @@ describe("a queue", () => {
     const release = await large;
     expect(one.taken).toBe(2);
     release();
+    expect(one.taken).toBe(0);
+  });
+
+  test("gives away the slot of a choice that has ended, unless another choice of its request needs it", async () => {
+    const one = queue(2);
+    const { admitted, enter } = arrivals(one);
+    const large = await enter("large", 3);
+    const small = enter("small");
+    large.endChoice();
+    await settled();
+    expect(admitted).toEqual(["large"]); // its third choice has the slot now
+    large.endChoice();
+    (await small)();
+    expect(one).toMatchObject({ taken: 1, waiting: 0 });
+    large.endChoice();
+    expect(one.taken).toBe(1); // until the request has ended
+    large();
     expect(one.taken).toBe(0);
   });
 

@@ -16,6 +16,8 @@ export interface SlotRequest extends WeightedKey {
 export interface TakenSlots {
   /** The completion tokens that were generated so far, in all. It may be called for every token: it only keeps the number. */
   count(completionTokens: number): void;
+  /** A choice has ended. Its slot is free, unless a choice of the same request still waits for one. */
+  endChoice(): void;
   /** Gives the slots back, to be called once, with the completion tokens that were generated. */
   release(completionTokens: number): void;
 }
@@ -30,7 +32,9 @@ export interface EngineSlots {
 /** A running request, and what its key was charged for it. */
 interface Running {
   readonly request: SlotRequest;
-  readonly slots: number;
+  slots: number;
+  /** Choices that have not ended. */
+  choices: number;
   /** Its slot is a spare one. */
   readonly isLent: boolean;
   chargedTokens: number;
@@ -49,6 +53,7 @@ const promptTokensPerCompletionToken = 2;
 /**
  * The bounded queue in front of one model. The key that has been served least is next; among the requests of one key, first
  * come, first served. A request takes a slot for each choice at once, or all slots where it has more choices: those take turns.
+ * Each slot is free again when no choice needs it any more.
  * Where all slots are taken, a spare one is lent to a key that has none, for a request of one choice.
  * Who finds the queue full hears it at once, unless another key has more requests in it: that key loses its last one. Who waits
  * too long is told to come back.
@@ -91,12 +96,23 @@ export class ModelQueue {
       const running = this.#takeAtOnce(request) ?? (await this.#wait(request, signal));
       return {
         count: (completionTokens) => void (running.generatedTokens = completionTokens),
+        endChoice: () => this.#endChoice(running),
         release: (completionTokens) => this.#release(running, completionTokens),
       };
     } catch (error) {
       this.#share.leave(request.keyId);
       throw error;
     }
+  }
+
+  /** The last slot stays taken until the request has ended. */
+  #endChoice(running: Running): void {
+    running.choices -= 1;
+    const needed = Math.max(1, running.choices);
+    if (needed >= running.slots) return;
+    this.#taken -= running.slots - needed;
+    running.slots = needed;
+    this.#admitNext();
   }
 
   #release(running: Running, completionTokens: number): void {
@@ -143,7 +159,8 @@ export class ModelQueue {
   #take(request: SlotRequest, isLent = false): Running {
     this.#drainRate.noteTurn();
     this.#share.beginTurn(request.keyId);
-    const running = { request, slots: this.#slotsFor(request), isLent, chargedTokens: 0, generatedTokens: 0 };
+    const { choices } = request;
+    const running = { request, slots: this.#slotsFor(request), choices, isLent, chargedTokens: 0, generatedTokens: 0 };
     this.#share.charge(request, request.promptTokens);
     this.#charge(running, request.completionTokens);
     this.#running.add(running);

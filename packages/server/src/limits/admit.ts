@@ -1,7 +1,7 @@
 import type { Caller } from "../auth/caller.ts";
 import type { ServedModel } from "../engines/served-model.ts";
 import { ApiError } from "../errors/api-error.ts";
-import type { AdmittedRequest, LedgerRecorder, RunningEntry } from "../metering/ledger-recorder.ts";
+import type { AdmittedRequest, LedgerRecorder } from "../metering/ledger-recorder.ts";
 import type { Reservation, Reservations, Shortfall } from "../metering/reservations.ts";
 import type { RequestRecord } from "../observe/request-record.ts";
 import type { Entry } from "./entry.ts";
@@ -55,16 +55,9 @@ export async function admit(request: AdmissionRequest, deps: AdmissionDeps, sign
   const slots = await model.queue.enter({ keyId, weight, choices, promptTokens, completionTokens }, signal);
   undo.defer(() => slots.release(0));
   Object.assign(record, { weight, queueWaitMs: performance.now() - askedMs });
-  const opened = await deps.recorder.open(admitted(request, deps.nowMs()));
+  const running = await deps.recorder.open(admitted(request, deps.nowMs()));
   undo.move(); // it is admitted
-  const running: RunningEntry = {
-    ...opened,
-    count(usage) {
-      opened.count(usage);
-      slots.count(usage.completion_tokens);
-    },
-  };
-  return new Permit(running, reservation.maxTokens, ({ usage, outcome, costUsd, recorded }) => {
+  return new Permit(running, slots, reservation.maxTokens, ({ usage, outcome, costUsd, recorded }) => {
     slots.release(usage.completion_tokens);
     reservation.settle(costUsd, recorded);
     const used = { promptTokens: usage.prompt_tokens, completionTokens: usage.completion_tokens };

@@ -1,6 +1,7 @@
 import type { EngineUsage } from "@parley/inference";
 import { ApiError } from "../errors/api-error.ts";
 import { HangUp } from "../errors/hang-up.ts";
+import type { TakenSlots } from "../engines/model-queue.ts";
 import type { FinalUsage, RunningEntry } from "../metering/ledger-recorder.ts";
 import type { Metered } from "../metering/meter.ts";
 import type { Outcome } from "../metering/usage-ledger.ts";
@@ -20,21 +21,33 @@ export class Permit implements Metered, AsyncDisposable {
   /** Completion tokens of each choice that may be generated. */
   readonly maxTokens: number;
   readonly #entry: RunningEntry;
+  readonly #slots: Pick<TakenSlots, "count" | "endChoice">;
   readonly #release: (end: PermitEnd) => Promise<void>;
   /** Nothing is reported when the client disconnects: the block is just left. */
   #outcome: Outcome = "cancelled";
   #errorCode: string | undefined;
   #isEnded = false;
 
-  /** @param release gives back what else the request holds; it must not reject */
-  constructor(entry: RunningEntry, maxTokens: number, release: (end: PermitEnd) => Promise<void>) {
+  /** @param release gives back everything that the request holds; it must not reject */
+  constructor(
+    entry: RunningEntry,
+    slots: Pick<TakenSlots, "count" | "endChoice">,
+    maxTokens: number,
+    release: (end: PermitEnd) => Promise<void>,
+  ) {
     this.#entry = entry;
+    this.#slots = slots;
     this.maxTokens = maxTokens;
     this.#release = release;
   }
 
   count(usage: EngineUsage): void {
     this.#entry.count(usage);
+    this.#slots.count(usage.completion_tokens);
+  }
+
+  endChoice(): void {
+    this.#slots.endChoice();
   }
 
   complete(): void {

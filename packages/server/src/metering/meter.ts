@@ -5,6 +5,8 @@ import type { EngineUsage } from "@parley/inference";
 export interface Metered {
   /** Replaces the counts: `usage` is everything used so far. */
   count(usage: EngineUsage): void;
+  /** One of its choices is finished. */
+  endChoice(): void;
   /** The answer is whole. */
   complete(): void;
   /** The request ends with this error. A `HangUp` is the client's doing and no failure. */
@@ -34,6 +36,11 @@ export class Meter {
     assertCounts(usage);
     this.#usage = usage;
     this.#running.count(usage);
+  }
+
+  /** One of its choices is finished. */
+  endChoice(): void {
+    this.#running.endChoice();
   }
 
   /** The answer is whole. */

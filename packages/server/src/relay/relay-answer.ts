@@ -32,6 +32,7 @@ export async function* relayAnswer(
         for (const event of batch) {
           meter.count(event.usage);
           chunks.push(event, choices);
+          if (event.kind === "finish") meter.endChoice();
         }
       } finally {
         // What came before a failure is passed on first.

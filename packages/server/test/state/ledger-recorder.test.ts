@@ -78,7 +78,8 @@ describe("a ledger that answers late, as one over a network does", () => {
     });
     await withRecorder(late, async (recorder, ledger) => {
       {
-        await using permit = new Permit(await recorder.open(request), 16, async () => {
+        const slots = { count: () => undefined, endChoice: () => undefined };
+        await using permit = new Permit(await recorder.open(request), slots, 16, async () => {
           order.push("slots");
           answer();
         });

@@ -37,18 +37,23 @@ async function* generate(
   const slots = await model.slots.take(Math.min(request.n, model.plan.slots), signal, (slot) => slot.reusable(user));
   // More choices than slots take turns in the slots of their request.
   const own = new SlotPool(slots);
+  const held = new Set(slots);
+  const pass = (slot: Slot): void => {
+    if (own.waiting > 0) return own.release([slot]);
+    held.delete(slot);
+    model.slots.release([slot]);
+  };
   const stop = new AbortController();
   const untilStopped = AbortSignal.any([signal, stop.signal]);
   try {
     const choices = Array.from({ length: request.n }, (_, index) => {
       const seed = foldSeed(request.seed, index, Math.random);
-      return inSlot(own, untilStopped, (slot) =>
-        new Choice({ request, prompt, seed, user }, model, slot).run(untilStopped),
-      );
+      const run: RunInSlot = (slot) => new Choice({ request, prompt, seed, user }, model, slot).run(untilStopped);
+      return inSlot({ pool: own, pass }, untilStopped, run);
     });
     yield* combineChoices(choices, () => stop.abort());
   } finally {
-    model.slots.release(slots);
+    model.slots.release([...held]);
     model.whenIdle();
   }
 }
@@ -60,19 +65,30 @@ const userOf = ({ seed, origin }: EngineRequest, { tokens }: Prompt): SlotUser =
   prompt: tokens,
 });
 
+type RunInSlot = (slot: Slot) => AsyncGenerator<readonly ChoiceDelta[]>;
+
+/** The slots of one request. */
+interface OwnSlots {
+  readonly pool: SlotPool;
+  /** A choice has left its slot. */
+  readonly pass: (slot: Slot) => void;
+}
+
 /** Runs a choice once a slot is free. When the signal aborts, it ends early and without a finish. */
 async function* inSlot(
-  pool: SlotPool,
+  { pool, pass }: OwnSlots,
   signal: AbortSignal,
-  run: (slot: Slot) => AsyncGenerator<readonly ChoiceDelta[]>,
+  run: RunInSlot,
 ): AsyncGenerator<readonly ChoiceDelta[]> {
   const slots = await pool.take(1, signal).catch((error: unknown) => {
     if (signal.aborted) return [];
     throw error;
   });
-  try {
-    for (const slot of slots) yield* run(slot);
-  } finally {
-    pool.release(slots);
+  for (const slot of slots) {
+    try {
+      yield* run(slot);
+    } finally {
+      pass(slot);
+    }
   }
 }
