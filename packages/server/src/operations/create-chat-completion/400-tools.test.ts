@@ -127,7 +127,7 @@ describe("response_format", () => {
 });
 
 describe("the bounds of x-limits on a schema", () => {
-  const { schemaSubschemas, schemaCharacters } = contract["x-limits"];
+  const { schemaSubschemas, schemaCharacters, schemaGrammarRules } = contract["x-limits"];
   const members = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`m${index}`, {}]));
   const formatOf = (schema: object) => ({
     response_format: { type: "json_schema", json_schema: { name: "a", schema } },
@@ -144,5 +144,35 @@ describe("the bounds of x-limits on a schema", () => {
   test("as many literals as the contract allows are taken", async () => {
     const schema = { enum: ["a".repeat(schemaCharacters.value - 100)] };
     expect((await server().chat({ ...formatOf(schema), max_tokens: 1 })).status).toBe(200);
+  });
+
+  /** It takes a rule for itself, for each pair of lists, for each pair of their items, and for each item of its own. */
+  function needsRules(count: number): object {
+    const length = 98;
+    let made = 0;
+    const items = (of: number) => Array.from({ length: of }, () => ({ type: "null", maxItems: (made += 1) }));
+    const numbers = Array.from({ length: 10 }, (_, number) => number);
+    const lists = numbers.flatMap((number) => [`a${number}`, `b${number}`]);
+    const pairs = numbers.flatMap((a) =>
+      numbers.map((b) => ({
+        type: "array",
+        minItems: length,
+        maxItems: length,
+        allOf: [{ $ref: `#/$defs/a${a}` }, { $ref: `#/$defs/b${b}` }],
+      })),
+    );
+    return {
+      $defs: Object.fromEntries(lists.map((name) => [name, { prefixItems: items(length) }])),
+      type: "array",
+      prefixItems: [...pairs, ...items(count - 1 - pairs.length * (1 + length))],
+      items: false,
+    };
+  }
+
+  test("as many grammar rules as the contract allows are taken, and one more is refused", async () => {
+    const most = needsRules(schemaGrammarRules.value);
+    expect((await server().chat({ ...formatOf(most), max_tokens: 1 })).status).toBe(200);
+    const { message } = await server().refuse(formatOf(needsRules(schemaGrammarRules.value + 1)));
+    expect(message).toContain(`more than ${schemaGrammarRules.value} grammar rules`);
   });
 });
