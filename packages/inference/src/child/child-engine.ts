@@ -12,6 +12,8 @@ import type {
   PromptRequest,
 } from "../engine.ts";
 import { expectToken, probeRequest } from "../probe.ts";
+import { FairQueue } from "../fair/fair-queue.ts";
+import { charactersIn } from "../prompt/characters-in.ts";
 import { asStall } from "../sidecar/as-stall.ts";
 import { confirmFailure } from "../sidecar/confirm-failure.ts";
 import { EngineProcess } from "../sidecar/engine-process.ts";
@@ -34,12 +36,17 @@ export interface ChildEngineOptions {
   readonly report: (event: SupervisorReport) => void;
 }
 
+/** A request with more text goes to the process alone: on its way it takes several times its size. */
+const longCharacters = 256 * 1024;
+
 /** An engine in a child process of ours. `embedded` and `scripted` differ only in the program that they start. */
 export class ChildEngine implements Engine {
   readonly #socketPath: string;
   readonly #connection: ChildConnection;
   readonly #supervisor: Supervisor;
   readonly #workload = new Workload();
+  /** Of long prompts to be counted. */
+  readonly #longCounts = new FairQueue(1);
 
   /** @throws {RangeError} when the path of the socket would be too long */
   constructor(options: ChildEngineOptions) {
@@ -98,7 +105,10 @@ export class ChildEngine implements Engine {
   async countTokens(request: PromptRequest, signal: AbortSignal): Promise<number> {
     this.#assertReady();
     try {
-      return await this.#connection.countTokens(request, signal);
+      const count = (): Promise<number> => this.#connection.countTokens(request, signal);
+      const cost = charactersIn(request.messages) + charactersIn(request.tools);
+      if (cost < longCharacters) return await count();
+      return await this.#longCounts.run({ keyId: request.origin?.key ?? "", cost }, signal, count);
     } catch (error) {
       throw asStall(error, this.#supervisor.isStalled);
     }

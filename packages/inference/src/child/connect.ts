@@ -34,8 +34,11 @@ export class ChildConnection {
 
   /** @throws {EngineError}, or the signal's reason once it has aborted */
   async countTokens(request: PromptRequest, signal: AbortSignal): Promise<number> {
+    // The rest of a request may be long, and decides nothing here.
+    const { messages, tools, tool_choice, shownSchema, isReasoning, origin } = request;
+    const prompt = { messages, tools, tool_choice, shownSchema, isReasoning, ...(origin && { origin }) };
     // What arrives here is written by our own child.
-    const answer = (await this.#askJson("POST", "/count", request, signal)) as { readonly prompt_tokens: number };
+    const answer = (await this.#askJson("POST", "/count", prompt, signal)) as { readonly prompt_tokens: number };
     return answer.prompt_tokens;
   }
 
@@ -83,7 +86,8 @@ export class ChildConnection {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const request = httpRequest({ socketPath: this.#socketPath, method, path, agent: this.#agent, signal }, resolve);
     request.on("error", reject);
-    request.end(body && JSON.stringify(body));
+    // Of a string, Node would make another one that begins with the head.
+    request.end(body && Buffer.from(JSON.stringify(body)));
     return promise;
   }
 }

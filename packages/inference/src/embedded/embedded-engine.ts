@@ -2,12 +2,10 @@ import { Buffer } from "node:buffer";
 import { fileURLToPath } from "node:url";
 import { ChildEngine } from "../child/child-engine.ts";
 import type { ChildEngineOptions } from "../child/child-engine.ts";
+import { savingMemory } from "../child/saving-memory.ts";
 import type { EmbeddedChildSettings } from "./settings.ts";
 
 export type EmbeddedOptions = Omit<ChildEngineOptions, "command"> & Omit<EmbeddedChildSettings, "socketPath">;
-
-/** Each of its threads keeps up to 48 MB less for young objects; the process makes few of them. */
-const savingMemory = ["--max-semi-space-size=1"];
 
 /** Runs llama.cpp in a child process: a native crash stops one model, never the server. */
 export function startEmbeddedEngine(options: EmbeddedOptions): ChildEngine {

@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { ChildEngine } from "../child/child-engine.ts";
 import type { ChildEngineOptions } from "../child/child-engine.ts";
+import { savingMemory } from "../child/saving-memory.ts";
 import type { EngineMetadata, Sampling } from "../engine.ts";
 import { fingerprint } from "../fingerprint.ts";
 
@@ -34,7 +35,7 @@ export function startScriptedEngine(options: ScriptedOptions): ChildEngine {
     ...options,
     command: (socketPath) => ({
       command: process.execPath,
-      args: [program, socketPath, JSON.stringify(metadata), ...script],
+      args: [...savingMemory, program, socketPath, JSON.stringify(metadata), ...script],
     }),
   });
   engine.start();

@@ -99,9 +99,16 @@ function toFormat(format: ChatRequest["response_format"]): UncompiledRequest["fo
 
 function toSampling(body: ChatRequest, metadata: EngineMetadata): Sampling {
   const values = samplingNames.map((name) => [name, body[name] ?? metadata.sampling_defaults[name]] as const);
-  const bias = Object.entries(body.logit_bias ?? {}).filter(
-    (entry): entry is [string, number] => typeof entry[1] === "number",
-  );
   // Every name of the list is a field of Sampling.
-  return { ...(Object.fromEntries(values) as Omit<Sampling, "logit_bias">), logit_bias: Object.fromEntries(bias) };
+  return { ...(Object.fromEntries(values) as Omit<Sampling, "logit_bias">), logit_bias: toLogitBias(body.logit_bias) };
 }
+
+/** Without what is null. There may be thousands, so they are copied only where one is. */
+function toLogitBias(biases: ChatRequest["logit_bias"]): Sampling["logit_bias"] {
+  const given = biases ?? {};
+  if (hasNoNull(given)) return given;
+  return Object.fromEntries(Object.entries(given).filter((entry): entry is [string, number] => entry[1] !== null));
+}
+
+const hasNoNull = (biases: Readonly<Record<string, number | null>>): biases is Sampling["logit_bias"] =>
+  !Object.values(biases).includes(null);
