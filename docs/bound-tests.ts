@@ -67,11 +67,12 @@ const tests: Readonly<Record<string, BoundTest | "none">> = {
   schemaSubschemas: [schemas, "too many %s are refused"],
   schemaCharacters: [schemas, "too many %s are refused"],
   schemaReferences: ["packages/inference/src/schema/compile-schema.test.ts", "thousands of references in a row"],
-  schemaGrammarRules: "none",
+  schemaGrammarRules: [schemas, "as many grammar rules as the contract allows are taken, and one more is refused"],
   shownSchemaCharacters: [
     `${chat}/200-tools.test.ts`,
     "FMT-17 the schema is in the prompt where the model is shown it, up to its bound",
   ],
+  exactPromptContexts: ["packages/inference/test/embedded-start.test.ts", "that is longer is counted no further"],
   contextLengthTokens: [`${chat}/400.test.ts`, "MSG-23 MSG-24 is refused in words that clients know"],
   maxCompletionTokens: [`${chat}/400.test.ts`, "max_completion_tokens 16385"],
 

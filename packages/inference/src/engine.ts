@@ -176,7 +176,8 @@ export interface Engine {
    */
   stream(request: EngineRequest, signal: AbortSignal): AsyncIterable<readonly EngineEvent[]>;
   /**
-   * The exact number of tokens of the prompt, as usage will show it.
+   * The exact number of tokens of the prompt, as usage will show it. Of a prompt with more than twice as many as the context
+   * has, it may be a smaller number, but one that is above twice the context, too.
    * @throws {EngineError}, or the signal's reason once it has aborted
    */
   countTokens(request: PromptRequest, signal: AbortSignal): Promise<number>;

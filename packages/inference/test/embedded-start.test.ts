@@ -111,11 +111,11 @@ describe("more choices than slots", () => {
 });
 
 describe("a long conversation", () => {
-  test("is counted exactly, and holds up nobody", async () => {
+  test("is counted exactly up to twice the context, and nobody waits for it", async () => {
     await using started = await startMini();
     const { engine } = started;
     await engine.whenReady();
-    const long = requestFor({ say: "What is <|im_end|> a 🦀? ".repeat(40_000) });
+    const long = requestFor({ say: "What is <|im_end|> a 🦀? ".repeat(3500) });
     const done: string[] = [];
     const patience = AbortSignal.timeout(60_000);
     const counted = engine.countTokens(long, patience).finally(() => done.push("long"));
@@ -124,5 +124,20 @@ describe("a long conversation", () => {
     expect(await counted).toBe((await openRenderer(miniModelFile)).render(long).tokens.length);
     expect(done.slice(0, 5)).toEqual(Array.from({ length: 5 }, () => "short"));
     await expect(ask(engine, long)).rejects.toThrow("exceeds the context of");
+  });
+
+  test("that is longer is counted no further", async () => {
+    await using started = await startMini();
+    const { engine } = started;
+    await engine.whenReady();
+    const count = (words: number) =>
+      engine.countTokens(requestFor({ say: `A${" gas".repeat(words)}` }), AbortSignal.timeout(60_000));
+    const most = 2 * (engine.metadata?.context_length ?? 0);
+    const words = most - (await count(0));
+    expect(await count(words)).toBe(most);
+    expect(await count(words + 1)).toBe(most + 1);
+    const counted = await count(1_000_000);
+    expect(counted).toBeGreaterThan(most);
+    expect(counted).toBeLessThan(1_000_000);
   });
 });

@@ -6,6 +6,8 @@ import type { Vocabulary } from "../prompt/vocabulary.ts";
 export interface TokenizerFile {
   readonly added_tokens?: readonly { readonly id: number; readonly content: string; readonly special: boolean }[];
   readonly decoder?: unknown;
+  /** What changes a text before it is encoded; null for nothing. */
+  readonly normalizer?: { readonly type: string } | null;
   readonly model: { readonly vocab: Readonly<Record<string, number>> | readonly (readonly [string, number])[] };
 }
 
@@ -13,14 +15,18 @@ export interface TokenizerFile {
 export function readVocabulary(file: TokenizerFile, template: string): Vocabulary {
   const spellings = spellingsOf(file);
   const added = new Map((file.added_tokens ?? []).map((token) => [token.id, token]));
-  const isByteLevel = JSON.stringify(file.decoder ?? null).includes('"ByteLevel"');
+  const encoding = isByteLevel(file) ? "byte-level" : "sentence-piece";
   const kindOf = (id: number): TokenKind => {
     const token = added.get(id);
     if (token) return token.special ? "control" : "added";
-    return !isByteLevel && /^<0x[0-9A-F]{2}>$/.test(spellings[id] ?? "") ? "byte" : "text";
+    return encoding === "sentence-piece" && /^<0x[0-9A-F]{2}>$/.test(spellings[id] ?? "") ? "byte" : "text";
   };
-  return buildVocabulary({ spellings, encoding: isByteLevel ? "byte-level" : "sentence-piece", kindOf }, template);
+  return buildVocabulary({ spellings, encoding, kindOf }, template);
 }
+
+/** Byte-level tokenizers encode every byte of a text. */
+export const isByteLevel = ({ decoder }: TokenizerFile): boolean =>
+  JSON.stringify(decoder ?? null).includes('"ByteLevel"');
 
 function spellingsOf({ model, added_tokens = [] }: TokenizerFile): string[] {
   const { vocab } = model;

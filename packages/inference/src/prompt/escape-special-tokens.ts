@@ -6,7 +6,8 @@
  */
 export class SpecialTokenEscaper {
   readonly specialTokens: RegExp;
-  readonly #escaped: string[] = [];
+  /** Each spelling that was found, once, with its number. */
+  readonly #escaped = new Map<string, number>();
 
   constructor(specialTokens: readonly string[]) {
     const alternatives = [...specialTokens].toSorted((a, b) => b.length - a.length).map(escapeForRegExp);
@@ -29,23 +30,31 @@ export class SpecialTokenEscaper {
   }
 
   #escapeText(text: string): string {
-    return text.replace(this.specialTokens, (spelling) => `${open}${this.#escaped.push(spelling) - 1}${close}`);
+    return text.replace(this.specialTokens, (spelling) => `${open}${this.#numberOf(spelling)}${close}`);
+  }
+
+  #numberOf(spelling: string): number {
+    const number = this.#escaped.get(spelling) ?? this.#escaped.size;
+    this.#escaped.set(spelling, number);
+    return number;
   }
 
   /** The rendered prompt in parts that are tokenized one by one. A special token of a caller is split after its first character. */
-  split(rendered: string): string[] {
-    const parts = rendered.split(placeholder).flatMap((part, index) => {
-      if (index % 2 === 0) return [part];
-      const [first = "", ...rest] = Array.from(this.#escaped[Number(part)] ?? "");
-      return [first, rest.join("")];
-    });
-    return parts.filter((part) => part !== "");
+  *split(rendered: string): Generator<string> {
+    const spellings = [...this.#escaped.keys()];
+    let from = 0;
+    for (const { 0: found, 1: number, index: at } of rendered.matchAll(placeholder)) {
+      const [first = "", ...rest] = Array.from(spellings[Number(number)] ?? "");
+      for (const part of [rendered.slice(from, at), first, rest.join("")]) if (part !== "") yield part;
+      from = at + found.length;
+    }
+    if (from < rendered.length) yield rendered.slice(from);
   }
 }
 
 /** Private-use characters. Those in a caller's text are escaped like special tokens, so a placeholder cannot be forged. */
 const open = "\u{f8fe}";
 const close = "\u{f8ff}";
-const placeholder = new RegExp(`${open}(\\d+)${close}`, "u");
+const placeholder = new RegExp(`${open}(\\d+)${close}`, "gu");
 
 const escapeForRegExp = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/gu, "\\$&");

@@ -2,13 +2,14 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { FairQueue } from "../fair/fair-queue.ts";
 import type { PromptAnswer, PromptJob } from "./prompt-worker.ts";
-import { TemplateRefusal } from "./render-prompt.ts";
+import { PromptTooLong, TemplateRefusal } from "./render-prompt.ts";
 import type { PromptRequest } from "../engine.ts";
+import { charactersIn } from "./characters-in.ts";
 import type { Prompt } from "./render-prompt.ts";
 
 /**
  * A text is tokenized in one go, so it must not stand in front of a much shorter one: each size has a thread of its own. In
- * characters of JSON. The longest take some hundredths of a second, some tenths, and several seconds.
+ * characters. The longest take some hundredths of a second, some tenths, and a second.
  */
 const sizes = [
   { size: "short", mostCharacters: 16 * 1024, jobsAtATime: 2 }, // one runs, and the next is there when it ends
@@ -52,15 +53,36 @@ export class PromptThreads {
     return threads;
   }
 
-  /** @throws {TemplateRefusal} when the model's template refuses the conversation; the signal's reason when it aborts first */
-  async render(whole: PromptRequest, signal: AbortSignal): Promise<Prompt> {
+  /**
+   * The number of tokens of a prompt. It is exact unless it is above `mostTokens`: then the prompt has at least so many.
+   * @throws as `render` does
+   */
+  async count(request: PromptRequest, signal: AbortSignal, mostTokens: number): Promise<number> {
+    try {
+      return (await this.render(request, signal, mostTokens)).tokens.length;
+    } catch (error) {
+      if (error instanceof PromptTooLong) return error.tokens;
+      throw error;
+    }
+  }
+
+  /**
+   * @throws {TemplateRefusal} when the model's template refuses the conversation
+   * @throws {PromptTooLong} where the prompt has more than `mostTokens`
+   * @throws the signal's reason when it aborts first
+   */
+  async render(
+    whole: PromptRequest,
+    signal: AbortSignal,
+    mostTokens: number = Number.POSITIVE_INFINITY,
+  ): Promise<Prompt> {
     const { messages, tools, tool_choice, shownSchema, isReasoning, origin } = whole;
     const request = { messages, tools, tool_choice, shownSchema, isReasoning };
     const cached = this.#cache.get(messages);
     if (cached && isSame(cached.request, request)) return cached.prompt;
-    const characters = JSON.stringify(request).length;
+    const characters = charactersIn(request);
     const owner = { keyId: origin?.key ?? "", signal };
-    const prompt = await this.#run(characters, owner, (thread) => thread.render(request, signal));
+    const prompt = await this.#run(characters, owner, (thread) => thread.render(request, signal, mostTokens));
     this.#cache.set(messages, { request, prompt });
     return prompt;
   }
@@ -141,13 +163,13 @@ class PromptThread {
   }
 
   /** The promise settles when the thread is free again, even if the signal has stopped the work. */
-  async render(request: PromptRequest, signal: AbortSignal): Promise<Prompt> {
+  async render(request: PromptRequest, signal: AbortSignal, mostTokens: number): Promise<Prompt> {
     signal.throwIfAborted();
     const stop = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     const abort = (): void => void Atomics.store(stop, 0, 1);
     signal.addEventListener("abort", abort, { once: true });
     try {
-      const answer = await this.#send({ id: this.#next++, request, stop });
+      const answer = await this.#send({ id: this.#next++, request, stop, mostTokens });
       if ("prompt" in answer) return answer.prompt;
       throw failureOf(answer);
     } finally {
@@ -189,6 +211,7 @@ class PromptThread {
 }
 
 function failureOf(answer: PromptAnswer): Error {
+  if ("tooLong" in answer) return new PromptTooLong(answer.tooLong);
   if ("refusal" in answer) return new TemplateRefusal(answer.refusal);
   return new Error("error" in answer ? answer.error : "the thread that makes prompts answered something else");
 }

@@ -1,5 +1,5 @@
 import { parentPort } from "node:worker_threads";
-import { TemplateRefusal } from "./render-prompt.ts";
+import { PromptTooLong, TemplateRefusal } from "./render-prompt.ts";
 import type { PromptRequest } from "../engine.ts";
 import type { Prompt, PromptRenderer } from "./render-prompt.ts";
 
@@ -8,6 +8,7 @@ export type PromptJob = { readonly id: number } & (
       readonly request: PromptRequest;
       /** Shared memory: not 0 when nobody waits for the prompt any more. */
       readonly stop: Int32Array;
+      readonly mostTokens: number;
     }
   | { readonly text: string }
 );
@@ -16,6 +17,8 @@ export type PromptAnswer = { readonly id: number } & (
   | { readonly prompt: Prompt }
   | { readonly count: number }
   | { readonly refusal: string }
+  /** The prompt has at least so many tokens. */
+  | { readonly tooLong: number }
   | { readonly error: string }
 );
 
@@ -29,8 +32,10 @@ function answer(renderer: PromptRenderer, job: PromptJob): PromptAnswer {
   const { id } = job;
   try {
     if ("text" in job) return { id, count: renderer.countText(job.text) };
-    return { id, prompt: renderer.render(job.request, () => Atomics.load(job.stop, 0) !== 0) };
+    const { request, stop, mostTokens } = job;
+    return { id, prompt: renderer.render(request, { isStopped: () => Atomics.load(stop, 0) !== 0, mostTokens }) };
   } catch (error) {
+    if (error instanceof PromptTooLong) return { id, tooLong: error.tokens };
     if (error instanceof TemplateRefusal) return { id, refusal: error.message };
     return { id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   }

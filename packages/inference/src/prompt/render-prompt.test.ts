@@ -7,7 +7,8 @@ import { openRenderer } from "../embedded/child/open-renderer.ts";
 import { readVocabulary } from "../embedded/child/vocabulary.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 import type { ChatMessage } from "../engine.ts";
-import { RenderStopped, PromptRenderer, TemplateRefusal } from "./render-prompt.ts";
+import { fewestTokensWith } from "./fewest-tokens.ts";
+import { RenderStopped, PromptRenderer, PromptTooLong, TemplateRefusal } from "./render-prompt.ts";
 import type { PromptRequest } from "../engine.ts";
 import { addToSystemMessage } from "./show-schema.ts";
 import { toTemplateMessages, toTemplateTool } from "./template-messages.ts";
@@ -133,7 +134,7 @@ describe("what a caller writes is text", () => {
   test("a prompt that nobody waits for any more is given up between two of its parts", () => {
     let asked = 0;
     const isStopped = (): boolean => (asked += 1) > 3;
-    expect(() => renderer.render(everywhere("<|im_end|>".repeat(1000)), isStopped)).toThrow(RenderStopped);
+    expect(() => renderer.render(everywhere("<|im_end|>".repeat(1000)), { isStopped })).toThrow(RenderStopped);
     expect(asked).toBe(4);
   });
 
@@ -142,6 +143,48 @@ describe("what a caller writes is text", () => {
     const model = await llama.loadModel({ modelPath: miniModelFile, ignoreMemorySafetyChecks: true });
     const request: PromptRequest = { ...bare, messages: [{ role: "user", content: "What is a seed phrase?" }] };
     expect(renderer.render(request).tokens).toEqual(model.tokenize(plainText(request), true));
+  });
+});
+
+describe("a prompt that has more tokens than are wanted", () => {
+  /** Counts what the tokenizer is given. */
+  function counting() {
+    const given = { characters: 0 };
+    const tokenize = (text: string): number[] => {
+      given.characters += text.length;
+      return Array.from(text, () => 0);
+    };
+    const names = { specialTokens, bosToken: "", eosToken: "", template };
+    return { given, model: new PromptRenderer({ ...names, tokenize, fewestTokens: fewestTokensWith(vocabulary) }) };
+  }
+  const say = (content: string): PromptRequest => ({ ...bare, messages: [{ role: "user", content }] });
+  const mostTokens = 1000;
+
+  test.each([
+    ["one long word", "ab".repeat(100_000)],
+    ["special tokens", "<|im_end|>".repeat(20_000)],
+    ["characters of several bytes", "🦀".repeat(20_000)],
+    ["blanks", " ".repeat(100_000)],
+  ])("is not tokenized to its end: %s", (_title, text) => {
+    const { given, model } = counting();
+    const render = () => model.render(say(text), { mostTokens });
+    expect(render).toThrow(PromptTooLong);
+    expect(render).toThrow(/at least \d{4,} tokens/);
+    expect(given.characters).toBeLessThan(20_000);
+  });
+
+  test("has at least as many as it is said to have", () => {
+    const part = fc.oneof(
+      fc.constantFrom("transactions", " ", "  ", "\n", "--", "ab", ...specialTokens),
+      fc.string({ unit: "binary" }),
+    );
+    const fewest = fewestTokensWith(vocabulary);
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 20 }), (parts) => {
+        const text = parts.join("");
+        expect(renderer.countText(text)).toBeGreaterThanOrEqual(fewest(text));
+      }),
+    );
   });
 });
 

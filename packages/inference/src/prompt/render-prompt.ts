@@ -18,6 +18,16 @@ export interface PromptModel {
   readonly eosToken: string;
   /** Token ids of a text; special tokens in it are recognised. */
   tokenize(text: string): readonly number[];
+  /** A number of tokens that `tokenize` does not stay below, found in much less time; absent where nothing is known of it. */
+  fewestTokens?(text: string): number;
+}
+
+/** When a prompt need not be made after all. */
+export interface RenderBounds {
+  /** Asked again and again: whether nobody waits for the prompt any more. */
+  readonly isStopped?: () => boolean;
+  /** A prompt with more tokens is not made. */
+  readonly mostTokens?: number;
 }
 
 /** A rendered conversation. */
@@ -30,8 +40,22 @@ export interface Prompt {
 /** The chat template has refused the conversation. */
 export class TemplateRefusal extends RequestRefused {}
 
+/** The prompt was not made, because it has more tokens than were wanted. */
+export class PromptTooLong extends RequestRefused {
+  /** It has at least so many tokens. */
+  readonly tokens: number;
+
+  constructor(tokens: number) {
+    super(`The prompt has at least ${tokens} tokens, which is far more than the context holds.`);
+    this.tokens = tokens;
+  }
+}
+
 /** The caller of the prompt has gone. */
 export class RenderStopped extends Error {}
+
+/** Of a UTF-16 code unit in UTF-8. */
+const mostBytesOfCharacter = 3;
 
 /** Renders conversations of one model into token ids. Prompts are made here only, both for counting and for generating. */
 export class PromptRenderer {
@@ -46,24 +70,32 @@ export class PromptRenderer {
   }
 
   /**
-   * @param isStopped asked again and again: whether nobody waits for the prompt any more
    * @throws {TemplateRefusal} when the template calls `raise_exception` or cannot be applied
-   * @throws {RenderStopped} when it is stopped
+   * @throws {PromptTooLong} {RenderStopped} at a bound
    */
-  render(request: PromptRequest, isStopped: () => boolean = () => false): Prompt {
+  render(request: PromptRequest, { isStopped, mostTokens = Number.POSITIVE_INFINITY }: RenderBounds = {}): Prompt {
     const escaper = new SpecialTokenEscaper(this.#model.specialTokens);
     const text = this.#renderText(request, escaper);
     const tokens: number[] = [];
     for (const part of escaper.split(text)) {
-      if (isStopped()) throw new RenderStopped();
+      if (isStopped?.() === true) throw new RenderStopped();
+      // Tokenizing a long text takes a hundred times its memory, so it is not begun in vain.
+      const fewest = tokens.length + this.#fewestTokens(part, mostTokens - tokens.length);
+      if (fewest > mostTokens) throw new PromptTooLong(fewest);
       for (const token of this.#model.tokenize(part)) tokens.push(token);
     }
+    if (tokens.length > mostTokens) throw new PromptTooLong(tokens.length);
     return { tokens, opensInReasoning: this.#opensInReasoning(text) };
   }
 
   /** The number of tokens of a text that an engine has written. */
   countText(text: string): number {
     return this.#model.tokenize(text).length;
+  }
+
+  /** A number of tokens that a text does not stay below; 0 where it has too few bytes for more than so many. */
+  #fewestTokens(text: string, tokens: number): number {
+    return text.length * mostBytesOfCharacter <= tokens ? 0 : (this.#model.fewestTokens?.(text) ?? 0);
   }
 
   /** Only where the model has both special tokens. Otherwise they are not escaped, and a caller may have written them. */

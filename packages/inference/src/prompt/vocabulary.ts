@@ -1,10 +1,13 @@
 import type { OutputToken } from "../engine.ts";
+import type { ByteCounts } from "./fewest-tokens.ts";
 
 /** What a token id stands for. */
 export interface Vocabulary {
   readonly size: number;
   /** The raw bytes that a token writes; none for a special token that is no text. */
   bytesOf(token: number): readonly number[];
+  /** The most bytes of each kind that one token stands for. It reads the whole vocabulary. */
+  mostBytes(): ByteCounts;
   /** The spelling, those of special tokens included. */
   spellingOf(token: number): string;
   /** The special token (such as `<tool_call>`) with exactly this spelling, or undefined. */

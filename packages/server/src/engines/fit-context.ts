@@ -1,8 +1,11 @@
 import type { UncompiledRequest } from "@parley/inference";
 import { ApiError } from "../errors/api-error.ts";
+import contract from "../generated/contract.json" with { type: "json" };
 import { toApiError } from "./engine-failure.ts";
 import { contextLengthOf } from "./model-object.ts";
 import type { ServedModel } from "./served-model.ts";
+
+const { exactPromptContexts } = contract["x-limits"];
 
 /** A request that fits the context window: its prompt is counted, its maximum lowered to what the prompt leaves. */
 export interface ContextBudget {
@@ -27,8 +30,10 @@ export async function fitContext(
 
 /** Client libraries match on words of this message: "maximum context length is …" and "prompt is too long". */
 function overflow(contextLength: number, promptTokens: number, maxTokens: number): ApiError {
+  const isExact = promptTokens <= exactPromptContexts.value * contextLength;
+  const count = isExact ? promptTokens : `at least ${promptTokens}`;
   const message =
-    `This model's maximum context length is ${contextLength} tokens, and the messages have ${promptTokens}: the prompt is too long. ` +
+    `This model's maximum context length is ${contextLength} tokens, and the messages have ${count}: the prompt is too long. ` +
     "Send fewer or shorter messages.";
   const details = { context_length: contextLength, prompt_tokens: promptTokens, max_completion_tokens: maxTokens };
   return new ApiError("context_length_exceeded", message, { param: "messages", details });

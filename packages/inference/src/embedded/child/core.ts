@@ -5,6 +5,7 @@ import { Choice } from "./choice.ts";
 import type { LoadedModel } from "./load-model.ts";
 import { assertFits } from "../../answer/assert-fits.ts";
 import { combineChoices } from "../../answer/combine-choices.ts";
+import { mostCounted } from "../../prompt/most-counted.ts";
 import type { Prompt } from "../../prompt/render-prompt.ts";
 import type { PromptThreads } from "../../prompt/prompt-threads.ts";
 import { foldSeed } from "./sampler.ts";
@@ -15,7 +16,7 @@ import { SlotPool } from "./slot-pool.ts";
 export function llamaCore(model: LoadedModel, prompts: PromptThreads): EngineCore {
   return {
     generate: (request, signal) => generate(model, prompts, request, signal),
-    countTokens: async (request, signal) => (await prompts.render(request, signal)).tokens.length,
+    countTokens: (request, signal) => prompts.count(request, signal, mostCounted(model.plan.contextLength)),
     status: () => ({
       running: model.slots.running,
       waiting: model.slots.waiting,

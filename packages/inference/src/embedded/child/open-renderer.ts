@@ -1,7 +1,12 @@
-import type { LlamaModelOptions, Token } from "node-llama-cpp";
+import type { GgufFileInfo, LlamaModelOptions, Token } from "node-llama-cpp";
+import { fewestTokensWith } from "../../prompt/fewest-tokens.ts";
 import { PromptRenderer } from "../../prompt/render-prompt.ts";
 import { openLlama, readModelFile } from "./open-llama.ts";
 import { readVocabulary } from "./vocabulary.ts";
+
+/** Tokenizers of other kinds leave out some of the text. */
+const encodesEveryByte = ({ metadata }: GgufFileInfo): boolean =>
+  ["gpt2", "llama"].includes(metadata.tokenizer.ggml.model);
 
 /** The prompts of a model: its own chat template and tokenizer, without its weights. */
 export async function openRenderer(modelFile: string): Promise<PromptRenderer> {
@@ -17,6 +22,7 @@ export async function openRenderer(modelFile: string): Promise<PromptRenderer> {
     specialTokens: vocabulary.specialTokens,
     bosToken: spell(model.tokens.bos),
     eosToken: spell(model.tokens.eos),
+    ...(encodesEveryByte(file) && { fewestTokens: fewestTokensWith(vocabulary) }),
     tokenize: (text) => model.tokenize(text, true, "trimLeadingSpace"),
   });
 }
