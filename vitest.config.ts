@@ -28,6 +28,14 @@ export const suites = {
   packages: ["packages/client/test/package.test.ts", "packages/conformance/test/package.test.ts"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
+/** Suites that run tests of the others once more, with a value that `useServer` asks for. */
+export const repeatedSuites = {
+  "operations:express": {
+    paths: ["packages/server/src/operations/create-chat-completion", "packages/server/test/order.test.ts"],
+    provide: { mount: "express" },
+  },
+} as const;
+
 const filesAt = (path: string): string => (path.endsWith(".test.ts") ? path : `${path}/**/*.test.ts`);
 
 const allPaths: readonly string[] = Object.values(suites).flat();
@@ -47,9 +55,14 @@ const projects = Object.entries(suites).map(([name, paths]: readonly [string, re
   },
 }));
 
+const repeatedProjects = Object.entries(repeatedSuites).map(([name, { paths, provide }]) => ({
+  extends: true as const,
+  test: { name, include: paths.map(filesAt), provide },
+}));
+
 export default defineConfig({
   test: {
-    projects,
+    projects: [...projects, ...repeatedProjects],
     // Two cores: more workers would only make deadlines that the contract promises fail for want of a processor.
     maxWorkers: 2,
     testTimeout: 60_000,

@@ -80,6 +80,11 @@ export const steps: readonly Step[] = [
   suite({ name: "repository", purpose: "the tree, its pages and the pipeline are in order", inputs: everything }),
   suite({ name: "unit", purpose: "the parts of the engines and of the server", inputs: server }),
   suite({ name: "operations", purpose: "every status of every operation", inputs: server }),
+  suite({
+    name: "operations:express",
+    purpose: "every status of chat completions once more, through Express and its validator",
+    inputs: server,
+  }),
   suite({ name: "engines", purpose: "the engines as whole processes, with real weights", inputs: inference }),
   suite({ name: "server", purpose: "the server as a whole: commands, crashes, limits", inputs: ["deploy", ...shown] }),
   suite({ name: "sdks", purpose: "OpenAI's, Vercel's and LangChain's SDKs against the server", inputs: server }),

@@ -80,7 +80,7 @@ const words: readonly (readonly [word: string, library: RegExp, homes: RegExp])[
   [
     "Express",
     /^express(-openapi-validator.*)?$/,
-    /^packages\/server\/src\/(app\.ts|contract\/|edge\/|operations\/run-operation\.ts)/,
+    /^packages\/server\/src\/(express-app|contract\/express-gate|edge\/serve-docs)\.ts$/,
   ],
   ["llama.cpp", /^node-llama-cpp$/, /^packages\/inference\/src\/embedded\//],
   ["the chat template", /^@huggingface\/jinja$/, /^packages\/inference\/src\/prompt\//],

@@ -13,6 +13,7 @@ import { offeredFiles } from "../docs/offered-files.ts";
 import type { Document } from "../openapi/checks/document.ts";
 import { bundle } from "../openapi/checks/redocly.ts";
 import { configSchema } from "@parley/server";
+import { chatRequestValidator } from "./chat-request-validator.ts";
 
 /** Everything in the tree that is made from something else in it. `pnpm generate` writes it; a test compares. */
 
@@ -38,6 +39,7 @@ export async function generate(): Promise<GeneratedFiles> {
   return new Map([
     ...typeConsumers.map((folder) => [`${folder}/src/generated/contract.ts`, types] as const),
     ...bundleConsumers.map((folder) => [`${folder}/src/generated/contract.json`, text] as const),
+    ["packages/server/src/generated/is-chat-request.ts", chatRequestValidator(document, source)],
     ["packages/client/src/generated/retry-rules.ts", retryRulesOf(contract, source)],
     ...(await copiesForJudge()),
     ["packages/server/parley.schema.json", `${JSON.stringify(configSchema(), undefined, 2)}\n`],

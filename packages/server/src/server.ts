@@ -2,6 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { SchemaCompiler } from "@parley/inference";
 import type { SupervisorReport } from "@parley/inference";
 import { createApp } from "./app.ts";
+import type { Mount } from "./app.ts";
 import { withEnvironmentKey, withStoredKeys } from "./auth/find-caller.ts";
 import type { KeyStore } from "./auth/key-store.ts";
 import { RunningKeys } from "./auth/running-keys.ts";
@@ -44,6 +45,8 @@ export interface ServerOptions {
   readonly lostLines?: () => number;
   /** Receives every change of an engine's state. */
   readonly report: (event: SupervisorReport) => void;
+  /** Of chat completions; tests run them through both. */
+  readonly mount?: Mount | undefined;
 }
 
 /** A server that listens; its engines become ready on their own. */
@@ -79,7 +82,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 }
 
 async function start(
-  { config, log, lostLines = () => 0, report }: ServerOptions,
+  { config, log, lostLines = () => 0, report, mount = "node" }: ServerOptions,
   started: AsyncDisposableStack,
 ): Promise<RunningServer> {
   const state = ownState(config.dataDir, started);
@@ -100,26 +103,25 @@ async function start(
   metricsListener?.serve(metricsHandler(metrics.registry));
   const shutdown = new AbortController();
   let isStopping = false;
-  listener.serve(
-    createApp({
-      config,
-      siteFolder: brandSite(config, runFolder),
-      gate,
-      schemaCompiler: started.use(new SchemaCompiler()),
-      models,
-      recorder,
-      log,
-      refusals,
-      metrics,
-      nowMs,
-      shutdown: shutdown.signal,
-      isStopping: () => isStopping,
-      ...keysFor(config, state.keys, started),
-      ...gates,
-      timings: config,
-      onBroken: (context, error) => noteBroken(log, context, error),
-    }),
-  );
+  const deps: Deps = {
+    config,
+    siteFolder: brandSite(config, runFolder),
+    gate,
+    schemaCompiler: started.use(new SchemaCompiler()),
+    models,
+    recorder,
+    log,
+    refusals,
+    metrics,
+    nowMs,
+    shutdown: shutdown.signal,
+    isStopping: () => isStopping,
+    ...keysFor(config, state.keys, started),
+    ...gates,
+    timings: config,
+    onBroken: (context, error) => noteBroken(log, context, error),
+  };
+  listener.serve(createApp(deps, mount));
   const close = once(async (lameDuckMs = 0) => {
     isStopping = true;
     // Even a timer of 0 ms would let requests in.

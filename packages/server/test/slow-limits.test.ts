@@ -1,13 +1,14 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import express from "express";
 import { expect, onTestFinished, test } from "vitest";
 import { chatInit, testKey, until } from "@parley/server/testing";
 import { environmentKey, withEnvironmentKey } from "../src/auth/find-caller.ts";
 import { RunningKeys } from "../src/auth/running-keys.ts";
 import { openRequest } from "../src/edge/open-request.ts";
 import { requireKey } from "../src/edge/require-key.ts";
+import { runStages } from "../src/edge/run-stages.ts";
+import type { Stage } from "../src/edge/stage.ts";
 import { takeEntry } from "../src/edge/take-entry.ts";
 import { BodyBytes } from "../src/limits/body-bytes.ts";
 import type { Hold, LimitedKey, Shortage } from "../src/limits/limit-store.ts";
@@ -41,16 +42,19 @@ test("a caller who disconnects while the limits are asked leaves nothing taken",
   const passed = Promise.withResolvers<void>();
   const findCaller = withEnvironmentKey(testKey, async () => undefined);
 
-  const app = express();
-  app.use((_req, res, next) => {
-    res.on("close", closed.resolve);
-    next();
-  });
-  app.use(openRequest(60_000, new AbortController().signal, Date.now));
-  app.use(requireKey(findCaller, running, limits));
-  app.use(takeEntry({ assertOpen: () => undefined, findSpentBudget: async () => undefined, limits, bodyBytes }));
-  app.use(() => passed.resolve());
-  const server = createServer(app).listen(0, "127.0.0.1");
+  const take = takeEntry({ assertOpen: () => undefined, findSpentBudget: async () => undefined, limits, bodyBytes });
+  const stages: readonly Stage[] = [
+    (_req, res) => void res.on("close", closed.resolve),
+    openRequest({
+      requestTimeoutMs: 60_000,
+      shutdown: new AbortController().signal,
+      addressOf: () => "",
+      nowMs: Date.now,
+    }),
+    requireKey(findCaller, running, limits),
+    (req, res) => Promise.resolve(take(req, res)).then(passed.resolve, passed.reject),
+  ];
+  const server = createServer(runStages(stages, async (thrown) => passed.reject(thrown))).listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
   await once(server, "listening");
   const { port } = server.address() as AddressInfo; // it listens on TCP

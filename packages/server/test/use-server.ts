@@ -1,12 +1,19 @@
-import { afterAll, beforeAll } from "vitest";
+import { afterAll, beforeAll, inject } from "vitest";
 import { startTestServer } from "@parley/server/testing";
 import type { TestOptions, TestServer } from "@parley/server/testing";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Set by a suite of `vitest.config.ts` that runs tests through another mount. */
+    readonly mount?: "express";
+  }
+}
 
 /** One server for the tests of a file or a block. */
 export function useServer(options: TestOptions = {}): () => TestServer {
   let server: TestServer | undefined;
   beforeAll(async () => {
-    server = await startTestServer(options);
+    server = await startTestServer({ mount: inject("mount"), ...options });
   });
   afterAll(() => server?.[Symbol.asyncDispose]());
   return () => {

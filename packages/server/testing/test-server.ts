@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ScriptStep } from "@parley/inference";
+import type { ScriptStep, SupervisorReport } from "@parley/inference";
 import { pino } from "pino";
 import { makeConfig } from "../src/config/read-config.ts";
 import type { ConfigChanges } from "../src/config/read-config.ts";
 import { startServer } from "../src/server.ts";
-import type { RunningServer } from "../src/server.ts";
+import type { RunningServer, ServerOptions } from "../src/server.ts";
 import { callsOf } from "./calls.ts";
 import type { Calls } from "./calls.ts";
 import type { LedgerRow } from "./ledger-row.ts";
@@ -27,13 +27,15 @@ export interface TestOptions {
   readonly settings?: ConfigChanges | undefined;
   /** Scenarios of the scripted engine, played for the user text `script:NAME`. */
   readonly scenarios?: Readonly<Record<string, readonly ScriptStep[]>> | undefined;
+  /** What takes chat completions to the stages; without it, what a server that is started by its command has. */
+  readonly mount?: ServerOptions["mount"];
 }
 
 /**
  * Starts a real server on a free port with a data folder of its own, and waits until its engines are ready. The engines
  * play scripts unless the settings say otherwise.
  */
-export async function startTestServer({ settings = {}, scenarios = {} }: TestOptions = {}): Promise<TestServer> {
+export async function startTestServer({ settings = {}, scenarios = {}, mount }: TestOptions = {}): Promise<TestServer> {
   const ownFolder = mkdtempSync(join(tmpdir(), "parley-test-"));
   const script = join(ownFolder, "script.json");
   writeFileSync(script, JSON.stringify({ scenarios }));
@@ -44,7 +46,8 @@ export async function startTestServer({ settings = {}, scenarios = {} }: TestOpt
   );
   const given = { engine: "scripted", script, dataDir: ownFolder, port: 0, metricsPort: 0, apiKey: testKey } as const;
   const config = makeConfig({ ...given, ...settings });
-  const running = await startServer({ config, log, report: (event) => void logLines.push(JSON.stringify(event)) });
+  const report = (event: SupervisorReport) => void logLines.push(JSON.stringify(event));
+  const running = await startServer({ config, log, report, mount });
   await Promise.all(running.models.map((model) => model.engine.whenReady()));
   return {
     ...callsOf(running),

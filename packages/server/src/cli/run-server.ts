@@ -1,6 +1,6 @@
 import type { SupervisorReport } from "@parley/inference";
 import type { Config } from "../config/read-config.ts";
-import { hasDocs } from "../edge/serve-docs.ts";
+import { hasDocs } from "../edge/brand-site.ts";
 import { isDemo } from "../config/read-models.ts";
 import { summarize } from "../engines/start-models.ts";
 import type { Log, ProcessLog } from "../observe/log.ts";

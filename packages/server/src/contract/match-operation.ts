@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
-import type { RequestHandler } from "express";
+import { pathOf } from "../edge/stage.ts";
+import type { Stage } from "../edge/stage.ts";
 import { ApiError } from "../errors/api-error.ts";
 import contract from "../generated/contract.json" with { type: "json" };
 import { explainUrl } from "./explain-url.ts";
@@ -20,18 +21,19 @@ export function operationOf(response: ServerResponse): MatchedOperation {
 }
 
 /** Finds the operation by method and path. @throws {ApiError} 404 `unknown_url`, 405 `method_not_allowed` */
-export const matchOperation: RequestHandler = function matchOperation(req, res, next) {
-  const [path = ""] = req.originalUrl.split("?", 1);
+export const matchOperation: Stage = function matchOperation(req, res) {
+  const { method = "", url = "" } = req;
+  const path = pathOf(req);
   for (const { pattern, operations } of routes) {
     const match = pattern.exec(path);
     if (!match) continue;
     const parameters = decode(match.groups);
-    const id = operations.get(req.method);
-    if (id === undefined) throw methodNotAllowed(req.method, [...operations.keys()].join(", "));
+    const id = operations.get(method);
+    if (id === undefined) throw methodNotAllowed(method, [...operations.keys()].join(", "));
     matches.set(res, { id, path: parameters });
-    return next();
+    return;
   }
-  throw explainUrl(req.originalUrl);
+  throw explainUrl(url);
 };
 
 interface Route {

@@ -1,9 +1,11 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { RequestSchemas } from "@parley/inference";
 import type { SchemaCompiler } from "@parley/inference";
-import type { Request, RequestHandler, Response } from "express";
+import { takeBody } from "../edge/read-body.ts";
 import { contextOf } from "../edge/request-context.ts";
 import { callerOf } from "../edge/require-key.ts";
+import { headerOf } from "../edge/stage.ts";
+import type { Stage } from "../edge/stage.ts";
 import { ApiError } from "../errors/api-error.ts";
 import { BodyText } from "./body-text.ts";
 import { dependenciesOf } from "./dependencies.ts";
@@ -16,8 +18,9 @@ import type { RequestGate } from "./request-gate.ts";
 import type { Schema } from "./schema.ts";
 import { schemasIn } from "./schemas-in-body.ts";
 
-/** What validation leaves for an operation beside the value of the body. */
+/** What validation leaves for an operation. */
 export interface ValidatedBody {
+  readonly value: unknown;
   readonly text: BodyText;
   /** The schemas in the body, compiled as far as validation had to. */
   readonly schemas: RequestSchemas;
@@ -27,21 +30,19 @@ const bodies = new WeakMap<IncomingMessage, ValidatedBody>();
 
 /** Of a body that has passed; empty where the operation takes none. */
 export const validatedBodyOf = (req: IncomingMessage): ValidatedBody =>
-  bodies.get(req) ?? { text: new BodyText("null", null), schemas: new RequestSchemas() };
+  bodies.get(req) ?? { value: undefined, text: new BodyText("null", null), schemas: new RequestSchemas() };
 
 /** Turns the bytes of the body into what its operation declares. @throws {ApiError} 400 */
-export function validateBody(gate: RequestGate, compiler: SchemaCompiler): RequestHandler {
-  return async function validateBody(req, res, next) {
+export function validateBody(gate: RequestGate, compiler: SchemaCompiler): Stage {
+  return async function validateBody(req, res) {
     if (req.method === "POST") {
-      const body = parseJsonBody(req.body as Buffer); // readBody has put them there
-      req.body = body.value;
-      const keepsSchema = await gate.accepts(req, res);
+      const body = parseJsonBody(takeBody(req));
+      const keepsSchema = await gate.accepts(body.value, req, res);
       const schemas = await compiler.compile(schemasIn(body.value), callerOf(res).keyId, contextOf(res).signal);
       assertValid(body, keepsSchema, gate.schema, schemas);
-      bodies.set(req, { text: body.text, schemas });
+      bodies.set(req, { ...body, schemas });
       nameIgnored(body, gate.schema, schemas, req, res);
     }
-    next();
   };
 }
 
@@ -62,8 +63,8 @@ function nameIgnored(
   { value, text }: ParsedBody,
   schema: Schema,
   schemas: RequestSchemas,
-  req: Request,
-  res: Response,
+  req: IncomingMessage,
+  res: ServerResponse,
 ): void {
   const ignored = findIgnoredFields(schema, value, {
     namesOf: (owner) => text.namesOf(owner),
@@ -71,7 +72,7 @@ function nameIgnored(
   });
   const [first] = ignored;
   if (first === undefined) return;
-  if (req.get("x-strict-params")?.toLowerCase() === "true") {
+  if (headerOf(req, "x-strict-params")?.toLowerCase() === "true") {
     throw new ApiError("unknown_parameter", `${first} would have no effect, and x-strict-params was asked for.`, {
       param: first,
     });

@@ -1,5 +1,6 @@
-import type { RequestHandler } from "express";
 import contract from "../generated/contract.json" with { type: "json" };
+import { headerOf } from "./stage.ts";
+import type { Stage } from "./stage.ts";
 
 const { preflightCacheSeconds } = contract["x-limits"];
 
@@ -19,22 +20,23 @@ const exposed = [
 ].join(", ");
 
 /** Lets browsers in: answers preflights, before any key is asked for, and names the headers that scripts may read. */
-export function allowOrigins(origins: readonly string[]): RequestHandler {
+export function allowOrigins(origins: readonly string[]): Stage {
   const allowsAll = origins.includes("*");
-  return function allowOrigins(req, res, next) {
-    const origin = req.get("origin");
-    if (!allowsAll) res.vary("Origin");
-    if (origin === undefined || !(allowsAll || origins.includes(origin))) return next();
+  return function allowOrigins(req, res) {
+    const origin = headerOf(req, "origin");
+    if (!allowsAll) res.setHeader("Vary", "Origin");
+    if (origin === undefined || !(allowsAll || origins.includes(origin))) return;
     res.setHeader("access-control-allow-origin", allowsAll ? "*" : origin);
     res.setHeader("access-control-expose-headers", exposed);
-    const isPreflight = req.method === "OPTIONS" && req.get("access-control-request-method") !== undefined;
-    if (!isPreflight) return next();
+    const isPreflight = req.method === "OPTIONS" && headerOf(req, "access-control-request-method") !== undefined;
+    if (!isPreflight) return;
     res.setHeader("access-control-allow-methods", "GET, POST");
     res.setHeader(
       "access-control-allow-headers",
-      req.get("access-control-request-headers") ?? "authorization, content-type",
+      headerOf(req, "access-control-request-headers") ?? "authorization, content-type",
     );
     res.setHeader("access-control-max-age", preflightCacheSeconds.value);
-    res.status(204).end();
+    res.statusCode = 204;
+    res.end();
   };
 }

@@ -1,9 +1,12 @@
-import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** The pages and documents as they are generated, with the vendor's name of the contract. */
 export const siteFolder = fileURLToPath(new URL("../../../../docs/site", import.meta.url));
+
+/** False in a checkout whose pages have not been built. */
+export const hasDocs = (): boolean => existsSync(join(siteFolder, "index.html"));
 
 /** What a vendor calls itself: the prefix of its model ids and the label of their names. */
 export interface Brand {

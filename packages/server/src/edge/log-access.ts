@@ -1,9 +1,9 @@
-import type { RequestHandler } from "express";
 import type { Log } from "../observe/log.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { RefusalSample } from "../observe/refusal-sample.ts";
 import type { RequestRecord } from "../observe/request-record.ts";
 import { contextOf } from "./request-context.ts";
+import type { Stage } from "./stage.ts";
 
 export interface AccessLogDeps {
   readonly log: Log;
@@ -17,8 +17,8 @@ export interface AccessLogDeps {
 const disconnected = { status: 499, code: "client_closed_request" } as const;
 
 /** One line and one count per request, when its connection is done with it. Never a prompt, an answer or a key. */
-export function logAccess({ log, metrics, refusals, nowMs }: AccessLogDeps): RequestHandler {
-  return function logAccess(_req, res, next) {
+export function logAccess({ log, metrics, refusals, nowMs }: AccessLogDeps): Stage {
+  return function logAccess(_req, res) {
     const context = contextOf(res);
     const { record } = context;
     res.on("close", () => {
@@ -34,7 +34,6 @@ export function logAccess({ log, metrics, refusals, nowMs }: AccessLogDeps): Req
       // The operation may go on after the client disconnected: its outcome belongs in this line.
       context.work.then(write, write);
     });
-    next();
   };
 }
 

@@ -1,20 +1,32 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { RequestHandler } from "express";
 import contract from "../generated/contract.json" with { type: "json" };
 import { ApiError } from "../errors/api-error.ts";
 import { HangUp } from "../errors/hang-up.ts";
+import type { Stage } from "./stage.ts";
 import { hasUnreadBody, onUnreadable } from "./unread-body.ts";
 
 const maxBodyBytes = contract["x-limits"].maxBodyBytes.value;
 
+/** Bodies that were read and wait for the stage that parses them. */
+const bodies = new WeakMap<IncomingMessage, Buffer>();
+
+/** The bytes of a body that was read, once: whoever takes them decides how long they are kept. */
+export function takeBody(req: IncomingMessage): Buffer {
+  const body = bodies.get(req);
+  if (!body) throw new Error("a stage ran before the body was read");
+  bodies.delete(req);
+  return body;
+}
+
+export const bodyLengthOf = (req: IncomingMessage): number => bodies.get(req)?.length ?? 0;
+
 /** Reads the bytes of a body that an operation wants: media type, size, time, in this order. */
-export function readBody(bodyTimeoutMs: number): RequestHandler {
-  return async function readBody(req, res, next) {
+export function readBody(bodyTimeoutMs: number): Stage {
+  return async function readBody(req, res) {
     if (req.method === "POST") {
       assertMediaType(req);
-      req.body = await receive(req, res, bodyTimeoutMs);
+      bodies.set(req, await receive(req, res, bodyTimeoutMs));
     } else if (hasUnreadBody(req)) res.setHeader("connection", "close");
-    next();
   };
 }
 

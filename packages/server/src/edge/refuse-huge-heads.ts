@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
-import type { RequestHandler } from "express";
 import { ApiError } from "../errors/api-error.ts";
 import contract from "../generated/contract.json" with { type: "json" };
+import type { Stage } from "./stage.ts";
 
 const limits = contract["x-limits"];
 const maxUrlCharacters = limits.maxUrlCharacters.value;
@@ -12,9 +12,9 @@ const maxHeaderFields = limits.maxHeaderFields.value;
 export const maxHeadBytes = 4 * maxHeaderBytes;
 
 /** Bounds on the head that Node does not set: it drops headers beyond its own bound in silence. */
-export const refuseHugeHeads: RequestHandler = function refuseHugeHeads(req, _res, next) {
+export const refuseHugeHeads: Stage = function refuseHugeHeads(req) {
   const fault = findFault(req);
-  if (!fault) return next();
+  if (!fault) return;
   const [status, message] = fault;
   throw new ApiError("invalid_value", message, { status });
 };

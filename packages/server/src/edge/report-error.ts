@@ -1,31 +1,48 @@
-import type { ErrorRequestHandler } from "express";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { ApiError, internalError } from "../errors/api-error.ts";
 import { HangUp } from "../errors/hang-up.ts";
 import { removeLimitHeaders } from "../limits/limit-headers.ts";
+import type { Limits } from "../limits/limits.ts";
 import type { Log } from "../observe/log.ts";
 import { refusedBy } from "../observe/refused-by.ts";
 import { contextOf } from "./request-context.ts";
+import type { FailureStage } from "./stage.ts";
+import { cancelEntry } from "./take-entry.ts";
 import { answerEarly, hasUnreadBody } from "./unread-body.ts";
 
-/** The only writer of error bodies that follow a request head. */
-export function reportError(log: Log): ErrorRequestHandler {
-  // Express recognises an error handler by its four parameters.
-  return function reportError(thrown: unknown, req, res, _next) {
-    const { id, record } = contextOf(res);
-    const error = thrown instanceof ApiError ? thrown : internalError(thrown);
-    record.errorCode = thrown instanceof HangUp ? "client_closed_request" : error.code;
-    const bound = thrown instanceof HangUp ? undefined : refusedBy(error);
-    if (bound !== undefined) record.refusedBy = bound;
-    if (error.status >= 500 && !(thrown instanceof HangUp))
-      log.error({ request_id: id, err: error.cause ?? error }, error.message);
-    if (res.headersSent || res.destroyed || thrown instanceof HangUp) return void res.destroy();
-    const body = Buffer.from(JSON.stringify(error.toBody(id)));
-    // A key can be disabled while its request runs, when these headers are already set.
-    if (error.status === 401) removeLimitHeaders(res);
-    for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);
-    res.setHeader("content-type", "application/json; charset=utf-8").setHeader("content-length", body.length);
-    res.statusCode = error.status;
-    if (hasUnreadBody(req)) answerEarly(req, res, body);
-    else res.end(body);
+/** Gives back what the request has taken, where it is owed, and answers with the error. */
+export function failRequest(limits: Limits, log: Log): FailureStage {
+  return async function failRequest(thrown, req, res) {
+    try {
+      const cancelled = cancelEntry(limits, thrown, res);
+      const cause: unknown = await cancelled.then(
+        () => thrown,
+        (error: unknown) => error,
+      );
+      reportError(log, cause, req, res);
+    } catch (error) {
+      log.error({ err: error }, "a request could not be answered");
+      res.destroy();
+    }
   };
+}
+
+/** The only writer of error bodies that follow a request head. */
+function reportError(log: Log, thrown: unknown, req: IncomingMessage, res: ServerResponse): void {
+  const { id, record } = contextOf(res);
+  const error = thrown instanceof ApiError ? thrown : internalError(thrown);
+  record.errorCode = thrown instanceof HangUp ? "client_closed_request" : error.code;
+  const bound = thrown instanceof HangUp ? undefined : refusedBy(error);
+  if (bound !== undefined) record.refusedBy = bound;
+  if (error.status >= 500 && !(thrown instanceof HangUp))
+    log.error({ request_id: id, err: error.cause ?? error }, error.message);
+  if (res.headersSent || res.destroyed || thrown instanceof HangUp) return void res.destroy();
+  const body = Buffer.from(JSON.stringify(error.toBody(id)));
+  // A key can be disabled while its request runs, when these headers are already set.
+  if (error.status === 401) removeLimitHeaders(res);
+  for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);
+  res.setHeader("content-type", "application/json; charset=utf-8").setHeader("content-length", body.length);
+  res.statusCode = error.status;
+  if (hasUnreadBody(req)) answerEarly(req, res, body);
+  else res.end(body);
 }

@@ -1,5 +1,4 @@
 import type { ServerResponse } from "node:http";
-import type { RequestHandler } from "express";
 import { authenticate } from "../auth/authenticate.ts";
 import type { FindCaller } from "../auth/find-caller.ts";
 import type { Caller } from "../auth/caller.ts";
@@ -8,6 +7,8 @@ import { setLimitHeaders } from "../limits/limit-headers.ts";
 import type { Limits } from "../limits/limits.ts";
 import { ApiError } from "../errors/api-error.ts";
 import { contextOf } from "./request-context.ts";
+import { pathOf } from "./stage.ts";
+import type { Stage } from "./stage.ts";
 
 const callers = new WeakMap<ServerResponse, Caller>();
 
@@ -18,9 +19,13 @@ export function callerOf(response: ServerResponse): Caller {
   return caller;
 }
 
+/** Whether a path is the contract's. What is served beside it takes no key. */
+const isUnderContract = (path: string): boolean => /^\/v1(?:[/#]|$)/u.test(path);
+
 /** Reads headers only. An unauthenticated client cannot make the server read a body, and learns nothing of what is served. */
-export function requireKey(findCaller: FindCaller, running: RunningKeys, limits: Limits): RequestHandler {
-  return async function requireKey(req, res, next) {
+export function requireKey(findCaller: FindCaller, running: RunningKeys, limits: Limits): Stage {
+  return async function requireKey(req, res) {
+    if (!isUnderContract(pathOf(req))) return;
     const caller = await authenticate(req.rawHeaders, findCaller);
     callers.set(res, caller);
     const { record, end } = contextOf(res);
@@ -29,7 +34,6 @@ export function requireKey(findCaller: FindCaller, running: RunningKeys, limits:
     if (!res.destroyed) res.on("close", running.add(caller.keyId, end));
     await setLimitHeaders(res, limits, caller);
     assertExpectation(req.headers.expect);
-    next();
   };
 }
 

@@ -1,11 +1,10 @@
-import { existsSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import express, { Router } from "express";
 import type { RequestHandler } from "express";
 import type { Config } from "../config/read-config.ts";
 import { isDemo } from "../config/read-models.ts";
-import { siteFolder } from "./brand-site.ts";
 
 /** Everything is in the pages themselves: nothing is loaded from elsewhere, and nothing is sent there. */
 const policy =
@@ -57,6 +56,3 @@ async function assembleReference(site: string, notice: string): Promise<Buffer> 
   const noticed = (page ?? "").replace("<body>", `<body>${notice}`);
   return Buffer.from(noticed.replace("/* redoc.js */", () => program ?? ""));
 }
-
-/** False in a checkout whose pages have not been built. */
-export const hasDocs = (): boolean => existsSync(join(siteFolder, "index.html"));

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { ErrorRequestHandler, RequestHandler } from "express";
 import type { Caller } from "../auth/caller.ts";
 import { ApiError } from "../errors/api-error.ts";
 import contract from "../generated/contract.json" with { type: "json" };
@@ -10,6 +9,7 @@ import { setLimitHeaders } from "../limits/limit-headers.ts";
 import type { Limits } from "../limits/limits.ts";
 import { contextOf } from "./request-context.ts";
 import { callerOf } from "./require-key.ts";
+import type { Stage } from "./stage.ts";
 
 const maxBodyBytes = contract["x-limits"].maxBodyBytes.value;
 
@@ -36,8 +36,8 @@ export function entryOf(response: ServerResponse): Entry {
  * cannot be served costs neither memory nor time to read. Operations without a body pass, and count against nothing.
  * @throws {ApiError} 402 `insufficient_quota`, 429 `rate_limit_exceeded` or `capacity_exhausted`, 503 `service_unavailable`
  */
-export function takeEntry(deps: EntryDeps): RequestHandler {
-  return async function takeEntry(req, res, next) {
+export function takeEntry(deps: EntryDeps): Stage {
+  return async function takeEntry(req, res) {
     if (req.method === "POST") {
       const caller = callerOf(res);
       const entry = await enter(req, caller, deps);
@@ -50,7 +50,6 @@ export function takeEntry(deps: EntryDeps): RequestHandler {
       else res.on("close", onClose);
       await setLimitHeaders(res, deps.limits, caller);
     }
-    next();
   };
 }
 
@@ -74,16 +73,11 @@ function declaredBytes({ headers }: IncomingMessage): number {
 const statusesOfService = new Set([402, 429, 503]);
 
 /** A request that the service could not take, through no fault of its own, gets back what it had taken. */
-export function cancelEntry({ limits }: EntryDeps): ErrorRequestHandler {
-  // Express recognises an error handler by its four parameters.
-  return async function cancelEntry(thrown: unknown, _req, res, next) {
-    const entry = entries.get(res);
-    if (entry && thrown instanceof ApiError && statusesOfService.has(thrown.status)) {
-      await entry.cancel();
-      await setLimitHeaders(res, limits, callerOf(res));
-    }
-    next(thrown);
-  };
+export async function cancelEntry(limits: Limits, thrown: unknown, res: ServerResponse): Promise<void> {
+  const entry = entries.get(res);
+  if (!entry || !(thrown instanceof ApiError) || !statusesOfService.has(thrown.status)) return;
+  await entry.cancel();
+  await setLimitHeaders(res, limits, callerOf(res));
 }
 
 function budgetSpent({ amountUsd, renewsMs }: SpentBudget): ApiError {

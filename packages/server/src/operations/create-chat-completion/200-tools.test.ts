@@ -1,5 +1,5 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { describe, expect, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import { startTestServer } from "@parley/server/testing";
 import contract from "../../generated/contract.json" with { type: "json" };
 import type { components } from "../../generated/contract.ts";
@@ -218,7 +218,7 @@ describe("response_format", () => {
   test("FMT-17 the schema is in the prompt where the model is shown it, up to its bound", async () => {
     const pricing = { prompt: "0", completion: "0" };
     const models = { shown: { schema_prompt: "Write {schema}", pricing }, other: { pricing } };
-    await using showing = await startTestServer({ settings: { models } });
+    await using showing = await startTestServer({ settings: { models }, mount: inject("mount") });
     const promptOf = async (name: string, more: object): Promise<number> => {
       const response = await showing.chat({ model: `vendor/${name}`, ...more });
       return ((await response.json()) as Completion).usage.prompt_tokens; // judged

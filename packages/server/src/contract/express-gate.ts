@@ -1,0 +1,55 @@
+import type { Request, Response } from "express";
+import * as OpenApiValidator from "express-openapi-validator";
+import type { OpenApiRequestHandler } from "express-openapi-validator/dist/framework/types.js";
+import contract from "../generated/contract.json" with { type: "json" };
+import type { RequestGate } from "./request-gate.ts";
+import type { Schema } from "./schema.ts";
+
+/**
+ * express-openapi-validator, of which two stages are needed: the one that looks up the operation, and the one that
+ * judges its body. Keys, paths and media types have been judged by then. It takes requests as Express has them.
+ * @param schema that of a chat request: the contract's, with the bounds of the models that are served
+ */
+export function createExpressGate(schema: Schema): RequestGate {
+  const [, lookUp, , validate] = OpenApiValidator.middleware({
+    apiSpec: specification(schema),
+    validateApiSpec: false, // lint has held the contract to OpenAPI
+    validateSecurity: false,
+    validateResponses: false,
+    fileUploader: false,
+    validateRequests: { allowUnknownQueryParameters: true, allErrors: false },
+  });
+  if (!lookUp || !validate) throw new Error("express-openapi-validator has other stages than expected");
+  const accepts: RequestGate["accepts"] = async (body, req, res) => {
+    // Express has made them its own.
+    const [request, response] = [req as Request, res as Response];
+    request.body = body;
+    try {
+      for (const stage of [lookUp, validate]) await run(stage, request, response);
+      return true;
+    } catch (error) {
+      if (error instanceof OpenApiValidator.error.BadRequest) return false;
+      throw error;
+    }
+  };
+  return { schema, accepts };
+}
+
+type Specification = Parameters<typeof OpenApiValidator.middleware>[0]["apiSpec"];
+
+/** A copy, which the validator writes into. It would match no path under a server given by a variable. */
+function specification(schema: Schema): Specification {
+  const { components, ...rest } = contract;
+  const schemas = { ...components.schemas, ChatCompletionRequest: schema };
+  const document = { ...rest, components: { ...components, schemas }, servers: [{ url: "/" }] };
+  return structuredClone(document) as unknown as Specification; // a document of OpenAPI 3.1
+}
+
+/** One of the validator's stages as a promise. */
+function run(stage: OpenApiRequestHandler, req: Request, res: Response): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  // The validator's own request type only adds what its stages write.
+  const request = req as unknown as Parameters<OpenApiRequestHandler>[0];
+  void stage(request, res, (error?: unknown) => (error === undefined ? resolve() : reject(error)));
+  return promise;
+}
