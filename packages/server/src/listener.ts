@@ -13,12 +13,6 @@ import type { SocketBound } from "./edge/socket-places.ts";
 import type { Log } from "./observe/log.ts";
 import type { RefusalSample } from "./observe/refusal-sample.ts";
 
-/**
- * Connections that wait to be accepted. Node's own number is 511. The one that comes when so many wait is lost without a word, and
- * its client tries again after a second. Linux lowers this to its own bound, which is 4,096 as well.
- */
-const backlog = 4096;
-
 /** Each scrape holds its own text while it is read. */
 export const maxMetricsSockets = 64;
 
@@ -170,7 +164,7 @@ function placesFor(
 
 async function listen(server: Server, host: string, port: number, setting: string): Promise<void> {
   try {
-    server.listen({ port, host, backlog });
+    server.listen(port, host);
     await once(server, "listening");
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
