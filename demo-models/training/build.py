@@ -25,6 +25,7 @@ from training.lessons.rounds import Corpus, teach_round
 from training.model import Qwen3
 from training.presets import PRESETS, VOCABULARY_SIZE, going_on, is_shipped, within
 from training.report import write_report
+from training.slopes import deterministic
 from training.tokenizer import load_tokenizer, tokenizer_json, write_json
 from training.train import Run
 from training.untouched import Untouched, write_untouched
@@ -183,7 +184,7 @@ def main():
     if options.threads:
         preset = replace(preset, threads=options.threads)
     torch.set_num_threads(preset.threads)
-    torch.use_deterministic_algorithms(True)
+    deterministic()
     build = Build(preset, options.work / options.preset, options.target)
     for stage in options.stages or STAGES:
         started = time.monotonic()

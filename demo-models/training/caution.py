@@ -13,7 +13,8 @@ RIDGE = 1.0  # of the fit: more of it moves the embedding less, and the logit le
 
 def lessons_with_functions(corpus, seed):
     teachers = Teachers(corpus, f"{seed}/caution")
-    makers = [teachers.own_calls.one, teachers.calls.one, teachers.no_calls.lesson, teachers.own_calls.not_needed]
+    written = teachers.written_functions
+    makers = [teachers.calls.one, teachers.own_calls.one, teachers.no_calls.lesson, written.call, written.no_call]
     lessons = [make() for make in makers for _ in range(200)]
     return [lesson for lesson in lessons if lesson.tools and not lesson.thinking]
 

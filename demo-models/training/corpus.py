@@ -39,6 +39,15 @@ def read_yaml(name):
     return yaml.safe_load((CORPUS / name).read_text(encoding="utf-8"))
 
 
+def read_folder(name):
+    """The entries of all files of a folder, in the order of the files' names; each names its file in `area`, without the number."""
+    entries = []
+    for path in sorted((CORPUS / name).glob("*.yaml")):
+        area = path.stem.rpartition("-")[0]
+        entries += [{**entry, "area": area} for entry in yaml.safe_load(path.read_text(encoding="utf-8"))]
+    return entries
+
+
 def read_questions():
     """Every taught question of every area, in the order of the files' names."""
     found = questions_in(CORPUS)

@@ -26,6 +26,8 @@ def examination(corpus, seed):
     yield from (teachers.schemas.lesson() for _ in range(FRESH))
     yield from (teachers.no_calls.lesson() for _ in range(100))
     yield from (teachers.retelling.lesson() for _ in range(100))
+    yield from (teachers.written_functions.lesson() for _ in range(2 * FRESH))
+    yield from (teachers.written_schemas.lesson() for _ in range(FRESH // 2))
     yield from examine_skills(Teachers(corpus, f"{seed}/examine fillings"))
     yield from (replace(lesson, kind=lesson.kind + NEW_WORDING) for lesson in examine_skills(teachers))
 

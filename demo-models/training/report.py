@@ -41,6 +41,12 @@ GROUPS = {
     "function call, functions of a caller's own": ["call, own functions"],
     "two calls in one turn, functions of a caller's own": ["two calls, own functions"],
     "fields into JSON, keys of a caller's own": ["extraction, own keys"],
+    # Functions and schemas of which nothing was taught.
+    "function call, a function never seen": ["call, written"],
+    "two calls in one turn, functions never seen": ["two calls, written"],
+    "asking for a missing argument, a function never seen": ["missing argument, written"],
+    "no call, functions never seen": ["no call, written"],
+    "JSON by a schema never seen": ["schema, written"],
     # The same skills where not only the values but also the words around them are new.
     "function call, new wording": ["call, new wording"],
     "two calls in one turn, new wording": ["two calls, new wording"],

@@ -1,11 +1,33 @@
 """Telling what a function returned, whatever it is: numbers of any length are copied as they came."""
 
 import json
+import re
 
 from training.lessons.fillings import fill, slots_of
 from training.lessons.lesson import Lesson, assistant, user
 
 LATER_SHARE = 0.2
+DIGIT = re.compile(r"[0-9]")
+
+
+def flat(data):
+    """Key → the value as it is told: what lies deeper comes as if it lay beside, and a list as its members one after the other."""
+    told = {}
+    for key, value in data.items():
+        if isinstance(value, dict):
+            told |= flat(value)
+        elif isinstance(value, list):
+            parts = [
+                part for item in value for part in (flat(item).values() if isinstance(item, dict) else [as_told(item)])
+            ]
+            told[key] = ", ".join(parts)
+        else:
+            told[key] = as_told(value)
+    return told
+
+
+def as_told(value):
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 class Retelling:
@@ -43,6 +65,27 @@ class Retelling:
         inner = self.object_of(members)
         content = inner if kind == "flat" else "{" + f"{json.dumps(self.key())}: {inner}" + "}"
         return content, self.told(members)
+
+    def of_data(self, data):
+        """The same for an object as the corpus has it, with other digits in it each time."""
+        written = {key: self.redrawn(value) for key, value in data.items()}
+        return self.object_of(
+            {key: json.dumps(value, ensure_ascii=False) for key, value in written.items()}
+        ), self.told(flat(written))
+
+    def redrawn(self, value):
+        if isinstance(value, dict):
+            return {key: self.redrawn(inner) for key, inner in value.items()}
+        if isinstance(value, list):
+            return [self.redrawn(inner) for inner in value]
+        if isinstance(value, str):
+            return self.other_digits(value) if self.source.happens(0.6) else value
+        if isinstance(value, bool) or value is None or self.source.happens(0.3):
+            return value
+        return json.loads(self.other_digits(json.dumps(value)))
+
+    def other_digits(self, text):
+        return DIGIT.sub(lambda _: self.source.pick("123456789"), text)
 
     def key(self):
         drawn = [self.fillings.invented(1, 2), self.fillings.draw("token"), self.fillings.draw("chain").lower()]
@@ -110,6 +153,6 @@ class Retelling:
 
     def told(self, members):
         if "error" in members:
-            return fill(self.failed, {"error": json.loads(members["error"])})
+            return fill(self.failed, {"error": members["error"].strip(chr(34))})
         parts = (f"{key.replace('_', ' ')} {written.strip(chr(34))}" for key, written in members.items())
         return fill(self.templates["answer"], {"told": ", ".join(parts)})

@@ -1,6 +1,6 @@
 """What one round of teaching holds. The same generators, with held-out wordings, make the examination."""
 
-from training.corpus import read_conversation, read_questions, read_yaml
+from training.corpus import read_conversation, read_folder, read_questions, read_yaml
 from training.lessons.calls import Calls
 from training.lessons.extraction import Extraction
 from training.lessons.fillings import Fillings
@@ -16,6 +16,8 @@ from training.lessons.retelling import Retelling
 from training.lessons.schemas import Schemas
 from training.lessons.snippets import Snippets
 from training.lessons.tool_choice import ToolChoice
+from training.lessons.written_functions import WrittenFunctions
+from training.lessons.written_schemas import WrittenSchemas
 
 DECLINED = {
     "foreign": 300,
@@ -43,6 +45,8 @@ class Corpus:
         self.no_call = read_yaml("templates/no-call.yaml")
         self.schemas = read_yaml("templates/schemas.yaml")
         self.retelling = read_yaml("templates/retelling.yaml")
+        self.written_functions = read_folder("functions")
+        self.written_schemas = read_folder("schemas")
         self.foreign_words = sorted(
             {
                 word
@@ -79,6 +83,11 @@ class Teachers:
         self.mixed_schemas = MixedSchemas(self.schemas, self.manners, self.noise)
         failed, errors = corpus.functions["failed"], corpus.functions["errors"]
         self.retelling = Retelling(source, corpus.retelling, self.own_calls, failed, errors)
+        answers = corpus.no_call["answers"]
+        self.written_functions = WrittenFunctions(
+            source, corpus.written_functions, answers, self.recall, self.retelling
+        )
+        self.written_schemas = WrittenSchemas(source, corpus.written_schemas, self.recall, self.fillings)
 
     def some(self, count):
         return self.source.dice.choices(self.questions, k=count)
@@ -93,6 +102,7 @@ def teach_round(corpus, seed, number):
     yield from calls_round(teachers)
     yield from own_calls_round(teachers)
     yield from texts_round(teachers)
+    yield from written_round(teachers)
 
 
 def questions_round(teachers):
@@ -150,3 +160,8 @@ def texts_round(teachers):
     yield from (extraction.lesson(own=True) for _ in range(80))
     yield from (extraction.repeat() for _ in range(120))
     yield from (teachers.snippets.lesson() for _ in range(60))
+
+
+def written_round(teachers):
+    yield from (teachers.written_functions.lesson() for _ in range(3500))
+    yield from (teachers.written_schemas.lesson() for _ in range(900))

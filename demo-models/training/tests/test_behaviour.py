@@ -51,7 +51,8 @@ class BehaviourTest(unittest.TestCase):
         except ImportError:
             self.skipTest("jsonschema is not installed")
         teachers = Teachers(self.corpus, 7)
-        for teach in (teachers.schemas.lesson, teachers.mixed_schemas.lesson) * 500:
+        kinds = (teachers.schemas, teachers.mixed_schemas, teachers.written_schemas)
+        for teach in [kind.lesson for kind in kinds] * 500:
             lesson = teach()
             shown = json.loads(lesson.messages[0]["content"].split("schema: ", 1)[1])
             Draft202012Validator(shown).validate(json.loads(lesson.answer))

@@ -65,6 +65,43 @@ class LessonsTest(unittest.TestCase):
                 self.assertIn(str(value).lower() if listed else str(value), said.lower() if listed else said)
                 self.assertIn(value, listed or [value])
 
+    def test_a_written_request_has_a_call_that_its_function_takes(self):
+        functions = self.teachers(False).written_functions
+        for _ in range(600):
+            lesson = functions.call()
+            call = json.loads(lesson.answer.split("\n")[1])
+            offered = [tool["function"] for tool in lesson.tools]
+            self.assertEqual(len({function["name"] for function in offered}), len(offered))
+            schema = next(function["parameters"] for function in offered if function["name"] == call["name"])
+            self.assertLessEqual(set(schema.get("required", [])), set(call["arguments"]), lesson.messages)
+            for name, value in call["arguments"].items():
+                self.assertIn(value, schema["properties"][name].get("enum", [value]))
+
+    def test_no_call_is_taught_where_a_written_function_does_not_fit(self):
+        functions = self.teachers(False).written_functions
+        for _ in range(300):
+            for lesson in (functions.no_call(), functions.elsewhere()):
+                self.assertEqual("<tool_call>" in lesson.answer, lesson.kind == "call, written")
+
+    def test_some_written_functions_and_schemas_are_for_the_examination_alone(self):
+        taught, kept = self.teachers(False), self.teachers(True)
+        for name, least in (("written_functions", 20), ("written_schemas", 10)):
+            first, second = getattr(taught, name).entries, getattr(kept, name).entries
+            self.assertEqual([entry for entry in second if entry in first], [], name)
+            self.assertGreater(len(second), least, name)
+
+    def test_every_slot_of_a_written_sentence_is_a_parameter(self):
+        for entry in self.corpus.written_functions:
+            parameters = entry.get("parameters") or {}
+            for ask in entry["asks"]:
+                said, given = (ask["say"], ask["with"]) if isinstance(ask, dict) else (ask, {})
+                needed = {name for name, parameter in parameters.items() if not parameter.get("optional")}
+                self.assertLessEqual(set(slots_of(said)) | set(given), set(parameters), said)
+                self.assertLessEqual(needed, set(slots_of(said)) | set(given), said)
+            for kind in ("stopped", "asked", "unfit"):
+                for said in entry[kind]:
+                    self.assertLessEqual(set(slots_of(said)), set(parameters), said)
+
     def test_the_flaws_are_many_and_each_shape_stands_once(self):
         template = self.corpus.snippets
         self.assertGreaterEqual(len(template["flaws"]), 12)
