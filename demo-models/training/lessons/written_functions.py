@@ -105,7 +105,7 @@ class WrittenFunctions:
 
     def described(self, parameter, wanted):
         form = next(form for form in FORMS if form in parameter)
-        schema = dict(self.typed(form, parameter[form]))
+        schema: dict = dict(self.typed(form, parameter[form]))
         if form == "enum":
             schema["enum"] = self.some_of(parameter["enum"], wanted)
         if form == "number" and self.source.happens(0.3):

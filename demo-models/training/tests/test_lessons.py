@@ -70,7 +70,7 @@ class LessonsTest(unittest.TestCase):
         for _ in range(600):
             lesson = functions.call()
             call = json.loads(lesson.answer.split("\n")[1])
-            offered = [tool["function"] for tool in lesson.tools]
+            offered = [tool["function"] for tool in lesson.tools or []]
             self.assertEqual(len({function["name"] for function in offered}), len(offered))
             schema = next(function["parameters"] for function in offered if function["name"] == call["name"])
             self.assertLessEqual(set(schema.get("required", [])), set(call["arguments"]), lesson.messages)
