@@ -17,6 +17,8 @@ export interface Flags {
   readonly compared?: string;
   readonly note?: string;
   readonly isInstalling: boolean;
+  /** Instead of the rows: so many minutes of load, and what is left in memory. */
+  readonly soakMinutes?: number;
 }
 
 interface Given {
@@ -29,15 +31,17 @@ interface Given {
   readonly compare?: string;
   readonly note?: string;
   readonly install?: true;
+  readonly soak?: number;
 }
 
 const results = ".parley/bench/results";
 
 export function readFlags(): Flags {
   const given = command().parse().opts<Given>();
-  const { subjects, rows = rowNames, rounds, out, compare, note } = given;
+  const { subjects, rows = rowNames, rounds, out, compare, note, soak } = given;
+  const all = soak === undefined ? subjectKinds.map(({ name }) => name) : ["parley-chat"];
   return {
-    kinds: subjectKinds.filter(({ name }) => subjects?.includes(name) ?? true),
+    kinds: subjectKinds.filter(({ name }) => (subjects ?? all).includes(name)),
     rows,
     duty: given.smoke ? "smoke" : given.short ? "short" : "full",
     ...(rounds !== undefined && { rounds }),
@@ -45,6 +49,7 @@ export function readFlags(): Flags {
     ...(compare !== undefined && { compared: compare }),
     ...(note !== undefined && { note }),
     isInstalling: given.install === true,
+    ...(soak !== undefined && { soakMinutes: soak }),
   };
 }
 
@@ -60,6 +65,7 @@ function command(): Command {
     .option("--short", "one short round, some minutes")
     .addOption(new Option("--smoke", "the least that shows that every row works").conflicts("short"))
     .option("--rounds <count>", "how often each is measured", wholeNumber)
+    .option("--soak <minutes>", "instead, load Parley for so long, and show how its memory grows", positive)
     .option("--install", "first install the routers and gateways of others from PyPI and npm, below .parley/bench")
     .option("--out <folder>", "where the result is saved, in a folder with its date and commit", results)
     .option(
@@ -83,6 +89,12 @@ const listOf =
 function wholeNumber(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value) || value < 1) throw new InvalidArgumentError("It takes a whole number above 0.");
+  return value;
+}
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (!(value > 0 && value <= 1440)) throw new InvalidArgumentError("It takes a number of minutes, up to 1440.");
   return value;
 }
 

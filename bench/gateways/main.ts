@@ -13,6 +13,7 @@ import { writePlot } from "./report/plot.ts";
 import { describeMachine, readCommit, readResult } from "./report/result.ts";
 import type { BenchResult } from "./report/result.ts";
 import { runRounds } from "./run-rounds.ts";
+import { soak, writeSoak } from "./soak.ts";
 import { modelFolder, modelName } from "./subjects/subject.ts";
 
 // Measures what gateways cost in front of one engine: `npx -y pnpm@12.21.0 bench --help`.
@@ -22,8 +23,8 @@ const aborted = new AbortController();
 const folder = mkdtempSync(join(tmpdir(), "parley-bench-"));
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => aborted.abort());
 try {
-  const result = await run(flags);
-  save(result, flags);
+  if (flags.soakMinutes === undefined) save(await run(flags), flags);
+  else await runSoak(flags, flags.soakMinutes);
 } catch (error) {
   if (aborted.signal.aborted) {
     process.stderr.write("Stopped; nothing was saved.\n");
@@ -59,6 +60,21 @@ async function run({ kinds, rows, duty, note, rounds, isInstalling }: Flags): Pr
     figures,
     missing,
   };
+}
+
+async function runSoak({ kinds, out }: Flags, minutes: number): Promise<void> {
+  const log = (line: string): void => void process.stderr.write(`${line}\n`);
+  await using engine = await startEngine({ model: modelName, tokenizer: modelFolder, folder });
+  const target = join(out, `${new Date().toISOString().slice(0, 10)}-${readCommit().commit}`);
+  mkdirSync(target, { recursive: true });
+  for (const kind of kinds) {
+    const result = await soak(kind, engine, { minutes, folder, signal: aborted.signal, log });
+    const page = `${describeMachine()}\n\n${writeSoak(result)}`;
+    writeFileSync(join(target, `soak-${kind.name}.json`), `${JSON.stringify(result, undefined, 2)}\n`);
+    writeFileSync(join(target, `soak-${kind.name}.md`), page);
+    process.stdout.write(page);
+  }
+  log(`Saved in ${target}`);
 }
 
 /** What the shell allows, which all processes inherit. */

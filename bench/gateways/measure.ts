@@ -33,7 +33,7 @@ const question =
   "Our vault keeps its own count of shares, and a donation changes the balance but not the count. Which attacks does that " +
   "open, and what would you change first? Name the functions that have to be looked at.";
 
-const bodyOf = (tokens: number, stream: boolean): object => ({
+export const bodyOf = (tokens: number, stream: boolean): object => ({
   model: modelName,
   messages: [
     { role: "system", content: system },

@@ -1,0 +1,107 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { runLoad } from "../native/run-load.ts";
+import type { SimulatedEngine } from "../native/start-engine.ts";
+import { bodyOf, LoadFailed } from "./measure.ts";
+import { useOfTree } from "./process-tree.ts";
+import type { Subject, SubjectKind } from "./subjects/subject.ts";
+
+/** What a subject held, after each part of a soak, in bytes. */
+export interface Soak {
+  readonly subject: string;
+  readonly samples: readonly Sample[];
+}
+
+export interface Sample {
+  /** Since the load began. */
+  readonly minutes: number;
+  readonly bytes: number;
+  readonly answers: number;
+}
+
+interface SoakPlan {
+  readonly minutes: number;
+  readonly folder: string;
+  readonly signal: AbortSignal;
+  readonly log: (line: string) => void;
+}
+
+const intervalMs = 20;
+/** Of each part: plain answers, then streams of which the last are broken off. */
+const partSeconds = 10;
+const connections = 24;
+const tokens = 20;
+/** Between the last answer of a part and the look at the memory. */
+const settleMs = 1000;
+
+/** Loads the subject at the engine's pace, and looks at its memory after each part. Ends early, with what there is, when it is aborted. */
+export async function soak(kind: SubjectKind, engine: SimulatedEngine, plan: SoakPlan): Promise<Soak> {
+  const folder = join(plan.folder, kind.name);
+  mkdirSync(folder, { recursive: true });
+  await using subject = await kind.start(engine, folder);
+  const { pid } = subject;
+  if (pid === undefined) throw new LoadFailed(`${kind.title} has no process to look at`);
+  await engine.setPace({ intervalMs });
+  const samples: Sample[] = [];
+  const began = performance.now();
+  const minutes = (): number => (performance.now() - began) / 60_000;
+  let answers = 0;
+  while (minutes() < plan.minutes && !plan.signal.aborted) {
+    for (const isStream of [false, true]) answers += await loadPart(subject, isStream, { ...plan, folder });
+    await wait(settleMs);
+    samples.push({ minutes: minutes(), bytes: useOfTree(pid).memoryBytes, answers });
+    const { bytes } = samples.at(-1) ?? { bytes: 0 };
+    plan.log(`${minutes().toFixed(1)} of ${plan.minutes} minutes: ${(bytes / 1e6).toFixed(1)} MB, ${answers} answers`);
+  }
+  return { subject: kind.title, samples };
+}
+
+async function loadPart(subject: Subject, stream: boolean, { folder, signal }: SoakPlan): Promise<number> {
+  if (signal.aborted) return 0;
+  const { port, path, headers } = subject;
+  const body = bodyOf(tokens, stream);
+  const load = { port, path, headers, body, connections, seconds: partSeconds, spreadSeconds: 1 };
+  try {
+    const { result } = await runLoad(load, folder, () => undefined, signal);
+    const { answers, refused, cut, wrong, sample } = result;
+    if (refused + cut + wrong > 0) throw new LoadFailed(`${refused} refused, ${cut} cut, ${wrong} wrong (${sample})`);
+    return answers;
+  } catch (error) {
+    if (signal.aborted) return 0;
+    throw error;
+  }
+}
+
+/** Bytes per ten minutes, by least squares over the samples behind the warm-up, which is the first third. */
+export function growthOf(samples: readonly Sample[]): number {
+  const last = samples.at(-1)?.minutes ?? 0;
+  const counted = samples.filter(({ minutes }) => minutes >= last / 3);
+  const mean = (of: (sample: Sample) => number): number =>
+    counted.reduce((sum, sample) => sum + of(sample), 0) / counted.length;
+  const [middle, level] = [mean(({ minutes }) => minutes), mean(({ bytes }) => bytes)];
+  const along = mean(({ minutes, bytes }) => (minutes - middle) * (bytes - level));
+  return (10 * along) / mean(({ minutes }) => (minutes - middle) ** 2);
+}
+
+/** The curve as Markdown: a row for about every tenth of the time, each with the least of its samples. */
+export function writeSoak({ subject, samples }: Soak): string {
+  const last = samples.at(-1)?.minutes ?? 0;
+  const rows = Array.from({ length: 10 }, (_, tenth) => {
+    const [from, to] = [(tenth * last) / 10, ((tenth + 1) * last) / 10];
+    const within = samples.filter(({ minutes }) => minutes > from && minutes <= to);
+    const least = Math.min(...within.map(({ bytes }) => bytes));
+    return within.length === 0
+      ? []
+      : [`| ${to.toFixed(1)} | ${(least / 1e6).toFixed(1)} | ${within.at(-1)?.answers} |`];
+  });
+  const growth = (growthOf(samples) / 1e6).toFixed(2);
+  return [
+    `${subject}: ${growth} MB of growth in 10 minutes, by a straight line through the samples of the last two thirds.`,
+    "",
+    "| minutes | least memory, MB | answers so far |",
+    "| --- | --- | --- |",
+    ...rows.flat(),
+    "",
+  ].join("\n");
+}
