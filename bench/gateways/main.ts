@@ -7,6 +7,7 @@ import { startEngine } from "../native/start-engine.ts";
 import { duties, within } from "./duty.ts";
 import { readFlags } from "./flags.ts";
 import type { Flags } from "./flags.ts";
+import { LoadFailed } from "./measure.ts";
 import { compareResults } from "./report/compare.ts";
 import { writePage } from "./report/page.ts";
 import { writePlot } from "./report/plot.ts";
@@ -29,7 +30,7 @@ try {
   if (aborted.signal.aborted) {
     process.stderr.write("Stopped; nothing was saved.\n");
     process.exitCode = 130;
-  } else if (error instanceof MissingForNative) {
+  } else if (error instanceof MissingForNative || error instanceof LoadFailed) {
     process.stderr.write(`${error.message}\n`);
     process.exitCode = 1;
   } else throw error;

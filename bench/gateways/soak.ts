@@ -7,7 +7,7 @@ import { bodyOf, LoadFailed } from "./measure.ts";
 import { useOfTree } from "./process-tree.ts";
 import type { Subject, SubjectKind } from "./subjects/subject.ts";
 
-/** What a subject held, after each part of a soak, in bytes. */
+/** The memory of a subject after each part of a soak. */
 export interface Soak {
   readonly subject: string;
   readonly samples: readonly Sample[];
@@ -28,14 +28,14 @@ interface SoakPlan {
 }
 
 const intervalMs = 20;
-/** Of each part: plain answers, then streams of which the last are broken off. */
+/** Each part has two halves of this length: plain answers, then streams. The last ones of each half are broken off. */
 const partSeconds = 10;
 const connections = 24;
 const tokens = 20;
 /** Between the last answer of a part and the look at the memory. */
 const settleMs = 1000;
 
-/** Loads the subject at the engine's pace, and looks at its memory after each part. Ends early, with what there is, when it is aborted. */
+/** Loads the subject at the engine's pace, and looks at its memory after each part. When aborted, it returns the samples so far. */
 export async function soak(kind: SubjectKind, engine: SimulatedEngine, plan: SoakPlan): Promise<Soak> {
   const folder = join(plan.folder, kind.name);
   mkdirSync(folder, { recursive: true });
@@ -49,9 +49,11 @@ export async function soak(kind: SubjectKind, engine: SimulatedEngine, plan: Soa
   let answers = 0;
   while (minutes() < plan.minutes && !plan.signal.aborted) {
     for (const isStream of [false, true]) answers += await loadPart(subject, isStream, { ...plan, folder });
+    // An interrupt from a terminal reaches the subject, too.
+    if (plan.signal.aborted) break;
     await wait(settleMs);
-    samples.push({ minutes: minutes(), bytes: useOfTree(pid).memoryBytes, answers });
-    const { bytes } = samples.at(-1) ?? { bytes: 0 };
+    const bytes = useOfTree(pid).memoryBytes;
+    samples.push({ minutes: minutes(), bytes, answers });
     plan.log(`${minutes().toFixed(1)} of ${plan.minutes} minutes: ${(bytes / 1e6).toFixed(1)} MB, ${answers} answers`);
   }
   return { subject: kind.title, samples };
@@ -73,7 +75,7 @@ async function loadPart(subject: Subject, stream: boolean, { folder, signal }: S
   }
 }
 
-/** Bytes per ten minutes, by least squares over the samples behind the warm-up, which is the first third. */
+/** Bytes per ten minutes, by least squares over the samples after the first third, which is the warm-up. NaN for fewer than two. */
 export function growthOf(samples: readonly Sample[]): number {
   const last = samples.at(-1)?.minutes ?? 0;
   const counted = samples.filter(({ minutes }) => minutes >= last / 3);
@@ -95,9 +97,11 @@ export function writeSoak({ subject, samples }: Soak): string {
       ? []
       : [`| ${to.toFixed(1)} | ${(least / 1e6).toFixed(1)} | ${within.at(-1)?.answers} |`];
   });
-  const growth = (growthOf(samples) / 1e6).toFixed(2);
+  const growth = growthOf(samples) / 1e6;
   return [
-    `${subject}: ${growth} MB of growth in 10 minutes, by a straight line through the samples of the last two thirds.`,
+    Number.isFinite(growth)
+      ? `${subject}: ${growth.toFixed(2)} MB of growth in 10 minutes, by a straight line through the samples of the last two thirds.`
+      : `${subject}: the soak was too short to tell its growth.`,
     "",
     "| minutes | least memory, MB | answers so far |",
     "| --- | --- | --- |",

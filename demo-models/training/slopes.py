@@ -11,7 +11,7 @@ from training.tensors import to_tensors
 
 
 def deterministic():
-    """The same training gives the same weights. Memory that is written before it is read is not filled first: that took a fifth of a step."""
+    """Makes the same training give the same weights. PyTorch would also fill new memory first, which took a fifth of a step."""
     torch.use_deterministic_algorithms(True)
     torch.utils.deterministic.fill_uninitialized_memory = False
 
@@ -31,7 +31,7 @@ def taught_loss(model, batch, teacher, preset):
 
 
 def add_slopes(groups, model, teacher, preset, sums):
-    """Adds the gradients of `groups` to `sums`, and gives their losses."""
+    """Adds the gradients of `groups` to `sums` and returns their losses."""
     losses = []
     for group in groups:
         batch = [tensor.to(preset.device) for tensor in to_tensors(group)]
@@ -44,7 +44,7 @@ def add_slopes(groups, model, teacher, preset, sums):
 
 
 def work(connection, model, teacher, preset, sums):
-    """The loop of a process beside the first: it ends when the first one does."""
+    """The loop of every process but the first. It ends when the first process ends."""
     for number in (signal.SIGINT, signal.SIGTERM):  # a terminal sends them to all; the first process says when to end
         signal.signal(number, signal.SIG_IGN)
     torch.set_num_threads(1)
@@ -58,7 +58,7 @@ def work(connection, model, teacher, preset, sums):
 
 
 class Slopes:
-    """`of(groups)` gives (the losses, the mean gradients). The weights lie in memory that all processes share."""
+    """`of(groups)` returns the losses and the mean gradients. All processes share the memory of the weights."""
 
     def __init__(self, model, teacher, preset):
         self.model, self.teacher, self.preset = model, teacher, preset

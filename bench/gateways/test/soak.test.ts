@@ -10,6 +10,11 @@ test("growth is that behind the warm-up, in ten minutes", () => {
   expect(growthOf(samplesOf((minutes) => (minutes < 10 ? 1e7 * minutes : 1e8)))).toBeCloseTo(0);
 });
 
+test("a soak that was stopped at once says so", () => {
+  expect(writeSoak({ subject: "Parley", samples: [] })).toContain("too short");
+  expect(writeSoak({ subject: "Parley", samples: samplesOf(() => 1).slice(0, 1) })).toContain("too short");
+});
+
 test("the page has the least memory of each tenth", () => {
   const page = writeSoak({ subject: "Parley", samples: samplesOf((minutes) => (minutes % 1 === 0 ? 1e8 : 9e7)) });
   expect(page).toContain("| 3.0 | 90.0 | 5 |");

@@ -135,7 +135,7 @@ export interface EngineMetadata {
   readonly system_fingerprint: string;
   /** The number of choices that can be generated at the same time; at least 1. */
   readonly slots: number;
-  /** Slots beyond `slots`. They serve keys that hold no slot while all others are taken. Absent means 0. */
+  /** Extra slots beyond `slots`. A key that holds no slot may take one when all others are taken. Absent means 0. */
   readonly spareSlots?: number | undefined;
   readonly canReason: boolean;
   readonly canCallTools: boolean;
@@ -176,8 +176,8 @@ export interface Engine {
    */
   stream(request: EngineRequest, signal: AbortSignal): AsyncIterable<readonly EngineEvent[]>;
   /**
-   * The exact number of tokens of the prompt, as usage will show it. Of a prompt with more than twice as many as the context
-   * has, it may be a smaller number, but one that is above twice the context, too.
+   * The exact number of tokens of the prompt, as usage will show it. A prompt of more than twice the context may get a smaller
+   * number, which is still more than twice the context.
    * @throws {EngineError}, or the signal's reason once it has aborted
    */
   countTokens(request: PromptRequest, signal: AbortSignal): Promise<number>;

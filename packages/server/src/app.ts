@@ -18,6 +18,7 @@ import { pathOf } from "./edge/stage.ts";
 import type { FailureStage, Stages } from "./edge/stage.ts";
 import { takeEntry } from "./edge/take-entry.ts";
 import { waitForTurn } from "./edge/wait-for-turn.ts";
+import { loadOnce } from "./load-once.ts";
 import { buildOperations } from "./operations/index.ts";
 import { runOperation } from "./operations/run-operation.ts";
 
@@ -68,14 +69,15 @@ export function createApp(deps: Deps, mount: Mount): RequestListener {
 const isChat = (req: IncomingMessage): boolean => req.method === "POST" && pathOf(req) === "/v1/chat/completions";
 
 function throughExpress(deps: Deps, mount: Mount, fail: FailureStage): RequestListener {
-  let app: Promise<RequestListener> | undefined;
+  const app = loadOnce(() => loadExpress(deps, mount));
   return (req, res) => {
-    app ??= loadExpress(deps, mount);
     const handle = (listener: RequestListener): void => {
       // Its caller may have left while Express was loaded.
       if (!res.destroyed) listener(req, res);
     };
-    app.then(handle).catch((error: unknown) => fail(error, req, res));
+    app()
+      .then(handle)
+      .catch((error: unknown) => fail(error, req, res));
   };
 }
 

@@ -6,6 +6,7 @@ import type { Deps } from "./deps.ts";
 import { serveDocs } from "./edge/serve-docs.ts";
 import { isOver } from "./edge/stage.ts";
 import type { FailureStage, Stage, Stages } from "./edge/stage.ts";
+import { loadOnce } from "./load-once.ts";
 
 /** Mounts the stages with Express, and the docs between them. */
 export function createExpressApp(stages: Stages, { siteFolder, config }: Pick<Deps, "siteFolder" | "config">): Express {
@@ -38,12 +39,6 @@ export async function loadGate(schema: Schema): Promise<RequestGate> {
 
 /** The same, loaded for the first body that it judges. */
 export function loadGateLater(schema: Schema): RequestGate {
-  let gate: Promise<RequestGate> | undefined;
-  return {
-    schema,
-    accepts: async (...request) => {
-      gate ??= loadGate(schema);
-      return (await gate).accepts(...request);
-    },
-  };
+  const gate = loadOnce(() => loadGate(schema));
+  return { schema, accepts: async (...request) => (await gate()).accepts(...request) };
 }

@@ -45,7 +45,7 @@ export interface ServerOptions {
   readonly lostLines?: () => number;
   /** Receives every change of an engine's state. */
   readonly report: (event: SupervisorReport) => void;
-  /** Of chat completions; tests run them through both. */
+  /** How chat completions are mounted. Tests use both ways. */
   readonly mount?: Mount | undefined;
 }
 

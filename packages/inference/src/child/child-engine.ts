@@ -36,7 +36,7 @@ export interface ChildEngineOptions {
   readonly report: (event: SupervisorReport) => void;
 }
 
-/** A request with more text goes to the process alone: on its way it takes several times its size. */
+/** A request with more text than this is sent to the process when no other such request is: sending takes several times its size. */
 const longCharacters = 256 * 1024;
 
 /** An engine in a child process of ours. `embedded` and `scripted` differ only in the program that they start. */
@@ -45,7 +45,7 @@ export class ChildEngine implements Engine {
   readonly #connection: ChildConnection;
   readonly #supervisor: Supervisor;
   readonly #workload = new Workload();
-  /** Of long prompts to be counted. */
+  /** Counts long prompts one at a time. */
   readonly #longCounts = new FairQueue(1);
 
   /** @throws {RangeError} when the path of the socket would be too long */

@@ -34,7 +34,7 @@ export class ChildConnection {
 
   /** @throws {EngineError}, or the signal's reason once it has aborted */
   async countTokens(request: PromptRequest, signal: AbortSignal): Promise<number> {
-    // The rest of a request may be long, and decides nothing here.
+    // The other members may be long, and the count does not depend on them.
     const { messages, tools, tool_choice, shownSchema, isReasoning, origin } = request;
     const prompt = { messages, tools, tool_choice, shownSchema, isReasoning, ...(origin && { origin }) };
     // What arrives here is written by our own child.
@@ -86,7 +86,7 @@ export class ChildConnection {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const request = httpRequest({ socketPath: this.#socketPath, method, path, agent: this.#agent, signal }, resolve);
     request.on("error", reject);
-    // Of a string, Node would make another one that begins with the head.
+    // Node would copy a string once more, to put the head in front of it.
     request.end(body && Buffer.from(JSON.stringify(body)));
     return promise;
   }

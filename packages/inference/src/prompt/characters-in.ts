@@ -1,4 +1,4 @@
-/** How long a value is about: the characters of all its texts. */
+/** The approximate length of a value: the characters of all its strings, and one for each other part. */
 export function charactersIn(value: unknown): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null) return 1;

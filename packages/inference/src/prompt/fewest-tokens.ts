@@ -30,7 +30,7 @@ export const mostOf = (one: ByteCounts, two: ByteCounts): ByteCounts => ({
 
 const kinds = ["alphanumeric", "beyondAscii", "other"] as const;
 
-/** A number of tokens of a text that no tokenizer stays below if it has this vocabulary and encodes every byte. */
+/** A lower bound for the number of tokens of a text, for any tokenizer that has this vocabulary and encodes every byte. */
 export function fewestTokensWith(vocabulary: Pick<Vocabulary, "mostBytes">): (text: string) => number {
   let most: ByteCounts | undefined;
   return (text) => {

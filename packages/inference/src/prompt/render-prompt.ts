@@ -18,13 +18,13 @@ export interface PromptModel {
   readonly eosToken: string;
   /** Token ids of a text; special tokens in it are recognised. */
   tokenize(text: string): readonly number[];
-  /** A number of tokens that `tokenize` does not stay below, found in much less time; absent where nothing is known of it. */
+  /** A lower bound for the number of tokens that `tokenize` gives, found in much less time. Absent where none is known. */
   fewestTokens?(text: string): number;
 }
 
-/** When a prompt need not be made after all. */
+/** When rendering stops early. */
 export interface RenderBounds {
-  /** Asked again and again: whether nobody waits for the prompt any more. */
+  /** Called between the parts of a prompt. True means that nobody waits for it any more. */
   readonly isStopped?: () => boolean;
   /** A prompt with more tokens is not made. */
   readonly mostTokens?: number;
@@ -79,7 +79,7 @@ export class PromptRenderer {
     const tokens: number[] = [];
     for (const part of escaper.split(text)) {
       if (isStopped?.() === true) throw new RenderStopped();
-      // Tokenizing a long text takes a hundred times its memory, so it is not begun in vain.
+      // Tokenizing a long text takes a hundred times its memory, so a text that cannot fit is not tokenized.
       const fewest = tokens.length + this.#fewestTokens(part, mostTokens - tokens.length);
       if (fewest > mostTokens) throw new PromptTooLong(fewest);
       for (const token of this.#model.tokenize(part)) tokens.push(token);
@@ -93,7 +93,7 @@ export class PromptRenderer {
     return this.#model.tokenize(text).length;
   }
 
-  /** A number of tokens that a text does not stay below; 0 where it has too few bytes for more than so many. */
+  /** A lower bound for the number of tokens of a text. 0 where the text has too few bytes to exceed `tokens`. */
   #fewestTokens(text: string, tokens: number): number {
     return text.length * mostBytesOfCharacter <= tokens ? 0 : (this.#model.fewestTokens?.(text) ?? 0);
   }

@@ -10,7 +10,7 @@ import type { FailureStage } from "./stage.ts";
 import { cancelEntry } from "./take-entry.ts";
 import { answerEarly, hasUnreadBody } from "./unread-body.ts";
 
-/** Gives back what the request has taken, where it is owed, and answers with the error. */
+/** Cancels what a request has taken from the limits where the service could not serve it, and answers with the error. */
 export function failRequest(limits: Limits, log: Log): FailureStage {
   return async function failRequest(thrown, req, res) {
     try {

@@ -16,7 +16,7 @@ import {
  * with user information, and a URI of that length with many escaped bytes.
  */
 interface ShortFormat {
-  /** Up to this length the characters are counted, and nothing is left out. */
+  /** Up to this length, characters are counted exactly and no valid text is left out. */
   readonly counted: number;
   /** A pattern of texts of at most `most` characters, which is more than `counted`. */
   readonly pattern: (most: number) => string;
@@ -49,7 +49,7 @@ const email =
     return `(?=[^@]{1,${local}}@)${localPart(letters)}@(${domain})`;
   };
 
-/** How a number of characters is shared out among the parts of a URI. */
+/** Divides the characters of a URI among its parts. */
 function shares(most: number): { host: number; shortHost: number; tail: number; escapes: number } {
   const fixed = mostOfScheme + "://".length + mostOfPort;
   const host = Math.min(mostOfHost, (most - fixed) >> 2);
