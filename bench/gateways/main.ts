@@ -74,6 +74,9 @@ async function runSoak({ kinds, out }: Flags, minutes: number): Promise<void> {
     writeFileSync(join(target, `soak-${kind.name}.json`), `${JSON.stringify(result, undefined, 2)}\n`);
     writeFileSync(join(target, `soak-${kind.name}.md`), page);
     process.stdout.write(page);
+    if (result.failure === undefined) continue;
+    process.exitCode = aborted.signal.aborted ? 130 : 1;
+    break;
   }
   log(`Saved in ${target}`);
 }

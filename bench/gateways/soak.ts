@@ -11,6 +11,8 @@ import type { Subject, SubjectKind } from "./subjects/subject.ts";
 export interface Soak {
   readonly subject: string;
   readonly samples: readonly Sample[];
+  /** Why it ended early; absent where it ran its time. */
+  readonly failure?: string;
 }
 
 export interface Sample {
@@ -35,7 +37,7 @@ const tokens = 20;
 /** Between the last answer of a part and the look at the memory. */
 const settleMs = 1000;
 
-/** Loads the subject at the engine's pace, and looks at its memory after each part. When aborted, it returns the samples so far. */
+/** Loads the subject at the engine's pace, and looks at its memory after each part. What ends it early leaves the samples so far. */
 export async function soak(kind: SubjectKind, engine: SimulatedEngine, plan: SoakPlan): Promise<Soak> {
   const folder = join(plan.folder, kind.name);
   mkdirSync(folder, { recursive: true });
@@ -47,11 +49,14 @@ export async function soak(kind: SubjectKind, engine: SimulatedEngine, plan: Soa
   const began = performance.now();
   const minutes = (): number => (performance.now() - began) / 60_000;
   let answers = 0;
-  while (minutes() < plan.minutes && !plan.signal.aborted) {
-    for (const isStream of [false, true]) answers += await loadPart(subject, isStream, { ...plan, folder });
-    // An interrupt from a terminal reaches the subject, too.
-    if (plan.signal.aborted) break;
-    await wait(settleMs);
+  while (minutes() < plan.minutes) {
+    try {
+      for (const isStream of [false, true]) answers += await loadPart(subject, isStream, { ...plan, folder });
+      await wait(settleMs, undefined, { signal: plan.signal });
+    } catch (error) {
+      // An interrupt from a terminal may end the load before it is seen here.
+      return { subject: kind.title, samples, failure: error instanceof Error ? error.message : String(error) };
+    }
     const bytes = useOfTree(pid).memoryBytes;
     samples.push({ minutes: minutes(), bytes, answers });
     plan.log(`${minutes().toFixed(1)} of ${plan.minutes} minutes: ${(bytes / 1e6).toFixed(1)} MB, ${answers} answers`);
@@ -60,19 +65,13 @@ export async function soak(kind: SubjectKind, engine: SimulatedEngine, plan: Soa
 }
 
 async function loadPart(subject: Subject, stream: boolean, { folder, signal }: SoakPlan): Promise<number> {
-  if (signal.aborted) return 0;
   const { port, path, headers } = subject;
   const body = bodyOf(tokens, stream);
   const load = { port, path, headers, body, connections, seconds: partSeconds, spreadSeconds: 1 };
-  try {
-    const { result } = await runLoad(load, folder, () => undefined, signal);
-    const { answers, refused, cut, wrong, sample } = result;
-    if (refused + cut + wrong > 0) throw new LoadFailed(`${refused} refused, ${cut} cut, ${wrong} wrong (${sample})`);
-    return answers;
-  } catch (error) {
-    if (signal.aborted) return 0;
-    throw error;
-  }
+  const { result } = await runLoad(load, folder, () => undefined, signal);
+  const { answers, refused, cut, wrong, sample } = result;
+  if (refused + cut + wrong > 0) throw new LoadFailed(`${refused} refused, ${cut} cut, ${wrong} wrong (${sample})`);
+  return answers;
 }
 
 /** Bytes per ten minutes, by least squares over the samples after the first third, which is the warm-up. NaN for fewer than two. */
@@ -87,7 +86,7 @@ export function growthOf(samples: readonly Sample[]): number {
 }
 
 /** The curve as Markdown: a row for about every tenth of the time, each with the least of its samples. */
-export function writeSoak({ subject, samples }: Soak): string {
+export function writeSoak({ subject, samples, failure }: Soak): string {
   const last = samples.at(-1)?.minutes ?? 0;
   const rows = Array.from({ length: 10 }, (_, tenth) => {
     const [from, to] = [(tenth * last) / 10, ((tenth + 1) * last) / 10];
@@ -102,6 +101,7 @@ export function writeSoak({ subject, samples }: Soak): string {
     Number.isFinite(growth)
       ? `${subject}: ${growth.toFixed(2)} MB of growth in 10 minutes, by a straight line through the samples of the last two thirds.`
       : `${subject}: the soak was too short to tell its growth.`,
+    ...(failure === undefined ? [] : ["", `It ended early: ${failure}.`]),
     "",
     "| minutes | least memory, MB | answers so far |",
     "| --- | --- | --- |",

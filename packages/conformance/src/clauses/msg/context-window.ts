@@ -36,9 +36,9 @@ function talk(context: Context, turns: number): Members {
   };
 }
 
-/** The number of words per message with which the longest conversation is well beyond the context window. */
+/** The number of words per message with which the longest conversation is beyond the context window, and mostly within twice that. */
 function wordsFor(context: Context): number {
-  const words = Math.ceil((contextLength(context) / mostMessages) * 1.5);
+  const words = Math.ceil((contextLength(context) / mostMessages) * 1.2);
   if (words * 5 * mostMessages > limit("maxBodyBytes") * 0.9)
     cannot("the context window is larger than the largest body");
   return words;
@@ -61,6 +61,13 @@ function almostFull(context: Context, room = 20): Members {
   const turns = Math.floor((contextLength(context) - room - first) / turn);
   if (turns < 1 || turns > longest) cannot("no conversation fills this context");
   return talk(context, turns);
+}
+
+/** The turns of a conversation that is too long and has to be counted exactly: the longest one, unless it is beyond twice the context. */
+function countedTurns(context: Context): number {
+  const { first, turn } = sizesOf(context);
+  const window = contextLength(context);
+  return first + longest * turn <= 2 * window ? longest : Math.floor((1.5 * window - first) / turn);
 }
 
 /** A structured output that is longer than the room left, if the model supports it: otherwise the model may end early. */
@@ -105,6 +112,16 @@ export const contextSteps: readonly Step[] = [
     requests: (context) => [chat(context, talk(context, longest))],
   },
   {
+    name: "too long a prompt, counted",
+    needs: ["models", "one turn", "too long a prompt"],
+    isValid: true,
+    coveredBy: (context) => {
+      if (countedTurns(context) !== longest) cannot("the longest conversation is beyond twice the context");
+      return context.answer("too long a prompt").name;
+    },
+    requests: (context) => [chat(context, talk(context, countedTurns(context)))],
+  },
+  {
     name: "a maximum beyond the context",
     needs: ["models", "one turn"],
     isValid: true,
@@ -137,6 +154,20 @@ export const contextSteps: readonly Step[] = [
     ],
   },
 ];
+
+/** @param size the tokens of the prompt, as computed; beyond twice the context a smaller number will do that is above it, too */
+function mustHoldSizes(context: Context, answer: Answer, size: number): void {
+  mustRefuse(answer, overflow);
+  const window = contextLength(context);
+  for (const [name, wanted] of Object.entries({ context_length: window, max_completion_tokens: 16 })) {
+    const found = at(answer.json, `/error/details/${name}`);
+    must(found === wanted, answer, `details.${name} ${wanted}`, show(found));
+  }
+  const told = at(answer.json, "/error/details/prompt_tokens");
+  const isCounted = told === size || (typeof told === "number" && told > 2 * window && told < size);
+  const wanted = size > 2 * window ? `above ${2 * window}, and at most ${size}` : String(size);
+  must(isCounted, answer, `details.prompt_tokens ${wanted}`, show(told));
+}
 
 export const contextChecks: readonly Check[] = [
   {
@@ -174,23 +205,14 @@ export const contextChecks: readonly Check[] = [
   },
   {
     clause: "MSG-25",
-    how: "Compares the details of the overflow with the model object, and with the size computed from a short conversation.",
-    uses: [...tooLong, "one turn"],
+    how: "Compares the details of overflows with the model object, and with the sizes computed from a short conversation.",
+    uses: [...tooLong, "too long a prompt, counted", "one turn"],
     judge: (context) => {
       const { first, turn } = sizesOf(context);
-      for (const answer of overflows(context)) {
-        mustRefuse(answer, overflow);
-        const asked = {
-          context_length: contextLength(context),
-          prompt_tokens: first + longest * turn,
-          max_completion_tokens: 16,
-        };
-        for (const [name, wanted] of Object.entries(asked)) {
-          const found = at(answer.json, `/error/details/${name}`);
-          must(found === wanted, answer, `details.${name} ${wanted}`, show(found));
-        }
-      }
-      return `prompt_tokens ${first + longest * turn}, as computed`;
+      const counted = first + countedTurns(context) * turn;
+      mustHoldSizes(context, context.answer("too long a prompt, counted"), counted);
+      for (const answer of overflows(context)) mustHoldSizes(context, answer, first + longest * turn);
+      return `prompt_tokens ${counted}, as computed`;
     },
   },
   {
