@@ -28,6 +28,11 @@ export class ContentText {
     return this.#take(this.#decoder.decode(Uint8Array.from(token.bytes), { stream: true }));
   }
 
+  /** Text whose tokens nobody asks for: it has whole characters already. Half a surrogate pair becomes U+FFFD. */
+  pushText(text: string): SafeText {
+    return this.#take(text.toWellFormed());
+  }
+
   /** The content has ended without a stop string: emits what was held back. An incomplete character becomes U+FFFD. */
   flush(): SafeText {
     const last = this.#take(this.#decoder.decode());
@@ -41,6 +46,7 @@ export class ContentText {
     this.#decoded += decoded.length;
     const { text, isStopped } = this.#stops.push(decoded);
     this.#emitted += text.length;
+    if (this.#waiting.length === 0) return { text, tokens: [], isStopped };
     const first = this.#waiting.findIndex(({ start }) => start >= this.#emitted);
     const tokens = this.#waiting.splice(0, first < 0 ? this.#waiting.length : first);
     return { text, tokens: tokens.map(({ token }) => token), isStopped };

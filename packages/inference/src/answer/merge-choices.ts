@@ -1,7 +1,7 @@
 /**
  * Merges generators into one, in the order in which they yield. Leaving the loop, or the failure of one generator, closes
  * all of them and waits until they have ended.
- * @param leave called before that wait: makes generators that wait for something end soon
+ * @param leave called before that wait, unless all have ended by themselves: makes generators that wait for something end soon
  */
 export async function* mergeChoices<T>(
   generators: readonly AsyncGenerator<T>[],
@@ -27,7 +27,7 @@ export async function* mergeChoices<T>(
       pending.set(index, next(index, generator));
     }
   } finally {
-    leave();
+    if (pending.size > 0) leave();
     await Promise.allSettled(pending.values());
     await Promise.allSettled(generators.map((generator) => generator.return(undefined)));
   }
@@ -38,9 +38,11 @@ async function* alone<T>(
   generator: AsyncGenerator<T>,
   leave: () => void,
 ): AsyncGenerator<readonly [index: number, value: T]> {
+  let isWhole = false;
   try {
     for await (const value of generator) yield [0, value];
+    isWhole = true;
   } finally {
-    leave();
+    if (!isWhole) leave();
   }
 }

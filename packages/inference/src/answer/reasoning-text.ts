@@ -9,6 +9,11 @@ export class ReasoningText {
     return this.#take(this.#decoder.decode(Uint8Array.from(bytes), { stream: true }));
   }
 
+  /** Text that has whole characters already. Half a surrogate pair becomes U+FFFD. */
+  pushText(text: string): string {
+    return this.#take(text.toWellFormed());
+  }
+
   /** The reasoning has ended: an incomplete character becomes U+FFFD. */
   flush(): string {
     return this.#take(this.#decoder.decode());

@@ -18,6 +18,7 @@ export class StopStrings {
   }
 
   push(text: string): Released {
+    if (this.#stops.length === 0) return { text, isStopped: false };
     const whole = this.#held + text;
     const start = this.#firstStop(whole);
     if (start !== undefined) {

@@ -5,6 +5,7 @@ import type { EngineUsage } from "../engine.ts";
  * @returns the usage of the request, given the latest counters of one choice
  */
 export function sumUsage(n: number): (choice: number, counted: EngineUsage) => EngineUsage {
+  if (n === 1) return (_choice, counted) => counted;
   const nothing: EngineUsage = { prompt_tokens: 0, cached_tokens: 0, completion_tokens: 0, reasoning_tokens: 0 };
   const latest = Array.from({ length: n }, () => nothing);
   return (choice, counted) => {

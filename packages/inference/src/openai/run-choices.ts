@@ -30,14 +30,16 @@ export async function* runChoices(
 ): AsyncGenerator<readonly EngineEvent[]> {
   const stop = new AbortController();
   const either = AbortSignal.any([signal, stop.signal]);
+  let isWhole = false;
   try {
     signal.throwIfAborted();
     const choices = await begin(either);
     for await (const events of combineChoices(choices.map(readChoice), () => stop.abort())) yield events;
+    isWhole = true;
   } catch (error) {
     throw signal.aborted ? signal.reason : asEngineError(error);
   } finally {
-    stop.abort();
+    if (!isWhole) stop.abort();
   }
 }
 

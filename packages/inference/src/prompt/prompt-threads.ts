@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { FairQueue } from "../fair/fair-queue.ts";
-import type { PromptAnswer, PromptJob } from "./prompt-worker.ts";
+import type { PromptAnswer, PromptJob, WantedPrompt } from "./prompt-worker.ts";
 import { PromptTooLong, TemplateRefusal } from "./render-prompt.ts";
 import type { PromptRequest } from "../engine.ts";
 import { charactersIn } from "./characters-in.ts";
@@ -16,6 +16,9 @@ const sizes = [
   { size: "long", mostCharacters: 256 * 1024, jobsAtATime: 1 },
   { size: "huge", mostCharacters: Number.POSITIVE_INFINITY, jobsAtATime: 1 },
 ] as const;
+
+/** Characters of a prompt that is made in a few milliseconds, so that stopping it would save nothing. */
+const mostUnstopped = 4096;
 
 type Size = (typeof sizes)[number]["size"];
 
@@ -82,7 +85,11 @@ export class PromptThreads {
     if (cached && isSame(cached.request, request)) return cached.prompt;
     const characters = charactersIn(request);
     const owner = { keyId: origin?.key ?? "", signal };
-    const prompt = await this.#run(characters, owner, (thread) => thread.render(request, signal, mostTokens));
+    const prompt = await this.#run(characters, owner, async (thread) => {
+      signal.throwIfAborted();
+      if (characters <= mostUnstopped) return thread.render({ request, mostTokens });
+      return thread.renderUnless(signal, { request, mostTokens });
+    });
     this.#cache.set(messages, { request, prompt });
     return prompt;
   }
@@ -162,16 +169,19 @@ class PromptThread {
     return thread;
   }
 
+  async render(wanted: WantedPrompt): Promise<Prompt> {
+    const answer = await this.#send({ id: this.#next++, ...wanted });
+    if ("prompt" in answer) return answer.prompt;
+    throw failureOf(answer);
+  }
+
   /** The promise settles when the thread is free again, even if the signal has stopped the work. */
-  async render(request: PromptRequest, signal: AbortSignal, mostTokens: number): Promise<Prompt> {
-    signal.throwIfAborted();
+  async renderUnless(signal: AbortSignal, wanted: WantedPrompt): Promise<Prompt> {
     const stop = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     const abort = (): void => void Atomics.store(stop, 0, 1);
     signal.addEventListener("abort", abort, { once: true });
     try {
-      const answer = await this.#send({ id: this.#next++, request, stop, mostTokens });
-      if ("prompt" in answer) return answer.prompt;
-      throw failureOf(answer);
+      return await this.render({ ...wanted, stop });
     } finally {
       signal.removeEventListener("abort", abort);
     }

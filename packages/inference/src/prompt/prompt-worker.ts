@@ -3,15 +3,14 @@ import { PromptTooLong, TemplateRefusal } from "./render-prompt.ts";
 import type { PromptRequest } from "../engine.ts";
 import type { Prompt, PromptRenderer } from "./render-prompt.ts";
 
-export type PromptJob = { readonly id: number } & (
-  | {
-      readonly request: PromptRequest;
-      /** Shared memory: not 0 when nobody waits for the prompt any more. */
-      readonly stop: Int32Array;
-      readonly mostTokens: number;
-    }
-  | { readonly text: string }
-);
+export interface WantedPrompt {
+  readonly request: PromptRequest;
+  readonly mostTokens: number;
+  /** Shared memory: not 0 when nobody waits for the prompt any more. Absent: it is made in any case. */
+  readonly stop?: Int32Array;
+}
+
+export type PromptJob = { readonly id: number } & (WantedPrompt | { readonly text: string });
 
 export type PromptAnswer = { readonly id: number } & (
   | { readonly prompt: Prompt }
@@ -28,12 +27,14 @@ export function servePrompts(renderer: PromptRenderer): void {
   parentPort?.postMessage("ready");
 }
 
+const isSet = (stop: Int32Array | undefined): boolean => stop !== undefined && Atomics.load(stop, 0) !== 0;
+
 function answer(renderer: PromptRenderer, job: PromptJob): PromptAnswer {
   const { id } = job;
   try {
     if ("text" in job) return { id, count: renderer.countText(job.text) };
     const { request, stop, mostTokens } = job;
-    return { id, prompt: renderer.render(request, { isStopped: () => Atomics.load(stop, 0) !== 0, mostTokens }) };
+    return { id, prompt: renderer.render(request, { isStopped: () => isSet(stop), mostTokens }) };
   } catch (error) {
     if (error instanceof PromptTooLong) return { id, tooLong: error.tokens };
     if (error instanceof TemplateRefusal) return { id, refusal: error.message };

@@ -54,7 +54,7 @@ export class EndpointPool implements Upstream {
   /** Another endpoint is tried only as long as nothing of an answer has arrived. */
   async #withFailover<T>(ask: (endpoint: Endpoint) => Promise<T>): Promise<T> {
     const tried = new Set<Endpoint>();
-    let failure: unknown = new EngineError("unavailable", "no engine of this model answers");
+    let failure: unknown;
     for (let next = this.#choose(tried); next; next = this.#choose(tried)) {
       tried.add(next);
       try {
@@ -64,7 +64,7 @@ export class EndpointPool implements Upstream {
         failure = error;
       }
     }
-    throw failure;
+    throw failure ?? new EngineError("unavailable", "no engine of this model answers");
   }
 
   #choose(tried: ReadonlySet<Endpoint>): Endpoint | undefined {

@@ -9,7 +9,7 @@ parentPort?.on("message", (job: PromptJob) => {
   const content = typeof said === "string" ? said : "";
   if (content === "die") throw new Error("out of memory");
   if (content === "leave") process.exit(0);
-  if (content.startsWith("endless")) while (Atomics.load(job.stop, 0) === 0);
+  if (content.startsWith("endless") && job.stop) while (Atomics.load(job.stop, 0) === 0);
   parentPort?.postMessage({ id: job.id, prompt: { tokens: [content.length], opensInReasoning: false } });
 });
 parentPort?.postMessage("ready");

@@ -74,7 +74,7 @@ async function receive(req: IncomingMessage, res: ServerResponse, timeoutMs: num
       if (chunks.size > maxBodyBytes) reject(tooLarge());
     },
     end: (): void => resolve(chunks.join()),
-    close: (): void => reject(new HangUp()),
+    close: (): void => void (req.readableEnded || reject(new HangUp())),
     error: (): void => reject(new HangUp()),
   };
   const timer = setTimeout(() => reject(tooSlow(timeoutMs)), timeoutMs);

@@ -1,6 +1,7 @@
 import { EngineError } from "@parley/inference";
 import type { EngineEvent, EngineUsage } from "@parley/inference";
 import type { Meter } from "../metering/meter.ts";
+import { joinTexts } from "./join-texts.ts";
 import type { ChunkChoice, ChunkMaker } from "./to-chunks.ts";
 
 /** What one batch of an engine's events adds to an answer; the last one brings the usage alone. */
@@ -12,6 +13,8 @@ export interface AnswerBatch {
 export interface RelayOptions {
   readonly meter: Meter;
   readonly chunks: ChunkMaker;
+  /** Nobody sees the pieces of the text: those that arrive together are handled as one. */
+  readonly isCollected: boolean;
   /** An error in the words of the service. */
   readonly explain: (error: unknown) => unknown;
 }
@@ -23,13 +26,13 @@ export interface RelayOptions {
  */
 export async function* relayAnswer(
   events: AsyncIterable<readonly EngineEvent[]>,
-  { meter, chunks, explain }: RelayOptions,
+  { meter, chunks, isCollected, explain }: RelayOptions,
 ): AsyncGenerator<AnswerBatch> {
   try {
     for await (const batch of events) {
       const choices: ChunkChoice[] = [];
       try {
-        for (const event of batch) {
+        for (const event of isCollected ? joinTexts(batch) : batch) {
           meter.count(event.usage);
           chunks.push(event, choices);
           if (event.kind === "finish") meter.endChoice();

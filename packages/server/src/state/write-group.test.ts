@@ -1,5 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
-import { beforeEach, expect, test } from "vitest";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { WriteGroup } from "./write-group.ts";
 
 let database: DatabaseSync;
@@ -32,6 +33,23 @@ test("a change that fails takes none of the others with it", async () => {
   const results = await Promise.allSettled([group.add(insert(1)), group.add(insert(1)), group.add(insert(2))]);
   expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
   expect(written()).toEqual([1, 2]);
+});
+
+test("while several changes come together, those of a few turns are one commit, and a single one never waits", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  await group.add(insert(1));
+  await group.add(insert(2));
+  await Promise.all([group.add(insert(3)), group.add(insert(4))]);
+  expect(commits).toBe(3);
+  const busy = [group.add(insert(5))];
+  await nextTurn();
+  busy.push(group.add(insert(6)));
+  await nextTurn();
+  expect(commits).toBe(3);
+  vi.advanceTimersByTime(2);
+  await Promise.all(busy);
+  expect([written(), commits]).toEqual([[1, 2, 3, 4, 5, 6], 4]);
 });
 
 test("every change fails when nothing can be written", async () => {

@@ -7,12 +7,21 @@ interface Write {
   readonly onFailed: (error: unknown) => void;
 }
 
-/** Commits what one turn of the event loop writes in one transaction: a commit costs more than most changes. */
+/** While there is much to write, so many milliseconds of it are one transaction. */
+const groupMs = 2;
+
+/**
+ * Commits what one turn of the event loop writes in one transaction: a commit costs more than most changes. While several changes
+ * come together, it waits for those of a few turns.
+ */
 export class WriteGroup implements Disposable {
   readonly #database: DatabaseSync;
   readonly #onCommit: () => void;
   #waiting: Write[] = [];
-  #immediate: NodeJS.Immediate | undefined;
+  /** Calls off the commit that is due. */
+  #callOff: (() => void) | undefined;
+  #committedMs = -Infinity;
+  #isBusy = false;
 
   /** @param onCommit called after each commit */
   constructor(database: DatabaseSync, onCommit: () => void) {
@@ -24,14 +33,26 @@ export class WriteGroup implements Disposable {
   add(change: () => void): Promise<void> {
     const { promise, resolve: onWritten, reject: onFailed } = Promise.withResolvers<void>();
     this.#waiting.push({ change, onWritten, onFailed });
-    this.#immediate ??= setImmediate(() => this.#commit());
+    this.#callOff ??= this.#commitSoon();
     return promise;
   }
 
+  #commitSoon(): () => void {
+    const waitMs = this.#isBusy ? this.#committedMs + groupMs - performance.now() : 0;
+    if (waitMs <= 0) {
+      const immediate = setImmediate(() => this.#commit());
+      return () => clearImmediate(immediate);
+    }
+    const timer = setTimeout(() => this.#commit(), waitMs);
+    return () => clearTimeout(timer);
+  }
+
   #commit(): void {
-    this.#immediate = undefined;
+    this.#callOff = undefined;
     const writes = this.#waiting;
     this.#waiting = [];
+    this.#isBusy = writes.length > 1;
+    this.#committedMs = performance.now();
     try {
       this.#write(writes);
     } catch (error) {
@@ -58,8 +79,8 @@ export class WriteGroup implements Disposable {
 
   /** Commits what waits. To be called before the database is closed. */
   [Symbol.dispose](): void {
-    if (this.#immediate === undefined) return;
-    clearImmediate(this.#immediate);
+    if (!this.#callOff) return;
+    this.#callOff();
     this.#commit();
   }
 }

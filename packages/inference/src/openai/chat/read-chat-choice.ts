@@ -4,13 +4,12 @@ import { ReasoningText } from "../../answer/reasoning-text.ts";
 import { EngineError } from "../../engine.ts";
 import type { EngineRequest, EngineUsage, FinishReason } from "../../engine.ts";
 import { specialToken } from "../../prompt/special-tokens.ts";
-import { utf8 } from "../../prompt/token-bytes.ts";
 import type { ChoiceDelta, Finish } from "../../answer/combine-choices.ts";
 import type { ChoiceReader } from "../run-choices.ts";
 import { validateContent } from "./validate-answer.ts";
 import { CallReader } from "./read-calls.ts";
 import { ChatReader } from "./read-chat.ts";
-import type { ChatFinish, ChatStep, ChatUsage } from "./read-chat.ts";
+import type { ChatFinish, ChatStep } from "./read-chat.ts";
 import { ContentReader } from "./read-content.ts";
 
 const broken = (what: string): EngineError => new EngineError("protocol", `the engine ${what}`);
@@ -39,7 +38,7 @@ export class ChatChoiceReader implements ChoiceReader {
 
   constructor({ request, plan, promptTokens, countTokens }: ChatChoice) {
     this.#chat = new ChatReader(promptTokens);
-    this.#counted = withoutSource(this.#chat.usage);
+    this.#counted = this.#chat.usage;
     this.#request = request;
     this.#plan = plan;
     this.#countTokens = countTokens;
@@ -59,9 +58,14 @@ export class ChatChoiceReader implements ChoiceReader {
     this.#isDone = data === "[DONE]";
     if (this.#isDone) return;
     const step = this.#chat.push(data);
-    this.#counted = withoutSource(this.#chat.usage);
+    this.#counted = this.#chat.usage;
     if (!step) return;
-    for (const delta of this.#take(step)) deltas.push(this.#count(delta));
+    const added: AnswerDelta[] = [];
+    try {
+      this.#take(step, added);
+    } finally {
+      for (const delta of added) deltas.push(this.#count(delta));
+    }
     const finish = this.#finishBefore(step);
     if (finish === undefined) return;
     // What follows was not asked for.
@@ -72,34 +76,40 @@ export class ChatChoiceReader implements ChoiceReader {
   async end(deltas: ChoiceDelta[]): Promise<void> {
     if (this.#hasFinished) return;
     const reason = this.#chat.end();
-    if (this.#calls.count === 0) for (const delta of this.#flush()) deltas.push(this.#count(delta));
-    if (!this.#chat.usage.isReported) this.#counted = await this.#countText();
+    const held: AnswerDelta[] = [];
+    if (this.#calls.count === 0) this.#flush(held);
+    for (const delta of held) deltas.push(this.#count(delta));
+    if (!this.#chat.isUsageReported) this.#counted = await this.#countText();
     this.#finish(this.#finishFor(reason), deltas);
   }
 
-  *#take({ reasoning, content, calls, pieces }: ChatStep): Generator<AnswerDelta> {
+  #take({ reasoning, content, calls, pieces }: ChatStep, added: AnswerDelta[]): void {
     if (reasoning !== "") {
       this.#reasoningText += reasoning;
-      yield* reasoningDelta(this.#reasoning.push(utf8(reasoning)));
+      added.push(...reasoningDelta(this.#reasoning.pushText(reasoning)));
     }
     // After a call only another call may follow.
     if (this.#calls.count === 0) {
-      if (content !== "") yield* reasoningDelta(this.#reasoning.flush());
-      yield* this.#content.push(this.#withoutBreaks(content), pieces);
+      if (content !== "") this.#endReasoning(added);
+      this.#content.push(this.#withoutBreaks(content), pieces, added);
     }
     if (reasoning !== "" || calls.length > 0) this.#content.dropPieces();
     for (const call of calls) {
-      if (this.#calls.count === 0) yield* this.#flush();
+      if (this.#calls.count === 0) this.#flush(added);
       if (this.#isOneTooMany(call)) return;
       const delta = this.#calls.push(call);
-      if (delta) yield delta;
+      if (delta) added.push(delta);
     }
   }
 
   /** What was held back is reasoning or content after all. */
-  *#flush(): Generator<AnswerDelta> {
-    yield* reasoningDelta(this.#reasoning.flush());
-    yield* this.#content.flush();
+  #flush(added: AnswerDelta[]): void {
+    this.#endReasoning(added);
+    this.#content.flush(added);
+  }
+
+  #endReasoning(added: AnswerDelta[]): void {
+    if (this.#reasoningText !== "") added.push(...reasoningDelta(this.#reasoning.flush()));
   }
 
   /** Line breaks right after reasoning separate it from the content and belong to neither. */
@@ -150,5 +160,3 @@ export class ChatChoiceReader implements ChoiceReader {
     return { ...delta, counted: this.#counted };
   }
 }
-
-const withoutSource = ({ isReported: _isReported, ...counted }: ChatUsage): EngineUsage => counted;

@@ -1,8 +1,8 @@
 import { EngineError } from "../../engine.ts";
-import type { OutputToken } from "../../engine.ts";
+import type { EngineUsage, OutputToken } from "../../engine.ts";
 import { utf8 } from "../../prompt/token-bytes.ts";
 import { asStreamFailure } from "../engine-failure.ts";
-import type { ChatChunk, ChunkChoice, ChunkLogprob, ChunkUsage } from "./chat-chunk.ts";
+import type { ChatChunk, ChunkCall, ChunkChoice, ChunkLogprob, ChunkUsage } from "./chat-chunk.ts";
 
 /** What one event of the upstream's stream adds to a choice. */
 export interface ChatStep {
@@ -21,15 +21,6 @@ export interface CallDelta {
   readonly arguments: string;
 }
 
-export interface ChatUsage {
-  readonly prompt_tokens: number;
-  readonly completion_tokens: number;
-  readonly cached_tokens: number;
-  readonly reasoning_tokens: number;
-  /** The other side has counted; otherwise every event with something in it stands for a token. */
-  readonly isReported: boolean;
-}
-
 export type ChatFinish = "stop" | "length" | "tool_calls" | "content_filter";
 
 /**
@@ -37,7 +28,8 @@ export type ChatFinish = "stop" | "length" | "tool_calls" | "content_filter";
  * contract knows; `abort`, `error`, an error frame and silence are failures.
  */
 export class ChatReader {
-  #usage: ChatUsage;
+  #usage: EngineUsage;
+  #isUsageReported = false;
   #reason: string | undefined;
 
   /** @param promptTokens our own count, used until the upstream reports its own */
@@ -45,8 +37,13 @@ export class ChatReader {
     this.#usage = { ...nothing, prompt_tokens: promptTokens };
   }
 
-  get usage(): ChatUsage {
+  get usage(): EngineUsage {
     return this.#usage;
+  }
+
+  /** The other side has counted; otherwise every event with something in it stands for a token. */
+  get isUsageReported(): boolean {
+    return this.#isUsageReported;
   }
 
   /** @param data any but `[DONE]` @throws {EngineError} `crashed` where it broke off, `protocol` for what no such service says */
@@ -56,7 +53,9 @@ export class ChatReader {
     if (error !== undefined) throw asStreamFailure(error, this.#usage.completion_tokens === 0);
     const choice = chunk.choices?.[0];
     const delta = readDelta(choice);
-    this.#usage = usageOf(chunk.usage ?? undefined, this.#usage, delta);
+    const counted = delta.hasOutput && !this.#isUsageReported ? 1 : 0;
+    this.#usage = usageOf(chunk.usage ?? undefined, this.#usage, delta, counted);
+    this.#isUsageReported ||= Boolean(chunk.usage);
     if (!choice) return undefined;
     if (this.#reason !== undefined && delta.hasOutput) {
       throw new EngineError("protocol", "the engine went on after the end of a choice");
@@ -74,13 +73,7 @@ export class ChatReader {
   }
 }
 
-const nothing: ChatUsage = {
-  prompt_tokens: 0,
-  completion_tokens: 0,
-  cached_tokens: 0,
-  reasoning_tokens: 0,
-  isReported: false,
-};
+const nothing: EngineUsage = { prompt_tokens: 0, completion_tokens: 0, cached_tokens: 0, reasoning_tokens: 0 };
 
 const isLegal = (reason: string | undefined): reason is ChatFinish =>
   reason === "stop" || reason === "length" || reason === "tool_calls" || reason === "content_filter";
@@ -102,17 +95,22 @@ function readDelta(choice: ChunkChoice | undefined): Delta {
   const { reasoning, reasoning_content, content, tool_calls } = choice?.delta ?? {};
   // vLLM and some others write `reasoning`; older vLLM and many others write `reasoning_content`.
   const reasoningText = reasoning ?? reasoning_content ?? "";
-  const calls = (tool_calls ?? []).map((call) => ({
-    index: call.index ?? undefined,
-    id: call.id ?? undefined,
-    // Some repeat it, empty.
-    name: call.function?.name || undefined,
-    arguments: call.function?.arguments ?? "",
-  }));
-  const pieces = (choice?.logprobs?.content ?? []).map(toPiece);
+  const calls = tool_calls?.map(toCall) ?? none;
+  const pieces = choice?.logprobs?.content?.map(toPiece) ?? none;
   const hasOutput = reasoningText !== "" || (content ?? "") !== "" || calls.length > 0;
   return { reasoning: reasoningText, content: content ?? "", calls, pieces, hasOutput };
 }
+
+/** Most events have neither calls nor tokens. */
+const none: readonly never[] = [];
+
+const toCall = (call: ChunkCall): CallDelta => ({
+  index: call.index ?? undefined,
+  id: call.id ?? undefined,
+  // Some repeat it, empty.
+  name: call.function?.name || undefined,
+  arguments: call.function?.arguments ?? "",
+});
 
 const toPiece = (one: ChunkLogprob): OutputToken => ({
   ...toAlternative(one),
@@ -129,9 +127,10 @@ const toAlternative = ({
   logprob: Math.min(0, logprob),
 });
 
-function usageOf(reported: ChunkUsage | undefined, before: ChatUsage, delta: Delta): ChatUsage {
-  const counted = before.completion_tokens + (delta.hasOutput && !before.isReported ? 1 : 0);
-  const completion_tokens = Math.max(before.completion_tokens, reported?.completion_tokens ?? counted);
+/** @param counted the tokens that the event stands for, where the other side does not say it */
+function usageOf(reported: ChunkUsage | undefined, before: EngineUsage, delta: Delta, counted: 0 | 1): EngineUsage {
+  const completed = reported?.completion_tokens ?? before.completion_tokens + counted;
+  const completion_tokens = Math.max(before.completion_tokens, completed);
   const added = delta.reasoning === "" ? 0 : Math.max(1, completion_tokens - before.completion_tokens);
   const reasoned = reported?.completion_tokens_details?.reasoning_tokens ?? before.reasoning_tokens + added;
   return {
@@ -139,6 +138,5 @@ function usageOf(reported: ChunkUsage | undefined, before: ChatUsage, delta: Del
     completion_tokens,
     cached_tokens: reported?.prompt_tokens_details?.cached_tokens ?? before.cached_tokens,
     reasoning_tokens: Math.min(completion_tokens, Math.max(before.reasoning_tokens, reasoned)),
-    isReported: before.isReported || reported !== undefined,
   };
 }

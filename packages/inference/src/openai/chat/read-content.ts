@@ -1,8 +1,8 @@
 import type { AnswerDelta } from "../../answer/answer-parser.ts";
 import { ContentText } from "../../answer/content-text.ts";
+import type { SafeText } from "../../answer/content-text.ts";
 import { EngineError } from "../../engine.ts";
 import type { OutputToken } from "../../engine.ts";
-import { utf8 } from "../../prompt/token-bytes.ts";
 
 /** What ended the content before the other side did. */
 export type ContentStop = "stop string" | "raw call";
@@ -38,18 +38,17 @@ export class ContentReader {
     return this.#stopped;
   }
 
-  /** @param text what an event adds @param pieces its tokens; those of a character that is not whole come before its text */
-  *push(text: string, pieces: readonly OutputToken[]): Generator<AnswerDelta> {
+  /**
+   * @param text what an event adds
+   * @param pieces its tokens; those of a character that is not whole come before its text
+   * @param deltas what can be shown is appended
+   */
+  push(text: string, pieces: readonly OutputToken[], deltas: AnswerDelta[]): void {
+    this.#written += text;
+    if (!this.#rules.hasLogprobs) return this.#show(this.#shown.pushText(text), deltas);
     this.#waiting.push(...pieces);
     if (text === "") return;
-    this.#written += text;
-    for (const piece of this.#piecesOf(text)) {
-      if (this.#stopped) return;
-      const { isStopped, ...shown } = this.#shown.push(piece);
-      this.#length += shown.text.length;
-      if (isStopped) this.#stopped = this.#isAtCall ? "raw call" : "stop string";
-      yield* this.#step(shown);
-    }
+    for (const piece of this.#piecesOf(text)) this.#show(this.#shown.push(piece), deltas);
   }
 
   /** The tokens so far belong to reasoning or to a call. */
@@ -58,13 +57,19 @@ export class ContentReader {
   }
 
   /** There is no more: what was held back is text after all. */
-  *flush(): Generator<AnswerDelta> {
-    if (!this.#stopped) yield* this.#step(this.#shown.flush());
+  flush(deltas: AnswerDelta[]): void {
+    if (!this.#stopped) add(this.#shown.flush(), deltas);
+  }
+
+  #show(shown: SafeText, deltas: AnswerDelta[]): void {
+    if (this.#stopped) return;
+    this.#length += shown.text.length;
+    if (shown.isStopped) this.#stopped = this.#isAtCall ? "raw call" : "stop string";
+    add(shown, deltas);
   }
 
   /** @throws {EngineError} `protocol` where the tokens do not spell the text */
   #piecesOf(text: string): readonly OutputToken[] {
-    if (!this.#rules.hasLogprobs) return [{ token: text, bytes: utf8(text) }];
     const waiting = this.#waiting;
     this.#waiting = [];
     // The tokens that end the reasoning come in the same event as the first token of the content.
@@ -75,15 +80,14 @@ export class ContentReader {
     throw new EngineError("protocol", "the engine gave log-probabilities of other tokens than those of the text");
   }
 
-  *#step({ text, tokens }: { readonly text: string; readonly tokens: readonly OutputToken[] }): Generator<AnswerDelta> {
-    const reported = this.#rules.hasLogprobs ? tokens : [];
-    if (text !== "" || reported.length > 0) yield { kind: "text", text, tokens: reported };
-  }
-
   get #isAtCall(): boolean {
     const { callStart } = this.#rules;
     return callStart !== undefined && this.#written.startsWith(callStart, this.#length);
   }
+}
+
+function add({ text, tokens }: SafeText, deltas: AnswerDelta[]): void {
+  if (text !== "" || tokens.length > 0) deltas.push({ kind: "text", text, tokens });
 }
 
 const spell = (pieces: readonly OutputToken[]): string =>

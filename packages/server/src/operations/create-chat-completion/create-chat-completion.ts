@@ -81,7 +81,8 @@ async function run(
   const constrained = { ...request, max_tokens, grammars: compileGrammars(request, validated.schemas) };
   const meter = new Meter(permit, () => (record.firstEventMs = nowMs() - record.startedAtMs));
   const chunks = new ChunkMaker(n, hasLogprobs);
-  const batches = relayAnswer(model.engine.stream(constrained, signal), { meter, chunks, explain: toApiError });
+  const relayed = { meter, chunks, isCollected: !isStream, explain: toApiError };
+  const batches = relayAnswer(model.engine.stream(constrained, signal), relayed);
   const head = newHead(body.model, metadata.system_fingerprint, nowMs());
   const form = { head, toUsage: (usage: EngineUsage) => toUsage(usage, priceOf(usage, model.pricing)) };
   // Awaited here: leaving the block releases the permit.
