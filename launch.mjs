@@ -7,7 +7,7 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL(".", import.meta.url));
-const cli = join(root, "packages/server/src/cli/main.ts");
+const cli = join(root, "packages/server/src/cli/main.mjs");
 const neededNode = 24;
 
 /** What each verb runs, and whether it needs the development packages. */

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { RequestSchemas, compileGrammars, defaultTimings, startEmbeddedEngine } from "@parley/inference";
+import { RequestSchemas, compileGrammars, defaultTimings } from "@parley/inference";
+import { startEmbeddedEngine } from "@parley/inference/embedded";
 import type { ChildEngine, EngineRequest } from "@parley/inference";
 
 /**

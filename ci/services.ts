@@ -37,7 +37,7 @@ const fuzzTarget = (engine: string): Service => ({
 export const services = {
   /** What `start` starts. Every setting is its default but for its place, and what the file says with its reason. */
   server: {
-    command: ["node", "packages/server/src/cli/main.ts", "start", "--config", "ci/judged-server.yaml"],
+    command: ["node", "packages/server/src/cli/main.mjs", "start", "--config", "ci/judged-server.yaml"],
     image: "node",
     ports: { PARLEY_URL: 8080 },
     secrets: ["PARLEY_API_KEY"],

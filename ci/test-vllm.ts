@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { freemem, homedir } from "node:os";
 import { join } from "node:path";
-import { MissingForVllm, installVllm } from "@parley/inference";
+import { MissingForVllm, installVllm } from "@parley/inference/vllm";
 import { didNotRun } from "./step.ts";
 
 /**

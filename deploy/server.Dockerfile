@@ -32,7 +32,7 @@ COPY --from=files /parley ./
 RUN install --directory --owner node /data node_modules/.cache
 USER node
 # Compiles the code once, for every start.
-RUN node packages/server/src/cli/main.ts --version
+RUN node packages/server/src/cli/main.mjs --version
 VOLUME /data
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 PARLEY_DATA_DIR=/data PARLEY_METRICS_PORT=off PARLEY_LAME_DUCK_SECONDS=5
 EXPOSE 8080
@@ -40,5 +40,5 @@ EXPOSE 8080
 HEALTHCHECK --interval=5s --timeout=5s --start-period=60s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # Node is the first process, so that SIGTERM reaches it and running requests end.
-ENTRYPOINT ["node", "packages/server/src/cli/main.ts"]
+ENTRYPOINT ["node", "packages/server/src/cli/main.mjs"]
 CMD ["start"]

@@ -20,7 +20,7 @@ const arrows: readonly (readonly [folder: string, allowed: readonly RegExp[]])[]
   ["openapi/", []],
   ["packages/inference/src/", []],
   ["packages/inference/testing/", [/^packages\/inference\/src\//]],
-  ["packages/server/src/", [/^@parley\/inference$/]],
+  ["packages/server/src/", [/^@parley\/inference(\/(embedded|scripted|remote|vllm|examine-model))?$/]],
   ["packages/server/testing/", [/^packages\/server\/src\//, /^@parley\/inference$/, /^openapi\/checks\//]],
   ["packages/client/src/", []],
   ["packages/conformance/src/", []],
@@ -28,9 +28,9 @@ const arrows: readonly (readonly [folder: string, allowed: readonly RegExp[]])[]
   ["packages/partners/src/", [/^@parley\/server\/testing$/]],
   ["demo-models/", []],
   ["docs/", [/^@parley\/(server|partners)$/, /^openapi\/(checks|variants)\//]],
-  ["bench/", [/^@parley\/(inference|server)(\/testing(\/(vllm|grammars))?)?$/]],
+  ["bench/", [/^@parley\/(inference|server)(\/(embedded|vllm|testing(\/(vllm|grammars))?))?$/]],
   ["fuzz/", [/^@parley\/server(\/(testing|contract\.json))?$/, /^ci\//]],
-  ["ci/", [/^@parley\/inference$/]],
+  ["ci/", [/^@parley\/inference\/vllm$/]],
   ["deploy/", []],
 ];
 
@@ -97,7 +97,7 @@ test.each(words)("%s is a word of its own place only", (_word, library, homes) =
 });
 
 /** Where the operator's choice of an engine is read, explained and carried out. */
-const choosesEngines = /^packages\/server\/src\/(config|cli)\/|\/engines\/start-engine\.ts$/;
+const choosesEngines = /^packages\/server\/src\/(config|cli)\/|\/engines\/(start-engine|start-vllm|demo-folder)\.ts$/;
 
 test("the server has no word of an engine's own dialect", () => {
   const strays = sourcesIn("packages/server/src/").filter(

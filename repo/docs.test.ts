@@ -51,7 +51,7 @@ test.each(pages)("the links of %s lead somewhere", (page) => {
 });
 
 test.each([
-  ["index.ts", "packages/inference/src/", "startScriptedEngine"],
+  ["package.json", "packages/inference/", "scripted"],
   ["config/engine-settings.ts", "packages/server/src/", "engineDrivers"],
   ["config/read-engine.ts", "packages/server/src/", "readers"],
   ["engines/start-engine.ts", "packages/server/src/", "startEngine"],

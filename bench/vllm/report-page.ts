@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { availableParallelism, cpus, homedir, totalmem } from "node:os";
 import { join } from "node:path";
-import { findVllm } from "@parley/inference";
+import { findVllm } from "@parley/inference/vllm";
 
 interface PageOptions {
   readonly root: string;
@@ -48,7 +48,7 @@ async function describeMachine({ installFolder, isGpu }: PageOptions): Promise<s
 
 /** The output of `parley engine plan`, without the folder names of this machine. */
 function planOf({ root, installFolder }: PageOptions): string {
-  const cli = join(root, "packages/server/src/cli/main.ts");
+  const cli = join(root, "packages/server/src/cli/main.mjs");
   const env = { ...process.env, PARLEY_ENGINE: "vllm-process", PARLEY_VLLM: installFolder };
   const text = execFileSync(process.execPath, [cli, "engine", "plan"], { encoding: "utf8", env });
   return text.trim().replaceAll(installFolder, "VENV").replaceAll(root, ".").replaceAll(homedir(), "~");

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { findGpus, findVllm, installVllm } from "@parley/inference";
+import { findGpus, findVllm, installVllm } from "@parley/inference/vllm";
 import { writePage } from "./report-page.ts";
 
 /**

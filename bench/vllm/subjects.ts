@@ -3,7 +3,7 @@ import { createWriteStream, writeFileSync } from "node:fs";
 import { once } from "node:events";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { engineVariables, findVllm, serveArguments } from "@parley/inference";
+import { engineVariables, findVllm, serveArguments } from "@parley/inference/vllm";
 import { until } from "@parley/inference/testing";
 import { freePort, installFolder, routers, startRouter } from "@parley/inference/testing/vllm";
 import { CliProcess } from "@parley/server/testing";

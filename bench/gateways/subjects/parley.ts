@@ -7,7 +7,7 @@ import { startProgram } from "./start-program.ts";
 import { modelFolder, modelName } from "./subject.ts";
 import type { Subject, SubjectKind } from "./subject.ts";
 
-const program = join(import.meta.dirname, "../../../packages/server/src/cli/main.ts");
+const program = join(import.meta.dirname, "../../../packages/server/src/cli/main.mjs");
 
 /** Parley as an operator starts it: with a stored key, its ledger, its metrics and its log, and limits that the load does not reach. */
 const settings = {

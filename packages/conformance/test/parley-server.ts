@@ -11,7 +11,7 @@ import { scenariosFor } from "../src/scenarios.ts";
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const node = join(root, "node_modules/.bin/node");
-const cli = join(root, "packages/server/src/cli/main.ts");
+const cli = join(root, "packages/server/src/cli/main.mjs");
 
 /** Deadlines that a test has the time for. */
 export const shortDeadlines = {

@@ -1,5 +1,3 @@
-export { startEmbeddedEngine } from "./embedded/embedded-engine.ts";
-export { startScriptedEngine } from "./scripted/scripted-engine.ts";
 export type { Script, ScriptStep } from "./scripted/script.ts";
 export { EngineError } from "./engine.ts";
 export type {
@@ -39,22 +37,4 @@ export type { SchemaFault } from "./schema/schema-fault.ts";
 export { defaultTimings, patientTimings } from "./sidecar/timings.ts";
 export type { Timings } from "./sidecar/timings.ts";
 export type { SupervisorReport } from "./sidecar/supervised.ts";
-export { startRemoteEngine } from "./remote/remote-engine.ts";
-export type { RemoteOptions, RemoteProtocol } from "./remote/remote-engine.ts";
-export { startVllmProcess } from "./vllm/process/process-host.ts";
-export type { VllmProcessOptions } from "./vllm/process/process-host.ts";
-export type { VllmSidecar } from "./vllm/sidecar/vllm-sidecar.ts";
-export { coresFor, engineVariables } from "./vllm/serve/environment.ts";
-export { serveArguments } from "./vllm/serve/serve-arguments.ts";
-export { findVllm } from "./vllm/process/find-vllm.ts";
-export { explainContainer, explainProcess } from "./vllm/explain-start.ts";
-export { deriveModelFolder } from "./model-folder/derive-model-folder.ts";
-export { ModelFolderError } from "./model-folder/model-folder.ts";
-export { EngineFiles } from "./vllm/sidecar/engine-files.ts";
-export { examineVllm } from "./vllm/doctor/examine-vllm.ts";
-export { examinePort, findGpus } from "./vllm/doctor/examine-machine.ts";
 export type { Finding } from "./finding.ts";
-export { examineEmbedded, examineScript, examineTokenizer } from "./examine-model.ts";
-export { MissingForVllm, installVllm, installedBytes } from "./vllm/install/install-vllm.ts";
-export { startVllmContainer } from "./vllm/container/container-host.ts";
-export type { VllmContainerOptions } from "./vllm/container/container-host.ts";

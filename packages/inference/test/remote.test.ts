@@ -9,7 +9,7 @@ import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { RemoteOptions } from "../src/index.ts";
+import type { RemoteOptions } from "../src/remote/remote-engine.ts";
 import { answerWell, ask, closing, open, refuse, start, tokens } from "../testing/remote-places.ts";
 import type { Answer } from "../testing/remote-places.ts";
 import { oneByOne, requestFor } from "../testing/requests.ts";

@@ -1,5 +1,6 @@
 import { EngineError } from "../src/index.ts";
-import type { Engine, RemoteOptions } from "../src/index.ts";
+import type { Engine } from "../src/index.ts";
+import type { RemoteOptions } from "../src/remote/remote-engine.ts";
 import { readCapture } from "./captures.ts";
 import { event, open, start } from "./remote-places.ts";
 import type { Answer, Place } from "./remote-places.ts";

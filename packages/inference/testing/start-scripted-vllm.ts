@@ -2,8 +2,10 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { deriveModelFolder, patientTimings, startVllmProcess } from "../src/index.ts";
-import type { SupervisorReport, Timings, VllmSidecar, VllmProcessOptions } from "../src/index.ts";
+import { patientTimings } from "../src/index.ts";
+import type { SupervisorReport, Timings } from "../src/index.ts";
+import { deriveModelFolder, startVllmProcess } from "../src/vllm/index.ts";
+import type { VllmSidecar, VllmProcessOptions } from "../src/vllm/index.ts";
 import { neutral } from "./requests.ts";
 
 const demoModels = fileURLToPath(new URL("../../../demo-models", import.meta.url));

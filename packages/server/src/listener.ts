@@ -25,6 +25,9 @@ export class Listener implements AsyncDisposable {
   readonly #host: string;
   readonly #places: SocketPlaces;
   readonly #pipelines = new Map<Socket, Pipeline>();
+  /** Requests that have come before there is anything to serve. */
+  readonly #early: Parameters<RequestListener>[] = [];
+  readonly #keep: RequestListener = (...request) => void this.#early.push(request);
   #isDraining = false;
   /** The turns of all requests that arrive here. */
   readonly turns = new LoopTurns();
@@ -33,6 +36,7 @@ export class Listener implements AsyncDisposable {
     this.#server = server;
     this.#host = host;
     this.#places = places;
+    server.on("request", this.#keep);
     server.on("connection", (socket: Socket) => {
       this.turns.noteConnection();
       places.enter(socket);
@@ -106,10 +110,11 @@ export class Listener implements AsyncDisposable {
         else void this.turns.forHead(senderOf(request)).then(() => handle(request, response));
       });
     };
-    this.#server.on("request", accept);
+    this.#server.off("request", this.#keep).on("request", accept);
     // Without a listener for these two, Node would answer on its own, before any key is looked at.
     this.#server.on("checkContinue", accept);
     this.#server.on("checkExpectation", accept);
+    for (const request of this.#early.splice(0)) accept(...request);
   }
 
   /** Accepts nothing new and resolves when the last request has ended; `onLate` is called when that takes too long. */

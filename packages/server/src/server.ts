@@ -19,8 +19,6 @@ import { HangUp } from "./errors/hang-up.ts";
 import { BodyBytes } from "./limits/body-bytes.ts";
 import { Limits } from "./limits/limits.ts";
 import type { EntryDeps } from "./edge/take-entry.ts";
-import { ModelQueue } from "./engines/model-queue.ts";
-import type { EngineSlots } from "./engines/model-queue.ts";
 import { Listener } from "./listener.ts";
 import { findSpentBudget } from "./metering/budget.ts";
 import { closeAbandoned } from "./metering/close-abandoned.ts";
@@ -93,7 +91,7 @@ async function start(
   const listener = started.use(await Listener.open(config, log, refusals));
   const metricsListener = await openMetrics(config, started);
   const { path: runFolder } = started.use(RunFolder.make(config.dataDir));
-  const models = started.adopt(startModels({ config, runFolder, report, makeQueue: queuesFor(config) }), stopModels);
+  const models = started.adopt(await startModels({ config, runFolder, report }), stopModels);
   const recorder = started.use(new LedgerRecorder(state.ledger, log, nowMs, checkpointEveryMs));
   const gates = gatesFor(config, state.ledger, recorder, listener);
   const { gatheredBytes, admission } = gates;
@@ -144,11 +142,6 @@ const openMetrics = async (config: Config, started: AsyncDisposableStack): Promi
   config.metricsPort === "off"
     ? undefined
     : started.use(await Listener.openMetrics(config.metricsHost, config.metricsPort, config));
-
-function queuesFor({ queueLength, queueWaitMs }: Config): (engine: () => EngineSlots) => ModelQueue {
-  const bounds = { maxWaiting: queueLength, maxWaitMs: queueWaitMs };
-  return (engine) => new ModelQueue(bounds, engine);
-}
 
 /** Authentication: finds the caller of a key, and ends the requests of a key that is disabled or deleted. */
 const keysFor = (

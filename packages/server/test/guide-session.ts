@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CliProcess } from "@parley/server/testing";
 
-const program = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
+const program = fileURLToPath(new URL("../src/cli/main.mjs", import.meta.url));
 
 /** A command of a guide, as it is typed, and what the guide says it prints. */
 export interface Shown {

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { until } from "./until.ts";
 
-const program = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
+const program = fileURLToPath(new URL("../src/cli/main.mjs", import.meta.url));
 
 export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;

@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import type { Readable } from "node:stream";
-import { Agent, ProxyAgent, errors, request } from "undici";
 import type { Dispatcher } from "undici";
 import { EventReader } from "./event-reader.ts";
 import { RefusedAnswer } from "./refused-answer.ts";
@@ -27,15 +26,24 @@ export type EventBatches = AsyncGenerator<readonly string[]>;
 /** Milliseconds for a connection to be opened. */
 const connectMs = 10_000;
 
+const loadUndici = async () => import("undici");
+type Undici = Awaited<ReturnType<typeof loadUndici>>;
+
+/** Loaded for the first request: it is a hundred files, which the start of a server need not wait for. */
+let undici: Undici | undefined;
+
 /** HTTP to one engine. */
 export class Connection {
   readonly #options: ConnectionOptions;
-  readonly #dispatcher: Dispatcher;
+  /** The certificates that are believed; undefined: those of Node. */
+  readonly #ca: Buffer | undefined;
+  #dispatcher: Dispatcher | undefined;
+  #isClosed = false;
   #awaited = 0;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
-    this.#dispatcher = dispatcherFor(options);
+    this.#ca = options.caFile === undefined ? undefined : readFileSync(options.caFile);
   }
 
   get baseUrl(): string {
@@ -64,7 +72,8 @@ export class Connection {
   }
 
   async close(): Promise<void> {
-    await this.#dispatcher.destroy();
+    this.#isClosed = true;
+    await this.#dispatcher?.destroy();
   }
 
   async #ask(
@@ -81,8 +90,12 @@ export class Connection {
     };
     this.#awaited += 1;
     try {
+      const { request } = (undici ??= await loadUndici());
+      const dispatcher = (this.#dispatcher ??= dispatcherFor(undici, this.#options, this.#ca));
+      // It was closed while undici was loaded.
+      if (this.#isClosed) await dispatcher.destroy();
       const url = `${this.#options.baseUrl}${path}`;
-      const answer = await request(url, { dispatcher: this.#dispatcher, method, headers, body: body ?? null, signal });
+      const answer = await request(url, { dispatcher, method, headers, body: body ?? null, signal });
       if (answer.statusCode === 200) return answer;
       throw await RefusedAnswer.read(answer.statusCode, answer.body);
     } finally {
@@ -121,23 +134,34 @@ function endSoon(body: Readable): void {
   body.resume();
 }
 
-function dispatcherFor({ socketPath, caFile, proxyUrl, silenceMs }: ConnectionOptions): Dispatcher {
-  const tls = caFile === undefined ? {} : { ca: readFileSync(caFile) };
+function dispatcherFor(
+  { Agent, ProxyAgent }: Undici,
+  { socketPath, proxyUrl, silenceMs }: ConnectionOptions,
+  ca: Buffer | undefined,
+): Dispatcher {
+  const tls = { ...(ca && { ca }) };
   const deadlines = { headersTimeout: silenceMs, bodyTimeout: silenceMs };
   if (proxyUrl !== undefined) return new ProxyAgent({ uri: proxyUrl, requestTls: tls, ...deadlines });
   const connect = { ...tls, timeout: connectMs, ...(socketPath !== undefined && { socketPath }) };
   return new Agent({ connect, ...deadlines });
 }
 
+const unconnected: ReadonlySet<unknown> = new Set([
+  "ECONNREFUSED",
+  "ENOENT",
+  "ENOTFOUND",
+  "EHOSTUNREACH",
+  "EAI_AGAIN",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
 /** Whether nothing was sent at all: the connection could not be opened. */
-export function isUnconnected(error: unknown): boolean {
-  if (error instanceof errors.ConnectTimeoutError) return true;
-  return ["ECONNREFUSED", "ENOENT", "ENOTFOUND", "EHOSTUNREACH", "EAI_AGAIN"].includes(codeOf(error) ?? "");
-}
+export const isUnconnected = (error: unknown): boolean => unconnected.has(codeOf(error));
+
+const silent: ReadonlySet<unknown> = new Set(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
 
 /** Whether no byte came for `silenceMs`. */
-export const isSilent = (error: unknown): boolean =>
-  error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError;
+export const isSilent = (error: unknown): boolean => silent.has(codeOf(error));
 
 /** The code of a failed connection: of the operating system, or of undici. */
 export function codeOf(error: unknown): string | undefined {

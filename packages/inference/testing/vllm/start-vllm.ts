@@ -4,9 +4,13 @@ import type { AddressInfo, Server } from "node:net";
 import { once } from "node:events";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import { patientTimings, startRemoteEngine, startVllmProcess } from "../../src/index.ts";
-import type { RemoteOptions, SupervisorReport, Timings, VllmSidecar, VllmProcessOptions } from "../../src/index.ts";
+import { patientTimings } from "../../src/index.ts";
+import type { SupervisorReport, Timings } from "../../src/index.ts";
 import { readModelFolder } from "../../src/model-folder/model-folder.ts";
+import { startRemoteEngine } from "../../src/remote/remote-engine.ts";
+import type { RemoteOptions } from "../../src/remote/remote-engine.ts";
+import { startVllmProcess } from "../../src/vllm/index.ts";
+import type { VllmSidecar, VllmProcessOptions } from "../../src/vllm/index.ts";
 import { neutral } from "../requests.ts";
 import { miniFolder } from "../start-scripted-vllm.ts";
 

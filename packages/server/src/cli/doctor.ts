@@ -1,18 +1,12 @@
 import { join } from "node:path";
-import {
-  examineEmbedded,
-  examinePort,
-  examineScript,
-  examineTokenizer,
-  examineVllm,
-  installVllm,
-  installedBytes,
-} from "@parley/inference";
+import { examineEmbedded, examineScript, examineTokenizer } from "@parley/inference/examine-model";
+import { examinePort, examineVllm, installVllm, installedBytes } from "@parley/inference/vllm";
 import type { Finding } from "@parley/inference";
 import type { Command } from "commander";
 import type { Config } from "../config/read-config.ts";
-import { embeddedModel, vllmSettings } from "../engines/start-engine.ts";
-import type { EngineOptions } from "../engines/start-engine.ts";
+import type { EngineOptions } from "../engines/engine-options.ts";
+import { embeddedModel } from "../engines/start-engine.ts";
+import { vllmSettings } from "../engines/start-vllm.ts";
 import { describeDataFolder } from "../state/describe-data-folder.ts";
 import { findServer } from "../state/server-lock.ts";
 import { engineOptionsOf } from "./engine.ts";

@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import { EngineFiles, explainContainer, explainProcess } from "@parley/inference";
+import { EngineFiles, explainContainer, explainProcess } from "@parley/inference/vllm";
 import type { Command } from "commander";
 import type { Config } from "../config/read-config.ts";
 import type { ModelConfig } from "../config/read-models.ts";
-import { vllmSettings } from "../engines/start-engine.ts";
-import type { EngineOptions } from "../engines/start-engine.ts";
+import type { EngineOptions } from "../engines/engine-options.ts";
+import { vllmSettings } from "../engines/start-vllm.ts";
 import { findServer } from "../state/server-lock.ts";
 import { addSettingFlags, addressFlags, modelFlags, settingsOf } from "./settings.ts";
 import { toTable } from "./table.ts";

@@ -2,17 +2,7 @@ import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config/config-error.ts";
 import contract from "../generated/contract.json" with { type: "json" };
-import { addBackupCommand } from "./backup.ts";
-import { addConfigCommand } from "./config.ts";
-import { addDoctorCommand, addVllmCommand } from "./doctor.ts";
-import { addEngineCommands } from "./engine.ts";
-import { addKeysCommand } from "./keys.ts";
-import { addRestoreCommand } from "./restore.ts";
-import { addSchemaCommand } from "./schema.ts";
-import { addStartCommand } from "./start.ts";
-import { addStopCommand } from "./stop.ts";
-import { addRequestsCommands } from "./requests.ts";
-import { addUsageCommand } from "./usage.ts";
+import { commands } from "./commands.ts";
 
 /** How every command ends: 0 done, 1 it could not be done, 2 it was called wrongly. */
 const exitCodes = { done: 0, failed: 1, misused: 2 } as const;
@@ -38,18 +28,9 @@ const program = new Command("parley")
   .showHelpAfterError("(--help lists what there is)")
   .exitOverride();
 
-addStartCommand(program);
-addStopCommand(program);
-addKeysCommand(program);
-addUsageCommand(program);
-addRequestsCommands(program);
-addBackupCommand(program);
-addRestoreCommand(program);
-addSchemaCommand(program);
-addConfigCommand(program);
-addEngineCommands(program);
-addDoctorCommand(program);
-addVllmCommand(program);
+// Help, and advice on a mistake, need every command.
+const asked = commands.get(process.argv[2] ?? "");
+for (const load of asked ? [asked] : commands.values()) (await load())(program);
 
 try {
   await program.parseAsync();

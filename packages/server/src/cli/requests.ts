@@ -21,7 +21,7 @@ interface RequestsFlags extends SelectionFlags {
 
 const outcomes: readonly LedgerEntry["outcome"][] = ["open", "complete", "cancelled", "failed", "abandoned"];
 
-export function addRequestsCommands(program: Command): void {
+export function addRequestsCommand(program: Command): void {
   const list = program.command("requests").description("requests of the ledger, the newest first");
   addFormatFlags(addSelectionFlags(modelFlags.addTo(list)))
     .addOption(new Option("--outcome <outcome>", "how they ended").choices(outcomes))
@@ -39,6 +39,9 @@ export function addRequestsCommands(program: Command): void {
       }
       process.stdout.write(print(rows, flags.format));
     });
+}
+
+export function addRequestCommand(program: Command): void {
   dataFlags
     .addTo(program.command("request").description("one request of the ledger"))
     .argument("<id>", "the x-request-id of its answer")

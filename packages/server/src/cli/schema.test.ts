@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
-const program = fileURLToPath(new URL("main.ts", import.meta.url));
+const program = fileURLToPath(new URL("main.mjs", import.meta.url));
 
 function check(schema: unknown, ...flags: readonly string[]) {
   const input = typeof schema === "string" ? schema : JSON.stringify(schema);

@@ -1,4 +1,5 @@
-import type { Command } from "commander";
+import { Help } from "commander";
+import type { Command, Option } from "commander";
 import { modelShortcuts } from "../config/default-models.ts";
 import { readConfig } from "../config/read-config.ts";
 import type { Config, ReadConfig } from "../config/read-config.ts";
@@ -32,21 +33,27 @@ export const addressFlags = flagsFor(settings.host, settings.port);
 
 /** Adds a flag for every setting, unless it is a secret. */
 export const addSettingFlags = (command: Command): Command =>
-  addFlags(command, allSettings).addHelpText("after", secretsHelp());
+  addFlags(command, allSettings).addHelpText("after", secretsHelp);
 
 /** The configuration that a command runs with. @throws {ConfigError} */
 export const settingsOf = (command: Command): ReadConfig => read(command, allSettings);
 
 function addFlags(command: Command, rows: readonly Setting[]): Command {
-  for (const { flag, env, schema } of rows) {
-    const { description, default: fallback } = describe(schema);
-    if (flag !== undefined)
-      command.option(`${flag} <value>`, `${description} (${env}; default ${toText(fallback) || "none"})`);
-  }
-  return command.option(
-    "--config <file>",
-    "settings file (default: parley.yaml in the working folder, if it is there)",
-  );
+  const described = new Map<string | undefined, Setting>(rows.map((row) => [row.flag, row]));
+  for (const { flag } of rows) if (flag !== undefined) command.option(`${flag} <value>`);
+  // What a schema says of itself takes milliseconds to find, which a start should not pay for.
+  const optionDescription = (option: Option): string => {
+    const row = described.get(option.long);
+    return row ? helpOf(row) : new Help().optionDescription(option);
+  };
+  return command
+    .configureHelp({ optionDescription })
+    .option("--config <file>", "settings file (default: parley.yaml in the working folder, if it is there)");
+}
+
+function helpOf({ env, schema }: Setting): string {
+  const { description, default: fallback } = describe(schema);
+  return `${description} (${env}; default ${toText(fallback) || "none"})`;
 }
 
 function secretsHelp(): string {

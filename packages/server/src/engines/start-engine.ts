@@ -1,51 +1,15 @@
 import { availableParallelism } from "node:os";
 import { readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
-import {
-  coresFor,
-  defaultTimings,
-  patientTimings,
-  startEmbeddedEngine,
-  startRemoteEngine,
-  startScriptedEngine,
-  startVllmContainer,
-  startVllmProcess,
-} from "@parley/inference";
-import type { Engine, Sampling, SupervisorReport } from "@parley/inference";
+import type { Engine } from "@parley/inference";
+import type { EmbeddedOptions } from "@parley/inference/embedded";
 import { ConfigError } from "../config/config-error.ts";
-import type { Config } from "../config/read-config.ts";
-import type { EmbeddedConfig, RemoteConfig, ScriptedConfig, VllmConfig } from "../config/read-engine.ts";
-import { isDemo } from "../config/read-models.ts";
-import type { ModelConfig } from "../config/read-models.ts";
-import { demoFolder, findDemoModel } from "./demo-models.ts";
+import type { EmbeddedConfig, RemoteConfig, ScriptedConfig } from "../config/read-engine.ts";
+import { findDemoModel } from "./demo-models.ts";
+import { commonOptions } from "./engine-options.ts";
+import type { EngineOptions } from "./engine-options.ts";
 
-export interface EngineOptions {
-  readonly model: ModelConfig;
-  readonly config: Config;
-  /** An existing folder for sockets. */
-  readonly runFolder: string;
-  readonly report: (event: SupervisorReport) => void;
-}
-
-/** Neutral values: nothing but the model's own distribution. */
-const plainSampling: Omit<Sampling, "logit_bias"> = {
-  temperature: 1,
-  top_p: 1,
-  top_k: 0,
-  min_p: 0,
-  frequency_penalty: 0,
-  presence_penalty: 0,
-  repetition_penalty: 1,
-};
-
-/** Small models are right more often when they are not left to chance. */
-const demoSampling = { ...plainSampling, temperature: 0.3 };
-
-/** As they are taught to read a schema (`demo-models/training/chat.py`). Without it half as much of their JSON comes to an end. */
-const demoSchemaPrompt = "Reply with JSON of this schema: {schema}";
-
-/** Starts what serves a model. @throws {ConfigError} where a file that it needs is missing or damaged */
-export function startEngine(options: EngineOptions): Engine {
+/** Starts what serves a model. Only its driver is loaded. @throws {ConfigError} where a file that it needs is missing or damaged */
+export async function startEngine(options: EngineOptions): Promise<Engine> {
   const { engineConfig } = options.model;
   switch (engineConfig.driver) {
     case "embedded":
@@ -53,33 +17,34 @@ export function startEngine(options: EngineOptions): Engine {
     case "scripted":
       return startScripted(options, engineConfig);
     case "vllm-process":
-      return startVllmProcess(vllmSettings(options, engineConfig)).engine;
     case "vllm-container":
-      return startVllmContainer({ ...vllmSettings(options, engineConfig), image: engineConfig.image }).engine;
+      return (await import("./start-vllm.ts")).startVllm(options, engineConfig);
     case "remote":
       return startRemote(options, engineConfig);
   }
 }
 
-function startScripted(options: EngineOptions, { script }: ScriptedConfig): Engine {
+async function startScripted(options: EngineOptions, { script }: ScriptedConfig): Promise<Engine> {
+  const { startScriptedEngine } = await import("@parley/inference/scripted");
   const { contextLength } = options.model;
   return startScriptedEngine({
-    ...common(options),
+    ...commonOptions(options),
     ...(contextLength !== undefined && { metadata: { context_length: contextLength } }),
     scriptFile: assertScript(script),
   });
 }
 
-function startEmbedded(options: EngineOptions, config: EmbeddedConfig): Engine {
+async function startEmbedded(options: EngineOptions, config: EmbeddedConfig): Promise<Engine> {
+  const { startEmbeddedEngine } = await import("@parley/inference/embedded");
   const model = embeddedModel(options, config);
-  return startEmbeddedEngine({ ...common(options), model, weightsId: model.sha256 ?? identify(model.file) });
+  return startEmbeddedEngine({ ...commonOptions(options), model, weightsId: model.sha256 ?? identify(model.file) });
 }
 
 /** What an embedded model is started with. */
 export function embeddedModel(
   options: EngineOptions,
   { weights, kvMemoryMb, threads }: EmbeddedConfig,
-): Parameters<typeof startEmbeddedEngine>[0]["model"] {
+): EmbeddedOptions["model"] {
   const { contextLength } = options.model;
   const kvMemoryBytes = kvMemoryMb * 2 ** 20;
   const promptThreads = threads === "auto" ? availableParallelism() : threads;
@@ -92,36 +57,14 @@ export function embeddedModel(
   return { file, sha256, contextLength, kvMemoryBytes, threads: threads === "auto" ? 1 : threads, promptThreads };
 }
 
-/** What a model is served with by vLLM on this machine. */
-export function vllmSettings(
+async function startRemote(
   options: EngineOptions,
-  { weights, slots, given }: VllmConfig,
-): Parameters<typeof startVllmProcess>[0] {
-  const { model, config } = options;
-  const place = config.models.indexOf(model);
-  return {
-    ...common(options),
-    timings: { ...patientTimings, stallMs: config.engineStallMs },
-    weights: "path" in weights ? weights.path : demoFolder(weights.demo, config.dataDir),
-    vllm: config.vllm,
-    installFolder: join(config.dataDir, "vllm"),
-    stateFolder: join(config.dataDir, "engines"),
-    contextLength: model.contextLength,
-    slots,
-    kvMemoryMb: given.kv_memory_mb,
-    cpuKvMemoryMb: config.kvMemoryMb,
-    gpus: given.gpus,
-    gpuMemoryShare: given.gpu_memory_share,
-    tensorParallel: given.tensor_parallel,
-    cores: given.cores ?? coresFor(place, config.models.length, availableParallelism()),
-    extraArguments: given.arguments ?? [],
-  };
-}
-
-function startRemote(options: EngineOptions, { urls, tokenizer, apiKey, slots, given }: RemoteConfig): Engine {
+  { urls, tokenizer, apiKey, slots, given }: RemoteConfig,
+): Promise<Engine> {
+  const { startRemoteEngine } = await import("@parley/inference/remote");
   const { id, contextLength } = options.model;
   return startRemoteEngine({
-    ...common(options),
+    ...commonOptions(options),
     servedName: given.model ?? id,
     baseUrls: urls,
     tokenizerFolder: tokenizer,
@@ -133,22 +76,6 @@ function startRemote(options: EngineOptions, { urls, tokenizer, apiKey, slots, g
     slots,
     protocol: given.protocol,
   });
-}
-
-type CommonOptions = Pick<
-  Parameters<typeof startScriptedEngine>[0],
-  "name" | "runFolder" | "timings" | "report" | "sampling" | "schemaPrompt"
->;
-
-function common({ model, config, runFolder, report }: EngineOptions): CommonOptions {
-  const timings = { ...defaultTimings, stallMs: config.engineStallMs, unansweredMs: config.engineSilenceMs };
-  const sampling: CommonOptions["sampling"] = Object.assign(
-    {},
-    isDemo(model) ? demoSampling : plainSampling,
-    model.sampling,
-  );
-  const schemaPrompt = model.schemaPrompt ?? (isDemo(model) ? demoSchemaPrompt : undefined);
-  return { name: model.id, runFolder, timings, report, sampling, schemaPrompt };
 }
 
 /** A script that cannot be read is reported before its engine dies of it, again and again. @throws {ConfigError} */

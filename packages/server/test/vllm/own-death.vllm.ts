@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { EngineFiles } from "@parley/inference";
+import { EngineFiles } from "@parley/inference/vllm";
 import { isAlive, until } from "@parley/inference/testing";
 import {
   addFault,

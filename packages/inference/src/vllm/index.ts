@@ -1,0 +1,15 @@
+export { deriveModelFolder } from "../model-folder/derive-model-folder.ts";
+export { ModelFolderError } from "../model-folder/model-folder.ts";
+export { startVllmContainer } from "./container/container-host.ts";
+export type { VllmContainerOptions } from "./container/container-host.ts";
+export { examinePort, findGpus } from "./doctor/examine-machine.ts";
+export { examineVllm } from "./doctor/examine-vllm.ts";
+export { explainContainer, explainProcess } from "./explain-start.ts";
+export { MissingForVllm, installVllm, installedBytes } from "./install/install-vllm.ts";
+export { findVllm } from "./process/find-vllm.ts";
+export { startVllmProcess } from "./process/process-host.ts";
+export type { VllmProcessOptions } from "./process/process-host.ts";
+export { coresFor, engineVariables } from "./serve/environment.ts";
+export { serveArguments } from "./serve/serve-arguments.ts";
+export { EngineFiles } from "./sidecar/engine-files.ts";
+export type { VllmSidecar } from "./sidecar/vllm-sidecar.ts";

@@ -1,0 +1,21 @@
+import type { Command } from "commander";
+
+/** What adds a command to the program. It is loaded on use: most commands need little of what the server needs. */
+type LoadCommand = () => Promise<(program: Command) => void>;
+
+/** Every command by its name, in the order of the help. */
+export const commands: ReadonlyMap<string, LoadCommand> = new Map([
+  ["start", async () => (await import("./start.ts")).addStartCommand],
+  ["stop", async () => (await import("./stop.ts")).addStopCommand],
+  ["keys", async () => (await import("./keys.ts")).addKeysCommand],
+  ["usage", async () => (await import("./usage.ts")).addUsageCommand],
+  ["requests", async () => (await import("./requests.ts")).addRequestsCommand],
+  ["request", async () => (await import("./requests.ts")).addRequestCommand],
+  ["backup", async () => (await import("./backup.ts")).addBackupCommand],
+  ["restore", async () => (await import("./restore.ts")).addRestoreCommand],
+  ["schema", async () => (await import("./schema.ts")).addSchemaCommand],
+  ["config", async () => (await import("./config.ts")).addConfigCommand],
+  ["engine", async () => (await import("./engine.ts")).addEngineCommands],
+  ["doctor", async () => (await import("./doctor.ts")).addDoctorCommand],
+  ["vllm", async () => (await import("./doctor.ts")).addVllmCommand],
+]);
