@@ -1,7 +1,13 @@
 import type { Row } from "./row.ts";
 import { answersHuge } from "./rows/answers-huge.ts";
 import * as bodies from "./rows/bodies.ts";
-import { bodyChunkExtensions, bodyContinue, bodyTrailers, bodyTinyChunks } from "./rows/body-framing.ts";
+import {
+  bodyChunkExtensions,
+  bodyContinue,
+  bodyTrailers,
+  bodyTinyChunks,
+  bodyTinyChunksUnread,
+} from "./rows/body-framing.ts";
 import { bodySchemas } from "./rows/body-schemas.ts";
 import { engineFrozen, engineKilled } from "./rows/engine.ts";
 import { floodDocs, floodHead, floodKeyIds, floodOptions, floodWrongKeys } from "./rows/floods.ts";
@@ -35,6 +41,7 @@ export const rows: readonly Row[] = [
   ...Object.values(bodies),
   bodySchemas,
   bodyTinyChunks,
+  bodyTinyChunksUnread,
   bodyChunkExtensions,
   bodyTrailers,
   bodyContinue,

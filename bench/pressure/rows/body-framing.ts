@@ -16,12 +16,12 @@ async function pour(socket: Socket, text: string, signal: AbortSignal): Promise<
 }
 
 /** Bodies without an end, made of these chunks. */
-const pouring = (name: string, what: string, chunks: string): Row => ({
+const pouring = (name: string, what: string, chunks: string, hasKey = true): Row => ({
   name,
   action: `bodies in chunks of one byte${what}, as fast as they are taken, on four connections`,
   engine: "scripted",
   attack: async ({ target, signal, makeKey }) => {
-    const { token } = await makeKey();
+    const token = hasKey ? (await makeKey()).token : "parley_none";
     let bytes = 0;
     await repeatedly(4, signal, async () => {
       const socket = await open(target.origin);
@@ -33,7 +33,11 @@ const pouring = (name: string, what: string, chunks: string): Row => ({
   },
 });
 
-export const bodyTinyChunks = pouring("body/tiny-chunks", "", "1\r\na\r\n".repeat(4000));
+const tinyChunks = "1\r\na\r\n".repeat(4000);
+
+export const bodyTinyChunks = pouring("body/tiny-chunks", "", tinyChunks);
+
+export const bodyTinyChunksUnread = pouring("body/tiny-chunks-unread", " without a key", tinyChunks, false);
 
 export const bodyChunkExtensions = pouring(
   "body/chunk-extensions",

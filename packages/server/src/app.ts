@@ -39,12 +39,12 @@ function stagesOf(deps: Deps, gate: RequestGate): Stages {
       requireKey(deps.findCaller, deps.runningKeys, deps.entry.limits), // headers only: an unauthenticated client never makes us read a body
       matchOperation, // 404, 405
       takeEntry(deps.entry), // 402, 429, 503: what cannot be served is not read
-      readBody(config.bodyTimeoutMs), // 415, 413, 408, 400
+      readBody(config.bodyTimeoutMs, deps.turns), // 415, 413, 408, 400
       waitForTurn(deps.turns), // one body at a time, keys in turn
       validateBody(gate, deps.schemaCompiler), // 400
       runOperation(buildOperations(deps)), // pick engine → fit context → admit → relay → meter
     ],
-    fail: failRequest(deps.entry.limits, deps.log),
+    fail: failRequest(deps.entry.limits, deps.log, deps.turns),
   };
 }
 

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { IncomingMessage, RequestListener, Server } from "node:http";
+import type { RequestListener, Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { compile as compileNetworks } from "proxy-addr";
 import type { Config } from "./config/read-config.ts";
-import { LoopTurns } from "./edge/loop-turns.ts";
+import { LoopTurns, senderOf } from "./edge/loop-turns.ts";
 import { Pipeline } from "./edge/pipeline.ts";
 import { answerRawErrors } from "./edge/raw-errors.ts";
 import { maxHeadBytes } from "./edge/refuse-huge-heads.ts";
@@ -139,9 +139,6 @@ export class Listener implements AsyncDisposable {
     await closed;
   }
 }
-
-/** Nobody has looked at the key yet: whoever sends another one each time is served like many senders. */
-const senderOf = ({ headers, socket }: IncomingMessage): string => headers.authorization ?? socket.remoteAddress ?? "";
 
 /** What the operator reads of a connection that was refused. */
 const refusedBy: Readonly<Record<SocketBound, string>> = {

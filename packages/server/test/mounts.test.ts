@@ -5,6 +5,7 @@ import * as fc from "fast-check";
 import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
 import { requestBodies } from "../../../openapi/checks/request-bodies.ts";
+import { LoopTurns } from "../src/edge/loop-turns.ts";
 import { failRequest } from "../src/edge/report-error.ts";
 import { runStages } from "../src/edge/run-stages.ts";
 import contract from "../src/generated/contract.json" with { type: "json" };
@@ -86,7 +87,7 @@ test("a fault before a request has its name ends its connection and nothing else
   const broken = () => {
     throw new Error("the first stage is broken");
   };
-  const server = createServer(runStages([broken], failRequest(limits, log))).listen(0, "127.0.0.1");
+  const server = createServer(runStages([broken], failRequest(limits, log, new LoopTurns()))).listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
   await once(server, "listening");
   const { port } = server.address() as AddressInfo; // it listens on TCP

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import { setImmediate as nextRound } from "node:timers/promises";
 import { FairQueue } from "@parley/inference";
 import type { FairJob } from "@parley/inference";
@@ -18,6 +19,7 @@ const never = new AbortController().signal;
 export class LoopTurns {
   readonly #heads = new FairQueue(1);
   readonly #bodies = new FairQueue(1);
+  readonly #chunks = new FairQueue(1);
   #accepted = 0;
   /** The time at which the first request of this round began. */
   #roundStartedMs: number | undefined;
@@ -37,17 +39,22 @@ export class LoopTurns {
     return this.#turn(this.#bodies, { keyId, cost: bytes }, signal);
   }
 
-  #turn(queue: FairQueue, job: FairJob, signal: AbortSignal): Promise<void> {
+  /** Waits until it is the turn of a connection whose body comes in tiny chunks. It is read once in a round. */
+  forChunks(sender: string): Promise<void> {
+    return this.#turn(this.#chunks, { keyId: numberOf(sender), cost: 1 }, never, untilRead);
+  }
+
+  #turn(queue: FairQueue, job: FairJob, signal: AbortSignal, untilNext = this.#untilNext): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const begin = (): Promise<void> => {
       resolve();
-      return this.#untilNext();
+      return untilNext();
     };
     queue.run(job, signal, begin).catch(reject);
     return promise;
   }
 
-  async #untilNext(): Promise<void> {
+  readonly #untilNext = async (): Promise<void> => {
     if (this.#roundStartedMs === undefined) {
       this.#roundStartedMs = performance.now();
       setImmediate(() => (this.#roundStartedMs = undefined));
@@ -62,8 +69,18 @@ export class LoopTurns {
       await nextRound();
       if (this.#accepted === before) return;
     }
-  }
+  };
 }
+
+/** The rest of this round, and the next one. */
+async function untilRead(): Promise<void> {
+  await nextRound();
+  await nextRound();
+}
+
+/** Nobody has looked at the key yet: whoever sends another one each time is served like many senders. */
+export const senderOf = ({ headers, socket }: IncomingMessage): string =>
+  headers.authorization ?? socket.remoteAddress ?? "";
 
 /** The same for the same sender. Some senders share one, and then their turns. */
 export function numberOf(sender: string): string {

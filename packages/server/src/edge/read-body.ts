@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import contract from "../generated/contract.json" with { type: "json" };
 import { ApiError } from "../errors/api-error.ts";
 import { HangUp } from "../errors/hang-up.ts";
+import type { LoopTurns } from "./loop-turns.ts";
+import { readInTurns } from "./read-in-turns.ts";
 import type { Stage } from "./stage.ts";
 import { hasUnreadBody, onUnreadable } from "./unread-body.ts";
 
@@ -21,11 +23,11 @@ export function takeBody(req: IncomingMessage): Buffer {
 export const bodyLengthOf = (req: IncomingMessage): number => bodies.get(req)?.length ?? 0;
 
 /** Reads the bytes of a body that an operation wants: media type, size, time, in this order. */
-export function readBody(bodyTimeoutMs: number): Stage {
+export function readBody(bodyTimeoutMs: number, turns: LoopTurns): Stage {
   return async function readBody(req, res) {
     if (req.method === "POST") {
       assertMediaType(req);
-      bodies.set(req, await receive(req, res, bodyTimeoutMs));
+      bodies.set(req, await receive(req, res, bodyTimeoutMs, turns));
     } else if (hasUnreadBody(req)) res.setHeader("connection", "close");
   };
 }
@@ -63,7 +65,12 @@ class Chunks {
   }
 }
 
-async function receive(req: IncomingMessage, res: ServerResponse, timeoutMs: number): Promise<Buffer> {
+async function receive(
+  req: IncomingMessage,
+  res: ServerResponse,
+  timeoutMs: number,
+  turns: LoopTurns,
+): Promise<Buffer> {
   if (Number(req.headers["content-length"] ?? 0) > maxBodyBytes) throw tooLarge();
   if (req.headers.expect !== undefined) res.writeContinue();
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
@@ -80,6 +87,7 @@ async function receive(req: IncomingMessage, res: ServerResponse, timeoutMs: num
   const timer = setTimeout(() => reject(tooSlow(timeoutMs)), timeoutMs);
   const stopListening = onUnreadable(req, reject);
   for (const [event, listener] of Object.entries(listeners)) req.on(event, listener);
+  readInTurns(req, turns);
   try {
     return await promise;
   } finally {

@@ -5,13 +5,14 @@ import { removeLimitHeaders } from "../limits/limit-headers.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { Log } from "../observe/log.ts";
 import { refusedBy } from "../observe/refused-by.ts";
+import type { LoopTurns } from "./loop-turns.ts";
 import { contextOf } from "./request-context.ts";
 import type { FailureStage } from "./stage.ts";
 import { cancelEntry } from "./take-entry.ts";
 import { answerEarly, hasUnreadBody } from "./unread-body.ts";
 
 /** Cancels what a request has taken from the limits where the service could not serve it, and answers with the error. */
-export function failRequest(limits: Limits, log: Log): FailureStage {
+export function failRequest(limits: Limits, log: Log, turns: LoopTurns): FailureStage {
   return async function failRequest(thrown, req, res) {
     try {
       const cancelled = cancelEntry(limits, thrown, res);
@@ -19,7 +20,7 @@ export function failRequest(limits: Limits, log: Log): FailureStage {
         () => thrown,
         (error: unknown) => error,
       );
-      reportError(log, cause, req, res);
+      reportError(log, cause, req, res, turns);
     } catch (error) {
       log.error({ err: error }, "a request could not be answered");
       res.destroy();
@@ -28,7 +29,7 @@ export function failRequest(limits: Limits, log: Log): FailureStage {
 }
 
 /** The only writer of error bodies that follow a request head. */
-function reportError(log: Log, thrown: unknown, req: IncomingMessage, res: ServerResponse): void {
+function reportError(log: Log, thrown: unknown, req: IncomingMessage, res: ServerResponse, turns: LoopTurns): void {
   const { id, record } = contextOf(res);
   const error = thrown instanceof ApiError ? thrown : internalError(thrown);
   record.errorCode = thrown instanceof HangUp ? "client_closed_request" : error.code;
@@ -43,6 +44,6 @@ function reportError(log: Log, thrown: unknown, req: IncomingMessage, res: Serve
   for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);
   res.setHeader("content-type", "application/json; charset=utf-8").setHeader("content-length", body.length);
   res.statusCode = error.status;
-  if (hasUnreadBody(req)) answerEarly(req, res, body);
+  if (hasUnreadBody(req)) answerEarly(req, res, body, turns);
   else res.end(body);
 }

@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ApiError } from "../errors/api-error.ts";
+import type { LoopTurns } from "./loop-turns.ts";
+import { readInTurns } from "./read-in-turns.ts";
 
 const faults = new WeakMap<IncomingMessage, ApiError>();
 
@@ -30,11 +32,13 @@ export function hasUnreadBody(req: IncomingMessage): boolean {
  * Answers a request whose body is not read to its end. Closing at once would reset the connection while the caller still
  * sends, and the answer would be lost. So the rest is discarded for a while before the connection is closed.
  */
-export function answerEarly(req: IncomingMessage, res: ServerResponse, body: Buffer): void {
+export function answerEarly(req: IncomingMessage, res: ServerResponse, body: Buffer, turns: LoopTurns): void {
   res.setHeader("connection", "close");
   res.write(body);
   const end = (): void => void res.end();
   const timer = setTimeout(end, lingerMs);
   res.once("close", () => clearTimeout(timer));
-  req.once("close", end).resume();
+  req.once("close", end);
+  readInTurns(req, turns);
+  req.resume();
 }

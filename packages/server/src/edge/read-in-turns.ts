@@ -1,0 +1,33 @@
+import type { IncomingMessage } from "node:http";
+import { senderOf } from "./loop-turns.ts";
+import type { LoopTurns } from "./loop-turns.ts";
+
+/** A body with more chunks in one round of the event loop waits for its turn. Ordinary chunks have kilobytes, and are few. */
+const mostChunks = 256;
+
+/**
+ * Counts the chunks of a body, and begins to read it. Each chunk takes time, however small it is, and Node reads megabytes of
+ * a connection in one round. So a body in tiny chunks is read 64 KB at a time, and such bodies take turns.
+ */
+export function readInTurns(req: IncomingMessage, turns: LoopTurns): void {
+  const { socket } = req;
+  let chunks = 0;
+  let isWaiting = false;
+  const nextRound = (): void => void (chunks = 0);
+  // The request itself resumes its socket whenever it has room, and it always has.
+  const stayPaused = (): void => void (isWaiting && socket.pause());
+  const waitForTurn = async (): Promise<void> => {
+    isWaiting = true;
+    socket.pause();
+    await turns.forChunks(senderOf(req));
+    isWaiting = false;
+    socket.resume();
+  };
+  socket.on("resume", stayPaused);
+  req.once("close", () => socket.removeListener("resume", stayPaused));
+  req.on("data", () => {
+    chunks += 1;
+    if (chunks === 1) setImmediate(nextRound);
+    if (chunks > mostChunks && !isWaiting) void waitForTurn();
+  });
+}
