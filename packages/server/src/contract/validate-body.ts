@@ -28,9 +28,12 @@ export interface ValidatedBody {
 
 const bodies = new WeakMap<IncomingMessage, ValidatedBody>();
 
-/** Of a body that has passed; empty where the operation takes none. */
-export const validatedBodyOf = (req: IncomingMessage): ValidatedBody =>
-  bodies.get(req) ?? { value: undefined, text: new BodyText("null", null), schemas: new RequestSchemas() };
+/** A body that has passed, once: whoever takes it decides how long it is kept. It is empty where the operation takes none. */
+export function takeValidatedBody(req: IncomingMessage): ValidatedBody {
+  const body = bodies.get(req);
+  bodies.delete(req);
+  return body ?? { value: undefined, text: new BodyText("null", null), schemas: new RequestSchemas() };
+}
 
 /** Turns the bytes of the body into what its operation declares. @throws {ApiError} 400 */
 export function validateBody(gate: RequestGate, compiler: SchemaCompiler): Stage {

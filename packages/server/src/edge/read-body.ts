@@ -65,6 +65,9 @@ class Chunks {
   }
 }
 
+/** Whoever waited for the body has received it already. A function inside of `receive` would keep the body with the request. */
+const ignore = (): void => undefined;
+
 async function receive(
   req: IncomingMessage,
   res: ServerResponse,
@@ -94,7 +97,7 @@ async function receive(
     clearTimeout(timer);
     stopListening();
     for (const [event, listener] of Object.entries(listeners)) req.removeListener(event, listener);
-    req.on("error", () => undefined); // whoever waited for the body has received it already
+    req.on("error", ignore);
   }
 }
 

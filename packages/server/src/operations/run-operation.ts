@@ -1,25 +1,31 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { callerOf } from "../edge/require-key.ts";
 import { contextOf } from "../edge/request-context.ts";
 import { sendJson } from "../edge/send-json.ts";
 import type { Stage } from "../edge/stage.ts";
 import { operationOf } from "../contract/match-operation.ts";
-import { validatedBodyOf } from "../contract/validate-body.ts";
+import { takeValidatedBody } from "../contract/validate-body.ts";
 import type { Call, Operation, OperationId, Operations } from "./call.ts";
 
 /** Runs the operation that was matched, and answers with what it returns. */
 export function runOperation(operations: Operations): Stage {
   return async function runOperation(req, res) {
-    const context = contextOf(res);
-    const { id, path } = operationOf(res);
-    context.record.operation = id;
-    // The contract's ids are the keys of Operations; a test of the tree compares both.
-    const operation = operations[id as OperationId] as Operation<OperationId>;
-    const validated = validatedBodyOf(req);
-    const call = { context, caller: callerOf(res), body: validated.value, validated, path, response: res };
-    // Validation has held body and path to the types that this operation declares.
-    const work = operation(call as unknown as Call<OperationId>);
-    context.work = work;
+    const work = begin(operations, req, res);
+    contextOf(res).work = work;
     const answer = await work;
     if (answer !== undefined) sendJson(res, 200, answer);
   };
+}
+
+/** A function of its own: one that waits for the answer would keep the body as long. */
+function begin(operations: Operations, req: IncomingMessage, res: ServerResponse): ReturnType<Operation<OperationId>> {
+  const context = contextOf(res);
+  const { id, path } = operationOf(res);
+  context.record.operation = id;
+  // The contract's ids are the keys of Operations; a test of the tree compares both.
+  const operation = operations[id as OperationId] as Operation<OperationId>;
+  const validated = takeValidatedBody(req);
+  const call = { context, caller: callerOf(res), body: validated.value, validated, path, response: res };
+  // Validation has held body and path to the types that this operation declares.
+  return operation(call as unknown as Call<OperationId>);
 }

@@ -42,34 +42,63 @@ export interface ChatDeps {
   readonly nowMs: () => number;
 }
 
-/** Picks the engine, fits the context, admits, and relays the answer: streamed as it comes, or collected. */
+type ChatCall = Call<"createChatCompletion">;
+
+/**
+ * Picks the engine, fits the context, admits, and relays the answer: streamed as it comes, or collected. It waits for nothing
+ * itself: a function that waits keeps what it was called with, and the body may be much larger than what is made of it.
+ */
 export const createChatCompletion =
   (deps: ChatDeps): Operation<"createChatCompletion"> =>
-  async (call) => {
-    const { response, context } = call;
-    const answer = await run(deps, call);
-    // The permit is released by now: a slow reader of a finished answer holds no slot.
-    const { slowReaderMs } = deps.timings;
-    if (answer) await writeAnswer(response, answer, { slowReaderMs, signal: context.signal });
-    return undefined;
+  (call) => {
+    const { context, caller, response } = call;
+    return answer(deps, { context, caller, response }, prepare(deps, call));
   };
 
-/** @returns the answer, unless it was streamed */
-async function run(
-  { models, admission, limits, gatheredBytes, timings, onBroken, nowMs }: ChatDeps,
-  { context, caller, body, validated, response }: Call<"createChatCompletion">,
-): Promise<CollectedAnswer | undefined> {
-  const { id: requestId, signal, record } = context;
+/** What is left of a body when its prompt has been counted. */
+type Prepared = Awaited<ReturnType<typeof prepare>>;
+
+async function prepare({ models }: ChatDeps, { context, caller, body, validated }: ChatCall) {
   const model = pickModel(models, caller, body.model);
   const metadata = readyMetadata(model);
   const { defaultReasoningEffort } = model;
   const modelLimits = { metadata, maxCompletionTokens: maxCompletionOf(model), defaultReasoningEffort };
   const asked = toEngineRequest(body, validated.text, modelLimits, caller.keyId);
-  const { promptTokens, request } = await fitContext(model, asked, signal);
+  const { promptTokens, request } = await fitContext(model, asked, context.signal);
+  return {
+    model,
+    fingerprint: metadata.system_fingerprint,
+    modelName: body.model,
+    promptTokens,
+    request,
+    schemas: validated.schemas,
+    isStream: body.stream === true,
+    isMaximumNamed: typeof (body.max_completion_tokens ?? body.max_tokens) === "number",
+    hasLogprobs: body.logprobs === true,
+    includesUsage: body.stream_options?.include_usage === true,
+  };
+}
 
-  const isStream = body.stream === true;
+/** What answers a request, without its body. */
+type Asking = Pick<ChatCall, "context" | "caller" | "response">;
+
+async function answer(deps: ChatDeps, asking: Asking, preparing: Promise<Prepared>): Promise<undefined> {
+  const collected = await run(deps, asking, await preparing);
+  // The permit is released by now: a slow reader of a finished answer holds no slot.
+  const { slowReaderMs } = deps.timings;
+  if (collected) await writeAnswer(asking.response, collected, { slowReaderMs, signal: asking.context.signal });
+  return undefined;
+}
+
+/** @returns the answer, unless it was streamed */
+async function run(
+  { admission, limits, gatheredBytes, timings, onBroken, nowMs }: ChatDeps,
+  { context, caller, response }: Asking,
+  prepared: Prepared,
+): Promise<CollectedAnswer | undefined> {
+  const { id: requestId, signal, record } = context;
+  const { model, promptTokens, request, isStream, isMaximumNamed, hasLogprobs } = prepared;
   const { n, max_tokens: maxTokens } = request;
-  const isMaximumNamed = typeof (body.max_completion_tokens ?? body.max_tokens) === "number";
   const size = { isStream, n, promptTokens, maxTokens, isMaximumNamed };
   const admissionRequest = { record, requestId, caller, entry: entryOf(response), model, ...size };
   Object.assign(record, { model: model.id, isStream });
@@ -77,13 +106,12 @@ async function run(
   await setLimitHeaders(response, limits, caller);
 
   const { maxTokens: max_tokens } = permit;
-  const hasLogprobs = body.logprobs === true;
-  const constrained = { ...request, max_tokens, grammars: compileGrammars(request, validated.schemas) };
+  const constrained = { ...request, max_tokens, grammars: compileGrammars(request, prepared.schemas) };
   const meter = new Meter(permit, () => (record.firstEventMs = nowMs() - record.startedAtMs));
   const chunks = new ChunkMaker(n, hasLogprobs);
   const relayed = { meter, chunks, isCollected: !isStream, explain: toApiError };
   const batches = relayAnswer(model.engine.stream(constrained, signal), relayed);
-  const head = newHead(body.model, metadata.system_fingerprint, nowMs());
+  const head = newHead(prepared.modelName, prepared.fingerprint, nowMs());
   const form = { head, toUsage: (usage: EngineUsage) => toUsage(usage, priceOf(usage, model.pricing)) };
   // Awaited here: leaving the block releases the permit.
   if (!isStream) {
@@ -94,7 +122,7 @@ async function run(
     permit.fail(error);
     onBroken(context, error);
   };
-  const text = new ChunkText({ ...form, includesUsage: body.stream_options?.include_usage === true });
+  const text = new ChunkText({ ...form, includesUsage: prepared.includesUsage });
   await writeEvents(response, batches, { text, timings, requestId, signal, onBroken: noteBroken });
   return undefined;
 }

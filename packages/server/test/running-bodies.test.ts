@@ -1,0 +1,45 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect, test } from "vitest";
+import { modelId, play, testKey, until } from "@parley/server/testing";
+import { RawConnection, requestText } from "./raw.ts";
+import { useServer } from "./use-server.ts";
+
+const server = useServer({ scenarios: { stall: [{ role: true }, { text: "a" }, { stall: true }] } });
+
+/** What is in use once all garbage is collected. */
+function usedBytes(): number {
+  setFlagsFromString("--expose-gc");
+  (runInNewContext("gc") as () => void)(); // this flag makes it
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+/** Sends a chat that never ends, and waits for the first word of its answer. */
+async function open(body: string): Promise<RawConnection> {
+  const connection = await RawConnection.open(server().origin);
+  const headers = {
+    authorization: `Bearer ${testKey}`,
+    "content-type": "application/json",
+    "content-length": String(body.length),
+  };
+  connection.send(requestText("POST /v1/chat/completions", headers, body));
+  await until(
+    () => connection.rest,
+    (rest) => rest.includes('"content":"a"'),
+  );
+  return connection;
+}
+
+test("a running request does not keep its body", async () => {
+  const megabytes = 3;
+  const small = { model: modelId, ...play("stall"), stream: true };
+  const body = JSON.stringify({ ...small, unknown: "x".repeat(megabytes * 1e6) });
+  using connections = new DisposableStack();
+  // The first ones also load what any request needs.
+  for (let count = 0; count < 2; count += 1) connections.use(await open(body));
+  const before = usedBytes();
+  for (let count = 0; count < 6; count += 1) connections.use(await open(body));
+  // The collector may still find the latest one. All six of them, as bytes or as text and value, are 18 MB at least.
+  expect(usedBytes() - before).toBeLessThan(3 * megabytes * 1e6);
+});
