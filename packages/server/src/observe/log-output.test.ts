@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { closeSync, constants, mkdtempSync, openSync, readFileSync, readSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { LogOutput } from "./log-output.ts";
 
 const { O_NONBLOCK, O_RDWR } = constants;
@@ -15,7 +16,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** A pipe whose reader reads when it is told to. */
 function makePipe(): number {
-  const path = join(folder, "pipe");
+  const path = join(folder, `pipe-${randomUUID()}`);
   execFileSync("mkfifo", [path]);
   return openSync(path, O_RDWR | O_NONBLOCK);
 }
@@ -48,4 +49,19 @@ test("a full disk takes nothing, and the end does not wait for it longer than al
   expect(output.lost).toBeGreaterThan(900);
   await output.end(200);
   output.write(line);
+});
+
+test("the end writes every line that waits, also behind one that is being written", async () => {
+  const path = join(folder, "log");
+  const output = new LogOutput(openSync(path, "w"), () => undefined);
+  for (let count = 0; count < 100; count += 1) output.write(`${count}\n`);
+  await output.end(10_000);
+  expect(readFileSync(path, "utf8")).toBe(Array.from({ length: 100 }, (_, count) => `${count}\n`).join(""));
+});
+
+test("a reader that stays away does not keep the process alive after the end", async () => {
+  const output = new LogOutput(makePipe(), () => undefined);
+  for (let count = 0; count < 2048; count += 1) output.write(line);
+  await output.end(100);
+  await vi.waitFor(() => expect(process.getActiveResourcesInfo()).not.toContain("FSReqCallback"), { timeout: 5000 });
 });

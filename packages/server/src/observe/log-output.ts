@@ -10,6 +10,7 @@ export const maxWaitingBytes = 1024 * 1024;
 export class LogOutput {
   readonly #file: sonicBoom.SonicBoom;
   #isEnding = false;
+  #isGivenUp = false;
   #lost = 0;
 
   constructor(descriptor: number, onRecovered: (lost: number) => void) {
@@ -18,9 +19,11 @@ export class LogOutput {
     this.#file = new sonicBoom.SonicBoom({
       fd: descriptor,
       sync: false,
+      // Without a least length, `flush` does nothing, neither every second nor at the end.
+      minLength: 1,
       maxLength: maxWaitingBytes,
       periodicFlush: 1000,
-      retryEAGAIN: () => !this.#isEnding,
+      retryEAGAIN: () => !this.#isGivenUp,
     });
     let reported = 0;
     this.#file.on("drop", () => (this.#lost += 1));
@@ -43,12 +46,16 @@ export class LogOutput {
 
   /** Writes the waiting lines, for at most `withinMs` milliseconds. Later lines are ignored. */
   async end(withinMs: number): Promise<void> {
+    this.#isEnding = true;
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, withinMs);
-    this.#file.flush(() => resolve());
+    this.#file.flush(() => {
+      // Not before: destroyed in the middle of a write, it would write nothing, over and over.
+      this.#file.destroy();
+      resolve();
+    });
     await promise;
     clearTimeout(timer);
-    this.#isEnding = true;
-    this.#file.destroy();
+    this.#isGivenUp = true;
   }
 }
