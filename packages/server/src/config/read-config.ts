@@ -38,25 +38,28 @@ export type ConfigChanges = Partial<Settings> & { readonly models?: ModelsGiven 
 
 /** The configuration of a server inside another program. @throws {ConfigError} */
 export function makeConfig({ models, ...changes }: ConfigChanges = {}, env = process.env): Config {
-  const settings: Settings = { ...toSettings(documentSchema.parse({})), ...changes };
+  const settings: Settings = { ...toSettings(documentSchema.parse({}, uncompiled)), ...changes };
   const faults: string[] = [];
   const read = readModels(models, { settings, env, faults });
   if (faults.length > 0) throw new ConfigError(faults);
   return { ...settings, models: read };
 }
 
+/** A document is read once: compiling its schema first would take longer. */
+const uncompiled = { jitless: true };
+
 type Values = Readonly<Record<string, unknown>> & { readonly models?: ModelsGiven };
 
 /** What is wrong is reported and left out, so that the rest can be looked at as well. */
 function parse(given: Given, faults: string[]): Values {
-  const { success, data, error } = documentSchema.safeParse(given.document);
+  const { success, data, error } = documentSchema.safeParse(given.document, uncompiled);
   if (success) return data;
   faults.push(...error.issues.flatMap((issue) => explainIssue(issue, given)));
   const wrong = new Set(
     error.issues.flatMap((issue) => issue.path[0] ?? (issue.code === "unrecognized_keys" ? issue.keys : [])),
   );
   const sound: Document = Object.fromEntries(Object.entries(given.document).filter(([key]) => !wrong.has(key)));
-  return documentSchema.parse(sound);
+  return documentSchema.parse(sound, uncompiled);
 }
 
 /** By their names in the program. */
