@@ -164,9 +164,15 @@ function placesFor(
   });
 }
 
+/**
+ * Connections that may wait to be accepted. Node's own number is 511. Beyond it Linux drops what arrives, and counts it in
+ * `ListenOverflows`; the client tries again after a second. Linux itself allows 4,096 (`net.core.somaxconn`).
+ */
+const backlog = 4096;
+
 async function listen(server: Server, host: string, port: number, setting: string): Promise<void> {
   try {
-    server.listen(port, host);
+    server.listen({ port, host, backlog });
     await once(server, "listening");
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;

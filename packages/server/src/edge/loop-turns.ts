@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { setImmediate as nextRound } from "node:timers/promises";
+import { setImmediate as nextRound, setTimeout as wait } from "node:timers/promises";
 import { FairQueue } from "@parley/inference";
 import type { FairJob } from "@parley/inference";
 
@@ -72,10 +72,12 @@ export class LoopTurns {
   };
 }
 
-/** The rest of this round, and the next one. */
+/** The rest of this round, and the next one, and as much time for everything else as these have taken. */
 async function untilRead(): Promise<void> {
+  const startedMs = performance.now();
   await nextRound();
   await nextRound();
+  await wait(performance.now() - startedMs);
 }
 
 /** Nobody has looked at the key yet: whoever sends another one each time is served like many senders. */
