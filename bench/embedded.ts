@@ -5,6 +5,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { RequestSchemas, compileGrammars, defaultTimings } from "@parley/inference";
+import { compileWanted } from "@parley/inference/compile-wanted";
 import { startEmbeddedEngine } from "@parley/inference/embedded";
 import type { ChildEngine, EngineRequest } from "@parley/inference";
 
@@ -59,7 +60,7 @@ function requestOf({ key, words, seed, maxTokens }: Asked): EngineRequest {
     origin: { key },
     top_logprobs: undefined,
   } satisfies Omit<EngineRequest, "grammars">;
-  return { ...request, grammars: compileGrammars(request, new RequestSchemas()) };
+  return { ...request, grammars: compileGrammars(request, new RequestSchemas(compileWanted)) };
 }
 
 /** Milliseconds until the whole answer is there. */

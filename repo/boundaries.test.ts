@@ -20,7 +20,7 @@ const arrows: readonly (readonly [folder: string, allowed: readonly RegExp[]])[]
   ["openapi/", []],
   ["packages/inference/src/", []],
   ["packages/inference/testing/", [/^packages\/inference\/src\//]],
-  ["packages/server/src/", [/^@parley\/inference(\/(embedded|scripted|remote|vllm|examine-model))?$/]],
+  ["packages/server/src/", [/^@parley\/inference(\/(embedded|scripted|remote|vllm|examine-model|explain-schema))?$/]],
   ["packages/server/testing/", [/^packages\/server\/src\//, /^@parley\/inference$/, /^openapi\/checks\//]],
   ["packages/client/src/", []],
   ["packages/conformance/src/", []],
@@ -28,7 +28,7 @@ const arrows: readonly (readonly [folder: string, allowed: readonly RegExp[]])[]
   ["packages/partners/src/", [/^@parley\/server\/testing$/]],
   ["demo-models/", []],
   ["docs/", [/^@parley\/(server|partners)$/, /^openapi\/(checks|variants)\//]],
-  ["bench/", [/^@parley\/(inference|server)(\/(embedded|vllm|testing(\/(vllm|grammars))?))?$/]],
+  ["bench/", [/^@parley\/(inference|server)(\/(embedded|vllm|compile-wanted|testing(\/(vllm|grammars))?))?$/]],
   ["fuzz/", [/^@parley\/server(\/(testing|contract\.json))?$/, /^ci\//]],
   ["ci/", [/^@parley\/inference\/vllm$/]],
   ["deploy/", []],
@@ -111,7 +111,7 @@ test("a schema of a request is compiled in one place, which remembers it; anothe
     .filter((path) => !path.includes("/testing/"))
     .filter((path) => valueImports(path).includes("packages/inference/src/schema/compile-schema.ts"));
   expect(compilers).toEqual(
-    ["explain-schema", "request-schemas"].map((name) => `packages/inference/src/schema/${name}.ts`),
+    ["compile-wanted", "explain-schema"].map((name) => `packages/inference/src/schema/${name}.ts`),
   );
 });
 

@@ -28,7 +28,6 @@ export { compileGrammars } from "./answer/compile-grammars.ts";
 export { RequestSchemas, schemaCompilations } from "./schema/request-schemas.ts";
 export type { WantedSchema } from "./schema/request-schemas.ts";
 export { annotationKeywords, enforcedKeywords } from "./schema/dialect/keywords.ts";
-export { explainSchema } from "./schema/explain-schema.ts";
 export type { SchemaReport } from "./schema/explain-schema.ts";
 export { nearestForm } from "./schema/nearest-form.ts";
 export { SchemaCompiler } from "./schema/schema-compiler.ts";

@@ -1,4 +1,5 @@
 import { RequestSchemas, compileGrammars } from "../src/index.ts";
+import { compileWanted } from "../src/schema/compile-wanted.ts";
 import type {
   Engine,
   EngineEvent,
@@ -45,7 +46,7 @@ export function requestFor({ say = "What is a blockchain?", sampling, ...members
     top_logprobs: undefined,
     ...members,
   } satisfies Omit<EngineRequest, "grammars">;
-  return { ...request, grammars: compileGrammars(request, new RequestSchemas()) };
+  return { ...request, grammars: compileGrammars(request, new RequestSchemas(compileWanted)) };
 }
 
 /** One choice, put together. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { FunctionTool, UncompiledRequest } from "../engine.ts";
+import { compileWanted } from "../schema/compile-wanted.ts";
 import { RequestSchemas, schemaCompilations } from "../schema/request-schemas.ts";
 import { compileGrammars } from "./compile-grammars.ts";
 
@@ -12,7 +13,8 @@ const tool = (name: string, parameters: FunctionTool["parameters"], isStrict = f
   parameters,
   isStrict,
 });
-const compile = (members: Partial<Constrained>) => compileGrammars({ ...plain, ...members }, new RequestSchemas());
+const compile = (members: Partial<Constrained>) =>
+  compileGrammars({ ...plain, ...members }, new RequestSchemas(compileWanted));
 const enforceable = { type: "object", properties: { a: { type: "string" } } };
 const unenforceable = { properties: { a: { type: "array", uniqueItems: true } } };
 
@@ -42,7 +44,7 @@ describe("the functions whose arguments are held to their parameters", () => {
   });
 
   test("have rules of their own, whatever was compiled before them", () => {
-    const schemas = new RequestSchemas();
+    const schemas = new RequestSchemas(compileWanted);
     const other = { type: "object", properties: { b: { type: "integer" } } };
     const tools = [tool("b", other), tool("a", enforceable), tool("again", { ...enforceable })];
     const { toolGrammar } = compileGrammars({ ...plain, tools }, schemas);
@@ -72,7 +74,7 @@ test("a schema that was compiled to validate the request is not compiled again",
   const note = (schema: unknown) => void compiled.push(schema);
   schemaCompilations.subscribe(note);
   try {
-    const schemas = new RequestSchemas();
+    const schemas = new RequestSchemas(compileWanted);
     const answer = { type: "object" };
     schemas.answer(answer);
     schemas.parameters(enforceable, { isStrict: true, isForced: false });

@@ -1,7 +1,7 @@
 import { parentPort } from "node:worker_threads";
 import { RequestBudget } from "./request-budget.ts";
 import type { CountedSchema } from "./request-budget.ts";
-import { compileWanted } from "./request-schemas.ts";
+import { compileWanted } from "./compile-wanted.ts";
 import type { WantedSchema } from "./request-schemas.ts";
 
 // The thread of `CompileThread`.

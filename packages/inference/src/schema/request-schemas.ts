@@ -1,7 +1,4 @@
-import { createHash } from "node:crypto";
 import { channel } from "node:diagnostics_channel";
-import { ComplexityBudget } from "./complexity-budget.ts";
-import { compileParameters, compileSchema, leftOpen } from "./compile-schema.ts";
 import type { CompiledSchema } from "./compile-schema.ts";
 import type { Schema } from "./dialect/raw-schema.ts";
 import { RequestBudget } from "./request-budget.ts";
@@ -18,68 +15,21 @@ export interface WantedSchema {
   readonly isBinding: boolean;
 }
 
-/** More than `x-ignored-params` ever shows. */
-const mostAnnotations = 64;
-
-const tooMuchTogether = "the schemas of this request take too much work together: send fewer of them";
-
-/** Compiles a schema with what the others of its request have left. */
-export function compileWanted(wanted: WantedSchema, budget: RequestBudget): CountedSchema;
-/** @returns undefined where it takes more than `mostSteps`, and more were left */
-export function compileWanted(
-  wanted: WantedSchema,
-  budget: RequestBudget,
-  mostSteps: number,
-): CountedSchema | undefined;
-export function compileWanted(
-  wanted: WantedSchema,
-  budget: RequestBudget,
-  mostSteps = Infinity,
-): CountedSchema | undefined {
-  const { use } = wanted;
-  const own = new ComplexityBudget(Math.min(budget.left(use), mostSteps));
-  const compiled = compileWith(wanted, own);
-  if (own.isSpent && mostSteps < budget.left(use)) return undefined;
-  const steps = own.isSpent && budget.isShared(use) ? Infinity : own.spent;
-  return { compiled: takeSteps(wanted, { compiled, steps }, budget), steps };
-}
-
-/** What becomes of a compiled schema in a request of which not many steps may be left. */
-export function takeSteps(
-  wanted: WantedSchema,
-  { compiled, steps }: CountedSchema,
-  budget: RequestBudget,
-): CompiledSchema {
-  return budget.take(wanted.use, steps) ? compiled : withoutGrammar(wanted, tooMuchTogether);
-}
-
-/** Rules of different parameters have different names, since all of them stand in one grammar. */
-function compileWith({ schema, use }: WantedSchema, budget: ComplexityBudget): CompiledSchema {
-  const compiled =
-    use === "answer"
-      ? compileSchema(schema, "value", budget)
-      : compileParameters(schema, `tool-${digestOf(schema)}`, budget, { isLenient: use === "lenient" });
-  if ("fault" in compiled) return compiled;
-  return { ...compiled, annotations: compiled.annotations.slice(0, mostAnnotations) };
-}
-
-/** What is given for a schema that was not compiled. */
-export function withoutGrammar({ use }: WantedSchema, reason: string): CompiledSchema {
-  if (use === "lenient") return leftOpen({ isObject: true }, reason);
-  return { fault: { path: "", keyword: null, reason }, isMalformed: false };
-}
-
-const digestOf = (schema: Schema): string =>
-  createHash("sha256").update(JSON.stringify(schema)).digest("hex").slice(0, 16);
+type Compile = (wanted: WantedSchema, budget: RequestBudget) => CountedSchema;
 
 /**
- * The schemas of one request, each compiled once. A `SchemaCompiler` fills it; a schema that it was not given is compiled
- * when it is first asked for.
+ * The schemas of one request, each compiled once. A `SchemaCompiler` fills it. With `compileWanted` it compiles a schema that
+ * it was not given when it is first asked for.
  */
 export class RequestSchemas {
+  readonly #compile: Compile;
   readonly #known = new Map<Schema, Map<WantedSchema["use"], CompiledSchema>>();
   readonly #binding = new Set<Schema>();
   readonly #budget = new RequestBudget();
+
+  constructor(compile: Compile = refuse) {
+    this.#compile = compile;
+  }
 
   /** The schema of the answer. */
   answer(schema: Schema): CompiledSchema {
@@ -112,8 +62,12 @@ export class RequestSchemas {
     const known = this.#known.get(wanted.schema)?.get(wanted.use);
     if (known) return known;
     schemaCompilations.publish(wanted.schema);
-    const { compiled } = compileWanted(wanted, this.#budget);
+    const { compiled } = this.#compile(wanted, this.#budget);
     this.add(wanted, compiled);
     return compiled;
   }
+}
+
+function refuse(): never {
+  throw new Error("a schema is asked for that the request does not have");
 }

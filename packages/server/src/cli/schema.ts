@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { explainSchema, nearestForm } from "@parley/inference";
+import { nearestForm } from "@parley/inference";
+import { explainSchema } from "@parley/inference/explain-schema";
 import type { Schema, SchemaReport } from "@parley/inference";
 import { Option } from "commander";
 import type { Command } from "commander";

@@ -1,4 +1,5 @@
 import { RequestSchemas, annotationKeywords, enforcedKeywords } from "@parley/inference";
+import { compileWanted } from "@parley/inference/compile-wanted";
 import { expect, test } from "vitest";
 import contract from "../generated/contract.json" with { type: "json" };
 
@@ -39,14 +40,14 @@ const values: Readonly<Record<string, unknown>> = {
 test.each(enforced)("%s is enforced", (keyword) => {
   const schema = { [keyword]: values[keyword], $defs: { a: { type: "boolean" } } };
   expect(values).toHaveProperty([keyword]);
-  expect(new RequestSchemas().answer(schema)).toMatchObject({ annotations: [], unenforced: [] });
+  expect(new RequestSchemas(compileWanted).answer(schema)).toMatchObject({ annotations: [], unenforced: [] });
 });
 
 test.each([...annotations, ...identifiers])("%s is accepted, and not named as ignored", (keyword) => {
   const value = keyword.endsWith("efs") || keyword === "definitions" ? {} : "a";
-  expect(new RequestSchemas().answer({ [keyword]: value })).toMatchObject({ annotations: [] });
+  expect(new RequestSchemas(compileWanted).answer({ [keyword]: value })).toMatchObject({ annotations: [] });
 });
 
 test.each(refused)("%s is refused", (keyword) => {
-  expect(new RequestSchemas().answer({ [keyword]: "#a" })).toMatchObject({ fault: { keyword } });
+  expect(new RequestSchemas(compileWanted).answer({ [keyword]: "#a" })).toMatchObject({ fault: { keyword } });
 });

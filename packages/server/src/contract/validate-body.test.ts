@@ -1,4 +1,5 @@
 import { RequestSchemas } from "@parley/inference";
+import { compileWanted } from "@parley/inference/compile-wanted";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { requestBodies } from "../../../../openapi/checks/request-bodies.ts";
@@ -14,7 +15,7 @@ const gate = createGate(requestSchema());
 
 const read = (json: string) => {
   const { value, text } = parseJsonBody(Buffer.from(json));
-  return { value, rules: dependenciesOf(value, text, new RequestSchemas()) };
+  return { value, rules: dependenciesOf(value, text, new RequestSchemas(compileWanted)) };
 };
 
 test("the gate with the rules, and the walk that explains a refusal, never disagree", () => {

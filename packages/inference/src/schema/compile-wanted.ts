@@ -1,0 +1,61 @@
+import { createHash } from "node:crypto";
+import { ComplexityBudget } from "./complexity-budget.ts";
+import { compileParameters, compileSchema, leftOpen } from "./compile-schema.ts";
+import type { CompiledSchema } from "./compile-schema.ts";
+import type { Schema } from "./dialect/raw-schema.ts";
+import type { CountedSchema, RequestBudget } from "./request-budget.ts";
+import type { WantedSchema } from "./request-schemas.ts";
+
+/** More than `x-ignored-params` ever shows. */
+const mostAnnotations = 64;
+
+const tooMuchTogether = "the schemas of this request take too much work together: send fewer of them";
+
+/** Compiles a schema with what the others of its request have left. */
+export function compileWanted(wanted: WantedSchema, budget: RequestBudget): CountedSchema;
+/** @returns undefined where it takes more than `mostSteps`, and more were left */
+export function compileWanted(
+  wanted: WantedSchema,
+  budget: RequestBudget,
+  mostSteps: number,
+): CountedSchema | undefined;
+export function compileWanted(
+  wanted: WantedSchema,
+  budget: RequestBudget,
+  mostSteps = Infinity,
+): CountedSchema | undefined {
+  const { use } = wanted;
+  const own = new ComplexityBudget(Math.min(budget.left(use), mostSteps));
+  const compiled = compileWith(wanted, own);
+  if (own.isSpent && mostSteps < budget.left(use)) return undefined;
+  const steps = own.isSpent && budget.isShared(use) ? Infinity : own.spent;
+  return { compiled: takeSteps(wanted, { compiled, steps }, budget), steps };
+}
+
+/** What becomes of a compiled schema in a request of which not many steps may be left. */
+export function takeSteps(
+  wanted: WantedSchema,
+  { compiled, steps }: CountedSchema,
+  budget: RequestBudget,
+): CompiledSchema {
+  return budget.take(wanted.use, steps) ? compiled : withoutGrammar(wanted, tooMuchTogether);
+}
+
+/** Rules of different parameters have different names, since all of them stand in one grammar. */
+function compileWith({ schema, use }: WantedSchema, budget: ComplexityBudget): CompiledSchema {
+  const compiled =
+    use === "answer"
+      ? compileSchema(schema, "value", budget)
+      : compileParameters(schema, `tool-${digestOf(schema)}`, budget, { isLenient: use === "lenient" });
+  if ("fault" in compiled) return compiled;
+  return { ...compiled, annotations: compiled.annotations.slice(0, mostAnnotations) };
+}
+
+/** What is given for a schema that was not compiled. */
+export function withoutGrammar({ use }: WantedSchema, reason: string): CompiledSchema {
+  if (use === "lenient") return leftOpen({ isObject: true }, reason);
+  return { fault: { path: "", keyword: null, reason }, isMalformed: false };
+}
+
+const digestOf = (schema: Schema): string =>
+  createHash("sha256").update(JSON.stringify(schema)).digest("hex").slice(0, 16);
