@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { files, read } from "./tree.ts";
+import { valueImports } from "./imports.ts";
+
+/** What a start reads before `/health` answers, besides the driver of each model: every file and package costs it time. */
+
+const { exports } = JSON.parse(read("packages/inference/package.json")) as {
+  readonly exports: Readonly<Record<string, string>>;
+}; // of our own package
+
+/** What a file of the tree exports from elsewhere is read as well. */
+const exportsFrom = (path: string): string[] =>
+  [...read(path).matchAll(/^export (?!type )[^;]*?from "\.\/([^"]+)"/gm)].map(
+    ([, target = ""]) => `${path.slice(0, path.lastIndexOf("/"))}/${target}`,
+  );
+
+const fileOf = (target: string): string =>
+  target.startsWith("@parley/inference")
+    ? `packages/inference/${exports[`.${target.slice("@parley/inference".length)}`]?.slice(2)}`
+    : target;
+
+/** All that is read with these files: files of the tree, and packages by their names. */
+function readWith(...roots: readonly string[]): Set<string> {
+  const found = new Set(roots);
+  for (const path of found) {
+    if (!files.includes(path) || !path.endsWith(".ts")) continue;
+    for (const target of [...valueImports(path), ...exportsFrom(path)]) found.add(fileOf(target));
+  }
+  return found;
+}
+
+const start = readWith(...["program", "start", "run-server"].map((name) => `packages/server/src/cli/${name}.ts`));
+
+test("a start reads the server and the interface of the engines", () => {
+  expect([...start]).toEqual(
+    expect.arrayContaining(["packages/server/src/app.ts", "packages/inference/src/engine.ts", "zod"]),
+  );
+});
+
+test.each([
+  ["express", "packages/server/src/express-app.ts"],
+  ["express-openapi-validator", "packages/server/src/contract/express-gate.ts"],
+  ["undici", "packages/inference/src/vllm/index.ts"],
+  ["@eslint-community/regexpp", "packages/inference/src/schema/compile-schema.ts"],
+  ["@huggingface/tokenizers", "packages/inference/src/remote/remote-engine.ts"],
+  ["node-llama-cpp", "packages/inference/src/embedded/embedded-engine.ts"],
+])("a start does not read %s, nor %s", (library, file) => {
+  expect(files).toContain(file);
+  expect([library, file].filter((name) => start.has(name))).toEqual([]);
+});
+
+test("a remote engine reads undici with its first request", () => {
+  const remote = readWith("packages/inference/src/remote/remote-engine.ts");
+  expect([...remote]).toContain("packages/inference/src/wire/connection.ts");
+  expect([...remote]).not.toContain("undici");
+});
