@@ -52,25 +52,22 @@ export const createChatCompletion =
   (deps: ChatDeps): Operation<"createChatCompletion"> =>
   (call) => {
     const { context, caller, response } = call;
-    return answer(deps, { context, caller, response }, prepare(deps, call));
+    return answer(deps, { context, caller, response }, translate(deps, call));
   };
 
-/** What is left of a body when its prompt has been counted. */
-type Prepared = Awaited<ReturnType<typeof prepare>>;
+/** What is left of a body once it is translated for an engine. */
+type Translated = ReturnType<typeof translate>;
 
-async function prepare({ models }: ChatDeps, { context, caller, body, validated }: ChatCall) {
+function translate({ models }: ChatDeps, { caller, body, validated }: ChatCall) {
   const model = pickModel(models, caller, body.model);
   const metadata = readyMetadata(model);
   const { defaultReasoningEffort } = model;
   const modelLimits = { metadata, maxCompletionTokens: maxCompletionOf(model), defaultReasoningEffort };
-  const asked = toEngineRequest(body, validated.text, modelLimits, caller.keyId);
-  const { promptTokens, request } = await fitContext(model, asked, context.signal);
   return {
     model,
     fingerprint: metadata.system_fingerprint,
     modelName: body.model,
-    promptTokens,
-    request,
+    asked: toEngineRequest(body, validated.text, modelLimits, caller.keyId),
     schemas: validated.schemas,
     isStream: body.stream === true,
     isMaximumNamed: typeof (body.max_completion_tokens ?? body.max_tokens) === "number",
@@ -82,8 +79,8 @@ async function prepare({ models }: ChatDeps, { context, caller, body, validated 
 /** What answers a request, without its body. */
 type Asking = Pick<ChatCall, "context" | "caller" | "response">;
 
-async function answer(deps: ChatDeps, asking: Asking, preparing: Promise<Prepared>): Promise<undefined> {
-  const collected = await run(deps, asking, await preparing);
+async function answer(deps: ChatDeps, asking: Asking, translated: Translated): Promise<undefined> {
+  const collected = await run(deps, asking, translated);
   // The permit is released by now: a slow reader of a finished answer holds no slot.
   const { slowReaderMs } = deps.timings;
   if (collected) await writeAnswer(asking.response, collected, { slowReaderMs, signal: asking.context.signal });
@@ -94,10 +91,11 @@ async function answer(deps: ChatDeps, asking: Asking, preparing: Promise<Prepare
 async function run(
   { admission, limits, gatheredBytes, timings, onBroken, nowMs }: ChatDeps,
   { context, caller, response }: Asking,
-  prepared: Prepared,
+  translated: Translated,
 ): Promise<CollectedAnswer | undefined> {
   const { id: requestId, signal, record } = context;
-  const { model, promptTokens, request, isStream, isMaximumNamed, hasLogprobs } = prepared;
+  const { model, isStream, isMaximumNamed, hasLogprobs } = translated;
+  const { promptTokens, request } = await fitContext(model, translated.asked, signal);
   const { n, max_tokens: maxTokens } = request;
   const size = { isStream, n, promptTokens, maxTokens, isMaximumNamed };
   const admissionRequest = { record, requestId, caller, entry: entryOf(response), model, ...size };
@@ -106,12 +104,12 @@ async function run(
   await setLimitHeaders(response, limits, caller);
 
   const { maxTokens: max_tokens } = permit;
-  const constrained = { ...request, max_tokens, grammars: compileGrammars(request, prepared.schemas) };
+  const constrained = { ...request, max_tokens, grammars: compileGrammars(request, translated.schemas) };
   const meter = new Meter(permit, () => (record.firstEventMs = nowMs() - record.startedAtMs));
   const chunks = new ChunkMaker(n, hasLogprobs);
   const relayed = { meter, chunks, isCollected: !isStream, explain: toApiError };
   const batches = relayAnswer(model.engine.stream(constrained, signal), relayed);
-  const head = newHead(prepared.modelName, prepared.fingerprint, nowMs());
+  const head = newHead(translated.modelName, translated.fingerprint, nowMs());
   const form = { head, toUsage: (usage: EngineUsage) => toUsage(usage, priceOf(usage, model.pricing)) };
   // Awaited here: leaving the block releases the permit.
   if (!isStream) {
@@ -122,7 +120,7 @@ async function run(
     permit.fail(error);
     onBroken(context, error);
   };
-  const text = new ChunkText({ ...form, includesUsage: prepared.includesUsage });
+  const text = new ChunkText({ ...form, includesUsage: translated.includesUsage });
   await writeEvents(response, batches, { text, timings, requestId, signal, onBroken: noteBroken });
   return undefined;
 }
