@@ -6,7 +6,6 @@ import { summarize } from "../engines/start-models.ts";
 import type { Log, ProcessLog } from "../observe/log.ts";
 import { startServer } from "../server.ts";
 import type { RunningServer } from "../server.ts";
-import { collectEarly } from "./collect-early.ts";
 import { deliverKey, makeFirstKey } from "./deliver-key.ts";
 import { Progress } from "./progress.ts";
 import { typed } from "./settings.ts";
@@ -16,7 +15,6 @@ const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /** Starts, says what it does, serves until it is told to stop, and drains. Rejects with a sentence for the operator. */
 export async function runServer(config: Config, { log, lostLines }: ProcessLog): Promise<void> {
-  collectEarly();
   const stop = new AbortController();
   say("Parley is starting.");
   for (const { id, engineConfig } of config.models) {
