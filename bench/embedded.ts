@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { RequestSchemas, compileGrammars, defaultTimings } from "@parley/inference";
+import { RequestSchemas, compileGrammars, defaultTimings, neutralSampling } from "@parley/inference";
 import { compileWanted } from "@parley/inference/compile-wanted";
 import { startEmbeddedEngine } from "@parley/inference/embedded";
 import type { ChildEngine, EngineRequest } from "@parley/inference";
@@ -24,16 +24,6 @@ const { values: options } = parseArgs({
 const rounds = Number(options.rounds);
 const promptTokens = Number(options.prompt);
 const besideTokens = Number(options.beside);
-
-const sampling = {
-  temperature: 1,
-  top_p: 1,
-  top_k: 0,
-  min_p: 0,
-  frequency_penalty: 0,
-  presence_penalty: 0,
-  repetition_penalty: 1,
-};
 
 interface Asked {
   readonly key: string;
@@ -55,7 +45,7 @@ function requestOf({ key, words, seed, maxTokens }: Asked): EngineRequest {
     max_tokens: maxTokens,
     n: 1,
     seed,
-    sampling: { ...sampling, logit_bias: {} },
+    sampling: { ...neutralSampling, logit_bias: {} },
     stop: [],
     origin: { key },
     top_logprobs: undefined,
@@ -115,7 +105,7 @@ function start(name: string, runFolder: string): ChildEngine {
     runFolder,
     timings: defaultTimings,
     report: () => undefined,
-    sampling,
+    sampling: neutralSampling,
     weightsId: "bench",
     // As `start` runs the demonstration models.
     model: {

@@ -1,3 +1,4 @@
+import { neutralSampling } from "./neutral-sampling.ts";
 import { EngineError } from "./engine.ts";
 import type { EngineEvent, EngineRequest } from "./engine.ts";
 
@@ -14,16 +15,7 @@ export const probeRequest: EngineRequest = {
   max_tokens: 1,
   n: 1,
   seed: undefined,
-  sampling: {
-    temperature: 0,
-    top_p: 1,
-    top_k: 0,
-    min_p: 0,
-    frequency_penalty: 0,
-    presence_penalty: 0,
-    repetition_penalty: 1,
-    logit_bias: {},
-  },
+  sampling: { ...neutralSampling, temperature: 0, logit_bias: {} },
   stop: [],
   top_logprobs: undefined,
 };

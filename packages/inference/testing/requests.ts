@@ -1,4 +1,4 @@
-import { RequestSchemas, compileGrammars } from "../src/index.ts";
+import { RequestSchemas, compileGrammars, neutralSampling } from "../src/index.ts";
 import { compileWanted } from "../src/schema/compile-wanted.ts";
 import type {
   Engine,
@@ -11,16 +11,7 @@ import type {
 } from "../src/index.ts";
 
 /** Sampling that changes nothing. */
-export const neutral: Sampling = {
-  temperature: 1,
-  top_p: 1,
-  top_k: 0,
-  min_p: 0,
-  frequency_penalty: 0,
-  presence_penalty: 0,
-  repetition_penalty: 1,
-  logit_bias: {},
-};
+export const neutral: Sampling = { ...neutralSampling, logit_bias: {} };
 
 /** The members of a request that a test cares about; a string stands for one user message. */
 export type Ask = Partial<Omit<EngineRequest, "sampling" | "grammars">> & {

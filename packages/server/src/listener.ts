@@ -25,7 +25,7 @@ export class Listener implements AsyncDisposable {
   readonly #host: string;
   readonly #places: SocketPlaces;
   readonly #pipelines = new Map<Socket, Pipeline>();
-  /** Requests that have come before there is anything to serve. */
+  /** Requests that arrived before `serve` was called, which then handles them. */
   readonly #early: Parameters<RequestListener>[] = [];
   readonly #keep: RequestListener = (...request) => void this.#early.push(request);
   #isDraining = false;

@@ -17,7 +17,7 @@ const sizes = [
   { size: "huge", mostCharacters: Number.POSITIVE_INFINITY, jobsAtATime: 1 },
 ] as const;
 
-/** Characters of a prompt that is made in a few milliseconds, so that stopping it would save nothing. */
+/** A prompt of up to so many characters takes a few milliseconds, so it is not worth stopping. */
 const mostUnstopped = 4096;
 
 type Size = (typeof sizes)[number]["size"];

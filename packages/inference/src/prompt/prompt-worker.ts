@@ -6,7 +6,7 @@ import type { Prompt, PromptRenderer } from "./render-prompt.ts";
 export interface WantedPrompt {
   readonly request: PromptRequest;
   readonly mostTokens: number;
-  /** Shared memory: not 0 when nobody waits for the prompt any more. Absent: it is made in any case. */
+  /** Shared memory: not 0 once nobody waits for the prompt any more. Absent: the prompt is always made. */
   readonly stop?: Int32Array;
 }
 

@@ -11,7 +11,7 @@ import type { WantedSchema } from "./request-schemas.ts";
 /** 1 to 2 ms. What takes more is compiled in another thread. */
 const inlineSteps = 4000;
 
-/** Longer schemas are not even read at once. Reading this many characters takes about as long as the steps above. */
+/** Longer schemas go to the thread unread. Reading this many characters takes about as long as the steps above. */
 const inlineCharacters = 16_384;
 
 /** The compiled schemas that are kept: of so many callers, in characters of rules for each. */
@@ -29,7 +29,7 @@ interface Job extends WantedSchema {
 }
 
 interface Outcome extends CountedSchema {
-  /** Whether a later request may take it from the cache. */
+  /** Whether it is cached for later requests. */
   readonly isKept: boolean;
 }
 
@@ -92,7 +92,7 @@ export class CachingCompiler {
     return jobs.map((job, index) => done[index] ?? others.next().value ?? failed(job, false));
   }
 
-  /** Those that are not done; undefined where the thread had to be stopped, or has no memory left. */
+  /** Compiles the schemas that are not done yet. Undefined if the thread had to be stopped or ran out of memory. */
   async #compileInThread(
     jobs: readonly Job[],
     done: readonly (Outcome | undefined)[],
@@ -111,7 +111,7 @@ export class CachingCompiler {
   }
 }
 
-/** Those at the beginning that are known or take little work together. */
+/** Compiles the first schemas, as long as they are known or take little work together. */
 function compileSmall(jobs: readonly Job[]): Outcome[] {
   const budget = new RequestBudget();
   let stepsLeft = inlineSteps;
@@ -132,10 +132,10 @@ function compileSmall(jobs: readonly Job[]): Outcome[] {
   return done;
 }
 
-/** What the other schemas of a request left too little for is not kept. */
+/** A schema that failed only because the others had used up the budget is not cached. */
 const toOutcome = (counted: CountedSchema): Outcome => ({ ...counted, isKept: counted.steps < Infinity });
 
-/** A schema that fails alone does so once. */
+/** A schema that was the only large one is cached as failed, so that it fails once. */
 const failed = (job: Job, isAlone: boolean): Outcome => ({
   compiled: withoutGrammar(job, tooMuch),
   steps: 0,

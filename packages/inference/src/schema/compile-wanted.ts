@@ -11,9 +11,9 @@ const mostAnnotations = 64;
 
 const tooMuchTogether = "the schemas of this request take too much work together: send fewer of them";
 
-/** Compiles a schema with what the others of its request have left. */
+/** Compiles a schema with the budget that the other schemas of its request have left. */
 export function compileWanted(wanted: WantedSchema, budget: RequestBudget): CountedSchema;
-/** @returns undefined where it takes more than `mostSteps`, and more were left */
+/** @returns undefined if it takes more than `mostSteps` and the budget has more */
 export function compileWanted(
   wanted: WantedSchema,
   budget: RequestBudget,
@@ -32,7 +32,7 @@ export function compileWanted(
   return { compiled: takeSteps(wanted, { compiled, steps }, budget), steps };
 }
 
-/** What becomes of a compiled schema in a request of which not many steps may be left. */
+/** Takes the steps of a compiled schema from the budget of the request. If too few are left, the schema gets no grammar. */
 export function takeSteps(
   wanted: WantedSchema,
   { compiled, steps }: CountedSchema,
@@ -51,7 +51,7 @@ function compileWith({ schema, use }: WantedSchema, budget: ComplexityBudget): C
   return { ...compiled, annotations: compiled.annotations.slice(0, mostAnnotations) };
 }
 
-/** What is given for a schema that was not compiled. */
+/** The result for a schema that was not compiled. */
 export function withoutGrammar({ use }: WantedSchema, reason: string): CompiledSchema {
   if (use === "lenient") return leftOpen({ isObject: true }, reason);
   return { fault: { path: "", keyword: null, reason }, isMalformed: false };

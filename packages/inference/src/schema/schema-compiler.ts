@@ -3,7 +3,7 @@ import { CompileThread } from "./compile-thread.ts";
 import { RequestSchemas } from "./request-schemas.ts";
 import type { WantedSchema } from "./request-schemas.ts";
 
-/** Compiles the schemas of requests. What it takes is loaded for the first request that has some. */
+/** Compiles the schemas of requests. The code for it is loaded with the first request that has a schema. */
 export class SchemaCompiler implements AsyncDisposable {
   readonly #thread: CompileThread;
   #compiler: CachingCompiler | undefined;

@@ -29,7 +29,7 @@ const connectMs = 10_000;
 const loadUndici = async () => import("undici");
 type Undici = Awaited<ReturnType<typeof loadUndici>>;
 
-/** Loaded for the first request: it is a hundred files, which the start of a server need not wait for. */
+/** Loaded with the first request: undici has a hundred files, and the start of a server need not wait for them. */
 let undici: Undici | undefined;
 
 /** HTTP to one engine. */

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 
-/** What adds a command to the program. It is loaded on use: most commands need little of what the server needs. */
+/** Loads the function that adds a command to the program. Most commands need little of the server, so each is loaded when it is used. */
 type LoadCommand = () => Promise<(program: Command) => void>;
 
 /** Every command by its name, in the order of the help. */

@@ -41,7 +41,7 @@ export const settingsOf = (command: Command): ReadConfig => read(command, allSet
 function addFlags(command: Command, rows: readonly Setting[]): Command {
   const described = new Map<string | undefined, Setting>(rows.map((row) => [row.flag, row]));
   for (const { flag } of rows) if (flag !== undefined) command.option(`${flag} <value>`);
-  // What a schema says of itself takes milliseconds to find, which a start should not pay for.
+  // Reading the descriptions out of the schemas takes milliseconds, so it is done for help only.
   const optionDescription = (option: Option): string => {
     const row = described.get(option.long);
     return row ? helpOf(row) : new Help().optionDescription(option);

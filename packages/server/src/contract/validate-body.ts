@@ -28,7 +28,7 @@ export interface ValidatedBody {
 
 const bodies = new WeakMap<IncomingMessage, ValidatedBody>();
 
-/** A body that has passed, once: whoever takes it decides how long it is kept. It is empty where the operation takes none. */
+/** Hands over a validated body, once: the caller decides how long it is kept. It is empty if the operation takes none. */
 export function takeValidatedBody(req: IncomingMessage): ValidatedBody {
   const body = bodies.get(req);
   bodies.delete(req);

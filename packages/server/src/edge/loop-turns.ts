@@ -39,7 +39,7 @@ export class LoopTurns {
     return this.#turn(this.#bodies, { keyId, cost: bytes }, signal);
   }
 
-  /** Waits until it is the turn of a connection whose body comes in tiny chunks. It is read once in a round. */
+  /** Waits for the turn of a connection whose body comes in tiny chunks. It may then be read for a round of the event loop. */
   forChunks(sender: string): Promise<void> {
     return this.#turn(this.#chunks, { keyId: numberOf(sender), cost: 1 }, never, untilRead);
   }
@@ -72,7 +72,7 @@ export class LoopTurns {
   };
 }
 
-/** The rest of this round, and the next one, and as much time for everything else as these have taken. */
+/** Waits until a connection has been read, and then as long again, so that everything else gets as much time. */
 async function untilRead(): Promise<void> {
   const startedMs = performance.now();
   await nextRound();

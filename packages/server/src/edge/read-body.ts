@@ -65,7 +65,7 @@ class Chunks {
   }
 }
 
-/** Whoever waited for the body has received it already. A function inside of `receive` would keep the body with the request. */
+/** The body has been received by then. A function inside `receive` would keep it alive as long as the request. */
 const ignore = (): void => undefined;
 
 async function receive(

@@ -2,12 +2,12 @@ import type { IncomingMessage } from "node:http";
 import { senderOf } from "./loop-turns.ts";
 import type { LoopTurns } from "./loop-turns.ts";
 
-/** A body with more chunks in one round of the event loop waits for its turn. Ordinary chunks have kilobytes, and are few. */
+/** A body with more chunks in one round of the event loop has to wait for its turn. Ordinary bodies have few chunks, of kilobytes each. */
 const mostChunks = 256;
 
 /**
- * Counts the chunks of a body, and begins to read it. Each chunk takes time, however small it is, and Node reads megabytes of
- * a connection in one round. So a body in tiny chunks is read 64 KB at a time, and such bodies take turns.
+ * Begins to read a body, and counts its chunks. Each chunk costs time, however small it is, and Node may read megabytes from a
+ * connection in one round of the event loop. So a body in tiny chunks is read 64 KB at a time, and such bodies take turns.
  */
 export function readInTurns(req: IncomingMessage, turns: LoopTurns): void {
   const { socket } = req;

@@ -1,5 +1,5 @@
-import { defaultTimings } from "@parley/inference";
-import type { Sampling, SupervisorReport } from "@parley/inference";
+import { defaultTimings, neutralSampling } from "@parley/inference";
+import type { SupervisorReport } from "@parley/inference";
 import type { ScriptedOptions } from "@parley/inference/scripted";
 import type { Config } from "../config/read-config.ts";
 import { isDemo } from "../config/read-models.ts";
@@ -13,21 +13,10 @@ export interface EngineOptions {
   readonly report: (event: SupervisorReport) => void;
 }
 
-/** Neutral values: nothing but the model's own distribution. */
-const plainSampling: Omit<Sampling, "logit_bias"> = {
-  temperature: 1,
-  top_p: 1,
-  top_k: 0,
-  min_p: 0,
-  frequency_penalty: 0,
-  presence_penalty: 0,
-  repetition_penalty: 1,
-};
+/** Small models are right more often at a low temperature. */
+const demoSampling = { ...neutralSampling, temperature: 0.3 };
 
-/** Small models are right more often when they are not left to chance. */
-const demoSampling = { ...plainSampling, temperature: 0.3 };
-
-/** As they are taught to read a schema (`demo-models/training/chat.py`). Without it half as much of their JSON comes to an end. */
+/** The line in which they were trained to read a schema (`demo-models/training/chat.py`). Without it, half as much of their JSON comes to an end. */
 const demoSchemaPrompt = "Reply with JSON of this schema: {schema}";
 
 type CommonOptions = Pick<ScriptedOptions, "name" | "runFolder" | "timings" | "report" | "sampling" | "schemaPrompt">;
@@ -37,7 +26,7 @@ export function commonOptions({ model, config, runFolder, report }: EngineOption
   const timings = { ...defaultTimings, stallMs: config.engineStallMs, unansweredMs: config.engineSilenceMs };
   const sampling: CommonOptions["sampling"] = Object.assign(
     {},
-    isDemo(model) ? demoSampling : plainSampling,
+    isDemo(model) ? demoSampling : neutralSampling,
     model.sampling,
   );
   const schemaPrompt = model.schemaPrompt ?? (isDemo(model) ? demoSchemaPrompt : undefined);

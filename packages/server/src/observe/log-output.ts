@@ -19,7 +19,7 @@ export class LogOutput {
     this.#file = new sonicBoom.SonicBoom({
       fd: descriptor,
       sync: false,
-      // Without a least length, `flush` does nothing, neither every second nor at the end.
+      // With 0, `flush` does nothing, neither every second nor at the end.
       minLength: 1,
       maxLength: maxWaitingBytes,
       periodicFlush: 1000,
@@ -50,7 +50,7 @@ export class LogOutput {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, withinMs);
     this.#file.flush(() => {
-      // Not before: destroyed in the middle of a write, it would write nothing, over and over.
+      // Only now: destroyed during a write, it would write nothing over and over, and keep the process alive.
       this.#file.destroy();
       resolve();
     });

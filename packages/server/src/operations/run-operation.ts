@@ -17,7 +17,7 @@ export function runOperation(operations: Operations): Stage {
   };
 }
 
-/** A function of its own: one that waits for the answer would keep the body as long. */
+/** A separate function, because one that awaits the answer would keep the body alive until then. */
 function begin(operations: Operations, req: IncomingMessage, res: ServerResponse): ReturnType<Operation<OperationId>> {
   const context = contextOf(res);
   const { id, path } = operationOf(res);

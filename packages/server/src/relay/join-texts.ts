@@ -2,7 +2,7 @@ import type { EngineEvent } from "@parley/inference";
 
 type TextEvent = Extract<EngineEvent, { kind: "text" }>;
 
-/** Makes one event of texts that follow each other in a choice: a reader of the whole answer does not see where it was cut. */
+/** Joins the texts of a choice that follow each other. A reader of the whole answer does not see where it was cut. */
 export function joinTexts(events: readonly EngineEvent[]): readonly EngineEvent[] {
   const joined: EngineEvent[] = [];
   let open: TextEvent | undefined;

@@ -13,7 +13,7 @@ export interface AnswerBatch {
 export interface RelayOptions {
   readonly meter: Meter;
   readonly chunks: ChunkMaker;
-  /** Nobody sees the pieces of the text: those that arrive together are handled as one. */
+  /** The answer is not streamed, so texts that arrive together are handled as one. */
   readonly isCollected: boolean;
   /** An error in the words of the service. */
   readonly explain: (error: unknown) => unknown;

@@ -7,19 +7,19 @@ interface Write {
   readonly onFailed: (error: unknown) => void;
 }
 
-/** While there is much to write, so many milliseconds of it are one transaction. */
+/** Under load, a transaction holds the changes of so many milliseconds. */
 const groupMs = 2;
 
 /**
- * Commits what one turn of the event loop writes in one transaction: a commit costs more than most changes. While several changes
- * come together, it waits for those of a few turns.
+ * Commits what one turn of the event loop writes in one transaction: a commit costs more than most changes. Under load it waits
+ * for the changes of a few turns.
  */
 export class WriteGroup implements Disposable {
   readonly #database: DatabaseSync;
   readonly #onCommit: () => void;
   #waiting: Write[] = [];
-  /** Calls off the commit that is due. */
-  #callOff: (() => void) | undefined;
+  /** Cancels the commit that is due. */
+  #cancel: (() => void) | undefined;
   #committedMs = -Infinity;
   #isBusy = false;
 
@@ -33,7 +33,7 @@ export class WriteGroup implements Disposable {
   add(change: () => void): Promise<void> {
     const { promise, resolve: onWritten, reject: onFailed } = Promise.withResolvers<void>();
     this.#waiting.push({ change, onWritten, onFailed });
-    this.#callOff ??= this.#commitSoon();
+    this.#cancel ??= this.#commitSoon();
     return promise;
   }
 
@@ -48,7 +48,7 @@ export class WriteGroup implements Disposable {
   }
 
   #commit(): void {
-    this.#callOff = undefined;
+    this.#cancel = undefined;
     const writes = this.#waiting;
     this.#waiting = [];
     this.#isBusy = writes.length > 1;
@@ -79,8 +79,8 @@ export class WriteGroup implements Disposable {
 
   /** Commits what waits. To be called before the database is closed. */
   [Symbol.dispose](): void {
-    if (!this.#callOff) return;
-    this.#callOff();
+    if (!this.#cancel) return;
+    this.#cancel();
     this.#commit();
   }
 }

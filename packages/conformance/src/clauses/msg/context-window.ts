@@ -36,7 +36,7 @@ function talk(context: Context, turns: number): Members {
   };
 }
 
-/** The number of words per message with which the longest conversation is beyond the context window, and mostly within twice that. */
+/** The words per message that make the longest conversation exceed the context window, but mostly not twice the window. */
 function wordsFor(context: Context): number {
   const words = Math.ceil((contextLength(context) / mostMessages) * 1.2);
   if (words * 5 * mostMessages > limit("maxBodyBytes") * 0.9)
@@ -63,7 +63,7 @@ function almostFull(context: Context, room = 20): Members {
   return talk(context, turns);
 }
 
-/** The turns of a conversation that is too long and has to be counted exactly: the longest one, unless it is beyond twice the context. */
+/** The turns of a conversation that is too long but still has to be counted exactly: the most possible, or fewer if that exceeds twice the context. */
 function countedTurns(context: Context): number {
   const { first, turn } = sizesOf(context);
   const window = contextLength(context);
@@ -155,7 +155,7 @@ export const contextSteps: readonly Step[] = [
   },
 ];
 
-/** @param size the tokens of the prompt, as computed; beyond twice the context a smaller number will do that is above it, too */
+/** @param size the computed tokens of the prompt. Beyond twice the context, the service may tell any number from there up to this one. */
 function mustHoldSizes(context: Context, answer: Answer, size: number): void {
   mustRefuse(answer, overflow);
   const window = contextLength(context);

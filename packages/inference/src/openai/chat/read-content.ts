@@ -41,7 +41,7 @@ export class ContentReader {
   /**
    * @param text what an event adds
    * @param pieces its tokens; those of a character that is not whole come before its text
-   * @param deltas what can be shown is appended
+   * @param deltas receives the text that can be shown
    */
   push(text: string, pieces: readonly OutputToken[], deltas: AnswerDelta[]): void {
     this.#written += text;

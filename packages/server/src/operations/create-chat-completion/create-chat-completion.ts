@@ -45,8 +45,8 @@ export interface ChatDeps {
 type ChatCall = Call<"createChatCompletion">;
 
 /**
- * Picks the engine, fits the context, admits, and relays the answer: streamed as it comes, or collected. It waits for nothing
- * itself: a function that waits keeps what it was called with, and the body may be much larger than what is made of it.
+ * Picks the engine, fits the context, admits, and relays the answer: streamed as it comes, or collected. It awaits nothing
+ * itself: an async function keeps its arguments alive, and the body may be much larger than what is made of it.
  */
 export const createChatCompletion =
   (deps: ChatDeps): Operation<"createChatCompletion"> =>
