@@ -9,7 +9,7 @@ const assessment = jsonFormat({
 });
 const { parsed } = await parley.parse({
   model: "vendor/model-1",
-  messages: [{ role: "user", content: "How risky is an unaudited bridge?" }],
+  messages: [{ role: "user", content: "The bridge is not audited, and one key can drain it." }],
   response_format: assessment,
 });
 console.log(parsed.risk, parsed.reasons);

@@ -76,7 +76,7 @@ const sentByCode: readonly ShownRequest[] = [
   {
     title: "examples/structured-output.ts",
     body: {
-      messages: [{ role: "user", content: "How risky is an unaudited bridge?" }],
+      messages: [{ role: "user", content: "The bridge is not audited, and one key can drain it." }],
       response_format: { type: "json_schema", json_schema: { name: "assessment", schema: assessment } },
     },
   },

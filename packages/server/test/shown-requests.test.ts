@@ -7,19 +7,6 @@ import { useServer } from "./use-server.ts";
 /** An answer of so many tokens is one that nobody waits for. */
 const mostTokens = 200;
 
-/**
- * What is known to run on, by the model and the request, until the next training. An entry that starts to end makes the test
- * fail, too: take it out.
- */
-const knownToFail: readonly string[] = [
-  "vendor/model-1: request-json-object",
-  "vendor/model-1: request-tool-result",
-  "vendor/model-1: examples/structured-output.ts",
-  "vendor/model-1-mini: request-json-schema",
-  "vendor/model-1-mini: request-tool-result",
-  "vendor/model-1-mini: examples/structured-output.ts",
-];
-
 const server = useServer({ settings: { engine: "embedded", kvMemoryMb: 256 } });
 
 /** Greedy where the example says nothing else, so that the verdict is the same every time. */
@@ -44,7 +31,7 @@ test("every request that is shown gets an answer that ends, from both models", {
       if (!(await endsInTime(model, shown))) failed.push(`${model}: ${shown.title}`);
     }
   }
-  expect(failed).toEqual(knownToFail);
+  expect(failed).toEqual([]);
 });
 
 test("the pages, the examples and the terminal are read", () => {

@@ -1,4 +1,5 @@
 import type { GgufFileInfo } from "node-llama-cpp";
+import type { ProcessorSettings } from "./child/logits-processors.ts";
 
 /** The operator's settings of one embedded model. */
 export interface ModelSettings {
@@ -8,6 +9,7 @@ export interface ModelSettings {
   readonly sha256: string | undefined;
   /** In tokens; undefined: the length that the file declares. */
   readonly contextLength: number | undefined;
+  readonly processors?: ProcessorSettings;
   /** Memory for the key-value caches of all slots, in bytes. */
   readonly kvMemoryBytes: number;
   /** Threads of answers, and of all that must be repeatable: with flash attention, sums depend on their number. */

@@ -13,8 +13,8 @@ export interface EngineOptions {
   readonly report: (event: SupervisorReport) => void;
 }
 
-/** Small models are right more often at a low temperature. */
-const demoSampling = { ...neutralSampling, temperature: 0.3 };
+/** Small models are right more often at a low temperature, and the penalty brings circles to an end. */
+const demoSampling = { ...neutralSampling, temperature: 0.3, frequency_penalty: 0.1 };
 
 /** The line in which they were trained to read a schema (`demo-models/training/chat.py`). Without it, half as much of their JSON comes to an end. */
 const demoSchemaPrompt = "Reply with JSON of this schema: {schema}";

@@ -54,8 +54,15 @@ export function embeddedModel(
     return { file: weights.path, sha256: undefined, contextLength, kvMemoryBytes, threads: most, promptThreads };
   }
   const { file, sha256 } = findDemoModel(weights.demo);
-  return { file, sha256, contextLength, kvMemoryBytes, threads: threads === "auto" ? 1 : threads, promptThreads };
+  const machine = { kvMemoryBytes, threads: threads === "auto" ? 1 : threads, promptThreads };
+  return { file, sha256, contextLength, processors: demoProcessors, ...machine };
 }
+
+/** Where small models do not know what to write, they go round in circles or wander on. Their right answers are short. */
+const demoProcessors = {
+  dry: { multiplier: 3, base: 1.75, allowedTokens: 6, allowedDigits: 20 },
+  length: { after: 100, perToken: 0.2 },
+};
 
 async function startRemote(
   options: EngineOptions,

@@ -1,6 +1,15 @@
 import type { TestGroup, Check } from "../../judge/check.ts";
 import { cannot, must, show } from "../../judge/finding.ts";
-import { completionOf, contentOf, givenCompletion, mustRefuse, textAt, tokensOf } from "../../judge/read.ts";
+import {
+  completionOf,
+  contentOf,
+  givenCompletion,
+  listAt,
+  mustRefuse,
+  numberAt,
+  textAt,
+  tokensOf,
+} from "../../judge/read.ts";
 import type { Answer } from "../../wire/answer.ts";
 import { contextChecks, contextSteps } from "./context-window.ts";
 import { conversationChecks } from "./conversation.ts";
@@ -24,6 +33,28 @@ function mustRefuseAt(place: RegExp, spelled: Answer, lookalike: Answer): string
   must(param !== undefined && place.test(param), spelled, "a param that names the place", show(param));
   return mustRefuse(spelled, { status: 400, code: "invalid_value" });
 }
+
+interface Trace {
+  readonly text: string;
+  /** The log probability of the whole text in nats; undefined where the service gave none. */
+  readonly logprob: number | undefined;
+}
+
+function traceOf(answer: Answer): Trace {
+  const tokens = listAt(answer.json, "/choices/0/logprobs/content");
+  const logprob = tokens.reduce((sum: number, token) => sum + numberAt(token, "/logprob"), 0);
+  return {
+    text: `${tokensOf(answer, "prompt_tokens")} prompt tokens and ${show(contentOf(answer))}`,
+    logprob: tokens.length === 0 ? undefined : logprob,
+  };
+}
+
+/** How far apart the log probabilities of the same text are, in nats; 0 where one is missing. */
+const distance = (one: Trace, other: Trace): number =>
+  one.logprob === undefined || other.logprob === undefined ? 0 : Math.abs(one.logprob - other.logprob);
+
+/** Below it, the difference may come from rounding: what an engine computes in one batch changes the last bits. */
+const leastDistance = 0.1;
 
 const checks: readonly Check[] = [
   {
@@ -55,19 +86,30 @@ const checks: readonly Check[] = [
   },
   {
     clause: "MSG-20",
-    how: "Sends one conversation with instructions as developer, as system and as user.",
+    how: "Sends one conversation with instructions as developer, as system and as user, and compares the answers; where they are alike, also their log probabilities.",
     uses: ["developer, system, user"],
     judge: (context) => {
       const [developer, system, user] = context.answers("developer, system, user");
       if (!developer || !system || !user) cannot("not answered");
       completionOf(developer);
       givenCompletion(system);
-      const trace = (answer: Answer): string =>
-        `${tokensOf(answer, "prompt_tokens")} prompt tokens and ${show(contentOf(answer))}`;
-      if (trace(system) === trace(user))
+      const [asDeveloper, asSystem, asUser] = [traceOf(developer), traceOf(system), traceOf(user)];
+      if (asSystem.text !== asUser.text) {
+        must(asDeveloper.text === asSystem.text, developer, asSystem.text, asDeveloper.text);
+        return `developer and system: ${asSystem.text}; user: ${asUser.text}`;
+      }
+      const apart = distance(asSystem, asUser);
+      if (apart < leastDistance)
         cannot("this model answers a system message like a user message, so that the roles cannot be distinguished");
-      must(trace(developer) === trace(system), developer, trace(system), trace(developer));
-      return `developer and system: ${trace(system)}; user: ${trace(user)}`;
+      must(asDeveloper.text === asSystem.text, developer, asSystem.text, asDeveloper.text);
+      const seen = `the same text as system; log probability ${distance(asSystem, asDeveloper).toFixed(2)} off, as user ${apart.toFixed(2)}`;
+      must(
+        distance(asSystem, asDeveloper) < apart / 2,
+        developer,
+        "the log probability that a system message gives",
+        seen,
+      );
+      return seen;
     },
   },
   {

@@ -128,7 +128,12 @@ export const steps: readonly Step[] = [
     isValid: true,
     requests: (context) =>
       ["developer", "system", "user"].map((role) =>
-        chat(context, { messages: instructed(role), max_completion_tokens: 8, ...withoutReasoning(context) }),
+        chat(context, {
+          messages: instructed(role),
+          max_completion_tokens: 8,
+          ...withoutReasoning(context),
+          ...(context.profile.levels.includes("logprobs") && { logprobs: true }),
+        }),
       ),
   },
   {

@@ -43,7 +43,13 @@ export class Choice {
     this.#model = model;
     this.#slot = slot;
     this.#parser = new AnswerParser(planAnswer(request, model.capabilities), prompt.opensInReasoning);
-    this.#sampler = new ChoiceSampler(request.sampling, job.seed, prompt.tokens, model.vocabulary.size);
+    this.#sampler = new ChoiceSampler({
+      sampling: request.sampling,
+      seed: job.seed,
+      prompt: prompt.tokens,
+      vocabularySize: model.vocabulary.size,
+      processors: model.startProcessors(),
+    });
     this.#contentGrammar = model.startGrammar(request.grammars.contentGrammar);
   }
 

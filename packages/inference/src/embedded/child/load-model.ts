@@ -11,6 +11,8 @@ import { planSlots } from "../plan-slots.ts";
 import type { ModelSettings, SlotPlan } from "../plan-slots.ts";
 import { FreeProcessors } from "./free-processors.ts";
 import { KvMemory } from "./kv-memory.ts";
+import { processorsOf } from "./logits-processors.ts";
+import type { LogitsProcessor } from "./logits-processors.ts";
 import { openLlama } from "./open-llama.ts";
 import { sliceTokens } from "./slices.ts";
 import { SlotPool } from "./slot-pool.ts";
@@ -36,6 +38,8 @@ export interface LoadedModel {
   readonly describe: (token: number) => OutputToken;
   /** Token ids of the special tokens and white space that structure an answer. */
   encodeStructure(text: string): readonly number[];
+  /** Those of one choice. */
+  readonly startProcessors: () => readonly LogitsProcessor[];
   /** A fresh evaluation of a grammar (GBNF) for the native sampler; undefined stays undefined. */
   startGrammar(grammar: string | undefined): unknown;
   dispose(): Promise<void>;
@@ -73,6 +77,8 @@ export async function loadModel(
     Array.from({ length: plan.slots + plan.spareSlots }, (_, index) => new Slot(index, shared)),
   );
   const vocabulary = readVocabulary(file);
+  // node-llama-cpp's `Token` is a branded number.
+  const isEndOfTurn = (token: number): boolean => model.isEogToken(token as Token);
   return {
     file,
     engine: `llama.cpp ${llama.llamaCppRelease.release}`,
@@ -82,10 +88,10 @@ export async function loadModel(
     slots,
     whenIdle: shrinkWhenIdle(shared, slots, settings.idleMs ?? 60_000),
     progress,
-    // node-llama-cpp's `Token` is a branded number.
-    isEndOfTurn: (token) => model.isEogToken(token as Token),
+    isEndOfTurn,
     describe: describeWith(vocabulary),
     encodeStructure: encoderOf(model),
+    startProcessors: processorsOf(settings.processors ?? {}, vocabulary, isEndOfTurn),
     startGrammar: grammarsOf(model),
     dispose: () => llama.dispose(),
   };

@@ -15,7 +15,7 @@ export function metadataOf(model: LoadedModel, settings: EmbeddedChildSettings):
       model.engine,
       template,
       settings.schemaPrompt ?? "",
-      JSON.stringify(settings.sampling),
+      JSON.stringify([settings.sampling, settings.model.processors]),
     ]),
     slots: model.plan.slots,
     spareSlots: model.plan.spareSlots,

@@ -1,5 +1,6 @@
 import { seedOfChoice } from "../../answer/seed-of-choice.ts";
 import type { Sampling } from "../../engine.ts";
+import type { LogitsProcessor } from "./logits-processors.ts";
 
 /** The configuration of node-llama-cpp's native sampler (its `AddonSampler.applyConfig`, version 3.22). */
 export interface NativeSamplerConfig {
@@ -28,6 +29,16 @@ const extremes = new Map([
 /** Below this temperature, dividing the logits by it overflows a float. Sampling is greedy there anyway. */
 const coldest = 1e-4;
 
+export interface SamplerOptions {
+  readonly sampling: Sampling;
+  readonly seed: number;
+  /** Token ids. */
+  readonly prompt: readonly number[];
+  readonly vocabularySize: number;
+  /** The model's own, for this choice. */
+  readonly processors: readonly LogitsProcessor[];
+}
+
 /**
  * The sampling state of one choice. Frequency and presence penalties are added to the logits, so they are passed on as token
  * biases; they count the tokens of this choice. The repetition penalty is a factor, and it covers the prompt as well.
@@ -39,10 +50,12 @@ export class ChoiceSampler {
   readonly #fixedBias: ReadonlyMap<number, number>;
   readonly #counts = new Map<number, number>();
   readonly #seen: Set<number>;
+  readonly #processors: readonly LogitsProcessor[];
 
-  constructor(sampling: Sampling, seed: number, prompt: readonly number[], vocabularySize: number) {
+  constructor({ sampling, seed, prompt, vocabularySize, processors }: SamplerOptions) {
     this.#sampling = sampling;
     this.#seed = seed;
+    this.#processors = processors;
     this.#vocabularySize = vocabularySize;
     this.#fixedBias = readBias(sampling.logit_bias, vocabularySize);
     this.#seen = new Set(sampling.repetition_penalty === 1 ? [] : prompt);
@@ -53,12 +66,13 @@ export class ChoiceSampler {
     const { frequency_penalty, presence_penalty, repetition_penalty } = this.#sampling;
     if (frequency_penalty !== 0 || presence_penalty !== 0) this.#counts.set(token, (this.#counts.get(token) ?? 0) + 1);
     if (repetition_penalty !== 1) this.#seen.add(token);
+    for (const processor of this.#processors) processor.accept(token);
   }
 
   /** The configuration for the next token; `banned` tokens cannot be chosen whatever the caller's bias says. */
   config(banned: readonly number[], grammar: unknown): NativeSamplerConfig {
     const { temperature, top_k, top_p, min_p, repetition_penalty } = this.#sampling;
-    const bias = this.#bias(banned);
+    const bias = this.#bias(banned, grammar !== undefined);
     return {
       temperature: temperature < coldest ? 0 : temperature,
       // The native side reads 32 bits: a larger number would wrap around.
@@ -79,11 +93,14 @@ export class ChoiceSampler {
     };
   }
 
-  #bias(banned: readonly number[]): ReadonlyMap<number, number> {
+  #bias(banned: readonly number[], isConstrained: boolean): ReadonlyMap<number, number> {
     const { frequency_penalty, presence_penalty } = this.#sampling;
     const bias = new Map(this.#fixedBias);
     for (const [token, count] of this.#counts) {
       bias.set(token, (bias.get(token) ?? 0) - frequency_penalty * count - presence_penalty);
+    }
+    for (const processor of this.#processors) {
+      for (const [token, change] of processor.biases(isConstrained)) bias.set(token, (bias.get(token) ?? 0) + change);
     }
     for (const token of banned) bias.set(token, Number.NEGATIVE_INFINITY);
     return bias;

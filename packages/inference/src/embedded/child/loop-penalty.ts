@@ -1,0 +1,63 @@
+import type { LogitsProcessor } from "./logits-processors.ts";
+
+/**
+ * Sampling that does not repeat itself (llama.cpp and others call it DRY). A token that would continue a repetition of the answer is
+ * `multiplier` × `base` ^ (repeated tokens − allowed) less likely, in logits. Only what the model has written counts, so it
+ * may copy from its prompt as much as it likes.
+ */
+export interface DrySampling {
+  readonly multiplier: number;
+  readonly base: number;
+  /** Tokens that may be repeated without a penalty. */
+  readonly allowedTokens: number;
+  /** The same for one digit over and over: an amount of wei ends with 18 zeros. */
+  readonly allowedDigits: number;
+}
+
+/** Of a longer repetition no more is looked at: its penalty is above any difference of logits. */
+const longest = 64;
+
+/** What one choice has written, and which tokens would repeat it. */
+export class LoopPenalty implements LogitsProcessor {
+  readonly #rules: DrySampling;
+  readonly #isDigit: (token: number) => boolean;
+  readonly #written: number[] = [];
+
+  constructor(rules: DrySampling, isDigit: (token: number) => boolean) {
+    this.#rules = rules;
+    this.#isDigit = isDigit;
+  }
+
+  accept(token: number): void {
+    this.#written.push(token);
+  }
+
+  biases(): ReadonlyMap<number, number> {
+    const { multiplier, base, allowedTokens, allowedDigits } = this.#rules;
+    const found = new Map<number, number>();
+    const digits = this.#digits();
+    for (const [place, token] of this.#written.entries()) {
+      const repeated = this.#repeatedBefore(place);
+      const allowed = repeated <= digits ? allowedDigits : allowedTokens;
+      if (repeated < allowed) continue;
+      found.set(token, Math.min(found.get(token) ?? 0, -multiplier * base ** (repeated - allowed)));
+    }
+    return found;
+  }
+
+  /** How often one digit stands at the end. */
+  #digits(): number {
+    const last = this.#written.at(-1);
+    if (last === undefined || !this.#isDigit(last)) return 0;
+    return this.#written.length - 1 - this.#written.findLastIndex((token) => token !== last);
+  }
+
+  /** How many tokens before a place are also the last ones. */
+  #repeatedBefore(place: number): number {
+    const written = this.#written;
+    const most = Math.min(longest, place);
+    let length = 0;
+    while (length < most && written[place - 1 - length] === written[written.length - 1 - length]) length += 1;
+    return length;
+  }
+}
