@@ -5,7 +5,7 @@ import { HangUp } from "../errors/hang-up.ts";
 import type { LoopTurns } from "./loop-turns.ts";
 import { readInTurns } from "./read-in-turns.ts";
 import type { Stage } from "./stage.ts";
-import { hasUnreadBody, onUnreadable } from "./unread-body.ts";
+import { onUnreadable } from "./unread-body.ts";
 
 const maxBodyBytes = contract["x-limits"].maxBodyBytes.value;
 
@@ -28,7 +28,7 @@ export function readBody(bodyTimeoutMs: number, turns: LoopTurns): Stage {
     if (req.method === "POST") {
       assertMediaType(req);
       bodies.set(req, await receive(req, res, bodyTimeoutMs, turns));
-    } else if (hasUnreadBody(req)) res.setHeader("connection", "close");
+    }
   };
 }
 
