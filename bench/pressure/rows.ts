@@ -6,6 +6,7 @@ import {
   bodyContinue,
   bodyTrailers,
   bodyTinyChunks,
+  bodyTinyChunksNeverRead,
   bodyTinyChunksUnread,
 } from "./rows/body-framing.ts";
 import { bodySchemas } from "./rows/body-schemas.ts";
@@ -42,6 +43,7 @@ export const rows: readonly Row[] = [
   bodySchemas,
   bodyTinyChunks,
   bodyTinyChunksUnread,
+  bodyTinyChunksNeverRead,
   bodyChunkExtensions,
   bodyTrailers,
   bodyContinue,

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { toBody } from "../ask.ts";
 import { bound, figure } from "../row.ts";
 import type { Row } from "../row.ts";
-import { chatHead, closeAll, open, openMany, pause, repeatedly } from "../sockets.ts";
+import { chatHead, closeAll, open, openMany, pause, repeatedly, requestText } from "../sockets.ts";
 
 /** Writes as fast as the reader takes it, until the signal or the end of the connection. */
 async function pour(socket: Socket, text: string, signal: AbortSignal): Promise<number> {
@@ -38,6 +38,34 @@ const tinyChunks = "1\r\na\r\n".repeat(4000);
 export const bodyTinyChunks = pouring("body/tiny-chunks", "", tinyChunks);
 
 export const bodyTinyChunksUnread = pouring("body/tiny-chunks-unread", " without a key", tinyChunks, false);
+
+const preflight = { origin: "http://a.test", "access-control-request-method": "POST" };
+const chunked = { "transfer-encoding": "chunked" };
+const bodyless = [
+  requestText("GET /health", chunked),
+  requestText("GET /docs", chunked),
+  requestText("OPTIONS /v1/chat/completions", { ...preflight, ...chunked }),
+];
+
+/** Bodies of requests that have none. */
+export const bodyTinyChunksNeverRead: Row = {
+  name: "body/tiny-chunks-never-read",
+  action:
+    "bodies in chunks of one byte without a key, to /health, /docs and a preflight, which read none, on four connections",
+  engine: "scripted",
+  attack: async ({ target, signal }) => {
+    let bytes = 0;
+    let connections = 0;
+    await repeatedly(4, signal, async () => {
+      const socket = await open(target.origin);
+      socket.resume().write(bodyless[connections % bodyless.length] ?? "");
+      connections += 1;
+      bytes += await pour(socket, tinyChunks, signal);
+      closeAll([socket]);
+    });
+    return [figure("megabytes", (bytes / 1e6).toFixed(1)), figure("connections", connections)];
+  },
+};
 
 export const bodyChunkExtensions = pouring(
   "body/chunk-extensions",

@@ -1,16 +1,17 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { IncomingMessage, RequestListener, Server } from "node:http";
+import type { RequestListener, Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { compile as compileNetworks } from "proxy-addr";
 import type { Config } from "./config/read-config.ts";
 import { LoopTurns, senderOf } from "./edge/loop-turns.ts";
 import { Pipeline } from "./edge/pipeline.ts";
 import { answerRawErrors } from "./edge/raw-errors.ts";
+import { readInTurns } from "./edge/read-in-turns.ts";
 import { maxHeadBytes } from "./edge/refuse-huge-heads.ts";
 import { SocketPlaces, isProbe } from "./edge/socket-places.ts";
 import type { SocketBound } from "./edge/socket-places.ts";
-import { hasUnreadBody } from "./edge/unread-body.ts";
+import { isNeverRead } from "./edge/unread-body.ts";
 import type { Log } from "./observe/log.ts";
 import type { RefusalSample } from "./observe/refusal-sample.ts";
 
@@ -99,11 +100,15 @@ export class Listener implements AsyncDisposable {
     const handle: RequestListener = (request, response) => {
       // Its caller may have left while it waited.
       if (response.destroyed) return;
-      if (this.#isDraining || isNeverRead(request)) response.setHeader("connection", "close");
+      if (this.#isDraining) response.setHeader("connection", "close");
       handler(request, response);
     };
     const accept: RequestListener = (request, response) => {
       if (!this.#places.admits(request)) return;
+      if (isNeverRead(request)) {
+        response.setHeader("connection", "close");
+        readInTurns(request, this.turns);
+      }
       // A proxy's way to write a path, which every server has to understand.
       request.url = request.url?.replace(/^https?:\/\/[^/?]*/i, "") || "/";
       this.#pipelines.get(request.socket)?.enter(response, () => {
@@ -140,9 +145,6 @@ export class Listener implements AsyncDisposable {
     await closed;
   }
 }
-
-/** Whether it has a body that no stage reads. Node would discard it for as long as it comes, which takes time. */
-const isNeverRead = (request: IncomingMessage): boolean => request.method !== "POST" && hasUnreadBody(request);
 
 /** What the operator reads of a connection that was refused. */
 const refusedBy: Readonly<Record<SocketBound, string>> = {

@@ -28,6 +28,9 @@ export function hasUnreadBody(req: IncomingMessage): boolean {
   return !req.complete && (coding !== undefined || Number(length) > 0);
 }
 
+/** Whether it has a body that no stage reads: the listener discards it, and closes the connection after the answer. */
+export const isNeverRead = (req: IncomingMessage): boolean => req.method !== "POST" && hasUnreadBody(req);
+
 /**
  * Answers a request whose body is not read to its end. Closing at once would reset the connection while the caller still
  * sends, and the answer would be lost. So the rest is discarded for a while before the connection is closed.
@@ -39,6 +42,6 @@ export function answerEarly(req: IncomingMessage, res: ServerResponse, body: Buf
   const timer = setTimeout(end, lingerMs);
   res.once("close", () => clearTimeout(timer));
   req.once("close", end);
-  readInTurns(req, turns);
+  if (!isNeverRead(req)) readInTurns(req, turns);
   req.resume();
 }
