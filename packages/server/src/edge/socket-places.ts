@@ -15,6 +15,12 @@ export interface SocketBounds {
   readonly isProxy: (address: string) => boolean;
 }
 
+/** A place that is taken, by somebody in this network. */
+interface Place {
+  readonly network: string;
+  readonly giveBack: () => void;
+}
+
 /** The bound that a connection exceeds: that on all connections, or that on one address. */
 export type SocketBound = keyof Omit<SocketBounds, "isProxy">;
 
@@ -28,8 +34,8 @@ export class SocketPlaces {
   readonly #onRefused: (bound: SocketBound, address: string) => void;
   readonly #ofAddress = new Map<string, number>();
   #taken = 0;
-  /** Connections with a place that have sent no request yet, oldest first, with what gives the place back. */
-  readonly #silent = new Map<Socket, () => void>();
+  /** Connections with a place that have sent no request yet, oldest first. */
+  readonly #silent = new Map<Socket, Place>();
   /** Connections beyond a bound, oldest first. */
   readonly #probes = new Map<Socket, SocketBound>();
   readonly #refused: Record<SocketBound, number> = { ofAll: 0, ofAddress: 0 };
@@ -52,8 +58,9 @@ export class SocketPlaces {
 
   /** To be called once for every new connection. */
   enter(socket: Socket): void {
-    const bound = this.#exceeded(socket);
-    if (!bound || this.#closeSilent(bound, socket)) return this.#take(socket);
+    const network = networkOf(socket);
+    const bound = this.#exceeded(socket, network);
+    if (!bound || this.#closeSilent(bound, socket, network)) return this.#take(socket, network);
     this.#probes.set(socket, bound);
     socket.on("close", () => this.#probes.delete(socket));
     const [oldest] = this.#probes.keys();
@@ -64,26 +71,26 @@ export class SocketPlaces {
   admits({ socket, url = "" }: IncomingMessage): boolean {
     this.#silent.delete(socket);
     if (!this.#probes.has(socket) || isProbe(url)) return true;
-    if (this.#exceeded(socket)) {
+    const network = networkOf(socket);
+    if (this.#exceeded(socket, network)) {
       this.#refuse(socket);
       return false;
     }
     this.#probes.delete(socket);
-    this.#take(socket);
+    this.#take(socket, network);
     this.#silent.delete(socket);
     return true;
   }
 
-  #exceeded({ remoteAddress = "" }: Socket): SocketBound | undefined {
+  #exceeded({ remoteAddress = "" }: Socket, network: string): SocketBound | undefined {
     const { ofAll, ofAddress, isProxy } = this.#bounds;
     // An address beyond its own bound closes its own connections, never those of others.
-    const isFull = (this.#ofAddress.get(networkOf(remoteAddress)) ?? 0) >= ofAddress;
+    const isFull = (this.#ofAddress.get(network) ?? 0) >= ofAddress;
     if (isFull && !isProxy(remoteAddress)) return "ofAddress";
     return this.#taken >= ofAll ? "ofAll" : undefined;
   }
 
-  #take(socket: Socket): void {
-    const network = networkOf(socket.remoteAddress ?? "");
+  #take(socket: Socket, network: string): void {
     let hasPlace = true;
     const giveBack = (): void => {
       this.#silent.delete(socket);
@@ -91,18 +98,17 @@ export class SocketPlaces {
       hasPlace = false;
     };
     this.#change(network, 1);
-    this.#silent.set(socket, giveBack);
+    this.#silent.set(socket, { network, giveBack });
     socket.on("close", giveBack);
   }
 
   /** @returns whether there was a connection to close whose place the newcomer can have */
-  #closeSilent(bound: SocketBound, newcomer: Socket): boolean {
-    const network = networkOf(newcomer.remoteAddress ?? "");
-    for (const [socket, giveBack] of this.#silent) {
-      if (bound === "ofAddress" && networkOf(socket.remoteAddress ?? "") !== network) continue;
-      giveBack();
+  #closeSilent(bound: SocketBound, newcomer: Socket, network: string): boolean {
+    for (const [socket, place] of this.#silent) {
+      if (bound === "ofAddress" && place.network !== network) continue;
+      place.giveBack();
       this.#close(socket, bound);
-      return !this.#exceeded(newcomer);
+      return !this.#exceeded(newcomer, network);
     }
     return false;
   }
@@ -128,9 +134,12 @@ export class SocketPlaces {
 }
 
 /** An IPv4 address. Of an IPv6 address the first half, because one caller commonly has all of the second. */
-function networkOf(address: string): string {
+function networkOf({ remoteAddress = "" }: Socket): string {
+  // The commonest kind needs no library: under attack, every connection waits for this.
+  const [, v4] = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/u.exec(remoteAddress) ?? [];
+  if (v4 !== undefined) return v4;
   // Node writes the interface of a link-local address behind a percent sign.
-  const [plain = ""] = address.split("%");
+  const [plain = ""] = remoteAddress.split("%");
   // A socket that is closed already has no address.
   if (plain === "") return "";
   const parsed = ipaddr.process(plain);
