@@ -34,12 +34,17 @@ export interface EngineRequest {
   readonly stop: readonly string[];
   /** Whom the request is for: the embedded engine lets keys take turns, and an engine elsewhere may be told in headers. */
   readonly origin?: RequestOrigin;
+  /** The caller waits for the whole answer: events may be kept back for up to 50 ms while more of them come. */
+  readonly isWhole?: boolean;
   /** How many alternatives each content token is reported with, 0 to 20; undefined: no log-probabilities. */
   readonly top_logprobs: number | undefined;
 }
 
 /** A request before its schemas are compiled. */
 export type UncompiledRequest = Omit<EngineRequest, "grammars">;
+
+/** What of a request decides where it is sent and how its answer is read. */
+export type Delivery = Pick<EngineRequest, "origin" | "isWhole">;
 
 /** The parts of a request that decide its prompt, and whom it is for. */
 export type PromptRequest = Pick<

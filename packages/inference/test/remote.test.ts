@@ -8,9 +8,10 @@ import { createServer as createTlsServer } from "node:tls";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import type { RemoteOptions } from "../src/remote/remote-engine.ts";
-import { answerWell, ask, closing, open, refuse, start, tokens } from "../testing/remote-places.ts";
+import { answerWell, ask, closing, event, letters, open, refuse, start, tokens } from "../testing/remote-places.ts";
 import type { Answer } from "../testing/remote-places.ts";
 import { oneByOne, requestFor } from "../testing/requests.ts";
 import { until } from "../testing/until.ts";
@@ -106,6 +107,34 @@ test("a hang-up closes the connection", async () => {
     if (one.kind === "text") break;
   await closed.promise;
   expect(engine.gauges()).toMatchObject({ running: 0, aborted: 1 });
+});
+
+test("what came of an answer that is wanted whole counts, also when the caller hangs up before it was read", async () => {
+  const place = await open();
+  const engine = await start([place]);
+  const closed = Promise.withResolvers<void>();
+  const hangUp = new AbortController();
+  const reads: number[] = [];
+  const writeSome = async (response: ServerResponse): Promise<void> => {
+    for (const letter of letters.subarray(0, 5)) {
+      const usage = { prompt_tokens: 9, completion_tokens: letter - (letters[0] ?? 0) + 1 };
+      response.write(event({ choices: [{ token_ids: [letter], finish_reason: null }], usage }));
+      await wait(8);
+    }
+    hangUp.abort(new Error("the caller is gone"));
+  };
+  place.answer = (response) => {
+    response.on("close", closed.resolve);
+    void writeSome(response);
+  };
+  const asking = (async (): Promise<void> => {
+    for await (const events of engine.stream(requestFor({ isWhole: true }), hangUp.signal))
+      reads.push(events.at(-1)?.usage.completion_tokens ?? 0);
+  })();
+  await expect(asking).rejects.toThrow("the caller is gone");
+  await closed.promise;
+  expect(reads.at(-1)).toBe(5);
+  expect(reads.length).toBeLessThan(5);
 });
 
 test("silence is no answer: the stream fails, the place is left alone, the engine is not ready, and comes back", async () => {

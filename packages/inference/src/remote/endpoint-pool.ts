@@ -1,5 +1,5 @@
 import { EngineError } from "../engine.ts";
-import type { RequestOrigin } from "../engine.ts";
+import type { Delivery } from "../engine.ts";
 import type { Upstream } from "../openai/upstream.ts";
 import type { EventBatches } from "../wire/connection.ts";
 import { isRetryable } from "./endpoint.ts";
@@ -39,8 +39,8 @@ export class EndpointPool implements Upstream {
     await Promise.allSettled(this.healthy.map((endpoint) => endpoint.read("/v1/models", signal)));
   }
 
-  open(path: string, body: string, signal: AbortSignal, origin?: RequestOrigin): Promise<EventBatches> {
-    return this.#withFailover((endpoint) => endpoint.open(path, body, signal, origin));
+  open(path: string, body: string, signal: AbortSignal, delivery: Delivery): Promise<EventBatches> {
+    return this.#withFailover((endpoint) => endpoint.open(path, body, signal, delivery));
   }
 
   read(path: string, signal: AbortSignal, body?: string): Promise<string> {

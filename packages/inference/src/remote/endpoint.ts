@@ -1,4 +1,4 @@
-import type { RequestOrigin } from "../engine.ts";
+import type { Delivery } from "../engine.ts";
 import { backoffMs } from "../sidecar/backoff.ts";
 import { isUnconnected } from "../wire/connection.ts";
 import type { Connection, EventBatches } from "../wire/connection.ts";
@@ -60,11 +60,12 @@ export class Endpoint {
   }
 
   /** Opens one answer. A failure of the endpoint, not of the request, ejects it. */
-  async open(path: string, body: string, signal: AbortSignal, origin?: RequestOrigin): Promise<EventBatches> {
+  async open(path: string, body: string, signal: AbortSignal, delivery: Delivery): Promise<EventBatches> {
     this.#inFlight += 1;
     this.#requestCount += 1;
     try {
-      return this.#watch(await this.connection.open(path, body, signal, fillHeaders(this.#headers, origin)), signal);
+      const headers = fillHeaders(this.#headers, delivery.origin);
+      return this.#watch(await this.connection.open(path, body, signal, delivery, headers), signal);
     } catch (error) {
       this.#inFlight -= 1;
       if (!signal.aborted) this.#recordFailure(error);

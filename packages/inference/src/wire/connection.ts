@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
 import type { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
+import type { Delivery } from "../engine.ts";
 import { EventReader } from "./event-reader.ts";
+import { gather } from "./gather.ts";
 import { RefusedAnswer } from "./refused-answer.ts";
 
 type Headers = Readonly<Record<string, string>>;
@@ -60,9 +62,15 @@ export class Connection {
    * It has to be read. Leaving the loop closes the connection, unless the last event was `[DONE]`.
    * @throws {RefusedAnswer} for any status but 200, or what the connection died of
    */
-  async open(path: string, body: string, signal: AbortSignal, headers: Headers = {}): Promise<EventBatches> {
+  async open(
+    path: string,
+    body: string,
+    signal: AbortSignal,
+    { isWhole = false }: Delivery,
+    headers: Headers = {},
+  ): Promise<EventBatches> {
     const answer = await this.#ask("POST", path, body, signal, headers);
-    return this.#readEvents(answer.body);
+    return this.#readEvents(answer.body, isWhole);
   }
 
   /** @throws {RefusedAnswer} for any status but 200, or what the connection died of */
@@ -103,12 +111,12 @@ export class Connection {
     }
   }
 
-  async *#readEvents(body: Readable): EventBatches {
+  async *#readEvents(body: Readable, isWhole: boolean): EventBatches {
     const reader = new EventReader();
     let last: string | undefined;
     try {
       // An answer that has come to its end is left in a way that keeps its connection: see below.
-      const bytes: AsyncIterator<Uint8Array> = body.iterator({ destroyOnReturn: false });
+      const bytes: AsyncIterator<Uint8Array> = isWhole ? gather(body) : body.iterator({ destroyOnReturn: false });
       for (;;) {
         this.#awaited += 1;
         const next = await bytes.next().finally(() => (this.#awaited -= 1));

@@ -42,6 +42,7 @@ export function toEngineRequest(
     parallel_tool_calls: body.parallel_tool_calls ?? true,
     format,
     shownSchema: showSchema(format, metadata, maxShownCharacters),
+    isWhole: body.stream !== true,
     isReasoning: metadata.canReason && (body.reasoning_effort ?? defaultReasoningEffort) !== "none",
     max_tokens: body.max_completion_tokens ?? body.max_tokens ?? maxCompletionTokens,
     n: body.n ?? 1,

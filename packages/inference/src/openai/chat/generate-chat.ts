@@ -43,7 +43,7 @@ async function begin(
     // Made at once: it refuses what the service does not take.
     const body = chatBody({ ...job, choice });
     return {
-      open: () => upstream.open("/v1/chat/completions", body, signal, request.origin),
+      open: () => upstream.open("/v1/chat/completions", body, signal, request),
       reader: new ChatChoiceReader({ request, plan, promptTokens: tokens.length, countTokens }),
     };
   });

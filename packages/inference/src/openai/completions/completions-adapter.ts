@@ -34,7 +34,7 @@ async function beginChoices(
   const constraint = constraintFor({ plan, grammars: request.grammars, vocabulary, opensInReasoning });
   const job = { model: servedName, request, prompt: tokens, plan, constraint, vocabulary, endOfTurn };
   return Array.from({ length: request.n }, (_, choice) => ({
-    open: () => upstream.open("/v1/completions", completionBody({ ...job, choice }), signal, request.origin),
+    open: () => upstream.open("/v1/completions", completionBody({ ...job, choice }), signal, request),
     reader: new CompletionChoiceReader({ plan, prompt, model, topLogprobs: request.top_logprobs }),
   }));
 }

@@ -61,7 +61,7 @@ export class VllmSidecar {
   readonly engine: OpenAiEngine;
   /** Another connection after every start. */
   readonly #upstream: Upstream = {
-    open: async (path, body, signal) => this.#connected().open(path, body, signal),
+    open: async (path, body, signal, delivery) => this.#connected().open(path, body, signal, delivery),
     read: (path, signal, body) => this.#connected().read(path, signal, body),
     ejected: 0, // One that fails is started again instead.
     close: async () => this.#connection?.close(),
