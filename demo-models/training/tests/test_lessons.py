@@ -26,7 +26,7 @@ class LessonsTest(unittest.TestCase):
         for held_out in (False, True):
             teachers = self.teachers(held_out)
             calls = teachers.calls
-            draws = [calls.missing, calls.answered]
+            draws = [calls.missing, calls.answered, teachers.no_calls.not_listed]
             for kind in (calls, teachers.own_calls):
                 draws += [kind.one, kind.two, kind.direct, partial(kind.session, 3)]
             draws += [teachers.results.lesson, teachers.tool_choice.lesson, teachers.extraction.lesson]
