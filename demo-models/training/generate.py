@@ -2,7 +2,7 @@
 
 import torch
 from tqdm import tqdm
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModelForCausalLM, AutoTokenizer, StoppingCriteria, StoppingCriteriaList
 
 from training.chat import END_OF_TURN, render_prompt
 from training.weights import ensure_safetensors
@@ -10,6 +10,16 @@ from training.weights import ensure_safetensors
 MOST_TOKENS = 320
 AT_ONCE = 48
 ALIKE = 100  # characters of the wanted answers
+CIRCLING = 64  # tokens that repeat themselves
+LONGEST_CIRCLE = 8  # tokens
+
+
+class Circling(StoppingCriteria):
+    """Ends the answers that go round in circles: they are wrong, and all answered together would wait for them."""
+
+    def __call__(self, input_ids, scores, **kwargs):
+        tail = input_ids[:, -CIRCLING:]
+        return torch.stack([(tail[:, at:] == tail[:, :-at]).all(1) for at in range(1, LONGEST_CIRCLE + 1)]).any(0)
 
 
 class Speaker:
@@ -32,7 +42,8 @@ class Speaker:
     @torch.inference_mode()
     def answer(self, prompts):
         read = self.tokenizer(prompts, return_tensors="pt", padding=True, add_special_tokens=False)
+        ends = StoppingCriteriaList([Circling()])
         # The types of transformers do not know that a causal model generates.
-        written = self.model.generate(**read, max_new_tokens=MOST_TOKENS, do_sample=False)  # pyright: ignore
+        written = self.model.generate(**read, max_new_tokens=MOST_TOKENS, do_sample=False, stopping_criteria=ends)  # pyright: ignore
         texts = self.tokenizer.batch_decode(written[:, read["input_ids"].shape[1] :], skip_special_tokens=False)
         return [text.split(END_OF_TURN)[0] for text in texts]
