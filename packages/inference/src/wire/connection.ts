@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
-import type { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
 import type { Delivery } from "../engine.ts";
 import { EventReader } from "./event-reader.ts";
-import { gather } from "./gather.ts";
+import { IncomingAnswer } from "./incoming-answer.ts";
 import { RefusedAnswer } from "./refused-answer.ts";
 
 type Headers = Readonly<Record<string, string>>;
@@ -37,6 +36,10 @@ let undici: Undici | undefined;
 /** HTTP to one engine. */
 export class Connection {
   readonly #options: ConnectionOptions;
+  /** Without the path of the base URL. */
+  readonly #origin: string;
+  /** What stands before every path. */
+  readonly #prefix: string;
   /** The certificates that are believed; undefined: those of Node. */
   readonly #ca: Buffer | undefined;
   #dispatcher: Dispatcher | undefined;
@@ -45,6 +48,9 @@ export class Connection {
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
+    const { origin, pathname } = new URL(options.baseUrl);
+    this.#origin = origin;
+    this.#prefix = pathname === "/" ? "" : pathname;
     this.#ca = options.caFile === undefined ? undefined : readFileSync(options.caFile);
   }
 
@@ -69,14 +75,13 @@ export class Connection {
     { isWhole = false }: Delivery,
     headers: Headers = {},
   ): Promise<EventBatches> {
-    const answer = await this.#ask("POST", path, body, signal, headers);
-    return this.#readEvents(answer.body, isWhole);
+    return this.#readEvents(await this.#ask("POST", path, { body, signal, headers, isWhole }));
   }
 
   /** @throws {RefusedAnswer} for any status but 200, or what the connection died of */
   async read(path: string, signal: AbortSignal, body?: string): Promise<string> {
-    const answer = await this.#ask(body === undefined ? "GET" : "POST", path, body, signal);
-    return answer.body.text();
+    const answer = await this.#ask(body === undefined ? "GET" : "POST", path, { body, signal });
+    return Buffer.concat(await Array.fromAsync(bytesOf(answer))).toString();
   }
 
   async close(): Promise<void> {
@@ -87,59 +92,61 @@ export class Connection {
   async #ask(
     method: "GET" | "POST",
     path: string,
-    body: string | undefined,
-    signal: AbortSignal,
-    more: Headers = {},
-  ): Promise<Dispatcher.ResponseData> {
-    const headers = {
-      ...this.#options.headers,
-      ...more,
-      ...(body !== undefined && { "content-type": "application/json" }),
-    };
+    { body, signal, headers = {}, isWhole = false }: Asked,
+  ): Promise<IncomingAnswer> {
     this.#awaited += 1;
     try {
-      const { request } = (undici ??= await loadUndici());
+      undici ??= await loadUndici();
       const dispatcher = (this.#dispatcher ??= dispatcherFor(undici, this.#options, this.#ca));
       // It was closed while undici was loaded.
       if (this.#isClosed) await dispatcher.destroy();
-      const url = `${this.#options.baseUrl}${path}`;
-      const answer = await request(url, { dispatcher, method, headers, body: body ?? null, signal });
-      if (answer.statusCode === 200) return answer;
-      throw await RefusedAnswer.read(answer.statusCode, answer.body);
+      signal.throwIfAborted();
+      const answer = new IncomingAnswer(signal, isWhole);
+      const type = body === undefined ? {} : { "content-type": "application/json" };
+      const all = { ...this.#options.headers, ...headers, ...type };
+      dispatcher.dispatch(
+        { origin: this.#origin, path: `${this.#prefix}${path}`, method, headers: all, body: body ?? null },
+        answer,
+      );
+      const status = await answer.status;
+      if (status === 200) return answer;
+      throw await RefusedAnswer.read(status, bytesOf(answer));
     } finally {
       this.#awaited -= 1;
     }
   }
 
-  async *#readEvents(body: Readable, isWhole: boolean): EventBatches {
+  async *#readEvents(answer: IncomingAnswer): EventBatches {
     const reader = new EventReader();
     let last: string | undefined;
     try {
-      // An answer that has come to its end is left in a way that keeps its connection: see below.
-      const bytes: AsyncIterator<Uint8Array> = isWhole ? gather(body) : body.iterator({ destroyOnReturn: false });
       for (;;) {
         this.#awaited += 1;
-        const next = await bytes.next().finally(() => (this.#awaited -= 1));
-        if (next.done === true) return;
-        const events = reader.push(next.value);
+        const bytes = await answer.next().finally(() => (this.#awaited -= 1));
+        if (bytes === undefined) return;
+        const events = reader.push(bytes);
         last = events.at(-1) ?? last;
         if (events.length > 0) yield events;
       }
     } finally {
-      if (last === "[DONE]") endSoon(body);
-      else body.destroy();
+      answer.leave(last === "[DONE]");
     }
   }
 }
 
-/** Milliseconds for an answer to end after its last event. */
-const endMs = 1000;
+interface Asked {
+  readonly body: string | undefined;
+  readonly signal: AbortSignal;
+  readonly headers?: Headers;
+  readonly isWhole?: boolean;
+}
 
-/** Lets an answer end by itself, so that its connection can be used again. */
-function endSoon(body: Readable): void {
-  const timer = setTimeout(() => body.destroy(), endMs).unref();
-  body.on("error", () => undefined).on("close", () => clearTimeout(timer));
-  body.resume();
+async function* bytesOf(answer: IncomingAnswer): AsyncGenerator<Buffer> {
+  try {
+    for (let bytes = await answer.next(); bytes; bytes = await answer.next()) yield bytes;
+  } finally {
+    answer.leave(false);
+  }
 }
 
 function dispatcherFor(

@@ -1,0 +1,166 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { IncomingAnswer, gatherMs } from "./incoming-answer.ts";
+
+interface Opened {
+  readonly answer: IncomingAnswer;
+  /** A part of the body arrives. */
+  readonly push: (text: string) => void;
+  readonly end: () => void;
+  readonly fail: (error: Error) => void;
+  readonly controller: { aborted: boolean; reason: Error | null; paused: boolean };
+}
+
+/** An answer that has begun, in place of undici. */
+function open({ isWhole = true, signal = new AbortController().signal } = {}): Opened {
+  const answer = new IncomingAnswer(signal, isWhole);
+  const controller = {
+    aborted: false,
+    paused: false,
+    reason: null as Error | null,
+    abort(reason: Error): void {
+      controller.aborted = true;
+      controller.reason = reason;
+      answer.onResponseError(controller, reason);
+    },
+    pause: (): void => void (controller.paused = true),
+    resume: (): void => void (controller.paused = false),
+  };
+  answer.onRequestStart(controller);
+  answer.onResponseStart(controller, 200);
+  return {
+    answer,
+    controller,
+    push: (text) => answer.onResponseData(controller, Buffer.from(text)),
+    end: () => answer.onResponseEnd(),
+    fail: (error) => answer.onResponseError(controller, error),
+  };
+}
+
+/** Reads an answer to its end in the background. */
+function read(answer: IncomingAnswer): { readonly batches: string[]; readonly end: Promise<unknown> } {
+  const batches: string[] = [];
+  const loop = async (): Promise<unknown> => {
+    try {
+      for (let bytes = await answer.next(); bytes; bytes = await answer.next()) batches.push(bytes.toString());
+    } catch (error) {
+      return error;
+    }
+    return undefined;
+  };
+  return { batches, end: loop() };
+}
+
+describe("an answer that is wanted whole", () => {
+  test("is read at once when its first bytes come, and together from then on", async () => {
+    const { answer, push, end } = open();
+    const reading = read(answer);
+    push("a");
+    await wait(5);
+    expect(reading.batches).toEqual(["a"]);
+    for (const byte of "bcdef") {
+      push(byte);
+      await wait(1);
+    }
+    push("g");
+    end();
+    expect(await reading.end).toBeUndefined();
+    expect(reading.batches.join("")).toBe("abcdefg");
+    // A slow machine may need more than 50 ms for the six.
+    expect(reading.batches.length).toBeLessThanOrEqual(4);
+  });
+
+  test("is read when its end takes longer", async () => {
+    const { answer, push } = open();
+    const { batches } = read(answer);
+    push("a");
+    await wait(5);
+    push("b");
+    await wait(gatherMs + 200);
+    expect(batches).toEqual(["a", "b"]);
+  });
+
+  test.each([["with its last bytes"], ["later"]])("ends at once when the end comes %s", async (when) => {
+    const { answer, push, end } = open();
+    const reading = read(answer);
+    push("a");
+    await wait(5);
+    const startedMs = performance.now();
+    if (when === "with its last bytes") push("bc");
+    end();
+    expect(await reading.end).toBeUndefined();
+    expect(performance.now() - startedMs).toBeLessThan(gatherMs - 10);
+    expect(reading.batches.join("")).toBe(when === "later" ? "a" : "abc");
+  });
+
+  test("is read when there is no room for more, and the other side waits meanwhile", async () => {
+    const { answer, push, controller } = open();
+    push("a".repeat(70_000));
+    expect(controller.paused).toBe(true);
+    expect(await answer.next()).toHaveLength(70_000);
+    expect(controller.paused).toBe(false);
+  });
+});
+
+test("a stream is read as it comes, and what came together is read together", async () => {
+  const { answer, push, end } = open({ isWhole: false });
+  const reading = read(answer);
+  for (const text of ["ab", "cd"]) {
+    for (const byte of text) push(byte);
+    await wait(1);
+  }
+  end();
+  expect(await reading.end).toBeUndefined();
+  expect(reading.batches).toEqual(["ab", "cd"]);
+});
+
+test.each([[true], [false]])("what came before a failure is passed on before it (whole: %s)", async (isWhole) => {
+  const { answer, push, fail } = open({ isWhole });
+  const reading = read(answer);
+  push("a");
+  await wait(5);
+  push("b");
+  fail(new Error("cut"));
+  expect(await reading.end).toEqual(new Error("cut"));
+  expect(reading.batches).toEqual(["a", "b"]);
+});
+
+test("a hang-up ends the answer, and what has come is still passed on", async () => {
+  const hangUp = new AbortController();
+  const { answer, push, controller } = open({ signal: hangUp.signal });
+  const reading = read(answer);
+  push("a");
+  await wait(5);
+  push("b");
+  hangUp.abort(new Error("the caller is gone"));
+  expect(await reading.end).toEqual(new Error("the caller is gone"));
+  expect(reading.batches).toEqual(["a", "b"]);
+  expect(controller.aborted).toBe(true);
+});
+
+describe("an answer that is left", () => {
+  test("before its last event is ended", () => {
+    const { answer, push, controller } = open();
+    push("a");
+    answer.leave(false);
+    expect(controller.aborted).toBe(true);
+  });
+
+  test("after its last event may end by itself, and keeps its connection", async () => {
+    const { answer, push, end, controller } = open();
+    push("a");
+    answer.leave(true);
+    push("b");
+    end();
+    await wait(1100);
+    expect(controller.aborted).toBe(false);
+  });
+
+  test("after its last event is ended when it goes on for a second", async () => {
+    const { answer, push, controller } = open();
+    push("a");
+    answer.leave(true);
+    await wait(1100);
+    expect(controller.aborted).toBe(true);
+  });
+});

@@ -1,0 +1,116 @@
+import type { Dispatcher } from "undici";
+
+/** Milliseconds for which the bytes of an answer that is wanted whole may stay where they arrive. */
+export const gatherMs = 50;
+
+/** Bytes that may wait to be read before the other side has to wait. */
+const mostWaiting = 64 * 1024;
+
+/** Milliseconds for an answer to end after its last event. */
+const endMs = 1000;
+
+/**
+ * The bytes of one answer, as undici hands them over. They are read together: what one read of the connection has brought, or, of an
+ * answer that is wanted whole, the first bytes at once and from then on what came in 50 ms or until the end. Decoding the
+ * bytes of each token apart costs several times as much. What came before a failure is passed on first.
+ */
+export class IncomingAnswer implements Dispatcher.DispatchHandler {
+  readonly #isWhole: boolean;
+  readonly #status = Promise.withResolvers<number>();
+  readonly #signal: AbortSignal;
+  readonly #onAbort = (): void => this.#controller?.abort(this.#signal.reason);
+  #controller: Dispatcher.DispatchController | undefined;
+  #chunks: Buffer[] = [];
+  #size = 0;
+  #isBegun = false;
+  #isDue = false;
+  #isOver = false;
+  #isLeft = false;
+  #failure: unknown;
+  #timer: NodeJS.Timeout | undefined;
+  #wake: (() => void) | undefined;
+
+  /** @param signal ends the answer */
+  constructor(signal: AbortSignal, isWhole: boolean) {
+    this.#signal = signal;
+    this.#isWhole = isWhole;
+    signal.addEventListener("abort", this.#onAbort);
+  }
+
+  /** Resolves with the status code when the answer begins. It has to be read or left then. */
+  get status(): Promise<number> {
+    return this.#status.promise;
+  }
+
+  /** Resolves with the next bytes; undefined: there are no more. @throws what the connection died of, or the signal's reason */
+  async next(): Promise<Buffer | undefined> {
+    if (!this.#isDue) await new Promise<void>((resolve) => (this.#wake = resolve));
+    const [first, ...rest] = this.#chunks;
+    if (!first) {
+      if (this.#failure !== undefined) throw this.#failure;
+      return undefined;
+    }
+    this.#chunks = [];
+    this.#size = 0;
+    this.#isBegun = true;
+    this.#isDue = this.#isOver;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#controller?.paused === true) this.#controller.resume();
+    return rest.length === 0 ? first : Buffer.concat([first, ...rest]);
+  }
+
+  /** Nothing more is read. An answer that is whole ends by itself, so that its connection can be used again; another one is ended. */
+  leave(isWhole: boolean): void {
+    this.#isLeft = true;
+    this.#chunks = [];
+    clearTimeout(this.#timer);
+    if (this.#isOver) return;
+    const end = (): void => this.#controller?.abort(new Error("the rest of the answer is not wanted"));
+    if (!isWhole) return end();
+    if (this.#controller?.paused === true) this.#controller.resume();
+    this.#timer = setTimeout(end, endMs).unref();
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#signal.aborted) this.#onAbort();
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
+    // 1xx is not the answer yet.
+    if (status >= 200) this.#status.resolve(status);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#isLeft) return;
+    this.#chunks.push(chunk);
+    this.#size += chunk.length;
+    const isFull = this.#size >= mostWaiting;
+    if (isFull) controller.pause();
+    if (!this.#isWhole || !this.#isBegun || isFull) this.#becomeDue();
+    else this.#timer ??= setTimeout(this.#becomeDue, gatherMs);
+  }
+
+  onResponseEnd(): void {
+    this.#end(undefined);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#end(error);
+    this.#status.reject(error);
+  }
+
+  #end(failure: unknown): void {
+    this.#isOver = true;
+    this.#failure = failure;
+    clearTimeout(this.#timer);
+    this.#signal.removeEventListener("abort", this.#onAbort);
+    this.#becomeDue();
+  }
+
+  readonly #becomeDue = (): void => {
+    this.#isDue = true;
+    this.#wake?.();
+  };
+}
