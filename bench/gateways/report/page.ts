@@ -49,7 +49,7 @@ ${figuresTable(result)}
 
 ## Aims
 
-Ratios or differences of the medians of this run. They are recorded and never judged.
+Ratios or differences between the medians of this run. A missed aim fails nothing.
 
 ${aimsTable(result)}
 ${missing.length === 0 ? "" : `\n## Not measured\n\n${missing.map((line) => `- ${line}\n`).join("")}`}`;

@@ -34,7 +34,7 @@ export interface EngineRequest {
   readonly stop: readonly string[];
   /** Whom the request is for: the embedded engine lets keys take turns, and an engine elsewhere may be told in headers. */
   readonly origin?: RequestOrigin;
-  /** The caller waits for the whole answer: events may be kept back for up to 50 ms while more of them come. */
+  /** The caller wants the whole answer at once, so an engine may hold events back for up to 50 ms and send them together. */
   readonly isWhole?: boolean;
   /** How many alternatives each content token is reported with, 0 to 20; undefined: no log-probabilities. */
   readonly top_logprobs: number | undefined;
@@ -43,7 +43,7 @@ export interface EngineRequest {
 /** A request before its schemas are compiled. */
 export type UncompiledRequest = Omit<EngineRequest, "grammars">;
 
-/** What of a request decides where it is sent and how its answer is read. */
+/** The parts of a request that decide where it is sent and how its answer is read. */
 export type Delivery = Pick<EngineRequest, "origin" | "isWhole">;
 
 /** The parts of a request that decide its prompt, and whom it is for. */

@@ -29,7 +29,7 @@ interface Job extends WantedSchema {
 }
 
 interface Outcome extends CountedSchema {
-  /** Whether it is cached for later requests. */
+  /** Whether later requests may use this result. */
   readonly isKept: boolean;
 }
 

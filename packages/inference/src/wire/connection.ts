@@ -36,9 +36,9 @@ let undici: Undici | undefined;
 /** HTTP to one engine. */
 export class Connection {
   readonly #options: ConnectionOptions;
-  /** Without the path of the base URL. */
+  /** Scheme, host and port of the base URL. */
   readonly #origin: string;
-  /** What stands before every path. */
+  /** The path of the base URL, which stands before every path. */
   readonly #prefix: string;
   /** The certificates that are believed; undefined: those of Node. */
   readonly #ca: Buffer | undefined;

@@ -1,18 +1,18 @@
 import type { Dispatcher } from "undici";
 
-/** Milliseconds for which the bytes of an answer that is wanted whole may stay where they arrive. */
+/** An answer that is wanted whole is read once in so many milliseconds. */
 export const gatherMs = 50;
 
-/** Bytes that may wait to be read before the other side has to wait. */
+/** When so many bytes wait to be read, the connection is paused until they are. */
 const mostWaiting = 64 * 1024;
 
-/** Milliseconds for an answer to end after its last event. */
+/** Milliseconds in which an answer has to end after its last event. */
 const endMs = 1000;
 
 /**
- * The bytes of one answer, as undici hands them over. They are read together: what one read of the connection has brought, or, of an
- * answer that is wanted whole, the first bytes at once and from then on what came in 50 ms or until the end. Decoding the
- * bytes of each token apart costs several times as much. What came before a failure is passed on first.
+ * The bytes of one answer, as undici hands them over. A stream is read as it comes. Of an answer that is wanted whole, the first bytes
+ * are read at once. The rest is read every 50 ms, and when the answer ends, because decoding the bytes of each token separately costs much more.
+ * After a failure, the bytes that came before it are returned first.
  */
 export class IncomingAnswer implements Dispatcher.DispatchHandler {
   readonly #isWhole: boolean;
@@ -37,7 +37,7 @@ export class IncomingAnswer implements Dispatcher.DispatchHandler {
     signal.addEventListener("abort", this.#onAbort);
   }
 
-  /** Resolves with the status code when the answer begins. It has to be read or left then. */
+  /** Resolves with the status code when the answer begins. After that, call `next` until it ends, or `leave`. */
   get status(): Promise<number> {
     return this.#status.promise;
   }
@@ -60,7 +60,7 @@ export class IncomingAnswer implements Dispatcher.DispatchHandler {
     return rest.length === 0 ? first : Buffer.concat([first, ...rest]);
   }
 
-  /** Nothing more is read. An answer that is whole ends by itself, so that its connection can be used again; another one is ended. */
+  /** Stops reading. @param isWhole whether the last event has come. Then the answer may end by itself, which keeps its connection; otherwise it is aborted. */
   leave(isWhole: boolean): void {
     this.#isLeft = true;
     this.#chunks = [];
@@ -78,7 +78,7 @@ export class IncomingAnswer implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
-    // 1xx is not the answer yet.
+    // The answer comes after any 1xx.
     if (status >= 200) this.#status.resolve(status);
   }
 

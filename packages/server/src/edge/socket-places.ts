@@ -15,7 +15,7 @@ export interface SocketBounds {
   readonly isProxy: (address: string) => boolean;
 }
 
-/** A place that is taken, by somebody in this network. */
+/** A place that a connection from this network has taken. */
 interface Place {
   readonly network: string;
   readonly giveBack: () => void;
@@ -135,7 +135,7 @@ export class SocketPlaces {
 
 /** An IPv4 address. Of an IPv6 address the first half, because one caller commonly has all of the second. */
 function networkOf({ remoteAddress = "" }: Socket): string {
-  // The commonest kind needs no library: under attack, every connection waits for this.
+  // IPv4 addresses are read without the library, because a flood of connections waits for this line.
   const [, v4] = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/u.exec(remoteAddress) ?? [];
   if (v4 !== undefined) return v4;
   // Node writes the interface of a link-local address behind a percent sign.

@@ -13,7 +13,7 @@ export interface EngineOptions {
   readonly report: (event: SupervisorReport) => void;
 }
 
-/** Small models are right more often at a low temperature, and the penalty brings circles to an end. */
+/** Small models are right more often at a low temperature, and the penalty ends repetitions. */
 const demoSampling = { ...neutralSampling, temperature: 0.3, frequency_penalty: 0.1 };
 
 /** The line in which they were trained to read a schema (`demo-models/training/chat.py`). Without it, half as much of their JSON comes to an end. */

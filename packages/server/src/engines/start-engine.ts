@@ -58,7 +58,7 @@ export function embeddedModel(
   return { file, sha256, contextLength, processors: demoProcessors, ...machine };
 }
 
-/** Where small models do not know what to write, they go round in circles or wander on. Their right answers are short. */
+/** Small models that do not know what to write repeat themselves or ramble. Their right answers are short. */
 const demoProcessors = {
   dry: { multiplier: 3, base: 1.75, allowedTokens: 6, allowedDigits: 20 },
   length: { after: 100, perToken: 0.2 },

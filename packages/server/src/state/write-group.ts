@@ -11,8 +11,8 @@ interface Write {
 const groupMs = 2;
 
 /**
- * Commits what one turn of the event loop writes in one transaction: a commit costs more than most changes. Under load it waits
- * for the changes of a few turns.
+ * Commits what one turn of the event loop writes in one transaction: a commit costs more than most changes. Under load, one
+ * transaction holds the changes of several turns.
  */
 export class WriteGroup implements Disposable {
   readonly #database: DatabaseSync;

@@ -1,19 +1,19 @@
 import type { LogitsProcessor } from "./logits-processors.ts";
 
 /**
- * From a length on, an answer is brought to its end: with every further token, the tokens that end it are more likely by
- * `perToken`, in logits. (Hugging Face's `exponential_decay_length_penalty` does the same to the end-of-turn token.)
+ * Makes a long answer end. Once it has `after` tokens, each further token adds `perToken` to the logits of the tokens that end it.
+ * (Hugging Face's `exponential_decay_length_penalty` is similar, for the end-of-turn token alone.)
  */
 export interface LengthRules {
-  /** Tokens that an answer may have before. */
+  /** The number of tokens that an answer may have before the penalty begins. */
   readonly after: number;
   readonly perToken: number;
 }
 
-/** Token ids. */
+/** The ids of the tokens that bring an answer closer to its end. */
 export interface Ends {
   readonly ofAnswer: readonly number[];
-  /** Under a grammar, an answer cannot end before its strings and brackets are closed. */
+  /** Needed under a grammar, where an answer cannot end before its strings and brackets are closed. */
   readonly quotes: readonly number[];
   readonly brackets: readonly number[];
 }
@@ -41,7 +41,7 @@ export class LengthPenalty implements LogitsProcessor {
     for (const token of ofAnswer) found.set(token, bias);
     if (!isConstrained) return found;
     for (const token of brackets) found.set(token, bias);
-    // Inside a string, a bracket is text like any other: the quote has to win.
+    // Inside a string, a bracket is ordinary text. The quote gets more, so that the string ends first.
     for (const token of quotes) found.set(token, 2 * bias);
     return found;
   }

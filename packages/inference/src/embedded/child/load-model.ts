@@ -38,7 +38,7 @@ export interface LoadedModel {
   readonly describe: (token: number) => OutputToken;
   /** Token ids of the special tokens and white space that structure an answer. */
   encodeStructure(text: string): readonly number[];
-  /** Those of one choice. */
+  /** Makes the logits processors of a new choice. */
   readonly startProcessors: () => readonly LogitsProcessor[];
   /** A fresh evaluation of a grammar (GBNF) for the native sampler; undefined stays undefined. */
   startGrammar(grammar: string | undefined): unknown;
@@ -77,7 +77,7 @@ export async function loadModel(
     Array.from({ length: plan.slots + plan.spareSlots }, (_, index) => new Slot(index, shared)),
   );
   const vocabulary = readVocabulary(file);
-  // node-llama-cpp's `Token` is a branded number.
+  // To TypeScript, a `Token` of node-llama-cpp is not an ordinary number.
   const isEndOfTurn = (token: number): boolean => model.isEogToken(token as Token);
   return {
     file,

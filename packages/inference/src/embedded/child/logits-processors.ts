@@ -5,20 +5,20 @@ import type { LengthRules } from "./length-penalty.ts";
 import { LoopPenalty } from "./loop-penalty.ts";
 import type { DrySampling } from "./loop-penalty.ts";
 
-/** Changes logits by what one choice has written so far. */
+/** Makes tokens more or less likely, depending on what a choice has written so far. */
 export interface LogitsProcessor {
   accept(token: number): void;
-  /** By token, what is added to its logit. @param isConstrained whether a grammar decides which tokens may come */
+  /** @param isConstrained whether a grammar limits the next token @returns what is added to the logit of each token */
   biases(isConstrained: boolean): ReadonlyMap<number, number>;
 }
 
-/** Sampling settings of a model that no request can change. Without them it is sampled as the request says. */
+/** Sampling settings of a model that no request can change. A model without them is sampled exactly as the request says. */
 export interface ProcessorSettings {
   readonly dry?: DrySampling;
   readonly length?: LengthRules;
 }
 
-/** @returns what starts the processors of a choice */
+/** Reads the vocabulary once. @returns a function that makes the processors of a new choice */
 export function processorsOf(
   { dry, length }: ProcessorSettings,
   vocabulary: Vocabulary,

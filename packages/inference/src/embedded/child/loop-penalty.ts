@@ -10,11 +10,11 @@ export interface DrySampling {
   readonly base: number;
   /** Tokens that may be repeated without a penalty. */
   readonly allowedTokens: number;
-  /** The same for one digit over and over: an amount of wei ends with 18 zeros. */
+  /** The same number where one digit is repeated: an amount of wei ends with 18 zeros. */
   readonly allowedDigits: number;
 }
 
-/** Of a longer repetition no more is looked at: its penalty is above any difference of logits. */
+/** Tokens of a repetition that are counted. The penalty for so many is larger than any difference between logits. */
 const longest = 64;
 
 /** What one choice has written, and which tokens would repeat it. */
@@ -45,14 +45,14 @@ export class LoopPenalty implements LogitsProcessor {
     return found;
   }
 
-  /** How often one digit stands at the end. */
+  /** How many times the last token is repeated at the end, if it is a digit; otherwise 0. */
   #digits(): number {
     const last = this.#written.at(-1);
     if (last === undefined || !this.#isDigit(last)) return 0;
     return this.#written.length - 1 - this.#written.findLastIndex((token) => token !== last);
   }
 
-  /** How many tokens before a place are also the last ones. */
+  /** How many of the last tokens also stand right before this place, in the same order. */
   #repeatedBefore(place: number): number {
     const written = this.#written;
     const most = Math.min(longest, place);

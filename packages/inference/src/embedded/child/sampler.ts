@@ -35,7 +35,7 @@ export interface SamplerOptions {
   /** Token ids. */
   readonly prompt: readonly number[];
   readonly vocabularySize: number;
-  /** The model's own, for this choice. */
+  /** The model's logits processors, made for this choice. */
   readonly processors: readonly LogitsProcessor[];
 }
 
