@@ -10,7 +10,7 @@ class AgainTest(unittest.TestCase):
     def test_every_share_of_the_page_is_read(self):
         shares = read_shares(PAGE)
         self.assertEqual(shares["taught questions, held-out wording", "model-1"][1], 919)
-        self.assertIn(("**all tasks**", "model-1-mini-alone"), shares)
+        self.assertIn(("**all tasks**", "model-1-mini"), shares)
         self.assertIn(("fields of JSON", "model-1"), shares)
 
     def test_an_evaluation_agrees_with_itself(self):
