@@ -1,6 +1,15 @@
+import { readFileSync } from "node:fs";
 import { figure } from "../row.ts";
 import type { Row } from "../row.ts";
 import { open, repeatedly, requestText } from "../sockets.ts";
+
+/** Connections of the whole machine that Linux dropped because too many waited to be accepted. Their callers try again after 1 s. */
+function countDropped(): number {
+  const [names = [], values = []] = readFileSync("/proc/net/netstat", "utf8")
+    .split("\n")
+    .map((line) => line.split(" "));
+  return Number(values[names.indexOf("ListenDrops")]);
+}
 
 export const socketsChurn: Row = {
   name: "sockets/churn",
@@ -8,6 +17,7 @@ export const socketsChurn: Row = {
   engine: "scripted",
   attack: async ({ target, signal }) => {
     let count = 0;
+    const droppedBefore = countDropped();
     const half = requestText("GET /v1/models").slice(0, 20);
     await repeatedly(8, signal, async () => {
       const socket = await open(target.origin);
@@ -15,6 +25,6 @@ export const socketsChurn: Row = {
       await new Promise((resolve) => void socket.once("close", resolve));
       count += 1;
     });
-    return [figure("connections", count)];
+    return [figure("connections", count), figure("dropped by Linux", countDropped() - droppedBefore)];
   },
 };

@@ -39,8 +39,14 @@ export class Listener implements AsyncDisposable {
     this.#host = host;
     this.#places = places;
     server.on("request", this.#keep);
+    const readRequests = takeConnections(server);
     server.on("connection", (socket: Socket) => {
       this.turns.noteConnection();
+      if (hasLeft(socket)) {
+        socket.destroy();
+        return;
+      }
+      readRequests(socket);
       places.enter(socket);
       const onIdle = (): void => {
         if (this.#isDraining) socket.destroySoon();
@@ -145,6 +151,21 @@ export class Listener implements AsyncDisposable {
     await closed;
   }
 }
+
+/** Takes from Node's server what it does with every connection. */
+function takeConnections(server: Server): (socket: Socket) => void {
+  const listeners = server.listeners("connection") as ((socket: Socket) => void)[]; // what the event carries
+  server.removeAllListeners("connection");
+  return (socket) => {
+    for (const listener of listeners) listener.call(server, socket);
+  };
+}
+
+/**
+ * Whether the connection was reset while it waited to be accepted. It is closed without being read, because a flood of them
+ * that is accepted too slowly fills the queue in which everybody waits.
+ */
+const hasLeft = (socket: Socket): boolean => socket.remoteAddress === undefined;
 
 /** What the operator reads of a connection that was refused. */
 const refusedBy: Readonly<Record<SocketBound, string>> = {

@@ -23,11 +23,11 @@ export function answerRawErrors(server: Server, log: Log, refusals: RefusalSampl
   server.on("clientError", (thrown: NodeJS.ErrnoException, socket: Duplex) => {
     const isOpen = socket.writable && thrown.code !== "ECONNRESET";
     const current = responseUnderWay(socket);
-    const error = errorFor(thrown);
+    // An error takes its time for the trace of its calls, so none is made where nobody is left to read it.
     if (!isOpen || current?.headersSent) socket.destroy();
-    else if (!current) answer(socket, error);
+    else if (!current) answer(socket, errorFor(thrown));
     // Its body is broken: the stage that reads it answers, and knows whose request it was.
-    else if (!current.req.readableEnded) markUnreadable(current.req, error);
+    else if (!current.req.readableEnded) markUnreadable(current.req, errorFor(thrown));
     // The answer to a request that came whole must not be that to what follows it.
     else socket.destroy();
   });
