@@ -17,7 +17,7 @@ const vitest = [join(root, "node_modules/.bin/vitest"), "run", "--config", "vite
 
 /** The tests of each part, by their files; the last one is the load generator. */
 const parts: Readonly<Record<string, readonly string[]>> = {
-  contract: [...vitest, "contract.vllm", "container.vllm", "router.vllm"],
+  contract: [...vitest, "contract.vllm", "container.vllm", "router.vllm", "spare-slot.vllm"],
   truth: [...vitest, "truth.vllm"],
   startup: [...vitest, "startup.vllm"],
   faults: [...vitest, "faults.vllm", "own-death.vllm", "disk-full.vllm"],

@@ -53,15 +53,20 @@ export function recordOf(dataDir: string): { readonly group: number; readonly fo
 
 const recordedSocket = ({ dataDir }: TestServer): string => join(recordOf(dataDir).folder, "api");
 
-export async function readCounters(socketPath: string): Promise<Counters> {
+/** @returns what the engine measures by this name, without `vllm:`, over all its labels */
+export async function readMetrics(socketPath: string): Promise<(name: string) => number> {
   const connection = new Connection({ baseUrl: "http://engine", socketPath, silenceMs: 10_000 });
   const text = await connection.read("/metrics", AbortSignal.timeout(10_000));
   await connection.close();
-  const sum = (name: string): number =>
+  return (name) =>
     [...text.matchAll(new RegExp(`^vllm:${name}\\{[^}]*\\} (\\S+)`, "gm"))].reduce(
       (total, [, n]) => total + Number(n),
       0,
     );
+}
+
+export async function readCounters(socketPath: string): Promise<Counters> {
+  const sum = await readMetrics(socketPath);
   return { prompt: sum("prompt_tokens_total"), completion: sum("generation_tokens_total") };
 }
 
