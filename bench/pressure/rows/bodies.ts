@@ -28,6 +28,13 @@ export const bodySeedAndZeros = bodyRow({
   statuses: [400],
 });
 
+export const bodySeedDigits = bodyRow({
+  name: "body/seed-digits",
+  action: "a seed of 4 M digits",
+  body: () => `{"seed":${"7".repeat(4_100_000)},${rest()}`,
+  statuses: [400],
+});
+
 export const bodyProperties = bodyRow({
   name: "body/properties",
   action: "a schema with 100,000 properties",

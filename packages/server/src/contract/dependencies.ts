@@ -77,12 +77,15 @@ function checkContent({ value, owner, path }: Field): ApiError | undefined {
 const { minimum: leastSeed, maximum: mostSeed } =
   contract.components.schemas.ChatCompletionRequest.properties.seed["x-exact-bounds"];
 
+/** A longer seed is beyond the bounds. `BigInt` takes time that grows with the square of the digits, which may be millions. */
+const mostSeedCharacters = Math.max(leastSeed.length, mostSeed.length);
+
 /** On the digits: a double cannot tell 2^63 from 2^63 − 1. */
 function checkSeed(digits: string): ApiError | undefined {
   if (!/^-?\d+$/.test(digits))
     return new ApiError("invalid_type", "seed must be an integer, written with digits only.", { param: "seed" });
-  const seed = BigInt(digits);
-  const isInside = seed >= BigInt(leastSeed) && seed <= BigInt(mostSeed);
+  const isInside =
+    digits.length <= mostSeedCharacters && BigInt(digits) >= BigInt(leastSeed) && BigInt(digits) <= BigInt(mostSeed);
   return isInside ? undefined : invalid("seed", `seed must be from ${leastSeed} to ${mostSeed}.`);
 }
 

@@ -7,6 +7,8 @@ const backslash = 0x5c;
 const blank = 0x20;
 
 const isOpening = (code: number): boolean => code === 0x7b || code === 0x5b;
+/** Numbers, which may have millions of digits, are passed over first. */
+const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 const isClosing = (code: number): boolean => code === 0x7d || code === 0x5d;
 
 /** The size of a JSON text, in what its parsing and checking take time for. */
@@ -26,6 +28,10 @@ export function measureJson(text: string, most: JsonSize): JsonSize {
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
     if (code <= blank) continue;
+    if (isDigit(code)) {
+      isEmpty = false;
+      continue;
+    }
     if (isOpening(code)) {
       level += 1;
       levels = Math.max(levels, level);
@@ -53,6 +59,7 @@ export function sourceOfMember(text: string, name: string): string | undefined {
   let source: string | undefined;
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
+    if (isDigit(code)) continue;
     if (level === 1 && begin !== undefined && (code === comma || isClosing(code))) {
       source = text.slice(begin, index).trim();
       begin = undefined;
