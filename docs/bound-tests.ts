@@ -78,7 +78,7 @@ const tests: Readonly<Record<string, BoundTest | "none">> = {
 
   PARLEY_MAX_SOCKETS: [
     `${server}/sockets.test.ts`,
-    "leave a place for /health and /ready, and for nothing else, where each has sent a request",
+    "leave a place for /health and /ready, and for nothing else, where each has shown a valid key",
   ],
   PARLEY_SOCKETS_PER_ADDRESS: [`${server}/sockets.test.ts`, "take no place of another address"],
   PARLEY_BODY_BYTES_PER_KEY: bodies,
@@ -115,7 +115,7 @@ const tests: Readonly<Record<string, BoundTest | "none">> = {
 
   "16 connections": [
     `${server}/sockets.test.ts`,
-    "leave a place for /health and /ready, and for nothing else, where each has sent a request",
+    "leave a place for /health and /ready, and for nothing else, where each has shown a valid key",
   ],
   "64 connections": [`${server}/sockets.test.ts`, "of the port of the metrics have a bound of their own"],
   "1048576 bytes": [

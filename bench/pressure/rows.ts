@@ -11,6 +11,7 @@ import {
 } from "./rows/body-framing.ts";
 import { bodySchemas } from "./rows/body-schemas.ts";
 import { engineFrozen, engineKilled } from "./rows/engine.ts";
+import { floodPipelined } from "./rows/flood-pipelined.ts";
 import { floodDocs, floodHead, floodKeyIds, floodOptions, floodWrongKeys } from "./rows/floods.ts";
 import { gateHungUpPrompts, gateManyPrompts, gateSpentRequests, gateUnfinishedBodies } from "./rows/gate.ts";
 import { gatePipelinedChats } from "./rows/gate-pipelined.ts";
@@ -25,6 +26,7 @@ import { moneyCallsAtOnce } from "./rows/money.ts";
 import * as prompts from "./rows/prompts.ts";
 import { queueManyKeys, queueOneKey } from "./rows/queue.ts";
 import { socketsChurn } from "./rows/sockets-churn.ts";
+import { socketsOfProbes, socketsOfStrangers } from "./rows/sockets-kept.ts";
 import { socketsHalfClosed } from "./rows/sockets-half-closed.ts";
 import { socketsOfOneAddress, socketsSilent } from "./rows/sockets-silent.ts";
 import { stopLameDuck } from "./rows/stop-lame-duck.ts";
@@ -61,6 +63,8 @@ export const rows: readonly Row[] = [
   ledgerRestore,
   socketsSilent,
   socketsOfOneAddress,
+  socketsOfStrangers,
+  socketsOfProbes,
   socketsChurn,
   socketsHalfClosed,
   headsSlow,
@@ -70,6 +74,7 @@ export const rows: readonly Row[] = [
   floodWrongKeys,
   floodKeyIds,
   floodDocs,
+  floodPipelined,
   moneyCallsAtOnce,
   keysDisabled,
   modelsBroken,

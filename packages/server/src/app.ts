@@ -36,7 +36,7 @@ function stagesOf(deps: Deps, gate: RequestGate): Stages {
       serveHealth(deps), // outside the contract, no key
     ],
     ofContract: [
-      requireKey(deps.findCaller, deps.runningKeys, deps.entry.limits), // headers only: an unauthenticated client never makes us read a body
+      requireKey(deps, deps.entry.limits), // headers only: an unauthenticated client never makes us read a body
       matchOperation, // 404, 405
       takeEntry(deps.entry), // 402, 429, 503: what cannot be served is not read
       readBody(config.bodyTimeoutMs, deps.turns), // 415, 413, 408, 400

@@ -1,8 +1,7 @@
 import type { SchemaCompiler } from "@parley/inference";
-import type { FindCaller } from "./auth/find-caller.ts";
-import type { RunningKeys } from "./auth/running-keys.ts";
 import type { Config } from "./config/read-config.ts";
 import type { RequestGate } from "./contract/request-gate.ts";
+import type { KeyDeps } from "./edge/require-key.ts";
 import type { EntryDeps } from "./edge/take-entry.ts";
 import type { LoopTurns } from "./edge/loop-turns.ts";
 import type { LedgerRecorder } from "./metering/ledger-recorder.ts";
@@ -12,14 +11,12 @@ import type { RefusalSample } from "./observe/refusal-sample.ts";
 import type { ChatDeps } from "./operations/create-chat-completion/create-chat-completion.ts";
 
 /** What the stages need, as plain functions and values; the process fills it in. */
-export interface Deps extends ChatDeps {
+export interface Deps extends ChatDeps, KeyDeps {
   readonly config: Config;
   /** The pages and documents that are served without a key. */
   readonly siteFolder: string;
   readonly gate: RequestGate;
   readonly schemaCompiler: SchemaCompiler;
-  readonly findCaller: FindCaller;
-  readonly runningKeys: RunningKeys;
   readonly entry: EntryDeps;
   readonly turns: LoopTurns;
   readonly recorder: LedgerRecorder;

@@ -40,8 +40,9 @@ export class Listener implements AsyncDisposable {
     this.#places = places;
     server.on("request", this.#keep);
     const readRequests = takeConnections(server);
+    const { turns } = this;
     server.on("connection", (socket: Socket) => {
-      this.turns.noteConnection();
+      turns.noteConnection();
       if (hasLeft(socket)) {
         socket.destroy();
         return;
@@ -51,7 +52,7 @@ export class Listener implements AsyncDisposable {
       const onIdle = (): void => {
         if (this.#isDraining) socket.destroySoon();
       };
-      this.#pipelines.set(socket, new Pipeline(socket, { slowReaderMs, silenceMs: server.timeout, onIdle }));
+      this.#pipelines.set(socket, new Pipeline(socket, { slowReaderMs, silenceMs: server.timeout, onIdle, turns }));
       socket.on("close", () => this.#pipelines.delete(socket));
     });
   }
@@ -96,6 +97,11 @@ export class Listener implements AsyncDisposable {
   /** Its connections: how many are open, and how many were refused. */
   get connections(): Pick<SocketPlaces, "open" | "refused"> {
     return this.#places;
+  }
+
+  /** To be called for a connection that has shown a valid key: no newcomer takes its place. */
+  keepPlace(socket: Socket): void {
+    this.#places.keep(socket);
   }
 
   get isDraining(): boolean {

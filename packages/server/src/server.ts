@@ -115,6 +115,7 @@ async function start(
     shutdown: shutdown.signal,
     isStopping: () => isStopping,
     ...keysFor(config, state.keys, started),
+    keepPlace: (socket) => listener.keepPlace(socket),
     ...gates,
     timings: config,
     onBroken: (context, error) => noteBroken(log, context, error),

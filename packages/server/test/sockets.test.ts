@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { describe, expect, test } from "vitest";
-import { until } from "@parley/server/testing";
+import { testKey, until } from "@parley/server/testing";
 import { maxMetricsSockets } from "../src/listener.ts";
 import { exchange, RawConnection, requestText } from "./raw.ts";
 import { useServer } from "./use-server.ts";
@@ -13,6 +13,7 @@ const most = 20;
 const placesForProbes = 16;
 const health = requestText("GET /health");
 const models = requestText("GET /v1/models");
+const modelsWithKey = requestText("GET /v1/models", { authorization: `Bearer ${testKey}` });
 
 /** Connections that send nothing, or one request that is answered. They are closed with the block. */
 class Sockets implements Disposable {
@@ -32,9 +33,9 @@ class Sockets implements Disposable {
     return new Sockets(await Promise.all(Array.from({ length: count }, open)));
   }
 
-  static async answered(origin: string, count: number): Promise<Sockets> {
+  static async answered(origin: string, count: number, request = modelsWithKey): Promise<Sockets> {
     const sockets = await Sockets.silent(origin, count);
-    for (const socket of sockets.all) socket.write(models);
+    for (const socket of sockets.all) socket.write(request);
     await Promise.all(sockets.all.map((socket) => once(socket, "data")));
     return sockets;
   }
@@ -59,13 +60,25 @@ describe("connections on every place", () => {
     await until(open, (connections) => connections >= most);
     expect((await exchange(server().origin, models))?.status).toBe(401);
     expect((await exchange(server().origin, health))?.status).toBe(200);
-    expect(await open()).toBeLessThanOrEqual(most);
+    expect(await open()).toBeLessThanOrEqual(most + placesForProbes);
     const [oldest] = silent.all;
     expect(oldest?.destroyed).toBe(true);
     expect(silent.all.at(-1)?.destroyed).toBe(false);
   });
 
-  test("leave a place for /health and /ready, and for nothing else, where each has sent a request", async () => {
+  test.each([
+    ["/health", health],
+    ["the models, without a key", models],
+    ["ten times the docs, and read nothing", requestText("GET /docs").repeat(10)],
+  ])("give way to a caller where they have asked for %s", async (_what, request) => {
+    await until(open, (connections) => connections === 0);
+    using strangers = await Sockets.answered(server().origin, most, request);
+    for (const socket of strangers.all) socket.pause();
+    expect((await exchange(server().origin, modelsWithKey))?.status).toBe(200);
+    expect(await open()).toBeGreaterThanOrEqual(most);
+  });
+
+  test("leave a place for /health and /ready, and for nothing else, where each has shown a valid key", async () => {
     await until(open, (connections) => connections === 0);
     using answered = await Sockets.answered(server().origin, most);
     using silent = await Sockets.silent(server().origin, 5 * placesForProbes);
@@ -74,6 +87,20 @@ describe("connections on every place", () => {
     expect(await exchange(server().origin, models)).toBeUndefined();
     expect(await open()).toBeLessThanOrEqual(most + placesForProbes);
     expect(silent.all).toHaveLength(5 * placesForProbes);
+    expect(answered.all.every((socket) => !socket.destroyed)).toBe(true);
+  });
+
+  test("leave that place to an address that has few, however many come from another one", async () => {
+    await until(open, (connections) => connections === 0);
+    using answered = await Sockets.answered(server().origin, most);
+    using probe = await RawConnection.open(server().origin, "127.0.0.3");
+    await until(open, (connections) => connections === most + 1);
+    using silent = await Sockets.silent(server().origin, 5 * placesForProbes, "127.0.0.2");
+    await until(
+      () => silent.all.filter(({ closed }) => closed).length,
+      (closed) => closed > 4 * placesForProbes,
+    );
+    expect((await probe.ask(health))?.status).toBe(200);
     expect(answered.all.every((socket) => !socket.destroyed)).toBe(true);
   });
 
@@ -141,7 +168,7 @@ describe("connections", () => {
 
   test("of the port of the metrics have a bound of their own", async () => {
     const metrics = server().running.metricsUrl ?? "";
-    using silent = await Sockets.silent(new URL(metrics).origin, maxMetricsSockets);
+    using silent = await Sockets.silent(new URL(metrics).origin, maxMetricsSockets + placesForProbes);
     expect((await fetch(metrics, { headers: { connection: "close" } })).status).toBe(200);
     await until(
       () => silent.all.filter(({ closed }) => closed).length,

@@ -1,5 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { RequestPace } from "./pace-requests.ts";
+import type { LoopTurns } from "./loop-turns.ts";
 import contract from "../generated/contract.json" with { type: "json" };
 
 const maxWaiting = contract["x-limits"].maxPipelinedRequests.value;
@@ -11,6 +13,7 @@ export interface PipelineOptions {
   readonly silenceMs: number;
   /** Called when every request of the connection has been answered. */
   readonly onIdle: () => void;
+  readonly turns: LoopTurns;
 }
 
 /**
@@ -20,12 +23,14 @@ export interface PipelineOptions {
 export class Pipeline {
   readonly #socket: Socket;
   readonly #options: PipelineOptions;
+  readonly #pace: RequestPace;
   #isBusy = false;
   readonly #waiting: (() => void)[] = [];
 
   constructor(socket: Socket, options: PipelineOptions) {
     this.#socket = socket;
     this.#options = options;
+    this.#pace = new RequestPace(socket, options.turns);
   }
 
   get isIdle(): boolean {
@@ -34,6 +39,7 @@ export class Pipeline {
 
   /** Calls `work`, which has to answer, once every earlier request of the connection has been answered. */
   enter(response: ServerResponse, work: () => void): void {
+    this.#pace.note(response.req);
     if (!this.#isBusy) this.#begin(response, work);
     else if (this.#waiting.length < maxWaiting) this.#waiting.push(() => this.#begin(response, work));
     else this.#socket.destroy();

@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { authenticate } from "../auth/authenticate.ts";
 import type { FindCaller } from "../auth/find-caller.ts";
 import type { Caller } from "../auth/caller.ts";
@@ -22,16 +23,24 @@ export function callerOf(response: ServerResponse): Caller {
 /** Whether a path is the contract's. What is served beside it takes no key. */
 const isUnderContract = (path: string): boolean => /^\/v1(?:[/#]|$)/u.test(path);
 
+export interface KeyDeps {
+  readonly findCaller: FindCaller;
+  readonly runningKeys: RunningKeys;
+  /** A connection that has shown a valid key keeps its place when there are too many. */
+  readonly keepPlace: (socket: Socket) => void;
+}
+
 /** Reads headers only. An unauthenticated client cannot make the server read a body, and learns nothing of what is served. */
-export function requireKey(findCaller: FindCaller, running: RunningKeys, limits: Limits): Stage {
+export function requireKey({ findCaller, runningKeys, keepPlace }: KeyDeps, limits: Limits): Stage {
   return async function requireKey(req, res) {
     if (!isUnderContract(pathOf(req))) return;
     const caller = await authenticate(req.rawHeaders, findCaller);
     callers.set(res, caller);
+    keepPlace(req.socket);
     const { record, end } = contextOf(res);
     record.keyId = caller.keyId;
     // A response that is closed emits no further `close`, so its request would never be removed.
-    if (!res.destroyed) res.on("close", running.add(caller.keyId, end));
+    if (!res.destroyed) res.on("close", runningKeys.add(caller.keyId, end));
     await setLimitHeaders(res, limits, caller);
     assertExpectation(req.headers.expect);
   };

@@ -15,10 +15,10 @@ export interface SocketBounds {
   readonly isProxy: (address: string) => boolean;
 }
 
-/** A place that a connection from this network has taken. */
-interface Place {
+/** A connection without a place, and the bound that was in its way. */
+interface Waiting {
   readonly network: string;
-  readonly giveBack: () => void;
+  readonly bound: SocketBound;
 }
 
 /** The bound that a connection exceeds: that on all connections, or that on one address. */
@@ -26,18 +26,19 @@ export type SocketBound = keyof Omit<SocketBounds, "isProxy">;
 
 /**
  * How many connections there may be, in all and from one address. A newcomer beyond a bound takes the place of the oldest
- * connection that has not sent a request yet. Where each has sent one, the newcomer is served `/health` and `/ready` only. Of
- * these, the oldest is closed when there are too many, so that a probe always finds a place.
+ * connection that has shown no valid key yet. Who has no place is served `/health` and `/ready` only. When there are too many of
+ * these, the oldest one of the network that has most is closed, so that a probe always finds room.
  */
 export class SocketPlaces {
   readonly #bounds: SocketBounds;
   readonly #onRefused: (bound: SocketBound, address: string) => void;
   readonly #ofAddress = new Map<string, number>();
-  #taken = 0;
-  /** Connections with a place that have sent no request yet, oldest first. */
-  readonly #silent = new Map<Socket, Place>();
-  /** Connections beyond a bound, oldest first. */
-  readonly #probes = new Map<Socket, SocketBound>();
+  /** The network of each connection that has a place. */
+  readonly #taken = new Map<Socket, string>();
+  /** Those of them that have shown no valid key yet, oldest first. */
+  readonly #strangers = new Set<Socket>();
+  /** Connections without a place, oldest first. */
+  readonly #waiting = new Map<Socket, Waiting>();
   readonly #refused: Record<SocketBound, number> = { ofAll: 0, ofAddress: 0 };
 
   /** @param onRefused is called for every connection that is closed because of a bound */
@@ -48,7 +49,7 @@ export class SocketPlaces {
 
   /** Connections that are open now. */
   get open(): number {
-    return this.#taken + this.#probes.size;
+    return this.#taken.size + this.#waiting.size;
   }
 
   /** Connections that were closed because of each bound. */
@@ -58,77 +59,88 @@ export class SocketPlaces {
 
   /** To be called once for every new connection. */
   enter(socket: Socket): void {
+    socket.on("close", () => this.#leave(socket));
     const network = networkOf(socket);
     const bound = this.#exceeded(socket, network);
-    if (!bound || this.#closeSilent(bound, socket, network)) return this.#take(socket, network);
-    this.#probes.set(socket, bound);
-    socket.on("close", () => this.#probes.delete(socket));
-    const [oldest] = this.#probes.keys();
-    if (oldest && this.#probes.size > placesForProbes) this.#refuse(oldest);
+    if (!bound || this.#displaceStranger(bound, socket, network)) this.#take(socket, network);
+    else this.#wait(socket, { network, bound });
+  }
+
+  /** To be called for a connection that has shown a valid key: no newcomer takes its place. */
+  keep(socket: Socket): void {
+    if (this.#waiting.has(socket)) this.#takeIfFree(socket);
+    this.#strangers.delete(socket);
   }
 
   /** Whether a request may be answered. If not, its connection is closed. */
   admits({ socket, url = "" }: IncomingMessage): boolean {
-    this.#silent.delete(socket);
-    if (!this.#probes.has(socket) || isProbe(url)) return true;
-    const network = networkOf(socket);
-    if (this.#exceeded(socket, network)) {
-      this.#refuse(socket);
-      return false;
-    }
-    this.#probes.delete(socket);
-    this.#take(socket, network);
-    this.#silent.delete(socket);
-    return true;
+    const bound = this.#waiting.get(socket)?.bound;
+    if (!bound || isProbe(url) || this.#takeIfFree(socket)) return true;
+    this.#close(socket, bound);
+    return false;
   }
 
   #exceeded({ remoteAddress = "" }: Socket, network: string): SocketBound | undefined {
     const { ofAll, ofAddress, isProxy } = this.#bounds;
-    // An address beyond its own bound closes its own connections, never those of others.
+    // An address beyond its own bound takes places of its own connections, never those of others.
     const isFull = (this.#ofAddress.get(network) ?? 0) >= ofAddress;
     if (isFull && !isProxy(remoteAddress)) return "ofAddress";
-    return this.#taken >= ofAll ? "ofAll" : undefined;
+    return this.#taken.size >= ofAll ? "ofAll" : undefined;
   }
 
   #take(socket: Socket, network: string): void {
-    let hasPlace = true;
-    const giveBack = (): void => {
-      this.#silent.delete(socket);
-      if (hasPlace) this.#change(network, -1);
-      hasPlace = false;
-    };
-    this.#change(network, 1);
-    this.#silent.set(socket, { network, giveBack });
-    socket.on("close", giveBack);
+    this.#waiting.delete(socket);
+    this.#taken.set(socket, network);
+    this.#strangers.add(socket);
+    this.#count(network, 1);
   }
 
-  /** @returns whether there was a connection to close whose place the newcomer can have */
-  #closeSilent(bound: SocketBound, newcomer: Socket, network: string): boolean {
-    for (const [socket, place] of this.#silent) {
-      if (bound === "ofAddress" && place.network !== network) continue;
-      place.giveBack();
-      this.#close(socket, bound);
+  #takeIfFree(socket: Socket): boolean {
+    const network = networkOf(socket);
+    if (this.#exceeded(socket, network)) return false;
+    this.#take(socket, network);
+    return true;
+  }
+
+  /** @returns whether there was a connection whose place the newcomer can have */
+  #displaceStranger(bound: SocketBound, newcomer: Socket, network: string): boolean {
+    for (const socket of this.#strangers) {
+      const its = this.#taken.get(socket) ?? "";
+      if (bound === "ofAddress" && its !== network) continue;
+      this.#leave(socket);
+      this.#wait(socket, { network: its, bound });
       return !this.#exceeded(newcomer, network);
     }
     return false;
   }
 
-  #change(network: string, places: number): void {
-    this.#taken += places;
+  #wait(socket: Socket, waiting: Waiting): void {
+    this.#waiting.set(socket, waiting);
+    if (this.#waiting.size <= placesForProbes) return;
+    const byNetwork = Map.groupBy(this.#waiting, ([, { network }]) => network);
+    const [oldest] = [...byNetwork.values()].reduce((a, b) => (b.length > a.length ? b : a));
+    if (oldest) this.#close(oldest[0], oldest[1].bound);
+  }
+
+  #leave(socket: Socket): void {
+    this.#waiting.delete(socket);
+    const network = this.#taken.get(socket);
+    if (network === undefined) return;
+    this.#taken.delete(socket);
+    this.#strangers.delete(socket);
+    this.#count(network, -1);
+  }
+
+  #count(network: string, places: number): void {
     const left = (this.#ofAddress.get(network) ?? 0) + places;
     if (left === 0) this.#ofAddress.delete(network);
     else this.#ofAddress.set(network, left);
   }
 
-  #refuse(socket: Socket): void {
-    const bound = this.#probes.get(socket) ?? "ofAll";
-    this.#probes.delete(socket);
-    this.#close(socket, bound);
-  }
-
   #close(socket: Socket, bound: SocketBound): void {
     this.#refused[bound] += 1;
     this.#onRefused(bound, socket.remoteAddress ?? "");
+    this.#leave(socket);
     socket.destroy();
   }
 }

@@ -1,0 +1,42 @@
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import contract from "../generated/contract.json" with { type: "json" };
+import { senderOf } from "./loop-turns.ts";
+import type { LoopTurns } from "./loop-turns.ts";
+
+/** As many may be sent without a wait for their answers. */
+const mostRequests = contract["x-limits"].maxPipelinedRequests.value;
+
+/**
+ * Holds back a connection on which requests come faster than anybody waits for answers. Node may read two megabytes of a
+ * connection in one round of the event loop, and whoever else is there waits until all of their requests are answered. Such
+ * connections are read 64 KB at a time, and take turns.
+ */
+export class RequestPace {
+  readonly #socket: Socket;
+  readonly #turns: LoopTurns;
+  #ofThisRound = 0;
+  #isWaiting = false;
+
+  constructor(socket: Socket, turns: LoopTurns) {
+    this.#socket = socket;
+    this.#turns = turns;
+    // Node resumes a socket after each request that it has read.
+    socket.on("resume", () => void (this.#isWaiting && socket.pause()));
+  }
+
+  /** To be called for every request. */
+  note(request: IncomingMessage): void {
+    this.#ofThisRound += 1;
+    if (this.#ofThisRound === 1) setImmediate(() => (this.#ofThisRound = 0));
+    if (this.#ofThisRound > mostRequests && !this.#isWaiting) void this.#waitForTurn(request);
+  }
+
+  async #waitForTurn(request: IncomingMessage): Promise<void> {
+    this.#isWaiting = true;
+    this.#socket.pause();
+    await this.#turns.forChunks(senderOf(request));
+    this.#isWaiting = false;
+    this.#socket.resume();
+  }
+}
