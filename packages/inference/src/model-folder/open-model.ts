@@ -3,6 +3,7 @@ import { PromptThreads } from "../prompt/prompt-threads.ts";
 import { describeWith } from "../prompt/vocabulary.ts";
 import { readModelFolder } from "./model-folder.ts";
 import type { ModelFolder } from "./model-folder.ts";
+import { openRenderer } from "./open-renderer.ts";
 
 /** What a token of a model means. */
 export interface TokenReader {
@@ -23,7 +24,12 @@ export async function openModel(path: string): Promise<OpenModel> {
   const folder = readModelFolder(path);
   const program = new URL("./prompt-worker.ts", import.meta.url);
   // Those whose prompts it was making hear of its death; the next prompt starts another.
-  const prompts = await PromptThreads.start({ program, model: path, onDeath: () => undefined });
+  const prompts = await PromptThreads.start({
+    program,
+    model: path,
+    here: openRenderer(folder),
+    onDeath: () => undefined,
+  });
   const { vocabulary, endOfTurn } = folder;
   const specialTokenIds = new Set(vocabulary.specialTokenIds);
   return {

@@ -1,8 +1,8 @@
-import { Tokenizer } from "@huggingface/tokenizers";
 import { fewestTokensWith } from "../prompt/fewest-tokens.ts";
 import { PromptRenderer } from "../prompt/render-prompt.ts";
 import type { PromptModel } from "../prompt/render-prompt.ts";
 import type { ModelFolder } from "./model-folder.ts";
+import { openTokenizer } from "./open-tokenizer.ts";
 import { isByteLevel } from "./read-vocabulary.ts";
 
 /** The prompts of a model: its own chat template and tokenizer. */
@@ -25,10 +25,4 @@ function fewestTokensOf({ tokenizer, vocabulary }: ModelFolder): Pick<PromptMode
   const fewestTokens = fewestTokensWith(vocabulary);
   if (!normalizer) return { fewestTokens };
   return normalizer.type === "NFC" ? { fewestTokens: (text) => fewestTokens(text.normalize("NFC")) } : {};
-}
-
-/** Text to token ids, special tokens included; half a surrogate pair is read as U+FFFD. */
-export function openTokenizer({ tokenizer }: ModelFolder): (text: string) => number[] {
-  const encoder = new Tokenizer(tokenizer.file, tokenizer.config);
-  return (text) => encoder.encode(text.toWellFormed(), { add_special_tokens: false }).ids;
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { requestFor } from "../../testing/requests.ts";
 import { PromptThreads } from "./prompt-threads.ts";
+import { PromptRenderer } from "./render-prompt.ts";
 
 const never = new AbortController().signal;
 const program = new URL("../../test/programs/mortal-prompts.ts", import.meta.url);
@@ -66,6 +67,31 @@ test("a prompt that nobody waits for any more is not made, and one that is being
   gone.abort(new Error("left"));
   expect((await left).map(({ status }) => status)).toEqual(Array.from({ length: 3 }, () => "rejected"));
   await expect(threads.render(requestFor({ say: "abc" }), never)).resolves.toMatchObject({ tokens: [3] });
+  await threads.close();
+});
+
+test("the shortest prompts and texts are made at once, and the first longer one starts a thread", async () => {
+  const here = new PromptRenderer({
+    template: "{{ messages[0].content }}",
+    specialTokens: [],
+    bosToken: "",
+    eosToken: "",
+    tokenize: () => [1, 2],
+  });
+  const deaths: string[] = [];
+  const threads = await PromptThreads.start({
+    program,
+    model: "",
+    here,
+    onDeath: ({ message }) => void deaths.push(message),
+  });
+  const render = (say: string): Promise<unknown> => threads.render(requestFor({ say }), never);
+  const owner = { keyId: "a", signal: never };
+  await expect(render("die")).resolves.toMatchObject({ tokens: [1, 2] });
+  await expect(threads.countText("abc", owner)).resolves.toBe(2);
+  await expect(threads.count(requestFor({ say: "abc" }), never, 1)).resolves.toBe(2);
+  await expect(render("abc".padEnd(1025))).resolves.toMatchObject({ tokens: [1025] });
+  expect(deaths).toEqual([]);
   await threads.close();
 });
 

@@ -5,7 +5,7 @@ import type { PromptAnswer, PromptJob, WantedPrompt } from "./prompt-worker.ts";
 import { PromptTooLong, TemplateRefusal } from "./render-prompt.ts";
 import type { PromptRequest } from "../engine.ts";
 import { charactersIn } from "./characters-in.ts";
-import type { Prompt } from "./render-prompt.ts";
+import type { Prompt, PromptRenderer } from "./render-prompt.ts";
 
 /**
  * A text is tokenized in one go, so it must not stand in front of a much shorter one: each size has a thread of its own. In
@@ -20,6 +20,9 @@ const sizes = [
 /** A prompt of up to so many characters takes a few milliseconds, so it is not worth stopping. */
 const mostUnstopped = 4096;
 
+/** A prompt of up to so many characters takes about half a millisecond: not much more than its way to a thread and back. */
+const mostAtOnce = 1024;
+
 type Size = (typeof sizes)[number]["size"];
 
 export interface PromptThreadOptions {
@@ -27,6 +30,8 @@ export interface PromptThreadOptions {
   readonly program: URL;
   /** Passed to the program as its `workerData`. */
   readonly model: string;
+  /** Makes the shortest prompts at once, without a thread. Absent where the event loop has none of its time to spare. */
+  readonly here?: PromptRenderer;
   /** Called when a thread that had started has died. */
   readonly onDeath: (error: Error) => void;
 }
@@ -37,7 +42,7 @@ export interface PromptOwner {
   readonly signal: AbortSignal;
 }
 
-/** Renders prompts in worker threads, so that the event loop stays free for generation. In each thread keys take turns. */
+/** Renders prompts: in worker threads, so that the event loop stays free, or at once where a thread is not worth it. In each thread keys take turns. */
 export class PromptThreads {
   readonly #options: PromptThreadOptions;
   readonly #threads = new Map<Size, Promise<PromptThread>>();
@@ -49,10 +54,10 @@ export class PromptThreads {
     this.#options = options;
   }
 
-  /** Rejects with what the thread threw when it cannot load the vocabulary. */
+  /** Where nothing is rendered here, the first thread is started. Rejects with what it threw when it cannot load the vocabulary. */
   static async start(options: PromptThreadOptions): Promise<PromptThreads> {
     const threads = new PromptThreads(options);
-    await threads.#threadFor("short");
+    if (!options.here) await threads.#threadFor("short");
     return threads;
   }
 
@@ -83,20 +88,31 @@ export class PromptThreads {
     const request = { messages, tools, tool_choice, shownSchema, isReasoning };
     const cached = this.#cache.get(messages);
     if (cached && isSame(cached.request, request)) return cached.prompt;
-    const characters = charactersIn(request);
-    const owner = { keyId: origin?.key ?? "", signal };
-    const prompt = await this.#run(characters, owner, async (thread) => {
-      signal.throwIfAborted();
-      if (characters <= mostUnstopped) return thread.render({ request, mostTokens });
-      return thread.renderUnless(signal, { request, mostTokens });
-    });
+    const prompt = await this.#make(request, { keyId: origin?.key ?? "", signal }, mostTokens);
     this.#cache.set(messages, { request, prompt });
     return prompt;
   }
 
+  async #make(request: PromptRequest, owner: PromptOwner, mostTokens: number): Promise<Prompt> {
+    const { signal } = owner;
+    const characters = charactersIn(request);
+    const here = this.#hereFor(characters);
+    if (here) return here.render(request, { mostTokens });
+    return this.#run(characters, owner, async (thread) => {
+      signal.throwIfAborted();
+      if (characters <= mostUnstopped) return thread.render({ request, mostTokens });
+      return thread.renderUnless(signal, { request, mostTokens });
+    });
+  }
+
   /** The number of tokens of a text that an engine has written. @throws the signal's reason when it aborts first */
-  countText(text: string, owner: PromptOwner): Promise<number> {
-    return this.#run(text.length, owner, (thread) => thread.countText(text));
+  async countText(text: string, owner: PromptOwner): Promise<number> {
+    const here = this.#hereFor(text.length);
+    return here ? here.countText(text) : this.#run(text.length, owner, (thread) => thread.countText(text));
+  }
+
+  #hereFor(characters: number): PromptRenderer | undefined {
+    return characters <= mostAtOnce ? this.#options.here : undefined;
   }
 
   async close(): Promise<void> {

@@ -3,7 +3,7 @@ import { miniFolder } from "../../../testing/start-scripted-vllm.ts";
 import type { AnswerPlan } from "../../answer/answer-parser.ts";
 import { describeWith } from "../../prompt/vocabulary.ts";
 import { readModelFolder } from "../../model-folder/model-folder.ts";
-import { openTokenizer } from "../../model-folder/open-renderer.ts";
+import { openTokenizer } from "../../model-folder/open-tokenizer.ts";
 import { CompletionChoiceReader } from "./read-choice.ts";
 import type { ChoiceDelta } from "../../answer/combine-choices.ts";
 import type { CompletionEnd } from "./read-completion.ts";

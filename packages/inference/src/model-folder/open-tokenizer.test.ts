@@ -1,0 +1,44 @@
+import { Tokenizer } from "@huggingface/tokenizers";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { miniFolder } from "../../testing/start-scripted-vllm.ts";
+import { readModelFolder } from "./model-folder.ts";
+import { openTokenizer } from "./open-tokenizer.ts";
+
+const folder = readModelFolder(miniFolder);
+const { file, config } = folder.tokenizer;
+
+const library = new Tokenizer(file, config);
+const expected = (text: string): number[] => library.encode(text.toWellFormed(), { add_special_tokens: false }).ids;
+const tokenize = openTokenizer(folder);
+
+test.each([
+  "Which attacks\ndoes that open?  \n\n\tNone.",
+  "tab\t, return\r\n, DEL\u{7f}, NUL\0, no-break\u{a0}blank",
+  "naïve Ġ Ċ 以太坊 🦊 \ud800",
+  "<|im_start|>user\nhi<|im_end|>\n",
+  "",
+])("%j has the tokens that the library gives it", (text) => {
+  expect(tokenize(text)).toEqual(expected(text));
+});
+
+test("so has any text", () => {
+  const text = fc.oneof(fc.string({ unit: "binary-ascii" }), fc.string({ unit: "grapheme" }), fc.lorem());
+  fc.assert(
+    fc.property(fc.array(text), (parts) => {
+      expect(tokenize(parts.join(""))).toEqual(expected(parts.join("")));
+    }),
+  );
+});
+
+/** The first pre-tokenizers of GPT-2 cut the text themselves, and some put a blank in front of it. */
+test.each([
+  { type: "ByteLevel", add_prefix_space: true, use_regex: true },
+  { type: "ByteLevel", add_prefix_space: true, use_regex: false },
+  { type: "ByteLevel", add_prefix_space: false },
+])("pre-tokenizers with other settings keep their meaning: %j", (pre_tokenizer) => {
+  const other = { file: { ...file, pre_tokenizer }, config };
+  const plain = new Tokenizer(other.file, config);
+  const text = "One two\nthree  four";
+  expect(openTokenizer({ tokenizer: other })(text)).toEqual(plain.encode(text, { add_special_tokens: false }).ids);
+});
