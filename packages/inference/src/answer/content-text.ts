@@ -1,5 +1,6 @@
 import type { OutputToken } from "../engine.ts";
 import { StopStrings } from "./stop-strings.ts";
+import { TokenText } from "./token-text.ts";
 
 /**
  * Text that is safe to emit, with the tokens that start in it. The last token may extend beyond the text.
@@ -12,7 +13,7 @@ export interface SafeText {
 
 /** Turns tokens into the content of a choice: it emits whole characters only, and never a part of a stop string. */
 export class ContentText {
-  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  readonly #bytes = new TokenText();
   readonly #stops: StopStrings;
   /** Tokens of which nothing has been emitted yet, with the position in the text where they begin. */
   #waiting: { readonly token: OutputToken; readonly start: number }[] = [];
@@ -25,7 +26,7 @@ export class ContentText {
 
   push(token: OutputToken): SafeText {
     this.#waiting.push({ token, start: this.#decoded });
-    return this.#take(this.#decoder.decode(Uint8Array.from(token.bytes), { stream: true }));
+    return this.#take(this.#bytes.push(token.bytes));
   }
 
   /** Text whose tokens nobody asks for: it has whole characters already. Half a surrogate pair becomes U+FFFD. */
@@ -35,7 +36,7 @@ export class ContentText {
 
   /** The content has ended without a stop string: emits what was held back. An incomplete character becomes U+FFFD. */
   flush(): SafeText {
-    const last = this.#take(this.#decoder.decode());
+    const last = this.#take(this.#bytes.flush());
     if (last.isStopped) return last;
     const held = this.#stops.flush();
     const tokens = [...last.tokens, ...this.#waiting.splice(0).map(({ token }) => token)];

@@ -1,12 +1,14 @@
+import { TokenText } from "./token-text.ts";
+
 /** Turns tokens into reasoning text: whole characters, without the line breaks around it. */
 export class ReasoningText {
-  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  readonly #bytes = new TokenText();
   #isEmpty = true;
   /** Line breaks that are emitted only if more text follows. */
   #blank = "";
 
   push(bytes: readonly number[]): string {
-    return this.#take(this.#decoder.decode(Uint8Array.from(bytes), { stream: true }));
+    return this.#take(this.#bytes.push(bytes));
   }
 
   /** Text that has whole characters already. Half a surrogate pair becomes U+FFFD. */
@@ -16,7 +18,7 @@ export class ReasoningText {
 
   /** The reasoning has ended: an incomplete character becomes U+FFFD. */
   flush(): string {
-    return this.#take(this.#decoder.decode());
+    return this.#take(this.#bytes.flush());
   }
 
   #take(text: string): string {

@@ -1,3 +1,5 @@
+import { TokenText } from "./token-text.ts";
+
 /** What one token adds to a tool call. */
 export interface ToolCallDelta {
   /** Set once, when the name is complete. */
@@ -11,7 +13,7 @@ const opening = /^\{"name": "([^"]+)", "arguments": /;
 
 /** Parses the body of one tool call, `{"name": "…", "arguments": {…}}`. The grammar guarantees this format. */
 export class ToolCallText {
-  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  readonly #bytes = new TokenText();
   #head: string | undefined = "";
   #depth = 0;
   #isInString = false;
@@ -19,7 +21,7 @@ export class ToolCallText {
   #isComplete = false;
 
   push(bytes: readonly number[]): ToolCallDelta {
-    const text = this.#decoder.decode(Uint8Array.from(bytes), { stream: true });
+    const text = this.#bytes.push(bytes);
     if (this.#head === undefined) return this.#takeArguments(text);
     this.#head += text;
     const match = opening.exec(this.#head);

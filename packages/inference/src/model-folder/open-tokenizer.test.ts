@@ -1,5 +1,5 @@
 import { Tokenizer } from "@huggingface/tokenizers";
-import fc from "fast-check";
+import { array, assert, lorem, oneof, property, string } from "fast-check";
 import { expect, test } from "vitest";
 import { miniFolder } from "../../testing/start-scripted-vllm.ts";
 import { readModelFolder } from "./model-folder.ts";
@@ -23,9 +23,9 @@ test.each([
 });
 
 test("so has any text", () => {
-  const text = fc.oneof(fc.string({ unit: "binary-ascii" }), fc.string({ unit: "grapheme" }), fc.lorem());
-  fc.assert(
-    fc.property(fc.array(text), (parts) => {
+  const text = oneof(string({ unit: "binary-ascii" }), string({ unit: "grapheme" }), lorem());
+  assert(
+    property(array(text), (parts) => {
       expect(tokenize(parts.join(""))).toEqual(expected(parts.join("")));
     }),
   );

@@ -17,12 +17,15 @@ export interface Vocabulary {
   readonly specialTokenIds: readonly number[];
 }
 
-/** Tokens as an answer reports them. */
+/** Tokens as an answer reports them. Each is made once. */
 export function describeWith(vocabulary: Vocabulary): (token: number) => OutputToken {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  const known: (OutputToken | undefined)[] = [];
   return (id) => {
+    const made = known[id];
+    if (made) return made;
     const bytes = vocabulary.bytesOf(id);
     const token = bytes.length === 0 ? vocabulary.spellingOf(id) : decoder.decode(Uint8Array.from(bytes));
-    return { id, token, bytes };
+    return (known[id] = { id, token, bytes });
   };
 }

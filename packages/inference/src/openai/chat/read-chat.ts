@@ -3,6 +3,7 @@ import type { EngineUsage, OutputToken } from "../../engine.ts";
 import { utf8 } from "../../prompt/token-bytes.ts";
 import { asStreamFailure } from "../engine-failure.ts";
 import type { ChatChunk, ChunkCall, ChunkChoice, ChunkLogprob, ChunkUsage } from "./chat-chunk.ts";
+import { readTextChunk } from "./read-text-chunk.ts";
 
 /** What one event of the upstream's stream adds to a choice. */
 export interface ChatStep {
@@ -48,7 +49,7 @@ export class ChatReader {
 
   /** @param data any but `[DONE]` @throws {EngineError} `crashed` where it broke off, `protocol` for what no such service says */
   push(data: string): ChatStep | undefined {
-    const chunk = parseChunk(data);
+    const chunk = readTextChunk(data) ?? parseChunk(data);
     const error = chunk.error ?? (chunk.object === "error" ? chunk : undefined);
     if (error !== undefined) throw asStreamFailure(error, this.#usage.completion_tokens === 0);
     const choice = chunk.choices?.[0];

@@ -1,6 +1,7 @@
 import type { SampledToken } from "../../answer/sampled-token.ts";
 import { EngineError } from "../../engine.ts";
 import { asStreamFailure } from "../engine-failure.ts";
+import { readTokenChunk } from "./read-token-chunk.ts";
 
 /** What one event of the engine's stream adds to a choice. */
 export interface CompletionStep {
@@ -21,7 +22,8 @@ export interface CompletionEnd {
   readonly usage: CompletionUsage;
 }
 
-interface Chunk {
+/** What is read of an event; any member may be missing. */
+export interface CompletionChunk {
   readonly error?: unknown;
   readonly choices?: readonly {
     readonly token_ids?: readonly number[] | null;
@@ -56,7 +58,7 @@ export class CompletionReader {
 
   /** @param data any but `[DONE]` @throws {EngineError} `crashed` where it broke off, `protocol` for what no vLLM says */
   push(data: string): CompletionStep {
-    const chunk = parseChunk(data);
+    const chunk = readTokenChunk(data) ?? parseChunk(data);
     if (chunk.error !== undefined) throw asStreamFailure(chunk.error, this.#usage.completion_tokens === 0);
     const choice = chunk.choices?.[0];
     this.#written += choice?.token_ids?.length ?? 0;
@@ -78,13 +80,13 @@ export class CompletionReader {
   }
 }
 
-function parseChunk(data: string): Chunk {
+function parseChunk(data: string): CompletionChunk {
   const chunk = parse(data);
   if (chunk === undefined) throw new EngineError("protocol", "the engine wrote an event that is no JSON object");
   return chunk;
 }
 
-function parse(data: string): Chunk | undefined {
+function parse(data: string): CompletionChunk | undefined {
   try {
     const value: unknown = JSON.parse(data);
     // Its members are looked at one by one.
@@ -94,7 +96,7 @@ function parse(data: string): Chunk | undefined {
   }
 }
 
-function usageOf({ usage }: Chunk, before: CompletionUsage, written: number): CompletionUsage {
+function usageOf({ usage }: CompletionChunk, before: CompletionUsage, written: number): CompletionUsage {
   return {
     prompt_tokens: usage?.prompt_tokens ?? before.prompt_tokens,
     completion_tokens: Math.max(usage?.completion_tokens ?? 0, before.completion_tokens, written),
@@ -102,7 +104,7 @@ function usageOf({ usage }: Chunk, before: CompletionUsage, written: number): Co
   };
 }
 
-function tokensOf({ token_ids, logprobs }: NonNullable<Chunk["choices"]>[number]): SampledToken[] {
+function tokensOf({ token_ids, logprobs }: NonNullable<CompletionChunk["choices"]>[number]): SampledToken[] {
   return (token_ids ?? []).map((id, place) => {
     const logprob = logprobs?.token_logprobs[place];
     if (logprob === undefined || logprob === null) return { id };
