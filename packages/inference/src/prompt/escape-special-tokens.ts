@@ -5,13 +5,13 @@
  * encodes separately and so cannot join to the special token.
  */
 export class SpecialTokenEscaper {
-  readonly specialTokens: RegExp;
+  readonly #spellings: RegExp;
   /** Each spelling that was found, once, with its number. */
   readonly #escaped = new Map<string, number>();
 
-  constructor(specialTokens: readonly string[]) {
-    const alternatives = [...specialTokens].toSorted((a, b) => b.length - a.length).map(escapeForRegExp);
-    this.specialTokens = new RegExp([...alternatives, `[${open}${close}]`].join("|"), "gu");
+  /** @param spellings made by `spellingsToEscape`, once for each model */
+  constructor(spellings: RegExp) {
+    this.#spellings = spellings;
   }
 
   /** The same value with every special token replaced, in strings at any depth and in member names. */
@@ -30,7 +30,7 @@ export class SpecialTokenEscaper {
   }
 
   #escapeText(text: string): string {
-    return text.replace(this.specialTokens, (spelling) => `${open}${this.#numberOf(spelling)}${close}`);
+    return text.replace(this.#spellings, (spelling) => `${open}${this.#numberOf(spelling)}${close}`);
   }
 
   #numberOf(spelling: string): number {
@@ -50,6 +50,12 @@ export class SpecialTokenEscaper {
     }
     if (from < rendered.length) yield rendered.slice(from);
   }
+}
+
+/** Finds the special tokens of a model, and the characters of placeholders. */
+export function spellingsToEscape(specialTokens: readonly string[]): RegExp {
+  const alternatives = [...specialTokens].toSorted((a, b) => b.length - a.length).map(escapeForRegExp);
+  return new RegExp([...alternatives, `[${open}${close}]`].join("|"), "gu");
 }
 
 /** Private-use characters. Those in a caller's text are escaped like special tokens, so a placeholder cannot be forged. */

@@ -1,7 +1,7 @@
 import { Template } from "@huggingface/jinja";
 import type { PromptRequest } from "../engine.ts";
 import { addToSystemMessage } from "./show-schema.ts";
-import { SpecialTokenEscaper } from "./escape-special-tokens.ts";
+import { SpecialTokenEscaper, spellingsToEscape } from "./escape-special-tokens.ts";
 import { specialToken } from "./special-tokens.ts";
 import { RequestRefused } from "../request-refused.ts";
 import { findSystemPlacement } from "./system-placement.ts";
@@ -62,11 +62,13 @@ export class PromptRenderer {
   readonly #model: PromptModel;
   readonly #template: Template;
   readonly #systemPlacement: SystemPlacement;
+  readonly #spellings: RegExp;
 
   constructor(model: PromptModel) {
     this.#model = model;
     this.#template = new Template(model.template);
     this.#systemPlacement = findSystemPlacement(model);
+    this.#spellings = spellingsToEscape(model.specialTokens);
   }
 
   /**
@@ -74,7 +76,7 @@ export class PromptRenderer {
    * @throws {PromptTooLong} {RenderStopped} at a bound
    */
   render(request: PromptRequest, { isStopped, mostTokens = Number.POSITIVE_INFINITY }: RenderBounds = {}): Prompt {
-    const escaper = new SpecialTokenEscaper(this.#model.specialTokens);
+    const escaper = new SpecialTokenEscaper(this.#spellings);
     const text = this.#renderText(request, escaper);
     const tokens: number[] = [];
     for (const part of escaper.split(text)) {

@@ -1,6 +1,6 @@
-import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { ApiError } from "../errors/api-error.ts";
+import { newId } from "../new-id.ts";
 import type { RequestRecord } from "../observe/request-record.ts";
 
 /** What every stage knows about the request. */
@@ -19,7 +19,7 @@ export interface RequestContext {
 
 const contexts = new WeakMap<ServerResponse, RequestContext>();
 
-export const newRequestId = (): string => `req_${randomBytes(12).toString("hex")}`;
+export const newRequestId = (): string => newId("req_", 24);
 
 export function attachContext(response: ServerResponse, context: RequestContext): void {
   contexts.set(response, context);

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { newId } from "../new-id.ts";
 
 /** The fields that every chunk of an answer repeats. */
 export interface ChunkHead {
@@ -10,7 +10,7 @@ export interface ChunkHead {
 
 /** The head of an answer: a unique id, and the Unix time in seconds at which it began. */
 export const newHead = (model: string, systemFingerprint: string, nowMs: number): ChunkHead => ({
-  id: `chatcmpl-${randomBytes(16).toString("hex")}`,
+  id: newId("chatcmpl-", 32),
   created: Math.floor(nowMs / 1000),
   model,
   system_fingerprint: systemFingerprint,

@@ -1,8 +1,8 @@
-import { randomBytes } from "node:crypto";
 import type { EngineEvent, OutputToken } from "@parley/inference";
 import { EngineError } from "@parley/inference";
 import contract from "../generated/contract.json" with { type: "json" };
 import type { components } from "../generated/contract.ts";
+import { newId } from "../new-id.ts";
 
 export type Chunk = components["schemas"]["ChatCompletionChunk"];
 type Delta = components["schemas"]["Delta"];
@@ -95,7 +95,7 @@ class ChoiceState {
     if (!isKnown || isNew !== (name !== undefined)) throw illegal(`wrote tool call ${index} out of order`);
     if (!isNew || name === undefined) return { index, function: { arguments: event.arguments } };
     this.#calls += 1;
-    const id = `call_${randomBytes(12).toString("hex")}`;
+    const id = newId("call_", 24);
     return { index, id, type: "function", function: { name, arguments: event.arguments } };
   }
 }
