@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";
+import { setTimeout as wait } from "node:timers/promises";
 import { text } from "node:stream/consumers";
 import { afterEach } from "vitest";
 import { EngineError } from "../src/index.ts";
@@ -84,6 +85,8 @@ export async function open(answer: Answer = answerWell, port = 0, route = "/v1/c
     server.closeAllConnections();
     server.close();
     await once(server, "close");
+    // A client hears of its closed connections in the next rounds of the event loop. A request sent before that fails on one of them.
+    await wait(20);
   };
   const url = `http://127.0.0.1:${taken}`;
   const place: Place = { url, asked: 0, requests: [], answer, listed: {}, isDown: false, broken: 0, stop };

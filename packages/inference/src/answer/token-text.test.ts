@@ -17,3 +17,8 @@ test("says what a decoder says, however the bytes are cut", () => {
     { numRuns: 1000 },
   );
 });
+
+test("a text may be longer than a function can have arguments", () => {
+  const bytes = Array.from({ length: 200_000 }, () => 0x61);
+  expect(new TokenText().push(bytes)).toBe("a".repeat(200_000));
+});
