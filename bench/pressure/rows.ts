@@ -24,7 +24,7 @@ import { logFullDisk, logLongPaths } from "./rows/log-full-disk.ts";
 import { modelsBroken } from "./rows/models-broken.ts";
 import { moneyCallsAtOnce } from "./rows/money.ts";
 import * as prompts from "./rows/prompts.ts";
-import { queueManyKeys, queueOneKey } from "./rows/queue.ts";
+import { queueLongChoices, queueManyKeys, queueOneKey } from "./rows/queue.ts";
 import { socketsChurn } from "./rows/sockets-churn.ts";
 import { socketsOfProbes, socketsOfStrangers } from "./rows/sockets-kept.ts";
 import { socketsHalfClosed } from "./rows/sockets-half-closed.ts";
@@ -58,6 +58,7 @@ export const rows: readonly Row[] = [
   gatePipelinedChats,
   queueOneKey,
   queueManyKeys,
+  queueLongChoices,
   answersHuge,
   ledgerBackup,
   ledgerRestore,

@@ -57,3 +57,30 @@ export const queueManyKeys: Row = {
     ];
   },
 };
+
+/** A string of at least so many characters, so that no choice ends early. */
+const longString = { type: "string", minLength: 8000 };
+const longFormat = {
+  type: "json_schema",
+  json_schema: {
+    name: "a",
+    strict: true,
+    schema: { type: "object", properties: { a: longString }, required: ["a"], additionalProperties: false },
+  },
+};
+
+export const queueLongChoices: Row = {
+  name: "queue/long-choices",
+  action: "one key keeps all slots of the embedded engine with requests of 8 choices that take half a minute",
+  engine: "embedded",
+  seconds: 20,
+  attack: async ({ target, signal, makeKey }) => {
+    const { token } = await makeKey();
+    const answers = new Tally();
+    await repeatedly(2, signal, async () => {
+      const members = { n: 8, max_tokens: 4000, response_format: longFormat };
+      answers.add((await chat(target.origin, token, members, { signal })).status);
+    });
+    return [bound("only 200 and 429", answers.holdsOnly(200, 429), String(answers))];
+  },
+};

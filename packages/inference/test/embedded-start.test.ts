@@ -81,7 +81,7 @@ describe("a small context", () => {
     expect(engine.metadata).toMatchObject({
       context_length: 128,
       slots: 2,
-      description: expect.stringContaining("2 slots: 128 tokens"),
+      description: expect.stringContaining("2 slots and a spare one: 128 tokens"),
     });
     const prompt = await engine.countTokens(requestFor({}), AbortSignal.timeout(10_000));
     const sampling = { logit_bias: await neverEnding() };

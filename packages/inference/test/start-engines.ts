@@ -57,9 +57,10 @@ export async function startMini(choices: EmbeddedChoices = {}): Promise<StartedE
   );
 }
 
+/** Where there is more than one slot, there is a spare one beside them. */
 async function bytesFor(slots: number, settings: ModelSettings): Promise<number> {
   const { contextLength, kvBytesPerToken } = planSlots(await readModelFile(settings.file), settings);
-  return slots * contextLength * kvBytesPerToken;
+  return (slots > 1 ? slots + 1 : slots) * contextLength * kvBytesPerToken;
 }
 
 export const readMiniVocabulary = async (): Promise<Vocabulary> => readVocabulary(await readModelFile(miniModelFile));

@@ -29,8 +29,10 @@ describe("slots", () => {
       {},
       { slots: 1, kvBytesPerToken: 256 * 1024, contextLength: 32_768 },
     ],
-    ["more with a smaller context", qwen32b, { contextLength: 8192 }, { slots: 4, contextLength: 8192 }],
-    ["never more than 8", qwen32b, { contextLength: 512 }, { slots: 8 }],
+    ["more with a smaller context", qwen32b, { contextLength: 8192 }, { slots: 3, spareSlots: 1, contextLength: 8192 }],
+    ["one and a spare one, where two fit", qwen32b, { contextLength: 16_384 }, { slots: 1, spareSlots: 1 }],
+    ["no spare one, where one fits", qwen32b, {}, { slots: 1, spareSlots: 0 }],
+    ["never more than 8", qwen32b, { contextLength: 512 }, { slots: 8, spareSlots: 1 }],
     [
       "heads without a size of their own",
       fileWith({ context_length: 1024, block_count: 2, embedding_length: 64, attention: { head_count: 4 } }),
@@ -65,6 +67,7 @@ describe("slots", () => {
     expect(planSlots(qwen32b, settings).explanation).toBe(
       "1 slots: 32768 tokens × 262144 bytes = 8192 MB per slot, budget 8192 MB",
     );
+    expect(planSlots(qwen32b, { ...settings, contextLength: 8192 }).explanation).toMatch(/^3 slots and a spare one: /);
   });
 
   test("that do not fit are refused with what to change", () => {

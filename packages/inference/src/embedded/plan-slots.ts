@@ -22,7 +22,7 @@ export interface ModelSettings {
 
 export interface SlotPlan {
   readonly slots: number;
-  /** One more, where the budget has room for it, so that a caller with one request need not wait for those with many. */
+  /** One beside them where the budget has room for two, so that a caller with one request need not wait for those with many. */
   readonly spareSlots: number;
   readonly contextLength: number;
   readonly kvBytesPerToken: number;
@@ -38,15 +38,15 @@ export class MemoryBudgetError extends Error {}
 /** `n` is at most 8, and more slots would only share the same cores. */
 const mostSlots = 8;
 
-/** Slots = memory budget ÷ bytes of one full context in the key-value cache (16-bit keys and values). */
+/** Slots, with the spare one = memory budget ÷ bytes of one full context in the key-value cache (16-bit keys and values). */
 export function planSlots(file: GgufFileInfo, settings: ModelSettings): SlotPlan {
   const { contextLength: declared, layers, valuesPerToken } = readDimensions(file);
   const contextLength = settings.contextLength ?? declared;
   const kvBytesPerToken = layers * valuesPerToken * 2;
   const slotBytes = contextLength * kvBytesPerToken;
   const affordable = Math.floor(settings.kvMemoryBytes / slotBytes);
-  const slots = Math.min(mostSlots, affordable);
-  const spareSlots = Math.min(1, affordable - slots);
+  const spareSlots = affordable > 1 ? 1 : 0;
+  const slots = Math.min(mostSlots, affordable - spareSlots);
   const arithmetic = `${contextLength} tokens × ${kvBytesPerToken} bytes = ${megabytes(slotBytes)} per slot`;
   if (slots < 1) {
     throw new MemoryBudgetError(
@@ -54,7 +54,7 @@ export function planSlots(file: GgufFileInfo, settings: ModelSettings): SlotPlan
         `Raise PARLEY_KV_MEMORY_MB to at least ${Math.ceil(slotBytes / 2 ** 20)}, or set a smaller context_length for the model in parley.yaml.`,
     );
   }
-  const explanation = `${slots} slots: ${arithmetic}, budget ${megabytes(settings.kvMemoryBytes)}`;
+  const explanation = `${slots} slots${spareSlots > 0 ? " and a spare one" : ""}: ${arithmetic}, budget ${megabytes(settings.kvMemoryBytes)}`;
   return {
     slots,
     spareSlots,
