@@ -8,7 +8,7 @@ import { LoopTurns, senderOf } from "./edge/loop-turns.ts";
 import { Pipeline } from "./edge/pipeline.ts";
 import { answerRawErrors } from "./edge/raw-errors.ts";
 import { readInTurns } from "./edge/read-in-turns.ts";
-import { maxHeadBytes } from "./edge/refuse-huge-heads.ts";
+import { maxHeadBytes, mostFieldsRead } from "./edge/refuse-huge-heads.ts";
 import { SocketPlaces, isProbe } from "./edge/socket-places.ts";
 import type { SocketBound } from "./edge/socket-places.ts";
 import { isNeverRead } from "./edge/unread-body.ts";
@@ -70,6 +70,7 @@ export class Listener implements AsyncDisposable {
       keepAliveTimeout: 65_000, // longer than the usual load balancer's 60 s
       connectionsCheckingInterval: Math.max(50, Math.min(1000, headTimeoutMs / 2)),
     });
+    server.maxHeadersCount = mostFieldsRead;
     // Longer than any answer may take: a socket that is silent by then belongs to a client that reads nothing.
     server.timeout = requestTimeoutMs + slowReaderMs;
     answerRawErrors(server, log, refusals);

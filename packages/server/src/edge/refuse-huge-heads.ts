@@ -8,6 +8,9 @@ const maxUrlCharacters = limits.maxUrlCharacters.value;
 const maxHeaderBytes = limits.maxHeaderBytes.value;
 const maxHeaderFields = limits.maxHeaderFields.value;
 
+/** Node reads no further fields: one more than may be is enough to refuse the head. */
+export const mostFieldsRead = maxHeaderFields + 1;
+
 /** Beyond this Node itself ends the request, and cannot tell what was too long. */
 export const maxHeadBytes = 4 * maxHeaderBytes;
 
