@@ -9,12 +9,14 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL(".", import.meta.url));
 const cli = join(root, "packages/server/src/cli/main.mjs");
 const neededNode = 24;
+/** What the server's Node is started with, see docs/guides/services.md. */
+const serverFlags = JSON.parse(readFileSync(join(root, "packages/server/node-flags.json"), "utf8"));
 
 /** What each verb runs, and whether it needs the development packages. */
 const verbs = {
-  start: { command: ["node", cli, "start"], isDevelopment: false },
-  parley: { command: ["node", cli], isDevelopment: false },
-  dev: { command: ["node", "--watch", cli, "start"], isDevelopment: false },
+  start: { command: ["node", ...serverFlags, cli, "start"], isDevelopment: false },
+  parley: { command: ["node", ...serverFlags, cli], isDevelopment: false },
+  dev: { command: ["node", ...serverFlags, "--watch", cli, "start"], isDevelopment: false },
   generate: { command: ["node", join(root, "repo/generate.ts")], isDevelopment: true },
   "contract:diff": { command: ["node", join(root, "ci/contract-diff/main.ts")], isDevelopment: true },
   conformance: { command: ["node", join(root, "packages/conformance/src/cli/main.ts")], isDevelopment: true },

@@ -54,3 +54,18 @@ test("a remote engine reads undici with its first request", () => {
   expect([...remote]).toContain("packages/inference/src/wire/connection.ts");
   expect([...remote]).not.toContain("undici");
 });
+
+test("wherever a server is started, Node has the same flags", () => {
+  const flags = JSON.parse(read("packages/server/node-flags.json")) as readonly string[]; // of our own package
+  const inShell = `node ${flags.join(" ")} packages/server/src/cli/main.mjs`;
+  const starts = (path: string): string[] =>
+    read(path)
+      .split("\n")
+      .filter((line) => line.includes("main.mjs start"));
+  for (const path of ["deploy/parley.service", "docs/guides/services.md"]) {
+    expect(starts(path).length).toBeGreaterThan(0);
+    for (const line of starts(path)) expect(line).toContain(inShell);
+  }
+  const entry = ["node", ...flags, "packages/server/src/cli/main.mjs"];
+  expect(read("deploy/server.Dockerfile")).toContain(`ENTRYPOINT ${JSON.stringify(entry).replaceAll(",", ", ")}\n`);
+});

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import nodeFlags from "../../../packages/server/node-flags.json" with { type: "json" };
 import { freePort } from "./free-port.ts";
 import type { SimulatedEngine } from "../../native/start-engine.ts";
 import { startProgram } from "./start-program.ts";
@@ -36,7 +37,7 @@ const parley = (protocol: "chat" | "completions", title: string): SubjectKind =>
     const key = createKey(folder, env);
     const subject = await startProgram({
       command: process.execPath,
-      args: [program, "start"],
+      args: [...nodeFlags, program, "start"],
       cwd: folder,
       env,
       port: Number(env.PORT),

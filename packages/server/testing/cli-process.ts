@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import nodeFlags from "../node-flags.json" with { type: "json" };
 import { until } from "./until.ts";
 
 const program = fileURLToPath(new URL("../src/cli/main.mjs", import.meta.url));
@@ -29,7 +30,7 @@ export class CliProcess implements AsyncDisposable {
   readonly #ended: Promise<unknown>;
 
   constructor(args: readonly string[], { env = {}, cwd, wrapper = [] }: CliOptions = {}) {
-    const [command = "", ...rest] = [...wrapper, process.execPath, program, ...args];
+    const [command = "", ...rest] = [...wrapper, process.execPath, ...nodeFlags, program, ...args];
     // Nothing of the machine's own environment may decide a test.
     const { PATH = "", HOME = "" } = process.env;
     this.child = spawn(command, rest, { cwd, env: { PATH, HOME, ...env }, stdio: ["ignore", "pipe", "pipe"] });
