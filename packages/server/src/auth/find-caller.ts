@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Caller } from "./caller.ts";
-import { isSameSecret, splitToken } from "./hash-key.ts";
+import { hashSecret, isSameHash, splitToken } from "./hash-key.ts";
 import type { KeyRules, KeyStore } from "./key-store.ts";
 
 /** Finds the caller behind a token. @returns undefined: nobody, for whatever reason */
@@ -12,8 +12,9 @@ export function withStoredKeys(store: KeyStore, nowMs: () => number): FindCaller
     const parts = splitToken(token);
     const key = parts && (await store.find(parts.id));
     // An unknown id costs as much time as a wrong secret, and a key without a former secret as much as one with it.
-    const isCurrent = isSameSecret(parts?.secret ?? "", key?.hash ?? noHash);
-    const isFormer = isSameSecret(parts?.secret ?? "", key?.former?.hash ?? noHash);
+    const given = hashSecret(parts?.secret ?? "");
+    const isCurrent = isSameHash(given, key?.hash ?? noHash);
+    const isFormer = isSameHash(given, key?.former?.hash ?? noHash);
     const isRight = isCurrent || (isFormer && (key?.former?.untilMs ?? 0) > nowMs());
     if (!key || !isRight || key.disabledMs !== undefined) return undefined;
     if (key.expiresMs !== undefined && key.expiresMs <= nowMs()) return undefined;
