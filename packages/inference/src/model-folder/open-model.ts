@@ -1,9 +1,9 @@
+import { setTimeout as wait } from "node:timers/promises";
 import type { OutputToken } from "../engine.ts";
 import { PromptThreads } from "../prompt/prompt-threads.ts";
 import { describeWith } from "../prompt/vocabulary.ts";
 import { readModelFolder } from "./model-folder.ts";
 import type { ModelFolder } from "./model-folder.ts";
-import { openRenderer } from "./open-renderer.ts";
 
 /** What a token of a model means. */
 export interface TokenReader {
@@ -19,8 +19,13 @@ export interface OpenModel extends TokenReader {
   readonly prompts: PromptThreads;
 }
 
+/** Loading a tokenizer keeps the event loop busy for some hundredths of a second. A server that starts answers `/health` before that. */
+const headStartMs = 20;
+
 /** @throws {ModelFolderError} */
 export async function openModel(path: string): Promise<OpenModel> {
+  await wait(headStartMs);
+  const { openRenderer } = await import("./open-renderer.ts");
   const folder = readModelFolder(path);
   const program = new URL("./prompt-worker.ts", import.meta.url);
   // Those whose prompts it was making hear of its death; the next prompt starts another.
