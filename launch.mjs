@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL(".", import.meta.url));
 const cli = join(root, "packages/server/src/cli/main.mjs");
 const neededNode = 24;
 /** What the server's Node is started with, see docs/guides/services.md. */
-const serverFlags = JSON.parse(readFileSync(join(root, "packages/server/node-flags.json"), "utf8"));
+const serverFlags = JSON.parse(readFileSync(join(root, "packages/server/src/node-flags.json"), "utf8"));
 
 /** What each verb runs, and whether it needs the development packages. */
 const verbs = {

@@ -1,6 +1,5 @@
 import type { Command, SecretName } from "./command.ts";
 import type { ImageName } from "./images.ts";
-import nodeFlags from "../packages/server/node-flags.json" with { type: "json" };
 
 /** What runs beside a step. On a host it is a process on loopback, in the pipeline a container with a name. */
 export interface Service {
@@ -38,7 +37,14 @@ const fuzzTarget = (engine: string): Service => ({
 export const services = {
   /** What `start` starts. Every setting is its default but for its place, and what the file says with its reason. */
   server: {
-    command: ["node", ...nodeFlags, "packages/server/src/cli/main.mjs", "start", "--config", "ci/judged-server.yaml"],
+    command: [
+      "node",
+      "--max-semi-space-size=16",
+      "packages/server/src/cli/main.mjs",
+      "start",
+      "--config",
+      "ci/judged-server.yaml",
+    ],
     image: "node",
     ports: { PARLEY_URL: 8080 },
     secrets: ["PARLEY_API_KEY"],

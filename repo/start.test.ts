@@ -56,7 +56,7 @@ test("a remote engine reads undici with its first request", () => {
 });
 
 test("wherever a server is started, Node has the same flags", () => {
-  const flags = JSON.parse(read("packages/server/node-flags.json")) as readonly string[]; // of our own package
+  const flags = JSON.parse(read("packages/server/src/node-flags.json")) as readonly string[]; // of our own package
   const inShell = `node ${flags.join(" ")} packages/server/src/cli/main.mjs`;
   const starts = (path: string): string[] =>
     read(path)
@@ -66,6 +66,7 @@ test("wherever a server is started, Node has the same flags", () => {
     expect(starts(path).length).toBeGreaterThan(0);
     for (const line of starts(path)) expect(line).toContain(inShell);
   }
-  const entry = ["node", ...flags, "packages/server/src/cli/main.mjs"];
-  expect(read("deploy/server.Dockerfile")).toContain(`ENTRYPOINT ${JSON.stringify(entry).replaceAll(",", ", ")}\n`);
+  const inList = ["node", ...flags, "packages/server/src/cli/main.mjs"].map((part) => JSON.stringify(part)).join(", ");
+  expect(read("deploy/server.Dockerfile")).toContain(`ENTRYPOINT [${inList}]`);
+  expect(read("ci/services.ts").replaceAll(/\s+/g, " ")).toContain(`${inList}, "start"`);
 });

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import nodeFlags from "../../../packages/server/node-flags.json" with { type: "json" };
+import { nodeFlags } from "@parley/server/testing";
 import { freePort } from "./free-port.ts";
 import type { SimulatedEngine } from "../../native/start-engine.ts";
 import { startProgram } from "./start-program.ts";

@@ -2,8 +2,11 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import nodeFlags from "../node-flags.json" with { type: "json" };
+import flags from "../src/node-flags.json" with { type: "json" };
 import { until } from "./until.ts";
+
+/** Of every server's Node. */
+export const nodeFlags: readonly string[] = flags;
 
 const program = fileURLToPath(new URL("../src/cli/main.mjs", import.meta.url));
 

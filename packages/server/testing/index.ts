@@ -1,7 +1,7 @@
 export type { KeyStore, StoredKey } from "../src/auth/key-store.ts";
 export type { LimitStore } from "../src/limits/limit-store.ts";
 export type { UsageLedger } from "../src/metering/usage-ledger.ts";
-export { CliProcess, parley } from "./cli-process.ts";
+export { nodeFlags, CliProcess, parley } from "./cli-process.ts";
 export type { CliOptions, CliResult } from "./cli-process.ts";
 export { assertCase, findViolations } from "./contracts/contract-case.ts";
 export type { ContractCase, OpenSubject } from "./contracts/contract-case.ts";

@@ -28,4 +28,5 @@ export function splitToken(token: string): { readonly id: string; readonly secre
 export const hashSecret = (secret: string): string => hash("sha256", secret);
 
 /** Compares two hashes in hex without telling by its time how much was right. */
-export const isSameHash = (one: string, other: string): boolean => timingSafeEqual(Buffer.from(one), Buffer.from(other));
+export const isSameHash = (one: string, other: string): boolean =>
+  timingSafeEqual(Buffer.from(one), Buffer.from(other));
