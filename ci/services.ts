@@ -40,6 +40,7 @@ export const services = {
     command: [
       "node",
       "--max-semi-space-size=16",
+      "--heap-growing-percent=100",
       "packages/server/src/cli/main.mjs",
       "start",
       "--config",

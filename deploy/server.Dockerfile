@@ -40,5 +40,5 @@ EXPOSE 8080
 HEALTHCHECK --interval=5s --timeout=5s --start-period=60s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # Node is the first process, so that SIGTERM reaches it and running requests end.
-ENTRYPOINT ["node", "--max-semi-space-size=16", "packages/server/src/cli/main.mjs"]
+ENTRYPOINT ["node", "--max-semi-space-size=16", "--heap-growing-percent=100", "packages/server/src/cli/main.mjs"]
 CMD ["start"]
