@@ -26,7 +26,7 @@ import { moneyCallsAtOnce } from "./rows/money.ts";
 import * as prompts from "./rows/prompts.ts";
 import { queueLongChoices, queueManyKeys, queueOneKey } from "./rows/queue.ts";
 import { socketsChurn } from "./rows/sockets-churn.ts";
-import { socketsOfProbes, socketsOfStrangers } from "./rows/sockets-kept.ts";
+import { socketsOfAddresses, socketsOfProbes, socketsOfStrangers } from "./rows/sockets-kept.ts";
 import { socketsHalfClosed } from "./rows/sockets-half-closed.ts";
 import { socketsOfOneAddress, socketsSilent } from "./rows/sockets-silent.ts";
 import { stopLameDuck } from "./rows/stop-lame-duck.ts";
@@ -65,6 +65,7 @@ export const rows: readonly Row[] = [
   socketsSilent,
   socketsOfOneAddress,
   socketsOfStrangers,
+  socketsOfAddresses,
   socketsOfProbes,
   socketsChurn,
   socketsHalfClosed,

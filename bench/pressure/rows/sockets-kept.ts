@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import { chat } from "../ask.ts";
 import { aim, figure } from "../row.ts";
 import type { Row } from "../row.ts";
@@ -13,6 +14,26 @@ const requests = [
   requestText("GET /docs").repeat(10),
 ];
 
+/** What callers are answered who come now. The neighbour itself keeps a connection that it had before. */
+async function askWhile(
+  origin: string,
+  token: string,
+  signal: AbortSignal,
+  keepFull: () => Promise<void>,
+): Promise<Tally> {
+  const answers = new Tally();
+  await repeatedly(1, signal, async () => {
+    await pause(200, signal);
+    const ended = chat(origin, token).then(
+      ({ status }) => status,
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    );
+    answers.add(await ended);
+    await keepFull();
+  });
+  return answers;
+}
+
 export const socketsOfStrangers: Row = {
   name: "sockets/strangers",
   action: "100 connections that send a request without a key and stay, with PARLEY_MAX_SOCKETS=100",
@@ -26,17 +47,30 @@ export const socketsOfStrangers: Row = {
       sockets[place]?.write(requests[place % requests.length] ?? "");
     };
     await Promise.all(sockets.keys().map(askAgain));
-    const answers = new Tally();
-    // The neighbour keeps a connection that it had before. These are callers who come now.
-    await repeatedly(1, signal, async () => {
-      await pause(200, signal);
-      answers.add(
-        await chat(target.origin, token).then(
-          ({ status }) => status,
-          (error: unknown) => (error instanceof Error ? error.message : String(error)),
-        ),
-      );
+    const answers = await askWhile(target.origin, token, signal, async () => {
       for (const [place, socket] of sockets.entries()) if (socket.closed) await askAgain(place);
+    });
+    closeAll(sockets);
+    return [aim("callers who come now are served", answers.holdsOnly(200), String(answers))];
+  },
+};
+
+export const socketsOfAddresses: Row = {
+  name: "sockets/addresses",
+  action: "100 connections with a key that ask and stay, from four addresses, with PARLEY_MAX_SOCKETS=100",
+  engine: "scripted",
+  settings,
+  attack: async ({ target, signal, makeKey }) => {
+    const { token } = await makeKey();
+    const request = requestText("GET /v1/models", { authorization: `Bearer ${token}` });
+    const ask = async (place: number): Promise<Socket> => {
+      const socket = await open(target.origin, `127.0.0.${2 + (place % 4)}`);
+      socket.resume().write(request);
+      return socket;
+    };
+    const sockets = await Promise.all(Array.from({ length: count }, (_, place) => ask(place)));
+    const answers = await askWhile(target.origin, token, signal, async () => {
+      for (const [place, socket] of sockets.entries()) if (socket.closed) sockets[place] = await ask(place);
     });
     closeAll(sockets);
     return [aim("callers who come now are served", answers.holdsOnly(200), String(answers))];

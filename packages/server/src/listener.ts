@@ -10,7 +10,7 @@ import { answerRawErrors } from "./edge/raw-errors.ts";
 import { readInTurns } from "./edge/read-in-turns.ts";
 import { maxHeadBytes, mostFieldsRead } from "./edge/refuse-huge-heads.ts";
 import { SocketPlaces, isProbe } from "./edge/socket-places.ts";
-import type { SocketBound } from "./edge/socket-places.ts";
+import type { OnRefused, SocketBound, SocketBounds } from "./edge/socket-places.ts";
 import { isNeverRead } from "./edge/unread-body.ts";
 import type { Log } from "./observe/log.ts";
 import type { RefusalSample } from "./observe/refusal-sample.ts";
@@ -20,6 +20,13 @@ export const maxMetricsSockets = 64;
 
 /** The port cannot be opened; the message says what to do. */
 export class ListenError extends Error {}
+
+interface ListenerOptions {
+  readonly host: string;
+  readonly slowReaderMs: number;
+  readonly bounds: SocketBounds;
+  readonly onRefused: OnRefused;
+}
 
 /** A socket that accepts connections before there is anything to serve, so that a taken port is reported first. */
 export class Listener implements AsyncDisposable {
@@ -34,9 +41,11 @@ export class Listener implements AsyncDisposable {
   /** The turns of all requests that arrive here. */
   readonly turns = new LoopTurns();
 
-  private constructor(server: Server, host: string, slowReaderMs: number, places: SocketPlaces) {
+  private constructor(server: Server, { host, slowReaderMs, bounds, onRefused }: ListenerOptions) {
     this.#server = server;
     this.#host = host;
+    const isIdle = (socket: Socket): boolean => this.#pipelines.get(socket)?.isIdle === true;
+    const places = new SocketPlaces(bounds, { isIdle, onRefused });
     this.#places = places;
     server.on("request", this.#keep);
     const readRequests = takeConnections(server);
@@ -75,7 +84,8 @@ export class Listener implements AsyncDisposable {
     server.timeout = requestTimeoutMs + slowReaderMs;
     answerRawErrors(server, log, refusals);
     await listen(server, host, port, "PORT");
-    return new Listener(server, host, slowReaderMs, placesFor(config, log, refusals));
+    const onRefused = logRefusals(log, refusals);
+    return new Listener(server, { host, slowReaderMs, bounds: boundsOf(config), onRefused });
   }
 
   /** @throws {ListenError} */
@@ -83,7 +93,7 @@ export class Listener implements AsyncDisposable {
     const server = createServer();
     await listen(server, host, port, "PARLEY_METRICS_PORT");
     const bounds = { ofAll: maxMetricsSockets, ofAddress: maxMetricsSockets, isProxy: () => false };
-    return new Listener(server, host, slowReaderMs, new SocketPlaces(bounds, () => undefined));
+    return new Listener(server, { host, slowReaderMs, bounds, onRefused: () => undefined });
   }
 
   /** Without a path. An address for all interfaces is shown as loopback: it is where this machine finds it. */
@@ -180,23 +190,18 @@ const refusedBy: Readonly<Record<SocketBound, string>> = {
   ofAddress: "PARLEY_SOCKETS_PER_ADDRESS",
 };
 
-function placesFor(
-  { maxSockets, socketsPerAddress, trustedProxies }: Config,
-  log: Log,
-  refusals: RefusalSample,
-): SocketPlaces {
+function boundsOf({ maxSockets, socketsPerAddress, trustedProxies }: Config): SocketBounds {
   const isTrusted = compileNetworks([...trustedProxies]);
-  const bounds = {
-    ofAll: maxSockets,
-    ofAddress: socketsPerAddress,
-    isProxy: (address: string) => isTrusted(address, 0),
-  };
-  return new SocketPlaces(bounds, (bound, address) => {
+  return { ofAll: maxSockets, ofAddress: socketsPerAddress, isProxy: (address) => isTrusted(address, 0) };
+}
+
+const logRefusals =
+  (log: Log, refusals: RefusalSample): OnRefused =>
+  (bound, address) => {
     const leftOut = refusals.next();
     if (leftOut !== undefined)
       log.warn({ address, setting: refusedBy[bound], left_out: leftOut || undefined }, "connection refused");
-  });
-}
+  };
 
 /**
  * Connections that may wait to be accepted. Node's own number is 511. Beyond it Linux drops what arrives, and counts it in

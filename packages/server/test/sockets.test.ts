@@ -33,8 +33,13 @@ class Sockets implements Disposable {
     return new Sockets(await Promise.all(Array.from({ length: count }, open)));
   }
 
-  static async answered(origin: string, count: number, request = modelsWithKey): Promise<Sockets> {
-    const sockets = await Sockets.silent(origin, count);
+  static async answered(
+    origin: string,
+    count: number,
+    request = modelsWithKey,
+    localAddress = "127.0.0.1",
+  ): Promise<Sockets> {
+    const sockets = await Sockets.silent(origin, count, localAddress);
     for (const socket of sockets.all) socket.write(request);
     await Promise.all(sockets.all.map((socket) => once(socket, "data")));
     return sockets;
@@ -94,14 +99,38 @@ describe("connections on every place", () => {
     await until(open, (connections) => connections === 0);
     using answered = await Sockets.answered(server().origin, most);
     using probe = await RawConnection.open(server().origin, "127.0.0.3");
-    await until(open, (connections) => connections === most + 1);
     using silent = await Sockets.silent(server().origin, 5 * placesForProbes, "127.0.0.2");
     await until(
       () => silent.all.filter(({ closed }) => closed).length,
-      (closed) => closed > 4 * placesForProbes,
+      (closed) => closed >= 4 * placesForProbes,
     );
     expect((await probe.ask(health))?.status).toBe(200);
-    expect(answered.all.every((socket) => !socket.destroyed)).toBe(true);
+    // One idle connection has made room for the probe, and strangers take places of each other only.
+    expect(answered.all.filter(({ destroyed }) => destroyed)).toHaveLength(1);
+  });
+
+  test("give way to another address where they are idle, though each has shown a valid key", async () => {
+    await until(open, (connections) => connections === 0);
+    using kept = await Sockets.answered(server().origin, most - 1, modelsWithKey, "127.0.0.2");
+    using few = await Sockets.answered(server().origin, 1, modelsWithKey, "127.0.0.3");
+    expect((await exchange(server().origin, modelsWithKey))?.status).toBe(200);
+    expect(few.all.some(({ destroyed }) => destroyed)).toBe(false);
+    const [oldest, ...others] = kept.all;
+    await until(() => oldest?.destroyed, Boolean);
+    expect(others.some(({ destroyed }) => destroyed)).toBe(false);
+  });
+
+  test("do not give way while their requests are under way", async () => {
+    await until(open, (connections) => connections === 0);
+    const half = requestText("POST /v1/chat/completions", {
+      authorization: `Bearer ${testKey}`,
+      "content-length": "1000",
+      expect: "100-continue",
+    });
+    using busy = await Sockets.answered(server().origin, most, half, "127.0.0.2");
+    expect(await exchange(server().origin, modelsWithKey)).toBeUndefined();
+    expect((await exchange(server().origin, health))?.status).toBe(200);
+    expect(busy.all.every(({ destroyed }) => !destroyed)).toBe(true);
   });
 
   test("are counted, and their refusal is in the log", async () => {

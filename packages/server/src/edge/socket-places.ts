@@ -15,6 +15,15 @@ export interface SocketBounds {
   readonly isProxy: (address: string) => boolean;
 }
 
+export interface SocketPlacesOptions {
+  /** Whether a connection has no request under way. */
+  readonly isIdle: (socket: Socket) => boolean;
+  readonly onRefused: OnRefused;
+}
+
+/** Is called for every connection that is closed because of a bound. */
+export type OnRefused = (bound: SocketBound, address: string) => void;
+
 /** A connection without a place, and the bound that was in its way. */
 interface Waiting {
   readonly network: string;
@@ -26,13 +35,15 @@ export type SocketBound = keyof Omit<SocketBounds, "isProxy">;
 
 /**
  * How many connections there may be, in all and from one address. A newcomer beyond a bound takes the place of the oldest
- * connection that has shown no valid key yet. Who has no place is served `/health` and `/ready` only. When there are too many of
- * these, the oldest one of the network that has most is closed, so that a probe always finds room.
+ * connection that has shown no valid key yet. Where all have shown one, it takes the place of an idle connection of the network that has
+ * most, if that is more than its own. Who has no place is served `/health` and `/ready` only. When there are too many of these, the oldest
+ * one of the network that has most is closed, so that a probe always finds room.
  */
 export class SocketPlaces {
   readonly #bounds: SocketBounds;
-  readonly #onRefused: (bound: SocketBound, address: string) => void;
-  readonly #ofAddress = new Map<string, number>();
+  readonly #options: SocketPlacesOptions;
+  /** The connections of each network that have a place, oldest first. */
+  readonly #ofNetwork = new Map<string, Set<Socket>>();
   /** The network of each connection that has a place. */
   readonly #taken = new Map<Socket, string>();
   /** Those of them that have shown no valid key yet, oldest first. */
@@ -41,10 +52,9 @@ export class SocketPlaces {
   readonly #waiting = new Map<Socket, Waiting>();
   readonly #refused: Record<SocketBound, number> = { ofAll: 0, ofAddress: 0 };
 
-  /** @param onRefused is called for every connection that is closed because of a bound */
-  constructor(bounds: SocketBounds, onRefused: (bound: SocketBound, address: string) => void) {
+  constructor(bounds: SocketBounds, options: SocketPlacesOptions) {
     this.#bounds = bounds;
-    this.#onRefused = onRefused;
+    this.#options = options;
   }
 
   /** Connections that are open now. */
@@ -62,7 +72,8 @@ export class SocketPlaces {
     socket.on("close", () => this.#leave(socket));
     const network = networkOf(socket);
     const bound = this.#exceeded(socket, network);
-    if (!bound || this.#displaceStranger(bound, socket, network)) this.#take(socket, network);
+    if (!bound || this.#displaceStranger(bound, socket, network) || this.#displaceIdle(bound, network))
+      this.#take(socket, network);
     else this.#wait(socket, { network, bound });
   }
 
@@ -83,7 +94,7 @@ export class SocketPlaces {
   #exceeded({ remoteAddress = "" }: Socket, network: string): SocketBound | undefined {
     const { ofAll, ofAddress, isProxy } = this.#bounds;
     // An address beyond its own bound takes places of its own connections, never those of others.
-    const isFull = (this.#ofAddress.get(network) ?? 0) >= ofAddress;
+    const isFull = this.#held(network) >= ofAddress;
     if (isFull && !isProxy(remoteAddress)) return "ofAddress";
     return this.#taken.size >= ofAll ? "ofAll" : undefined;
   }
@@ -92,7 +103,12 @@ export class SocketPlaces {
     this.#waiting.delete(socket);
     this.#taken.set(socket, network);
     this.#strangers.add(socket);
-    this.#count(network, 1);
+    const its = this.#ofNetwork.get(network) ?? new Set();
+    this.#ofNetwork.set(network, its.add(socket));
+  }
+
+  #held(network: string): number {
+    return this.#ofNetwork.get(network)?.size ?? 0;
   }
 
   #takeIfFree(socket: Socket): boolean {
@@ -114,6 +130,29 @@ export class SocketPlaces {
     return false;
   }
 
+  /**
+   * HTTP expects of a client that a connection without a request may be closed at any time.
+   * @returns whether a place is free now
+   */
+  #displaceIdle(bound: SocketBound, network: string): boolean {
+    if (bound === "ofAddress") return false;
+    const idle = this.#largestNetwork(this.#held(network) + 1)
+      ?.values()
+      .find(this.#options.isIdle);
+    if (idle) this.#close(idle, bound);
+    return idle !== undefined;
+  }
+
+  /** Of those with more than so many places. A trusted proxy is none of them, because its connections belong to many callers. */
+  #largestNetwork(places: number): ReadonlySet<Socket> | undefined {
+    let largest: ReadonlySet<Socket> | undefined;
+    for (const sockets of this.#ofNetwork.values()) {
+      const [{ remoteAddress = "" } = {}] = sockets;
+      if (sockets.size > (largest?.size ?? places) && !this.#bounds.isProxy(remoteAddress)) largest = sockets;
+    }
+    return largest;
+  }
+
   #wait(socket: Socket, waiting: Waiting): void {
     this.#waiting.set(socket, waiting);
     if (this.#waiting.size <= placesForProbes) return;
@@ -128,18 +167,14 @@ export class SocketPlaces {
     if (network === undefined) return;
     this.#taken.delete(socket);
     this.#strangers.delete(socket);
-    this.#count(network, -1);
-  }
-
-  #count(network: string, places: number): void {
-    const left = (this.#ofAddress.get(network) ?? 0) + places;
-    if (left === 0) this.#ofAddress.delete(network);
-    else this.#ofAddress.set(network, left);
+    const its = this.#ofNetwork.get(network);
+    its?.delete(socket);
+    if (its?.size === 0) this.#ofNetwork.delete(network);
   }
 
   #close(socket: Socket, bound: SocketBound): void {
     this.#refused[bound] += 1;
-    this.#onRefused(bound, socket.remoteAddress ?? "");
+    this.#options.onRefused(bound, socket.remoteAddress ?? "");
     this.#leave(socket);
     socket.destroy();
   }
