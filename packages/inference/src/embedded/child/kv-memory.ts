@@ -22,6 +22,8 @@ export class KvMemory {
   readonly #options: KvMemoryOptions;
   #context: LlamaContext;
   #sequences: readonly LlamaContextSequence[];
+  /** A larger context that is being made, or waits to take the place of the one in use. */
+  #next: { readonly size: number; readonly made: Promise<LlamaContext> } | undefined;
   /** Sequences are changed one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -53,24 +55,65 @@ export class KvMemory {
     return this.#alone(() => act(this.sequence(slot)));
   }
 
-  /** Makes every slot hold so many tokens, and not many more. Sequences that are longer are emptied. Nothing may be decoded meanwhile. */
-  async resize(tokens: number): Promise<void> {
+  /** Makes a larger context while others are decoded. Its memory is filled with zeros, which takes most of the time of `grow`. */
+  async prepare(tokens: number): Promise<void> {
+    if (this.holds(tokens)) return;
+    const size = stepFor(this.#options.plan, tokens);
+    if (!this.#next || this.#next.size < size) {
+      this.#dropNext();
+      this.#next = { size, made: createContext(this.#options, size) };
+    }
+    const next = this.#next;
+    try {
+      await next.made;
+    } catch (error) {
+      if (this.#next === next) this.#next = undefined;
+      throw error;
+    }
+  }
+
+  /** Makes every slot hold so many tokens. Nothing may be decoded meanwhile. */
+  async grow(tokens: number): Promise<void> {
     await this.#alone(async () => {
-      const size = stepFor(this.#options.plan, tokens);
-      const old = this.#context;
-      if (size === capacityOf(old)) return;
-      const context = await createContext(this.#options, size);
-      try {
-        const sequences = sequencesOf(context);
-        for (const [slot, sequence] of sequences.entries()) await this.#move(this.sequence(slot), sequence);
-        this.#context = context;
-        this.#sequences = sequences;
-      } catch (error) {
-        await context.dispose();
-        throw error;
-      }
-      await old.dispose();
+      if (this.holds(tokens)) return;
+      await this.prepare(tokens);
+      const next = this.#next;
+      this.#next = undefined;
+      if (next) await this.#moveTo(await next.made);
     });
+  }
+
+  /** Makes every slot as small as it was at first. Sequences that are longer are emptied. Nothing may be decoded meanwhile. */
+  async shrink(): Promise<void> {
+    await this.#alone(async () => {
+      this.#dropNext();
+      const size = stepFor(this.#options.plan, 0);
+      if (size < capacityOf(this.#context)) await this.#moveTo(await createContext(this.#options, size));
+    });
+  }
+
+  /** Who wanted it has gone, or wants a larger one. */
+  #dropNext(): void {
+    const next = this.#next;
+    this.#next = undefined;
+    void next?.made.then(
+      (context) => context.dispose(),
+      () => undefined,
+    );
+  }
+
+  async #moveTo(context: LlamaContext): Promise<void> {
+    const old = this.#context;
+    try {
+      const sequences = sequencesOf(context);
+      for (const [slot, sequence] of sequences.entries()) await this.#move(this.sequence(slot), sequence);
+      this.#context = context;
+      this.#sequences = sequences;
+    } catch (error) {
+      await context.dispose();
+      throw error;
+    }
+    await old.dispose();
   }
 
   /** node-llama-cpp gives out the state of a sequence as a file only. */

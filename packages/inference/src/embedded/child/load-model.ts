@@ -116,7 +116,7 @@ function shrinkWhenIdle({ memory, scheduler }: SharedBySlots, slots: SlotPool, i
   const job = { kind: "prompt", isSolo: false, key: "", sequence: memory } as const;
   const never = new AbortController().signal;
   const shrink = async (): Promise<void> => {
-    if (slots.running === 0) await memory.resize(0);
+    if (slots.running === 0) await memory.shrink();
   };
   const report = (error: unknown): void => void process.stderr.write(`memory cannot shrink: ${String(error)}\n`);
   let timer: NodeJS.Timeout | undefined;

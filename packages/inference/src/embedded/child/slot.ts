@@ -196,8 +196,11 @@ export class Slot {
     const { memory, scheduler, progress, threadsOf, model } = this.#shared;
     const job = { kind, isSolo: user.isSolo, key: user.key ?? "", sequence: this };
     const needed = Math.max(user.prompt.length, memory.sequence(this.#index).nextTokenIndex + tokens.length);
-    // Nothing is decoded beside a slice of a prompt, so this takes the turn of one.
-    if (!memory.holds(needed)) await scheduler.run({ ...job, kind: "prompt" }, () => memory.resize(needed), signal);
+    if (!memory.holds(needed)) {
+      await memory.prepare(needed);
+      // Nothing is decoded beside a slice of a prompt, so this takes the turn of one.
+      await scheduler.run({ ...job, kind: "prompt" }, () => memory.grow(needed), signal);
+    }
     const decode = (): Promise<unknown[]> => {
       model.llama.maxThreads = threadsOf(kind, user);
       const { _tokenMeter: meter } = this.#sequence;
