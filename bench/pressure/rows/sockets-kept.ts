@@ -14,68 +14,59 @@ const requests = [
   requestText("GET /docs").repeat(10),
 ];
 
-/** What callers are answered who come now. The neighbour itself keeps a connection that it had before. */
-async function askWhile(
-  origin: string,
-  token: string,
-  signal: AbortSignal,
-  keepFull: () => Promise<void>,
-): Promise<Tally> {
-  const answers = new Tally();
-  await repeatedly(1, signal, async () => {
-    await pause(200, signal);
-    const ended = chat(origin, token).then(
-      ({ status }) => status,
-      (error: unknown) => (error instanceof Error ? error.message : String(error)),
-    );
-    answers.add(await ended);
-    await keepFull();
-  });
-  return answers;
+interface Kept {
+  readonly name: string;
+  readonly action: string;
+  /** Opens the connection of one place and sends its request. */
+  readonly ask: (origin: string, token: string, place: number) => Promise<Socket>;
 }
 
-export const socketsOfStrangers: Row = {
-  name: "sockets/strangers",
-  action: "100 connections that send a request without a key and stay, with PARLEY_MAX_SOCKETS=100",
+/** Connections on every place; those that are closed are opened again. */
+const keptRow = ({ name, action, ask }: Kept): Row => ({
+  name: `sockets/${name}`,
+  action: `100 connections ${action}, with PARLEY_MAX_SOCKETS=100`,
   engine: "scripted",
   settings,
-  attack: async ({ target, signal, makeKey }) => {
+  attack: async ({ target: { origin }, signal, makeKey }) => {
     const { token } = await makeKey();
-    const sockets = await openMany(target.origin, count);
-    const askAgain = async (place: number): Promise<void> => {
-      if (sockets[place]?.closed) sockets[place] = await open(target.origin);
-      sockets[place]?.write(requests[place % requests.length] ?? "");
-    };
-    await Promise.all(sockets.keys().map(askAgain));
-    const answers = await askWhile(target.origin, token, signal, async () => {
-      for (const [place, socket] of sockets.entries()) if (socket.closed) await askAgain(place);
+    const sockets = await Promise.all(Array.from({ length: count }, (_, place) => ask(origin, token, place)));
+    const answers = new Tally();
+    // The neighbour keeps a connection that it had before. These are callers who come now.
+    await repeatedly(1, signal, async () => {
+      await pause(200, signal);
+      answers.add(
+        await chat(origin, token).then(
+          ({ status }) => status,
+          (error: unknown) => (error instanceof Error ? error.message : String(error)),
+        ),
+      );
+      for (const [place, socket] of sockets.entries())
+        if (socket.closed) sockets[place] = await ask(origin, token, place);
     });
     closeAll(sockets);
     return [aim("callers who come now are served", answers.holdsOnly(200), String(answers))];
   },
-};
+});
 
-export const socketsOfAddresses: Row = {
-  name: "sockets/addresses",
-  action: "100 connections with a key that ask and stay, from four addresses, with PARLEY_MAX_SOCKETS=100",
-  engine: "scripted",
-  settings,
-  attack: async ({ target, signal, makeKey }) => {
-    const { token } = await makeKey();
-    const request = requestText("GET /v1/models", { authorization: `Bearer ${token}` });
-    const ask = async (place: number): Promise<Socket> => {
-      const socket = await open(target.origin, `127.0.0.${2 + (place % 4)}`);
-      socket.resume().write(request);
-      return socket;
-    };
-    const sockets = await Promise.all(Array.from({ length: count }, (_, place) => ask(place)));
-    const answers = await askWhile(target.origin, token, signal, async () => {
-      for (const [place, socket] of sockets.entries()) if (socket.closed) sockets[place] = await ask(place);
-    });
-    closeAll(sockets);
-    return [aim("callers who come now are served", answers.holdsOnly(200), String(answers))];
+export const socketsOfStrangers = keptRow({
+  name: "strangers",
+  action: "that send a request without a key and stay",
+  ask: async (origin, _token, place) => {
+    const socket = await open(origin);
+    socket.write(requests[place % requests.length] ?? "");
+    return socket;
   },
-};
+});
+
+export const socketsOfAddresses = keptRow({
+  name: "addresses",
+  action: "with a key that ask and stay, from four addresses",
+  ask: async (origin, token, place) => {
+    const socket = await open(origin, `127.0.0.${2 + (place % 4)}`);
+    socket.resume().write(requestText("GET /v1/models", { authorization: `Bearer ${token}` }));
+    return socket;
+  },
+});
 
 export const socketsOfProbes: Row = {
   name: "sockets/probes",

@@ -1,10 +1,10 @@
-/** Up to so many bytes, a text of ASCII is put together from their codes. That takes a tenth of the time, and most tokens are shorter. */
+/** ASCII of up to this many bytes is converted without the decoder, in a tenth of the time. Most tokens are shorter. */
 const mostCodes = 32;
 
 /** Decodes the bytes of tokens, which may end inside a character. A wrong byte becomes U+FFFD. */
 export class TokenText {
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  /** No character has begun and not ended. */
+  /** Whether the bytes so far end with a whole character. False also where this is not known. */
   #isWhole = true;
 
   /** @returns the characters that are whole with these bytes */

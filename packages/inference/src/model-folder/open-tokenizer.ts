@@ -1,14 +1,14 @@
 import { Tokenizer } from "@huggingface/tokenizers";
 import type { ModelFolder } from "./model-folder.ts";
 
-/** Text to token ids, special tokens included; half a surrogate pair is read as U+FFFD. */
+/** The result turns a text into token ids. It recognizes special tokens, and reads half a surrogate pair as U+FFFD. */
 export function openTokenizer({ tokenizer }: Pick<ModelFolder, "tokenizer">): (text: string) => number[] {
   const encoder = new Tokenizer(tokenizer.file, tokenizer.config);
   spellAsciiFast(encoder.pre_tokenizer as PreTokenizer | null);
   return (text) => encoder.encode(text.toWellFormed(), { add_special_tokens: false }).ids;
 }
 
-/** What the library's declarations say of its pre-tokenizers. They import each other in a way that Node's resolution does not find. */
+/** The members of the library's pre-tokenizers that are used here. TypeScript cannot resolve the library's own declarations of them. */
 interface PreTokenizer {
   /** Of a sequence. */
   readonly tokenizers?: readonly (PreTokenizer | null)[];
@@ -21,8 +21,8 @@ interface PreTokenizer {
 const printable = /^[\n -~]*$/;
 
 /**
- * A byte-level tokenizer spells each byte by a character. The library looks up byte after byte, which takes more than half of the
- * time of a prompt. In printable ASCII, only blanks and line breaks have another spelling.
+ * Replaces how a byte-level tokenizer spells each byte of a text as a character. The library looks up each byte, which takes more than
+ * half of the time of a prompt. In printable ASCII, only blanks and line breaks are spelled differently.
  */
 function spellAsciiFast(preTokenizer: PreTokenizer | null): void {
   if (preTokenizer === null) return;

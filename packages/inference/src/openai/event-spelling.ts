@@ -1,7 +1,8 @@
 /**
- * The most common event of a stream, as vLLM spells it: one choice that goes on, and perhaps the counters so far. Reading an event by
- * its spelling takes a fifth of the time of parsing it. The last two groups are the tokens of the prompt and of the answer.
- * @param object the kind of the event @param members of the choice, between its index and its finish reason, with groups of their own
+ * A pattern of the most common event of a stream, exactly as vLLM writes it: one choice that has not finished, and optionally the usage so
+ * far. Matching it takes a fifth of the time of `JSON.parse`. Its last two groups are the numbers of prompt and completion tokens.
+ * @param object the event's member `object`, as a pattern
+ * @param members a pattern of the members of the choice behind `index`. It may have groups of its own.
  */
 export function eventSpelling(object: string, members: string): RegExp {
   const head = String.raw`"id":"[^"\\]*","object":"${object}","created":\d+,"model":"[^"\\]*"`;
@@ -10,7 +11,7 @@ export function eventSpelling(object: string, members: string): RegExp {
   return new RegExp(String.raw`^\{${head},"choices":\[${choice}\](?:,"usage":\{${counters}\})?\}$`);
 }
 
-/** What those counters say. */
+/** The member `usage` of an event, from the last two groups of its pattern; nothing where the event has none. */
 export const countersOf = (
   prompt: string | undefined,
   completion: string | undefined,

@@ -52,7 +52,7 @@ export class SpecialTokenEscaper {
   }
 }
 
-/** Finds the special tokens of a model, and the characters of placeholders. */
+/** A pattern that matches every special token of a model, and the two characters that enclose a placeholder. */
 export function spellingsToEscape(specialTokens: readonly string[]): RegExp {
   const alternatives = [...specialTokens].toSorted((a, b) => b.length - a.length).map(escapeForRegExp);
   return new RegExp([...alternatives, `[${open}${close}]`].join("|"), "gu");

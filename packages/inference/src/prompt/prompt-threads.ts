@@ -20,7 +20,7 @@ const sizes = [
 /** A prompt of up to so many characters takes a few milliseconds, so it is not worth stopping. */
 const mostUnstopped = 4096;
 
-/** A prompt of up to so many characters takes about half a millisecond: not much more than its way to a thread and back. */
+/** A prompt of up to this many characters is rendered without a thread. It takes about half a millisecond, hardly more than sending it to a thread. */
 const mostAtOnce = 1024;
 
 type Size = (typeof sizes)[number]["size"];
@@ -30,7 +30,7 @@ export interface PromptThreadOptions {
   readonly program: URL;
   /** Passed to the program as its `workerData`. */
   readonly model: string;
-  /** Makes the shortest prompts at once, without a thread. Absent where the event loop has none of its time to spare. */
+  /** Renders the shortest prompts on the event loop. Absent in a process whose event loop has no time for them. */
   readonly here?: PromptRenderer;
   /** Called when a thread that had started has died. */
   readonly onDeath: (error: Error) => void;

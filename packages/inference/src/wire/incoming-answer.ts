@@ -1,18 +1,18 @@
 import type { Dispatcher } from "undici";
 
-/** An answer that is wanted whole is read once in so many milliseconds. */
+/** The milliseconds between two reads of an answer that is wanted whole. */
 export const gatherMs = 50;
 
-/** When so many bytes wait to be read, the connection is paused until they are. */
+/** The connection is paused when this many bytes wait to be read. */
 const mostWaiting = 64 * 1024;
 
-/** Milliseconds in which an answer has to end after its last event. */
+/** The milliseconds that an answer has to end after its last event. */
 const endMs = 1000;
 
 /**
- * The bytes of one answer, as undici hands them over. A stream is read as it comes. Of an answer that is wanted whole, the first bytes
- * are read at once. The rest is read every 50 ms, and when the answer ends, because decoding the bytes of each token separately costs much more.
- * After a failure, the bytes that came before it are returned first.
+ * The bytes of one answer, as undici hands them over. A stream is read as it arrives. If the answer is wanted whole, its first bytes are
+ * read at once, and the rest every 50 ms and at its end: decoding the bytes of each token separately would cost much more. After a
+ * failure, `next` first returns the bytes that arrived before it.
  */
 export class IncomingAnswer implements Dispatcher.DispatchHandler {
   readonly #isWhole: boolean;
@@ -60,7 +60,11 @@ export class IncomingAnswer implements Dispatcher.DispatchHandler {
     return rest.length === 0 ? first : Buffer.concat([first, ...rest]);
   }
 
-  /** Stops reading. @param isWhole whether the last event has come. Then the answer may end by itself, which keeps its connection; otherwise it is aborted. */
+  /**
+   * Stops reading.
+   * @param isWhole whether the last event has arrived. If so, the answer may end by itself, so that its connection can be used again.
+   * Otherwise the request is aborted.
+   */
   leave(isWhole: boolean): void {
     this.#isLeft = true;
     this.#chunks = [];

@@ -23,7 +23,7 @@ export function answerRawErrors(server: Server, log: Log, refusals: RefusalSampl
   server.on("clientError", (thrown: NodeJS.ErrnoException, socket: Duplex) => {
     const isOpen = socket.writable && thrown.code !== "ECONNRESET";
     const current = responseUnderWay(socket);
-    // An error takes its time for the trace of its calls, so none is made where nobody is left to read it.
+    // Making an error is slow, because it records a stack trace. On a connection that is closed already, nobody would read it.
     if (!isOpen || current?.headersSent) socket.destroy();
     else if (!current) answer(socket, errorFor(thrown));
     // Its body is broken: the stage that reads it answers, and knows whose request it was.

@@ -34,10 +34,10 @@ interface Waiting {
 export type SocketBound = keyof Omit<SocketBounds, "isProxy">;
 
 /**
- * How many connections there may be, in all and from one address. A newcomer beyond a bound takes the place of the oldest
- * connection that has shown no valid key yet. Where all have shown one, it takes the place of an idle connection of the network that has
- * most, if that is more than its own. Who has no place is served `/health` and `/ready` only. When there are too many of these, the oldest
- * one of the network that has most is closed, so that a probe always finds room.
+ * Bounds the connections, in all and from one address. Beyond a bound, a new connection takes the place of the oldest one that has not
+ * shown a valid key yet. If all have shown one, it takes the place of an idle connection of the network with the most places, unless its
+ * own network has as many. A connection without a place is served `/health` and `/ready` only. When too many have no place, the network
+ * with the most of them loses its oldest, so that a probe always finds room.
  */
 export class SocketPlaces {
   readonly #bounds: SocketBounds;

@@ -55,7 +55,7 @@ export class KvMemory {
     return this.#alone(() => act(this.sequence(slot)));
   }
 
-  /** Makes a larger context while others are decoded. Its memory is filled with zeros, which takes most of the time of `grow`. */
+  /** Makes a larger context, while the one in use goes on. Filling its memory with zeros would otherwise take most of the time of `grow`. */
   async prepare(tokens: number): Promise<void> {
     if (this.holds(tokens)) return;
     const size = stepFor(this.#options.plan, tokens);
@@ -75,11 +75,13 @@ export class KvMemory {
   /** Makes every slot hold so many tokens. Nothing may be decoded meanwhile. */
   async grow(tokens: number): Promise<void> {
     await this.#alone(async () => {
-      if (this.holds(tokens)) return;
-      await this.prepare(tokens);
-      const next = this.#next;
-      this.#next = undefined;
-      if (next) await this.#moveTo(await next.made);
+      while (!this.holds(tokens)) {
+        await this.prepare(tokens);
+        // Absent when another request has replaced it by a larger one, and that could not be made.
+        const next = this.#next;
+        this.#next = undefined;
+        if (next) await this.#moveTo(await next.made);
+      }
     });
   }
 
@@ -92,7 +94,7 @@ export class KvMemory {
     });
   }
 
-  /** Who wanted it has gone, or wants a larger one. */
+  /** Gives up the larger context, because nobody wants it any more or an even larger one is wanted. */
   #dropNext(): void {
     const next = this.#next;
     this.#next = undefined;

@@ -14,7 +14,7 @@ export interface DrySampling {
   readonly allowedDigits: number;
 }
 
-/** Tokens of a repetition that are counted. The penalty for so many is larger than any difference between logits. */
+/** A repetition is compared up to this many tokens. The penalty is then larger than any difference between logits, so more would change nothing. */
 const longest = 64;
 
 /** What one choice has written, and which tokens would repeat it. */
@@ -52,7 +52,7 @@ export class LoopPenalty implements LogitsProcessor {
     return this.#written.length - 1 - this.#written.findLastIndex((token) => token !== last);
   }
 
-  /** How many of the last tokens also stand right before this place, in the same order. */
+  /** The number of tokens right before `place` that are the same as the last tokens of the answer, in the same order. */
   #repeatedBefore(place: number): number {
     const written = this.#written;
     const most = Math.min(longest, place);

@@ -6,7 +6,7 @@ const spelling = eventSpelling(
   String.raw`"delta":\{"(content|reasoning)":"([^"\\\x00-\x1f]*)"\}(?:,"logprobs":null)?,"finish_reason":null(?:,"\w+":null)*`,
 );
 
-/** Reads a piece of text without an escape. @returns undefined for every other event, which has to be parsed */
+/** Reads an event that adds text without escapes. @returns undefined for any other event: it has to be parsed */
 export function readTextChunk(data: string): ChatChunk | undefined {
   const found = spelling.exec(data);
   if (!found) return undefined;

@@ -8,7 +8,7 @@ const spelling = eventSpelling(
   String.raw`"text":${text},"logprobs":null,"finish_reason":null(?:,"\w+":null)*,"token_ids":\[(\d+(?:,\d+)*)\]`,
 );
 
-/** Reads tokens without log-probabilities. @returns undefined for every other event, which has to be parsed */
+/** Reads an event that adds tokens without log-probabilities. @returns undefined for any other event: it has to be parsed */
 export function readTokenChunk(data: string): CompletionChunk | undefined {
   const found = spelling.exec(data);
   if (!found) return undefined;
