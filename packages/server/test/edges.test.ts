@@ -99,7 +99,9 @@ describe("paths and methods in unusual spellings", () => {
     const text = JSON.stringify({ ...(JSON.parse(body) as object), stream: true });
     connection.send(post({}, text).replace("HTTP/1.1", "HTTP/1.0"));
     await connection.closed;
-    expect(connection.rest).toMatch(/^HTTP\/1\.1 200[\s\S]*connection: close[\s\S]*data: \[DONE\]\n\n$/i);
+    expect(connection.rest).toMatch(
+      /^HTTP\/1\.1 200[\s\S]*connection: close[\s\S]*\r\n\r\ndata: [\s\S]*\n\ndata: \[DONE\]\n\n$/i,
+    );
   });
 
   test("an upgrade that nobody offered is not made", async () => {

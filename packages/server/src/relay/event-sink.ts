@@ -25,6 +25,11 @@ export class EventSink implements Disposable {
   readonly #slowReaderMs: number;
   readonly #signal: AbortSignal;
   readonly #keepAliveTimer: NodeJS.Timeout;
+  /** False for a client of HTTP/1.0, which takes what comes until the connection ends. */
+  readonly #isChunked: boolean;
+  /** Events that are written at the end of this round of the event loop. */
+  #waiting = "";
+  #due: NodeJS.Immediate | undefined;
 
   /** The status line is sent with the first event, or by `sendHead`. The signal ends a wait for the reader. */
   constructor(response: ServerResponse, { keepAliveMs, slowReaderMs }: SinkTimings, signal: AbortSignal) {
@@ -32,6 +37,9 @@ export class EventSink implements Disposable {
     this.#slowReaderMs = slowReaderMs;
     this.#signal = signal;
     response.writeHead(200, head);
+    // Node would write a chunk as four strings, which costs more than the chunk. Here it is one.
+    this.#isChunked = response.chunkedEncoding;
+    response.chunkedEncoding = false;
     response.on("timeout", () => response.socket?.resetAndDestroy());
     this.#keepAliveTimer = setTimeout(() => this.#comment(), keepAliveMs);
   }
@@ -42,33 +50,55 @@ export class EventSink implements Disposable {
   }
 
   /**
-   * Writes events. Resolves at once while the buffer has space, else when the reader has emptied it.
+   * Writes events. While the buffer is full, it returns a promise that resolves when the reader has emptied it.
    * @throws {HangUp} when the reader has disconnected or read nothing for too long; the signal's reason when it aborts
    */
-  async write(events: string): Promise<void> {
-    this.#send(events);
-    if (this.#response.writableLength <= maxBufferedBytes) return;
-    await waitForReader(this.#response, { slowReaderMs: this.#slowReaderMs, signal: this.#signal });
+  write(events: string): Promise<void> | undefined {
+    this.#assertRead();
+    this.#waiting += events;
+    this.#due ??= setImmediate(() => this.#flush());
+    if (this.#response.writableLength + this.#waiting.length <= maxBufferedBytes) return undefined;
+    this.#flush();
+    return waitForReader(this.#response, { slowReaderMs: this.#slowReaderMs, signal: this.#signal });
   }
 
   /** Writes the last events and ends. */
   end(events: string): void {
-    this.#send(events);
-    this.#response.end();
+    this.#assertRead();
+    const last = this.#chunk(this.#take() + events);
+    this.#response.end(this.#isChunked ? `${last}0\r\n\r\n` : last);
   }
 
-  #send(events: string): void {
+  #assertRead(): void {
     this.#keepAliveTimer.refresh();
     if (this.#response.destroyed) throw new HangUp();
-    this.#response.write(events);
   }
 
   #comment(): void {
-    if (this.#response.writableLength === 0) this.#response.write(keepAlive);
+    if (this.#response.writableLength === 0) this.#response.write(this.#chunk(keepAlive));
     this.#keepAliveTimer.refresh();
+  }
+
+  #flush(): void {
+    const events = this.#take();
+    // Its reader may have left since they were to be written.
+    if (!this.#response.destroyed) this.#response.write(this.#chunk(events));
+  }
+
+  #take(): string {
+    clearImmediate(this.#due);
+    this.#due = undefined;
+    const events = this.#waiting;
+    this.#waiting = "";
+    return events;
+  }
+
+  #chunk(events: string): string {
+    return this.#isChunked ? `${Buffer.byteLength(events).toString(16)}\r\n${events}\r\n` : events;
   }
 
   [Symbol.dispose](): void {
     clearTimeout(this.#keepAliveTimer);
+    clearImmediate(this.#due);
   }
 }

@@ -39,7 +39,8 @@ export async function writeEvents(
   try {
     for (let result = await first; !result.done; result = await batches.next()) {
       const events = text.of(result.value);
-      if (events !== "") await sink.write(events);
+      const isFull = events === "" ? undefined : sink.write(events);
+      if (isFull) await isFull;
     }
     sink.end("data: [DONE]\n\n");
   } catch (error) {
