@@ -9,12 +9,15 @@ import type { Usage } from "./usage.ts";
 
 export type Completion = components["schemas"]["ChatCompletion"];
 type Choice = Completion["choices"][number];
-type ToolCall = NonNullable<Choice["message"]["tool_calls"]>[number];
+type Message = Choice["message"];
+type ToolCall = NonNullable<Message["tool_calls"]>[number];
 
 /** A choice while its deltas are collected. */
 interface Draft {
-  text: string;
-  reasoning: string;
+  /** As in a JSON string, without the quotes: a long answer would take a while to be escaped at its end. */
+  readonly text: JsonPieces;
+  /** Likewise. */
+  readonly reasoning: JsonPieces;
   readonly calls: ToolCall[];
   /** The items of `logprobs.content`: as objects they would take several times the memory. */
   readonly logprobs: JsonPieces;
@@ -71,26 +74,55 @@ function toJson(drafts: readonly Draft[], head: ChunkHead, usage: Usage, hasLogp
 }
 
 /** An object whose last brace is missing, for members that follow. */
-const opened = (members: Partial<Completion> | Partial<Choice>): string => JSON.stringify(members).slice(0, -1);
+const opened = (members: Partial<Completion> | Partial<Choice> | Partial<Message>): string =>
+  JSON.stringify(members).slice(0, -1);
 
 function addChoice(json: JsonPieces, draft: Draft, index: number, hasLogprobs: boolean): void {
-  const { finish_reason, message } = toChoice(draft);
-  json.add(`${index === 0 ? "" : ","}${opened({ index, message })},"logprobs":`);
+  const { finish } = draft;
+  if (!finish) throw new Error("a stream ended before a choice was finished");
+  json.add(`${index === 0 ? "" : ","}${opened({ index })},"message":`);
+  addMessage(json, draft);
+  json.add(',"logprobs":');
   if (hasLogprobs) {
     json.add('{"content":[');
     json.addAll(draft.logprobs);
     json.add("]}");
   } else json.add("null");
-  json.add(`,"finish_reason":${JSON.stringify(finish_reason)}}`);
+  json.add(`,"finish_reason":${JSON.stringify(finish)}}`);
 }
 
-const emptyDraft = (): Draft => ({ text: "", reasoning: "", calls: [], logprobs: new JsonPieces(), finish: undefined });
+function addMessage(json: JsonPieces, { text, reasoning, calls }: Draft): void {
+  json.add(opened({ role: "assistant" }));
+  if (calls.length > 0 && text.isEmpty) json.add(',"content":null');
+  else addText(json, "content", text);
+  json.add(',"refusal":null');
+  if (calls.length > 0) json.add(`,"tool_calls":${JSON.stringify(calls)}`);
+  if (!reasoning.isEmpty)
+    for (const name of ["reasoning", "reasoning_content"] as const) addText(json, name, reasoning);
+  json.add("}");
+}
+
+function addText(json: JsonPieces, name: keyof Message, text: JsonPieces): void {
+  json.add(`,"${name}":"`);
+  json.addAll(text);
+  json.add('"');
+}
+
+const emptyDraft = (): Draft => ({
+  text: new JsonPieces(),
+  reasoning: new JsonPieces(),
+  calls: [],
+  logprobs: new JsonPieces(),
+  finish: undefined,
+});
+
+const escaped = (text: string): string => JSON.stringify(text).slice(1, -1);
 
 /** @returns about how many bytes more the draft holds, never too many */
 function add(draft: Draft, { delta, logprobs, finish_reason }: ChunkChoice): number {
   const { content = "", reasoning = "" } = delta;
-  draft.text += content;
-  draft.reasoning += reasoning;
+  if (content !== "") draft.text.add(escaped(content));
+  if (reasoning !== "") draft.reasoning.add(escaped(reasoning));
   draft.finish = finish_reason ?? draft.finish;
   // Reasoning is in the answer under two names.
   let added = content.length + 2 * reasoning.length;
@@ -116,19 +148,4 @@ function addCall(calls: ToolCall[], delta: NonNullable<ChunkChoice["delta"]["too
       type: "function",
       function: { name: delta.function?.name ?? "", arguments: text },
     };
-}
-
-function toChoice(draft: Draft): Pick<Choice, "message" | "finish_reason"> {
-  const { text, reasoning, calls, finish } = draft;
-  if (!finish) throw new Error("a stream ended before a choice was finished");
-  return {
-    message: {
-      role: "assistant",
-      content: calls.length > 0 && text === "" ? null : text,
-      refusal: null,
-      ...(calls.length > 0 && { tool_calls: calls }),
-      ...(reasoning !== "" && { reasoning, reasoning_content: reasoning }),
-    },
-    finish_reason: finish,
-  };
 }

@@ -20,8 +20,9 @@ export class JsonPieces {
 
   /** Adds the text of another one, without a copy of its pieces. */
   addAll(other: JsonPieces): void {
-    this.#close();
-    for (const piece of other.finish()) this.#push(piece);
+    if (other.#closed.length > 0) this.#close();
+    for (const piece of other.#closed) this.#push(piece);
+    this.add(other.#open);
   }
 
   /** The whole text; nothing may be added afterwards. */
