@@ -9,12 +9,13 @@ const usage = (completion_tokens: number, reasoning_tokens = 0): ChoiceDelta["co
   reasoning_tokens,
 });
 const text = (word: string, counted: ChoiceDelta["counted"]): ChoiceDelta => ({
-  kind: "text",
-  text: word,
-  tokens: [],
+  delta: { kind: "text", text: word, tokens: [] },
   counted,
 });
-const finish = (counted: ChoiceDelta["counted"]): ChoiceDelta => ({ kind: "finish", reason: "stop", counted });
+const finish = (counted: ChoiceDelta["counted"]): ChoiceDelta => ({
+  delta: { kind: "finish", reason: "stop" },
+  counted,
+});
 
 async function* choice(...batches: (readonly ChoiceDelta[])[]): AsyncGenerator<readonly ChoiceDelta[]> {
   yield* batches;

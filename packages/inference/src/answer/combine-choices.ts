@@ -8,8 +8,12 @@ export interface Finish {
   readonly reason: FinishReason;
 }
 
-/** What one choice adds next, or its end. The counters are those of this choice alone. */
-export type ChoiceDelta = (AnswerDelta | Finish) & { readonly counted: EngineUsage };
+/** What one choice adds next, or its end. */
+export interface ChoiceDelta {
+  readonly delta: AnswerDelta | Finish;
+  /** The counters of this choice alone. */
+  readonly counted: EngineUsage;
+}
 
 /**
  * The events of one request, from the deltas of its choices. The role of a choice is sent together with its first delta: a
@@ -20,16 +24,22 @@ export async function* combineChoices(
   choices: readonly AsyncGenerator<readonly ChoiceDelta[]>[],
   leave?: () => void,
 ): AsyncGenerator<readonly EngineEvent[]> {
-  const usageOf = sumUsage(choices.length);
+  const toEvents = eventMaker(choices.length);
+  for await (const [choice, deltas] of mergeChoices(choices, leave)) yield toEvents(choice, deltas);
+}
+
+/** @returns the events of a request, given the next deltas of one of its choices */
+export function eventMaker(n: number): (choice: number, deltas: readonly ChoiceDelta[]) => readonly EngineEvent[] {
+  const usageOf = sumUsage(n);
   const begun = new Set<number>();
-  for await (const [choice, deltas] of mergeChoices(choices, leave)) {
+  return (choice, deltas) => {
     const events: EngineEvent[] = [];
-    for (const { counted, ...delta } of deltas) {
+    for (const { delta, counted } of deltas) {
       const usage = usageOf(choice, counted);
       if (!begun.has(choice)) events.push({ kind: "role", choice, usage });
       begun.add(choice);
       events.push({ ...delta, choice, usage });
     }
-    yield events;
-  }
+    return events;
+  };
 }

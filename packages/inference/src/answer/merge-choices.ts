@@ -7,8 +7,6 @@ export async function* mergeChoices<T>(
   generators: readonly AsyncGenerator<T>[],
   leave: () => void = () => undefined,
 ): AsyncGenerator<readonly [index: number, value: T]> {
-  const [only] = generators;
-  if (only && generators.length === 1) return yield* alone(only, leave);
   const next = (
     index: number,
     generator: AsyncGenerator<T>,
@@ -30,19 +28,5 @@ export async function* mergeChoices<T>(
     if (pending.size > 0) leave();
     await Promise.allSettled(pending.values());
     await Promise.allSettled(generators.map((generator) => generator.return(undefined)));
-  }
-}
-
-/** Nothing to race: the common case. */
-async function* alone<T>(
-  generator: AsyncGenerator<T>,
-  leave: () => void,
-): AsyncGenerator<readonly [index: number, value: T]> {
-  let isWhole = false;
-  try {
-    for await (const value of generator) yield [0, value];
-    isWhole = true;
-  } finally {
-    if (!isWhole) leave();
   }
 }

@@ -13,6 +13,7 @@ import type {
 } from "../engine.ts";
 import { expectToken, probeRequest } from "../probe.ts";
 import { FairQueue } from "../fair/fair-queue.ts";
+import { watchEnd } from "../wire/watch-end.ts";
 import { charactersIn } from "../prompt/characters-in.ts";
 import { asStall } from "../sidecar/as-stall.ts";
 import { confirmFailure } from "../sidecar/confirm-failure.ts";
@@ -91,15 +92,19 @@ export class ChildEngine implements Engine {
     return this.#supervisor.logLines;
   }
 
-  async *stream(request: EngineRequest, signal: AbortSignal): AsyncGenerator<readonly EngineEvent[]> {
-    this.#assertReady();
-    try {
-      const generation = this.#connection.generate(request, signal);
-      for await (const events of this.#workload.count(request.n, generation)) yield events;
-    } catch (error) {
-      if (!signal.aborted) await confirmFailure(error, this.#supervisor);
-      throw asStall(error, this.#supervisor.isStalled);
-    }
+  stream(request: EngineRequest, signal: AbortSignal): AsyncGenerator<readonly EngineEvent[]> {
+    return watchEnd(() => {
+      this.#assertReady();
+      return {
+        source: this.#connection.generate(request, signal),
+        map: (events) => events,
+        onEnd: this.#workload.begin(request.n),
+        explain: async (failure) => {
+          if (!signal.aborted) await confirmFailure(failure, this.#supervisor);
+          return asStall(failure, this.#supervisor.isStalled);
+        },
+      };
+    });
   }
 
   async countTokens(request: PromptRequest, signal: AbortSignal): Promise<number> {

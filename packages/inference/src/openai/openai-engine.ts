@@ -1,3 +1,4 @@
+import { watchEnd } from "../wire/watch-end.ts";
 import { EngineError } from "../engine.ts";
 import type {
   Engine,
@@ -63,16 +64,17 @@ export class OpenAiEngine implements Engine {
     return this.#options.lifecycle.metadata;
   }
 
-  async *stream(request: EngineRequest, signal: AbortSignal): AsyncGenerator<readonly EngineEvent[]> {
+  stream(request: EngineRequest, signal: AbortSignal): AsyncGenerator<readonly EngineEvent[]> {
     const { servedName, upstream, adapter, lifecycle } = this.#options;
-    const served = { model: this.#readyModel(), servedName, upstream };
-    try {
-      const generation = adapter.generate(served, this.metadata, request, signal);
-      for await (const events of this.#workload.count(request.n, generation)) yield events;
-    } catch (error) {
-      if (!signal.aborted) await confirmFailure(error, lifecycle);
-      throw asStall(error, lifecycle.isStalled);
-    }
+    return watchEnd(() => ({
+      source: adapter.generate({ model: this.#readyModel(), servedName, upstream }, this.metadata, request, signal),
+      map: (events) => events,
+      onEnd: this.#workload.begin(request.n),
+      explain: async (failure) => {
+        if (!signal.aborted) await confirmFailure(failure, lifecycle);
+        return asStall(failure, lifecycle.isStalled);
+      },
+    }));
   }
 
   async countTokens(request: PromptRequest, signal: AbortSignal): Promise<number> {

@@ -1,4 +1,4 @@
-import { combineChoices } from "../answer/combine-choices.ts";
+import { combineChoices, eventMaker } from "../answer/combine-choices.ts";
 import type { ChoiceDelta } from "../answer/combine-choices.ts";
 import type { EngineEvent } from "../engine.ts";
 import type { EventBatches } from "../wire/connection.ts";
@@ -20,42 +20,76 @@ export interface OpeningChoice {
   readonly reader: ChoiceReader;
 }
 
+export type BeginChoices = (signal: AbortSignal) => Promise<readonly OpeningChoice[]>;
+
 /**
  * Starts all choices at once, and stops all of them when one fails.
  * @throws {EngineError}, or the signal's reason once it has aborted
  */
-export async function* runChoices(
+export const runChoices = (
+  n: number,
   signal: AbortSignal,
-  begin: (signal: AbortSignal) => Promise<readonly OpeningChoice[]>,
-): AsyncGenerator<readonly EngineEvent[]> {
+  begin: BeginChoices,
+): AsyncGenerator<readonly EngineEvent[]> => (n === 1 ? runOne(signal, begin) : runMany(signal, begin));
+
+/** Nothing to merge, and no other to stop: one loop from the bytes to the events. */
+function runOne(signal: AbortSignal, begin: BeginChoices): AsyncGenerator<readonly EngineEvent[]> {
+  const toEvents = eventMaker(1);
+  const first = async (): Promise<OpeningChoice | undefined> => (await begin(signal))[0];
+  return readChoice(signal, first, (deltas) => toEvents(0, deltas));
+}
+
+async function* runMany(signal: AbortSignal, begin: BeginChoices): AsyncGenerator<readonly EngineEvent[]> {
   const stop = new AbortController();
   const either = AbortSignal.any([signal, stop.signal]);
   let isWhole = false;
   try {
     signal.throwIfAborted();
     const choices = await begin(either);
-    for await (const events of combineChoices(choices.map(readChoice), () => stop.abort())) yield events;
+    const generators = choices.map((choice) =>
+      readChoice(
+        signal,
+        async () => choice,
+        (deltas) => deltas,
+      ),
+    );
+    yield* combineChoices(generators, () => stop.abort());
     isWhole = true;
   } catch (error) {
-    throw signal.aborted ? signal.reason : asEngineError(error);
+    throw explain(error, signal);
   } finally {
     if (!isWhole) stop.abort();
   }
 }
 
 /** What came before a failure is passed on first. */
-async function* readChoice({ open, reader }: OpeningChoice): AsyncGenerator<readonly ChoiceDelta[]> {
-  for await (const events of await open()) {
-    const deltas: ChoiceDelta[] = [];
-    try {
-      for (const data of events) if (!reader.isDone) reader.push(data, deltas);
-    } finally {
-      if (deltas.length > 0) yield deltas;
+async function* readChoice<T>(
+  signal: AbortSignal,
+  begin: () => Promise<OpeningChoice | undefined>,
+  toBatch: (deltas: readonly ChoiceDelta[]) => T,
+): AsyncGenerator<T> {
+  try {
+    signal.throwIfAborted();
+    const choice = await begin();
+    if (!choice) return;
+    const { open, reader } = choice;
+    for await (const events of await open()) {
+      const deltas: ChoiceDelta[] = [];
+      try {
+        for (const data of events) if (!reader.isDone) reader.push(data, deltas);
+      } finally {
+        if (deltas.length > 0) yield toBatch(deltas);
+      }
+      // Leaving the stream stops the engine.
+      if (reader.isDone) break;
     }
-    // Leaving the stream stops the engine.
-    if (reader.isDone) break;
+    const deltas: ChoiceDelta[] = [];
+    await reader.end(deltas);
+    if (deltas.length > 0) yield toBatch(deltas);
+  } catch (error) {
+    throw explain(error, signal);
   }
-  const deltas: ChoiceDelta[] = [];
-  await reader.end(deltas);
-  if (deltas.length > 0) yield deltas;
 }
+
+const explain = (error: unknown, signal: AbortSignal): unknown =>
+  signal.aborted ? signal.reason : asEngineError(error);

@@ -1,4 +1,5 @@
 import type { Delivery } from "../engine.ts";
+import { watchEnd } from "../wire/watch-end.ts";
 import { backoffMs } from "../sidecar/backoff.ts";
 import { isUnconnected } from "../wire/connection.ts";
 import type { Connection, EventBatches } from "../wire/connection.ts";
@@ -73,18 +74,18 @@ export class Endpoint {
     }
   }
 
-  async *#watch(events: EventBatches, signal: AbortSignal): EventBatches {
-    try {
-      for await (const batch of events) {
+  #watch(events: EventBatches, signal: AbortSignal): EventBatches {
+    return watchEnd(() => ({
+      source: events,
+      map: (batch) => {
         this.recordSuccess();
-        yield batch;
-      }
-    } catch (error) {
-      if (!signal.aborted) this.#recordFailure(error);
-      throw error;
-    } finally {
-      this.#inFlight -= 1;
-    }
+        return batch;
+      },
+      onEnd: (_isWhole, failure) => {
+        this.#inFlight -= 1;
+        if (failure !== undefined && !signal.aborted) this.#recordFailure(failure);
+      },
+    }));
   }
 
   async read(path: string, signal: AbortSignal, body?: string): Promise<string> {

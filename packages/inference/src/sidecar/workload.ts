@@ -20,21 +20,15 @@ export class Workload {
     return this.#aborted;
   }
 
-  /** Passes on a generation of so many choices, and counts it while it runs. */
-  async *count<T>(choices: number, generation: AsyncIterable<T>): AsyncGenerator<T> {
-    let isOver = false;
-    this.#begin(choices);
-    try {
-      for await (const batch of generation) yield batch;
-      isOver = true;
-    } catch (error) {
-      // Neither has begun anything.
-      isOver = error instanceof EngineError && (error.kind === "rejected" || error.kind === "unavailable");
-      throw error;
-    } finally {
-      this.#end(choices);
-      if (!isOver) this.#aborted += 1;
-    }
+  /** Counts a generation of so many choices. @returns what is to be called when it has ended, with what it threw if it failed */
+  begin(choices: number): (isWhole: boolean, failure?: unknown) => void {
+    if (this.#running === 0) this.#idle = Promise.withResolvers<void>();
+    this.#running += choices;
+    return (isWhole, failure) => {
+      this.#running -= choices;
+      if (this.#running === 0) this.#idle.resolve();
+      if (!isWhole && !neverBegan(failure)) this.#aborted += 1;
+    };
   }
 
   /** Resolves when nothing runs any more, or after so long. */
@@ -44,14 +38,7 @@ export class Workload {
     await Promise.race([this.#idle.promise, deadline.promise]);
     clearTimeout(timer);
   }
-
-  #begin(choices: number): void {
-    if (this.#running === 0) this.#idle = Promise.withResolvers<void>();
-    this.#running += choices;
-  }
-
-  #end(choices: number): void {
-    this.#running -= choices;
-    if (this.#running === 0) this.#idle.resolve();
-  }
 }
+
+const neverBegan = (failure: unknown): boolean =>
+  failure instanceof EngineError && (failure.kind === "rejected" || failure.kind === "unavailable");

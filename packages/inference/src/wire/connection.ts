@@ -1,8 +1,10 @@
 import { readFileSync } from "node:fs";
 import type { Dispatcher } from "undici";
 import type { Delivery } from "../engine.ts";
+import { watchEnd } from "./watch-end.ts";
 import { EventReader } from "./event-reader.ts";
 import { IncomingAnswer } from "./incoming-answer.ts";
+import type { Waits } from "./incoming-answer.ts";
 import { RefusedAnswer } from "./refused-answer.ts";
 
 type Headers = Readonly<Record<string, string>>;
@@ -21,7 +23,7 @@ export interface ConnectionOptions {
   readonly silenceMs: number;
 }
 
-/** The data of server-sent events: a batch is what one read has brought, at least one event. */
+/** The data of server-sent events: a batch is what one read has brought, and is empty where that ended no event. */
 export type EventBatches = AsyncGenerator<readonly string[]>;
 
 /** Milliseconds for a connection to be opened. */
@@ -44,7 +46,7 @@ export class Connection {
   readonly #ca: Buffer | undefined;
   #dispatcher: Dispatcher | undefined;
   #isClosed = false;
-  #awaited = 0;
+  readonly #waits: Waits = { count: 0 };
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -60,7 +62,7 @@ export class Connection {
 
   /** Answers whose next byte is being waited for. An answer that its reader does not read is not counted: the engine is not at fault. */
   get awaited(): number {
-    return this.#awaited;
+    return this.#waits.count;
   }
 
   /**
@@ -94,14 +96,14 @@ export class Connection {
     path: string,
     { body, signal, headers = {}, isWhole = false }: Asked,
   ): Promise<IncomingAnswer> {
-    this.#awaited += 1;
+    this.#waits.count += 1;
     try {
       undici ??= await loadUndici();
       const dispatcher = (this.#dispatcher ??= dispatcherFor(undici, this.#options, this.#ca));
       // It was closed while undici was loaded.
       if (this.#isClosed) await dispatcher.destroy();
       signal.throwIfAborted();
-      const answer = new IncomingAnswer(signal, isWhole);
+      const answer = new IncomingAnswer(signal, isWhole, this.#waits);
       const type = body === undefined ? {} : { "content-type": "application/json" };
       const all = { ...this.#options.headers, ...headers, ...type };
       dispatcher.dispatch(
@@ -112,25 +114,22 @@ export class Connection {
       if (status === 200) return answer;
       throw await RefusedAnswer.read(status, bytesOf(answer));
     } finally {
-      this.#awaited -= 1;
+      this.#waits.count -= 1;
     }
   }
 
-  async *#readEvents(answer: IncomingAnswer): EventBatches {
+  #readEvents(answer: IncomingAnswer): EventBatches {
     const reader = new EventReader();
-    let last: string | undefined;
-    try {
-      for (;;) {
-        this.#awaited += 1;
-        const bytes = await answer.next().finally(() => (this.#awaited -= 1));
-        if (bytes === undefined) return;
+    let isWhole = false;
+    return watchEnd(() => ({
+      source: answer,
+      map: (bytes) => {
         const events = reader.push(bytes);
-        last = events.at(-1) ?? last;
-        if (events.length > 0) yield events;
-      }
-    } finally {
-      answer.leave(last === "[DONE]");
-    }
+        isWhole ||= events.at(-1) === "[DONE]";
+        return events;
+      },
+      onEnd: () => answer.leave(isWhole),
+    }));
   }
 }
 
@@ -141,13 +140,8 @@ interface Asked {
   readonly isWhole?: boolean;
 }
 
-async function* bytesOf(answer: IncomingAnswer): AsyncGenerator<Buffer> {
-  try {
-    for (let bytes = await answer.next(); bytes; bytes = await answer.next()) yield bytes;
-  } finally {
-    answer.leave(false);
-  }
-}
+const bytesOf = (answer: IncomingAnswer): AsyncGenerator<Buffer> =>
+  watchEnd(() => ({ source: answer, map: (bytes) => bytes, onEnd: () => answer.leave(false) }));
 
 function dispatcherFor(
   { Agent, ProxyAgent }: Undici,

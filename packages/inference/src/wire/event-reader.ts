@@ -8,8 +8,10 @@ export class EventReader {
 
   /** @returns the events that end in these bytes */
   push(bytes: Uint8Array): readonly string[] {
-    this.#complete = [];
     this.#parser.feed(this.#decoder.decode(bytes, { stream: true }));
-    return this.#complete;
+    const complete = this.#complete;
+    // Kept until the next bytes come, they would outlive the young objects.
+    this.#complete = [];
+    return complete;
   }
 }

@@ -13,7 +13,7 @@ interface Opened {
 
 /** An answer that has begun, in place of undici. */
 function open({ isWhole = true, signal = new AbortController().signal } = {}): Opened {
-  const answer = new IncomingAnswer(signal, isWhole);
+  const answer = new IncomingAnswer(signal, isWhole, { count: 0 });
   const controller = {
     aborted: false,
     paused: false,
@@ -42,7 +42,7 @@ function read(answer: IncomingAnswer): { readonly batches: string[]; readonly en
   const batches: string[] = [];
   const loop = async (): Promise<unknown> => {
     try {
-      for (let bytes = await answer.next(); bytes; bytes = await answer.next()) batches.push(bytes.toString());
+      for (let next = await answer.next(); !next.done; next = await answer.next()) batches.push(next.value.toString());
     } catch (error) {
       return error;
     }
@@ -97,7 +97,7 @@ describe("an answer that is wanted whole", () => {
     const { answer, push, controller } = open();
     push("a".repeat(70_000));
     expect(controller.paused).toBe(true);
-    expect(await answer.next()).toHaveLength(70_000);
+    expect((await answer.next()).value).toHaveLength(70_000);
     expect(controller.paused).toBe(false);
   });
 });

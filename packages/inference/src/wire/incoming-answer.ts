@@ -9,6 +9,11 @@ const mostWaiting = 64 * 1024;
 /** The milliseconds that an answer has to end after its last event. */
 const endMs = 1000;
 
+/** The answers of one engine whose next bytes are waited for. */
+export interface Waits {
+  count: number;
+}
+
 /**
  * The bytes of one answer, as undici hands them over. A stream is read as it arrives. If the answer is wanted whole, its first bytes are
  * read at once, and the rest every 50 ms and at its end: decoding the bytes of each token separately would cost much more. After a
@@ -16,6 +21,7 @@ const endMs = 1000;
  */
 export class IncomingAnswer implements Dispatcher.DispatchHandler {
   readonly #isWhole: boolean;
+  readonly #waits: Waits;
   readonly #status = Promise.withResolvers<number>();
   readonly #signal: AbortSignal;
   readonly #onAbort = (): void => this.#controller?.abort(this.#signal.reason);
@@ -30,10 +36,11 @@ export class IncomingAnswer implements Dispatcher.DispatchHandler {
   #timer: NodeJS.Timeout | undefined;
   #wake: (() => void) | undefined;
 
-  /** @param signal ends the answer */
-  constructor(signal: AbortSignal, isWhole: boolean) {
+  /** @param signal ends the answer @param waits counts it while its next bytes are waited for */
+  constructor(signal: AbortSignal, isWhole: boolean, waits: Waits) {
     this.#signal = signal;
     this.#isWhole = isWhole;
+    this.#waits = waits;
     signal.addEventListener("abort", this.#onAbort);
   }
 
@@ -42,13 +49,17 @@ export class IncomingAnswer implements Dispatcher.DispatchHandler {
     return this.#status.promise;
   }
 
-  /** Resolves with the next bytes; undefined: there are no more. @throws what the connection died of, or the signal's reason */
-  async next(): Promise<Buffer | undefined> {
-    if (!this.#isDue) await new Promise<void>((resolve) => (this.#wake = resolve));
+  /** Resolves with the next bytes. @throws what the connection died of, or the signal's reason */
+  async next(): Promise<IteratorResult<Buffer, undefined>> {
+    if (!this.#isDue) {
+      this.#waits.count += 1;
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+      this.#waits.count -= 1;
+    }
     const [first, ...rest] = this.#chunks;
     if (!first) {
       if (this.#failure !== undefined) throw this.#failure;
-      return undefined;
+      return { done: true, value: undefined };
     }
     this.#chunks = [];
     this.#size = 0;
@@ -57,7 +68,7 @@ export class IncomingAnswer implements Dispatcher.DispatchHandler {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#controller?.paused === true) this.#controller.resume();
-    return rest.length === 0 ? first : Buffer.concat([first, ...rest]);
+    return { done: false, value: rest.length === 0 ? first : Buffer.concat([first, ...rest]) };
   }
 
   /**

@@ -60,8 +60,8 @@ async function* writeChoice(request: EngineRequest, promptTokens: number): Async
   };
   for (let output = parser.open(); ; output = await next()) {
     count(output.force?.length ?? 0);
-    yield output.deltas.map((delta) => ({ ...delta, counted: { ...counted } }));
-    if (output.finish !== undefined) return yield [{ kind: "finish", reason: output.finish, counted }];
+    yield output.deltas.map((delta) => ({ delta, counted: { ...counted } }));
+    if (output.finish !== undefined) return yield [{ delta: { kind: "finish", reason: output.finish }, counted }];
   }
 }
 

@@ -163,6 +163,6 @@ export class Choice {
       completion_tokens: this.#written,
       reasoning_tokens: this.#reasoned,
     };
-    return { ...delta, counted };
+    return { delta, counted };
   }
 }

@@ -24,7 +24,7 @@ export const generateChat = (
   served: ChatModel,
   request: EngineRequest,
   signal: AbortSignal,
-): AsyncGenerator<readonly EngineEvent[]> => runChoices(signal, (either) => begin(served, request, either));
+): AsyncGenerator<readonly EngineEvent[]> => runChoices(request.n, signal, (either) => begin(served, request, either));
 
 async function begin(
   { model, servedName, upstream, dialect, limits }: ChatModel,

@@ -157,6 +157,6 @@ export class ChatChoiceReader implements ChoiceReader {
   }
 
   #count(delta: AnswerDelta | Finish): ChoiceDelta {
-    return { ...delta, counted: this.#counted };
+    return { delta, counted: this.#counted };
   }
 }

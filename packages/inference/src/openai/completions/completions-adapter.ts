@@ -13,7 +13,7 @@ import { CompletionChoiceReader } from "./read-choice.ts";
 /** By token ids to `/v1/completions`, as vLLM and its routers take them: a completion of its own for every choice. */
 export const completionsAdapter: ProtocolAdapter = {
   generate: (served, limits, request, signal) =>
-    runChoices(signal, (either) => beginChoices(served, limits, request, either)),
+    runChoices(request.n, signal, (either) => beginChoices(served, limits, request, either)),
   probeReadiness: async (served, metadata, signal) => {
     await expectToken(completionsAdapter.generate(served, undefined, probeRequest, signal));
     return metadata;

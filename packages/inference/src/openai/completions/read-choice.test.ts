@@ -42,9 +42,9 @@ function read(plan: Partial<AnswerPlan>, written: string, reason: CompletionEnd[
   }
   reader.end(deltas);
   return {
-    kinds: deltas.map(({ kind }) => kind).filter((kind, place, all) => kind !== all[place - 1]),
-    text: deltas.map((delta) => (delta.kind === "text" || delta.kind === "reasoning" ? delta.text : "")).join(""),
-    finish: deltas.flatMap((delta) => (delta.kind === "finish" ? [delta.reason] : []))[0],
+    kinds: deltas.map(({ delta }) => delta.kind).filter((kind, place, all) => kind !== all[place - 1]),
+    text: deltas.map(({ delta }) => (delta.kind === "text" || delta.kind === "reasoning" ? delta.text : "")).join(""),
+    finish: deltas.flatMap(({ delta }) => (delta.kind === "finish" ? [delta.reason] : []))[0],
     last: deltas.at(-1)?.counted,
     taken,
   };

@@ -127,7 +127,7 @@ export class CompletionChoiceReader implements ChoiceReader {
 
   #count(delta: AnswerDelta | Finish): ChoiceDelta {
     const reasoning_tokens = Math.min(this.#reasoned, this.#usage.completion_tokens);
-    return { ...delta, counted: { ...this.#usage, reasoning_tokens } };
+    return { delta, counted: { ...this.#usage, reasoning_tokens } };
   }
 }
 
