@@ -120,6 +120,19 @@ describe("connections on every place", () => {
     expect(others.some(({ destroyed }) => destroyed)).toBe(false);
   });
 
+  test("give way to a request whose connection has lost its place to the next one, before it arrived", async () => {
+    await until(open, (connections) => connections === 0);
+    using kept = await Sockets.answered(server().origin, most, modelsWithKey, "127.0.0.2");
+    using newcomer = await RawConnection.open(server().origin, "127.0.0.3");
+    using next = await RawConnection.open(server().origin, "127.0.0.4");
+    expect((await newcomer.ask(modelsWithKey))?.status).toBe(200);
+    expect((await next.ask(modelsWithKey))?.status).toBe(200);
+    await until(
+      () => kept.all.filter(({ destroyed }) => destroyed).length,
+      (closed) => closed === 2,
+    );
+  });
+
   test("do not give way while their requests are under way", async () => {
     await until(open, (connections) => connections === 0);
     const half = requestText("POST /v1/chat/completions", {

@@ -85,10 +85,14 @@ export class SocketPlaces {
 
   /** Whether a request may be answered. If not, its connection is closed. */
   admits({ socket, url = "" }: IncomingMessage): boolean {
-    const bound = this.#waiting.get(socket)?.bound;
-    if (!bound || isProbe(url) || this.#takeIfFree(socket)) return true;
-    this.#close(socket, bound);
-    return false;
+    const waiting = this.#waiting.get(socket);
+    if (!waiting || isProbe(url) || this.#takeIfFree(socket)) return true;
+    const { bound, network } = waiting;
+    // A newcomer may have lost its place to the next one before its request arrived.
+    const isFree = this.#displaceIdle(bound, network);
+    if (isFree) this.#take(socket, network);
+    else this.#close(socket, bound);
+    return isFree;
   }
 
   #exceeded({ remoteAddress = "" }: Socket, network: string): SocketBound | undefined {
