@@ -71,9 +71,12 @@ const litellm: SubjectKind = {
     const file = join(folder, "litellm.yaml");
     writeFileSync(file, JSON.stringify({ model_list: [{ model_name: modelName, litellm_params: upstream }] }));
     const args = ["--host", "127.0.0.1", "--port", String(port), "--config", file, "--telemetry", "False"];
-    const env = { LITELLM_LOCAL_MODEL_COST_MAP: "True" };
+    // It does not start without a key, which every request then shows.
+    const key = "sk-bench";
+    const env = { LITELLM_LOCAL_MODEL_COST_MAP: "True", LITELLM_MASTER_KEY: key };
     const command = toolPath("litellm/bin/litellm");
-    const program = { command, args, env, port, healthPath: "/health/liveliness", folder };
+    const headers = { authorization: `Bearer ${key}` };
+    const program = { command, args, env, port, healthPath: "/health/liveliness", headers, folder };
     return untilAnswering(await startProgram(program));
   },
 };
