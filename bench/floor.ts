@@ -1,0 +1,138 @@
+import { createHash } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { parseArgs } from "node:util";
+import { bodyOf } from "./gateways/measure.ts";
+import { median } from "./gateways/report/result.ts";
+import { modelFolder } from "./gateways/subjects/subject.ts";
+
+/**
+ * Measures the libraries alone at the work that the contract asks for a plain answer of 160 tokens, without any code of
+ * Parley: the floor of `bench`'s row `plain`, on top of the copying of bytes, which is the row of bare Node. Each step runs in a
+ * warm loop of its own, which is its best case. Prints processor time in µs: the median of all rounds, with the least and the most.
+ */
+const { values: options } = parseArgs({ options: { rounds: { type: "string", default: "5" } } });
+
+const answerTokens = 160;
+/** Answers in a round, and in a transaction of the ledger. */
+const answers = 2000;
+const ofTransaction = 16;
+
+/** The members of the libraries that are used here. */
+interface Pino {
+  (options: object, file: unknown): { info(fields: object, text: string): void };
+  destination(options: object): unknown;
+}
+
+const ofServer = createRequire(new URL("../packages/server/package.json", import.meta.url));
+const ofInference = createRequire(new URL("../packages/inference/package.json", import.meta.url));
+
+const folder = mkdtempSync(join(tmpdir(), "parley-floor-"));
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+
+const read = (file: string): string => readFileSync(join(modelFolder, file), "utf8");
+const body = JSON.stringify(bodyOf(answerTokens, false));
+const { messages } = JSON.parse(body) as { readonly messages: readonly { readonly content: string }[] }; // as it was written
+
+function makeTemplate(): () => unknown {
+  const { Template } = ofInference("@huggingface/jinja") as {
+    readonly Template: new (text: string) => { render(values: object): string };
+  };
+  const { chat_template } = JSON.parse(read("tokenizer_config.json")) as { readonly chat_template: string };
+  const template = new Template(chat_template);
+  return () => template.render({ messages, add_generation_prompt: true, enable_thinking: false });
+}
+
+function makeTokenizer(): () => unknown {
+  const { Tokenizer } = ofInference("@huggingface/tokenizers") as {
+    readonly Tokenizer: new (file: unknown, config: unknown) => { encode(text: string, options: object): unknown };
+  };
+  const tokenizer = new Tokenizer(JSON.parse(read("tokenizer.json")), JSON.parse(read("tokenizer_config.json")));
+  const prompt = messages.map(({ content }) => content).join("\n");
+  return () => tokenizer.encode(prompt, { add_special_tokens: false });
+}
+
+/** The engine's events in reads of 16 KB, and the answer that they make. */
+function makeEvents(): () => unknown {
+  const { createParser } = ofInference("eventsource-parser") as {
+    readonly createParser: (handlers: { readonly onEvent: (event: { readonly data: string }) => void }) => {
+      feed(text: string): void;
+    };
+  };
+  const head = { id: "chatcmpl-0123456789abcdef", object: "chat.completion.chunk", created: 1_764_000_000, model: "m" };
+  const usage = { prompt_tokens: 60, total_tokens: 99, completion_tokens: 39 };
+  const event = { ...head, choices: [{ index: 0, delta: { content: " words" }, finish_reason: null }], usage };
+  const bytes = Buffer.from(`data: ${JSON.stringify(event)}\n\n`.repeat(answerTokens));
+  return () => {
+    let content = "";
+    const onEvent = ({ data }: { readonly data: string }): void => {
+      content += (JSON.parse(data) as typeof event).choices[0]?.delta.content ?? "";
+    };
+    const decoder = new TextDecoder();
+    const parser = createParser({ onEvent });
+    for (let at = 0; at < bytes.length; at += 16_384)
+      parser.feed(decoder.decode(bytes.subarray(at, at + 16_384), { stream: true }));
+    return JSON.stringify({ ...head, choices: [{ index: 0, message: { role: "assistant", content } }], usage });
+  };
+}
+
+/** An entry that is opened and closed, and what its key has spent, 16 entries in a transaction. */
+function makeLedger(): () => unknown {
+  const database = new DatabaseSync(join(folder, "ledger.sqlite"));
+  database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+  database.exec(
+    "CREATE TABLE requests (id TEXT PRIMARY KEY, key TEXT, started INTEGER, ended INTEGER, tokens INTEGER)",
+  );
+  database.exec("CREATE TABLE spending (key TEXT PRIMARY KEY, usd TEXT)");
+  const open = database.prepare("INSERT INTO requests VALUES (?, 'key', ?, NULL, 0)");
+  const close = database.prepare("UPDATE requests SET ended = ?, tokens = ? WHERE id = ?");
+  const spend = database.prepare("INSERT OR REPLACE INTO spending VALUES ('key', ?)");
+  let entries = 0;
+  return () => {
+    if (entries % ofTransaction === 0) database.exec("BEGIN");
+    const id = crypto.randomUUID();
+    open.run(id, entries);
+    close.run(entries, answerTokens, id);
+    spend.run(String(entries));
+    entries += 1;
+    if (entries % ofTransaction === 0) database.exec("COMMIT");
+  };
+}
+
+function makeLog(): () => unknown {
+  const { pino } = ofServer("pino") as { readonly pino: Pino };
+  const log = pino({ base: null }, pino.destination({ dest: join(folder, "log"), sync: false }));
+  const line = { request_id: "req_0123", path: "/v1/chat/completions", status: 200, duration_ms: 12, tokens: 220 };
+  return () => log.info(line, "request");
+}
+
+const steps: Readonly<Record<string, () => unknown>> = {
+  "the body, parsed": () => JSON.parse(body) as unknown,
+  "the key, hashed": () => createHash("sha256").update("sk-parley-0123456789abcdef0123456789abcdef").digest("hex"),
+  "the chat template": makeTemplate(),
+  "the tokens of the prompt": makeTokenizer(),
+  "the ledger": makeLedger(),
+  "160 events, parsed, and the answer": makeEvents(),
+  "a line of the log": makeLog(),
+};
+
+function measure(step: () => unknown): number {
+  const before = process.cpuUsage();
+  for (let answer = 0; answer < answers; answer += 1) step();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / answers;
+}
+
+const figures: number[] = [];
+for (const [name, step] of Object.entries(steps)) {
+  measure(step); // warms it up
+  const rounds = Array.from({ length: Number(options.rounds) }, () => measure(step));
+  figures.push(median(rounds));
+  console.log(
+    `${name.padEnd(36)} ${median(rounds).toFixed(1)} (${Math.min(...rounds).toFixed(1)} to ${Math.max(...rounds).toFixed(1)})`,
+  );
+}
+console.log(`${"together".padEnd(36)} ${figures.reduce((all, one) => all + one, 0).toFixed(1)}`);
