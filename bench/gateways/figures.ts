@@ -13,6 +13,7 @@ export interface Figure {
 }
 
 export const rowNames = [
+  "memory", // a process keeps memory of its other loads
   "plain",
   "paced",
   "streams-500",
@@ -21,7 +22,6 @@ export const rowNames = [
   "latency",
   "requests",
   "burst",
-  "memory",
   "start",
 ] as const;
 export type RowName = (typeof rowNames)[number];

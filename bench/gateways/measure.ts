@@ -160,7 +160,7 @@ export const measurements: Readonly<Record<RowName, (measured: Measured) => Prom
   },
   memory: async (measured) => {
     const { silentStreams: connections, settleSeconds } = measured.duty;
-    const rest = memoryOf(measured);
+    const rest = measured.restBytes ?? Number.NaN;
     const wanted = { connections, tokens: 2, stream: true, seconds: 0, warmUpSeconds: settleSeconds };
     const { before } = await load(measured, { intervalMs: 1, isSilent: true }, wanted, () => memoryOf(measured));
     await wait(1000, undefined, { signal: measured.signal }); // all of them hang up
