@@ -20,7 +20,7 @@ export class Workload {
     return this.#aborted;
   }
 
-  /** Counts a generation of so many choices. @returns what is to be called when it has ended, with what it threw if it failed */
+  /** Counts a generation as running. @param choices of the generation @returns a function to call when the generation has ended, with its error if it failed */
   begin(choices: number): (isWhole: boolean, failure?: unknown) => void {
     if (this.#running === 0) this.#idle = Promise.withResolvers<void>();
     this.#running += choices;

@@ -23,7 +23,7 @@ export interface ConnectionOptions {
   readonly silenceMs: number;
 }
 
-/** The data of server-sent events: a batch is what one read has brought, and is empty where that ended no event. */
+/** The data of server-sent events. A batch holds the events that one read of the socket completed. It may be empty. */
 export type EventBatches = AsyncGenerator<readonly string[]>;
 
 /** Milliseconds for a connection to be opened. */

@@ -1,17 +1,18 @@
-/** A source that is passed on, and who is told of it. */
+/** A source of values, and the functions that are called for it. */
 export interface WatchedSource<S, T> {
   readonly source: Pick<AsyncIterator<S>, "next" | "return">;
-  /** Makes what is passed on. */
+  /** Turns a value of the source into the value that is passed on. */
   readonly map: (value: S) => T;
-  /** Called once, when the source has ended by itself, failed or was left. */
+  /** Called once: when the source has ended by itself, has failed, or is no longer read. */
   readonly onEnd: (isWhole: boolean, failure?: unknown) => void;
-  /** Gives what is thrown instead of a failure, or a promise of it. */
+  /** Returns the error that is thrown instead of a failure, or a promise of it. */
   readonly explain?: (failure: unknown) => unknown;
 }
 
 /**
- * Passes on a source and tells how it ended. An async generator that did this would cost each value several promises. This costs one.
- * @param begin called for the first value. What it throws is thrown as it is
+ * Passes on the values of a source, and reports how the source ended. An async generator would need several promises for each value.
+ * This needs one.
+ * @param begin opens the source when the first value is asked for. Its errors are not explained
  */
 export const watchEnd = <S, T>(begin: () => WatchedSource<S, T>): AsyncGenerator<T> => new Watcher(begin);
 

@@ -14,7 +14,7 @@ type ToolCall = NonNullable<Message["tool_calls"]>[number];
 
 /** A choice while its deltas are collected. */
 interface Draft {
-  /** As in a JSON string, without the quotes: a long answer would take a while to be escaped at its end. */
+  /** Escaped as in a JSON string, without the quotes. Escaping a long text only at the end would hold up all other requests. */
   readonly text: JsonPieces;
   /** Likewise. */
   readonly reasoning: JsonPieces;

@@ -37,7 +37,7 @@ export class EventSink implements Disposable {
     this.#slowReaderMs = slowReaderMs;
     this.#signal = signal;
     response.writeHead(200, head);
-    // Node would write a chunk as four strings, which costs more than the chunk. Here it is one.
+    // Node writes a chunk as four strings, which takes longer than making the chunk. Here a chunk is one string.
     this.#isChunked = response.chunkedEncoding;
     response.chunkedEncoding = false;
     response.on("timeout", () => response.socket?.resetAndDestroy());
