@@ -13,7 +13,7 @@ import type {
 } from "../engine.ts";
 import { expectToken, probeRequest } from "../probe.ts";
 import { FairQueue } from "../fair/fair-queue.ts";
-import { watchEnd } from "../wire/watch-end.ts";
+import { transform } from "../wire/transform.ts";
 import { charactersIn } from "../prompt/characters-in.ts";
 import { asStall } from "../sidecar/as-stall.ts";
 import { confirmFailure } from "../sidecar/confirm-failure.ts";
@@ -93,11 +93,11 @@ export class ChildEngine implements Engine {
   }
 
   stream(request: EngineRequest, signal: AbortSignal): AsyncGenerator<readonly EngineEvent[]> {
-    return watchEnd(() => {
+    return transform(() => {
       this.#assertReady();
       return {
         source: this.#connection.generate(request, signal),
-        map: (events) => events,
+        transform: (events) => events,
         onEnd: this.#workload.begin(request.n),
         explain: async (failure) => {
           if (!signal.aborted) await confirmFailure(failure, this.#supervisor);

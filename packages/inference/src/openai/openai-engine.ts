@@ -1,4 +1,4 @@
-import { watchEnd } from "../wire/watch-end.ts";
+import { transform } from "../wire/transform.ts";
 import { EngineError } from "../engine.ts";
 import type {
   Engine,
@@ -66,9 +66,9 @@ export class OpenAiEngine implements Engine {
 
   stream(request: EngineRequest, signal: AbortSignal): AsyncGenerator<readonly EngineEvent[]> {
     const { servedName, upstream, adapter, lifecycle } = this.#options;
-    return watchEnd(() => ({
+    return transform(() => ({
       source: adapter.generate({ model: this.#readyModel(), servedName, upstream }, this.metadata, request, signal),
-      map: (events) => events,
+      transform: (events) => events,
       onEnd: this.#workload.begin(request.n),
       explain: async (failure) => {
         if (!signal.aborted) await confirmFailure(failure, lifecycle);

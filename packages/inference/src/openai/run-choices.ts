@@ -2,6 +2,7 @@ import { combineChoices, eventMaker } from "../answer/combine-choices.ts";
 import type { ChoiceDelta } from "../answer/combine-choices.ts";
 import type { EngineEvent } from "../engine.ts";
 import type { EventBatches } from "../wire/connection.ts";
+import { FailedAfter, transform } from "../wire/transform.ts";
 import { asEngineError } from "./engine-failure.ts";
 
 /** Makes the deltas of one choice out of the events that an upstream answers with. */
@@ -32,10 +33,14 @@ export const runChoices = (
   begin: BeginChoices,
 ): AsyncGenerator<readonly EngineEvent[]> => (n === 1 ? runOne(signal, begin) : runMany(signal, begin));
 
-/** Nothing to merge, and no other to stop: one loop from the bytes to the events. */
+/** Nothing to merge, and no other to stop. */
 function runOne(signal: AbortSignal, begin: BeginChoices): AsyncGenerator<readonly EngineEvent[]> {
   const toEvents = eventMaker(1);
-  const first = async (): Promise<OpeningChoice | undefined> => (await begin(signal))[0];
+  const first = async (): Promise<OpeningChoice> => {
+    const [choice] = await begin(signal);
+    if (!choice) throw new RangeError("an answer without choices");
+    return choice;
+  };
   return readChoice(signal, first, (deltas) => toEvents(0, deltas));
 }
 
@@ -62,34 +67,41 @@ async function* runMany(signal: AbortSignal, begin: BeginChoices): AsyncGenerato
   }
 }
 
-/** What came before a failure is passed on first. */
-async function* readChoice<T>(
+/** What came before a failure is passed on first. Once the reader is done, leaving the stream stops the engine. */
+const readChoice = <T>(
   signal: AbortSignal,
-  begin: () => Promise<OpeningChoice | undefined>,
+  begin: () => Promise<OpeningChoice>,
   toBatch: (deltas: readonly ChoiceDelta[]) => T,
-): AsyncGenerator<T> {
-  try {
-    signal.throwIfAborted();
-    const choice = await begin();
-    if (!choice) return;
-    const { open, reader } = choice;
-    for await (const events of await open()) {
-      const deltas: ChoiceDelta[] = [];
-      try {
-        for (const data of events) if (!reader.isDone) reader.push(data, deltas);
-      } finally {
-        if (deltas.length > 0) yield toBatch(deltas);
-      }
-      // Leaving the stream stops the engine.
-      if (reader.isDone) break;
+): AsyncGenerator<T> =>
+  transform(async () => {
+    try {
+      signal.throwIfAborted();
+      const { open, reader } = await begin();
+      const passOn = (deltas: readonly ChoiceDelta[]): T | undefined =>
+        deltas.length > 0 ? toBatch(deltas) : undefined;
+      return {
+        source: await open(),
+        transform: (events) => {
+          const deltas: ChoiceDelta[] = [];
+          try {
+            for (const data of events) if (!reader.isDone) reader.push(data, deltas);
+          } catch (error) {
+            throw new FailedAfter(passOn(deltas), error);
+          }
+          return passOn(deltas);
+        },
+        isDone: () => reader.isDone,
+        flush: async () => {
+          const deltas: ChoiceDelta[] = [];
+          await reader.end(deltas);
+          return passOn(deltas);
+        },
+        explain: (error) => explain(error, signal),
+      };
+    } catch (error) {
+      throw explain(error, signal);
     }
-    const deltas: ChoiceDelta[] = [];
-    await reader.end(deltas);
-    if (deltas.length > 0) yield toBatch(deltas);
-  } catch (error) {
-    throw explain(error, signal);
-  }
-}
+  });
 
 const explain = (error: unknown, signal: AbortSignal): unknown =>
   signal.aborted ? signal.reason : asEngineError(error);

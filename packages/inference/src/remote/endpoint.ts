@@ -1,5 +1,5 @@
 import type { Delivery } from "../engine.ts";
-import { watchEnd } from "../wire/watch-end.ts";
+import { transform } from "../wire/transform.ts";
 import { backoffMs } from "../sidecar/backoff.ts";
 import { isUnconnected } from "../wire/connection.ts";
 import type { Connection, EventBatches } from "../wire/connection.ts";
@@ -75,9 +75,9 @@ export class Endpoint {
   }
 
   #watch(events: EventBatches, signal: AbortSignal): EventBatches {
-    return watchEnd(() => ({
+    return transform(() => ({
       source: events,
-      map: (batch) => {
+      transform: (batch) => {
         this.recordSuccess();
         return batch;
       },

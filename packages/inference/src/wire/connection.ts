@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Dispatcher } from "undici";
 import type { Delivery } from "../engine.ts";
-import { watchEnd } from "./watch-end.ts";
+import { transform } from "./transform.ts";
 import { EventReader } from "./event-reader.ts";
 import { IncomingAnswer } from "./incoming-answer.ts";
 import type { Waits } from "./incoming-answer.ts";
@@ -121,9 +121,9 @@ export class Connection {
   #readEvents(answer: IncomingAnswer): EventBatches {
     const reader = new EventReader();
     let isWhole = false;
-    return watchEnd(() => ({
+    return transform(() => ({
       source: answer,
-      map: (bytes) => {
+      transform: (bytes) => {
         const events = reader.push(bytes);
         isWhole ||= events.at(-1) === "[DONE]";
         return events;
@@ -141,7 +141,7 @@ interface Asked {
 }
 
 const bytesOf = (answer: IncomingAnswer): AsyncGenerator<Buffer> =>
-  watchEnd(() => ({ source: answer, map: (bytes) => bytes, onEnd: () => answer.leave(false) }));
+  transform(() => ({ source: answer, transform: (bytes) => bytes, onEnd: () => answer.leave(false) }));
 
 function dispatcherFor(
   { Agent, ProxyAgent }: Undici,

@@ -1,4 +1,4 @@
-import { EngineError } from "@parley/inference";
+import { EngineError, FailedAfter, transform } from "@parley/inference";
 import type { EngineEvent, EngineUsage } from "@parley/inference";
 import type { Meter } from "../metering/meter.ts";
 import { joinTexts } from "./join-texts.ts";
@@ -20,16 +20,17 @@ export interface RelayOptions {
 }
 
 /**
- * The one loop that an answer passes through: each event is counted, checked and made a part of a chunk. At the end the
- * meter is told how the answer ended, unless its reader leaves.
+ * What an answer passes through: each event is counted, checked and made a part of a chunk. At the end the meter is told how the
+ * answer ended, unless its reader leaves. What came before a failure is passed on first.
  * @throws what the engine throws, and {EngineError} `protocol` for events that the contract does not allow, both explained
  */
-export async function* relayAnswer(
+export const relayAnswer = (
   events: AsyncIterable<readonly EngineEvent[]>,
   { meter, chunks, isCollected, explain }: RelayOptions,
-): AsyncGenerator<AnswerBatch> {
-  try {
-    for await (const batch of events) {
+): AsyncGenerator<AnswerBatch> =>
+  transform(() => ({
+    source: events[Symbol.asyncIterator](),
+    transform: (batch) => {
       const choices: ChunkChoice[] = [];
       try {
         for (const event of isCollected ? joinTexts(batch) : batch) {
@@ -37,18 +38,25 @@ export async function* relayAnswer(
           chunks.push(event, choices);
           if (event.kind === "finish") meter.endChoice();
         }
-      } finally {
-        // What came before a failure is passed on first.
-        if (choices.length > 0) yield { choices };
+      } catch (error) {
+        throw new FailedAfter(asBatch(choices), error);
       }
-    }
-    chunks.end();
-    if (!meter.usage) throw new EngineError("protocol", "the engine sent nothing");
-    yield { choices: [], usage: meter.usage };
-    meter.complete();
-  } catch (error) {
-    const shown = explain(error);
-    meter.fail(shown);
-    throw shown;
-  }
-}
+      return asBatch(choices);
+    },
+    flush: () => {
+      chunks.end();
+      if (!meter.usage) throw new EngineError("protocol", "the engine sent nothing");
+      return { choices: [], usage: meter.usage };
+    },
+    onEnd: (isWhole) => {
+      if (isWhole) meter.complete();
+    },
+    explain: (error) => {
+      const shown = explain(error);
+      meter.fail(shown);
+      return shown;
+    },
+  }));
+
+const asBatch = (choices: readonly ChunkChoice[]): AnswerBatch | undefined =>
+  choices.length > 0 ? { choices } : undefined;

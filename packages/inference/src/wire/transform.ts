@@ -1,0 +1,181 @@
+type Source<S> = Pick<AsyncIterator<S>, "next" | "return">;
+
+/** What happens to the values of a source on their way to a reader. */
+export interface Transformer<S, T> {
+  readonly source: Source<S>;
+  /** Makes the value that is passed on. undefined: there is none, and the next one is read. @throws {FailedAfter} in the middle of a value */
+  readonly transform: (value: S) => T | undefined;
+  /** Whether nothing more of the source is wanted. It is asked after each value. */
+  readonly isDone?: () => boolean;
+  /** Makes the last value, when the source has ended by itself or nothing more of it is wanted. */
+  readonly flush?: () => Promise<T | undefined> | T | undefined;
+  /** Called once: when everything was passed on, when something has failed, or when the reader has left. */
+  readonly onEnd?: (isWhole: boolean, failure?: unknown) => void;
+  /** Returns the error that is thrown instead of a failure, or a promise of it. */
+  readonly explain?: (failure: unknown) => unknown;
+}
+
+/** `transform` has failed in the middle of a value. What it had made by then is passed on before the failure is thrown. */
+export class FailedAfter extends Error {
+  readonly made: unknown;
+
+  /** @param cause the failure */
+  constructor(made: unknown, cause: unknown) {
+    super("failed in the middle of a value", { cause });
+    this.made = made;
+  }
+}
+
+/**
+ * Passes on the values of a source, transformed, to a reader that asks for one at a time. It does what an async generator with one loop does. A
+ * generator needs several promises for each value; a row of these, in which each one reads the one before, needs one altogether.
+ * @param begin opens the source when the first value is asked for. Its errors are not explained
+ */
+export const transform = <S, T>(begin: () => Promise<Transformer<S, T>> | Transformer<S, T>): AsyncGenerator<T> =>
+  new Transformed(begin);
+
+type Result<T> = IteratorResult<T, void>;
+
+const over: Result<never> = { done: true, value: undefined };
+
+class Transformed<S, T> implements AsyncGenerator<T> {
+  readonly #begin: () => Promise<Transformer<S, T>> | Transformer<S, T>;
+  #beginning: Promise<void> | undefined;
+  #transformer: Transformer<S, T> | undefined;
+  /** The next one of the row. What this one makes goes straight through it. */
+  #reader: Transformed<T, unknown> | undefined;
+  #failure: { readonly error: unknown } | undefined;
+  #isFlushed = false;
+  #isOver = false;
+
+  constructor(begin: () => Promise<Transformer<S, T>> | Transformer<S, T>) {
+    this.#begin = begin;
+  }
+
+  next(): Promise<Result<T>> {
+    // Without a reader in the row, the result is this one's own.
+    return Promise.resolve(this.#next() as Promise<Result<T>> | Result<T>);
+  }
+
+  async return(): Promise<Result<T>> {
+    await this.#beginning?.catch(() => undefined);
+    if (this.#isOver) return over;
+    try {
+      await this.#transformer?.source.return?.();
+    } finally {
+      this.#end(false);
+    }
+    return over;
+  }
+
+  async throw(error: unknown): Promise<Result<T>> {
+    await this.return();
+    throw error;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return();
+  }
+
+  /** The next result of the last one of the row, or a promise of it. */
+  #next(): unknown {
+    const transformer = this.#transformer;
+    if (this.#isOver) return this.#give(over);
+    if (transformer === undefined) return this.#open();
+    if (this.#failure !== undefined) return this.#giveLater(this.#fail(this.#failure.error, transformer));
+    if (this.#isFlushed) return this.#give(this.#finish());
+    if (transformer.isDone?.() === true) return this.#giveLater(this.#flush(transformer, true));
+    const { source } = transformer;
+    if (!(source instanceof Transformed)) return source.next().then(this.#take, this.#takeFailure);
+    source.#reader = this;
+    return source.#next();
+  }
+
+  async #open(): Promise<unknown> {
+    const begin = async (): Promise<void> => void (this.#transformer = await this.#begin());
+    this.#beginning = begin();
+    try {
+      await this.#beginning;
+    } catch (error) {
+      this.#isOver = true;
+      return this.#giveLater(Promise.reject(error));
+    } finally {
+      this.#beginning = undefined;
+    }
+    return this.#next();
+  }
+
+  readonly #take = (result: Result<S>): unknown => (result.done ? this.#takeEnd() : this.#takeValue(result.value));
+
+  #takeValue(value: S): unknown {
+    const transformer = this.#transformer;
+    if (transformer === undefined || this.#isOver) return this.#give(over);
+    let made: T | undefined;
+    try {
+      made = transformer.transform(value);
+    } catch (error) {
+      if (!(error instanceof FailedAfter)) return this.#giveLater(this.#fail(error, transformer));
+      this.#failure = { error: error.cause };
+      made = error.made as T | undefined; // what its own transform has made
+    }
+    if (made === undefined) return this.#next();
+    const reader = this.#reader;
+    return reader === undefined ? { done: false, value: made } : reader.#takeValue(made);
+  }
+
+  #takeEnd(): unknown {
+    const transformer = this.#transformer;
+    if (transformer === undefined || this.#isOver) return this.#give(over);
+    return this.#giveLater(this.#flush(transformer, false));
+  }
+
+  readonly #takeFailure = (failure: unknown): unknown => this.#giveLater(this.#fail(failure));
+
+  /** Hands a result to the next one of the row. */
+  #give(result: Result<T>): unknown {
+    return this.#reader === undefined ? result : this.#reader.#take(result);
+  }
+
+  #giveLater(result: Promise<Result<T>>): unknown {
+    return this.#reader === undefined ? result : result.then(this.#reader.#take, this.#reader.#takeFailure);
+  }
+
+  async #flush(transformer: Transformer<S, T>, isSourceOpen: boolean): Promise<Result<T>> {
+    this.#isFlushed = true;
+    let last: T | undefined;
+    try {
+      if (isSourceOpen) await transformer.source.return?.();
+      last = await transformer.flush?.();
+    } catch (error) {
+      return this.#fail(error);
+    }
+    return last === undefined ? this.#finish() : { done: false, value: last };
+  }
+
+  #finish(): Result<T> {
+    this.#end(true);
+    return over;
+  }
+
+  /** @param opened a transformer whose source is still open */
+  async #fail(failure: unknown, opened?: Transformer<S, T>): Promise<never> {
+    const explain = this.#transformer?.explain;
+    try {
+      await opened?.source.return?.();
+    } catch {
+      // The first failure is the one that is thrown.
+    }
+    this.#end(false, failure);
+    throw explain ? await explain(failure) : failure;
+  }
+
+  #end(isWhole: boolean, failure?: unknown): void {
+    const isFirst = !this.#isOver;
+    this.#isOver = true;
+    if (isFirst) this.#transformer?.onEnd?.(isWhole, failure);
+  }
+}
