@@ -16,4 +16,4 @@ export function readCapture(name: string, set: "vllm-0.32.0" | "vllm-0.32.0-chat
 
 /** The data of the events of a captured stream; the note that some were left out is no event. */
 export const eventsOf = (name: string): readonly string[] =>
-  new EventReader().push(new TextEncoder().encode(`${readCapture(name).body}\n\n`));
+  new EventReader().push(Buffer.from(`${readCapture(name).body}\n\n`));
