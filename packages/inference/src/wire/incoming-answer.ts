@@ -50,25 +50,10 @@ export class IncomingAnswer implements Dispatcher.DispatchHandler {
   }
 
   /** Resolves with the next bytes. @throws what the connection died of, or the signal's reason */
-  async next(): Promise<IteratorResult<Buffer, undefined>> {
-    if (!this.#isDue) {
-      this.#waits.count += 1;
-      await new Promise<void>((resolve) => (this.#wake = resolve));
-      this.#waits.count -= 1;
-    }
-    const [first, ...rest] = this.#chunks;
-    if (!first) {
-      if (this.#failure !== undefined) throw this.#failure;
-      return { done: true, value: undefined };
-    }
-    this.#chunks = [];
-    this.#size = 0;
-    this.#isBegun = true;
-    this.#isDue = this.#isOver;
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    if (this.#controller?.paused === true) this.#controller.resume();
-    return { done: false, value: rest.length === 0 ? first : Buffer.concat([first, ...rest]) };
+  next(): Promise<IteratorResult<Buffer, undefined>> {
+    this.#waits.count += 1;
+    const due = this.#isDue ? Promise.resolve() : new Promise<void>((resolve) => (this.#wake = resolve));
+    return due.then(this.#take);
   }
 
   /**
@@ -115,6 +100,23 @@ export class IncomingAnswer implements Dispatcher.DispatchHandler {
     this.#end(error);
     this.#status.reject(error);
   }
+
+  readonly #take = (): IteratorResult<Buffer, undefined> => {
+    this.#waits.count -= 1;
+    const [first, ...rest] = this.#chunks;
+    if (!first) {
+      if (this.#failure !== undefined) throw this.#failure;
+      return { done: true, value: undefined };
+    }
+    this.#chunks = [];
+    this.#size = 0;
+    this.#isBegun = true;
+    this.#isDue = this.#isOver;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#controller?.paused === true) this.#controller.resume();
+    return { done: false, value: rest.length === 0 ? first : Buffer.concat([first, ...rest]) };
+  };
 
   #end(failure: unknown): void {
     this.#isOver = true;

@@ -24,24 +24,27 @@ export class EventSink implements Disposable {
   readonly #response: ServerResponse;
   readonly #slowReaderMs: number;
   readonly #signal: AbortSignal;
-  readonly #keepAliveTimer: NodeJS.Timeout;
+  readonly #keepAliveMs: number;
+  #keepAliveTimer: NodeJS.Timeout;
+  /** When something was written last. */
+  #writtenAt = performance.now();
   /** False for a client of HTTP/1.0, which takes what comes until the connection ends. */
   readonly #isChunked: boolean;
   /** Events that are written at the end of this round of the event loop. */
   #waiting = "";
-  #due: NodeJS.Immediate | undefined;
 
   /** The status line is sent with the first event, or by `sendHead`. The signal ends a wait for the reader. */
   constructor(response: ServerResponse, { keepAliveMs, slowReaderMs }: SinkTimings, signal: AbortSignal) {
     this.#response = response;
     this.#slowReaderMs = slowReaderMs;
+    this.#keepAliveMs = keepAliveMs;
     this.#signal = signal;
     response.writeHead(200, head);
     // Node writes a chunk as four strings, which takes longer than making the chunk. Here a chunk is one string.
     this.#isChunked = response.chunkedEncoding;
     response.chunkedEncoding = false;
     response.on("timeout", () => response.socket?.resetAndDestroy());
-    this.#keepAliveTimer = setTimeout(() => this.#comment(), keepAliveMs);
+    this.#keepAliveTimer = setTimeout(this.#keepAlive, keepAliveMs);
   }
 
   /** Sends the status line alone, where an event is not there yet. */
@@ -55,11 +58,23 @@ export class EventSink implements Disposable {
    */
   write(events: string): Promise<void> | undefined {
     this.#assertRead();
+    if (this.#waiting === "") writeLater(this);
     this.#waiting += events;
-    this.#due ??= setImmediate(() => this.#flush());
     if (this.#response.writableLength + this.#waiting.length <= maxBufferedBytes) return undefined;
-    this.#flush();
+    this.flush();
     return waitForReader(this.#response, { slowReaderMs: this.#slowReaderMs, signal: this.#signal });
+  }
+
+  /** Writes what waits. */
+  flush(): void {
+    const events = this.#take();
+    // Its reader may have left since they were to be written.
+    if (events === "" || this.#response.destroyed) return;
+    // Node would do the same, and end it by a function of the next tick.
+    const { socket } = this.#response;
+    socket?.cork();
+    this.#response.write(this.#chunk(events));
+    socket?.uncork();
   }
 
   /** Writes the last events and ends. */
@@ -70,24 +85,18 @@ export class EventSink implements Disposable {
   }
 
   #assertRead(): void {
-    this.#keepAliveTimer.refresh();
+    this.#writtenAt = performance.now();
     if (this.#response.destroyed) throw new HangUp();
   }
 
-  #comment(): void {
-    if (this.#response.writableLength === 0) this.#response.write(this.#chunk(keepAlive));
-    this.#keepAliveTimer.refresh();
-  }
-
-  #flush(): void {
-    const events = this.#take();
-    // Its reader may have left since they were to be written.
-    if (!this.#response.destroyed) this.#response.write(this.#chunk(events));
-  }
+  readonly #keepAlive = (): void => {
+    const silentMs = performance.now() - this.#writtenAt;
+    const isDue = silentMs >= this.#keepAliveMs;
+    if (isDue && this.#response.writableLength === 0) this.#response.write(this.#chunk(keepAlive));
+    this.#keepAliveTimer = setTimeout(this.#keepAlive, isDue ? this.#keepAliveMs : this.#keepAliveMs - silentMs);
+  };
 
   #take(): string {
-    clearImmediate(this.#due);
-    this.#due = undefined;
     const events = this.#waiting;
     this.#waiting = "";
     return events;
@@ -99,6 +108,21 @@ export class EventSink implements Disposable {
 
   [Symbol.dispose](): void {
     clearTimeout(this.#keepAliveTimer);
-    clearImmediate(this.#due);
+    this.#waiting = "";
   }
+}
+
+/** Streams that have something to write at the end of this round of the event loop. */
+let waiting: EventSink[] = [];
+
+/** One immediate writes for all streams. */
+function writeLater(sink: EventSink): void {
+  if (waiting.length === 0) setImmediate(flushAll);
+  waiting.push(sink);
+}
+
+function flushAll(): void {
+  const due = waiting;
+  waiting = [];
+  for (const sink of due) sink.flush();
 }
