@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { Tokenizer } from "@huggingface/tokenizers";
 import { array, assert, lorem, oneof, property, string } from "fast-check";
 import { expect, test } from "vitest";
@@ -41,4 +43,27 @@ test.each([
   const plain = new Tokenizer(other.file, config);
   const text = "One two\nthree  four";
   expect(openTokenizer({ tokenizer: other })(text)).toEqual(plain.encode(text, { add_special_tokens: false }).ids);
+});
+
+test("words come out the same when they are met again, also after more words than are kept", () => {
+  const words = Array.from({ length: 12_000 }, (_, at) => `w${at.toString(36)} été${at}`).join(" ");
+  expect(tokenize(words)).toEqual(expected(words));
+  expect(tokenize(words)).toEqual(expected(words));
+});
+
+/** A word of 13 characters or more is kept by V8 as a part of its text. */
+test("a long word that is kept does not keep its text", () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void; // as the flag defines it
+  const fill = " and so on".repeat(4000);
+  const letters = "abcdefghijklmnopqrstuvwxyz";
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  for (let at = 0; at < 300; at += 1) {
+    const word = Array.from({ length: 20 }, (_, place) => letters[(at * 7 + place * place + (at >> place)) % 26]);
+    tokenize(word.join("") + fill);
+  }
+  collect();
+  // The texts alone have 12 MB.
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(4e6);
 });
