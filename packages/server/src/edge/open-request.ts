@@ -25,15 +25,18 @@ export interface OpenRequestDeps {
  * request times out, when its key is disabled, or when the server shuts down. Every later stage listens to it.
  */
 export function openRequest({ requestTimeoutMs, shutdown, addressOf, nowMs }: OpenRequestDeps): Stage {
+  // One listener for all: adding one to a signal takes the longer, the more it has.
+  const running = new Set<AbortController>();
+  const endAll = (): void => running.forEach((controller) => controller.abort(shutdown.reason));
+  shutdown.addEventListener("abort", endAll, { once: true });
   return function openRequest(req, res) {
     const id = newRequestId();
     const controller = new AbortController();
     const timer = setTimeout(() => controller.abort(timeoutError(requestTimeoutMs)), requestTimeoutMs);
-    const onShutdown = (): void => controller.abort(shutdown.reason);
-    shutdown.addEventListener("abort", onShutdown);
+    running.add(controller);
     res.on("close", () => {
       clearTimeout(timer);
-      shutdown.removeEventListener("abort", onShutdown);
+      running.delete(controller);
       if (!res.writableFinished) controller.abort(new HangUp());
     });
     const { method = "" } = req;

@@ -103,7 +103,10 @@ export class LedgerRecorder implements AsyncDisposable {
     const running: Running = { request, usage: undefined, isWritten: true };
     this.#running.add(running);
     return {
-      count: (usage) => void Object.assign(running, { usage, isWritten: false }),
+      count: (usage) => {
+        running.usage = usage;
+        running.isWritten = false;
+      },
       close: (outcome, errorCode) => this.#close(running, outcome, errorCode),
     };
   }
