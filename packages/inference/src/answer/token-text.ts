@@ -3,7 +3,8 @@ const mostCodes = 32;
 
 /** Decodes the bytes of tokens, which may end inside a character. A wrong byte becomes U+FFFD. */
 export class TokenText {
-  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  /** Made for the first token that is not short ASCII. Many streams have none, and it takes memory. */
+  #decoder: InstanceType<typeof TextDecoder> | undefined;
   /** Whether the bytes so far end with a whole character. False also where this is not known. */
   #isWhole = true;
 
@@ -13,12 +14,13 @@ export class TokenText {
     const isAscii = bytes.every((byte) => byte < 0x80);
     if (this.#isWhole && isAscii && bytes.length <= mostCodes) return String.fromCharCode(...bytes);
     this.#isWhole = isAscii;
+    this.#decoder ??= new TextDecoder("utf-8", { ignoreBOM: true });
     return this.#decoder.decode(Uint8Array.from(bytes), { stream: true });
   }
 
   /** No more bytes follow: what is incomplete becomes U+FFFD. */
   flush(): string {
     this.#isWhole = true;
-    return this.#decoder.decode();
+    return this.#decoder?.decode() ?? "";
   }
 }
