@@ -1,5 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { readInTurn } from "./read-turns.ts";
 import { IncomingAnswer, gatherMs } from "./incoming-answer.ts";
 
 interface Opened {
@@ -163,4 +164,21 @@ describe("an answer that is left", () => {
     await wait(1100);
     expect(controller.aborted).toBe(true);
   });
+});
+
+test("bytes that are read before their turn has come do not end the answer", async () => {
+  const { answer, push } = open();
+  push("a");
+  expect(await answer.next()).toMatchObject({ value: Buffer.from("a") });
+  push("b"); // to be read after 50 ms
+  readInTurn(() => undefined);
+  const end = performance.now() + 60;
+  while (performance.now() < end);
+  for (let other = 0; other < 20; other += 1) readInTurn(() => undefined);
+  push("x".repeat(64 * 1024)); // to be read at once, in a later round
+  expect((await answer.next()).value).toHaveLength(64 * 1024 + 1);
+  const next = answer.next();
+  await wait(20);
+  push("c");
+  expect(await next).toMatchObject({ done: false });
 });

@@ -1,4 +1,5 @@
 import type { Dispatcher } from "undici";
+import { readInTurn } from "./read-turns.ts";
 
 /** The milliseconds between two reads of an answer that is wanted whole. */
 export const gatherMs = 50;
@@ -30,6 +31,8 @@ export class IncomingAnswer implements Dispatcher.DispatchHandler {
   #size = 0;
   #isBegun = false;
   #isDue = false;
+  /** It waits for its turn to be read. */
+  #isLate = false;
   #isOver = false;
   #isLeft = false;
   #failure: unknown;
@@ -88,7 +91,8 @@ export class IncomingAnswer implements Dispatcher.DispatchHandler {
     this.#size += chunk.length;
     const isFull = this.#size >= mostWaiting;
     if (isFull) controller.pause();
-    if (!this.#isWhole || !this.#isBegun || isFull) this.#becomeDue();
+    if (this.#isDue || this.#isLate) return;
+    if (!this.#isWhole || !this.#isBegun || isFull) this.#becomeDueInTurn();
     else this.#timer ??= setTimeout(this.#becomeDue, gatherMs);
   }
 
@@ -126,7 +130,15 @@ export class IncomingAnswer implements Dispatcher.DispatchHandler {
     this.#becomeDue();
   }
 
+  #becomeDueInTurn(): void {
+    this.#isLate = true;
+    readInTurn(this.#becomeDue);
+  }
+
   readonly #becomeDue = (): void => {
+    this.#isLate = false;
+    // Whoever was late may have been read by then.
+    if (this.#chunks.length === 0 && !this.#isOver) return;
     this.#isDue = true;
     this.#wake?.();
   };

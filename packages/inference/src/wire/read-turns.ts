@@ -1,0 +1,30 @@
+/** For so many milliseconds of a round of the event loop, whatever arrives is read at once. */
+const roundMs = 50;
+/** Of what arrives later in a round, so many answers are read in each of the next ones. */
+const mostLate = 16;
+
+let startedMs: number | undefined;
+const late: (() => void)[] = [];
+
+/**
+ * Reads an answer whose bytes have arrived: at once, or in a later round of the event loop if this one has already lasted long. libuv goes on
+ * reading for as long as 1,024 connections have something to read. With more busy streams than that, nobody else would be served:
+ * no connection would be accepted, and no hang-up noticed.
+ */
+export function readInTurn(read: () => void): void {
+  if (startedMs === undefined) {
+    startedMs = performance.now();
+    setImmediate(endRound);
+  }
+  if (performance.now() - startedMs < roundMs) read();
+  else late.push(read);
+}
+
+function endRound(): void {
+  startedMs = undefined;
+  const due = late.splice(0, mostLate);
+  for (const read of due) read();
+  if (late.length === 0) return;
+  startedMs = performance.now();
+  setImmediate(endRound);
+}
