@@ -7,9 +7,9 @@ let startedMs: number | undefined;
 const late: (() => void)[] = [];
 
 /**
- * Reads an answer whose bytes have arrived: at once, or in a later round of the event loop if this one has already lasted long. libuv goes on
- * reading for as long as 1,024 connections have something to read. With more busy streams than that, nobody else would be served:
- * no connection would be accepted, and no hang-up noticed.
+ * Reads an answer whose bytes have arrived. It does so at once, or in a later round of the event loop if this one has lasted long.
+ * Without this, libuv would go on reading while 1,024 connections have something to read. Meanwhile no connection would be accepted,
+ * and no hang-up noticed.
  */
 export function readInTurn(read: () => void): void {
   if (startedMs === undefined) {

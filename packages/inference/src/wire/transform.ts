@@ -27,8 +27,8 @@ export class FailedAfter extends Error {
 }
 
 /**
- * Passes on the values of a source, transformed, to a reader that asks for one at a time. It does what an async generator with one loop does. A
- * generator needs several promises for each value; a row of these, in which each one reads the one before, needs one altogether.
+ * Transforms the values of a source for a reader that asks for one at a time. It behaves like an async generator with one loop. Such a generator
+ * needs several promises for each value. Where one of these reads another, both together need one.
  * @param begin opens the source when the first value is asked for. Its errors are not explained
  */
 export const transform = <S, T>(begin: () => Promise<Transformer<S, T>> | Transformer<S, T>): AsyncGenerator<T> =>
@@ -81,7 +81,7 @@ class Transformed<S, T> implements AsyncGenerator<T> {
     await this.return();
   }
 
-  /** The next result of the last one of the row, or a promise of it. */
+  /** @returns what the last one of the row makes of the next value, or a promise of it */
   #next(): unknown {
     const transformer = this.#transformer;
     if (this.#isOver) return this.#give(over);

@@ -70,7 +70,7 @@ export class EventSink implements Disposable {
     const events = this.#take();
     // Its reader may have left since they were to be written.
     if (events === "" || this.#response.destroyed) return;
-    // Node would do the same, and end it by a function of the next tick.
+    // Node would cork it, too, and uncork it in the next tick.
     const { socket } = this.#response;
     socket?.cork();
     this.#response.write(this.#chunk(events));
@@ -115,7 +115,7 @@ export class EventSink implements Disposable {
 /** Streams that have something to write at the end of this round of the event loop. */
 let waiting: EventSink[] = [];
 
-/** One immediate writes for all streams. */
+/** All streams share one immediate. */
 function writeLater(sink: EventSink): void {
   if (waiting.length === 0) setImmediate(flushAll);
   waiting.push(sink);
