@@ -11,7 +11,7 @@ export function openTokenizer({ tokenizer }: Pick<ModelFolder, "tokenizer">): (t
 /** The members of the library's objects that are used here. TypeScript cannot resolve the library's own declarations of them. */
 interface Encoder {
   readonly pre_tokenizer: PreTokenizer | null;
-  /** Encodes each word by itself. */
+  /** Turns each word into tokens, whatever the words around it are. */
   readonly model: { encode: (words: readonly string[]) => string[] };
 }
 
@@ -29,8 +29,8 @@ const mostWords = 10_000;
 const mostCharacters = 32;
 
 /**
- * Keeps the tokens of the words that were met, where a byte-level tokenizer spells each word and encodes it by itself. Both together take
- * most of the time of a prompt.
+ * Caches the tokens of each word, if the tokenizer is a byte-level one, which encodes every word by itself. Spelling and encoding words
+ * takes most of the time that a prompt needs.
  */
 function rememberWords({ pre_tokenizer, model }: Encoder): void {
   const steps = pre_tokenizer?.tokenizers;
@@ -61,7 +61,7 @@ const isPlainSpeller = ({ config, use_regex, add_prefix_space }: PreTokenizer): 
 
 const printable = /^[\n -~]*$/;
 
-/** A word is a part of its text, which would stay in memory for as long as a cache has the word. The text has no half surrogate pair. */
+/** V8 stores a long word as a reference to its text. Cached as it is, the word would keep the whole text in memory. */
 const copyOf = (word: string): string => Buffer.from(word).toString();
 
 /** In printable ASCII, only blanks and line breaks are spelled differently. The library looks up each byte, which takes much longer. */

@@ -67,7 +67,7 @@ async function* runMany(signal: AbortSignal, begin: BeginChoices): AsyncGenerato
   }
 }
 
-/** What came before a failure is passed on first. Once the reader is done, leaving the stream stops the engine. */
+/** Passes on what came before a failure, and then throws it. When the reader needs nothing more, it closes the stream, which stops the engine. */
 const readChoice = <T>(
   signal: AbortSignal,
   begin: () => Promise<OpeningChoice>,

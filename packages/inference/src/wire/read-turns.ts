@@ -1,6 +1,6 @@
-/** For so many milliseconds of a round of the event loop, whatever arrives is read at once. */
+/** What arrives in the first milliseconds of a round of the event loop is read at once. */
 const roundMs = 50;
-/** Of what arrives later in a round, so many answers are read in each of the next ones. */
+/** The rest waits. Each of the next rounds reads this many answers of it. */
 const mostLate = 16;
 
 let startedMs: number | undefined;

@@ -11,7 +11,7 @@ export interface Transformer<S, T> {
   readonly flush?: () => Promise<T | undefined> | T | undefined;
   /** Called once: when everything was passed on, when something has failed, or when the reader has left. */
   readonly onEnd?: (isWhole: boolean, failure?: unknown) => void;
-  /** Returns the error that is thrown instead of a failure, or a promise of it. */
+  /** Returns the error to throw in place of a failure, or a promise of that error. */
   readonly explain?: (failure: unknown) => unknown;
 }
 
@@ -29,7 +29,7 @@ export class FailedAfter extends Error {
 /**
  * Transforms the values of a source for a reader that asks for one at a time. It behaves like an async generator with one loop. Such a generator
  * needs several promises for each value. Where one of these reads another, both together need one.
- * @param begin opens the source when the first value is asked for. Its errors are not explained
+ * @param begin opens the source when the first value is asked for. What it throws is thrown unchanged, without `explain`
  */
 export const transform = <S, T>(begin: () => Promise<Transformer<S, T>> | Transformer<S, T>): AsyncGenerator<T> =>
   new Transformed(begin);
@@ -53,7 +53,7 @@ class Transformed<S, T> implements AsyncGenerator<T> {
   }
 
   next(): Promise<Result<T>> {
-    // Without a reader in the row, the result is this one's own.
+    // Nothing in the row reads this one, so the result is its own.
     return Promise.resolve(this.#next() as Promise<Result<T>> | Result<T>);
   }
 
