@@ -12,10 +12,10 @@ const neededNode = 24;
 /** What the server's Node is started with, see docs/guides/services.md. */
 const serverFlags = JSON.parse(readFileSync(join(root, "packages/server/src/node-flags.json"), "utf8"));
 
-/** What each verb runs, and whether it needs the development packages. */
+/** What each verb runs, whether it needs the development packages, and whether it runs the bundle of the server. */
 const verbs = {
-  start: { command: ["node", ...serverFlags, cli, "start"], isDevelopment: false },
-  parley: { command: ["node", ...serverFlags, cli], isDevelopment: false },
+  start: { command: ["node", ...serverFlags, cli, "start"], isDevelopment: false, isBundled: true },
+  parley: { command: ["node", ...serverFlags, cli], isDevelopment: false, isBundled: true },
   dev: { command: ["node", ...serverFlags, "--watch", cli, "start"], isDevelopment: false },
   generate: { command: ["node", join(root, "repo/generate.ts")], isDevelopment: true },
   "contract:diff": { command: ["node", join(root, "ci/contract-diff/main.ts")], isDevelopment: true },
@@ -42,7 +42,9 @@ const verb = verbs[name];
 if (!verb) fail(`There is no "${name ?? ""}".${suggestion(name)} There are: ${Object.keys(verbs).join(", ")}.`);
 
 install(verb.isDevelopment);
-run([findNode(), ...verb.command.slice(1), ...args]);
+const node = findNode();
+if (verb.isBundled) await bundle(node);
+run([node, ...verb.command.slice(1), ...args]);
 
 /** Once per lock file: `start` without the development packages, so that a first answer does not wait for them. */
 function install(isDevelopment) {
@@ -77,6 +79,14 @@ function findNode() {
       `Parley needs Node ${neededNode}, and there is none for this platform in the registry: install Node ${neededNode} or newer.`,
     );
   return found;
+}
+
+/** After each change of the sources. It takes a second, and every start after it is faster. If it fails, it says so, and the sources are run. */
+async function bundle(node) {
+  const folder = new URL("packages/server/src/bundle/", import.meta.url);
+  const { freshBundle } = await import(new URL("fresh-bundle.mjs", folder).href);
+  if (freshBundle() === undefined)
+    spawnSync(node, [fileURLToPath(new URL("main.ts", folder))], { stdio: ["ignore", 2, 2] });
 }
 
 function majorOf(node) {

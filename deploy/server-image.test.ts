@@ -66,6 +66,13 @@ describe.skipIf(!hasDocker())("the image in a container (it would run with a Doc
     expect(await response.json()).toMatchObject({ object: "chat.completion" });
   });
 
+  test("runs the server from a bundle of its own sources, and has no bundler", async () => {
+    const look =
+      'import("/parley/packages/server/src/bundle/fresh-bundle.mjs").then((it) => console.log(it.freshBundle()))';
+    expect(await docker("exec", id, "node", "-e", look)).toMatch(/^\/parley\/packages\/server\/dist\/program-/);
+    expect(await docker("exec", id, "find", "/parley", "-name", "*rolldown*", "-not", "-path", "*/dist/*")).toBe("");
+  });
+
   test("has no tests, no training and no weights in a second form in it", async () => {
     const files = await docker("exec", id, "find", "/parley", "-not", "-path", "*/node_modules/*", "-type", "f");
     expect(files.split("\n").filter((file) => /\.test\.ts$|\/training\/|\.safetensors$/.test(file))).toEqual([]);

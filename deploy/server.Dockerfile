@@ -3,7 +3,7 @@
 # `ci/images.ts` pins the base; Dagger and the host runner pass it on.
 ARG BASE=node:24-bookworm-slim
 
-FROM ${BASE} AS packages
+FROM ${BASE} AS installed
 WORKDIR /parley
 COPY package.json pnpm-lock.yaml pnpm-workspace.yaml .pnpmfile.cjs ./
 COPY packages/inference/package.json packages/inference/
@@ -25,10 +25,19 @@ COPY packages/server/src packages/server/src
 # Tests, training, and weights in a second form that somebody made here.
 RUN find . \( -name "*.test.ts" -o -name "*.safetensors" \) -delete && rm -rf demo-models/corpus demo-models/training
 
+FROM installed AS bundled
+COPY --from=files /parley ./
+RUN node packages/server/src/bundle/main.ts
+
+# Without the bundler.
+FROM installed AS packages
+RUN find . \( -name "*rolldown*" -o -name "@oxc-project*" \) -prune -exec rm -rf {} +
+
 FROM ${BASE}
 WORKDIR /parley
 COPY --from=packages /parley ./
 COPY --from=files /parley ./
+COPY --from=bundled /parley/packages/server/dist packages/server/dist
 RUN install --directory --owner node /data node_modules/.cache
 USER node
 # Compiles the code once, for every start.

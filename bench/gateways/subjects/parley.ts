@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { nodeFlags } from "@parley/server/testing";
+import { bundleServer, nodeFlags } from "@parley/server/testing";
 import { freePort } from "./free-port.ts";
 import type { SimulatedEngine } from "../../native/start-engine.ts";
 import { startProgram } from "./start-program.ts";
@@ -30,6 +30,7 @@ const parley = (protocol: "chat" | "completions", title: string): SubjectKind =>
   title,
   missing: () => undefined,
   start: async (engine, folder) => {
+    await bundleServer();
     const remote = { urls: [engine.url], tokenizer: modelFolder, protocol };
     const model = { engine: "remote", slots: 20_000, default_reasoning_effort: "none", remote };
     writeFileSync(join(folder, "parley.yaml"), JSON.stringify({ models: { "model-1-mini": model } }));

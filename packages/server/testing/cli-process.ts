@@ -8,7 +8,7 @@ import { until } from "./until.ts";
 /** Of every server's Node. */
 export const nodeFlags: readonly string[] = flags;
 
-const program = fileURLToPath(new URL("../src/cli/main.mjs", import.meta.url));
+const ownProgram = fileURLToPath(new URL("../src/cli/main.mjs", import.meta.url));
 
 export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;
@@ -16,6 +16,8 @@ export interface CliOptions {
   readonly cwd?: string;
   /** What runs the program, in front of it: `["bash", "-c", …]`. */
   readonly wrapper?: readonly string[];
+  /** The program of another copy of the tree. */
+  readonly program?: string;
 }
 
 export interface CliResult {
@@ -32,7 +34,7 @@ export class CliProcess implements AsyncDisposable {
   stderr = "";
   readonly #ended: Promise<unknown>;
 
-  constructor(args: readonly string[], { env = {}, cwd, wrapper = [] }: CliOptions = {}) {
+  constructor(args: readonly string[], { env = {}, cwd, wrapper = [], program = ownProgram }: CliOptions = {}) {
     const [command = "", ...rest] = [...wrapper, process.execPath, ...nodeFlags, program, ...args];
     // Nothing of the machine's own environment may decide a test.
     const { PATH = "", HOME = "" } = process.env;

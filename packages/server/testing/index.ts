@@ -1,6 +1,7 @@
 export type { KeyStore, StoredKey } from "../src/auth/key-store.ts";
 export type { LimitStore } from "../src/limits/limit-store.ts";
 export type { UsageLedger } from "../src/metering/usage-ledger.ts";
+export { bundleServer } from "./bundle-server.ts";
 export { nodeFlags, CliProcess, parley } from "./cli-process.ts";
 export type { CliOptions, CliResult } from "./cli-process.ts";
 export { assertCase, findViolations } from "./contracts/contract-case.ts";

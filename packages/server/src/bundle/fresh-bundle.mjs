@@ -1,0 +1,22 @@
+// Plain JavaScript for any version of Node: the launcher and `cli/main.mjs` read it before any TypeScript.
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const bundleFolder = fileURLToPath(new URL("../../dist", import.meta.url));
+export const manifestFile = join(bundleFolder, "bundle.json");
+
+export function freshBundle() {
+  try {
+    const { entry, writtenSeconds, sources } = JSON.parse(readFileSync(manifestFile, "utf8"));
+    const isSame = ([path, seconds, size]) => {
+      const now = statSync(join(bundleFolder, path));
+      return secondsOf(now.mtimeMs) === seconds && now.size === size && seconds < writtenSeconds;
+    };
+    return sources.every(isSame) ? join(bundleFolder, entry) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export const secondsOf = (ms) => Math.floor(ms / 1000);

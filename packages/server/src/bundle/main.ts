@@ -1,0 +1,19 @@
+import { stripVTControlCharacters } from "node:util";
+
+// What `launch.mjs` runs before a start, and the image once. If it fails, the server is run from its sources.
+
+try {
+  const { writeBundle } = await import("./write-bundle.ts");
+  await writeBundle();
+} catch (error) {
+  // A bundler's error has a heading, and shows the place below.
+  const lines = (error instanceof Error ? error.message : String(error)).split("\n");
+  const reason = stripVTControlCharacters(
+    lines
+      .filter((line) => line.trim() !== "")
+      .slice(0, 2)
+      .join(" "),
+  );
+  process.stderr.write(`parley: The server could not be put into a few files, so it starts more slowly: ${reason}\n`);
+  process.exitCode = 1;
+}
