@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { findCycles } from "./cycles.ts";
-import { importsOf, valueImports } from "./imports.ts";
+import { importsOf, readWith, valueImports } from "./imports.ts";
 import { files, read } from "./tree.ts";
 
 /** The arrows between the packages, and the words that belong to one place. Tests may reach further than the code. */
@@ -50,6 +50,12 @@ test("nobody imports a file of another package, tests included: a package has ex
     .flatMap((path) => importsOf(path).map((target) => [path, target] as const))
     .filter(([path, target]) => packageOf(target) !== undefined && packageOf(target) !== packageOf(path));
   expect(strays.map(([path, target]) => `${path} → ${target}`)).toEqual([]);
+});
+
+test("a program reads nothing that runs in vitest only", () => {
+  const programs = sourcesIn("").filter((path) => /^(bench|ci|fuzz|repo)\//.test(path) && !path.includes("/test/"));
+  expect(programs).toEqual(expect.arrayContaining(["bench/vllm/serve.ts", "fuzz/serve.ts"]));
+  expect(programs.filter((path) => readWith(path).has("vitest"))).toEqual([]);
 });
 
 test("every folder at the top of the tree has a row in ARCHITECTURE.md", () => {

@@ -1,5 +1,5 @@
 import { dirname, join, normalize } from "node:path/posix";
-import { read } from "./tree.ts";
+import { files, read } from "./tree.ts";
 
 /** What a file imports, types included: paths from the root for its own tree, names for packages. */
 export const importsOf = (path: string): string[] =>
@@ -11,3 +11,28 @@ export const valueImports = (path: string): string[] =>
 
 const resolve = (path: string, target: string): string =>
   target.startsWith(".") ? normalize(join(dirname(path), target)) : target;
+
+/** The file behind what a package of ours exports: `@parley/inference/testing` → `packages/inference/testing/index.ts`. */
+function fileOf(target: string): string {
+  const [, name, path = ""] = /^@parley\/([^/]+)(\/.+)?$/.exec(target) ?? [];
+  if (name === undefined) return target;
+  const { exports } = JSON.parse(read(`packages/${name}/package.json`)) as {
+    readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
+  }; // of our own package
+  const file = exports[`.${path}`] ?? "";
+  return `packages/${name}/${typeof file === "string" ? file.slice(2) : file.default.slice(2)}`;
+}
+
+/** What a file of the tree exports from elsewhere. It is read as well. */
+const exportsFrom = (path: string): string[] =>
+  [...read(path).matchAll(/^export (?!type )[^;]*?from "([^"]+)"/gm)].map(([, target = ""]) => resolve(path, target));
+
+/** All that Node reads with these files, before anything is loaded on demand: files of the tree, and packages by their names. */
+export function readWith(...roots: readonly string[]): Set<string> {
+  const found = new Set(roots);
+  for (const path of found) {
+    if (!files.includes(path) || !path.endsWith(".ts")) continue;
+    for (const target of [...valueImports(path), ...exportsFrom(path)]) found.add(fileOf(target));
+  }
+  return found;
+}

@@ -1,33 +1,8 @@
 import { expect, test } from "vitest";
+import { readWith } from "./imports.ts";
 import { files, read } from "./tree.ts";
-import { valueImports } from "./imports.ts";
 
 /** What a start reads before `/health` answers, besides the driver of each model: every file and package costs it time. */
-
-const { exports } = JSON.parse(read("packages/inference/package.json")) as {
-  readonly exports: Readonly<Record<string, string>>;
-}; // of our own package
-
-/** What a file of the tree exports from elsewhere is read as well. */
-const exportsFrom = (path: string): string[] =>
-  [...read(path).matchAll(/^export (?!type )[^;]*?from "\.\/([^"]+)"/gm)].map(
-    ([, target = ""]) => `${path.slice(0, path.lastIndexOf("/"))}/${target}`,
-  );
-
-const fileOf = (target: string): string =>
-  target.startsWith("@parley/inference")
-    ? `packages/inference/${exports[`.${target.slice("@parley/inference".length)}`]?.slice(2)}`
-    : target;
-
-/** All that is read with these files: files of the tree, and packages by their names. */
-function readWith(...roots: readonly string[]): Set<string> {
-  const found = new Set(roots);
-  for (const path of found) {
-    if (!files.includes(path) || !path.endsWith(".ts")) continue;
-    for (const target of [...valueImports(path), ...exportsFrom(path)]) found.add(fileOf(target));
-  }
-  return found;
-}
 
 const start = readWith(...["program", "start", "run-server"].map((name) => `packages/server/src/cli/${name}.ts`));
 

@@ -1,5 +1,2 @@
-export { chatWell, chunk, done, replay, say } from "./chat-places.ts";
-export { open as openPlace, refuse as refusePlace } from "./remote-places.ts";
-export type { Place } from "./remote-places.ts";
 export { miniFolder, otherFolder, writeScriptedVllm } from "./start-scripted-vllm.ts";
 export { isAlive, until } from "./until.ts";

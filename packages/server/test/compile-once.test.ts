@@ -1,7 +1,8 @@
 import { schemaCompilations } from "@parley/inference";
 import { startTestServer, withKey } from "@parley/server/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { chatWell, miniFolder, openPlace, replay } from "@parley/inference/testing";
+import { miniFolder } from "@parley/inference/testing";
+import { chatWell, openPlace, replay } from "@parley/inference/testing/places";
 import { useServer } from "./use-server.ts";
 
 // The drivers of every engine run in this process, so that whatever any of them compiles is heard here. Only the scripted

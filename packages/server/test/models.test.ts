@@ -2,7 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { miniFolder, openPlace } from "@parley/inference/testing";
+import { miniFolder } from "@parley/inference/testing";
+import { openPlace } from "@parley/inference/testing/places";
 import { CliProcess, chatInit, say, startTestServer } from "@parley/server/testing";
 import type { ModelObject } from "../src/engines/model-object.ts";
 

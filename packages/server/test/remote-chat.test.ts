@@ -1,15 +1,7 @@
 import { describe, expect, test } from "vitest";
-import {
-  chatWell,
-  chunk,
-  done,
-  miniFolder,
-  openPlace,
-  refusePlace,
-  replay,
-  say as answer,
-} from "@parley/inference/testing";
-import type { Place } from "@parley/inference/testing";
+import { miniFolder } from "@parley/inference/testing";
+import { chatWell, chunk, done, openPlace, refusePlace, replay, say as answer } from "@parley/inference/testing/places";
+import type { Place } from "@parley/inference/testing/places";
 import { miniId, say, startTestServer } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
 
