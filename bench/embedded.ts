@@ -3,27 +3,32 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
+import { Command } from "commander";
 import { RequestSchemas, compileGrammars, defaultTimings, neutralSampling } from "@parley/inference";
 import { compileWanted } from "@parley/inference/compile-wanted";
 import { startEmbeddedEngine } from "@parley/inference/embedded";
 import type { ChildEngine, EngineRequest } from "@parley/inference";
+import { wholeNumber } from "./whole-number.ts";
 
 /**
  * Measures the embedded engine on the demonstration models: memory at rest, how fast a prompt is read, and how long a small
  * chat takes alone, beside the long prompt of another key, and beside three long prompts with a seed. Times are wall times of
  * this machine; `median (least to most)` of so many rounds.
  */
-const { values: options } = parseArgs({
-  options: {
-    rounds: { type: "string", default: "5" },
-    prompt: { type: "string", default: "8000" },
-    beside: { type: "string", default: "30000" },
-  },
-});
-const rounds = Number(options.rounds);
-const promptTokens = Number(options.prompt);
-const besideTokens = Number(options.beside);
+const {
+  rounds,
+  prompt: promptTokens,
+  beside: besideTokens,
+} = new Command("bench:embedded")
+  .description(
+    "Measures the embedded engine on the demonstration models: memory at rest, how fast a prompt is read, and how long a small " +
+      "chat takes alone and beside long prompts of another key.",
+  )
+  .option("--rounds <count>", "how often each is measured", wholeNumber, 5)
+  .option("--prompt <tokens>", "the prompt whose reading is timed", wholeNumber, 8000)
+  .option("--beside <tokens>", "the prompt of the other key", wholeNumber, 30_000)
+  .parse()
+  .opts<{ readonly rounds: number; readonly prompt: number; readonly beside: number }>();
 
 interface Asked {
   readonly key: string;

@@ -4,17 +4,25 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { parseArgs } from "node:util";
+import { Command } from "commander";
 import { bodyOf } from "./gateways/measure.ts";
 import { median } from "./gateways/report/result.ts";
 import { modelFolder } from "./gateways/subjects/subject.ts";
+import { wholeNumber } from "./whole-number.ts";
 
 /**
  * Measures the libraries alone at the work that the contract asks for a plain answer of 160 tokens, without any code of
  * Parley: the floor of `bench`'s row `plain`, on top of the copying of bytes, which is the row of bare Node. Each step runs in a
  * warm loop of its own, which is its best case. Prints processor time in µs: the median of all rounds, with the least and the most.
  */
-const { values: options } = parseArgs({ options: { rounds: { type: "string", default: "5" } } });
+const { rounds } = new Command("bench:floor")
+  .description(
+    "Measures the processor time of the libraries alone, at the work that a plain answer of 160 tokens takes: the least that " +
+      "bench's row plain can cost on top of bare Node.",
+  )
+  .option("--rounds <count>", "how often each step is measured", wholeNumber, 5)
+  .parse()
+  .opts<{ readonly rounds: number }>();
 
 const answerTokens = 160;
 /** Answers in a round, and in a transaction of the ledger. */
@@ -129,10 +137,10 @@ function measure(step: () => unknown): number {
 const figures: number[] = [];
 for (const [name, step] of Object.entries(steps)) {
   measure(step); // warms it up
-  const rounds = Array.from({ length: Number(options.rounds) }, () => measure(step));
-  figures.push(median(rounds));
+  const measured = Array.from({ length: rounds }, () => measure(step));
+  figures.push(median(measured));
   console.log(
-    `${name.padEnd(36)} ${median(rounds).toFixed(1)} (${Math.min(...rounds).toFixed(1)} to ${Math.max(...rounds).toFixed(1)})`,
+    `${name.padEnd(36)} ${median(measured).toFixed(1)} (${Math.min(...measured).toFixed(1)} to ${Math.max(...measured).toFixed(1)})`,
   );
 }
 console.log(`${"together".padEnd(36)} ${figures.reduce((all, one) => all + one, 0).toFixed(1)}`);

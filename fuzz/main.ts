@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
+import { Command, InvalidArgumentError } from "commander";
 import { didNotRun } from "../ci/step.ts";
 import { runCampaign } from "./campaign.ts";
 import { NotThere, prepareSchemathesis } from "./python.ts";
@@ -13,7 +13,7 @@ process.on("SIGINT", () => stop.abort());
 process.on("SIGTERM", () => stop.abort());
 
 try {
-  const { cases, workers = 1, seed } = readArguments();
+  const { cases, workers, seed } = readFlags();
   process.exitCode = cases === undefined ? await runGate() : await campaign({ cases, workers, seed });
 } catch (error) {
   const isNotRun = error instanceof NotThere;
@@ -37,14 +37,27 @@ async function campaign(options: Parameters<typeof runCampaign>[1]): Promise<num
   return faults.length === 0 ? 0 : 1;
 }
 
-type Name = "cases" | "workers" | "seed";
+interface Flags {
+  readonly cases?: number;
+  readonly workers: number;
+  readonly seed?: number;
+}
 
-function readArguments(): Partial<Record<Name, number>> {
-  const { values } = parseArgs({
-    options: { cases: { type: "string" }, workers: { type: "string" }, seed: { type: "string" } },
-  });
-  const numbers = Object.entries(values).map(([name, value]) => [name, Number(value)] as const);
-  const wrong = numbers.find(([, value]) => !Number.isSafeInteger(value) || value < 1);
-  if (wrong) throw new Error(`--${wrong[0]} takes a whole number above 0`);
-  return Object.fromEntries(numbers);
+function readFlags(): Flags {
+  return new Command("fuzz")
+    .description(
+      "Without flags: the gate, which asks servers of its own what the contract allows and what it does not, with a fixed seed, for a few " +
+        "minutes. With --cases: a campaign, with a seed of its own. Ctrl-C ends it, and the next one without a seed goes on where it was.",
+    )
+    .option("--cases <count>", "a campaign of so many requests", wholeNumber)
+    .option("--workers <count>", "of a campaign, how many ask at once", wholeNumber, 1)
+    .option("--seed <number>", "of a campaign, its seed", wholeNumber)
+    .parse()
+    .opts<Flags>();
+}
+
+function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 1) throw new InvalidArgumentError("It takes a whole number above 0.");
+  return value;
 }

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
+import { wholeNumber } from "../whole-number.ts";
 import type { Duty } from "./duty.ts";
 import { rowNames } from "./figures.ts";
 import type { RowName } from "./figures.ts";
@@ -85,12 +86,6 @@ const listOf =
       throw new InvalidArgumentError(`There is no ${unknown.join(", ")}. There are: ${known.join(", ")}.`);
     return known.filter((one) => named.includes(one));
   };
-
-function wholeNumber(text: string): number {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < 1) throw new InvalidArgumentError("It takes a whole number above 0.");
-  return value;
-}
 
 function positive(text: string): number {
   const value = Number(text);

@@ -1,7 +1,8 @@
 import { createWriteStream, mkdirSync, readFileSync, readdirSync } from "node:fs";
 import type { WriteStream } from "node:fs";
 import { dirname, join } from "node:path";
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
+import { wholeNumber } from "../whole-number.ts";
 import type { Judgement } from "./judge-case.ts";
 import { JudgeProcess } from "./judge-process.ts";
 import { measureCompiling } from "./measure-compiling.ts";
@@ -20,12 +21,6 @@ interface Flags {
   readonly compare?: string;
   readonly compile?: true;
   readonly masks?: string;
-}
-
-function wholeNumber(text: string): number {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < 1) throw new InvalidArgumentError("It takes a whole number above 0.");
-  return value;
 }
 
 const flags = new Command("schemas")

@@ -2,15 +2,9 @@ import { spawn } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { Command, InvalidArgumentError } from "commander";
 import { findGpus, findVllm, installVllm } from "@parley/inference/vllm";
 import { writePage } from "./report-page.ts";
-
-/**
- * `report:vllm [--gpu] [--parts contract,faults,…] [--into FOLDER]`: everything that is shown with a real vLLM, as one page.
- * Parts that were made before stay in it, so that a long report can be made piece by piece. With `--gpu` the vLLM that
- * `PARLEY_TEST_VLLM` names has to be one for GPUs. What needs a container engine or a router says so and is left out.
- */
 
 const root = join(import.meta.dirname, "../..");
 const vitest = [join(root, "node_modules/.bin/vitest"), "run", "--config", "vitest.vllm.config.ts"] as const;
@@ -24,20 +18,45 @@ const parts: Readonly<Record<string, readonly string[]>> = {
   parity: [...vitest, "parity.vllm"],
   bench: [process.execPath, "bench/vllm/serve.ts"],
 };
-const { values } = parseArgs({
-  options: {
-    gpu: { type: "boolean", default: false },
-    parts: { type: "string", default: Object.keys(parts).join(",") },
-    into: { type: "string", default: join(root, ".parley/vllm-report") },
-  },
-});
-const folder = values.into;
+function partNames(text: string): string[] {
+  const names = text.split(",").filter((name) => name !== "");
+  const unknown = names.filter((name) => !Object.hasOwn(parts, name));
+  if (unknown.length === 0) return names;
+  throw new InvalidArgumentError(`There is no ${unknown.join(", ")}. There are: ${Object.keys(parts).join(", ")}.`);
+}
+
+interface Flags {
+  readonly gpu?: true;
+  readonly parts: readonly string[];
+  readonly into: string;
+}
+
+const {
+  gpu: isGpu = false,
+  parts: wanted,
+  into: folder,
+} = new Command("report:vllm")
+  .description(
+    "Shows Parley with a real vLLM, as one page. Parts that were made before stay in it, so that a long report can be made piece by " +
+      "piece. What needs a container engine or a router says so and is left out. Without PARLEY_TEST_VLLM, which names a virtual " +
+      "environment with vLLM, one for processors is installed (5 GB, in ~/.cache/parley).",
+  )
+  .option("--gpu", "the vLLM that PARLEY_TEST_VLLM names is one for GPUs")
+  .option(
+    "--parts <names>",
+    "only these, separated by commas; an empty text writes the page anew",
+    partNames,
+    Object.keys(parts),
+  )
+  .option("--into <folder>", "where the parts and the page are kept", join(root, ".parley/vllm-report"))
+  .parse()
+  .opts<Flags>();
 const installFolder = process.env["PARLEY_TEST_VLLM"] ?? join(homedir(), ".cache/parley/vllm");
 
 try {
   await prepare();
-  for (const part of values.parts.split(",").filter((name) => name !== "")) await make(part);
-  const page = await writePage({ root, folder, installFolder, parts: Object.keys(parts), isGpu: values.gpu });
+  for (const part of wanted) await make(part);
+  const page = await writePage({ root, folder, installFolder, parts: Object.keys(parts), isGpu });
   process.stdout.write(page);
   writeFileSync(join(folder, "report.md"), page);
 } catch (error) {
@@ -49,18 +68,17 @@ try {
 async function prepare(): Promise<void> {
   mkdirSync(folder, { recursive: true });
   if (process.env["PARLEY_TEST_VLLM"] === undefined) {
-    if (values.gpu) throw new Error("vLLM for GPUs is not ours to install: name one with PARLEY_TEST_VLLM.");
+    if (isGpu) throw new Error("vLLM for GPUs is not ours to install: name one with PARLEY_TEST_VLLM.");
     await installVllm({ folder: installFolder, python: process.env["PARLEY_TEST_PYTHON"], log: console.log });
   }
-  if (!values.gpu) return;
+  if (!isGpu) return;
   const { isCpu, program } = await findVllm(installFolder, installFolder);
   if (isCpu) throw new Error(`${program} is built for processors: name one for GPUs with PARLEY_TEST_VLLM.`);
   if (!(await findGpus())?.length) throw new Error("No GPU driver answers (nvidia-smi), so there is no GPU to use.");
 }
 
 async function make(part: string): Promise<void> {
-  const command = parts[part];
-  if (!command) throw new Error(`there is no part "${part}", only ${Object.keys(parts).join(", ")}`);
+  const command = parts[part] ?? [];
   const own = join(folder, part);
   rmSync(own, { recursive: true, force: true });
   mkdirSync(own);
@@ -78,7 +96,7 @@ function run(program: string, args: readonly string[], report: string): Promise<
     PARLEY_TEST_VLLM: installFolder,
     PARLEY_TEST_VLLM_ALL: "1",
     PARLEY_REPORT: report,
-    ...(values.gpu && { PARLEY_TEST_GPU: "1" }),
+    ...(isGpu && { PARLEY_TEST_GPU: "1" }),
   };
   const child = spawn(program, args, { cwd: root, stdio: "inherit", env });
   child.on("error", reject);
