@@ -81,7 +81,10 @@ function findNode() {
   return found;
 }
 
-/** After each change of the sources. It takes a second, and every start after it is faster. If it fails, it says so, and the sources are run. */
+/**
+ * Bundles the server if its sources have changed since the last time. That takes a second, and makes every later start faster. If it fails, it
+ * says why, and the server is started from its sources.
+ */
 async function bundle(node) {
   const folder = new URL("packages/server/src/bundle/", import.meta.url);
   const { freshBundle } = await import(new URL("fresh-bundle.mjs", folder).href);

@@ -8,7 +8,7 @@ import { RequestSchemas, compileGrammars, defaultTimings, neutralSampling } from
 import { compileWanted } from "@parley/inference/compile-wanted";
 import { startEmbeddedEngine } from "@parley/inference/embedded";
 import type { ChildEngine, EngineRequest } from "@parley/inference";
-import { wholeNumber } from "./whole-number.ts";
+import { wholeNumber } from "./flag-values.ts";
 
 /**
  * Measures the embedded engine on the demonstration models: memory at rest, how fast a prompt is read, and how long a small

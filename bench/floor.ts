@@ -8,7 +8,7 @@ import { Command } from "commander";
 import { bodyOf } from "./gateways/measure.ts";
 import { median } from "./gateways/report/result.ts";
 import { modelFolder } from "./gateways/subjects/subject.ts";
-import { wholeNumber } from "./whole-number.ts";
+import { wholeNumber } from "./flag-values.ts";
 
 /**
  * Measures the libraries alone at the work that the contract asks for a plain answer of 160 tokens, without any code of

@@ -27,7 +27,10 @@ function fileOf(target: string): string {
 const exportsFrom = (path: string): string[] =>
   [...read(path).matchAll(/^export (?!type )[^;]*?from "([^"]+)"/gm)].map(([, target = ""]) => resolve(path, target));
 
-/** All that Node reads with these files, before anything is loaded on demand: files of the tree, and packages by their names. */
+/**
+ * What Node loads together with these files: their imports, the imports of those, and so on, but not what is imported on demand.
+ * @returns the paths of our own files and the names of packages
+ */
 export function readWith(...roots: readonly string[]): Set<string> {
   const found = new Set(roots);
   for (const path of found) {

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { wholeNumber } from "../whole-number.ts";
+import { listOf, wholeNumber } from "../flag-values.ts";
 import type { Duty } from "./duty.ts";
 import { rowNames } from "./figures.ts";
 import type { RowName } from "./figures.ts";
@@ -76,16 +76,6 @@ function command(): Command {
     )
     .option("--note <text>", "what a reader should know of the machine; it is saved with the result");
 }
-
-const listOf =
-  <T extends string>(known: readonly T[]) =>
-  (text: string): T[] => {
-    const named = text.split(",");
-    const unknown = named.filter((name) => !known.some((one) => one === name));
-    if (unknown.length > 0)
-      throw new InvalidArgumentError(`There is no ${unknown.join(", ")}. There are: ${known.join(", ")}.`);
-    return known.filter((one) => named.includes(one));
-  };
 
 function positive(text: string): number {
   const value = Number(text);

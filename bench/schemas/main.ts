@@ -2,7 +2,7 @@ import { createWriteStream, mkdirSync, readFileSync, readdirSync } from "node:fs
 import type { WriteStream } from "node:fs";
 import { dirname, join } from "node:path";
 import { Command } from "commander";
-import { wholeNumber } from "../whole-number.ts";
+import { wholeNumber } from "../flag-values.ts";
 import type { Judgement } from "./judge-case.ts";
 import { JudgeProcess } from "./judge-process.ts";
 import { measureCompiling } from "./measure-compiling.ts";

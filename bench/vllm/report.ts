@@ -2,32 +2,29 @@ import { spawn } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 import { findGpus, findVllm, installVllm } from "@parley/inference/vllm";
+import { listOf } from "../flag-values.ts";
 import { writePage } from "./report-page.ts";
 
 const root = join(import.meta.dirname, "../..");
 const vitest = [join(root, "node_modules/.bin/vitest"), "run", "--config", "vitest.vllm.config.ts"] as const;
 
 /** The tests of each part, by their files; the last one is the load generator. */
-const parts: Readonly<Record<string, readonly string[]>> = {
+const parts = {
   contract: [...vitest, "contract.vllm", "container.vllm", "router.vllm", "spare-slot.vllm"],
   truth: [...vitest, "truth.vllm"],
   startup: [...vitest, "startup.vllm"],
   faults: [...vitest, "faults.vllm", "own-death.vllm", "disk-full.vllm"],
   parity: [...vitest, "parity.vllm"],
   bench: [process.execPath, "bench/vllm/serve.ts"],
-};
-function partNames(text: string): string[] {
-  const names = text.split(",").filter((name) => name !== "");
-  const unknown = names.filter((name) => !Object.hasOwn(parts, name));
-  if (unknown.length === 0) return names;
-  throw new InvalidArgumentError(`There is no ${unknown.join(", ")}. There are: ${Object.keys(parts).join(", ")}.`);
-}
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+type Part = keyof typeof parts;
+const partNames = Object.keys(parts) as Part[]; // an object has its keys
 
 interface Flags {
   readonly gpu?: true;
-  readonly parts: readonly string[];
+  readonly parts: readonly Part[];
   readonly into: string;
 }
 
@@ -44,9 +41,9 @@ const {
   .option("--gpu", "the vLLM that PARLEY_TEST_VLLM names is one for GPUs")
   .option(
     "--parts <names>",
-    "only these, separated by commas; an empty text writes the page anew",
+    "only these, separated by commas; '' only writes the page anew",
+    (text) => (text === "" ? [] : listOf(partNames)(text)),
     partNames,
-    Object.keys(parts),
   )
   .option("--into <folder>", "where the parts and the page are kept", join(root, ".parley/vllm-report"))
   .parse()
@@ -56,7 +53,7 @@ const installFolder = process.env["PARLEY_TEST_VLLM"] ?? join(homedir(), ".cache
 try {
   await prepare();
   for (const part of wanted) await make(part);
-  const page = await writePage({ root, folder, installFolder, parts: Object.keys(parts), isGpu });
+  const page = await writePage({ root, folder, installFolder, parts: partNames, isGpu });
   process.stdout.write(page);
   writeFileSync(join(folder, "report.md"), page);
 } catch (error) {
@@ -77,8 +74,8 @@ async function prepare(): Promise<void> {
   if (!(await findGpus())?.length) throw new Error("No GPU driver answers (nvidia-smi), so there is no GPU to use.");
 }
 
-async function make(part: string): Promise<void> {
-  const command = parts[part] ?? [];
+async function make(part: Part): Promise<void> {
+  const command = parts[part];
   const own = join(folder, part);
   rmSync(own, { recursive: true, force: true });
   mkdirSync(own);

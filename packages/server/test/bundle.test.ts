@@ -1,25 +1,27 @@
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
 import { CliProcess, chatInit, parley } from "@parley/server/testing";
+import type { Manifest } from "../src/bundle/fresh-bundle.mjs";
 import { baseUrlOf, useFolder } from "./use-folder.ts";
 
-// `launch.mjs` puts the server into a few files before a start. Here a copy of the tree has such a bundle.
+// Before a start, `launch.mjs` puts the server into a few files, the bundle. These tests bundle a copy of the tree.
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const folder = useFolder();
 const tree = (...path: readonly string[]): string => join(folder.path(), "tree", ...path);
 const server = (...path: readonly string[]): string => tree("packages/server", ...path);
 const mainFile = (): string => server("src/cli/main.mjs");
-const entryFile = (): string => {
-  const { entry } = JSON.parse(readFileSync(server("dist/bundle.json"), "utf8")) as { readonly entry: string };
-  return server("dist", entry);
+const partFiles = (): readonly string[] => {
+  const { parts } = JSON.parse(readFileSync(server("dist/bundle.json"), "utf8")) as Manifest; // as it was written
+  return parts.map((name) => server("dist", name));
 };
+const entryFile = (): string => partFiles()[0] ?? "";
 
-/** What the bundle says in these tests when it is run. */
+/** A line that the tests put into the bundle, so that one sees whether it was run. */
 const mark = "this is the bundle\n";
 
 const bundle = (): Promise<{ readonly code: number; readonly said: string }> =>
@@ -87,6 +89,14 @@ describe("a start runs the bundle", () => {
     writeFileSync(manifest, text);
   });
 
+  test("but not when a part of it is gone", async () => {
+    const lost = partFiles().at(-1) ?? "";
+    renameSync(lost, `${lost}.away`);
+    expect(await isBundled()).toBe(false);
+    renameSync(`${lost}.away`, lost);
+    expect(await isBundled()).toBe(true);
+  });
+
   test("but not when Node watches the sources", async () => {
     expect(await isBundled({ WATCH_REPORT_DEPENDENCIES: "1" })).toBe(false);
   });
@@ -124,15 +134,18 @@ test("a bundled server answers all it answers from its sources, with threads and
 });
 
 describe("writing the bundle", () => {
-  test("again keeps what a running server may still load, for a week", async () => {
-    const week = 7 * 24 * 60 * 60 * 1000;
-    const [older, old] = [server("dist/older.js"), server("dist/old.js")];
-    for (const path of [older, old]) writeFileSync(path, "");
-    utimesSync(older, new Date(), new Date(Date.now() - week - 60_000));
-    utimesSync(old, new Date(), new Date(Date.now() - week + 60_000));
+  test("again keeps the bundle before it for a week, which a running server may still load from", async () => {
+    const monthAgo = new Date(Date.now() - 30 * 24 * 60 * 60 * 1000);
+    const weeksOld = server("dist/replaced-weeks-ago.js");
+    writeFileSync(weeksOld, "");
+    const before = partFiles();
+    for (const path of [...before, weeksOld]) utimesSync(path, monthAgo, monthAgo);
+    const source = server("src/server.ts");
+    writeFileSync(source, `${readFileSync(source, "utf8")}\nexport const changed = process.argv.length;\n`);
     expect(await bundle()).toEqual({ code: 0, said: "" });
-    expect(readdirSync(server("dist"))).toContain("old.js");
-    expect(readdirSync(server("dist"))).not.toContain("older.js");
+    expect(partFiles()).not.toEqual(before);
+    expect(before.filter((path) => !existsSync(path))).toEqual([]);
+    expect(existsSync(weeksOld)).toBe(false);
   });
 
   test("says why it could not be done, and a start goes on without it", async () => {

@@ -1,5 +1,5 @@
 // Plain JavaScript for any version of Node: the launcher and `cli/main.mjs` read it before any TypeScript.
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -8,12 +8,13 @@ export const manifestFile = join(bundleFolder, "bundle.json");
 
 export function freshBundle() {
   try {
-    const { entry, writtenSeconds, sources } = JSON.parse(readFileSync(manifestFile, "utf8"));
+    const { parts, writtenSeconds, sources } = JSON.parse(readFileSync(manifestFile, "utf8"));
+    const paths = parts.map((name) => join(bundleFolder, name));
     const isSame = ([path, seconds, size]) => {
       const now = statSync(join(bundleFolder, path));
       return secondsOf(now.mtimeMs) === seconds && now.size === size && seconds < writtenSeconds;
     };
-    return sources.every(isSame) ? join(bundleFolder, entry) : undefined;
+    return sources.every(isSame) && paths.every((path) => existsSync(path)) ? paths[0] : undefined;
   } catch {
     return undefined;
   }

@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 
-// What `launch.mjs` runs before a start, and the image once. If it fails, the server is run from its sources.
+// Writes the bundle. `launch.mjs` runs this before a start, and the build of the image runs it once. If it fails, the server can still be
+// started: then its sources are run.
 
 try {
   const { writeBundle } = await import("./write-bundle.ts");

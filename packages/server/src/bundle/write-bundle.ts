@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { join, relative, sep } from "node:path";
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { statSync, utimesSync, writeFileSync } from "node:fs";
+import { basename, join, relative, sep } from "node:path";
 import { rolldown } from "rolldown";
 import type { Plugin } from "rolldown";
 import { bundleFolder, manifestFile, secondsOf } from "./fresh-bundle.mjs";
@@ -9,16 +10,17 @@ const program = join(import.meta.dirname, "../cli/program.ts");
 const packages = join(import.meta.dirname, "../../..");
 const lockFile = join(packages, "../pnpm-lock.yaml");
 
-/** It loads llama.cpp, whose library looks for its binaries beside itself. */
+/** It loads llama.cpp, which cannot be bundled: the library finds its binaries by its own place. */
 const leftOut = "@parley/inference/examine-model";
 
-/** The files of an older bundle are kept for a week, because a server that was started with it may still load some of them. */
+/** A bundle that was replaced is kept for a week, because a server that runs from it may still load some of its files. */
 const keptMs = 7 * 24 * 60 * 60 * 1000;
 
 const fromBundle = (path: string): string => relative(bundleFolder, path).replaceAll(sep, "/");
-const isOurs = (path: string): boolean => path.startsWith(packages) && !path.includes("node_modules");
+const isOurs = (path: string): boolean =>
+  path.startsWith(packages) && !relative(packages, path).includes("node_modules");
 
-/** A source of ours finds the files beside it where it lies itself. */
+/** Our sources find files by their own place. In the bundle, they have to go on from there. */
 const sourcePlaces: Plugin = {
   name: "source-places",
   async resolveId(name, importer) {
@@ -48,12 +50,13 @@ export async function writeBundle(): Promise<void> {
   await bundle.close();
 
   mkdirSync(bundleFolder, { recursive: true });
+  const replaced = partsOfBundle();
   for (const part of output) {
     const path = join(bundleFolder, part.fileName);
     if (!existsSync(path)) write(path, part.type === "chunk" ? part.code : part.source);
   }
   const manifest: Manifest = {
-    entry: output[0].fileName,
+    parts: output.map(({ fileName }) => fileName),
     writtenSeconds,
     sources: sources.map((path) => {
       const { mtimeMs, size } = statSync(path);
@@ -62,7 +65,7 @@ export async function writeBundle(): Promise<void> {
   };
   // The manifest comes last, so that whoever reads it finds every file.
   write(manifestFile, JSON.stringify(manifest));
-  deleteOld(new Set([manifestFile, ...output.map(({ fileName }) => join(bundleFolder, fileName))]));
+  deleteOld(manifest.parts, replaced);
 }
 
 /** Nobody reads half a file, also if two processes write at once. */
@@ -72,9 +75,21 @@ function write(path: string, content: string | Uint8Array): void {
   renameSync(unfinished, path);
 }
 
-function deleteOld(used: ReadonlySet<string>): void {
-  const paths = readdirSync(bundleFolder).map((name) => join(bundleFolder, name));
-  for (const path of paths.filter((other) => !used.has(other))) {
-    if (statSync(path).mtimeMs < Date.now() - keptMs) rmSync(path);
+/** @returns the files of the bundle that is there; none if there is none, or if it cannot be read */
+function partsOfBundle(): readonly string[] {
+  try {
+    return (JSON.parse(readFileSync(manifestFile, "utf8")) as Manifest).parts; // as it was written
+  } catch {
+    return [];
+  }
+}
+
+/** The week of a file begins when its bundle is replaced. */
+function deleteOld(used: readonly string[], replaced: readonly string[]): void {
+  const kept = new Set([...used, basename(manifestFile)]);
+  for (const name of readdirSync(bundleFolder).filter((other) => !kept.has(other))) {
+    const path = join(bundleFolder, name);
+    if (replaced.includes(name)) utimesSync(path, new Date(), new Date());
+    else if (statSync(path).mtimeMs < Date.now() - keptMs) rmSync(path);
   }
 }
