@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { miniFolder } from "@parley/inference/testing";
-import { MeasuredTable, neverEnding } from "@parley/inference/testing/vllm";
+import { findVllm } from "@parley/inference/vllm";
+import { MeasuredTable, installFolder, neverEnding } from "@parley/inference/testing/vllm";
 import type { Row } from "@parley/inference/testing/vllm";
 import { measure } from "./client.ts";
 import type { Measured } from "./client.ts";
@@ -18,10 +19,19 @@ import { writeHeavyModel } from "./weights.ts";
 
 const rounds = Number(process.env["ROUNDS"] ?? 3);
 const ownWeights = process.env["WEIGHTS"];
+/** A GPU answers so fast that it takes more requests to see anything. */
+const { isCpu } = await findVllm(undefined, installFolder);
 /** Concurrent requests for throughput; one at a time for the first token, which would otherwise wait for the steps of others. */
 const shapes = [
-  { name: "8 at a time", concurrency: 8, prompts: 32, inputTokens: 60, outputTokens: 64, hasOthers: false },
-  { name: "1 at a time", concurrency: 1, prompts: 30, inputTokens: 60, outputTokens: 8, hasOthers: true },
+  {
+    name: "8 at a time",
+    concurrency: 8,
+    prompts: isCpu ? 32 : 256,
+    inputTokens: 60,
+    outputTokens: 64,
+    hasOthers: false,
+  },
+  { name: "1 at a time", concurrency: 1, prompts: isCpu ? 30 : 100, inputTokens: 60, outputTokens: 8, hasOthers: true },
 ] as const;
 /** A server runs for long; what a program of Node adds is about twice as much in its first 200 requests as after 600. */
 const warmUp = { concurrency: 4, prompts: 600, inputTokens: 60, outputTokens: 2 };
@@ -42,12 +52,11 @@ const folder = mkdtempSync(join(tmpdir(), "parley-bench-"));
 const models: readonly Model[] =
   ownWeights === undefined
     ? [
-        // So large that a step on a CPU takes as long as one of a large model on a GPU.
-        { name: "heavy", weights: writeHeavyModel(join(folder, "model")), isMadeUp: true },
+        { name: "heavy", weights: writeHeavyModel(join(folder, "model"), isCpu ? "cpu" : "gpu"), isMadeUp: true },
         // Its first token comes so early that one millisecond shows.
         { name: "light", weights: miniFolder, isMadeUp: false },
       ]
-    : [{ name: ownWeights, weights: ownWeights, isMadeUp: false }];
+    : [{ name: ownWeights, weights: resolve(ownWeights), isMadeUp: false }];
 const table = new MeasuredTable("bench");
 for (const model of models) await measureModel(model);
 table.print();

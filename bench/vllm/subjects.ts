@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
-import { createWriteStream, writeFileSync } from "node:fs";
+import { createWriteStream, readFileSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
@@ -54,17 +54,25 @@ export async function startEngine({ weights, isMadeUp, folder }: EngineOptions):
   const variables = engineVariables({ isCpu: found.isCpu, temporaryFolder: folder, gpus: undefined, cores: "0" });
   const [program = found.program, ...args] = [...pinTo(0), found.program, ...serveArguments(plan, found.version)];
   const child = spawn(program, args, { env: { ...process.env, ...variables }, stdio: ["ignore", "pipe", "pipe"] });
-  const log = createWriteStream(join(folder, "engine.log"));
+  const logFile = join(folder, "engine.log");
+  const log = createWriteStream(logFile);
   child.stdout.pipe(log);
   child.stderr.pipe(log);
+  const ended = once(child, "exit");
   const url = `http://127.0.0.1:${port}`;
-  const answers = (): Promise<boolean> =>
+  const isOver = (): boolean => child.exitCode !== null || child.signalCode !== null;
+  const answersOrEnded = async (): Promise<boolean> =>
+    isOver() ||
     fetch(`${url}/health`).then(
       ({ ok }) => ok,
       () => false,
     ); // not yet
-  await until(`the engine answers (${join(folder, "engine.log")})`, answers, 300_000);
-  const ended = once(child, "exit");
+  await until("vLLM answers", answersOrEnded, 300_000);
+  if (isOver()) {
+    const said = readFileSync(logFile, "utf8").trim().split("\n").slice(-20).join("\n");
+    const exit = child.signalCode ?? child.exitCode;
+    throw new Error(`vLLM ended (${exit}) before it answered. Its log is ${logFile}, and ends with:\n${said}`);
+  }
   const stop = async (): Promise<void> => {
     child.kill("SIGTERM");
     await ended;

@@ -4,21 +4,33 @@ import { fileURLToPath } from "node:url";
 
 const demo = fileURLToPath(new URL("../../demo-models/model-1", import.meta.url));
 
-/** About 160 million parameters: a step takes a processor as long as one of a large model takes a GPU. */
-const size = {
-  hidden_size: 1024,
-  intermediate_size: 3072,
-  num_hidden_layers: 12,
-  num_attention_heads: 16,
-  num_key_value_heads: 8,
-  head_dim: 64,
-};
+const sizes = {
+  /** About 160 million parameters: a step takes a processor as long as one of a large model takes a GPU. */
+  cpu: {
+    hidden_size: 1024,
+    intermediate_size: 3072,
+    num_hidden_layers: 12,
+    num_attention_heads: 16,
+    num_key_value_heads: 8,
+    head_dim: 64,
+  },
+  /** The layers of Qwen3-14B: 26 GB in bf16, and 160 KiB of cache per token. */
+  gpu: {
+    hidden_size: 5120,
+    intermediate_size: 17_408,
+    num_hidden_layers: 40,
+    num_attention_heads: 40,
+    num_key_value_heads: 8,
+    head_dim: 128,
+  },
+} as const;
 
 /**
- * A model of that size whose weights vLLM makes up (`--load-format dummy`), with the demonstration model's tokenizer and
- * template: the demonstration models are so small that a step is over before an engine is busy.
+ * A large model for that hardware, whose weights vLLM makes up (`--load-format dummy`), with the demonstration model's
+ * tokenizer and template: the demonstration models are so small that a step is over before an engine is busy.
  */
-export function writeHeavyModel(folder: string): string {
+export function writeHeavyModel(folder: string, hardware: keyof typeof sizes): string {
+  const size = sizes[hardware];
   mkdirSync(folder, { recursive: true });
   cpSync(demo, folder, { recursive: true });
   for (const name of readdirSync(folder)) if (/\.(safetensors|gguf)$/.test(name)) rmSync(join(folder, name));

@@ -148,6 +148,12 @@ describe("writing the bundle", () => {
     expect(existsSync(weeksOld)).toBe(false);
   });
 
+  test("replaces one whose manifest another version wrote", async () => {
+    writeFileSync(server("dist/bundle.json"), JSON.stringify({ files: ["program.js"] }));
+    expect(await bundle()).toEqual({ code: 0, said: "" });
+    expect(partFiles()).not.toEqual([]);
+  });
+
   test("says why it could not be done, and a start goes on without it", async () => {
     rmSync(server("dist"), { recursive: true });
     writeFileSync(server("dist"), "in the way");

@@ -75,10 +75,10 @@ function write(path: string, content: string | Uint8Array): void {
   renameSync(unfinished, path);
 }
 
-/** @returns the files of the bundle that is there; none if there is none, or if it cannot be read */
+/** @returns the files of the bundle that is there; none if there is none, or if another version of the server wrote it */
 function partsOfBundle(): readonly string[] {
   try {
-    return (JSON.parse(readFileSync(manifestFile, "utf8")) as Manifest).parts; // as it was written
+    return (JSON.parse(readFileSync(manifestFile, "utf8")) as Partial<Manifest>).parts ?? [];
   } catch {
     return [];
   }
