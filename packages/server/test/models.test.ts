@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -135,6 +135,25 @@ test("a third model is added by a file, and started", async () => {
   const check = new CliProcess(["config", "check"], { cwd: folder, env });
   const { stdout, code } = await check.result();
   expect([code, stdout.includes("vendor/third"), stdout.includes("token-of-far")]).toEqual([0, true, false]);
+});
+
+test("a start without a terminal says what a remote model lacks, and goes on once it is there", async () => {
+  const place = await openPlace();
+  const cwd = mkdtempSync(join(folder, "start-"));
+  const env = {
+    PARLEY_ENGINE: "scripted",
+    PARLEY_API_KEY: "environment-key-0123456789",
+    PARLEY_DATA_DIR: join(cwd, "data"),
+    PORT: "0",
+    PARLEY_METRICS_PORT: "off",
+  };
+  const remote = { urls: [place.url], model: "there", tokenizer: "later" };
+  writeFileSync(join(cwd, "parley.yaml"), JSON.stringify({ models: { "model-1": { engine: "remote", remote } } }));
+  await using server = new CliProcess(["start"], { cwd, env });
+  await server.says(/^vendor\/model-1: not ready, tried again until it is: The folder .*later is missing\.$/m);
+  expect(server.stderr).not.toContain("Base URL");
+  cpSync(miniFolder, join(cwd, "later"), { recursive: true });
+  await server.says(/Base URL/);
 });
 
 /** Empty where the process has ended. */

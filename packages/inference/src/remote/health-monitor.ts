@@ -133,14 +133,16 @@ export class HealthMonitor implements EngineLifecycle {
       this.#ready.open();
     } catch (error) {
       const why = explain(error);
-      if (!signal.aborted && why !== this.#reason) this.#become(this.#ready.wasOpen ? "crashed" : "starting", why);
+      if (signal.aborted || why === this.#reason) return;
+      if (this.#ready.wasOpen) this.#become("crashed", why);
+      else this.#become("starting", why, { isProblem: true });
     }
   }
 
-  #become(state: EngineState, detail: string): void {
+  #become(state: EngineState, detail: string, more: Pick<SupervisorReport, "isProblem"> = {}): void {
     this.#state = state;
     this.#reason = detail;
-    this.#monitored.report({ name: this.#monitored.name, state, detail });
+    this.#monitored.report({ name: this.#monitored.name, state, detail, ...more });
   }
 }
 

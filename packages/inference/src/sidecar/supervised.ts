@@ -31,6 +31,8 @@ export interface SupervisorReport {
   readonly name: string;
   readonly state: EngineState;
   readonly detail: string;
+  /** The detail says what is in the way of a start that goes on trying. */
+  readonly isProblem?: true;
   /** The last 200 lines that the process wrote, where the engine is `failed`. */
   readonly log?: readonly string[];
 }
