@@ -38,7 +38,7 @@ interface Model {
   readonly name: string;
   readonly weights: string;
   readonly isMadeUp: boolean;
-  /** How many times as many prompts as a processor answers in some seconds. */
+  /** Multiplies the prompts of each shape, because a GPU answers those of a processor in no time. */
   readonly times: number;
 }
 
