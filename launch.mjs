@@ -82,8 +82,8 @@ function findNode() {
 }
 
 /**
- * Bundles the server if its sources have changed since the last time. That takes a second, and makes every later start faster. If it fails, it
- * says why, and the server is started from its sources.
+ * Bundles the server if its sources have changed since the last bundle. This takes a second and makes every later start faster. If bundling
+ * fails, it prints the reason, and the server starts from its sources.
  */
 async function bundle(node) {
   const folder = new URL("packages/server/src/bundle/", import.meta.url);

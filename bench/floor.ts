@@ -18,7 +18,7 @@ import { wholeNumber } from "./flag-values.ts";
 const { rounds } = new Command("bench:floor")
   .description(
     "Measures the processor time of the libraries alone, at the work that a plain answer of 160 tokens takes: the least that " +
-      "bench's row plain can cost on top of bare Node. Without the events, it is the least before the first token.",
+      "bench's row plain can cost on top of bare Node. The sum without the events is the least that passes before the first token.",
   )
   .option("--rounds <count>", "how often each step is measured", wholeNumber, 5)
   .parse()

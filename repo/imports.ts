@@ -29,7 +29,7 @@ const exportsFrom = (path: string): string[] =>
 
 /**
  * What Node loads together with these files: their imports, the imports of those, and so on, but not what is imported on demand.
- * @returns the paths of our own files and the names of packages
+ * @returns the paths of our own files, and the names of the packages that they import
  */
 export function readWith(...roots: readonly string[]): Set<string> {
   const found = new Set(roots);

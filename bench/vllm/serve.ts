@@ -38,7 +38,7 @@ interface Model {
   readonly name: string;
   readonly weights: string;
   readonly isMadeUp: boolean;
-  /** Multiplies the prompts of each shape, because a GPU answers those of a processor in no time. */
+  /** Multiplies the prompts of each shape, because a GPU answers them much faster than a processor. */
   readonly times: number;
 }
 

@@ -26,8 +26,9 @@ const sizes = {
 } as const;
 
 /**
- * A large model for that hardware, whose weights vLLM makes up (`--load-format dummy`), with the demonstration model's
- * tokenizer and template: the demonstration models are so small that a step is over before an engine is busy.
+ * Writes a model that is large for this hardware. vLLM makes up its weights (`--load-format dummy`). It has the tokenizer and the template of
+ * a demonstration model. The demonstration models themselves are too small to keep an engine busy.
+ * @returns the folder
  */
 export function writeHeavyModel(folder: string, hardware: keyof typeof sizes): string {
   const size = sizes[hardware];

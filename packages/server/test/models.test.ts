@@ -137,7 +137,7 @@ test("a third model is added by a file, and started", async () => {
   expect([code, stdout.includes("vendor/third"), stdout.includes("token-of-far")]).toEqual([0, true, false]);
 });
 
-test("a start without a terminal says what a remote model lacks, and goes on once it is there", async () => {
+test("a start without a terminal says why a remote model is not ready, and goes on once it is", async () => {
   const place = await openPlace();
   const cwd = mkdtempSync(join(folder, "start-"));
   const env = {
@@ -150,7 +150,7 @@ test("a start without a terminal says what a remote model lacks, and goes on onc
   const remote = { urls: [place.url], model: "there", tokenizer: "later" };
   writeFileSync(join(cwd, "parley.yaml"), JSON.stringify({ models: { "model-1": { engine: "remote", remote } } }));
   await using server = new CliProcess(["start"], { cwd, env });
-  await server.says(/^vendor\/model-1: not ready, tried again until it is: The folder .*later is missing\.$/m);
+  await server.says(/^vendor\/model-1: not ready, trying again: The folder .*later is missing\.$/m);
   expect(server.stderr).not.toContain("Base URL");
   cpSync(miniFolder, join(cwd, "later"), { recursive: true });
   await server.says(/Base URL/);

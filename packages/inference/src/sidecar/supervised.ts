@@ -31,7 +31,7 @@ export interface SupervisorReport {
   readonly name: string;
   readonly state: EngineState;
   readonly detail: string;
-  /** The detail says what is in the way of a start that goes on trying. */
+  /** The engine cannot start yet and will be tried again. The detail gives the reason. */
   readonly isProblem?: true;
   /** The last 200 lines that the process wrote, where the engine is `failed`. */
   readonly log?: readonly string[];

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 
-// Writes the bundle. `launch.mjs` runs this before a start, and the build of the image runs it once. If it fails, the server can still be
-// started: then its sources are run.
+// Writes the bundle. `launch.mjs` runs this before a start, and the build of the image runs it once. If it fails, the server still starts, from
+// its sources.
 
 try {
   const { writeBundle } = await import("./write-bundle.ts");

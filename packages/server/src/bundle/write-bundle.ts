@@ -10,7 +10,7 @@ const program = join(import.meta.dirname, "../cli/program.ts");
 const packages = join(import.meta.dirname, "../../..");
 const lockFile = join(packages, "../pnpm-lock.yaml");
 
-/** It loads llama.cpp, which cannot be bundled: the library finds its binaries by its own place. */
+/** This module loads llama.cpp, which cannot be bundled: the library looks for its binaries relative to its own files. */
 const leftOut = "@parley/inference/examine-model";
 
 /** A bundle that was replaced is kept for a week, because a server that runs from it may still load some of its files. */
@@ -20,7 +20,10 @@ const fromBundle = (path: string): string => relative(bundleFolder, path).replac
 const isOurs = (path: string): boolean =>
   path.startsWith(packages) && !relative(packages, path).includes("node_modules");
 
-/** Our sources find files by their own place. In the bundle, they have to go on from there. */
+/**
+ * Our sources find files relative to `import.meta.url`. The bundle lies in another folder, so each source keeps the URL that it had before it
+ * was bundled.
+ */
 const sourcePlaces: Plugin = {
   name: "source-places",
   async resolveId(name, importer) {
@@ -84,7 +87,7 @@ function partsOfBundle(): readonly string[] {
   }
 }
 
-/** The week of a file begins when its bundle is replaced. */
+/** Marks the files of the bundle that was just replaced with the present time, and deletes those that were replaced more than a week ago. */
 function deleteOld(used: readonly string[], replaced: readonly string[]): void {
   const kept = new Set([...used, basename(manifestFile)]);
   for (const name of readdirSync(bundleFolder).filter((other) => !kept.has(other))) {

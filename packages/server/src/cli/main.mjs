@@ -11,7 +11,7 @@ const folder = join(import.meta.dirname, "../../../../node_modules/.cache/parley
 process.env["NODE_COMPILE_CACHE"] ??= folder;
 enableCompileCache(folder);
 
-// `node --watch` restarts the server when a file that it has loaded changes. So the sources have to be loaded, and not the bundle.
+// `node --watch` restarts the server when one of its loaded files changes. The bundle would hide the sources from it.
 const isWatched = process.env["WATCH_REPORT_DEPENDENCIES"] !== undefined;
 const bundle = isWatched ? undefined : freshBundle();
 await import(bundle === undefined ? "./program.ts" : pathToFileURL(bundle).href);

@@ -79,7 +79,7 @@ function progressReporter(progress: Progress, log: Log, stopping: AbortSignal): 
   return ({ name, state, detail, isProblem }) => {
     if (ready.has(name) && !stopping.aborted)
       log[state === "ready" ? "info" : "warn"]({ model: name, state, detail }, "engine");
-    else if (isProblem) progress.fact(name, `not ready, tried again until it is: ${detail}`);
+    else if (isProblem) progress.fact(name, `not ready, trying again: ${detail}`);
     else if (state === "starting" || state === "loading") progress.step(name, detail);
     else if (state === "crashed") progress.fact(name, detail);
     if (state === "ready") ready.add(name);
