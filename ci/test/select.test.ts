@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { root } from "../root.ts";
 import { stepsChanged, stepsNamed, stepsOf, WrongChoice } from "../select.ts";
+import { sharedInputs } from "../step.ts";
 import { probe } from "./probe-step.ts";
 
 const table = ["unit", "fuzz", "fuzz:schema"].map((name) => probe("", { name }));
@@ -36,7 +37,7 @@ test("only steps whose inputs changed are selected, new files included", () => {
     const { chosen, left } = stepsChanged("HEAD", { chosen: [docs, bench], left: [] });
     expect(namesOf(chosen)).toContain("docs");
     // Where a shared input has changed in this tree, every step is selected.
-    const changed = execFileSync("git", ["status", "--porcelain", "ci", "package.json", "pnpm-lock.yaml"], {
+    const changed = execFileSync("git", ["status", "--porcelain", ...sharedInputs], {
       cwd: root,
       encoding: "utf8",
     });
