@@ -45,6 +45,34 @@ test.each([
   expect(openTokenizer({ tokenizer: other })(text)).toEqual(plain.encode(text, { add_special_tokens: false }).ids);
 });
 
+const splitAt = (pattern: string, behavior = "Isolated"): object => ({
+  type: "Sequence",
+  pretokenizers: [
+    { type: "Split", pattern: { Regex: pattern }, behavior, invert: false },
+    { type: "ByteLevel", add_prefix_space: false, use_regex: false },
+  ],
+});
+const firstAdded = (change: object): object => ({
+  added_tokens: file.added_tokens?.map((token, at) => (at === 0 ? { ...token, ...change } : token)),
+});
+
+test.each([
+  ["a normal form", { normalizer: { type: "NFC" } }],
+  ["another normalizer", { normalizer: { type: "Lowercase" } }],
+  ["a special token that takes the blanks around it", firstAdded({ lstrip: true, rstrip: true })],
+  ["a special token that is normalized", { ...firstAdded({ normalized: true }), normalizer: { type: "Lowercase" } }],
+  ["no special tokens", { added_tokens: [] }],
+  ["words that are not all of the text", { pre_tokenizer: splitAt("[a-z]+") }],
+  ["words that may be empty", { pre_tokenizer: splitAt("[a-z]*") }],
+  ["words that are removed", { pre_tokenizer: splitAt("[a-z]+", "Removed") }],
+])("a tokenizer with %s gives what the library gives", (_title, change) => {
+  const other = { ...file, ...change };
+  const text = `One  e\u0301té ${file.added_tokens?.[0]?.content} two<|im_end|>\nTHREE 4`;
+  expect(openTokenizer({ tokenizer: { file: other, config } })(text)).toEqual(
+    new Tokenizer(other, config).encode(text, { add_special_tokens: false }).ids,
+  );
+});
+
 test("words come out the same when they are met again, also after more words than are kept", () => {
   const words = Array.from({ length: 12_000 }, (_, at) => `w${at.toString(36)} été${at}`).join(" ");
   expect(tokenize(words)).toEqual(expected(words));

@@ -4,11 +4,22 @@ import type { Vocabulary } from "../prompt/vocabulary.ts";
 
 /** What is used of a `tokenizer.json`. */
 export interface TokenizerFile {
-  readonly added_tokens?: readonly { readonly id: number; readonly content: string; readonly special: boolean }[];
+  readonly added_tokens?: readonly AddedToken[];
   readonly decoder?: unknown;
   /** What changes a text before it is encoded; null for nothing. */
   readonly normalizer?: { readonly type: string } | null;
   readonly model: { readonly vocab: Readonly<Record<string, number>> | readonly (readonly [string, number])[] };
+}
+
+interface AddedToken {
+  readonly id: number;
+  readonly content: string;
+  readonly special: boolean;
+  /** Whether it takes the blanks in front of it, and those after it. */
+  readonly lstrip?: boolean;
+  readonly rstrip?: boolean;
+  /** Whether it is looked for in the normalized text. */
+  readonly normalized?: boolean;
 }
 
 /** The vocabulary in a `tokenizer.json`. */

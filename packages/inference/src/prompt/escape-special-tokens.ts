@@ -63,4 +63,4 @@ const open = "\u{f8fe}";
 const close = "\u{f8ff}";
 const placeholder = new RegExp(`${open}(\\d+)${close}`, "gu");
 
-const escapeForRegExp = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/gu, "\\$&");
+export const escapeForRegExp = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/gu, "\\$&");

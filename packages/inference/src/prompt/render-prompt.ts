@@ -113,7 +113,8 @@ export class PromptRenderer {
     try {
       return this.#template.render({
         messages: escaper.escape(addToSystemMessage(messages, request.shownSchema)),
-        ...(tools.length > 0 && { tools: escaper.escape(tools.map(toTemplateTool)) }),
+        // Named also where there are none: the library throws and catches an error for each name that it does not know.
+        tools: tools.length > 0 ? escaper.escape(tools.map(toTemplateTool)) : undefined,
         add_generation_prompt: true,
         enable_thinking: request.isReasoning,
         bos_token: this.#model.bosToken,
