@@ -18,6 +18,7 @@ export function priceOf(usage: Pick<EngineUsage, "prompt_tokens" | "completion_t
     .toFixed();
 }
 
-export const addUsd = (a: string, b: string): string => new Big(a).plus(b).toFixed();
+export const addUsd = (first: string, ...others: readonly string[]): string =>
+  others.reduce((sum, amount) => sum.plus(amount), new Big(first)).toFixed();
 
 export const isAtLeastUsd = (a: string, b: string): boolean => new Big(a).gte(b);

@@ -5,6 +5,9 @@ import { DiskSync } from "./disk-sync.ts";
 import { SqliteKeyStore } from "./sqlite-key-store.ts";
 import { SqliteUsageLedger } from "./sqlite-usage-ledger.ts";
 
+/** How long a server may take to see that a command beside it has changed a key. */
+const staleKeyMs = 10;
+
 /** What outlives a server. Several processes may have it open at the same time: a server and the commands beside it. */
 export interface State extends Disposable {
   readonly keys: KeyStore;
@@ -17,7 +20,7 @@ export function openState(dataDir: string): State {
   const sync = new DiskSync(database);
   const ledger = new SqliteUsageLedger(database, sync);
   return {
-    keys: new SqliteKeyStore(database),
+    keys: new SqliteKeyStore(database, staleKeyMs),
     ledger,
     [Symbol.dispose]: () => {
       ledger[Symbol.dispose]();

@@ -38,26 +38,35 @@ export const maxCached = 10_000;
 
 /**
  * Keys in SQLite. A change is on the disk before its call returns. A key that was found is cached until this or another
- * connection writes.
+ * connection writes. What another one has written is seen after `mostStaleMs` at the latest.
  */
 export class SqliteKeyStore implements KeyStore {
   readonly #database: DatabaseSync;
   readonly #dataVersion: StatementSync;
   readonly #findRow: StatementSync;
   readonly #cache = new Map<string, StoredKey | undefined>();
+  readonly #mostStaleMs: number;
   #seenVersion: unknown;
+  #lookedMs = Number.NEGATIVE_INFINITY;
 
-  constructor(database: DatabaseSync) {
+  /** @param mostStaleMs looking for changes of other connections takes longer than everything else that finds a key */
+  constructor(database: DatabaseSync, mostStaleMs = 0) {
     this.#database = database;
+    this.#mostStaleMs = mostStaleMs;
     this.#dataVersion = database.prepare("PRAGMA data_version");
     this.#findRow = database.prepare("SELECT * FROM keys WHERE id = ?");
   }
 
   async find(id: string): Promise<StoredKey | undefined> {
-    // Moves when another connection has written; our own changes clear the cache themselves.
-    const version = this.#dataVersion.get()?.["data_version"];
-    if (version !== this.#seenVersion || this.#cache.size > maxCached) this.#cache.clear();
-    this.#seenVersion = version;
+    const nowMs = performance.now();
+    if (nowMs - this.#lookedMs >= this.#mostStaleMs) {
+      this.#lookedMs = nowMs;
+      // Moves when another connection has written; our own changes clear the cache themselves.
+      const version = this.#dataVersion.get()?.["data_version"];
+      if (version !== this.#seenVersion) this.#cache.clear();
+      this.#seenVersion = version;
+    }
+    if (this.#cache.size > maxCached) this.#cache.clear();
     if (!this.#cache.has(id)) this.#cache.set(id, this.#read(id));
     return this.#cache.get(id);
   }

@@ -42,12 +42,20 @@ export class SqliteUsageLedger implements UsageLedger, Disposable {
   readonly #close: StatementSync;
   readonly #ever: SpendingStatements;
   readonly #monthly: SpendingStatements;
+  /** Of the entries that the transaction under way has closed. */
+  #costs: Cost[] = [];
 
   constructor(database: DatabaseSync, sync: DiskSync) {
     const counts = "prompt_tokens = ?, cached_tokens = ?, completion_tokens = ?, reasoning_tokens = ?";
     this.#database = database;
     this.#sync = sync;
-    this.#group = new WriteGroup(database, () => sync.noteCommit());
+    this.#group = new WriteGroup(database, {
+      finish: () => this.#addUpCosts(),
+      onEnd: (isCommitted) => {
+        this.#costs = [];
+        if (isCommitted) sync.noteCommit();
+      },
+    });
     this.#insert = database.prepare(
       `INSERT INTO requests (id, key_id, model, is_stream, started_ms, outcome, prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, cost_usd, prices)
        VALUES (?, ?, ?, ?, ?, 'open', 0, 0, 0, 0, '0', ?)`,
@@ -59,11 +67,16 @@ export class SqliteUsageLedger implements UsageLedger, Disposable {
     );
     this.#ever = {
       read: database.prepare("SELECT cost_usd FROM spending WHERE key_id = ?"),
-      write: database.prepare("INSERT OR REPLACE INTO spending (key_id, cost_usd) VALUES (?, ?)"),
+      write: database.prepare(
+        "INSERT INTO spending (key_id, cost_usd) VALUES (?, ?) ON CONFLICT DO UPDATE SET cost_usd = excluded.cost_usd",
+      ),
     };
     this.#monthly = {
       read: database.prepare("SELECT cost_usd FROM monthly_spending WHERE key_id = ? AND month = ?"),
-      write: database.prepare("INSERT OR REPLACE INTO monthly_spending (key_id, month, cost_usd) VALUES (?, ?, ?)"),
+      write: database.prepare(
+        `INSERT INTO monthly_spending (key_id, month, cost_usd) VALUES (?, ?, ?)
+         ON CONFLICT DO UPDATE SET cost_usd = excluded.cost_usd`,
+      ),
     };
   }
 
@@ -85,11 +98,17 @@ export class SqliteUsageLedger implements UsageLedger, Disposable {
   async close({ id, usage, outcome, errorCode, costUsd, endedMs }: CloseRecord): Promise<void> {
     await this.#group.add(() => {
       const closed = this.#close.get(...countsOf(usage), outcome, errorCode ?? null, costUsd, endedMs, id);
-      if (!closed) return;
-      const keyId = String(closed["key_id"]);
-      addTo(this.#ever, [keyId], costUsd);
-      addTo(this.#monthly, [keyId, monthOf(endedMs)], costUsd);
+      if (closed) this.#costs.push({ keyId: String(closed["key_id"]), month: monthOf(endedMs), costUsd });
     });
+  }
+
+  /** A key that has closed several entries in one transaction is written once. */
+  #addUpCosts(): void {
+    for (const [keyId, ofKey = []] of Object.entries(Object.groupBy(this.#costs, ({ keyId }) => keyId))) {
+      addTo(this.#ever, [keyId], ofKey);
+      for (const [month, ofMonth = []] of Object.entries(Object.groupBy(ofKey, ({ month }) => month)))
+        addTo(this.#monthly, [keyId, month], ofMonth);
+    }
   }
 
   /** A data folder has one server at a time, so whatever is open when one starts was left by a dead one. */
@@ -148,6 +167,13 @@ export class SqliteUsageLedger implements UsageLedger, Disposable {
   }
 }
 
+/** What an entry has cost. */
+interface Cost {
+  readonly keyId: string;
+  readonly month: string;
+  readonly costUsd: string;
+}
+
 /** Of a table with what was spent: by key, or by key and month. */
 interface SpendingStatements {
   readonly read: StatementSync;
@@ -159,8 +185,8 @@ function spentIn({ read }: SpendingStatements, of: readonly string[]): string {
   return typeof row?.["cost_usd"] === "string" ? row["cost_usd"] : "0";
 }
 
-function addTo(spending: SpendingStatements, of: readonly string[], costUsd: string): void {
-  spending.write.run(...of, addUsd(spentIn(spending, of), costUsd));
+function addTo(spending: SpendingStatements, of: readonly string[], costs: readonly Cost[]): void {
+  spending.write.run(...of, addUsd(spentIn(spending, of), ...costs.map(({ costUsd }) => costUsd)));
 }
 
 function toCondition(selection: EntrySelection): { readonly condition: string; readonly values: (string | number)[] } {

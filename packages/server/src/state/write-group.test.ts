@@ -11,7 +11,7 @@ beforeEach(() => {
   database = new DatabaseSync(":memory:");
   database.exec("CREATE TABLE numbers (number INTEGER UNIQUE)");
   commits = 0;
-  group = new WriteGroup(database, () => (commits += 1));
+  group = new WriteGroup(database, { onEnd: (isCommitted) => void (commits += Number(isCommitted)) });
 });
 
 const insert = (number: number) => (): void => void database.prepare("INSERT INTO numbers VALUES (?)").run(number);
@@ -33,6 +33,20 @@ test("a change that fails takes none of the others with it", async () => {
   const results = await Promise.allSettled([group.add(insert(1)), group.add(insert(1)), group.add(insert(2))]);
   expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
   expect(written()).toEqual([1, 2]);
+});
+
+test("what the changes of a transaction have in common is its last change, and begins anew when it is rolled back", async () => {
+  let sum = 0;
+  const count = (number: number) => (): void => {
+    sum += number;
+    insert(number)();
+  };
+  const adding = new WriteGroup(database, { finish: () => insert(sum + 1000)(), onEnd: () => (sum = 0) });
+  await Promise.all([adding.add(count(1)), adding.add(count(2))]);
+  expect(written()).toEqual([1, 2, 1003]);
+  const results = await Promise.allSettled([adding.add(count(10)), adding.add(count(1)), adding.add(count(40))]);
+  expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  expect(written()).toEqual([1, 2, 10, 40, 1003, 1010, 1040]);
 });
 
 test("while several changes come together, those of a few turns are one commit, and a single one never waits", async () => {

@@ -7,6 +7,14 @@ interface Write {
   readonly onFailed: (error: unknown) => void;
 }
 
+/** What belongs to a transaction beside the changes in it. */
+export interface GroupHooks {
+  /** Its last change: what the others have in common. */
+  readonly finish?: () => void;
+  /** After it, also where it was rolled back. */
+  readonly onEnd?: (isCommitted: boolean) => void;
+}
+
 /** Under load, a transaction holds the changes of so many milliseconds. */
 const groupMs = 2;
 
@@ -16,17 +24,16 @@ const groupMs = 2;
  */
 export class WriteGroup implements Disposable {
   readonly #database: DatabaseSync;
-  readonly #onCommit: () => void;
+  readonly #hooks: GroupHooks;
   #waiting: Write[] = [];
   /** Cancels the commit that is due. */
   #cancel: (() => void) | undefined;
   #committedMs = -Infinity;
   #isBusy = false;
 
-  /** @param onCommit called after each commit */
-  constructor(database: DatabaseSync, onCommit: () => void) {
+  constructor(database: DatabaseSync, hooks: GroupHooks) {
     this.#database = database;
-    this.#onCommit = onCommit;
+    this.#hooks = hooks;
   }
 
   /** Resolves when the change is committed. Rejects when it fails by itself, whatever becomes of the others. */
@@ -70,10 +77,16 @@ export class WriteGroup implements Disposable {
   }
 
   #write(writes: readonly Write[]): void {
-    inTransaction(this.#database, () => {
-      for (const { change } of writes) change();
-    });
-    this.#onCommit();
+    let isCommitted = false;
+    try {
+      inTransaction(this.#database, () => {
+        for (const { change } of writes) change();
+        this.#hooks.finish?.();
+      });
+      isCommitted = true;
+    } finally {
+      this.#hooks.onEnd?.(isCommitted);
+    }
     for (const { onWritten } of writes) onWritten();
   }
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { assertCase, findViolations, keyStoreContract } from "@parley/server/testing";
 import type { KeyStore, KeyStoreSubject, StoredKey } from "@parley/server/testing";
 import { SqliteKeyStore, maxCached } from "../../src/state/sqlite-key-store.ts";
@@ -26,6 +26,23 @@ describe("the key store in SQLite", () => {
       expect(await subject.store.find(count.toString(16).padStart(12, "0"))).toBeUndefined();
     expect(await subject.store.find(key.id)).toMatchObject(key);
   });
+});
+
+test("a change of another process is seen after the time that was asked for, and an own one at once", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  await using folder = new DataFolder();
+  const [store, other] = [new SqliteKeyStore(folder.open(), 10), new SqliteKeyStore(folder.open())];
+  const key = { id: "aaaaaaaaaaaa", hash: "a".repeat(64), name: "one", createdMs: 1000 };
+  await store.insert(key);
+  expect(await store.find(key.id)).toMatchObject(key);
+  await other.disable(key.id, 2000);
+  vi.advanceTimersByTime(9);
+  expect(await store.find(key.id)).toMatchObject({ disabledMs: undefined });
+  vi.advanceTimersByTime(1);
+  expect(await store.find(key.id)).toMatchObject({ disabledMs: 2000 });
+  await store.enable(key.id);
+  expect(await store.find(key.id)).toMatchObject({ disabledMs: undefined });
 });
 
 describe("the contract notices a store that", () => {
