@@ -36,13 +36,13 @@ function stagesOf(deps: Deps, gate: RequestGate): Stages {
       serveHealth(deps), // outside the contract, no key
     ],
     ofContract: [
-      requireKey(deps, deps.entry.limits), // headers only: an unauthenticated client never makes us read a body
+      requireKey(deps), // headers only: an unauthenticated client never makes us read a body
       matchOperation, // 404, 405
       takeEntry(deps.entry), // 402, 429, 503: what cannot be served is not read
       readBody(config.bodyTimeoutMs, deps.turns), // 415, 413, 408, 400
       waitForTurn(deps.turns), // one body at a time, keys in turn
       validateBody(gate, deps.schemaCompiler), // 400
-      runOperation(buildOperations(deps)), // pick engine → fit context → admit → relay → meter
+      runOperation(buildOperations(deps), deps.entry.limits), // pick engine → fit context → admit → relay → meter
     ],
     fail: failRequest(deps.entry.limits, deps.log, deps.turns),
   };

@@ -32,16 +32,24 @@ async function bytesPerRequest(count: number): Promise<number> {
   const empty = size();
   const usage = { prompt_tokens: 345, cached_tokens: 0, completion_tokens: 212, reasoning_tokens: 0 };
   const pricing = { prompt: "0.0000003", completion: "0.0000006", image: "0", request: "0" };
-  const running: { readonly id: string; readonly startedMs: number }[] = [];
+  const running: { readonly id: string; readonly keyId: string; readonly startedMs: number }[] = [];
   for (let index = 0; index < count; index += 1) {
-    const request = { id: newRequestId(), startedMs: Date.parse("2026-11-23") + index * 100 };
+    const request = { id: newRequestId(), keyId: "0123456789ab", startedMs: Date.parse("2026-11-23") + index * 100 };
     running.push(request);
-    await ledger.open({ ...request, keyId: "0123456789ab", model: modelId, isStream: true, pricing });
+    await ledger.open({ ...request, model: modelId, isStream: true, pricing });
     const ended = running.length > 20 ? running.shift() : undefined;
     if (!ended) continue;
     const costUsd = priceOf(usage, pricing);
     const endedMs = ended.startedMs + 2000;
-    await ledger.close({ id: ended.id, usage, outcome: "complete", errorCode: undefined, costUsd, endedMs });
+    await ledger.close({
+      id: ended.id,
+      keyId: ended.keyId,
+      usage,
+      outcome: "complete",
+      errorCode: undefined,
+      costUsd,
+      endedMs,
+    });
   }
   return (size() - empty) / count;
 }

@@ -51,7 +51,7 @@ test("a caller who disconnects while the limits are asked leaves nothing taken",
       addressOf: () => "",
       nowMs: Date.now,
     }),
-    requireKey({ findCaller, runningKeys: running, keepPlace: () => undefined }, limits),
+    requireKey({ findCaller, runningKeys: running, keepPlace: () => undefined }),
     (req, res) => Promise.resolve(take(req, res)).then(passed.resolve, passed.reject),
   ];
   const server = createServer(runStages(stages, async (thrown) => passed.reject(thrown))).listen(0, "127.0.0.1");

@@ -35,6 +35,15 @@ export class FairQueue {
    * @throws the signal's reason when it aborts first
    */
   async run<T>(job: FairJob, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    const end = await this.enter(job, signal);
+    return unlessAborted(signal, work().finally(end));
+  }
+
+  /**
+   * Waits until it is the turn of some work. @returns what has to be called, once, when the work has ended
+   * @throws the signal's reason when it aborts first
+   */
+  async enter(job: FairJob, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     this.#share.enter(job.keyId);
     try {
@@ -43,10 +52,7 @@ export class FairQueue {
       this.#share.leave(job.keyId);
       throw error;
     }
-    return unlessAborted(
-      signal,
-      work().finally(() => this.#end(job)),
-    );
+    return () => this.#end(job);
   }
 
   async #turn(job: FairJob, signal: AbortSignal): Promise<void> {

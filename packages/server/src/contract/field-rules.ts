@@ -16,19 +16,36 @@ export type Rules = Readonly<Record<string, (field: Field) => ApiError | undefin
 
 /** Whether a body that satisfies its schema also keeps every rule. */
 export function keepsRules(body: unknown, rules: Rules): boolean {
-  return Object.entries(rules).every(([path, findFault]) => {
-    for (const field of fieldsAt(body, path.split("."), "")) if (findFault(field)) return false;
-    return true;
-  });
+  for (const path of Object.keys(rules)) {
+    const findFault = rules[path];
+    if (findFault && !everyField(body, stepsOf(path), 0, "", (field) => findFault(field) === undefined)) return false;
+  }
+  return true;
 }
 
-/** Every field that a path leads to; the step `messages[]` leads into every item. */
-function* fieldsAt(owner: unknown, [step = "", ...rest]: readonly string[], parent: Path): Generator<Field> {
-  if (!isRecord(owner)) return;
-  const name = step.replace("[]", "");
+/** The names on the way of each path. There are as many paths as the contract has rules. */
+const steps = new Map<string, readonly string[]>();
+
+function stepsOf(path: string): readonly string[] {
+  const known = steps.get(path) ?? path.replaceAll("[]", "").split(".");
+  steps.set(path, known);
+  return known;
+}
+
+/** Asks about every field that the steps from `at` on lead to. A list on the way leads into each of its items. */
+function everyField(
+  owner: unknown,
+  names: readonly string[],
+  at: number,
+  parent: Path,
+  isRight: (field: Field) => boolean,
+): boolean {
+  if (!isRecord(owner)) return true;
+  const name = names[at] ?? "";
   const path = fieldPath(parent, name);
   const value = Object.hasOwn(owner, name) ? owner[name] : undefined;
-  if (rest.length === 0) yield { path, value, owner };
-  else if (!Array.isArray(value)) yield* fieldsAt(value, rest, path);
-  else for (const [index, item] of value.entries()) yield* fieldsAt(item, rest, itemPath(path, index));
+  const next = at + 1;
+  if (next === names.length) return isRight({ path, value, owner });
+  if (!Array.isArray(value)) return everyField(value, names, next, path, isRight);
+  return value.every((item, index) => everyField(item, names, next, itemPath(path, index), isRight));
 }

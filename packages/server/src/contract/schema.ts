@@ -36,10 +36,17 @@ const schemas = contract.components.schemas as unknown as Readonly<Record<string
 /** Follows a reference into the components, as often as needed. */
 export function resolve(schema: Schema): Schema {
   if (schema.$ref === undefined) return schema;
+  const known = resolved.get(schema.$ref);
+  if (known) return known;
   const target = schemas[schema.$ref.replace("#/components/schemas/", "")];
   if (!target) throw new Error(`the contract refers to ${schema.$ref}, which is not there`);
-  return resolve(target);
+  const found = resolve(target);
+  resolved.set(schema.$ref, found);
+  return found;
 }
+
+/** By reference. */
+const resolved = new Map<string, Schema>();
 
 /**
  * The schema of a chat request. A bound that is each model's own is here that of the model with the largest one; the

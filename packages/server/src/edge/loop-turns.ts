@@ -44,14 +44,9 @@ export class LoopTurns {
     return this.#turn(this.#chunks, { keyId: numberOf(sender), cost: 1 }, never, untilRead);
   }
 
-  #turn(queue: FairQueue, job: FairJob, signal: AbortSignal, untilNext = this.#untilNext): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const begin = (): Promise<void> => {
-      resolve();
-      return untilNext();
-    };
-    queue.run(job, signal, begin).catch(reject);
-    return promise;
+  async #turn(queue: FairQueue, job: FairJob, signal: AbortSignal, untilNext = this.#untilNext): Promise<void> {
+    const end = await queue.enter(job, signal);
+    void untilNext().finally(end);
   }
 
   readonly #untilNext = async (): Promise<void> => {

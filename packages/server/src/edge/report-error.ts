@@ -1,12 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ApiError, internalError } from "../errors/api-error.ts";
 import { HangUp } from "../errors/hang-up.ts";
-import { removeLimitHeaders } from "../limits/limit-headers.ts";
+import { removeLimitHeaders, setLimitHeaders } from "../limits/limit-headers.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { Log } from "../observe/log.ts";
 import { refusedBy } from "../observe/refused-by.ts";
 import type { LoopTurns } from "./loop-turns.ts";
 import { contextOf } from "./request-context.ts";
+import { findCallerOf } from "./require-key.ts";
 import type { FailureStage } from "./stage.ts";
 import { cancelEntry } from "./take-entry.ts";
 import { answerEarly, hasUnreadBody } from "./unread-body.ts";
@@ -15,8 +16,7 @@ import { answerEarly, hasUnreadBody } from "./unread-body.ts";
 export function failRequest(limits: Limits, log: Log, turns: LoopTurns): FailureStage {
   return async function failRequest(thrown, req, res) {
     try {
-      const cancelled = cancelEntry(limits, thrown, res);
-      const cause: unknown = await cancelled.then(
+      const cause: unknown = await giveBack(limits, thrown, res).then(
         () => thrown,
         (error: unknown) => error,
       );
@@ -26,6 +26,13 @@ export function failRequest(limits: Limits, log: Log, turns: LoopTurns): Failure
       res.destroy();
     }
   };
+}
+
+/** Whoever has shown a key is told where it stands, and gets back what it has not used. */
+async function giveBack(limits: Limits, thrown: unknown, res: ServerResponse): Promise<void> {
+  await cancelEntry(thrown, res);
+  const caller = findCallerOf(res);
+  if (caller && !res.headersSent) await setLimitHeaders(res, limits, caller);
 }
 
 /** The only writer of error bodies that follow a request head. */

@@ -19,7 +19,8 @@ export interface RequestContext {
 
 const contexts = new WeakMap<ServerResponse, RequestContext>();
 
-export const newRequestId = (): string => newId("req_", 24);
+/** It begins with the time, so that new entries of the ledger stand next to each other in its index. */
+export const newRequestId = (): string => newId(`req_${Date.now().toString(16).padStart(12, "0")}`, 12);
 
 export function attachContext(response: ServerResponse, context: RequestContext): void {
   contexts.set(response, context);

@@ -4,8 +4,6 @@ import { authenticate } from "../auth/authenticate.ts";
 import type { FindCaller } from "../auth/find-caller.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { RunningKeys } from "../auth/running-keys.ts";
-import { setLimitHeaders } from "../limits/limit-headers.ts";
-import type { Limits } from "../limits/limits.ts";
 import { ApiError } from "../errors/api-error.ts";
 import { contextOf } from "./request-context.ts";
 import { pathOf } from "./stage.ts";
@@ -15,10 +13,13 @@ const callers = new WeakMap<ServerResponse, Caller>();
 
 /** Who sent the request of a response that has passed authentication. */
 export function callerOf(response: ServerResponse): Caller {
-  const caller = callers.get(response);
+  const caller = findCallerOf(response);
   if (!caller) throw new Error("a stage ran before authentication");
   return caller;
 }
+
+/** The same, undefined before. */
+export const findCallerOf = (response: ServerResponse): Caller | undefined => callers.get(response);
 
 /** Whether a path is the contract's. What is served beside it takes no key. */
 const isUnderContract = (path: string): boolean => /^\/v1(?:[/#]|$)/u.test(path);
@@ -31,7 +32,7 @@ export interface KeyDeps {
 }
 
 /** Reads headers only. An unauthenticated client cannot make the server read a body, and learns nothing of what is served. */
-export function requireKey({ findCaller, runningKeys, keepPlace }: KeyDeps, limits: Limits): Stage {
+export function requireKey({ findCaller, runningKeys, keepPlace }: KeyDeps): Stage {
   return async function requireKey(req, res) {
     if (!isUnderContract(pathOf(req))) return;
     const caller = await authenticate(req.rawHeaders, findCaller);
@@ -41,7 +42,6 @@ export function requireKey({ findCaller, runningKeys, keepPlace }: KeyDeps, limi
     record.keyId = caller.keyId;
     // A response that is closed emits no further `close`, so its request would never be removed.
     if (!res.destroyed) res.on("close", runningKeys.add(caller.keyId, end));
-    await setLimitHeaders(res, limits, caller);
     assertExpectation(req.headers.expect);
   };
 }

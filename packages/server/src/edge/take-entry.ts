@@ -5,7 +5,6 @@ import contract from "../generated/contract.json" with { type: "json" };
 import type { SpentBudget } from "../metering/budget.ts";
 import type { BodyBytes } from "../limits/body-bytes.ts";
 import { Entry } from "../limits/entry.ts";
-import { setLimitHeaders } from "../limits/limit-headers.ts";
 import type { Limits } from "../limits/limits.ts";
 import { contextOf } from "./request-context.ts";
 import { callerOf } from "./require-key.ts";
@@ -48,7 +47,6 @@ export function takeEntry(deps: EntryDeps): Stage {
       // A response that is closed emits no further `close`, so what its request holds would be lost.
       if (res.destroyed) onClose();
       else res.on("close", onClose);
-      await setLimitHeaders(res, deps.limits, caller);
     }
   };
 }
@@ -73,11 +71,8 @@ function declaredBytes({ headers }: IncomingMessage): number {
 const statusesOfService = new Set([402, 429, 503]);
 
 /** A request that the service could not take, through no fault of its own, gets back what it had taken. */
-export async function cancelEntry(limits: Limits, thrown: unknown, res: ServerResponse): Promise<void> {
-  const entry = entries.get(res);
-  if (!entry || !(thrown instanceof ApiError) || !statusesOfService.has(thrown.status)) return;
-  await entry.cancel();
-  await setLimitHeaders(res, limits, callerOf(res));
+export async function cancelEntry(thrown: unknown, res: ServerResponse): Promise<void> {
+  if (thrown instanceof ApiError && statusesOfService.has(thrown.status)) await entries.get(res)?.cancel();
 }
 
 function budgetSpent({ amountUsd, renewsMs }: SpentBudget): ApiError {

@@ -4,9 +4,9 @@ import type { UsageLedger } from "./usage-ledger.ts";
 /** Closes the entries that a dead server has left open, with what was last known of them. @returns how many */
 export async function closeAbandoned(ledger: UsageLedger, endedMs: number): Promise<number> {
   const entries = await ledger.abandoned();
-  for (const { id, usage, pricing } of entries) {
+  for (const { id, keyId, usage, pricing } of entries) {
     const costUsd = finalCost(usage, "abandoned", pricing);
-    await ledger.close({ id, usage, outcome: "abandoned", errorCode: undefined, costUsd, endedMs });
+    await ledger.close({ id, keyId, usage, outcome: "abandoned", errorCode: undefined, costUsd, endedMs });
   }
   return entries.length;
 }

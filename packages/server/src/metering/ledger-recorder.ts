@@ -112,12 +112,12 @@ export class LedgerRecorder implements AsyncDisposable {
   }
 
   #close(running: Running, outcome: Outcome, errorCode: string | undefined): ClosedEntry {
-    const { id, pricing } = running.request;
+    const { id, keyId, pricing } = running.request;
     const usage = finalUsageOf(running, outcome);
     const costUsd = finalCost(usage, outcome, pricing);
     this.#running.delete(running);
     const { promise: recorded, resolve: onRecorded } = Promise.withResolvers<void>();
-    const record = { id, usage, outcome, errorCode, costUsd, endedMs: this.#nowMs() };
+    const record = { id, keyId, usage, outcome, errorCode, costUsd, endedMs: this.#nowMs() };
     return { usage, costUsd, written: this.#write({ record, onRecorded }), recorded };
   }
 

@@ -25,6 +25,8 @@ export interface Checkpoint {
 
 /** What closes an entry. */
 export interface CloseRecord extends Checkpoint {
+  /** Whose entry it is. */
+  readonly keyId: string;
   readonly outcome: Outcome;
   /** The code of the error that ended it, from the contract's catalogue. */
   readonly errorCode: string | undefined;

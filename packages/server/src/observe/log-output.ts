@@ -3,12 +3,18 @@ import sonicBoom from "sonic-boom";
 /** Bytes of the log that may wait to be written. Lines beyond are lost, so that a full disk costs no memory. */
 export const maxWaitingBytes = 1024 * 1024;
 
+/** Lines are written together: after so many milliseconds, or when there are so many bytes. A write costs more than a line. */
+const groupMs = 20;
+const groupBytes = 4096;
+
 /**
  * Writes the log to a file descriptor without ever blocking the server. What cannot be written is tried again every second,
  * also when a disk is full or the reader of a pipe has stopped reading.
  */
 export class LogOutput {
   readonly #file: sonicBoom.SonicBoom;
+  /** Set while lines wait. */
+  #timer: NodeJS.Timeout | undefined;
   #isEnding = false;
   #isGivenUp = false;
   #lost = 0;
@@ -20,7 +26,7 @@ export class LogOutput {
       fd: descriptor,
       sync: false,
       // With 0, `flush` does nothing, neither every second nor at the end.
-      minLength: 1,
+      minLength: groupBytes,
       maxLength: maxWaitingBytes,
       periodicFlush: 1000,
       retryEAGAIN: () => !this.#isGivenUp,
@@ -41,12 +47,18 @@ export class LogOutput {
   }
 
   write(line: string): void {
-    if (!this.#isEnding) this.#file.write(line);
+    if (this.#isEnding) return;
+    this.#file.write(line);
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.#file.flush();
+    }, groupMs);
   }
 
   /** Writes the waiting lines, for at most `withinMs` milliseconds. Later lines are ignored. */
   async end(withinMs: number): Promise<void> {
     this.#isEnding = true;
+    clearTimeout(this.#timer);
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, withinMs);
     this.#file.flush(() => {

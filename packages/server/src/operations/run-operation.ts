@@ -5,15 +5,19 @@ import { sendJson } from "../edge/send-json.ts";
 import type { Stage } from "../edge/stage.ts";
 import { operationOf } from "../contract/match-operation.ts";
 import { takeValidatedBody } from "../contract/validate-body.ts";
+import { setLimitHeaders } from "../limits/limit-headers.ts";
+import type { Limits } from "../limits/limits.ts";
 import type { Call, Operation, OperationId, Operations } from "./call.ts";
 
 /** Runs the operation that was matched, and answers with what it returns. */
-export function runOperation(operations: Operations): Stage {
+export function runOperation(operations: Operations, limits: Limits): Stage {
   return async function runOperation(req, res) {
     const work = begin(operations, req, res);
     contextOf(res).work = work;
     const answer = await work;
-    if (answer !== undefined) sendJson(res, 200, answer);
+    if (answer === undefined) return;
+    await setLimitHeaders(res, limits, callerOf(res));
+    sendJson(res, 200, answer);
   };
 }
 

@@ -63,7 +63,7 @@ export class SqliteUsageLedger implements UsageLedger, Disposable {
     this.#update = database.prepare(`UPDATE requests SET ${counts} WHERE id = ? AND ended_ms IS NULL`);
     this.#close = database.prepare(
       `UPDATE requests SET ${counts}, outcome = ?, error_code = ?, cost_usd = ?, ended_ms = ?
-       WHERE id = ? AND ended_ms IS NULL RETURNING key_id`,
+       WHERE id = ? AND ended_ms IS NULL`,
     );
     this.#ever = {
       read: database.prepare("SELECT cost_usd FROM spending WHERE key_id = ?"),
@@ -95,10 +95,10 @@ export class SqliteUsageLedger implements UsageLedger, Disposable {
     });
   }
 
-  async close({ id, usage, outcome, errorCode, costUsd, endedMs }: CloseRecord): Promise<void> {
+  async close({ id, keyId, usage, outcome, errorCode, costUsd, endedMs }: CloseRecord): Promise<void> {
     await this.#group.add(() => {
-      const closed = this.#close.get(...countsOf(usage), outcome, errorCode ?? null, costUsd, endedMs, id);
-      if (closed) this.#costs.push({ keyId: String(closed["key_id"]), month: monthOf(endedMs), costUsd });
+      const { changes } = this.#close.run(...countsOf(usage), outcome, errorCode ?? null, costUsd, endedMs, id);
+      if (changes > 0) this.#costs.push({ keyId, month: monthOf(endedMs), costUsd });
     });
   }
 

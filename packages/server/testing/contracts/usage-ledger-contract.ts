@@ -24,6 +24,7 @@ const some = { prompt_tokens: 11, cached_tokens: 3, completion_tokens: 7, reason
 const more = { prompt_tokens: 11, cached_tokens: 3, completion_tokens: 9, reasoning_tokens: 5 };
 const closed = (id: string, costUsd = "0.1"): CloseRecord => ({
   id,
+  keyId: "key",
   usage: more,
   outcome: "failed",
   errorCode: "timeout",
@@ -150,10 +151,12 @@ export const usageLedgerContract: readonly ContractCase<UsageLedgerSubject>[] = 
       await Promise.all(["large", "running", ...ids].map((id) => ledger.open(opened(id))));
       await ledger.open({ ...opened("other"), keyId: "another" });
       await ledger.checkpoint([{ id: "running", usage: some }]);
+      await ledger.open({ ...opened("other-running"), keyId: "another" });
       await ledger.close(closed("large", "1000000"));
-      await Promise.all(ids.map((id) => ledger.close(closed(id, "0.0000001"))));
+      const others = [{ ...closed("other", "0.3"), keyId: "another" }];
+      await Promise.all([...ids.map((id) => closed(id, "0.0000001")), ...others].map((record) => ledger.close(record)));
       assert.equal(await ledger.spentUsd("key"), "1000000.000002");
-      assert.equal(await ledger.spentUsd("another"), "0");
+      assert.equal(await ledger.spentUsd("another"), "0.3");
       assert.equal(await ledger.spentUsd("nobody"), "0");
     },
   },

@@ -1,4 +1,5 @@
 import type { EngineRequest } from "../../engine.ts";
+import { escapeForRegExp } from "../../prompt/escape-special-tokens.ts";
 import { textOf, toTemplateMessages } from "../../prompt/template-messages.ts";
 import { RequestRefused } from "../../request-refused.ts";
 import { toChatMessages } from "./chat-messages.ts";
@@ -10,7 +11,7 @@ import { toChatMessages } from "./chat-messages.ts";
  * @throws {RequestRefused}
  */
 export function refuseSpecialTokens(request: EngineRequest, specialTokens: readonly string[]): void {
-  const found = findFirst(request, specialTokens);
+  const found = findFirst(request, patternOf(specialTokens));
   if (!found) return;
   const { spelling, path: param } = found;
   throw new RequestRefused(`${param} spells ${spelling}, which this model's engine would read as a special token.`, {
@@ -18,12 +19,24 @@ export function refuseSpecialTokens(request: EngineRequest, specialTokens: reado
   });
 }
 
+const patterns = new WeakMap<readonly string[], RegExp>();
+
+/** Matches any of the spellings. Models have few lists of them, and keep them. */
+function patternOf(specialTokens: readonly string[]): RegExp {
+  const known = patterns.get(specialTokens);
+  if (known) return known;
+  // Without any, nothing matches.
+  const pattern = new RegExp(specialTokens.length === 0 ? "(?!)" : specialTokens.map(escapeForRegExp).join("|"), "u");
+  patterns.set(specialTokens, pattern);
+  return pattern;
+}
+
 interface Found {
   readonly spelling: string;
   readonly path: string;
 }
 
-function findFirst({ messages, tools, format }: EngineRequest, specialTokens: readonly string[]): Found | undefined {
+function findFirst({ messages, tools, format }: EngineRequest, specials: RegExp): Found | undefined {
   // Parts are joined before they are sent: a special token may be spelled over two of them.
   const joined = messages.map((message) => ({ ...message, content: textOf(message.content) }));
   // Arguments are serialized again, which spells out what was written as an escape.
@@ -37,28 +50,27 @@ function findFirst({ messages, tools, format }: EngineRequest, specialTokens: re
     ["response_format.json_schema", format.type === "json_schema" ? { schema: format.schema } : undefined],
   ];
   for (const [path, value] of given) {
-    const found = findIn(value, path, specialTokens);
+    const found = findIn(value, path, specials);
     if (found) return found;
   }
-  return findInMerged(messages, specialTokens);
+  return findInMerged(messages, specials);
 }
 
 /** A special token that only the merged system messages spell is nobody's text alone. */
-function findInMerged(messages: EngineRequest["messages"], specialTokens: readonly string[]): Found | undefined {
-  const found = findIn(toTemplateMessages(messages, "in front"), "messages", specialTokens);
+function findInMerged(messages: EngineRequest["messages"], specials: RegExp): Found | undefined {
+  const found = findIn(toTemplateMessages(messages, "in front"), "messages", specials);
   return found && { ...found, path: "messages" };
 }
 
-function findIn(value: unknown, path: string, specialTokens: readonly string[]): Found | undefined {
+function findIn(value: unknown, path: string, specials: RegExp): Found | undefined {
   if (typeof value === "string") {
-    const spelled = specialTokens.filter((token) => value.includes(token));
-    const [spelling] = spelled.toSorted((a, b) => value.indexOf(a) - value.indexOf(b));
+    const [spelling] = specials.exec(value) ?? [];
     return spelling === undefined ? undefined : { spelling, path };
   }
   if (typeof value !== "object" || value === null) return undefined;
   for (const [name, member] of Object.entries(value)) {
     const step = Array.isArray(value) ? `[${name}]` : `.${name}`;
-    const found = findIn(name, path, specialTokens) ?? findIn(member, path + step, specialTokens);
+    const found = findIn(name, path, specials) ?? findIn(member, path + step, specials);
     if (found) return found;
   }
   return undefined;
