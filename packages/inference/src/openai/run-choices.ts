@@ -9,8 +9,11 @@ import { asEngineError } from "./engine-failure.ts";
 export interface ChoiceReader {
   /** Nothing that follows is needed. */
   readonly isDone: boolean;
-  /** @param data of one event @param deltas what the event adds is appended, also when it throws in the middle of it */
-  push(data: string, deltas: ChoiceDelta[]): void;
+  /**
+   * Reads events until nothing more is needed.
+   * @param events the data of each @param deltas what they add is appended, also when it throws in the middle of it
+   */
+  push(events: readonly string[], deltas: ChoiceDelta[]): void;
   /** The stream has ended, or is done. */
   end(deltas: ChoiceDelta[]): Promise<void> | void;
 }
@@ -84,7 +87,7 @@ const readChoice = <T>(
         transform: (events) => {
           const deltas: ChoiceDelta[] = [];
           try {
-            for (const data of events) if (!reader.isDone) reader.push(data, deltas);
+            reader.push(events, deltas);
           } catch (error) {
             throw new FailedAfter(passOn(deltas), error);
           }

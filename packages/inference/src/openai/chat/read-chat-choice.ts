@@ -11,6 +11,7 @@ import { CallReader } from "./read-calls.ts";
 import { ChatReader } from "./read-chat.ts";
 import type { ChatFinish, ChatStep } from "./read-chat.ts";
 import { ContentReader } from "./read-content.ts";
+import { readTextRun } from "./read-text-chunk.ts";
 
 const broken = (what: string): EngineError => new EngineError("protocol", `the engine ${what}`);
 
@@ -30,6 +31,8 @@ export class ChatChoiceReader implements ChoiceReader {
   readonly #countTokens: (text: string) => Promise<number>;
   readonly #content: ContentReader;
   readonly #calls: CallReader;
+  /** Nobody sees where one text ends and the next begins, and no text ends the answer. */
+  readonly #joinsTexts: boolean;
   readonly #reasoning = new ReasoningText();
   #reasoningText = "";
   #counted: EngineUsage;
@@ -43,6 +46,7 @@ export class ChatChoiceReader implements ChoiceReader {
     this.#plan = plan;
     this.#countTokens = countTokens;
     this.#calls = new CallReader(request);
+    this.#joinsTexts = request.isWhole === true && request.stop.length === 0 && plan.tools === "off";
     this.#content = new ContentReader({
       stop: request.stop,
       callStart: plan.tools === "off" ? undefined : specialToken.callStart,
@@ -54,15 +58,26 @@ export class ChatChoiceReader implements ChoiceReader {
     return this.#isDone;
   }
 
-  push(data: string, deltas: ChoiceDelta[]): void {
+  push(events: readonly string[], deltas: ChoiceDelta[]): void {
+    for (let at = 0; at < events.length && !this.#isDone;) {
+      const run = this.#joinsTexts ? readTextRun(events, at) : undefined;
+      at += run?.events ?? 1;
+      if (run) this.#take(this.#chat.pushRun(run), deltas);
+      else this.#push(events[at - 1] ?? "", deltas);
+    }
+  }
+
+  #push(data: string, deltas: ChoiceDelta[]): void {
     this.#isDone = data === "[DONE]";
-    if (this.#isDone) return;
-    const step = this.#chat.push(data);
+    if (!this.#isDone) this.#take(this.#chat.push(data), deltas);
+  }
+
+  #take(step: ChatStep | undefined, deltas: ChoiceDelta[]): void {
     this.#counted = this.#chat.usage;
     if (!step) return;
     const added: AnswerDelta[] = [];
     try {
-      this.#take(step, added);
+      this.#add(step, added);
     } finally {
       for (const delta of added) deltas.push(this.#count(delta));
     }
@@ -83,7 +98,7 @@ export class ChatChoiceReader implements ChoiceReader {
     this.#finish(this.#finishFor(reason), deltas);
   }
 
-  #take({ reasoning, content, calls, pieces }: ChatStep, added: AnswerDelta[]): void {
+  #add({ reasoning, content, calls, pieces }: ChatStep, added: AnswerDelta[]): void {
     if (reasoning !== "") {
       this.#reasoningText += reasoning;
       added.push(...reasoningDelta(this.#reasoning.pushText(reasoning)));

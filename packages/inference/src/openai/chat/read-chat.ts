@@ -4,6 +4,7 @@ import { utf8 } from "../../prompt/token-bytes.ts";
 import { asStreamFailure } from "../engine-failure.ts";
 import type { ChatChunk, ChunkCall, ChunkChoice, ChunkLogprob, ChunkUsage } from "./chat-chunk.ts";
 import { readTextChunk } from "./read-text-chunk.ts";
+import type { TextRun } from "./read-text-chunk.ts";
 
 /** What one event of the upstream's stream adds to a choice. */
 export interface ChatStep {
@@ -49,12 +50,21 @@ export class ChatReader {
 
   /** @param data any but `[DONE]` @throws {EngineError} `crashed` where it broke off, `protocol` for what no such service says */
   push(data: string): ChatStep | undefined {
-    const chunk = readTextChunk(data) ?? parseChunk(data);
+    return this.#take(readTextChunk(data) ?? parseChunk(data), 1);
+  }
+
+  /** Several events, as if they were one. @throws {EngineError} `protocol` after the end of the choice */
+  pushRun({ chunk, events }: TextRun): ChatStep | undefined {
+    return this.#take(chunk, events);
+  }
+
+  /** @param events that the chunk stands for */
+  #take(chunk: ChatChunk, events: number): ChatStep | undefined {
     const error = chunk.error ?? (chunk.object === "error" ? chunk : undefined);
     if (error !== undefined) throw asStreamFailure(error, this.#usage.completion_tokens === 0);
     const choice = chunk.choices?.[0];
     const delta = readDelta(choice);
-    const counted = delta.hasOutput && !this.#isUsageReported ? 1 : 0;
+    const counted = delta.hasOutput && !this.#isUsageReported ? events : 0;
     this.#usage = usageOf(chunk.usage ?? undefined, this.#usage, delta, counted);
     this.#isUsageReported ||= Boolean(chunk.usage);
     if (!choice) return undefined;
@@ -128,8 +138,8 @@ const toAlternative = ({
   logprob: Math.min(0, logprob),
 });
 
-/** @param counted the tokens that the event stands for, where the other side does not say it */
-function usageOf(reported: ChunkUsage | undefined, before: EngineUsage, delta: Delta, counted: 0 | 1): EngineUsage {
+/** @param counted the tokens that the chunk stands for, where the other side does not say it */
+function usageOf(reported: ChunkUsage | undefined, before: EngineUsage, delta: Delta, counted: number): EngineUsage {
   const completed = reported?.completion_tokens ?? before.completion_tokens + counted;
   const completion_tokens = Math.max(before.completion_tokens, completed);
   const added = delta.reasoning === "" ? 0 : Math.max(1, completion_tokens - before.completion_tokens);

@@ -38,7 +38,7 @@ function read(plan: Partial<AnswerPlan>, written: string, reason: CompletionEnd[
     taken += 1;
     const finish_reason = taken === tokens.length ? reason : null;
     const usage = { prompt_tokens: 5, completion_tokens: taken };
-    reader.push(JSON.stringify({ choices: [{ token_ids: [id], finish_reason }], usage }), deltas);
+    reader.push([JSON.stringify({ choices: [{ token_ids: [id], finish_reason }], usage })], deltas);
   }
   reader.end(deltas);
   return {

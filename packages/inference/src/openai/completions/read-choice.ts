@@ -48,7 +48,11 @@ export class CompletionChoiceReader implements ChoiceReader {
     return this.#isDone;
   }
 
-  push(data: string, deltas: ChoiceDelta[]): void {
+  push(events: readonly string[], deltas: ChoiceDelta[]): void {
+    for (const data of events) if (!this.#isDone) this.#push(data, deltas);
+  }
+
+  #push(data: string, deltas: ChoiceDelta[]): void {
     this.#isDone = data === "[DONE]";
     if (this.#isDone) return;
     const { tokens, usage } = this.#completion.push(data);
