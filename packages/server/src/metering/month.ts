@@ -1,5 +1,14 @@
 /** The calendar month in UTC, such as `2026-11`. */
-export const monthOf = (ms: number): string => new Date(ms).toISOString().slice(0, 7);
+export function monthOf(ms: number): string {
+  if (ms < latest.fromMs || ms >= latest.toMs) {
+    const month = new Date(ms).toISOString().slice(0, 7);
+    latest = { month, fromMs: Date.parse(`${month}-01`), toMs: startOfNextMonth(ms) };
+  }
+  return latest.month;
+}
+
+/** The month that was asked for last: writing a date takes longer than everything else about it. */
+let latest = { month: "", fromMs: 0, toMs: 0 };
 
 /** Its first millisecond. */
 export const startOfMonth = (ms: number): number => Date.parse(`${monthOf(ms)}-01`);

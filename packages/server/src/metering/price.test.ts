@@ -1,3 +1,4 @@
+import { Big } from "big.js";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { addUsd, isAtLeastUsd, priceOf } from "./price.ts";
@@ -16,6 +17,23 @@ test("equals what whole numbers of a ten-millionth of a dollar give", () => {
       const text = units.toString().padStart(8, "0");
       const expected = `${text.slice(0, -7)}.${text.slice(-7)}`.replace(/\.?0+$/, "");
       expect(priceOf({ prompt_tokens: prompt, completion_tokens: completion }, pricing)).toBe(expected);
+    }),
+  );
+});
+
+/** Decimals of any length, some with zeros at the end. */
+const decimal = fc
+  .tuple(fc.nat(9999), fc.stringMatching(/^\d{0,14}$/))
+  .map(([whole, part]) => (part === "" ? `${whole}` : `${whole}.${part}`));
+
+test("equals what a library of decimals gives, at any prices", () => {
+  const pricings = fc.record({ prompt: decimal, completion: decimal, image: fc.constant("0"), request: decimal });
+  fc.assert(
+    fc.property(pricings, fc.nat(), fc.nat(), (prices, prompt, completion) => {
+      const expected = new Big(prices.prompt).times(prompt).plus(new Big(prices.completion).times(completion));
+      expect(priceOf({ prompt_tokens: prompt, completion_tokens: completion }, prices)).toBe(
+        expected.plus(prices.request).toFixed(),
+      );
     }),
   );
 });

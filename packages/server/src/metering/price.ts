@@ -11,11 +11,42 @@ export interface Pricing {
 
 /** The exact cost: prompt tokens × prompt price + completion tokens × completion price + the price of a request. */
 export function priceOf(usage: Pick<EngineUsage, "prompt_tokens" | "completion_tokens">, pricing: Pricing): string {
-  return new Big(pricing.prompt)
-    .times(usage.prompt_tokens)
-    .plus(new Big(pricing.completion).times(usage.completion_tokens))
-    .plus(pricing.request)
-    .toFixed();
+  const { prompt, completion, request, digits } = unitsOf(pricing);
+  const units = prompt * BigInt(usage.prompt_tokens) + completion * BigInt(usage.completion_tokens) + request;
+  return toDecimal(units, digits);
+}
+
+/** Prices as whole numbers of a unit that has so many digits behind the point. */
+interface PriceUnits {
+  readonly prompt: bigint;
+  readonly completion: bigint;
+  readonly request: bigint;
+  readonly digits: number;
+}
+
+/** Every request of a model has the same object of prices. */
+const known = new WeakMap<Pricing, PriceUnits>();
+
+function unitsOf(pricing: Pricing): PriceUnits {
+  const found = known.get(pricing);
+  if (found) return found;
+  const prices = [pricing.prompt, pricing.completion, pricing.request].map((price) => new Big(price).toFixed());
+  const digits = Math.max(...prices.map((price) => price.split(".")[1]?.length ?? 0));
+  const [prompt = 0n, completion = 0n, request = 0n] = prices.map((price) =>
+    BigInt(new Big(price).times(new Big(10).pow(digits)).toFixed()),
+  );
+  const units = { prompt, completion, request, digits };
+  known.set(pricing, units);
+  return units;
+}
+
+/** The shortest decimal, without an exponent. */
+function toDecimal(units: bigint, digits: number): string {
+  if (digits === 0) return units.toString();
+  const text = units.toString().padStart(digits + 1, "0");
+  const fraction = text.slice(-digits).replace(/0+$/, "");
+  const whole = text.slice(0, -digits);
+  return fraction === "" ? whole : `${whole}.${fraction}`;
 }
 
 export const addUsd = (first: string, ...others: readonly string[]): string =>
