@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -9,6 +8,8 @@ import { bodyOf } from "./gateways/measure.ts";
 import { median } from "./gateways/report/result.ts";
 import { modelFolder } from "./gateways/subjects/subject.ts";
 import { wholeNumber } from "./flag-values.ts";
+import { loadPino, openEventParser, openTemplate, openTokenizer } from "./libraries.ts";
+import type { Message } from "./libraries.ts";
 
 /**
  * Measures the libraries alone at the work that the contract asks for a plain answer of 160 tokens, without any code of
@@ -29,58 +30,35 @@ const answerTokens = 160;
 const answers = 2000;
 const ofTransaction = 16;
 
-/** The members of the libraries that are used here. */
-interface Pino {
-  (options: object, file: unknown): { info(fields: object, text: string): void };
-  destination(options: object): unknown;
-}
-
-const ofServer = createRequire(new URL("../packages/server/package.json", import.meta.url));
-const ofInference = createRequire(new URL("../packages/inference/package.json", import.meta.url));
-
 const folder = mkdtempSync(join(tmpdir(), "parley-floor-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
-const read = (file: string): string => readFileSync(join(modelFolder, file), "utf8");
 const body = JSON.stringify(bodyOf(answerTokens, false));
-const { messages } = JSON.parse(body) as { readonly messages: readonly { readonly content: string }[] }; // as it was written
+const { messages } = JSON.parse(body) as { readonly messages: readonly Message[] }; // as it was written
 
 function makeTemplate(): () => unknown {
-  const { Template } = ofInference("@huggingface/jinja") as {
-    readonly Template: new (text: string) => { render(values: object): string };
-  };
-  const { chat_template } = JSON.parse(read("tokenizer_config.json")) as { readonly chat_template: string };
-  const template = new Template(chat_template);
-  return () => template.render({ messages, add_generation_prompt: true, enable_thinking: false });
+  const render = openTemplate(modelFolder);
+  return () => render(messages);
 }
 
 function makeTokenizer(): () => unknown {
-  const { Tokenizer } = ofInference("@huggingface/tokenizers") as {
-    readonly Tokenizer: new (file: unknown, config: unknown) => { encode(text: string, options: object): unknown };
-  };
-  const tokenizer = new Tokenizer(JSON.parse(read("tokenizer.json")), JSON.parse(read("tokenizer_config.json")));
+  const countTokens = openTokenizer(modelFolder);
   const prompt = messages.map(({ content }) => content).join("\n");
-  return () => tokenizer.encode(prompt, { add_special_tokens: false });
+  return () => countTokens(prompt);
 }
 
 /** The engine's events in reads of 16 KB, and the answer that they make. */
 function makeEvents(): () => unknown {
-  const { createParser } = ofInference("eventsource-parser") as {
-    readonly createParser: (handlers: { readonly onEvent: (event: { readonly data: string }) => void }) => {
-      feed(text: string): void;
-    };
-  };
   const head = { id: "chatcmpl-0123456789abcdef", object: "chat.completion.chunk", created: 1_764_000_000, model: "m" };
   const usage = { prompt_tokens: 60, total_tokens: 99, completion_tokens: 39 };
   const event = { ...head, choices: [{ index: 0, delta: { content: " words" }, finish_reason: null }], usage };
   const bytes = Buffer.from(`data: ${JSON.stringify(event)}\n\n`.repeat(answerTokens));
   return () => {
     let content = "";
-    const onEvent = ({ data }: { readonly data: string }): void => {
-      content += (JSON.parse(data) as typeof event).choices[0]?.delta.content ?? "";
-    };
     const decoder = new TextDecoder();
-    const parser = createParser({ onEvent });
+    const parser = openEventParser((data) => {
+      content += (JSON.parse(data) as typeof event).choices[0]?.delta.content ?? "";
+    });
     for (let at = 0; at < bytes.length; at += 16_384)
       parser.feed(decoder.decode(bytes.subarray(at, at + 16_384), { stream: true }));
     return JSON.stringify({ ...head, choices: [{ index: 0, message: { role: "assistant", content } }], usage });
@@ -111,7 +89,7 @@ function makeLedger(): () => unknown {
 }
 
 function makeLog(): () => unknown {
-  const { pino } = ofServer("pino") as { readonly pino: Pino };
+  const pino = loadPino();
   const log = pino({ base: null }, pino.destination({ dest: join(folder, "log"), sync: false }));
   const line = { request_id: "req_0123", path: "/v1/chat/completions", status: 200, duration_ms: 12, tokens: 220 };
   return () => log.info(line, "request");

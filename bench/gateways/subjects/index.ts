@@ -1,4 +1,4 @@
-import { bareNode, direct, express } from "./copiers.ts";
+import { bareNode, direct, express, libraries } from "./copiers.ts";
 import { nginx } from "./nginx.ts";
 import { otherSubjects } from "./others.ts";
 import { parleySubjects } from "./parley.ts";
@@ -9,6 +9,7 @@ export const subjectKinds: readonly SubjectKind[] = [
   direct,
   nginx,
   bareNode,
+  libraries,
   ...otherSubjects,
   express,
   ...parleySubjects,
