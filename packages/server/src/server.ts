@@ -30,6 +30,7 @@ import { createMetrics } from "./observe/metrics.ts";
 import { metricsHandler } from "./observe/metrics-handler.ts";
 import { RefusalSample } from "./observe/refusal-sample.ts";
 import { GatheredBytes } from "./relay/gathered-bytes.ts";
+import { MemoryReturn } from "./return-memory.ts";
 import { MemoryLimitStore } from "./state/memory-limit-store.ts";
 import { openState } from "./state/open-state.ts";
 import type { State } from "./state/open-state.ts";
@@ -92,7 +93,7 @@ async function start(
   const metricsListener = await openMetrics(config, started);
   const { path: runFolder } = started.use(RunFolder.make(config.dataDir));
   const models = started.adopt(await startModels({ config, runFolder, report }), stopModels);
-  const recorder = started.use(new LedgerRecorder(state.ledger, log, nowMs, checkpointEveryMs));
+  const recorder = openRecorder(state.ledger, log, started);
   const gates = gatesFor(config, state.ledger, recorder, listener);
   const { gatheredBytes, admission } = gates;
   const { reservations } = admission;
@@ -137,6 +138,13 @@ function ownState(dataDir: string, started: AsyncDisposableStack): State {
   const state = started.use(openState(dataDir));
   started.use(ServerLock.acquire(dataDir));
   return state;
+}
+
+/** Whoever knows which requests run also knows when memory can be given back. */
+function openRecorder(ledger: UsageLedger, log: Log, started: AsyncDisposableStack): LedgerRecorder {
+  const recorder = started.use(new LedgerRecorder(ledger, log, nowMs, checkpointEveryMs));
+  started.use(new MemoryReturn(recorder));
+  return recorder;
 }
 
 const openMetrics = async (config: Config, started: AsyncDisposableStack): Promise<Listener | undefined> =>

@@ -64,6 +64,7 @@ export class LedgerRecorder implements AsyncDisposable {
   /** The tick under way, or the last one. */
   #update: Promise<void> = Promise.resolve();
   readonly #running = new Set<Running>();
+  #admitted = 0;
   #unwritten: Unwritten[] = [];
   #isHealthy = true;
 
@@ -81,6 +82,11 @@ export class LedgerRecorder implements AsyncDisposable {
 
   get running(): number {
     return this.#running.size;
+  }
+
+  /** Requests since the start. */
+  get admitted(): number {
+    return this.#admitted;
   }
 
   get streams(): number {
@@ -102,6 +108,7 @@ export class LedgerRecorder implements AsyncDisposable {
     }
     const running: Running = { request, usage: undefined, isWritten: true };
     this.#running.add(running);
+    this.#admitted += 1;
     return {
       count: (usage) => {
         running.usage = usage;
