@@ -65,6 +65,11 @@ export class AnswerParser {
     return this.#plan.isConstrained && this.#hasContent ? [] : [specialToken.callStart];
   }
 
+  /** Whether a token that is no more than text is shown as it is. */
+  get isInText(): boolean {
+    return this.#mode === "content" && !this.#isAfterReasoning;
+  }
+
   /** Whether the model may end its turn here: not inside reasoning, and not inside a call. */
   get canEnd(): boolean {
     return this.#mode === "content" || this.#mode === "between calls";

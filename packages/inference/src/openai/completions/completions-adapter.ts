@@ -35,6 +35,12 @@ async function beginChoices(
   const job = { model: servedName, request, prompt: tokens, plan, constraint, vocabulary, endOfTurn };
   return Array.from({ length: request.n }, (_, choice) => ({
     open: () => upstream.open("/v1/completions", completionBody({ ...job, choice }), signal, request),
-    reader: new CompletionChoiceReader({ plan, prompt, model, topLogprobs: request.top_logprobs }),
+    reader: new CompletionChoiceReader({
+      plan,
+      prompt,
+      model,
+      topLogprobs: request.top_logprobs,
+      isWhole: request.isWhole,
+    }),
   }));
 }

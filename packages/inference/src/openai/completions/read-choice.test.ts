@@ -1,3 +1,4 @@
+import { array, assert, boolean, constantFrom, integer, property } from "fast-check";
 import { expect, test } from "vitest";
 import { miniFolder } from "../../../testing/start-scripted-vllm.ts";
 import type { AnswerPlan } from "../../answer/answer-parser.ts";
@@ -112,4 +113,76 @@ test.each<[string, Partial<AnswerPlan>, string, RegExp]>([
   ["ends in the middle of a call", { tools: "required" }, call.slice(0, 30), /inside reasoning or a call/],
 ])("an engine that %s has failed", (_title, plan, written, why) => {
   expect(() => read(plan, written)).toThrow(why);
+});
+
+/** An event as vLLM writes it. */
+const event = (id: number, text: string, usage: object | undefined): string =>
+  JSON.stringify({
+    id: "cmpl-1",
+    object: "text_completion",
+    created: 1_795_230_934,
+    model: "vendor/model-1",
+    choices: [{ index: 0, text, logprobs: null, finish_reason: null, stop_reason: null, token_ids: [id] }],
+    ...(usage && { usage }),
+  });
+
+const pieces = ["Yes", " the", "以太坊", "🦊", "\n\n", "<tool_call>", "<think>", "</think>", "<", "tool_call>", " "];
+
+/** @param cut after so many events, the next batch begins */
+function readEvents(events: readonly string[], cut: number, plan: Partial<AnswerPlan>, isWhole: boolean): unknown {
+  const prompt = { tokens: [1, 2, 3], opensInReasoning: plan.isReasoning === true };
+  const choice = { plan: { ...plain, ...plan }, prompt, model, topLogprobs: undefined, isWhole };
+  const reader = new CompletionChoiceReader(choice);
+  const deltas: ChoiceDelta[] = [];
+  let failure: unknown;
+  try {
+    for (const batch of [events.slice(0, cut), events.slice(cut)]) reader.push(batch, deltas);
+    reader.end(deltas);
+  } catch (error) {
+    failure = String(error);
+  }
+  const texts: string[] = [];
+  for (const { delta } of deltas) {
+    const text = delta.kind === "finish" ? delta.reason : delta.kind === "tool" ? delta.arguments : delta.text;
+    if (texts.at(-2) === delta.kind) texts.push((texts.pop() ?? "") + text);
+    else texts.push(delta.kind, text);
+  }
+  return { texts, last: failure === undefined ? deltas.at(-1)?.counted : undefined, failure };
+}
+
+test("an answer that is wanted whole has the texts and the counts of one that is streamed", () => {
+  const plans = constantFrom<Partial<AnswerPlan>>({}, { isReasoning: true }, { tools: "auto" }, { stop: ["the"] });
+  assert(
+    property(
+      array(constantFrom(...pieces)),
+      boolean(),
+      integer({ min: 0, max: 8 }),
+      plans,
+      (all, counts, cut, plan) => {
+        const ids = all.flatMap((piece) => encode(piece));
+        const usageAt = (at: number): object | undefined =>
+          counts ? { prompt_tokens: 3, total_tokens: 4 + at, completion_tokens: at + 1 } : undefined;
+        const events = ids.map((id, at) => event(id, model.describe(id).token, usageAt(at)));
+        const finish = JSON.stringify({ choices: [{ token_ids: [folder.endOfTurn[0]], finish_reason: "stop" }] });
+        const written = [...events, finish, "[DONE]"];
+        expect(readEvents(written, cut, plan, true)).toEqual(readEvents(written, cut, plan, false));
+      },
+    ),
+  );
+});
+
+test("its tokens arrive in one piece", () => {
+  const reader = new CompletionChoiceReader({
+    plan: plain,
+    prompt: { tokens: [1, 2, 3], opensInReasoning: false },
+    model,
+    topLogprobs: undefined,
+    isWhole: true,
+  });
+  const deltas: ChoiceDelta[] = [];
+  reader.push(
+    encode("one two three four").map((id) => event(id, model.describe(id).token, undefined)),
+    deltas,
+  );
+  expect(deltas.map(({ delta }) => delta)).toMatchObject([{ kind: "text", text: "one two three four" }]);
 });

@@ -11,12 +11,16 @@ import type { ChoiceDelta, Finish } from "../../answer/combine-choices.ts";
 import type { ChoiceReader } from "../run-choices.ts";
 import { CompletionReader } from "./read-completion.ts";
 import type { CompletionEnd, CompletionUsage } from "./read-completion.ts";
+import { readTokenRun } from "./read-token-chunk.ts";
+import type { TokenRun } from "./read-token-chunk.ts";
 
 export interface CompletionChoice {
   readonly plan: AnswerPlan;
   readonly prompt: Prompt;
   readonly model: TokenReader;
   readonly topLogprobs: number | undefined;
+  /** Nobody sees where one text ends and the next begins. */
+  readonly isWhole?: boolean | undefined;
 }
 
 /** Parses the tokens of one choice into reasoning, content, calls, and one finish. */
@@ -32,14 +36,16 @@ export class CompletionChoiceReader implements ChoiceReader {
   #isDone = false;
   #hasFinished = false;
   #reasoned = 0;
+  readonly #joinsTokens: boolean;
   #usage: CompletionUsage;
 
-  constructor({ plan, prompt, model, topLogprobs }: CompletionChoice) {
+  constructor({ plan, prompt, model, topLogprobs, isWhole = false }: CompletionChoice) {
     this.#completion = new CompletionReader(prompt.tokens.length);
     this.#usage = { prompt_tokens: prompt.tokens.length, completion_tokens: 0, cached_tokens: 0 };
     this.#plan = plan;
     this.#model = model;
     this.#topLogprobs = topLogprobs;
+    this.#joinsTokens = isWhole && topLogprobs === undefined && plan.stop.length === 0;
     this.#answer = new AnswerParser(plan, prompt.opensInReasoning);
     this.#expect(this.#answer.open());
   }
@@ -49,7 +55,27 @@ export class CompletionChoiceReader implements ChoiceReader {
   }
 
   push(events: readonly string[], deltas: ChoiceDelta[]): void {
-    for (const data of events) if (!this.#isDone) this.#push(data, deltas);
+    for (let at = 0; at < events.length && !this.#isDone;) {
+      const run = this.#isInText ? readTokenRun(events, at, this.#isText) : undefined;
+      at += run?.events ?? 1;
+      if (run) this.#pushRun(run, deltas);
+      else this.#push(events[at - 1] ?? "", deltas);
+    }
+  }
+
+  /** Whether texts can be joined. */
+  get #isInText(): boolean {
+    return this.#joinsTokens && this.#finish === undefined && this.#expected.length === 0 && this.#answer.isInText;
+  }
+
+  readonly #isText = (id: number): boolean => !this.#model.isEndOfTurn(id) && !this.#model.isSpecialToken(id);
+
+  #pushRun({ chunk }: TokenRun, deltas: ChoiceDelta[]): void {
+    const { tokens, usage } = this.#completion.take(chunk);
+    this.#usage = usage;
+    // Without a spelling, they cannot be taken for the special token that they may spell.
+    const joined = { token: "", bytes: tokens.flatMap(({ id }) => [...this.#model.describe(id).bytes]) };
+    for (const delta of this.#answer.push(joined).deltas) deltas.push(this.#count(delta));
   }
 
   #push(data: string, deltas: ChoiceDelta[]): void {

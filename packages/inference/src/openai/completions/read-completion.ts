@@ -58,7 +58,11 @@ export class CompletionReader {
 
   /** @param data any but `[DONE]` @throws {EngineError} `crashed` where it broke off, `protocol` for what no vLLM says */
   push(data: string): CompletionStep {
-    const chunk = readTokenChunk(data) ?? parseChunk(data);
+    return this.take(readTokenChunk(data) ?? parseChunk(data));
+  }
+
+  /** @param chunk what was read of an event, or of several @throws as `push` */
+  take(chunk: CompletionChunk): CompletionStep {
     if (chunk.error !== undefined) throw asStreamFailure(chunk.error, this.#usage.completion_tokens === 0);
     const choice = chunk.choices?.[0];
     this.#written += choice?.token_ids?.length ?? 0;
