@@ -21,8 +21,8 @@ export interface ReturnOptions {
 export const leastBytes = 64 * 1024 * 1024;
 
 /**
- * Gives memory back to the system when no request has been running for a while. V8 keeps what a burst has left behind: its own
- * reducer of memory takes a server that allocates nothing for a busy one. After twice 5,000 streams a server held 605 MB for good.
+ * Gives memory back to the system when no request has been running for a while. V8 keeps what a burst has left behind, because its
+ * own reducer of memory takes an idle server for a busy one. After twice 5,000 streams, a server still held 605 MB.
  */
 export class MemoryReturn implements Disposable {
   readonly #activity: Activity;
