@@ -2,13 +2,12 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { Command } from "commander";
 import { bodyOf } from "./gateways/measure.ts";
 import { median } from "./gateways/report/result.ts";
 import { modelFolder } from "./gateways/subjects/subject.ts";
 import { wholeNumber } from "./flag-values.ts";
-import { loadPino, openEventParser, openTemplate, openTokenizer } from "./libraries.ts";
+import { loadPino, openEventParser, openLedger, openTemplate, openTokenizer } from "./libraries.ts";
 import type { Message } from "./libraries.ts";
 
 /**
@@ -67,24 +66,15 @@ function makeEvents(): () => unknown {
 
 /** An entry that is opened and closed, and what its key has spent, 16 entries in a transaction. */
 function makeLedger(): () => unknown {
-  const database = new DatabaseSync(join(folder, "ledger.sqlite"));
-  database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
-  database.exec(
-    "CREATE TABLE requests (id TEXT PRIMARY KEY, key TEXT, started INTEGER, ended INTEGER, tokens INTEGER)",
-  );
-  database.exec("CREATE TABLE spending (key TEXT PRIMARY KEY, usd TEXT)");
-  const open = database.prepare("INSERT INTO requests VALUES (?, 'key', ?, NULL, 0)");
-  const close = database.prepare("UPDATE requests SET ended = ?, tokens = ? WHERE id = ?");
-  const spend = database.prepare("INSERT OR REPLACE INTO spending VALUES ('key', ?)");
+  const ledger = openLedger(folder);
   let entries = 0;
   return () => {
-    if (entries % ofTransaction === 0) database.exec("BEGIN");
+    if (entries % ofTransaction === 0) ledger.begin();
     const id = crypto.randomUUID();
-    open.run(id, entries);
-    close.run(entries, answerTokens, id);
-    spend.run(String(entries));
+    ledger.open(id, "key", entries);
+    ledger.close(id, "key", entries, { prompt: 60, completion: answerTokens });
     entries += 1;
-    if (entries % ofTransaction === 0) database.exec("COMMIT");
+    if (entries % ofTransaction === 0) ledger.commit();
   };
 }
 

@@ -1,23 +1,24 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import type { IncomingHttpHeaders } from "node:http";
 
-/** The libraries that Parley uses, loaded without any of Parley's code, and the members of them that the benchmarks call. */
+/** Loads the libraries that Parley uses, without any code of Parley. */
 
-/** The members of pino. */
+/** What the benchmarks use of pino. */
 interface Pino {
   (options: object, file: unknown): { info(fields: object, text: string): void };
   destination(options: object): unknown;
 }
 
-/** The members of prom-client. */
+/** What the benchmarks use of prom-client. */
 interface PromClient {
   readonly Counter: new (options: object) => { inc(labels: object, by?: number): void };
   readonly Histogram: new (options: object) => { observe(labels: object, value: number): void };
 }
 
-/** What undici calls for one answer. */
+/** The methods that undici calls while it receives an answer. */
 export interface AnswerHandler {
   onRequestStart(controller: { abort(reason: Error): void }): void;
   onResponseStart(controller: unknown, status: number, headers: IncomingHttpHeaders): void;
@@ -26,7 +27,7 @@ export interface AnswerHandler {
   onResponseError(controller: unknown, error: Error): void;
 }
 
-/** The members of undici. */
+/** What the benchmarks use of undici. */
 interface Undici {
   readonly Agent: new (options: object) => {
     dispatch(request: object, handler: AnswerHandler): boolean;
@@ -47,7 +48,7 @@ export const loadPromClient = (): PromClient => ofServer("prom-client") as PromC
 
 export const loadUndici = (): Undici => ofInference("undici") as Undici;
 
-/** @returns what calls `onData` with the data of each event in the text that it is fed with */
+/** @returns a parser. It calls `onData` with the data of each event that is complete in the text so far */
 export function openEventParser(onData: (data: string) => void): { feed(text: string): void } {
   const { createParser } = ofInference("eventsource-parser") as {
     readonly createParser: (handlers: { readonly onEvent: (event: { readonly data: string }) => void }) => {
@@ -57,7 +58,7 @@ export function openEventParser(onData: (data: string) => void): { feed(text: st
   return createParser({ onEvent: ({ data }) => onData(data) });
 }
 
-/** @param folder that of a model @returns what renders a conversation by the model's chat template */
+/** @param folder of a model @returns a function that renders a conversation with the chat template of the model */
 export function openTemplate(folder: string): (messages: readonly Message[]) => string {
   const { Template } = ofInference("@huggingface/jinja") as {
     readonly Template: new (text: string) => { render(values: object): string };
@@ -68,7 +69,7 @@ export function openTemplate(folder: string): (messages: readonly Message[]) => 
     template.render({ messages, tools: undefined, add_generation_prompt: true, enable_thinking: false });
 }
 
-/** @param folder that of a model @returns what counts the tokens of a text */
+/** @param folder of a model @returns a function that counts the tokens of a text */
 export function openTokenizer(folder: string): (text: string) => number {
   const { Tokenizer } = ofInference("@huggingface/tokenizers") as {
     readonly Tokenizer: new (
@@ -78,6 +79,39 @@ export function openTokenizer(folder: string): (text: string) => number {
   };
   const tokenizer = new Tokenizer(readJson(folder, "tokenizer.json"), readJson(folder, "tokenizer_config.json"));
   return (text) => tokenizer.encode(text, { add_special_tokens: false }).ids.length;
+}
+
+/** The entries of requests, and what each key has used, in SQLite. */
+export interface LibraryLedger {
+  begin(): void;
+  commit(): void;
+  open(id: string, key: string, startedMs: number): void;
+  close(id: string, key: string, endedMs: number, used: { readonly prompt: number; readonly completion: number }): void;
+}
+
+/** @param folder where its files are made */
+export function openLedger(folder: string): LibraryLedger {
+  const database = new DatabaseSync(join(folder, "ledger.sqlite"));
+  database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+  database.exec(
+    `CREATE TABLE requests
+     (id TEXT PRIMARY KEY, key TEXT, started INTEGER, ended INTEGER, prompt INTEGER, completion INTEGER)`,
+  );
+  database.exec("CREATE TABLE spending (key TEXT PRIMARY KEY, tokens INTEGER)");
+  const open = database.prepare("INSERT INTO requests VALUES (?, ?, ?, NULL, 0, 0)");
+  const close = database.prepare("UPDATE requests SET ended = ?, prompt = ?, completion = ? WHERE id = ?");
+  const spend = database.prepare(
+    "INSERT INTO spending VALUES (?, ?) ON CONFLICT DO UPDATE SET tokens = tokens + excluded.tokens",
+  );
+  return {
+    begin: () => database.exec("BEGIN"),
+    commit: () => database.exec("COMMIT"),
+    open: (id, key, startedMs) => void open.run(id, key, startedMs),
+    close: (id, key, endedMs, { prompt, completion }) => {
+      close.run(endedMs, prompt, completion, id);
+      spend.run(key, prompt + completion);
+    },
+  };
 }
 
 const readJson = (folder: string, file: string): unknown => JSON.parse(readFileSync(join(folder, file), "utf8"));

@@ -23,7 +23,7 @@ export const duties: Readonly<Record<Duty["name"], Duty>> = {
     name: "full",
     rounds: 3,
     seconds: 4,
-    // Node compiles what is called often. A large server in Node gets cheaper for 15 seconds, and an operator's is warm.
+    // A large server in Node gets cheaper for about 15 seconds, while V8 compiles it. A server in service is warm.
     warmUpSeconds: 5,
     manyStreams: 500,
     fewStreams: 100,

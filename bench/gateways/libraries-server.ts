@@ -2,15 +2,22 @@ import { createHash, randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { loadPino, loadPromClient, loadUndici, openEventParser, openTemplate, openTokenizer } from "../libraries.ts";
+import {
+  loadPino,
+  loadPromClient,
+  loadUndici,
+  openEventParser,
+  openLedger,
+  openTemplate,
+  openTokenizer,
+} from "../libraries.ts";
 import type { AnswerHandler, Message } from "../libraries.ts";
 
 /**
- * A gateway that does with Parley's libraries what Parley has to do for a request, each in the plainest way, and nothing else:
- * `libraries-server.ts ENGINE PORT MODEL_FOLDER DATA_FOLDER`. It hashes the key, parses the body, renders the prompt and counts its tokens, opens an
- * entry in SQLite, asks the engine for a stream, parses the events, writes its own, closes the entry with what was used, and
- * writes a line of a log and the metrics. It checks nothing, and has no limits, no queue, no time-outs and no errors.
+ * A gateway that does the work of a request with Parley's libraries, in the plainest way:
+ * `libraries-server.ts ENGINE PORT MODEL_FOLDER DATA_FOLDER`. It hashes the key, parses the body, renders the prompt and counts its
+ * tokens, opens an entry in SQLite, asks the engine for a stream, parses the events, writes its own, closes the entry with what was
+ * used, and writes a line of a log and the metrics. It checks nothing, and has no limits, queue, time-outs or errors.
  */
 
 const [engine = "", port = "", modelFolder = "", dataFolder = ""] = process.argv.slice(2);
@@ -26,17 +33,7 @@ const requests = new Counter({ name: "requests", help: "Requests.", labelNames: 
 const tokens = new Counter({ name: "tokens", help: "Tokens.", labelNames: ["model", "kind"] });
 const durations = new Histogram({ name: "durations", help: "Durations.", labelNames: ["model"] });
 
-const database = new DatabaseSync(join(dataFolder, "ledger.sqlite"));
-database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
-database.exec(
-  "CREATE TABLE requests (id TEXT PRIMARY KEY, key TEXT, started INTEGER, ended INTEGER, prompt INTEGER, completion INTEGER)",
-);
-database.exec("CREATE TABLE spending (key TEXT PRIMARY KEY, tokens INTEGER)");
-const openEntry = database.prepare("INSERT INTO requests VALUES (?, ?, ?, NULL, 0, 0)");
-const closeEntry = database.prepare("UPDATE requests SET ended = ?, prompt = ?, completion = ? WHERE id = ?");
-const spend = database.prepare(
-  "INSERT INTO spending VALUES (?, ?) ON CONFLICT DO UPDATE SET tokens = tokens + excluded.tokens",
-);
+const ledger = openLedger(dataFolder);
 
 interface Write {
   readonly change: () => void;
@@ -54,9 +51,9 @@ function write(change: () => void, onWritten: () => void): void {
 function commit(): void {
   const all = writes;
   writes = [];
-  database.exec("BEGIN");
+  ledger.begin();
   for (const { change } of all) change();
-  database.exec("COMMIT");
+  ledger.commit();
   for (const { onWritten } of all) onWritten();
 }
 
@@ -110,7 +107,7 @@ class Exchange implements AnswerHandler {
 
   begin(): void {
     write(
-      () => openEntry.run(this.#id, this.#key, this.#startedMs),
+      () => ledger.open(this.#id, this.#key, this.#startedMs),
       () => this.#ask(),
     );
   }
@@ -149,13 +146,10 @@ class Exchange implements AnswerHandler {
   }
 
   onResponseEnd(): void {
-    const { prompt_tokens, completion_tokens, total_tokens } = this.#usage;
+    const { prompt_tokens: prompt, completion_tokens: completion } = this.#usage;
     this.#note();
     write(
-      () => {
-        closeEntry.run(Date.now(), prompt_tokens, completion_tokens, this.#id);
-        spend.run(this.#key, total_tokens);
-      },
+      () => ledger.close(this.#id, this.#key, Date.now(), { prompt, completion }),
       () => this.#end(),
     );
   }

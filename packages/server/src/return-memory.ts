@@ -1,18 +1,18 @@
+import { performance } from "node:perf_hooks";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** Requests that have passed admission. */
+/** The requests that are being answered. */
 export interface Activity {
-  /** Now. */
   readonly running: number;
-  /** Since the start. */
-  readonly admitted: number;
 }
 
 export interface ReturnOptions {
-  /** Milliseconds between two looks at the requests. */
+  /** Milliseconds between two looks. */
   readonly everyMs?: number;
-  /** Of this process, in bytes. */
+  /** The share of the time since the last look that the event loop was busy, from 0 to 1. */
+  readonly busyShare?: () => number;
+  /** The resident memory of this process, in bytes. */
   readonly residentBytes?: () => number;
   readonly collect?: () => Promise<void>;
 }
@@ -20,48 +20,57 @@ export interface ReturnOptions {
 /** Less memory than this is not worth a collection, which may stop the event loop for a tenth of a second. */
 export const leastBytes = 64 * 1024 * 1024;
 
+/** A server that was busy for a smaller share of the time is quiet. Probes and some requests a second take less. */
+export const mostBusyShare = 0.02;
+
 /**
- * Gives memory back to the system when no request has been running for a while. V8 keeps what a burst has left behind, because its
- * own reducer of memory takes an idle server for a busy one. After twice 5,000 streams, a server still held 605 MB.
+ * Gives memory back to the system when the server is quiet. V8 keeps what a burst has left behind, because its own reducer of
+ * memory takes a quiet server for a busy one. After twice 5,000 streams, a server still held 605 MB.
  */
 export class MemoryReturn implements Disposable {
   readonly #activity: Activity;
-  readonly #residentBytes: () => number;
-  readonly #collect: () => Promise<void>;
+  readonly #options: Required<Omit<ReturnOptions, "everyMs">>;
   readonly #timer: NodeJS.Timeout;
-  #admitted = -1;
-  /** What is left after a collection, or was there when there had been none. */
+  /** The resident memory after the last collection; before the first one, that at the start. */
   #keptBytes: number;
   #isCollecting = false;
 
-  constructor(
-    activity: Activity,
-    { everyMs = 10_000, residentBytes = () => process.memoryUsage.rss(), collect = collectGarbage }: ReturnOptions = {},
-  ) {
+  constructor(activity: Activity, { everyMs = 10_000, ...given }: ReturnOptions = {}) {
     this.#activity = activity;
-    this.#residentBytes = residentBytes;
-    this.#collect = collect;
-    this.#keptBytes = residentBytes();
+    this.#options = {
+      busyShare: loopBusyShare(),
+      residentBytes: () => process.memoryUsage.rss(),
+      collect: collectGarbage,
+      ...given,
+    };
+    this.#keptBytes = this.#options.residentBytes();
     this.#timer = setInterval(() => void this.#look(), everyMs).unref();
   }
 
   async #look(): Promise<void> {
-    const { running, admitted } = this.#activity;
-    const isQuiet = running === 0 && admitted === this.#admitted;
-    this.#admitted = admitted;
-    if (!isQuiet || this.#isCollecting || this.#residentBytes() - this.#keptBytes < leastBytes) return;
+    const { busyShare, residentBytes, collect } = this.#options;
+    const isQuiet = busyShare() < mostBusyShare && this.#activity.running === 0;
+    if (!isQuiet || this.#isCollecting || residentBytes() - this.#keptBytes < leastBytes) return;
     this.#isCollecting = true;
-    try {
-      await this.#collect();
-    } finally {
-      this.#isCollecting = false;
-      this.#keptBytes = this.#residentBytes();
-    }
+    await collect();
+    this.#isCollecting = false;
+    this.#keptBytes = residentBytes();
   }
 
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
   }
+}
+
+/** @returns what tells the share of the time since it was called last */
+function loopBusyShare(): () => number {
+  let before = performance.eventLoopUtilization();
+  return () => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, before);
+    before = now;
+    return utilization;
+  };
 }
 
 type CollectGarbage = (options: object) => Promise<void>;

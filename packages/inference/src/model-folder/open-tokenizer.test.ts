@@ -45,12 +45,17 @@ test.each([
   expect(openTokenizer({ tokenizer: other })(text)).toEqual(plain.encode(text, { add_special_tokens: false }).ids);
 });
 
-const splitAt = (pattern: string, behavior = "Isolated"): object => ({
-  type: "Sequence",
-  pretokenizers: [
-    { type: "Split", pattern: { Regex: pattern }, behavior, invert: false },
-    { type: "ByteLevel", add_prefix_space: false, use_regex: false },
-  ],
+const split = (pattern: string, behavior = "Isolated", invert = false): object => ({
+  type: "Split",
+  pattern: { Regex: pattern },
+  behavior,
+  invert,
+});
+const cutBy = (...cutters: readonly object[]): object => ({
+  pre_tokenizer: {
+    type: "Sequence",
+    pretokenizers: [...cutters, { type: "ByteLevel", add_prefix_space: false, use_regex: false }],
+  },
 });
 const firstAdded = (change: object): object => ({
   added_tokens: file.added_tokens?.map((token, at) => (at === 0 ? { ...token, ...change } : token)),
@@ -62,12 +67,20 @@ test.each([
   ["a special token that takes the blanks around it", firstAdded({ lstrip: true, rstrip: true })],
   ["a special token that is normalized", { ...firstAdded({ normalized: true }), normalizer: { type: "Lowercase" } }],
   ["no special tokens", { added_tokens: [] }],
-  ["words that are not all of the text", { pre_tokenizer: splitAt("[a-z]+") }],
-  ["words that may be empty", { pre_tokenizer: splitAt("[a-z]*") }],
-  ["words that are removed", { pre_tokenizer: splitAt("[a-z]+", "Removed") }],
+  ["a normalizer that does nothing", { normalizer: { type: "Sequence", normalizers: [] } }],
+  ["words that are not all of the text", cutBy(split("[a-z]+"))],
+  ["words that may be empty", cutBy(split("[a-z]*"))],
+  ["words that are removed", cutBy(split("[a-z]+", "Removed"))],
+  ["only the words of a pattern", cutBy(split("[a-z]+", "Removed", true))],
+  [
+    "several patterns and digits",
+    cutBy(split("[\\r\\n]"), split("\\s?\\p{L}+"), { type: "Digits", individual_digits: true }),
+  ],
+  ["digits alone", cutBy({ type: "Digits", individual_digits: true })],
+  ["another first step", cutBy({ type: "Punctuation" })],
 ])("a tokenizer with %s gives what the library gives", (_title, change) => {
   const other = { ...file, ...change };
-  const text = `One  e\u0301té ${file.added_tokens?.[0]?.content} two<|im_end|>\nTHREE 4`;
+  const text = `One  e\u0301té ${file.added_tokens?.[0]?.content} two, <|im_end|>\nTHREE 456`;
   expect(openTokenizer({ tokenizer: { file: other, config } })(text)).toEqual(
     new Tokenizer(other, config).encode(text, { add_special_tokens: false }).ids,
   );

@@ -1,24 +1,30 @@
 import { Tokenizer } from "@huggingface/tokenizers";
-import { escapeForRegExp } from "../prompt/escape-special-tokens.ts";
+import { anyOf } from "../prompt/escape-special-tokens.ts";
 import type { ModelFolder } from "./model-folder.ts";
-import type { TokenizerFile } from "./read-vocabulary.ts";
-
-type AddedToken = NonNullable<TokenizerFile["added_tokens"]>[number];
-type Tokenize = (text: string) => number[];
+import type { AddedToken, TokenizerFile } from "./read-vocabulary.ts";
 
 /** The result turns a text into token ids. It recognizes special tokens, and reads half a surrogate pair as U+FFFD. */
-export function openTokenizer({ tokenizer }: Pick<ModelFolder, "tokenizer">): Tokenize {
+export function openTokenizer({ tokenizer }: Pick<ModelFolder, "tokenizer">): (text: string) => number[] {
   const encoder = new Tokenizer(tokenizer.file, tokenizer.config);
-  const byLibrary: Tokenize = (text) => encoder.encode(text, { add_special_tokens: false }).ids;
-  const tokenize = encodeByWords(encoder, tokenizer.file, byLibrary) ?? byLibrary;
-  return (text) => tokenize(text.toWellFormed());
+  const encode = encodeByWords(encoder, tokenizer.file);
+  return (text) => {
+    const ids: number[] = [];
+    if (!encode) return encoder.encode(text.toWellFormed(), { add_special_tokens: false }).ids;
+    encode(text.toWellFormed(), ids);
+    return ids;
+  };
 }
 
 /** The members of the library's objects that are used here. TypeScript cannot resolve the library's own declarations of them. */
 interface Encoder {
+  readonly normalizer: ((text: string) => string) | null;
   readonly pre_tokenizer: PreTokenizer | null;
-  /** Turns each word into tokens, whatever the words around it are. */
-  readonly model: { encode: (words: readonly string[]) => string[] };
+  readonly model: {
+    /** Turns each word into tokens, whatever the words around it are. */
+    encode: (words: readonly string[]) => string[];
+    readonly fuse_unk: boolean;
+    readonly unk_token_id?: number;
+  };
   readonly remove_space?: boolean;
   readonly do_lowercase_and_remove_accent?: boolean;
   token_to_id: (token: string) => number | undefined;
@@ -34,71 +40,81 @@ interface PreTokenizer {
   pre_tokenize_text: (text: string) => string[];
 }
 
+/** Appends the ids of a text. */
+type Encode = (text: string, ids: number[]) => void;
+
 /**
- * Encodes word by word, and caches the ids of each word. Only for a tokenizer that cuts words out by a pattern and spells their
- * bytes, as those of Llama 3 and Qwen do; undefined for every other one. In a short prompt, the library spends most of its time on
- * words that it has met before.
+ * Encodes word by word, and keeps the ids of each word: in a short prompt, the library spends most of its time on words that it has
+ * met before. That works for tokenizers which cut a text into words and then spell the bytes of each, as those of Llama 3, Qwen
+ * and DeepSeek do. @returns undefined for any other tokenizer
  */
-function encodeByWords(encoder: Encoder, file: TokenizerFile, byLibrary: Tokenize): Tokenize | undefined {
-  const [splitter, speller, ...others] = encoder.pre_tokenizer?.tokenizers ?? [];
-  const { normalizer, added_tokens: added = [] } = file;
-  if (!splitter || !speller || others.length > 0 || !isPlainSplitter(splitter) || !isPlainSpeller(speller))
+function encodeByWords(encoder: Encoder, file: TokenizerFile): Encode | undefined {
+  const { normalizer, model } = encoder;
+  const steps = encoder.pre_tokenizer?.tokenizers ?? [];
+  const speller = steps.at(-1);
+  const cutters = steps.slice(0, -1).filter((step) => step !== null);
+  if (!speller || !isPlainSpeller(speller) || !cutters.every(isCutter)) return undefined;
+  if (encoder.remove_space === true || encoder.do_lowercase_and_remove_accent === true || model.fuse_unk)
     return undefined;
-  if ((normalizer && normalizer.type !== "NFC") || changesText(encoder) || added.some(changesItsSurroundings))
-    return undefined;
-  const { pattern } = splitter;
-  const special = new Map(added.map(({ content, id }) => [content, id]));
-  const anySpecial = anyOf([...special.keys()]);
   const idsOf = rememberWords((word) =>
-    encoder.model.encode(spell(word, speller)).map((token) => encoder.token_to_id(token) ?? unknown),
+    // As the library does, also where the vocabulary lacks both.
+    model.encode(spell(word, speller)).map((token) => (encoder.token_to_id(token) ?? model.unk_token_id) as number),
   );
-  return (text) => {
-    const ids: number[] = [];
-    for (const part of anySpecial ? text.split(anySpecial) : [text]) {
-      const id = special.get(part);
-      if (id !== undefined) {
-        ids.push(id);
-        continue;
-      }
-      const section = normalizer ? part.normalize("NFC") : part;
-      const words: readonly string[] = section.match(pattern) ?? [];
-      // The library keeps what is between the words, too.
-      if (!isWhole(section, words)) return byLibrary(text);
-      for (const word of words) for (const id of idsOf(word)) ids.push(id);
+  const encodeWords: Encode = (text, ids) => {
+    let words: readonly string[] = [text];
+    for (const cutter of cutters)
+      words = words.length === 1 ? cut(words[0] ?? "", cutter) : words.flatMap((word) => cut(word, cutter));
+    for (const word of words) for (const id of word === "" ? [] : idsOf(word)) ids.push(id);
+  };
+  const added = file.added_tokens ?? [];
+  if (!normalizer) return betweenTokens(added, encodeWords);
+  // Some special tokens are looked for only in the normalized text, by their normalized spelling.
+  const late = added.filter(({ normalized }) => normalized === true);
+  const normalized = late.map((token) => ({ ...token, content: normalizer(token.content) }));
+  const encodeNormalized = betweenTokens(normalized, encodeWords);
+  const early = added.filter((token) => !late.includes(token));
+  return betweenTokens(early, (text, ids) => encodeNormalized(normalizer(text), ids));
+}
+
+/** Appends the ids of the special tokens that a text spells, and has the rest of it encoded. */
+function betweenTokens(tokens: readonly AddedToken[], encode: Encode): Encode {
+  if (tokens.length === 0) return encode;
+  const bySpelling = new Map(tokens.map((token) => [token.content, token]));
+  const spellings = new RegExp(`(${anyOf([...bySpelling.keys()])})`, "u");
+  return (text, ids) => {
+    // Every other part is a token.
+    const parts = text.split(spellings);
+    for (const [at, part] of parts.entries()) {
+      if (at % 2 === 0) {
+        // A token may take the blanks around it.
+        const isAfter = bySpelling.get(parts[at - 1] ?? "")?.rstrip === true;
+        const isBefore = bySpelling.get(parts[at + 1] ?? "")?.lstrip === true;
+        const rest = isBefore ? part.trimEnd() : part;
+        encode(isAfter ? rest.trimStart() : rest, ids);
+      } else ids.push(bySpelling.get(part)?.id ?? 0);
     }
-    return ids.includes(unknown) ? byLibrary(text) : ids;
   };
 }
 
-/** A token that the vocabulary lacks. */
-const unknown = -1;
+/** It needs nothing but the part of the text that it cuts. */
+const isCutter = ({ config }: PreTokenizer): boolean => config?.type === "Split" || config?.type === "Digits";
 
-/** Each match of the pattern is a word. */
-const isPlainSplitter = (step: PreTokenizer): step is PreTokenizer & { readonly pattern: RegExp } =>
-  step.pattern instanceof RegExp && step.config?.invert !== true && /^isolated$/iu.test(step.config?.behavior ?? "");
+/** Where the matches of a pattern are all of the text, as with most tokenizers, one call finds them. The library looks at each. */
+function cut(part: string, cutter: PreTokenizer): readonly string[] {
+  const { pattern, config } = cutter;
+  const words = pattern && config?.behavior === "Isolated" && config.invert === false ? part.match(pattern) : null;
+  return words && isWhole(part, words) ? words : cutter.pre_tokenize_text(part);
+}
+
+function isWhole(part: string, words: readonly string[]): boolean {
+  let length = 0;
+  for (const word of words) length += word.length;
+  return length === part.length;
+}
 
 /** It spells bytes as characters and does nothing else. */
 const isPlainSpeller = ({ config, use_regex, add_prefix_space }: PreTokenizer): boolean =>
   config?.type === "ByteLevel" && use_regex !== true && add_prefix_space !== true;
-
-const changesText = (encoder: Encoder): boolean =>
-  encoder.remove_space === true || encoder.do_lowercase_and_remove_accent === true;
-
-const changesItsSurroundings = ({ lstrip, rstrip, normalized }: AddedToken): boolean =>
-  lstrip === true || rstrip === true || normalized === true;
-
-/** The longest spelling first, and captured: `split` then keeps what it splits at. */
-function anyOf(spellings: readonly string[]): RegExp | undefined {
-  if (spellings.length === 0) return undefined;
-  const longestFirst = spellings.toSorted((a, b) => b.length - a.length);
-  return new RegExp(`(${longestFirst.map(escapeForRegExp).join("|")})`, "u");
-}
-
-function isWhole(section: string, words: readonly string[]): boolean {
-  let length = 0;
-  for (const word of words) length += word === "" ? Number.NaN : word.length;
-  return length === section.length;
-}
 
 /** Bounds the memory of a model's cache of words to about two megabytes. */
 const mostWords = 10_000;

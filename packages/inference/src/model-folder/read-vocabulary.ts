@@ -11,7 +11,8 @@ export interface TokenizerFile {
   readonly model: { readonly vocab: Readonly<Record<string, number>> | readonly (readonly [string, number])[] };
 }
 
-interface AddedToken {
+/** A token beside those of the model, such as `<|im_end|>`. */
+export interface AddedToken {
   readonly id: number;
   readonly content: string;
   readonly special: boolean;

@@ -11,9 +11,42 @@ export function eventSpelling(object: string, members: string): RegExp {
   return new RegExp(String.raw`^\{${head},"choices":\[${choice}\](?:,"usage":\{${counters}\})?\}$`);
 }
 
-/** The member `usage` of an event, from the last two groups of its pattern; nothing where the event has none. */
-export const countersOf = (
-  prompt: string | undefined,
-  completion: string | undefined,
-): { readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number } } =>
-  prompt === undefined ? {} : { usage: { prompt_tokens: Number(prompt), completion_tokens: Number(completion) } };
+/** The counters of an event. */
+interface Counters {
+  readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number };
+}
+
+/** The member `usage` of an event that its pattern has matched; nothing where the event has none. */
+export const countersOf = (found: RegExpExecArray): Counters =>
+  hasCounters(found) ? { usage: { prompt_tokens: Number(found.at(-2)), completion_tokens: Number(found.at(-1)) } } : {};
+
+const hasCounters = (found: RegExpExecArray): boolean => found.at(-1) !== undefined;
+
+/** Events that follow each other: how many there are, and a chunk that adds as much as all of them. */
+export interface EventRun<Chunk> {
+  readonly events: number;
+  readonly chunk: Chunk;
+}
+
+/**
+ * Matches events one after the other, as long as all of them have counters or none has.
+ * @param spelling made by `eventSpelling`
+ * @param from the first event
+ * @param take is given each match, and says whether it belongs to the others
+ * @returns how many belong together, and the counters of the last one; undefined where there is none
+ */
+export function readRun(
+  spelling: RegExp,
+  events: readonly string[],
+  from: number,
+  take: (found: RegExpExecArray) => boolean,
+): { readonly events: number; readonly counters: Counters } | undefined {
+  let last: RegExpExecArray | undefined;
+  let at = from;
+  for (; at < events.length; at += 1) {
+    const found = spelling.exec(events[at] ?? "");
+    if (!found || (last && hasCounters(found) !== hasCounters(last)) || !take(found)) break;
+    last = found;
+  }
+  return last && { events: at - from, counters: countersOf(last) };
+}

@@ -54,8 +54,14 @@ export class SpecialTokenEscaper {
 
 /** A pattern that matches every special token of a model, and the two characters that enclose a placeholder. */
 export function spellingsToEscape(specialTokens: readonly string[]): RegExp {
-  const alternatives = [...specialTokens].toSorted((a, b) => b.length - a.length).map(escapeForRegExp);
-  return new RegExp([...alternatives, `[${open}${close}]`].join("|"), "gu");
+  return new RegExp(`${anyOf(specialTokens)}|[${open}${close}]`, "gu");
+}
+
+/** The source of a pattern that matches any of the texts, where several do the longest. Without texts, it matches nothing. */
+export function anyOf(texts: readonly string[]): string {
+  if (texts.length === 0) return "(?!)";
+  const longestFirst = texts.toSorted((a, b) => b.length - a.length);
+  return longestFirst.map(escapeForRegExp).join("|");
 }
 
 /** Private-use characters. Those in a caller's text are escaped like special tokens, so a placeholder cannot be forged. */
@@ -63,4 +69,4 @@ const open = "\u{f8fe}";
 const close = "\u{f8ff}";
 const placeholder = new RegExp(`${open}(\\d+)${close}`, "gu");
 
-export const escapeForRegExp = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/gu, "\\$&");
+const escapeForRegExp = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/gu, "\\$&");

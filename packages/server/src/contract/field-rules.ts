@@ -16,23 +16,23 @@ export type Rules = Readonly<Record<string, (field: Field) => ApiError | undefin
 
 /** Whether a body that satisfies its schema also keeps every rule. */
 export function keepsRules(body: unknown, rules: Rules): boolean {
-  for (const path of Object.keys(rules)) {
-    const findFault = rules[path];
-    if (findFault && !everyField(body, stepsOf(path), 0, "", (field) => findFault(field) === undefined)) return false;
-  }
-  return true;
+  return Object.entries(rules).every(([path, findFault]) =>
+    everyField(body, stepsOf(path), 0, "", (field) => findFault(field) === undefined),
+  );
 }
 
-/** The names on the way of each path. There are as many paths as the contract has rules. */
+/** The names in each path. There are as many paths as the contract has rules. */
 const steps = new Map<string, readonly string[]>();
 
 function stepsOf(path: string): readonly string[] {
-  const known = steps.get(path) ?? path.replaceAll("[]", "").split(".");
-  steps.set(path, known);
-  return known;
+  const known = steps.get(path);
+  if (known) return known;
+  const names = path.replaceAll("[]", "").split(".");
+  steps.set(path, names);
+  return names;
 }
 
-/** Asks about every field that the steps from `at` on lead to. A list on the way leads into each of its items. */
+/** Whether every field is right that the names from `at` on lead to. A list on the way leads into each of its items. */
 function everyField(
   owner: unknown,
   names: readonly string[],

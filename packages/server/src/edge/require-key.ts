@@ -18,7 +18,7 @@ export function callerOf(response: ServerResponse): Caller {
   return caller;
 }
 
-/** The same, undefined before. */
+/** Who sent the request of a response; undefined before authentication, or where it has failed. */
 export const findCallerOf = (response: ServerResponse): Caller | undefined => callers.get(response);
 
 /** Whether a path is the contract's. What is served beside it takes no key. */

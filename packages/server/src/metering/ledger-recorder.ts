@@ -64,7 +64,6 @@ export class LedgerRecorder implements AsyncDisposable {
   /** The tick under way, or the last one. */
   #update: Promise<void> = Promise.resolve();
   readonly #running = new Set<Running>();
-  #admitted = 0;
   #unwritten: Unwritten[] = [];
   #isHealthy = true;
 
@@ -82,11 +81,6 @@ export class LedgerRecorder implements AsyncDisposable {
 
   get running(): number {
     return this.#running.size;
-  }
-
-  /** Requests since the start. */
-  get admitted(): number {
-    return this.#admitted;
   }
 
   get streams(): number {
@@ -108,7 +102,6 @@ export class LedgerRecorder implements AsyncDisposable {
     }
     const running: Running = { request, usage: undefined, isWritten: true };
     this.#running.add(running);
-    this.#admitted += 1;
     return {
       count: (usage) => {
         running.usage = usage;

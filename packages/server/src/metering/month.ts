@@ -7,7 +7,7 @@ export function monthOf(ms: number): string {
   return latest.month;
 }
 
-/** The month that was asked for last: writing a date takes longer than everything else about it. */
+/** The month that was asked for last. Formatting a date takes longer than comparing two numbers. */
 let latest = { month: "", fromMs: 0, toMs: 0 };
 
 /** Its first millisecond. */

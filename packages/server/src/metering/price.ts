@@ -24,18 +24,17 @@ interface PriceUnits {
   readonly digits: number;
 }
 
-/** Every request of a model has the same object of prices. */
+/** All requests of a model share one object of prices, so the prices of a model are parsed once. */
 const known = new WeakMap<Pricing, PriceUnits>();
 
 function unitsOf(pricing: Pricing): PriceUnits {
   const found = known.get(pricing);
   if (found) return found;
-  const prices = [pricing.prompt, pricing.completion, pricing.request].map((price) => new Big(price).toFixed());
+  const prices = [pricing.prompt, pricing.completion, pricing.request];
   const digits = Math.max(...prices.map((price) => price.split(".")[1]?.length ?? 0));
-  const [prompt = 0n, completion = 0n, request = 0n] = prices.map((price) =>
-    BigInt(new Big(price).times(new Big(10).pow(digits)).toFixed()),
-  );
-  const units = { prompt, completion, request, digits };
+  const toUnits = (price: string): bigint => BigInt(new Big(price).times(`1e${digits}`).toFixed());
+  const { prompt, completion, request } = pricing;
+  const units = { prompt: toUnits(prompt), completion: toUnits(completion), request: toUnits(request), digits };
   known.set(pricing, units);
   return units;
 }

@@ -13,7 +13,7 @@ const groupBytes = 4096;
  */
 export class LogOutput {
   readonly #file: sonicBoom.SonicBoom;
-  /** Set while lines wait. */
+  /** Writes the lines that wait; undefined while none does. */
   #timer: NodeJS.Timeout | undefined;
   #isEnding = false;
   #isGivenUp = false;

@@ -4,7 +4,7 @@ import { utf8 } from "../../prompt/token-bytes.ts";
 import { asStreamFailure } from "../engine-failure.ts";
 import type { ChatChunk, ChunkCall, ChunkChoice, ChunkLogprob, ChunkUsage } from "./chat-chunk.ts";
 import { readTextChunk } from "./read-text-chunk.ts";
-import type { TextRun } from "./read-text-chunk.ts";
+import type { EventRun } from "../event-spelling.ts";
 
 /** What one event of the upstream's stream adds to a choice. */
 export interface ChatStep {
@@ -54,11 +54,11 @@ export class ChatReader {
   }
 
   /** Several events, as if they were one. @throws {EngineError} `protocol` after the end of the choice */
-  pushRun({ chunk, events }: TextRun): ChatStep | undefined {
+  pushRun({ chunk, events }: EventRun<ChatChunk>): ChatStep | undefined {
     return this.#take(chunk, events);
   }
 
-  /** @param events that the chunk stands for */
+  /** @param events how many events the chunk stands for */
   #take(chunk: ChatChunk, events: number): ChatStep | undefined {
     const error = chunk.error ?? (chunk.object === "error" ? chunk : undefined);
     if (error !== undefined) throw asStreamFailure(error, this.#usage.completion_tokens === 0);
@@ -138,7 +138,7 @@ const toAlternative = ({
   logprob: Math.min(0, logprob),
 });
 
-/** @param counted the tokens that the chunk stands for, where the other side does not say it */
+/** @param counted how many tokens the chunk stands for, where the other side does not say it */
 function usageOf(reported: ChunkUsage | undefined, before: EngineUsage, delta: Delta, counted: number): EngineUsage {
   const completed = reported?.completion_tokens ?? before.completion_tokens + counted;
   const completion_tokens = Math.max(before.completion_tokens, completed);

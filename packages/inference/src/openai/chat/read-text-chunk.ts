@@ -1,4 +1,5 @@
-import { countersOf, eventSpelling } from "../event-spelling.ts";
+import { countersOf, eventSpelling, readRun } from "../event-spelling.ts";
+import type { EventRun } from "../event-spelling.ts";
 import type { ChatChunk } from "./chat-chunk.ts";
 
 const spelling = eventSpelling(
@@ -10,30 +11,19 @@ const spelling = eventSpelling(
 export function readTextChunk(data: string): ChatChunk | undefined {
   const found = spelling.exec(data);
   if (!found) return undefined;
-  const [, member, text = "", prompt, completion] = found;
+  const [, member, text = ""] = found;
   const delta = member === "content" ? { content: text } : { reasoning: text };
-  return { choices: [{ delta }], ...countersOf(prompt, completion) };
+  return { choices: [{ delta }], ...countersOf(found) };
 }
 
-/** Events that follow each other, and the chunk that adds as much as all of them. */
-export interface TextRun {
-  readonly events: number;
-  readonly chunk: ChatChunk;
-}
-
-/** Reads events that add text without escapes to the content, all with counters or all without. @returns undefined where there is none */
-export function readTextRun(events: readonly string[], from: number): TextRun | undefined {
-  let at = from;
-  let last: RegExpExecArray | undefined;
-  let text = "";
-  for (; at < events.length; at += 1) {
-    const found = spelling.exec(events[at] ?? "");
+/** Reads events that add text without escapes to the content. @returns undefined where the first one is none */
+export function readTextRun(events: readonly string[], from: number): EventRun<ChatChunk> | undefined {
+  let content = "";
+  const run = readRun(spelling, events, from, ([, member, text = ""]) => {
     // An event without text stands for no token.
-    if (!found || found[1] !== "content" || found[2] === "") break;
-    if (last && (found[3] === undefined) !== (last[3] === undefined)) break;
-    last = found;
-    text += found[2] ?? "";
-  }
-  if (!last) return undefined;
-  return { events: at - from, chunk: { choices: [{ delta: { content: text } }], ...countersOf(last[3], last[4]) } };
+    const isText = member === "content" && text !== "";
+    if (isText) content += text;
+    return isText;
+  });
+  return run && { events: run.events, chunk: { choices: [{ delta: { content } }], ...run.counters } };
 }

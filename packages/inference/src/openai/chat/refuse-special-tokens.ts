@@ -1,5 +1,5 @@
 import type { EngineRequest } from "../../engine.ts";
-import { escapeForRegExp } from "../../prompt/escape-special-tokens.ts";
+import { anyOf } from "../../prompt/escape-special-tokens.ts";
 import { textOf, toTemplateMessages } from "../../prompt/template-messages.ts";
 import { RequestRefused } from "../../request-refused.ts";
 import { toChatMessages } from "./chat-messages.ts";
@@ -21,12 +21,11 @@ export function refuseSpecialTokens(request: EngineRequest, specialTokens: reado
 
 const patterns = new WeakMap<readonly string[], RegExp>();
 
-/** Matches any of the spellings. Models have few lists of them, and keep them. */
+/** Matches any of the spellings. Each model has one list of them. */
 function patternOf(specialTokens: readonly string[]): RegExp {
   const known = patterns.get(specialTokens);
   if (known) return known;
-  // Without any, nothing matches.
-  const pattern = new RegExp(specialTokens.length === 0 ? "(?!)" : specialTokens.map(escapeForRegExp).join("|"), "u");
+  const pattern = new RegExp(anyOf(specialTokens), "u");
   patterns.set(specialTokens, pattern);
   return pattern;
 }

@@ -10,9 +10,8 @@ import { utf8 } from "../../prompt/token-bytes.ts";
 import type { ChoiceDelta, Finish } from "../../answer/combine-choices.ts";
 import type { ChoiceReader } from "../run-choices.ts";
 import { CompletionReader } from "./read-completion.ts";
-import type { CompletionEnd, CompletionUsage } from "./read-completion.ts";
+import type { CompletionChunk, CompletionEnd, CompletionUsage } from "./read-completion.ts";
 import { readTokenRun } from "./read-token-chunk.ts";
-import type { TokenRun } from "./read-token-chunk.ts";
 
 export interface CompletionChoice {
   readonly plan: AnswerPlan;
@@ -58,7 +57,7 @@ export class CompletionChoiceReader implements ChoiceReader {
     for (let at = 0; at < events.length && !this.#isDone;) {
       const run = this.#isInText ? readTokenRun(events, at, this.#isText) : undefined;
       at += run?.events ?? 1;
-      if (run) this.#pushRun(run, deltas);
+      if (run) this.#pushTexts(run.chunk, deltas);
       else this.#push(events[at - 1] ?? "", deltas);
     }
   }
@@ -70,10 +69,10 @@ export class CompletionChoiceReader implements ChoiceReader {
 
   readonly #isText = (id: number): boolean => !this.#model.isEndOfTurn(id) && !this.#model.isSpecialToken(id);
 
-  #pushRun({ chunk }: TokenRun, deltas: ChoiceDelta[]): void {
+  #pushTexts(chunk: CompletionChunk, deltas: ChoiceDelta[]): void {
     const { tokens, usage } = this.#completion.take(chunk);
     this.#usage = usage;
-    // Without a spelling, they cannot be taken for the special token that they may spell.
+    // Together they may spell a special token. Without a spelling they are not taken for one.
     const joined = { token: "", bytes: tokens.flatMap(({ id }) => [...this.#model.describe(id).bytes]) };
     for (const delta of this.#answer.push(joined).deltas) deltas.push(this.#count(delta));
   }
