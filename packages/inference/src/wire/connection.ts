@@ -26,14 +26,10 @@ export interface ConnectionOptions {
 /** The data of server-sent events. A batch holds the events that one read of the socket completed. It may be empty. */
 export type EventBatches = AsyncGenerator<readonly string[]>;
 
-/** Milliseconds for a connection to be opened. */
-const connectMs = 10_000;
-
-const loadUndici = async () => import("undici");
-type Undici = Awaited<ReturnType<typeof loadUndici>>;
+const loadDispatcher = async () => import("./open-dispatcher.ts");
 
 /** Loaded with the first request: undici has a hundred files, and the start of a server need not wait for them. */
-let undici: Undici | undefined;
+let dispatchers: Awaited<ReturnType<typeof loadDispatcher>> | undefined;
 
 /** HTTP to one engine. */
 export class Connection {
@@ -98,8 +94,8 @@ export class Connection {
   ): Promise<IncomingAnswer> {
     this.#waits.count += 1;
     try {
-      undici ??= await loadUndici();
-      const dispatcher = (this.#dispatcher ??= dispatcherFor(undici, this.#options, this.#ca));
+      dispatchers ??= await loadDispatcher();
+      const dispatcher = (this.#dispatcher ??= dispatchers.openDispatcher({ ...this.#options, ca: this.#ca }));
       // It was closed while undici was loaded.
       if (this.#isClosed) await dispatcher.destroy();
       signal.throwIfAborted();
@@ -142,18 +138,6 @@ interface Asked {
 
 const bytesOf = (answer: IncomingAnswer): AsyncGenerator<Buffer> =>
   transform(() => ({ source: answer, transform: (bytes) => bytes, onEnd: () => answer.leave(false) }));
-
-function dispatcherFor(
-  { Agent, ProxyAgent }: Undici,
-  { socketPath, proxyUrl, silenceMs }: ConnectionOptions,
-  ca: Buffer | undefined,
-): Dispatcher {
-  const tls = { ...(ca && { ca }) };
-  const deadlines = { headersTimeout: silenceMs, bodyTimeout: silenceMs };
-  if (proxyUrl !== undefined) return new ProxyAgent({ uri: proxyUrl, requestTls: tls, ...deadlines });
-  const connect = { ...tls, timeout: connectMs, ...(socketPath !== undefined && { socketPath }) };
-  return new Agent({ connect, ...deadlines });
-}
 
 const unconnected: ReadonlySet<unknown> = new Set([
   "ECONNREFUSED",

@@ -1,8 +1,15 @@
 import type { Dispatcher } from "undici";
+import type { PausableConnection, PausingHandler } from "./open-dispatcher.ts";
 import { readInTurn } from "./read-turns.ts";
 
-/** The milliseconds between two reads of an answer that is wanted whole. */
+/** The most milliseconds between two reads of an answer that is wanted whole. */
 export const gatherMs = 50;
+
+/** The most that leaving a connection unread may delay an answer, as a share of the time that it has taken so far. */
+const largestDelay = 0.05;
+
+/** The fewest milliseconds for which a connection is left unread. */
+const leastPauseMs = 4;
 
 /** The connection is paused when this many bytes wait to be read. */
 const mostWaiting = 64 * 1024;
@@ -17,16 +24,20 @@ export interface Waits {
 
 /**
  * The bytes of one answer, as undici hands them over. A stream is read as it arrives. If the answer is wanted whole, its first bytes are
- * read at once, and the rest every 50 ms and at its end: decoding the bytes of each token separately would cost much more. After a
- * failure, `next` first returns the bytes that arrived before it.
+ * read at once, and the rest every 50 ms and at its end: decoding the bytes of each token separately would cost much more. An answer that
+ * has taken some time already leaves even its socket unread in between. After a failure, `next` first returns the bytes that arrived
+ * before it.
  */
-export class IncomingAnswer implements Dispatcher.DispatchHandler {
+export class IncomingAnswer implements PausingHandler {
   readonly #isWhole: boolean;
   readonly #waits: Waits;
   readonly #status = Promise.withResolvers<number>();
   readonly #signal: AbortSignal;
   readonly #onAbort = (): void => this.#controller?.abort(this.#signal.reason);
+  readonly #startedMs = performance.now();
   #controller: Dispatcher.DispatchController | undefined;
+  #connection: PausableConnection | undefined;
+  #isUnread = false;
   #chunks: Buffer[] = [];
   #size = 0;
   #isBegun = false;
@@ -71,8 +82,12 @@ export class IncomingAnswer implements Dispatcher.DispatchHandler {
     if (this.#isOver) return;
     const end = (): void => this.#controller?.abort(new Error("the rest of the answer is not wanted"));
     if (!isWhole) return end();
-    if (this.#controller?.paused === true) this.#controller.resume();
+    this.#readAgain();
     this.#timer = setTimeout(end, endMs).unref();
+  }
+
+  onConnection(connection: PausableConnection): void {
+    this.#connection = connection;
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -93,7 +108,7 @@ export class IncomingAnswer implements Dispatcher.DispatchHandler {
     if (isFull) controller.pause();
     if (this.#isDue || this.#isLate) return;
     if (!this.#isWhole || !this.#isBegun || isFull) this.#becomeDueInTurn();
-    else this.#timer ??= setTimeout(this.#becomeDue, gatherMs);
+    else this.#timer ??= this.#gather();
   }
 
   onResponseEnd(): void {
@@ -118,7 +133,7 @@ export class IncomingAnswer implements Dispatcher.DispatchHandler {
     this.#isDue = this.#isOver;
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#controller?.paused === true) this.#controller.resume();
+    this.#readAgain();
     return { done: false, value: rest.length === 0 ? first : Buffer.concat([first, ...rest]) };
   };
 
@@ -128,6 +143,27 @@ export class IncomingAnswer implements Dispatcher.DispatchHandler {
     clearTimeout(this.#timer);
     this.#signal.removeEventListener("abort", this.#onAbort);
     this.#becomeDue();
+  }
+
+  /** Waits for more. */
+  #gather(): NodeJS.Timeout {
+    const pauseMs = Math.min(gatherMs, (performance.now() - this.#startedMs) * largestDelay);
+    if (this.#connection === undefined || pauseMs < leastPauseMs) return setTimeout(this.#becomeDue, gatherMs);
+    // undici asks for more as soon as this returns, which makes the socket read again.
+    queueMicrotask(this.#pause);
+    return setTimeout(this.#becomeDue, pauseMs);
+  }
+
+  readonly #pause = (): void => {
+    if (this.#timer === undefined || this.#isOver || this.#isLeft) return;
+    this.#isUnread = true;
+    this.#connection?.pause();
+  };
+
+  #readAgain(): void {
+    if (this.#isUnread) this.#connection?.resume();
+    this.#isUnread = false;
+    if (this.#controller?.paused === true) this.#controller.resume();
   }
 
   #becomeDueInTurn(): void {
