@@ -1,9 +1,21 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { requestFor } from "../../testing/requests.ts";
 import { PromptThreads } from "./prompt-threads.ts";
+import type { PromptRequest } from "../engine.ts";
 import { PromptRenderer } from "./render-prompt.ts";
+import type { PromptModel } from "./render-prompt.ts";
 
 const never = new AbortController().signal;
+
+/** Each of its prompts has two tokens. */
+const twoTokens: PromptModel = {
+  template: "{{ messages[0].content }}",
+  specialTokens: [],
+  bosToken: "",
+  eosToken: "",
+  tokenize: () => [1, 2],
+};
+
 const program = new URL("../../test/programs/mortal-prompts.ts", import.meta.url);
 
 test.each([
@@ -71,13 +83,7 @@ test("a prompt that nobody waits for any more is not made, and one that is being
 });
 
 test("the shortest prompts and texts are made at once, and the first longer one starts a thread", async () => {
-  const here = new PromptRenderer({
-    template: "{{ messages[0].content }}",
-    specialTokens: [],
-    bosToken: "",
-    eosToken: "",
-    tokenize: () => [1, 2],
-  });
+  const here = new PromptRenderer(twoTokens);
   const deaths: string[] = [];
   const threads = await PromptThreads.start({
     program,
@@ -95,16 +101,22 @@ test("the shortest prompts and texts are made at once, and the first longer one 
   await threads.close();
 });
 
-test("a prompt that was made to be counted is not made again, unless something is different", async () => {
-  const threads = await PromptThreads.start({ program, model: "", onDeath: () => undefined });
+test("a prompt that was counted is not made again, unless something is different, and is kept until it is used", async () => {
+  const here = new PromptRenderer(twoTokens);
+  const made = vi.spyOn(here, "render");
+  const threads = await PromptThreads.start({ program, model: "", here, onDeath: () => undefined });
   const request = requestFor({ say: "abc" });
-  const counted = await threads.render(request, never);
-  const [shorter, thinking] = [
-    { ...request, max_tokens: 1 },
-    { ...request, isReasoning: true },
-  ];
-  expect(await threads.render(shorter, never)).toBe(counted);
-  expect(await threads.render(thinking, never)).not.toBe(counted);
-  expect(await threads.render(requestFor({ say: "abc" }), never)).not.toBe(counted);
+  const rendered = async (wanted: PromptRequest): Promise<number> => {
+    await threads.render(wanted, never);
+    return made.mock.calls.length;
+  };
+  await threads.count(request, never, 100);
+  await threads.count(request, never, 100);
+  expect(made).toHaveBeenCalledTimes(1);
+  expect(await rendered({ ...request, isReasoning: true })).toBe(2);
+  await threads.count(request, never, 100);
+  expect(await rendered({ ...request, origin: { key: "a" } })).toBe(3);
+  expect(await rendered(request)).toBe(4);
+  expect(await rendered(requestFor({ say: "abc" }))).toBe(5);
   await threads.close();
 });

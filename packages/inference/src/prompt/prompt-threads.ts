@@ -47,7 +47,7 @@ export class PromptThreads {
   readonly #options: PromptThreadOptions;
   readonly #threads = new Map<Size, Promise<PromptThread>>();
   readonly #queues = new Map(sizes.map(({ size, jobsAtATime }) => [size, new FairQueue(jobsAtATime)]));
-  /** A request is counted first and generated afterwards, so its prompt is kept for as long as its messages are in memory. */
+  /** A request is counted first and generated afterwards. In between, its prompt is kept for as long as its messages are in memory. */
   readonly #cache = new WeakMap<PromptRequest["messages"], CachedPrompt>();
 
   private constructor(options: PromptThreadOptions) {
@@ -67,7 +67,9 @@ export class PromptThreads {
    */
   async count(request: PromptRequest, signal: AbortSignal, mostTokens: number): Promise<number> {
     try {
-      return (await this.render(request, signal, mostTokens)).tokens.length;
+      const prompt = await this.#find(request, signal, mostTokens);
+      this.#cache.set(request.messages, { request, prompt });
+      return prompt.tokens.length;
     } catch (error) {
       if (error instanceof PromptTooLong) return error.tokens;
       throw error;
@@ -75,22 +77,24 @@ export class PromptThreads {
   }
 
   /**
+   * The prompt, to be generated from. One that was counted is not made again.
    * @throws {TemplateRefusal} when the model's template refuses the conversation
-   * @throws {PromptTooLong} where the prompt has more than `mostTokens`
    * @throws the signal's reason when it aborts first
    */
-  async render(
-    whole: PromptRequest,
-    signal: AbortSignal,
-    mostTokens: number = Number.POSITIVE_INFINITY,
-  ): Promise<Prompt> {
+  async render(request: PromptRequest, signal: AbortSignal): Promise<Prompt> {
+    const prompt = await this.#find(request, signal, Number.POSITIVE_INFINITY);
+    // Its messages stay in memory until the answer ends. Its tokens need not.
+    this.#cache.delete(request.messages);
+    return prompt;
+  }
+
+  /** @throws as `render` does, or {PromptTooLong} where the prompt has more than `mostTokens` */
+  async #find(whole: PromptRequest, signal: AbortSignal, mostTokens: number): Promise<Prompt> {
     const { messages, tools, tool_choice, shownSchema, isReasoning, origin } = whole;
     const request = { messages, tools, tool_choice, shownSchema, isReasoning };
     const cached = this.#cache.get(messages);
     if (cached && isSame(cached.request, request)) return cached.prompt;
-    const prompt = await this.#make(request, { keyId: origin?.key ?? "", signal }, mostTokens);
-    this.#cache.set(messages, { request, prompt });
-    return prompt;
+    return this.#make(request, { keyId: origin?.key ?? "", signal }, mostTokens);
   }
 
   async #make(request: PromptRequest, owner: PromptOwner, mostTokens: number): Promise<Prompt> {

@@ -46,9 +46,9 @@ export function openDispatcher({ socketPath, ca, proxyUrl, silenceMs }: Dispatch
 /** Where all sockets put what they read, until it is copied. */
 const received = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** One connection. undici reads its socket as fast as it can, and the pause of undici only stops the parser behind it. */
+/** One connection, whose socket can stop reading. The pause that undici offers stops its parser only. */
 class PausableClient extends Client implements PausableConnection {
-  #socket: Socket | undefined;
+  #socket: Socket | null = null;
 
   constructor(origin: URL, options: buildConnector.BuildOptions, deadlines: Client.Options) {
     super(origin, { ...deadlines, connect: (asked, done) => this.#connect(options, asked, done) });
@@ -64,20 +64,21 @@ class PausableClient extends Client implements PausableConnection {
   }
 
   resume(): void {
-    // As `resume` does, but without an event that nobody waits for.
+    // It makes the socket read again, as `resume` does, without an event that nobody waits for.
     this.#socket?.read(0);
   }
 
   #connect(options: buildConnector.BuildOptions, asked: buildConnector.Options, done: buildConnector.Callback): void {
+    let socket: Socket | null = null;
     const onread = {
       // Only a socket with a buffer of its own stops reading when it is paused.
       buffer: received,
-      callback: (size: number, bytes: Uint8Array) => this.#socket?.push(Buffer.from(bytes.subarray(0, size))) ?? false,
+      callback: (size: number, bytes: Uint8Array) => socket?.push(Buffer.from(bytes.subarray(0, size))) ?? false,
     };
     const open = buildConnector({ ...options, onread });
     open(asked, (...result) => {
-      const [, socket] = result;
-      if (socket) this.#socket = socket;
+      [, socket] = result;
+      this.#socket = socket;
       done(...result);
     });
   }

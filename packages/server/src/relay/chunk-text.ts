@@ -21,7 +21,8 @@ export class ChunkText {
     const { id, created, model, system_fingerprint } = options.head;
     const head = JSON.stringify({ id, object: "chat.completion.chunk", created, model, system_fingerprint });
     this.#options = options;
-    this.#start = `data: ${head.slice(0, -1)},"choices":[`;
+    // Joined, it is one string. Added up, its parts would be put together anew for each event.
+    this.#start = ["data: ", head.slice(0, -1), ',"choices":['].join("");
     this.#end = `]${options.includesUsage ? ',"usage":null' : ""}}\n\n`;
   }
 

@@ -33,8 +33,8 @@ async function begin(
 ): Promise<OpeningChoice[]> {
   const { vocabulary } = model.folder;
   refuseSpecialTokens(request, vocabulary.specialTokens);
-  const { tokens } = await model.prompts.render(request, signal);
-  assertFits(tokens.length, request, limits);
+  const promptTokens = (await model.prompts.render(request, signal)).tokens.length;
+  assertFits(promptTokens, request, limits);
   const plan = planAnswer(request, dialect.capabilities);
   const job = { model: servedName, request, plan, vocabulary, dialect };
   const owner = { keyId: request.origin?.key ?? "", signal };
@@ -44,7 +44,7 @@ async function begin(
     const body = chatBody({ ...job, choice });
     return {
       open: () => upstream.open("/v1/chat/completions", body, signal, request),
-      reader: new ChatChoiceReader({ request, plan, promptTokens: tokens.length, countTokens }),
+      reader: new ChatChoiceReader({ request, plan, promptTokens, countTokens }),
     };
   });
 }

@@ -1,0 +1,128 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { RequestListener, Server } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
+import { afterEach, expect, test } from "vitest";
+import { Connection } from "./connection.ts";
+
+const never = new AbortController().signal;
+const everyMs = 10;
+const event = (number: number): string => `data: ${number}\n\n`;
+const numbers = (count: number): string[] => Array.from({ length: count }, (_, number) => String(number));
+
+let server: Server | undefined;
+let connection: Connection | undefined;
+let stopWatching = (): void => undefined;
+
+afterEach(async () => {
+  stopWatching();
+  await connection?.close();
+  server?.closeAllConnections();
+  server?.close();
+});
+
+async function connectTo(listener: RequestListener): Promise<Connection> {
+  server = createServer(listener).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo; // it listens to a port
+  return (connection = new Connection({ baseUrl: `http://127.0.0.1:${port}`, silenceMs: 10_000 }));
+}
+
+/** An engine that sends an event every 10 ms. */
+const sendEvents =
+  (count: number, end: (response: Parameters<RequestListener>[1]) => void): RequestListener =>
+  async (_request, response) => {
+    for (let number = 0; number < count && !response.destroyed; number += 1) {
+      response.write(event(number));
+      await wait(everyMs);
+    }
+    end(response);
+  };
+
+const endWell = (response: Parameters<RequestListener>[1]): void => void response.end("data: [DONE]\n\n");
+
+interface Watched {
+  /** How often a byte count of the socket was seen to have changed. */
+  readonly reads: () => number;
+  readonly connections: () => number;
+}
+
+/** Watches the sockets that undici opens. */
+function watchSockets(): Watched {
+  const sockets: Socket[] = [];
+  const add = (message: unknown): void => void sockets.push((message as { readonly socket: Socket }).socket); // undici's
+  subscribe("undici:client:connected", add);
+  let reads = 0;
+  let bytes = 0;
+  const timer = setInterval(() => {
+    const now = sockets.reduce((sum, { bytesRead }) => sum + bytesRead, 0);
+    if (now > bytes) reads += 1;
+    bytes = now;
+  }, 1);
+  stopWatching = () => {
+    clearInterval(timer);
+    unsubscribe("undici:client:connected", add);
+  };
+  return { reads: () => reads, connections: () => sockets.length };
+}
+
+interface Read {
+  readonly events: string[];
+  failure?: unknown;
+}
+
+async function read(from: Connection, isWhole: boolean, signal: AbortSignal = never): Promise<Read> {
+  const result: Read = { events: [] };
+  try {
+    for await (const events of await from.open("/", "{}", signal, { isWhole })) result.events.push(...events);
+  } catch (error) {
+    result.failure = error;
+  }
+  return result;
+}
+
+test("the socket of an answer that is wanted whole is left unread in between", async () => {
+  const from = await connectTo(sendEvents(150, endWell));
+  const { reads } = watchSockets();
+  expect(await read(from, true)).toEqual({ events: [...numbers(150), "[DONE]"] });
+  // Without the pauses, each event is read by itself. With them, there are about 45 reads.
+  expect(reads()).toBeLessThan(90);
+});
+
+test("its connection is read as it comes again when the next answer is a stream", async () => {
+  const from = await connectTo(sendEvents(40, endWell));
+  const { reads, connections } = watchSockets();
+  await read(from, true);
+  await wait(50); // undici uses it again in a later round of the event loop
+  const before = reads();
+  expect(await read(from, false)).toEqual({ events: [...numbers(40), "[DONE]"] });
+  // A slow machine reads two events at once now and then.
+  expect(reads() - before).toBeGreaterThan(25);
+  expect(connections()).toBe(1);
+});
+
+test.each([
+  ["ends too early", (response: Parameters<RequestListener>[1]) => response.socket?.destroy()],
+  ["is reset", (response: Parameters<RequestListener>[1]) => response.socket?.resetAndDestroy()],
+])("what came before a connection that %s while it was not read is passed on", async (_, end) => {
+  const from = await connectTo(sendEvents(60, end));
+  const { events, failure } = await read(from, true);
+  expect(events).toEqual(numbers(60));
+  expect(failure).toMatchObject({ code: expect.stringMatching(/UND_ERR_SOCKET|ECONNRESET/) });
+});
+
+test("a hang-up closes a connection that is not read", async () => {
+  const closed = Promise.withResolvers<void>();
+  const from = await connectTo((request, response) => {
+    request.socket.on("close", () => closed.resolve());
+    sendEvents(1000, endWell)(request, response);
+  });
+  const caller = new AbortController();
+  const reading = read(from, true, caller.signal);
+  await wait(500);
+  caller.abort(new Error("left"));
+  expect((await reading).failure).toEqual(new Error("left"));
+  await closed.promise;
+});
