@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
-import type { Dispatcher } from "undici";
 import type { Delivery } from "../engine.ts";
 import { transform } from "./transform.ts";
 import { EventReader } from "./event-reader.ts";
 import { IncomingAnswer } from "./incoming-answer.ts";
 import type { Waits } from "./incoming-answer.ts";
+import type { RequestDispatcher } from "./open-dispatcher.ts";
 import { RefusedAnswer } from "./refused-answer.ts";
 
 type Headers = Readonly<Record<string, string>>;
@@ -40,7 +40,7 @@ export class Connection {
   readonly #prefix: string;
   /** The certificates that are believed; undefined: those of Node. */
   readonly #ca: Buffer | undefined;
-  #dispatcher: Dispatcher | undefined;
+  #dispatcher: RequestDispatcher | undefined;
   #isClosed = false;
   readonly #waits: Waits = { count: 0 };
 
@@ -95,7 +95,11 @@ export class Connection {
     this.#waits.count += 1;
     try {
       dispatchers ??= await loadDispatcher();
-      const dispatcher = (this.#dispatcher ??= dispatchers.openDispatcher({ ...this.#options, ca: this.#ca }));
+      const dispatcher = (this.#dispatcher ??= dispatchers.openDispatcher({
+        ...this.#options,
+        origin: this.#origin,
+        ca: this.#ca,
+      }));
       // It was closed while undici was loaded.
       if (this.#isClosed) await dispatcher.destroy();
       signal.throwIfAborted();

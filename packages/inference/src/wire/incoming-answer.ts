@@ -1,5 +1,6 @@
 import type { Dispatcher } from "undici";
-import type { PausableConnection, PausingHandler } from "./open-dispatcher.ts";
+import type { Asker } from "./connection-pool.ts";
+import type { PausableConnection } from "./pausable-client.ts";
 import { readInTurn } from "./read-turns.ts";
 
 /** The most milliseconds between two reads of an answer that is wanted whole. */
@@ -28,7 +29,7 @@ export interface Waits {
  * has taken some time already leaves even its socket unread in between. After a failure, `next` first returns the bytes that arrived
  * before it.
  */
-export class IncomingAnswer implements PausingHandler {
+export class IncomingAnswer implements Asker {
   readonly #isWhole: boolean;
   readonly #waits: Waits;
   readonly #status = Promise.withResolvers<number>();
@@ -37,7 +38,10 @@ export class IncomingAnswer implements PausingHandler {
   readonly #startedMs = performance.now();
   #controller: Dispatcher.DispatchController | undefined;
   #connection: PausableConnection | undefined;
-  #isUnread = false;
+  /** The socket is not read, or will not be in a moment. */
+  #isPaused = false;
+  #pauseMs = 0;
+  #pauseTimer: NodeJS.Timeout | undefined;
   #chunks: Buffer[] = [];
   #size = 0;
   #isBegun = false;
@@ -107,8 +111,9 @@ export class IncomingAnswer implements PausingHandler {
     const isFull = this.#size >= mostWaiting;
     if (isFull) controller.pause();
     if (this.#isDue || this.#isLate) return;
-    if (!this.#isWhole || !this.#isBegun || isFull) this.#becomeDueInTurn();
-    else this.#timer ??= this.#gather();
+    if (!this.#isWhole || !this.#isBegun || isFull) return this.#becomeDueInTurn();
+    this.#timer ??= setTimeout(this.#becomeDue, gatherMs);
+    this.#pauseSoon();
   }
 
   onResponseEnd(): void {
@@ -145,24 +150,32 @@ export class IncomingAnswer implements PausingHandler {
     this.#becomeDue();
   }
 
-  /** Waits for more. */
-  #gather(): NodeJS.Timeout {
-    const pauseMs = Math.min(gatherMs, (performance.now() - this.#startedMs) * largestDelay);
-    if (this.#connection === undefined || pauseMs < leastPauseMs) return setTimeout(this.#becomeDue, gatherMs);
+  /** Leaves the socket unread for a while. */
+  #pauseSoon(): void {
+    if (this.#isPaused || this.#connection === undefined) return;
+    this.#pauseMs = Math.min(gatherMs, (performance.now() - this.#startedMs) * largestDelay);
+    if (this.#pauseMs < leastPauseMs) return;
+    this.#isPaused = true;
     // undici asks for more as soon as this returns, which makes the socket read again.
     queueMicrotask(this.#pause);
-    return setTimeout(this.#becomeDue, pauseMs);
   }
 
   readonly #pause = (): void => {
-    if (this.#timer === undefined || this.#isOver || this.#isLeft) return;
-    this.#isUnread = true;
+    if (!this.#isPaused || this.#isOver || this.#isLeft) return;
     this.#connection?.pause();
+    // The longest pause ends when what has arrived is taken.
+    if (this.#pauseMs < gatherMs) this.#pauseTimer = setTimeout(this.#unpause, this.#pauseMs);
+  };
+
+  readonly #unpause = (): void => {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    clearTimeout(this.#pauseTimer);
+    this.#connection?.resume();
   };
 
   #readAgain(): void {
-    if (this.#isUnread) this.#connection?.resume();
-    this.#isUnread = false;
+    this.#unpause();
     if (this.#controller?.paused === true) this.#controller.resume();
   }
 

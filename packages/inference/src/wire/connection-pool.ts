@@ -1,0 +1,69 @@
+import type { Dispatcher } from "undici";
+import type { PausableClient, PausableConnection } from "./pausable-client.ts";
+
+/** Who asks is told which connection the answer will come from. */
+export interface Asker extends Dispatcher.DispatchHandler {
+  onConnection(connection: PausableConnection): void;
+}
+
+/**
+ * Connections to one address, each with one request at a time. A free one is found at once. undici's own pool looks through all of them,
+ * twice for each request and again when one ends.
+ */
+export class ConnectionPool {
+  readonly #open: () => PausableClient;
+  readonly #all = new Set<PausableClient>();
+  /** The one that became free last is the next. So those that are not needed any more end for want of use. */
+  readonly #free: PausableClient[] = [];
+  #isDestroyed = false;
+
+  constructor(open: () => PausableClient) {
+    this.#open = open;
+  }
+
+  /** Connections that are open, or are being opened or ended. */
+  get size(): number {
+    return this.#all.size;
+  }
+
+  dispatch(options: Dispatcher.DispatchOptions, asker: Asker): void {
+    const client = this.#free.pop() ?? this.#add();
+    client.isFree = false;
+    asker.onConnection(client);
+    if (client.dispatch(options, asker)) this.#give(client);
+  }
+
+  /** Ends all connections and fails what they are asked. From then on, every request fails. */
+  async destroy(): Promise<void> {
+    this.#isDestroyed = true;
+    await Promise.all(Array.from(this.#all, (client) => client.destroy()));
+    this.#all.clear();
+  }
+
+  #add(): PausableClient {
+    const client = this.#open();
+    this.#all.add(client);
+    client.on("drain", () => this.#give(client));
+    client.on("disconnect", () => void this.#drop(client));
+    client.on("connectionError", () => void this.#drop(client));
+    // Its requests fail as those of the others have.
+    if (this.#isDestroyed) void client.destroy();
+    return client;
+  }
+
+  #give(client: PausableClient): void {
+    if (client.isFree || client.closed || client.destroyed) return;
+    client.isFree = true;
+    this.#free.push(client);
+  }
+
+  /** A client could connect again, but nothing would ever end it. */
+  async #drop(client: PausableClient): Promise<void> {
+    if (client.closed || client.destroyed) return;
+    const place = client.isFree ? this.#free.indexOf(client) : -1;
+    if (place >= 0) this.#free.splice(place, 1);
+    // A request that it was about to send is sent over another connection first.
+    await client.close();
+    this.#all.delete(client);
+  }
+}
