@@ -1,19 +1,19 @@
 import type { Dispatcher } from "undici";
 import type { PausableClient, PausableConnection } from "./pausable-client.ts";
 
-/** Who asks is told which connection the answer will come from. */
-export interface Asker extends Dispatcher.DispatchHandler {
+/** A handler that is told which connection its answer will come from. */
+export interface AnswerHandler extends Dispatcher.DispatchHandler {
   onConnection(connection: PausableConnection): void;
 }
 
 /**
- * Connections to one address, each with one request at a time. A free one is found at once. undici's own pool looks through all of them,
- * twice for each request and again when one ends.
+ * Connections to one address, each with one request at a time. A free one is found in constant time. undici's own pool looks through all
+ * connections, twice for each request and again when one ends.
  */
 export class ConnectionPool {
   readonly #open: () => PausableClient;
   readonly #all = new Set<PausableClient>();
-  /** The one that became free last is the next. So those that are not needed any more end for want of use. */
+  /** The one that became free last is used next. So those that are needed no more stay idle, and end. */
   readonly #free: PausableClient[] = [];
   #isDestroyed = false;
 
@@ -26,14 +26,14 @@ export class ConnectionPool {
     return this.#all.size;
   }
 
-  dispatch(options: Dispatcher.DispatchOptions, asker: Asker): void {
+  dispatch(options: Dispatcher.DispatchOptions, handler: AnswerHandler): void {
     const client = this.#free.pop() ?? this.#add();
     client.isFree = false;
-    asker.onConnection(client);
-    if (client.dispatch(options, asker)) this.#give(client);
+    handler.onConnection(client);
+    if (client.dispatch(options, handler)) this.#give(client);
   }
 
-  /** Ends all connections and fails what they are asked. From then on, every request fails. */
+  /** Ends all connections, and fails the requests on them. From then on, every request fails. */
   async destroy(): Promise<void> {
     this.#isDestroyed = true;
     await Promise.all(Array.from(this.#all, (client) => client.destroy()));
@@ -57,7 +57,7 @@ export class ConnectionPool {
     this.#free.push(client);
   }
 
-  /** A client could connect again, but nothing would ever end it. */
+  /** It could connect again, but as a free one without a connection it would stay in memory for good. */
   async #drop(client: PausableClient): Promise<void> {
     if (client.closed || client.destroyed) return;
     const place = client.isFree ? this.#free.indexOf(client) : -1;

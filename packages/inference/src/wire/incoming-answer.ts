@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import type { Asker } from "./connection-pool.ts";
+import type { AnswerHandler } from "./connection-pool.ts";
 import type { PausableConnection } from "./pausable-client.ts";
 import { readInTurn } from "./read-turns.ts";
 
@@ -29,7 +29,7 @@ export interface Waits {
  * has taken some time already leaves even its socket unread in between. After a failure, `next` first returns the bytes that arrived
  * before it.
  */
-export class IncomingAnswer implements Asker {
+export class IncomingAnswer implements AnswerHandler {
   readonly #isWhole: boolean;
   readonly #waits: Waits;
   readonly #status = Promise.withResolvers<number>();

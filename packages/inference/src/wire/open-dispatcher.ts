@@ -1,7 +1,7 @@
 import { Agent, ProxyAgent } from "undici";
 import type { Dispatcher } from "undici";
 import { ConnectionPool } from "./connection-pool.ts";
-import type { Asker } from "./connection-pool.ts";
+import type { AnswerHandler } from "./connection-pool.ts";
 import { PausableClient } from "./pausable-client.ts";
 
 export interface DispatcherOptions {
@@ -19,7 +19,7 @@ export interface DispatcherOptions {
 
 /** What sends requests to one engine. */
 export interface RequestDispatcher {
-  dispatch(options: Dispatcher.DispatchOptions, asker: Asker): unknown;
+  dispatch(options: Dispatcher.DispatchOptions, handler: AnswerHandler): unknown;
   destroy(): Promise<void>;
 }
 
