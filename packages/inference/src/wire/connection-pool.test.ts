@@ -3,9 +3,10 @@ import { createServer } from "node:http";
 import type { RequestListener, Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, assert, beforeEach, expect, test } from "vitest";
 import { until } from "../../testing/until.ts";
 import { ConnectionPool } from "./connection-pool.ts";
+import type { AnswerHandler } from "./connection-pool.ts";
 import { IncomingAnswer } from "./incoming-answer.ts";
 import { PausableClient } from "./pausable-client.ts";
 
@@ -47,6 +48,22 @@ async function ask(signal: AbortSignal = new AbortController().signal): Promise<
 
 /** undici uses a connection again in a later round of the event loop. */
 const untilFree = async (): Promise<void> => wait(20);
+
+test("undici keeps the head of an answer without the pool of small buffers", async () => {
+  const { promise: kept, resolve, reject } = Promise.withResolvers<unknown>();
+  const handler: AnswerHandler = {
+    onConnection: () => undefined,
+    onRequestStart: () => undefined,
+    onResponseStart: ({ rawHeaders }) => resolve(Array.isArray(rawHeaders) ? rawHeaders[0] : undefined),
+    onResponseData: () => undefined,
+    onResponseEnd: () => undefined,
+    onResponseError: (_controller, error) => reject(error),
+  };
+  pool.dispatch({ origin, path: "/", method: "GET" }, handler);
+  const name = await kept;
+  assert(Buffer.isBuffer(name));
+  expect(name.buffer.byteLength).toBeLessThan(1024);
+});
 
 test("requests at the same time have a connection each, and later ones take the one that became free last", async () => {
   expect(await Promise.all([ask(), ask(), ask()])).toEqual(["text", "text", "text"]);

@@ -107,7 +107,13 @@ export class Connection {
       const type = body === undefined ? {} : { "content-type": "application/json" };
       const all = { ...this.#options.headers, ...headers, ...type };
       dispatcher.dispatch(
-        { origin: this.#origin, path: `${this.#prefix}${path}`, method, headers: all, body: body ?? null },
+        {
+          origin: this.#origin,
+          path: `${this.#prefix}${path}`,
+          method,
+          headers: all,
+          body: body === undefined ? null : bytesOfText(body),
+        },
         answer,
       );
       const status = await answer.status;
@@ -131,6 +137,13 @@ export class Connection {
       onEnd: () => answer.leave(isWhole),
     }));
   }
+}
+
+/** Outside of the pool of small buffers, whose 64 KiB would stay in memory with it: undici keeps a body until its answer ends. */
+function bytesOfText(text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
+  return bytes;
 }
 
 interface Asked {

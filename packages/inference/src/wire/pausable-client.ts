@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { buildConnector, Client } from "undici";
+import type { Dispatcher } from "undici";
 
 /** A connection that can be left unread for a while. What arrives meanwhile is read at once afterwards. */
 export interface PausableConnection {
@@ -15,10 +16,17 @@ export class PausableClient extends Client implements PausableConnection {
   /** It waits in a pool for the next request. */
   isFree = false;
   #socket: Socket | null = null;
+  /** The next bytes begin an answer. */
+  #isHeadDue = false;
 
   /** @param connect how its socket is opened */
   constructor(origin: string, connect: buildConnector.BuildOptions, options: Client.Options) {
     super(origin, { ...options, connect: (asked, done) => this.#connect(connect, asked, done) });
+  }
+
+  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    this.#isHeadDue = true;
+    return super.dispatch(options, handler);
   }
 
   pause(): void {
@@ -35,7 +43,7 @@ export class PausableClient extends Client implements PausableConnection {
     const onread = {
       // Only a socket with a buffer of its own stops reading when it is paused.
       buffer: received,
-      callback: (size: number, bytes: Uint8Array) => socket?.push(Buffer.from(bytes.subarray(0, size))) ?? false,
+      callback: (size: number, bytes: Uint8Array) => socket?.push(this.#copy(bytes.subarray(0, size))) ?? false,
     };
     const open = buildConnector({ ...connect, onread });
     open(asked, (...result) => {
@@ -43,5 +51,14 @@ export class PausableClient extends Client implements PausableConnection {
       this.#socket = socket;
       done(...result);
     });
+  }
+
+  /** undici keeps the head of an answer until its end. In the pool of small buffers, it would keep 64 KiB in memory. */
+  #copy(bytes: Uint8Array): Buffer {
+    if (!this.#isHeadDue) return Buffer.from(bytes);
+    this.#isHeadDue = false;
+    const copy = Buffer.allocUnsafeSlow(bytes.length);
+    copy.set(bytes);
+    return copy;
   }
 }
