@@ -8,9 +8,9 @@ export interface Activity {
 }
 
 export interface ReturnOptions {
-  /** Milliseconds between two looks. */
+  /** How often it checks whether there is memory to return, in milliseconds. */
   readonly everyMs?: number;
-  /** The share of the time since the last look that the event loop was busy, from 0 to 1. */
+  /** How busy the event loop has been since the last check: from 0, idle, to 1, busy all the time. */
   readonly busyShare?: () => number;
   /** The resident memory of this process, in bytes. */
   readonly residentBytes?: () => number;
@@ -20,12 +20,12 @@ export interface ReturnOptions {
 /** Less memory than this is not worth a collection, which may stop the event loop for a tenth of a second. */
 export const leastBytes = 64 * 1024 * 1024;
 
-/** A server that was busy for a smaller share of the time is quiet. Probes and some requests a second take less. */
+/** A server whose event loop is less busy than this is quiet. Probes, or a few requests a second, keep it below. */
 export const mostBusyShare = 0.02;
 
 /**
- * Gives memory back to the system when the server is quiet. V8 keeps what a burst has left behind, because its own reducer of
- * memory takes a quiet server for a busy one. After twice 5,000 streams, a server still held 605 MB.
+ * Gives memory back to the system when the server is quiet. V8 does this for programs that it considers idle, but it does not consider
+ * a quiet server idle. After twice 5,000 streams, a server still held 605 MB.
  */
 export class MemoryReturn implements Disposable {
   readonly #activity: Activity;
@@ -62,7 +62,7 @@ export class MemoryReturn implements Disposable {
   }
 }
 
-/** @returns what tells the share of the time since it was called last */
+/** @returns a function that tells how busy the event loop has been since it was called last, from 0 to 1 */
 function loopBusyShare(): () => number {
   let before = performance.eventLoopUtilization();
   return () => {

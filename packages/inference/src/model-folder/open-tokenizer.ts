@@ -112,7 +112,7 @@ function isWhole(part: string, words: readonly string[]): boolean {
   return length === part.length;
 }
 
-/** It spells bytes as characters and does nothing else. */
+/** Whether a step of the pre-tokenizer only replaces bytes by characters. A ByteLevel step may also split, or add a space in front. */
 const isPlainSpeller = ({ config, use_regex, add_prefix_space }: PreTokenizer): boolean =>
   config?.type === "ByteLevel" && use_regex !== true && add_prefix_space !== true;
 

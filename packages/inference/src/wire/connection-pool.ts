@@ -13,7 +13,7 @@ export interface AnswerHandler extends Dispatcher.DispatchHandler {
 export class ConnectionPool {
   readonly #open: () => PausableClient;
   readonly #all = new Set<PausableClient>();
-  /** The one that became free last is used next. So those that are needed no more stay idle, and end. */
+  /** The last one is used next. Those that nobody needs any more stay idle until undici closes them. */
   readonly #free: PausableClient[] = [];
   #isDestroyed = false;
 
@@ -46,7 +46,7 @@ export class ConnectionPool {
     client.on("drain", () => this.#give(client));
     client.on("disconnect", () => void this.#drop(client));
     client.on("connectionError", () => void this.#drop(client));
-    // Its requests fail as those of the others have.
+    // A request that comes too late fails like the ones before it.
     if (this.#isDestroyed) void client.destroy();
     return client;
   }
@@ -57,12 +57,12 @@ export class ConnectionPool {
     this.#free.push(client);
   }
 
-  /** It could connect again, but as a free one without a connection it would stay in memory for good. */
+  /** Forgets a client that has lost its connection. It could connect again, but idle clients would pile up in memory. */
   async #drop(client: PausableClient): Promise<void> {
     if (client.closed || client.destroyed) return;
     const place = client.isFree ? this.#free.indexOf(client) : -1;
     if (place >= 0) this.#free.splice(place, 1);
-    // A request that it was about to send is sent over another connection first.
+    // `close` waits: if a request was about to be sent, the client connects again and sends it first.
     await client.close();
     this.#all.delete(client);
   }

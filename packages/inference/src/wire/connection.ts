@@ -26,6 +26,8 @@ export interface ConnectionOptions {
 /** The data of server-sent events. A batch holds the events that one read of the socket completed. It may be empty. */
 export type EventBatches = AsyncGenerator<readonly string[]>;
 
+const encoder = new TextEncoder();
+
 const loadDispatcher = async () => import("./open-dispatcher.ts");
 
 /** Loaded with the first request: undici has a hundred files, and the start of a server need not wait for them. */
@@ -112,7 +114,9 @@ export class Connection {
           path: `${this.#prefix}${path}`,
           method,
           headers: all,
-          body: body === undefined ? null : bytesOfText(body),
+          // Encoded here, the body has memory of its own. undici would put a text into a shared slab of 64 KiB, and keep that until
+          // the answer ends.
+          body: body === undefined ? null : encoder.encode(body),
         },
         answer,
       );
@@ -137,13 +141,6 @@ export class Connection {
       onEnd: () => answer.leave(isWhole),
     }));
   }
-}
-
-/** Outside of the pool of small buffers, whose 64 KiB would stay in memory with it: undici keeps a body until its answer ends. */
-function bytesOfText(text: string): Buffer {
-  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
-  bytes.write(text);
-  return bytes;
 }
 
 interface Asked {

@@ -3,13 +3,13 @@ import type { AnswerHandler } from "./connection-pool.ts";
 import type { PausableConnection } from "./pausable-client.ts";
 import { readInTurn } from "./read-turns.ts";
 
-/** The most milliseconds between two reads of an answer that is wanted whole. */
+/** An answer that is wanted whole is read at least this often, in milliseconds. */
 export const gatherMs = 50;
 
-/** The most that leaving a connection unread may delay an answer, as a share of the time that it has taken so far. */
+/** A pause may last for this share of the time that the answer has taken so far. So it delays the answer by at most as much. */
 const largestDelay = 0.05;
 
-/** The fewest milliseconds for which a connection is left unread. */
+/** A pause of fewer milliseconds would save nothing. */
 const leastPauseMs = 4;
 
 /** The connection is paused when this many bytes wait to be read. */
@@ -25,8 +25,8 @@ export interface Waits {
 
 /**
  * The bytes of one answer, as undici hands them over. A stream is read as it arrives. If the answer is wanted whole, its first bytes are
- * read at once, and the rest every 50 ms and at its end: decoding the bytes of each token separately would cost much more. An answer that
- * has taken some time already leaves even its socket unread in between. After a failure, `next` first returns the bytes that arrived
+ * read at once, and the rest every 50 ms and at its end: decoding the bytes of each token separately would cost much more. Once such an
+ * answer has taken 80 ms, its socket is paused between two reads as well. After a failure, `next` first returns the bytes that arrived
  * before it.
  */
 export class IncomingAnswer implements AnswerHandler {
@@ -38,9 +38,8 @@ export class IncomingAnswer implements AnswerHandler {
   readonly #startedMs = performance.now();
   #controller: Dispatcher.DispatchController | undefined;
   #connection: PausableConnection | undefined;
-  /** The socket is not read, or will not be in a moment. */
+  /** The socket is paused, or will be in a moment. */
   #isPaused = false;
-  #pauseMs = 0;
   #pauseTimer: NodeJS.Timeout | undefined;
   #chunks: Buffer[] = [];
   #size = 0;
@@ -150,22 +149,22 @@ export class IncomingAnswer implements AnswerHandler {
     this.#becomeDue();
   }
 
-  /** Leaves the socket unread for a while. */
+  /** Pauses the socket for a while. */
   #pauseSoon(): void {
     if (this.#isPaused || this.#connection === undefined) return;
-    this.#pauseMs = Math.min(gatherMs, (performance.now() - this.#startedMs) * largestDelay);
-    if (this.#pauseMs < leastPauseMs) return;
+    const pauseMs = Math.min(gatherMs, (performance.now() - this.#startedMs) * largestDelay);
+    if (pauseMs < leastPauseMs) return;
     this.#isPaused = true;
-    // undici asks for more as soon as this returns, which makes the socket read again.
-    queueMicrotask(this.#pause);
+    // Not at once: when this handler returns, undici reads from the socket, and that would end the pause.
+    queueMicrotask(() => this.#pause(pauseMs));
   }
 
-  readonly #pause = (): void => {
+  #pause(ms: number): void {
     if (!this.#isPaused || this.#isOver || this.#isLeft) return;
     this.#connection?.pause();
-    // The longest pause ends when what has arrived is taken.
-    if (this.#pauseMs < gatherMs) this.#pauseTimer = setTimeout(this.#unpause, this.#pauseMs);
-  };
+    // A pause of `gatherMs` needs no timer. It ends when `next` takes what has arrived.
+    if (ms < gatherMs) this.#pauseTimer = setTimeout(this.#unpause, ms);
+  }
 
   readonly #unpause = (): void => {
     if (!this.#isPaused) return;

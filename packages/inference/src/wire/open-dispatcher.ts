@@ -17,7 +17,7 @@ export interface DispatcherOptions {
   readonly silenceMs: number;
 }
 
-/** What sends requests to one engine. */
+/** Sends requests to one engine. */
 export interface RequestDispatcher {
   dispatch(options: Dispatcher.DispatchOptions, handler: AnswerHandler): unknown;
   destroy(): Promise<void>;
@@ -26,12 +26,13 @@ export interface RequestDispatcher {
 /** Milliseconds for a connection to be opened. */
 const connectMs = 10_000;
 
+/** Requests go through a proxy, over TLS, or over connections that can be paused. */
 export function openDispatcher({ origin, socketPath, ca, proxyUrl, silenceMs }: DispatcherOptions): RequestDispatcher {
   const tls = { ...(ca && { ca }) };
   const deadlines = { headersTimeout: silenceMs, bodyTimeout: silenceMs };
   if (proxyUrl !== undefined) return new ProxyAgent({ uri: proxyUrl, requestTls: tls, ...deadlines });
   const connect = { ...tls, timeout: connectMs, ...(socketPath !== undefined && { socketPath }) };
-  // Over TLS, several answers can share a connection (HTTP/2), so none of them may pause it.
+  // With TLS, undici may use HTTP/2, where several answers share a connection. None of them may pause it.
   if (new URL(origin).protocol === "https:") return new Agent({ connect, ...deadlines });
   return new ConnectionPool(() => new PausableClient(origin, connect, deadlines));
 }

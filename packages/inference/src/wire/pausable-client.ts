@@ -2,21 +2,21 @@ import type { Socket } from "node:net";
 import { buildConnector, Client } from "undici";
 import type { Dispatcher } from "undici";
 
-/** A connection that can be left unread for a while. What arrives meanwhile is read at once afterwards. */
+/** A connection whose socket can be paused. What arrives during a pause waits in the kernel. */
 export interface PausableConnection {
   pause(): void;
   resume(): void;
 }
 
-/** Where all sockets put what they read, until it is copied. */
+/** All sockets read into this buffer. What they have read is copied at once. */
 const received = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** One connection over HTTP/1.1, whose socket can stop reading. The pause that undici offers stops its parser only. */
+/** One connection over HTTP/1.1 whose socket can be paused. The `pause` of undici stops only the parser, and the socket is still read. */
 export class PausableClient extends Client implements PausableConnection {
-  /** It waits in a pool for the next request. */
+  /** Whether it is in a pool's list of free connections. */
   isFree = false;
   #socket: Socket | null = null;
-  /** The next bytes begin an answer. */
+  /** A request was sent, and nothing of its answer has arrived. */
   #isHeadDue = false;
 
   /** @param connect how its socket is opened */
@@ -34,14 +34,14 @@ export class PausableClient extends Client implements PausableConnection {
   }
 
   resume(): void {
-    // It makes the socket read again, as `resume` does, without an event that nobody waits for.
+    // This starts reading as `resume` does, but emits no event.
     this.#socket?.read(0);
   }
 
   #connect(connect: buildConnector.BuildOptions, asked: buildConnector.Options, done: buildConnector.Callback): void {
     let socket: Socket | null = null;
     const onread = {
-      // Only a socket with a buffer of its own stops reading when it is paused.
+      // `pause` stops the reading of a socket only where it has such a buffer.
       buffer: received,
       callback: (size: number, bytes: Uint8Array) => socket?.push(this.#copy(bytes.subarray(0, size))) ?? false,
     };
@@ -53,12 +53,10 @@ export class PausableClient extends Client implements PausableConnection {
     });
   }
 
-  /** undici keeps the head of an answer until its end. In the pool of small buffers, it would keep 64 KiB in memory. */
-  #copy(bytes: Uint8Array): Buffer {
-    if (!this.#isHeadDue) return Buffer.from(bytes);
+  /** Small buffers share slabs of 64 KiB. undici keeps the head of an answer until its end, and a slab with it, so the head has memory of its own. */
+  #copy(bytes: Uint8Array): Uint8Array {
+    const isHead = this.#isHeadDue;
     this.#isHeadDue = false;
-    const copy = Buffer.allocUnsafeSlow(bytes.length);
-    copy.set(bytes);
-    return copy;
+    return isHead ? new Uint8Array(bytes) : Buffer.from(bytes);
   }
 }

@@ -11,14 +11,14 @@ import type { Stage } from "./stage.ts";
 
 const callers = new WeakMap<ServerResponse, Caller>();
 
-/** Who sent the request of a response that has passed authentication. */
+/** The caller whose request this response answers. The request has passed authentication. */
 export function callerOf(response: ServerResponse): Caller {
   const caller = findCallerOf(response);
   if (!caller) throw new Error("a stage ran before authentication");
   return caller;
 }
 
-/** Who sent the request of a response; undefined before authentication, or where it has failed. */
+/** The caller whose request this response answers; undefined before authentication, and when it has failed. */
 export const findCallerOf = (response: ServerResponse): Caller | undefined => callers.get(response);
 
 /** Whether a path is the contract's. What is served beside it takes no key. */

@@ -7,7 +7,7 @@ export function monthOf(ms: number): string {
   return latest.month;
 }
 
-/** The month that was asked for last. Formatting a date takes longer than comparing two numbers. */
+/** The result of the last call is kept, because most calls are for the same month, and formatting a date is slow. */
 let latest = { month: "", fromMs: 0, toMs: 0 };
 
 /** Its first millisecond. */
