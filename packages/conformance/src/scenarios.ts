@@ -15,6 +15,8 @@ export const pacedText = "one two three four";
 /** The pause between two tokens of the endless scenario. */
 export const endlessPaceMs = 20;
 export const wideCharacters = ["a😀", "é", "👩‍👩‍👧", "שלום"];
+/** Text around the characters that some readers of lines split at, apart from CR and LF. */
+export const lineEndText = "a\u0085b\u2028c\u2029d\u000be\u000cf\u001cg\u001dh\u001ei\u007fj";
 /** Details in the failures of the scripted engine, which no caller may receive. */
 export const engineSecrets = ["10.9.8.7:4711", "/srv/engine/worker.py", "Traceback"];
 const failure = { fail: `${engineSecrets[2]}: ${engineSecrets[1]} line 12 at ${engineSecrets[0]}` };
@@ -37,6 +39,7 @@ export function scenariosFor(profile: ConformanceProfile): Readonly<Record<strin
     "conformance-silence": [role, text("one"), { wait_ms: Math.round(silence * 2.5) }, text(" two"), stop],
     "conformance-paced": [role, text("one"), ...paced, stop],
     "conformance-characters": [role, { split: true }, ...wideCharacters.map(text), stop],
+    "conformance-line-ends": [role, { reasoning: lineEndText }, text(lineEndText), stop],
     "conformance-stall": [role, text("one"), { stall: true }],
     "conformance-never": [{ stall: true }],
     "conformance-endless": [role, { repeat: 100_000, steps: [text("on "), { wait_ms: endlessPaceMs }] }],

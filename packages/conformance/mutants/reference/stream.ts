@@ -50,7 +50,14 @@ export async function writeStream(
 }
 
 const textOf = (event: Outgoing): string =>
-  "raw" in event ? event.raw : `data: ${typeof event.data === "string" ? event.data : JSON.stringify(event.data)}\n\n`;
+  "raw" in event ? event.raw : `data: ${typeof event.data === "string" ? event.data : oneLine(event.data)}\n\n`;
+
+/** JSON in which no reader of lines finds the end of one. */
+const oneLine = (json: unknown): string =>
+  JSON.stringify(json)
+    .replaceAll("\u0085", String.raw`\u0085`)
+    .replaceAll("\u2028", String.raw`\u2028`)
+    .replaceAll("\u2029", String.raw`\u2029`);
 
 class Cut extends Error {}
 

@@ -72,6 +72,7 @@ export const streams: SeededBugs = {
   "data-on-two-lines": streamed((data) => [
     isDone(data) ? data : { raw: `data: ${JSON.stringify(data, undefined, 1).replaceAll("\n", "\ndata: ")}\n\n` },
   ]),
+  "line-ends-raw": streamed((data) => [isDone(data) ? data : { raw: `data: ${JSON.stringify(data)}\n\n` }]),
   "role-missing": streamed((data) => (isRole(first(data)) ? [] : [data])),
   "role-late": moved((data) => isRole(first(data)), isText, true),
   "role-repeated": withPieces((choice) =>

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApiError } from "../errors/api-error.ts";
+import { escapeLineEnds } from "../escape-line-ends.ts";
 import type { Log } from "../observe/log.ts";
 import type { RefusalSample } from "../observe/refusal-sample.ts";
 import { newRequestId } from "./request-context.ts";
@@ -52,7 +53,7 @@ function errorFor(error: NodeJS.ErrnoException): ApiError {
 }
 
 function rawAnswer(id: string, error: ApiError): string {
-  const body = JSON.stringify(error.toBody(id));
+  const body = escapeLineEnds(JSON.stringify(error.toBody(id)));
   const headers = {
     ...error.headers,
     "content-type": "application/json; charset=utf-8",

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ApiError, internalError } from "../errors/api-error.ts";
 import { HangUp } from "../errors/hang-up.ts";
+import { escapeLineEnds } from "../escape-line-ends.ts";
 import { removeLimitHeaders, setLimitHeaders } from "../limits/limit-headers.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { Log } from "../observe/log.ts";
@@ -45,7 +46,7 @@ function reportError(log: Log, thrown: unknown, req: IncomingMessage, res: Serve
   if (error.status >= 500 && !(thrown instanceof HangUp))
     log.error({ request_id: id, err: error.cause ?? error }, error.message);
   if (res.headersSent || res.destroyed || thrown instanceof HangUp) return void res.destroy();
-  const body = Buffer.from(JSON.stringify(error.toBody(id)));
+  const body = Buffer.from(escapeLineEnds(JSON.stringify(error.toBody(id))));
   // A key can be disabled while its request runs, when these headers are already set.
   if (error.status === 401) removeLimitHeaders(res);
   for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);

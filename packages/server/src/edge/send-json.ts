@@ -1,8 +1,9 @@
 import type { ServerResponse } from "node:http";
+import { escapeLineEnds } from "../escape-line-ends.ts";
 
 /** Answers with a value that is written at once. */
 export function sendJson(response: ServerResponse, status: number, value: unknown): void {
-  const body = Buffer.from(JSON.stringify(value));
+  const body = Buffer.from(escapeLineEnds(JSON.stringify(value)));
   response.statusCode = status;
   response.setHeader("Content-Type", "application/json; charset=utf-8");
   response.setHeader("Content-Length", body.length);

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import contract from "../generated/contract.json" with { type: "json" };
 import { HangUp } from "../errors/hang-up.ts";
+import { escapeLineEnds } from "../escape-line-ends.ts";
 import { waitForReader } from "./wait-for-reader.ts";
 
 const maxBufferedBytes = contract["x-limits"].slowReaderBufferBytes.value;
@@ -103,7 +104,11 @@ export class EventSink implements Disposable {
   }
 
   #chunk(events: string): string {
-    return this.#isChunked ? `${Buffer.byteLength(events).toString(16)}\r\n${events}\r\n` : events;
+    const byteLength = Buffer.byteLength(events);
+    const text = escapeLineEnds(events, byteLength);
+    if (!this.#isChunked) return text;
+    const size = text === events ? byteLength : Buffer.byteLength(text);
+    return `${size.toString(16)}\r\n${text}\r\n`;
   }
 
   [Symbol.dispose](): void {

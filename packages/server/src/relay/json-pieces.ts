@@ -1,3 +1,5 @@
+import { escapeLineEnds } from "../escape-line-ends.ts";
+
 /** Characters after which a piece is closed. */
 const pieceCharacters = 65_536;
 
@@ -37,7 +39,7 @@ export class JsonPieces {
   }
 
   #close(): void {
-    if (this.#open !== "") this.#push(Buffer.from(this.#open));
+    if (this.#open !== "") this.#push(Buffer.from(escapeLineEnds(this.#open)));
     this.#open = "";
   }
 

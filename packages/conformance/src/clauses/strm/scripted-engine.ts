@@ -6,7 +6,7 @@ import { cannot, must, show } from "../../judge/finding.ts";
 import { at, contentOf, isRecord, listAt, parse, textAt } from "../../judge/read.ts";
 import { deadlineMs } from "../../profile.ts";
 import { scripted } from "../../requests/scripted-request.ts";
-import { paceMs, pacedText, wideCharacters } from "../../scenarios.ts";
+import { lineEndText, paceMs, pacedText, wideCharacters } from "../../scenarios.ts";
 import type { Answer } from "../../wire/answer.ts";
 import { Transcript } from "./transcript.ts";
 
@@ -20,6 +20,7 @@ export const scriptedSteps: readonly Step[] = [
   scripted("a paced stream", "paced"),
   scripted("a paced stream with a stop", "paced", { stop: ["thunder"] }),
   scripted("wide characters", "characters"),
+  scripted("characters that end lines", "line-ends"),
 ];
 
 const graceMs = 3000;
@@ -184,6 +185,18 @@ export const scriptedChecks: readonly Check[] = [
       return `${stream.choice(0).length} pieces`;
     },
     true,
+  ),
+  checkOf(
+    "STRM-43",
+    "Lets the engine write characters that some readers take for a line's end.",
+    ["characters that end lines"],
+    (context) => {
+      const answer = context.answer("characters that end lines");
+      must(contentOf(answer) === lineEndText, answer, show(lineEndText), show(contentOf(answer)));
+      const odd = answer.stream.events.find(({ data }) => /[\u0085\u2028\u2029]/.test(data));
+      must(odd === undefined, answer, "escapes, such as \\u2028", `the character itself in ${show(odd?.data)}`);
+      return `${answer.stream.events.length} events`;
+    },
   ),
   checkOf("STRM-41", "Reads the codes of all events that end a stream.", failing, (context) => {
     const codes = failing
