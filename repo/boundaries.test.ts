@@ -121,7 +121,7 @@ test("a schema of a request is compiled in one place, which remembers it; anothe
   );
 });
 
-test("a stage of the server calls no other stage: only app.ts, deps.ts, server.ts and operations/ know several", () => {
+test("a step of the path does not know where it is called: only app.ts, deps.ts, server.ts, edge/ and operations/ know several", () => {
   const stages = ["auth", "contract", "limits", "engines", "relay", "metering"];
   const strays = stages.flatMap((stage) =>
     sourcesIn(`packages/server/src/${stage}/`).flatMap((path) =>
@@ -132,8 +132,22 @@ test("a stage of the server calls no other stage: only app.ts, deps.ts, server.t
         .map((target) => `${path} → ${target}`),
     ),
   );
-  expect(strays.toSorted()).toEqual(sharedPieces.toSorted());
+  expect(strays).toEqual([]);
 });
 
-/** What one stage uses of another although it is no noun: named here, so that the list grows only on purpose. */
-const sharedPieces: readonly string[] = [];
+test("nothing below edge/ and operations/ imports them", () => {
+  const rooms = ["auth", "config", "contract", "engines", "errors", "limits", "metering", "observe", "relay", "state"];
+  const strays = rooms.flatMap((room) =>
+    sourcesIn(`packages/server/src/${room}/`).flatMap((path) =>
+      importsOf(path)
+        .filter((target) => /^packages\/server\/src\/(edge|operations)\//.test(target))
+        .map((target) => `${path} → ${target}`),
+    ),
+  );
+  expect(strays).toEqual([]);
+});
+
+test("no data of a request is kept in a map that is keyed by the request, its response or its socket", () => {
+  const keyed = /new WeakMap<\s*(IncomingMessage|ServerResponse|HttpRequest|Socket|Exchange)\b/;
+  expect(sourcesIn("packages/server/src/").filter((path) => keyed.test(read(path)))).toEqual([]);
+});

@@ -1,89 +1,160 @@
 import type { IncomingMessage, RequestListener } from "node:http";
 import proxyaddr from "proxy-addr";
-import type { RequestGate } from "./contract/request-gate.ts";
+import type { Caller } from "./auth/caller.ts";
+import { explainUrl } from "./contract/explain-url.ts";
+import { formatIgnored } from "./contract/ignored-fields.ts";
 import { matchOperation } from "./contract/match-operation.ts";
+import type { MatchedOperation } from "./contract/match-operation.ts";
+import { parseJsonBody } from "./contract/parse-json-body.ts";
+import type { ParsedBody } from "./contract/parse-json-body.ts";
 import { validateBody } from "./contract/validate-body.ts";
-import type { Deps } from "./deps.ts";
+import type { ValidatedBody } from "./contract/validate-body.ts";
+import type { Deps, Mount } from "./deps.ts";
 import { allowOrigins } from "./edge/allow-origins.ts";
+import { exchangeOpener, pathOf } from "./edge/exchange.ts";
+import type { Exchange, HttpRequest } from "./edge/exchange.ts";
 import { logAccess } from "./edge/log-access.ts";
-import { openRequest } from "./edge/open-request.ts";
 import { readBody } from "./edge/read-body.ts";
 import { refuseHugeHeads } from "./edge/refuse-huge-heads.ts";
-import { failRequest } from "./edge/report-error.ts";
-import { requireKey } from "./edge/require-key.ts";
-import { runStages } from "./edge/run-stages.ts";
+import { reportError } from "./edge/report-error.ts";
+import { assertExpectation, isUnderContract, requireKey } from "./edge/require-key.ts";
 import { serveHealth } from "./edge/serve-health.ts";
 import { isProbe } from "./edge/socket-places.ts";
-import { pathOf } from "./edge/stage.ts";
-import type { FailureStage, Stages } from "./edge/stage.ts";
 import { takeEntry } from "./edge/take-entry.ts";
-import { waitForTurn } from "./edge/wait-for-turn.ts";
+import type { Entry } from "./limits/entry.ts";
+import { setLimitHeaders } from "./limits/limit-headers.ts";
 import { loadOnce } from "./load-once.ts";
 import { buildOperations } from "./operations/index.ts";
 import { runOperation } from "./operations/run-operation.ts";
+import type { Operations } from "./operations/call.ts";
 
-/** The path of every request, a line per stage. */
-function stagesOf(deps: Deps, gate: RequestGate): Stages {
-  const { config, shutdown, nowMs } = deps;
-  const isTrusted = proxyaddr.compile([...config.trustedProxies]);
-  const addressOf = (req: IncomingMessage): string => proxyaddr(req, isTrusted);
-  return {
-    ofEveryRequest: [
-      openRequest({ requestTimeoutMs: config.requestTimeoutMs, shutdown, addressOf, nowMs }), // names it, starts its clock, watches for the hang-up
-      logAccess(deps),
-      refuseHugeHeads,
-      allowOrigins(config.corsOrigins), // browsers ask before they send a key
-      serveHealth(deps), // outside the contract, no key
-    ],
-    ofContract: [
-      requireKey(deps), // headers only: an unauthenticated client never makes us read a body
-      matchOperation, // 404, 405
-      takeEntry(deps.entry), // 402, 429, 503: what cannot be served is not read
-      readBody(config.bodyTimeoutMs, deps.turns), // 415, 413, 408, 400
-      waitForTurn(deps.turns), // one body at a time, keys in turn
-      validateBody(gate, deps.schemaCompiler), // 400
-      runOperation(buildOperations(deps), deps.entry.limits), // pick engine → fit context → admit → relay → meter
-    ],
-    fail: failRequest(deps.entry.limits, deps.log, deps.turns),
-  };
+interface PathDeps extends Deps {
+  readonly operations: Operations;
 }
 
-/** What takes requests to the stages: Node's server alone, or Express with its validator. */
-export type Mount = "node" | "express";
+/** A request of a known caller. */
+interface Authenticated {
+  readonly exchange: Exchange;
+  readonly caller: Caller;
+}
+
+interface Admitted extends Authenticated {
+  readonly operation: MatchedOperation;
+  readonly entry: Entry;
+}
+
+/** The path of every request. Each line needs the values of the lines before. */
+async function serve(deps: PathDeps, mount: Mount, exchange: Exchange): Promise<void> {
+  try {
+    refuseHugeHeads(exchange.req); // 414, 431, 505
+    if (allowOrigins(deps.config.corsOrigins, exchange)) return; // browsers ask before they send a key
+    if (serveHealth(deps, exchange) || (await mount.serveSite?.(exchange))) return; // outside the contract, no key
+    if (!isUnderContract(exchange.path)) throw explainUrl(exchange.req.url ?? ""); // 404
+    const caller = await requireKey(deps, exchange); // 401
+    await serveCaller(deps, mount, { exchange, caller });
+  } catch (thrown) {
+    reportError(deps, exchange, thrown);
+  }
+}
+
+async function serveCaller(deps: PathDeps, mount: Mount, { exchange, caller }: Authenticated): Promise<void> {
+  const { req, res, path } = exchange;
+  try {
+    assertExpectation(exchange); // 417
+    const operation = matchOperation(req.method ?? "", path, req.url ?? ""); // 400, 404, 405
+    if (!operation.hasBody) return await runOperation(deps, operation, { exchange, caller });
+    await using entry = await takeEntry(deps.entry, req, caller); // 402, 429, 503
+    await entry.cancelIfRefused(serveBody(deps, mount, { exchange, caller, operation, entry }));
+  } catch (thrown) {
+    // A caller that has shown a key is told where it stands.
+    if (!res.headersSent) await setLimitHeaders(res, deps.limits, caller);
+    throw thrown;
+  }
+}
 
 /**
- * Chat completions and probes go through the stages right on Node's server. Everything else goes through Express, which also
- * serves the docs, and is loaded for the first request that needs it.
- * @param mount for chat completions; tests run them through both
+ * Hands each value to the next step and keeps none of them: this is a chain, because an async function would keep the body
+ * alive for as long as its answer takes.
  */
-export function createApp(deps: Deps, mount: Mount): RequestListener {
-  const { ofEveryRequest, ofContract, fail } = stagesOf(deps, deps.gate);
-  const onNode = runStages([...ofEveryRequest, ...ofContract], fail);
-  const onExpress = throughExpress(deps, mount, fail);
+const serveBody = (deps: PathDeps, mount: Mount, admitted: Admitted): Promise<void> =>
+  readBody(deps, admitted.exchange, admitted.caller.keyId) // 408, 413, 415
+    .then(parseJsonBody) // 400
+    .then((body) => validate(deps, mount, admitted, body)) // 400
+    .then((validated) => runOperation(deps, admitted.operation, { ...admitted, validated })); // pick engine → fit context → admit → relay → meter
+
+async function validate(
+  { schemaCompiler }: PathDeps,
+  mount: Mount,
+  { exchange, caller: { keyId } }: Admitted,
+  body: ParsedBody,
+): Promise<ValidatedBody> {
+  const { signal, res } = exchange;
+  const isStrict = exchange.header("x-strict-params")?.toLowerCase() === "true";
+  const gate = mount.gateFor(exchange);
+  const validated = await validateBody(body, { gate, schemaCompiler, keyId, isStrict, signal });
+  if (validated.ignored.length > 0) res.setHeader("x-ignored-params", formatIgnored(validated.ignored));
+  return validated;
+}
+
+/** The mount of chat completions: Node's server alone, or Express with its validator. */
+export type ChatMount = "node" | "express";
+
+/**
+ * Chat completions and probes are served right on Node's server. Everything else goes through Express, which also serves the
+ * docs, and is loaded for the first request that needs it.
+ * @param chatMount tests run chat completions through both
+ */
+export function createApp(deps: Deps, chatMount: ChatMount): RequestListener {
+  const onNode = listenerFor(deps, { gateFor: () => deps.gate });
+  const loadExpress = loadOnce(async () => {
+    const { createExpressApp, createExpressMount } = await import("./express-app.ts");
+    const mount = createExpressMount(deps);
+    // Loading it must not take time of a request that has begun.
+    if (chatMount === "express") await mount.load();
+    return createExpressApp(listenerFor(deps, mount));
+  });
   return (req, res) => {
-    const isOnNode = isProbe(req.url ?? "") || (mount === "node" && isChat(req));
-    (isOnNode ? onNode : onExpress)(req, res);
+    if (isProbe(req.url ?? "") || (chatMount === "node" && isChat(req))) return onNode(req, res);
+    loadExpress().then(
+      // The caller may have left while Express was loaded.
+      (onExpress) => void (res.destroyed || onExpress(req, res)),
+      (error: unknown) => listenerFor(deps, unloaded(error))(req, res),
+    );
   };
 }
 
-const isChat = (req: IncomingMessage): boolean => req.method === "POST" && pathOf(req) === "/v1/chat/completions";
+const isChat = (req: HttpRequest): boolean => req.method === "POST" && pathOf(req) === "/v1/chat/completions";
 
-function throughExpress(deps: Deps, mount: Mount, fail: FailureStage): RequestListener {
-  const app = loadOnce(() => loadExpress(deps, mount));
-  return (req, res) => {
-    const handle = (listener: RequestListener): void => {
-      // Its caller may have left while Express was loaded.
-      if (!res.destroyed) listener(req, res);
+/** Serves probes while Express cannot be loaded, for example for want of file descriptors. */
+function unloaded(error: unknown): Mount {
+  const refuse = (): never => {
+    throw error;
+  };
+  return { serveSite: async () => refuse(), gateFor: refuse };
+}
+
+function listenerFor(deps: Deps, mount: Mount): RequestListener {
+  const { config, shutdown, nowMs, log } = deps;
+  const { requestTimeoutMs, trustedProxies } = config;
+  const isTrusted = proxyaddr.compile([...trustedProxies]);
+  const addressOf = (req: IncomingMessage): string => proxyaddr(req, isTrusted);
+  const open = exchangeOpener({ requestTimeoutMs, shutdown, addressOf, nowMs });
+  const pathDeps = { ...deps, operations: buildOperations(deps) };
+  return function startRequest(req, res) {
+    const giveUp = (error: unknown): void => {
+      log.error({ err: error }, "a request could not be answered");
+      res.destroy();
     };
-    app()
-      .then(handle)
-      .catch((error: unknown) => fail(error, req, res));
+    try {
+      const exchange = open(req, res);
+      const work = serve(pathDeps, mount, exchange).catch(giveUp);
+      exchange.onClose(() => {
+        const closedMs = nowMs();
+        // The operation may go on after the client has disconnected: its outcome belongs in the line.
+        void work.then(() => logAccess(deps, exchange, closedMs));
+      });
+    } catch (error) {
+      giveUp(error);
+    }
   };
-}
-
-async function loadExpress(deps: Deps, mount: Mount): Promise<RequestListener> {
-  const { createExpressApp, loadGate, loadGateLater } = await import("./express-app.ts");
-  // Loading it must not take time of a request that has begun.
-  const gate = mount === "express" ? await loadGate(deps.gate.schema) : loadGateLater(deps.gate.schema);
-  return createExpressApp(stagesOf(deps, gate), deps);
 }

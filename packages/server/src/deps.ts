@@ -1,6 +1,7 @@
 import type { SchemaCompiler } from "@parley/inference";
 import type { Config } from "./config/read-config.ts";
 import type { RequestGate } from "./contract/request-gate.ts";
+import type { Exchange } from "./edge/exchange.ts";
 import type { KeyDeps } from "./edge/require-key.ts";
 import type { EntryDeps } from "./edge/take-entry.ts";
 import type { LoopTurns } from "./edge/loop-turns.ts";
@@ -10,7 +11,7 @@ import type { Metrics } from "./observe/metrics.ts";
 import type { RefusalSample } from "./observe/refusal-sample.ts";
 import type { ChatDeps } from "./operations/create-chat-completion/create-chat-completion.ts";
 
-/** What the stages need, as plain functions and values; the process fills it in. */
+/** Everything that the path of a request needs, as plain functions and values; the process fills it in. */
 export interface Deps extends ChatDeps, KeyDeps {
   readonly config: Config;
   /** The pages and documents that are served without a key. */
@@ -26,4 +27,12 @@ export interface Deps extends ChatDeps, KeyDeps {
   readonly log: Log;
   readonly refusals: RefusalSample;
   readonly metrics: Metrics;
+}
+
+/** The parts of the path that depend on who takes requests: Node's server, or Express. */
+export interface Mount {
+  /** Answers a request for a page or a document of the contract, where this mount has them. @returns whether it was one */
+  readonly serveSite?: (exchange: Exchange) => Promise<boolean>;
+  /** Returns the validator of the body of this request. */
+  readonly gateFor: (exchange: Exchange) => RequestGate;
 }

@@ -1,44 +1,40 @@
 import express from "express";
-import type { ErrorRequestHandler, Express, RequestHandler } from "express";
-import type { RequestGate } from "./contract/request-gate.ts";
-import type { Schema } from "./contract/schema.ts";
-import type { Deps } from "./deps.ts";
+import type { Express, RequestHandler } from "express";
+import type { Deps, Mount } from "./deps.ts";
+import type { Exchange } from "./edge/exchange.ts";
 import { serveDocs } from "./edge/serve-docs.ts";
-import { isOver } from "./edge/stage.ts";
-import type { FailureStage, Stage, Stages } from "./edge/stage.ts";
 import { loadOnce } from "./load-once.ts";
 
-/** Mounts the stages with Express, and the docs between them. */
-export function createExpressApp(stages: Stages, { siteFolder, config }: Pick<Deps, "siteFolder" | "config">): Express {
+/** Mounts the path of every request with Express. */
+export function createExpressApp(handler: RequestHandler): Express {
   const app = express();
   app.disable("x-powered-by").disable("etag").enable("case sensitive routing").enable("strict routing");
-  app.use(stages.ofEveryRequest.map(toHandler));
-  app.use(serveDocs(siteFolder, config)); // outside the contract, no key
-  app.use(stages.ofContract.map(toHandler));
-  app.use(toErrorHandler(stages.fail));
-  return app;
+  return app.use(handler);
 }
 
-const toHandler = (stage: Stage): RequestHandler =>
-  async function runStage(req, res, next) {
-    await stage(req, res);
-    if (!isOver(res)) next();
+/**
+ * Serves the docs with Express, and judges bodies with express-openapi-validator. Reading the validator and the contract takes a
+ * third of a second, so that is done for the first body.
+ */
+export function createExpressMount({ siteFolder, config, gate: { schema } }: Deps): Mount & { load(): Promise<void> } {
+  const docs = serveDocs(siteFolder, config);
+  const gateOf = loadOnce(async () => {
+    const { createExpressGate } = await import("./contract/express-gate.ts");
+    return createExpressGate(schema);
+  });
+  return {
+    load: async () => void (await gateOf()),
+    serveSite: (exchange) => passThrough(docs, exchange),
+    gateFor: ({ req, res }) => ({ schema, accepts: async (body) => (await gateOf())(body, req, res) }),
   };
-
-const toErrorHandler = (fail: FailureStage): ErrorRequestHandler =>
-  // Express recognises an error handler by its four parameters.
-  async function runFailureStage(thrown: unknown, req, res, _next) {
-    await fail(thrown, req, res);
-  };
-
-/** express-openapi-validator. Reading it and the contract takes a third of a second. */
-export async function loadGate(schema: Schema): Promise<RequestGate> {
-  const { createExpressGate } = await import("./contract/express-gate.ts");
-  return createExpressGate(schema);
 }
 
-/** The same, loaded for the first body that it judges. */
-export function loadGateLater(schema: Schema): RequestGate {
-  const gate = loadOnce(() => loadGate(schema));
-  return { schema, accepts: async (...request) => (await gate()).accepts(...request) };
+/** @returns whether the handler has answered, once it has or has declined */
+function passThrough(handler: RequestHandler, exchange: Exchange): Promise<boolean> {
+  const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+  exchange.onClose(() => resolve(true));
+  // Express has made both its own, see `createExpressApp`.
+  const [req, res] = [exchange.req as express.Request, exchange.res as express.Response];
+  void handler(req, res, (error?: unknown) => (error === undefined ? resolve(false) : reject(error)));
+  return promise;
 }

@@ -1,4 +1,4 @@
-import { maxPathLength } from "./edge/open-request.ts";
+import { maxPathLength } from "./edge/exchange.ts";
 import { placesForProbes } from "./edge/socket-places.ts";
 import { maxMetricsSockets } from "./listener.ts";
 import { maxWaitingBytes } from "./observe/log-output.ts";

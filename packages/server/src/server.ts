@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { SchemaCompiler } from "@parley/inference";
 import type { SupervisorReport } from "@parley/inference";
 import { createApp } from "./app.ts";
-import type { Mount } from "./app.ts";
+import type { ChatMount } from "./app.ts";
 import { withEnvironmentKey, withStoredKeys } from "./auth/find-caller.ts";
 import type { KeyStore } from "./auth/key-store.ts";
 import { RunningKeys } from "./auth/running-keys.ts";
@@ -11,7 +11,7 @@ import type { Deps } from "./deps.ts";
 import { createGate } from "./contract/request-gate.ts";
 import { requestSchema } from "./contract/schema.ts";
 import { brandSite } from "./edge/brand-site.ts";
-import type { RequestContext } from "./edge/request-context.ts";
+import type { Exchange } from "./edge/exchange.ts";
 import { startModels } from "./engines/start-models.ts";
 import type { ServedModel } from "./engines/served-model.ts";
 import { ApiError } from "./errors/api-error.ts";
@@ -45,7 +45,7 @@ export interface ServerOptions {
   /** Receives every change of an engine's state. */
   readonly report: (event: SupervisorReport) => void;
   /** How chat completions are mounted. Tests use both ways. */
-  readonly mount?: Mount | undefined;
+  readonly mount?: ChatMount | undefined;
 }
 
 /** A server that listens; its engines become ready on their own. */
@@ -119,7 +119,7 @@ async function start(
     keepPlace: (socket) => listener.keepPlace(socket),
     ...gates,
     timings: config,
-    onBroken: (context, error) => noteBroken(log, context, error),
+    onBroken: (exchange, error) => noteBroken(log, exchange, error),
   };
   listener.serve(createApp(deps, mount));
   const close = once(async (lameDuckMs = 0) => {
@@ -201,7 +201,7 @@ async function stopModels(models: readonly ServedModel[]): Promise<void> {
 }
 
 /** What happened in the middle of a stream can no longer be a status. */
-function noteBroken(log: Log, { id, record }: RequestContext, error: unknown): void {
+function noteBroken(log: Log, { id, record }: Exchange, error: unknown): void {
   record.errorCode =
     error instanceof HangUp ? "client_closed_request" : error instanceof ApiError ? error.code : "internal_error";
   if (!(error instanceof HangUp)) log.error({ request_id: id, err: error }, "a stream was broken off");

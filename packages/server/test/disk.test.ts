@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { modelId } from "@parley/server/testing";
-import { newRequestId } from "../src/edge/request-context.ts";
+import { newRequestId } from "../src/edge/exchange.ts";
 import { priceOf } from "../src/metering/price.ts";
 import { DiskSync } from "../src/state/disk-sync.ts";
 import { SqliteUsageLedger } from "../src/state/sqlite-usage-ledger.ts";

@@ -5,12 +5,9 @@ import * as fc from "fast-check";
 import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
 import { requestBodies } from "../../../openapi/checks/request-bodies.ts";
-import { LoopTurns } from "../src/edge/loop-turns.ts";
-import { failRequest } from "../src/edge/report-error.ts";
-import { runStages } from "../src/edge/run-stages.ts";
+import { createApp } from "../src/app.ts";
+import type { Deps } from "../src/deps.ts";
 import contract from "../src/generated/contract.json" with { type: "json" };
-import { Limits } from "../src/limits/limits.ts";
-import { MemoryLimitStore } from "../src/state/memory-limit-store.ts";
 import { useServer } from "./use-server.ts";
 
 const onNode = useServer({ mount: "node" });
@@ -82,16 +79,17 @@ test.each([
 test("a fault before a request has its name ends its connection and nothing else", async () => {
   const lines: string[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(line) });
-  const perMinute = { requests: 1, tokens: 1 };
-  const limits = new Limits(new MemoryLimitStore(perMinute, () => 0), perMinute);
-  const broken = () => {
-    throw new Error("the first stage is broken");
+  const brokenClock = () => {
+    throw new Error("the clock is broken");
   };
-  const server = createServer(runStages([broken], failRequest(limits, log, new LoopTurns()))).listen(0, "127.0.0.1");
+  const config = { requestTimeoutMs: 60_000, trustedProxies: [], corsOrigins: [] };
+  // The request ends where it is opened, so nothing else is asked.
+  const deps = { config, log, nowMs: brokenClock, shutdown: new AbortController().signal } as unknown as Deps;
+  const server = createServer(createApp(deps, "node")).listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
   await once(server, "listening");
   const { port } = server.address() as AddressInfo; // it listens on TCP
   for (let time = 0; time < 2; time += 1)
-    await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow("fetch failed");
+    await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow("fetch failed");
   expect(lines.filter((line) => line.includes("could not be answered"))).toHaveLength(2);
 });

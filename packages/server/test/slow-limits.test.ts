@@ -1,15 +1,14 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
 import { chatInit, testKey, until } from "@parley/server/testing";
+import { createApp } from "../src/app.ts";
 import { environmentKey, withEnvironmentKey } from "../src/auth/find-caller.ts";
 import { RunningKeys } from "../src/auth/running-keys.ts";
-import { openRequest } from "../src/edge/open-request.ts";
-import { requireKey } from "../src/edge/require-key.ts";
-import { runStages } from "../src/edge/run-stages.ts";
-import type { Stage } from "../src/edge/stage.ts";
-import { takeEntry } from "../src/edge/take-entry.ts";
+import type { Deps } from "../src/deps.ts";
+import { LoopTurns } from "../src/edge/loop-turns.ts";
 import { BodyBytes } from "../src/limits/body-bytes.ts";
 import type { Hold, LimitedKey, Shortage } from "../src/limits/limit-store.ts";
 import { Limits } from "../src/limits/limits.ts";
@@ -38,23 +37,27 @@ test("a caller who disconnects while the limits are asked leaves nothing taken",
   const store = new SlowStore(perMinute, () => performance.now());
   const limits = new Limits(store, perMinute);
   const bodyBytes = new BodyBytes({ ofKey: bytes, ofAll: bytes });
-  const closed = Promise.withResolvers<void>();
-  const passed = Promise.withResolvers<void>();
-  const findCaller = withEnvironmentKey(testKey, async () => undefined);
-
-  const take = takeEntry({ assertOpen: () => undefined, findSpentBudget: async () => undefined, limits, bodyBytes });
-  const stages: readonly Stage[] = [
-    (_req, res) => void res.on("close", closed.resolve),
-    openRequest({
-      requestTimeoutMs: 60_000,
+  const lines: string[] = [];
+  const log = pino({}, { write: (line: string) => void lines.push(line) });
+  const config = { requestTimeoutMs: 60_000, bodyTimeoutMs: 60_000, trustedProxies: [], corsOrigins: [] };
+  const app = createApp(
+    // The request ends in front of its body, so nothing else is asked.
+    {
+      config,
       shutdown: new AbortController().signal,
-      addressOf: () => "",
       nowMs: Date.now,
-    }),
-    requireKey({ findCaller, runningKeys: running, keepPlace: () => undefined }),
-    (req, res) => Promise.resolve(take(req, res)).then(passed.resolve, passed.reject),
-  ];
-  const server = createServer(runStages(stages, async (thrown) => passed.reject(thrown))).listen(0, "127.0.0.1");
+      log,
+      metrics: { countRequest: () => undefined },
+      findCaller: withEnvironmentKey(testKey, async () => undefined),
+      runningKeys: running,
+      keepPlace: () => undefined,
+      entry: { assertOpen: () => undefined, findSpentBudget: async () => undefined, limits, bodyBytes },
+      limits,
+      turns: new LoopTurns(),
+    } as unknown as Deps,
+    "node",
+  );
+  const server = createServer(app).listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
   await once(server, "listening");
   const { port } = server.address() as AddressInfo; // it listens on TCP
@@ -65,9 +68,12 @@ test("a caller who disconnects while the limits are asked leaves nothing taken",
   await store.asked.promise;
   gone.abort();
   await expect(answer).rejects.toThrow("aborted");
-  await closed.promise;
   store.go.resolve();
-  await passed.promise;
+  // It is written when the work of the request is over.
+  await until(
+    () => lines.length,
+    (written) => written > 0,
+  );
 
   const key = { keyId: environmentKey, perMinute, concurrency: 1 };
   await until(

@@ -1,16 +1,19 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Request, Response } from "express";
 import * as OpenApiValidator from "express-openapi-validator";
 import type { OpenApiRequestHandler } from "express-openapi-validator/dist/framework/types.js";
 import contract from "../generated/contract.json" with { type: "json" };
-import type { RequestGate } from "./request-gate.ts";
 import type { Schema } from "./schema.ts";
+
+/** Judges a parsed body. The request has gone through Express. */
+export type ExpressGate = (body: unknown, req: IncomingMessage, res: ServerResponse) => Promise<boolean>;
 
 /**
  * express-openapi-validator, of which two stages are needed: the one that looks up the operation, and the one that
  * judges its body. Keys, paths and media types have been judged by then. It takes requests as Express has them.
  * @param schema that of a chat request: the contract's, with the bounds of the models that are served
  */
-export function createExpressGate(schema: Schema): RequestGate {
+export function createExpressGate(schema: Schema): ExpressGate {
   const [, lookUp, , validate] = OpenApiValidator.middleware({
     apiSpec: specification(schema),
     validateApiSpec: false, // lint has held the contract to OpenAPI
@@ -20,7 +23,7 @@ export function createExpressGate(schema: Schema): RequestGate {
     validateRequests: { allowUnknownQueryParameters: true, allErrors: false },
   });
   if (!lookUp || !validate) throw new Error("express-openapi-validator has other stages than expected");
-  const accepts: RequestGate["accepts"] = async (body, req, res) => {
+  return async (body, req, res) => {
     // Express has made them its own.
     const [request, response] = [req as Request, res as Response];
     request.body = body;
@@ -32,7 +35,6 @@ export function createExpressGate(schema: Schema): RequestGate {
       throw error;
     }
   };
-  return { schema, accepts };
 }
 
 type Specification = Parameters<typeof OpenApiValidator.middleware>[0]["apiSpec"];

@@ -1,45 +1,32 @@
-import type { ServerResponse } from "node:http";
-import { pathOf } from "../edge/stage.ts";
-import type { Stage } from "../edge/stage.ts";
 import { ApiError } from "../errors/api-error.ts";
 import contract from "../generated/contract.json" with { type: "json" };
 import { explainUrl } from "./explain-url.ts";
 
-/** The operation that a request is for, and the parameters of its path, decoded. */
+/** The operation that a request is for. */
 export interface MatchedOperation {
   readonly id: string;
+  /** The parameters of its path, decoded. */
   readonly path: Readonly<Record<string, string>>;
+  readonly hasBody: boolean;
 }
 
-const matches = new WeakMap<ServerResponse, MatchedOperation>();
-
-/** The operation of a response whose request has been matched. */
-export function operationOf(response: ServerResponse): MatchedOperation {
-  const match = matches.get(response);
-  if (!match) throw new Error("a stage ran before the operation was matched");
-  return match;
-}
-
-/** Finds the operation by method and path. @throws {ApiError} 404 `unknown_url`, 405 `method_not_allowed` */
-export const matchOperation: Stage = function matchOperation(req, res) {
-  const { method = "", url = "" } = req;
-  const path = pathOf(req);
+/** Finds the operation by method and path. @throws {ApiError} 400, 404 `unknown_url`, 405 `method_not_allowed` */
+export function matchOperation(method: string, path: string, url: string): MatchedOperation {
   for (const { pattern, operations } of routes) {
     const match = pattern.exec(path);
     if (!match) continue;
     const parameters = decode(match.groups);
-    const id = operations.get(method);
-    if (id === undefined) throw methodNotAllowed(method, [...operations.keys()].join(", "));
-    matches.set(res, { id, path: parameters });
-    return;
+    const operation = operations.get(method);
+    if (!operation) throw methodNotAllowed(method, [...operations.keys()].join(", "));
+    return { ...operation, path: parameters };
   }
   throw explainUrl(url);
-};
+}
 
 interface Route {
   readonly pattern: RegExp;
-  /** Ids by method. */
-  readonly operations: ReadonlyMap<string, string>;
+  /** By method. */
+  readonly operations: ReadonlyMap<string, Omit<MatchedOperation, "path">>;
 }
 
 const routes: readonly Route[] = Object.entries(contract.paths).map(([template, item]) => ({
@@ -47,7 +34,9 @@ const routes: readonly Route[] = Object.entries(contract.paths).map(([template, 
   operations: new Map(
     // A path also holds parameters that its operations share.
     Object.entries(item).flatMap(([method, described]) =>
-      "operationId" in described ? [[method.toUpperCase(), described.operationId]] : [],
+      "operationId" in described
+        ? [[method.toUpperCase(), { id: described.operationId, hasBody: "requestBody" in described }] as const]
+        : [],
     ),
   ),
 }));

@@ -29,7 +29,7 @@ async function openGates(maxCompletionTokens?: number): Promise<Judge> {
   // It takes requests as Express has them.
   const app = express();
   app.post("/v1/chat/completions", express.text({ type: () => true, limit: "5mb" }), async (req, res) => {
-    res.json(await library.accepts(JSON.parse(req.body as string), req, res)); // express.text has read it
+    res.json(await library(JSON.parse(req.body as string), req, res)); // express.text has read it
   });
   const server = createServer(app).listen(0, "127.0.0.1");
   servers.push(server);

@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { isChatRequest } from "../generated/is-chat-request.ts";
 import { isRecord } from "./schema.ts";
 import type { Schema } from "./schema.ts";
@@ -6,10 +5,10 @@ import type { Schema } from "./schema.ts";
 /** Whether the parsed body of a request satisfies the schema. Why it does not is left to `explainViolation`. */
 export interface RequestGate {
   readonly schema: Schema;
-  readonly accepts: (body: unknown, req: IncomingMessage, res: ServerResponse) => boolean | Promise<boolean>;
+  readonly accepts: (body: unknown) => boolean | Promise<boolean>;
 }
 
-/** A gate that needs nothing but the body. */
+/** A gate that answers at once. */
 export interface BodyGate extends RequestGate {
   readonly accepts: (body: unknown) => boolean;
 }

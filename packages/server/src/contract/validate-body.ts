@@ -1,52 +1,45 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { RequestSchemas } from "@parley/inference";
-import type { SchemaCompiler } from "@parley/inference";
-import { takeBody } from "../edge/read-body.ts";
-import { contextOf } from "../edge/request-context.ts";
-import { callerOf } from "../edge/require-key.ts";
-import { headerOf } from "../edge/stage.ts";
-import type { Stage } from "../edge/stage.ts";
+import type { RequestSchemas, SchemaCompiler } from "@parley/inference";
 import { ApiError } from "../errors/api-error.ts";
-import { BodyText } from "./body-text.ts";
 import { dependenciesOf } from "./dependencies.ts";
 import { explainViolation } from "./explain-violation.ts";
 import { keepsRules } from "./field-rules.ts";
-import { findIgnoredFields, formatIgnored } from "./ignored-fields.ts";
-import { parseJsonBody } from "./parse-json-body.ts";
+import { findIgnoredFields } from "./ignored-fields.ts";
 import type { ParsedBody } from "./parse-json-body.ts";
 import type { RequestGate } from "./request-gate.ts";
 import type { Schema } from "./schema.ts";
 import { schemasIn } from "./schemas-in-body.ts";
 
-/** What validation leaves for an operation. */
-export interface ValidatedBody {
-  readonly value: unknown;
-  readonly text: BodyText;
+/** A body that keeps the contract. */
+export interface ValidatedBody extends ParsedBody {
   /** The schemas in the body, compiled as far as validation had to. */
   readonly schemas: RequestSchemas;
+  /** The paths of the members that have no effect. */
+  readonly ignored: readonly string[];
 }
 
-const bodies = new WeakMap<IncomingMessage, ValidatedBody>();
-
-/** Hands over a validated body, once: the caller decides how long it is kept. It is empty if the operation takes none. */
-export function takeValidatedBody(req: IncomingMessage): ValidatedBody {
-  const body = bodies.get(req);
-  bodies.delete(req);
-  return body ?? { value: undefined, text: new BodyText("null", null), schemas: new RequestSchemas() };
+export interface ValidationOptions {
+  readonly gate: RequestGate;
+  readonly schemaCompiler: SchemaCompiler;
+  /** The key whose share of the compiler's time is used. */
+  readonly keyId: string;
+  /** Refuses a body with members that have no effect. */
+  readonly isStrict: boolean;
+  readonly signal: AbortSignal;
 }
 
-/** Turns the bytes of the body into what its operation declares. @throws {ApiError} 400 */
-export function validateBody(gate: RequestGate, compiler: SchemaCompiler): Stage {
-  return async function validateBody(req, res) {
-    if (req.method === "POST") {
-      const body = parseJsonBody(takeBody(req));
-      const keepsSchema = await gate.accepts(body.value, req, res);
-      const schemas = await compiler.compile(schemasIn(body.value), callerOf(res).keyId, contextOf(res).signal);
-      assertValid(body, keepsSchema, gate.schema, schemas);
-      bodies.set(req, { ...body, schemas });
-      nameIgnored(body, gate.schema, schemas, req, res);
-    }
-  };
+/** Holds a body to the schema and the rules of its operation. @throws {ApiError} 400 @throws the signal's reason */
+export async function validateBody(body: ParsedBody, options: ValidationOptions): Promise<ValidatedBody> {
+  const { gate, schemaCompiler, keyId, isStrict, signal } = options;
+  const keepsSchema = await gate.accepts(body.value);
+  const schemas = await schemaCompiler.compile(schemasIn(body.value), keyId, signal);
+  assertValid(body, keepsSchema, gate.schema, schemas);
+  const ignored = findIgnoredFields(gate.schema, body.value, {
+    namesOf: (owner) => body.text.namesOf(owner),
+    ignoredIn: (inner) => schemas.ignoredIn(inner),
+  });
+  const [first] = ignored;
+  if (isStrict && first !== undefined) throw withoutEffect(first);
+  return { ...body, schemas, ignored };
 }
 
 /**
@@ -62,23 +55,7 @@ function assertValid({ value, text }: ParsedBody, keepsSchema: boolean, schema: 
   );
 }
 
-function nameIgnored(
-  { value, text }: ParsedBody,
-  schema: Schema,
-  schemas: RequestSchemas,
-  req: IncomingMessage,
-  res: ServerResponse,
-): void {
-  const ignored = findIgnoredFields(schema, value, {
-    namesOf: (owner) => text.namesOf(owner),
-    ignoredIn: (inner) => schemas.ignoredIn(inner),
+const withoutEffect = (member: string): ApiError =>
+  new ApiError("unknown_parameter", `${member} would have no effect, and x-strict-params was asked for.`, {
+    param: member,
   });
-  const [first] = ignored;
-  if (first === undefined) return;
-  if (headerOf(req, "x-strict-params")?.toLowerCase() === "true") {
-    throw new ApiError("unknown_parameter", `${first} would have no effect, and x-strict-params was asked for.`, {
-      param: first,
-    });
-  }
-  res.setHeader("x-ignored-params", formatIgnored(ignored));
-}

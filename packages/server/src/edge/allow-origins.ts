@@ -1,6 +1,5 @@
 import contract from "../generated/contract.json" with { type: "json" };
-import { headerOf } from "./stage.ts";
-import type { Stage } from "./stage.ts";
+import type { Exchange } from "./exchange.ts";
 
 const { preflightCacheSeconds } = contract["x-limits"];
 
@@ -19,24 +18,25 @@ const exposed = [
   "x-ignored-params",
 ].join(", ");
 
-/** Lets browsers in: answers preflights, before any key is asked for, and names the headers that scripts may read. */
-export function allowOrigins(origins: readonly string[]): Stage {
+/**
+ * Lets browsers in: names the headers that scripts may read, and answers preflights, before any key is asked for.
+ * @param origins those that are allowed, or `*` @returns whether the request was a preflight, and is answered
+ */
+export function allowOrigins(origins: readonly string[], exchange: Exchange): boolean {
+  const { req, res } = exchange;
   const allowsAll = origins.includes("*");
-  return function allowOrigins(req, res) {
-    const origin = headerOf(req, "origin");
-    if (!allowsAll) res.setHeader("Vary", "Origin");
-    if (origin === undefined || !(allowsAll || origins.includes(origin))) return;
-    res.setHeader("access-control-allow-origin", allowsAll ? "*" : origin);
-    res.setHeader("access-control-expose-headers", exposed);
-    const isPreflight = req.method === "OPTIONS" && headerOf(req, "access-control-request-method") !== undefined;
-    if (!isPreflight) return;
-    res.setHeader("access-control-allow-methods", "GET, POST");
-    res.setHeader(
-      "access-control-allow-headers",
-      headerOf(req, "access-control-request-headers") ?? "authorization, content-type",
-    );
-    res.setHeader("access-control-max-age", preflightCacheSeconds.value);
-    res.statusCode = 204;
-    res.end();
-  };
+  const origin = exchange.header("origin");
+  if (!allowsAll) res.setHeader("Vary", "Origin");
+  if (origin === undefined || !(allowsAll || origins.includes(origin))) return false;
+  res.setHeader("access-control-allow-origin", allowsAll ? "*" : origin);
+  res.setHeader("access-control-expose-headers", exposed);
+  const isPreflight = req.method === "OPTIONS" && exchange.header("access-control-request-method") !== undefined;
+  if (!isPreflight) return false;
+  const asked = exchange.header("access-control-request-headers") ?? "authorization, content-type";
+  res.setHeader("access-control-allow-methods", "GET, POST");
+  res.setHeader("access-control-allow-headers", asked);
+  res.setHeader("access-control-max-age", preflightCacheSeconds.value);
+  res.statusCode = 204;
+  res.end();
+  return true;
 }

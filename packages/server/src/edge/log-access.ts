@@ -2,39 +2,35 @@ import type { Log } from "../observe/log.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { RefusalSample } from "../observe/refusal-sample.ts";
 import type { RequestRecord } from "../observe/request-record.ts";
-import { contextOf } from "./request-context.ts";
-import type { Stage } from "./stage.ts";
+import type { Exchange } from "./exchange.ts";
 
 export interface AccessLogDeps {
   readonly log: Log;
   readonly metrics: Metrics;
   /** Refusals of callers without a valid key are sampled; the next line says how many were left out. */
   readonly refusals: RefusalSample;
-  readonly nowMs: () => number;
 }
 
 /** The logged status and code of a request whose client disconnected before the answer. */
 const disconnected = { status: 499, code: "client_closed_request" } as const;
 
-/** One line and one count per request, when its connection is done with it. Never a prompt, an answer or a key. */
-export function logAccess({ log, metrics, refusals, nowMs }: AccessLogDeps): Stage {
-  return function logAccess(_req, res) {
-    const context = contextOf(res);
-    const { record } = context;
-    res.on("close", () => {
-      const durationMs = Math.round(nowMs() - record.startedAtMs);
-      const status = res.headersSent ? res.statusCode : disconnected.status;
-      if (!res.writableFinished) record.errorCode ??= disconnected.code;
-      const write = (): void => {
-        metrics.countRequest(record, status, durationMs);
-        const leftOut = status >= 400 && record.keyId === undefined ? refusals.next() : 0;
-        if (leftOut === undefined) return;
-        log.info({ ...lineOf(record, status, durationMs), left_out: leftOut || undefined }, "request");
-      };
-      // The operation may go on after the client disconnected: its outcome belongs in this line.
-      context.work.then(write, write);
-    });
-  };
+/**
+ * Writes one line and one count for a request whose work is over and whose connection is done with it. They never hold a
+ * prompt, an answer or a key.
+ * @param closedMs when the connection was done with it
+ */
+export function logAccess(
+  { log, metrics, refusals }: AccessLogDeps,
+  { record, res }: Exchange,
+  closedMs: number,
+): void {
+  const durationMs = Math.round(closedMs - record.startedAtMs);
+  const status = res.headersSent ? res.statusCode : disconnected.status;
+  if (!res.writableFinished) record.errorCode ??= disconnected.code;
+  metrics.countRequest(record, status, durationMs);
+  const leftOut = status >= 400 && record.keyId === undefined ? refusals.next() : 0;
+  if (leftOut === undefined) return;
+  log.info({ ...lineOf(record, status, durationMs), left_out: leftOut || undefined }, "request");
 }
 
 const lineOf = (record: RequestRecord, status: number, durationMs: number): object => ({

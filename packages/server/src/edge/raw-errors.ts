@@ -5,7 +5,8 @@ import { ApiError } from "../errors/api-error.ts";
 import { escapeLineEnds } from "../escape-line-ends.ts";
 import type { Log } from "../observe/log.ts";
 import type { RefusalSample } from "../observe/refusal-sample.ts";
-import { newRequestId } from "./request-context.ts";
+import { newRequestId } from "./exchange.ts";
+import type { HttpRequest } from "./exchange.ts";
 import { markUnreadable } from "./unread-body.ts";
 
 /** What Node refuses before there is a request: in the envelope, like everything else, and in the log. */
@@ -67,5 +68,5 @@ function rawAnswer(id: string, error: ApiError): string {
 }
 
 /** Node keeps the response that a connection is busy with where its types do not show it. */
-const responseUnderWay = (socket: Duplex): ServerResponse | undefined =>
-  (socket as Duplex & { readonly _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
+const responseUnderWay = (socket: Duplex): ServerResponse<HttpRequest> | undefined =>
+  (socket as Duplex & { readonly _httpMessage?: ServerResponse<HttpRequest> | null })._httpMessage ?? undefined;

@@ -1,39 +1,34 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import contract from "../generated/contract.json" with { type: "json" };
 import { ApiError } from "../errors/api-error.ts";
 import { HangUp } from "../errors/hang-up.ts";
+import type { Exchange, HttpRequest } from "./exchange.ts";
 import type { LoopTurns } from "./loop-turns.ts";
 import { readInTurns } from "./read-in-turns.ts";
-import type { Stage } from "./stage.ts";
 import { onUnreadable } from "./unread-body.ts";
 
 const maxBodyBytes = contract["x-limits"].maxBodyBytes.value;
 
-/** Bodies that were read and wait for the stage that parses them. */
-const bodies = new WeakMap<IncomingMessage, Buffer>();
+export interface BodyDeps {
+  readonly turns: LoopTurns;
+  readonly config: { readonly bodyTimeoutMs: number };
+}
 
-/** The bytes of a body that was read, once: whoever takes them decides how long they are kept. */
-export function takeBody(req: IncomingMessage): Buffer {
-  const body = bodies.get(req);
-  if (!body) throw new Error("a stage ran before the body was read");
-  bodies.delete(req);
+/**
+ * Reads the bytes of a body: media type, size, time, in this order. Then waits for the body's turn: bodies are parsed one by
+ * one, and keys take turns.
+ * @throws {ApiError} 400, 408, 413, 415 @throws {HangUp}
+ */
+export async function readBody({ config, turns }: BodyDeps, exchange: Exchange, keyId: string): Promise<Buffer> {
+  // A request that is closed emits no further `close`.
+  exchange.signal.throwIfAborted();
+  assertMediaType(exchange.req);
+  const body = await receive(exchange, config.bodyTimeoutMs, turns);
+  await turns.forBody(keyId, body.length, exchange.signal);
   return body;
 }
 
-export const bodyLengthOf = (req: IncomingMessage): number => bodies.get(req)?.length ?? 0;
-
-/** Reads the bytes of a body that an operation wants: media type, size, time, in this order. */
-export function readBody(bodyTimeoutMs: number, turns: LoopTurns): Stage {
-  return async function readBody(req, res) {
-    if (req.method === "POST") {
-      assertMediaType(req);
-      bodies.set(req, await receive(req, res, bodyTimeoutMs, turns));
-    }
-  };
-}
-
 /** Also makes the header equal for all: express-openapi-validator keeps a validator for every spelling of it. */
-function assertMediaType(req: IncomingMessage): void {
+function assertMediaType(req: HttpRequest): void {
   const type = req.headers["content-type"] ?? "";
   const isJson = /^application\/json[ \t]*(;[ \t]*charset[ \t]*=[ \t]*("utf-8"|utf-8)[ \t]*)?;?[ \t]*$/i.test(type);
   const coding = req.headers["content-encoding"];
@@ -68,12 +63,7 @@ class Chunks {
 /** The body has been received by then. A function inside `receive` would keep it alive as long as the request. */
 const ignore = (): void => undefined;
 
-async function receive(
-  req: IncomingMessage,
-  res: ServerResponse,
-  timeoutMs: number,
-  turns: LoopTurns,
-): Promise<Buffer> {
+async function receive({ req, res }: Exchange, timeoutMs: number, turns: LoopTurns): Promise<Buffer> {
   if (Number(req.headers["content-length"] ?? 0) > maxBodyBytes) throw tooLarge();
   if (req.headers.expect !== undefined) res.writeContinue();
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();

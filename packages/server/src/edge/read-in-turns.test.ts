@@ -4,9 +4,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import { exchangeOpener } from "./exchange.ts";
 import { LoopTurns } from "./loop-turns.ts";
 import { readInTurns } from "./read-in-turns.ts";
 import { answerEarly } from "./unread-body.ts";
+
+const shutdown = new AbortController().signal;
+const open = exchangeOpener({ requestTimeoutMs: 60_000, shutdown, addressOf: () => "", nowMs: Date.now });
 
 type Read = (req: IncomingMessage, res: ServerResponse, turns: LoopTurns) => void;
 
@@ -14,7 +18,7 @@ const readWhole: Read = (req, res, turns) => {
   req.on("end", () => res.end());
   readInTurns(req, turns);
 };
-const discard: Read = (req, res, turns) => answerEarly(req, res, Buffer.from("No."), turns);
+const discard: Read = (req, res, turns) => answerEarly(open(req, res), Buffer.from("No."), turns);
 
 /** Sends so many bodies at once. @returns the chunks that came in each round of the event loop */
 async function chunksOfRounds(bodies: number, text: string, read: Read): Promise<number[]> {

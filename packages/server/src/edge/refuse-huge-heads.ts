@@ -1,7 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "../errors/api-error.ts";
 import contract from "../generated/contract.json" with { type: "json" };
-import type { Stage } from "./stage.ts";
 
 const limits = contract["x-limits"];
 const maxUrlCharacters = limits.maxUrlCharacters.value;
@@ -14,13 +13,13 @@ export const mostFieldsRead = maxHeaderFields + 1;
 /** Beyond this Node itself ends the request, and cannot tell what was too long. */
 export const maxHeadBytes = 4 * maxHeaderBytes;
 
-/** Bounds on the head that Node does not set: it drops headers beyond its own bound in silence. */
-export const refuseHugeHeads: Stage = function refuseHugeHeads(req) {
+/** Holds a head to bounds that Node does not have: it drops headers beyond its own bound in silence. @throws {ApiError} 414, 431, 505 */
+export function refuseHugeHeads(req: IncomingMessage): void {
   const fault = findFault(req);
   if (!fault) return;
   const [status, message] = fault;
   throw new ApiError("invalid_value", message, { status });
-};
+}
 
 function findFault({ httpVersionMajor, url = "", rawHeaders }: IncomingMessage): [number, string] | undefined {
   if (httpVersionMajor !== 1) return [505, "This version of HTTP is not spoken here. Use HTTP/1.1."];

@@ -1,10 +1,8 @@
-import type { IncomingMessage } from "node:http";
 import { isCalled } from "../engines/pick-engine.ts";
 import type { ServedModels } from "../engines/pick-engine.ts";
 import type { LedgerRecorder } from "../metering/ledger-recorder.ts";
+import type { Exchange } from "./exchange.ts";
 import { sendJson } from "./send-json.ts";
-import { pathOf } from "./stage.ts";
-import type { Stage } from "./stage.ts";
 
 export interface HealthDeps {
   readonly models: ServedModels;
@@ -13,19 +11,22 @@ export interface HealthDeps {
   readonly isStopping: () => boolean;
 }
 
-/** Outside the contract, without a key: whether the process lives, and whether it can answer. */
-export function serveHealth(deps: HealthDeps): Stage {
-  return function serveHealth(req, res) {
-    if (req.method !== "GET" && req.method !== "HEAD") return;
-    const path = pathOf(req);
-    if (/^\/health\/?$/iu.test(path)) sendJson(res, 200, { status: "ok" });
-    if (/^\/ready\/?$/iu.test(path)) sendJson(res, ...readiness(deps, modelAskedFor(req)));
-  };
+/**
+ * Tells whether the process lives, and whether it can answer. It is outside the contract, and takes no key.
+ * @returns whether the request was a probe, and is answered
+ */
+export function serveHealth(deps: HealthDeps, exchange: Exchange): boolean {
+  const { req, res, path } = exchange;
+  if (req.method !== "GET" && req.method !== "HEAD") return false;
+  const probe = /^\/(health|ready)\/?$/iu.exec(path)?.[1]?.toLowerCase();
+  if (probe === "health") sendJson(res, 200, { status: "ok" });
+  if (probe === "ready") sendJson(res, ...readiness(deps, modelAskedFor(exchange)));
+  return probe !== undefined;
 }
 
-/** Undefined where no model is named. Two are no name. */
-function modelAskedFor(req: IncomingMessage): string | undefined {
-  const query = req.url?.slice(pathOf(req).length);
+/** Returns the model that the probe names, undefined if it names none. Two names match no model. */
+function modelAskedFor({ req, path }: Exchange): string | undefined {
+  const query = req.url?.slice(path.length);
   const asked = new URLSearchParams(query).getAll("model");
   return asked.length > 1 ? "" : asked[0];
 }

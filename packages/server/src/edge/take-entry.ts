@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Caller } from "../auth/caller.ts";
 import { ApiError } from "../errors/api-error.ts";
 import contract from "../generated/contract.json" with { type: "json" };
@@ -6,9 +6,6 @@ import type { SpentBudget } from "../metering/budget.ts";
 import type { BodyBytes } from "../limits/body-bytes.ts";
 import { Entry } from "../limits/entry.ts";
 import type { Limits } from "../limits/limits.ts";
-import { contextOf } from "./request-context.ts";
-import { callerOf } from "./require-key.ts";
-import type { Stage } from "./stage.ts";
 
 const maxBodyBytes = contract["x-limits"].maxBodyBytes.value;
 
@@ -21,37 +18,12 @@ export interface EntryDeps {
   readonly bodyBytes: BodyBytes;
 }
 
-const entries = new WeakMap<ServerResponse, Entry>();
-
-/** What the request of a response holds that has a body. */
-export function entryOf(response: ServerResponse): Entry {
-  const entry = entries.get(response);
-  if (!entry) throw new Error("a stage ran before the request had its entry");
-  return entry;
-}
-
 /**
- * The first gate, in front of the body: shutdown, budget, requests a minute, requests at the same time, bytes of bodies. What
- * cannot be served costs neither memory nor time to read. Operations without a body pass, and count against nothing.
+ * The first admission, in front of the body: shutdown, budget, requests a minute, requests at the same time, bytes of bodies.
+ * A request that cannot be served costs neither memory nor time to read.
  * @throws {ApiError} 402 `insufficient_quota`, 429 `rate_limit_exceeded` or `capacity_exhausted`, 503 `service_unavailable`
  */
-export function takeEntry(deps: EntryDeps): Stage {
-  return async function takeEntry(req, res) {
-    if (req.method === "POST") {
-      const caller = callerOf(res);
-      const entry = await enter(req, caller, deps);
-      entries.set(res, entry);
-      // The operation may go on after the client disconnected. What has ended before is not ended again.
-      const settle = (): Promise<void> => entry.settle(0);
-      const onClose = (): void => void contextOf(res).work.then(settle, settle);
-      // A response that is closed emits no further `close`, so what its request holds would be lost.
-      if (res.destroyed) onClose();
-      else res.on("close", onClose);
-    }
-  };
-}
-
-async function enter(req: IncomingMessage, caller: Caller, deps: EntryDeps): Promise<Entry> {
+export async function takeEntry(deps: EntryDeps, req: IncomingMessage, caller: Caller): Promise<Entry> {
   deps.assertOpen();
   const spent = await deps.findSpentBudget(caller);
   if (spent) throw budgetSpent(spent);
@@ -66,13 +38,6 @@ async function enter(req: IncomingMessage, caller: Caller, deps: EntryDeps): Pro
 function declaredBytes({ headers }: IncomingMessage): number {
   const length = headers["content-length"];
   return length === undefined ? maxBodyBytes : Math.min(Number(length), maxBodyBytes);
-}
-
-const statusesOfService = new Set([402, 429, 503]);
-
-/** A request that the service could not take, through no fault of its own, gets back what it had taken. */
-export async function cancelEntry(thrown: unknown, res: ServerResponse): Promise<void> {
-  if (thrown instanceof ApiError && statusesOfService.has(thrown.status)) await entries.get(res)?.cancel();
 }
 
 function budgetSpent({ amountUsd, renewsMs }: SpentBudget): ApiError {

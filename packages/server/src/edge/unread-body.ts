@@ -1,20 +1,18 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { ApiError } from "../errors/api-error.ts";
+import type { Exchange, HttpRequest } from "./exchange.ts";
 import type { LoopTurns } from "./loop-turns.ts";
 import { readInTurns } from "./read-in-turns.ts";
 
-const faults = new WeakMap<IncomingMessage, ApiError>();
-
-/** The rest of the body cannot be read as HTTP. */
-export function markUnreadable(req: IncomingMessage, fault: ApiError): void {
-  faults.set(req, fault);
+/** Notes that the rest of the body cannot be read as HTTP. */
+export function markUnreadable(req: HttpRequest, fault: ApiError): void {
+  req.bodyFault = fault;
   req.emit("unreadable", fault);
 }
 
-/** Calls back with what makes the body unreadable, now or when it is found. @returns what ends the listening */
-export function onUnreadable(req: IncomingMessage, listener: (fault: ApiError) => void): () => void {
-  const known = faults.get(req);
-  if (known) listener(known);
+/** Calls back with the fault that makes the body unreadable, now or when it is found. @returns a function that stops listening */
+export function onUnreadable(req: HttpRequest, listener: (fault: ApiError) => void): () => void {
+  if (req.bodyFault) listener(req.bodyFault);
   req.on("unreadable", listener);
   return () => req.removeListener("unreadable", listener);
 }
@@ -35,12 +33,13 @@ export const isNeverRead = (req: IncomingMessage): boolean => req.method !== "PO
  * Answers a request whose body is not read to its end. Closing at once would reset the connection while the caller still
  * sends, and the answer would be lost. So the rest is discarded for a while before the connection is closed.
  */
-export function answerEarly(req: IncomingMessage, res: ServerResponse, body: Buffer, turns: LoopTurns): void {
+export function answerEarly(exchange: Exchange, body: Buffer, turns: LoopTurns): void {
+  const { req, res } = exchange;
   res.setHeader("connection", "close");
   res.write(body);
   const end = (): void => void res.end();
   const timer = setTimeout(end, lingerMs);
-  res.once("close", () => clearTimeout(timer));
+  exchange.onClose(() => clearTimeout(timer));
   req.once("close", end);
   if (!isNeverRead(req)) readInTurns(req, turns);
   req.resume();

@@ -1,33 +1,45 @@
-import type { ServerResponse } from "node:http";
 import type { Caller } from "../auth/caller.ts";
 import type { ValidatedBody } from "../contract/validate-body.ts";
-import type { RequestContext } from "../edge/request-context.ts";
+import type { Exchange } from "../edge/exchange.ts";
 import type { operations } from "../generated/contract.ts";
+import type { Entry } from "../limits/entry.ts";
 
 export type OperationId = keyof operations;
+
+/** The operations that take a body. */
+export type BodyOperationId = {
+  [Id in OperationId]: operations[Id] extends { requestBody: object } ? Id : never;
+}[OperationId];
 
 type BodyOf<Id extends OperationId> = operations[Id] extends {
   requestBody: { content: { "application/json": infer Body } };
 }
   ? Body
-  : undefined;
+  : never;
 type PathOf<Id extends OperationId> = operations[Id] extends { parameters: { path: infer Path } } ? Path : undefined;
 
-/** The input of an operation. Everything in it has passed the earlier stages. */
+/** The input of every operation: a request that was authenticated and matched. */
 export interface Call<Id extends OperationId> {
-  readonly context: RequestContext;
+  readonly exchange: Exchange;
   readonly caller: Caller;
-  readonly body: BodyOf<Id>;
-  /** What validation knows of the body beside its value. */
-  readonly validated: ValidatedBody;
   readonly path: PathOf<Id>;
-  readonly response: ServerResponse;
+}
+
+/** The input of an operation that takes a body: it was let in, read and validated as well. */
+export interface BodyCall<Id extends BodyOperationId> extends Call<Id> {
+  /** The leases of the request until it is admitted. */
+  readonly entry: Entry;
+  readonly body: BodyOf<Id>;
+  /** The facts that validation knows about the body beside its value. */
+  readonly validated: ValidatedBody;
 }
 
 type Answer<Id extends OperationId> = operations[Id]["responses"][200]["content"]["application/json"];
 
 /** Returns the body of the 200, or nothing when it has written the answer itself. */
-export type Operation<Id extends OperationId> = (call: Call<Id>) => Promise<Answer<Id> | undefined>;
+export type Operation<Id extends OperationId> = (
+  call: Id extends BodyOperationId ? BodyCall<Id> : Call<Id>,
+) => Promise<Answer<Id> | undefined>;
 
-/** One operation of every id that the contract has: leaving one out does not compile. */
+/** One operation for every id of the contract: leaving one out does not compile. */
 export type Operations = { readonly [Id in OperationId]: Operation<Id> };

@@ -1,35 +1,54 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { callerOf } from "../edge/require-key.ts";
-import { contextOf } from "../edge/request-context.ts";
+import type { Caller } from "../auth/caller.ts";
+import type { MatchedOperation } from "../contract/match-operation.ts";
+import type { ValidatedBody } from "../contract/validate-body.ts";
+import type { Exchange } from "../edge/exchange.ts";
 import { sendJson } from "../edge/send-json.ts";
-import type { Stage } from "../edge/stage.ts";
-import { operationOf } from "../contract/match-operation.ts";
-import { takeValidatedBody } from "../contract/validate-body.ts";
+import type { Entry } from "../limits/entry.ts";
 import { setLimitHeaders } from "../limits/limit-headers.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { Call, Operation, OperationId, Operations } from "./call.ts";
 
-/** Runs the operation that was matched, and answers with what it returns. */
-export function runOperation(operations: Operations, limits: Limits): Stage {
-  return async function runOperation(req, res) {
-    const work = begin(operations, req, res);
-    contextOf(res).work = work;
-    const answer = await work;
-    if (answer === undefined) return;
-    await setLimitHeaders(res, limits, callerOf(res));
-    sendJson(res, 200, answer);
-  };
+export interface OperationDeps {
+  readonly operations: Operations;
+  readonly limits: Limits;
 }
 
-/** A separate function, because one that awaits the answer would keep the body alive until then. */
-function begin(operations: Operations, req: IncomingMessage, res: ServerResponse): ReturnType<Operation<OperationId>> {
-  const context = contextOf(res);
-  const { id, path } = operationOf(res);
-  context.record.operation = id;
+/** A request for an operation: authenticated, and if the operation takes a body, let in and validated. */
+export interface OperationRequest {
+  readonly exchange: Exchange;
+  readonly caller: Caller;
+  readonly entry?: Entry;
+  readonly validated?: ValidatedBody;
+}
+
+/**
+ * Runs an operation, and answers with the body that it returns. It awaits nothing itself: an async function keeps its
+ * arguments alive, and the body of a request must not live as long as its answer.
+ */
+export function runOperation(
+  deps: OperationDeps,
+  { id, path }: MatchedOperation,
+  request: OperationRequest,
+): Promise<void> {
+  const { exchange, caller, entry, validated } = request;
+  exchange.record.operation = id;
   // The contract's ids are the keys of Operations; a test of the tree compares both.
-  const operation = operations[id as OperationId] as Operation<OperationId>;
-  const validated = takeValidatedBody(req);
-  const call = { context, caller: callerOf(res), body: validated.value, validated, path, response: res };
+  const operation = deps.operations[id as OperationId] as (
+    call: Call<OperationId>,
+  ) => ReturnType<Operation<OperationId>>;
+  const call = { exchange, caller, path, entry, validated, body: validated?.value };
   // Validation has held body and path to the types that this operation declares.
-  return operation(call as unknown as Call<OperationId>);
+  return send(deps.limits, { exchange, caller }, operation(call as unknown as Call<OperationId>));
+}
+
+/** @param answer undefined if the operation has written it */
+async function send(
+  limits: Limits,
+  { exchange, caller }: Pick<OperationRequest, "exchange" | "caller">,
+  answer: ReturnType<Operation<OperationId>>,
+): Promise<void> {
+  const body = await answer;
+  if (body === undefined) return;
+  await setLimitHeaders(exchange.res, limits, caller);
+  sendJson(exchange.res, 200, body);
 }

@@ -1,15 +1,12 @@
-import type { ServerResponse } from "node:http";
 import { compileGrammars } from "@parley/inference";
 import type { EngineUsage } from "@parley/inference";
-import type { RequestContext } from "../../edge/request-context.ts";
-import { entryOf } from "../../edge/take-entry.ts";
+import type { Exchange } from "../../edge/exchange.ts";
 import { toEngineRequest } from "../../contract/to-engine-request.ts";
 import { toApiError } from "../../engines/engine-failure.ts";
 import { fitContext } from "../../engines/fit-context.ts";
 import { maxCompletionOf } from "../../engines/model-object.ts";
 import { pickModel, readyMetadata } from "../../engines/pick-engine.ts";
 import type { ServedModels } from "../../engines/pick-engine.ts";
-import { HangUp } from "../../errors/hang-up.ts";
 import { admit } from "../../limits/admit.ts";
 import type { AdmissionDeps } from "../../limits/admit.ts";
 import { setLimitHeaders } from "../../limits/limit-headers.ts";
@@ -28,7 +25,7 @@ import { toUsage } from "../../relay/usage.ts";
 import { writeAnswer } from "../../relay/write-answer.ts";
 import { writeEvents } from "../../relay/write-events.ts";
 import type { StreamTimings } from "../../relay/write-events.ts";
-import type { Call, Operation } from "../call.ts";
+import type { BodyCall, Operation } from "../call.ts";
 
 export interface ChatDeps {
   readonly models: ServedModels;
@@ -38,11 +35,11 @@ export interface ChatDeps {
   readonly gatheredBytes: GatheredBytes;
   readonly timings: StreamTimings;
   /** Called with a failure that ended a stream in the middle. */
-  readonly onBroken: (context: RequestContext, error: unknown) => void;
+  readonly onBroken: (exchange: Exchange, error: unknown) => void;
   readonly nowMs: () => number;
 }
 
-type ChatCall = Call<"createChatCompletion">;
+type ChatCall = BodyCall<"createChatCompletion">;
 
 /**
  * Picks the engine, fits the context, admits, and relays the answer: streamed as it comes, or collected. It awaits nothing
@@ -51,8 +48,8 @@ type ChatCall = Call<"createChatCompletion">;
 export const createChatCompletion =
   (deps: ChatDeps): Operation<"createChatCompletion"> =>
   (call) => {
-    const { context, caller, response } = call;
-    return answer(deps, { context, caller, response }, translate(deps, call));
+    const { exchange, caller, entry } = call;
+    return answer(deps, { exchange, caller, entry }, translate(deps, call));
   };
 
 /** What is left of a body once it is translated for an engine. */
@@ -77,31 +74,32 @@ function translate({ models }: ChatDeps, { caller, body, validated }: ChatCall) 
 }
 
 /** What answers a request, without its body. */
-type Asking = Pick<ChatCall, "context" | "caller" | "response">;
+type Asking = Pick<ChatCall, "exchange" | "caller" | "entry">;
 
 async function answer(deps: ChatDeps, asking: Asking, translated: Translated): Promise<undefined> {
   const collected = await run(deps, asking, translated);
   // The permit is released by now: a slow reader of a finished answer holds no slot.
   const { slowReaderMs } = deps.timings;
-  if (collected) await writeAnswer(asking.response, collected, { slowReaderMs, signal: asking.context.signal });
+  const { res, signal } = asking.exchange;
+  if (collected) await writeAnswer(res, collected, { slowReaderMs, signal });
   return undefined;
 }
 
 /** @returns the answer, unless it was streamed */
 async function run(
   { admission, limits, gatheredBytes, timings, onBroken, nowMs }: ChatDeps,
-  { context, caller, response }: Asking,
+  { exchange, caller, entry }: Asking,
   translated: Translated,
 ): Promise<CollectedAnswer | undefined> {
-  const { id: requestId, signal, record } = context;
+  const { id: requestId, signal, record, res } = exchange;
   const { model, isStream, isMaximumNamed, hasLogprobs } = translated;
   const { promptTokens, request } = await fitContext(model, translated.asked, signal);
   const { n, max_tokens: maxTokens } = request;
   const size = { isStream, n, promptTokens, maxTokens, isMaximumNamed };
-  const admissionRequest = { record, requestId, caller, entry: entryOf(response), model, ...size };
+  const admissionRequest = { record, requestId, caller, entry, model, ...size };
   Object.assign(record, { model: model.id, isStream });
   await using permit = await admit(admissionRequest, admission, signal);
-  await setLimitHeaders(response, limits, caller);
+  await setLimitHeaders(res, limits, caller);
 
   const { maxTokens: max_tokens } = permit;
   const constrained = { ...request, max_tokens, grammars: compileGrammars(request, translated.schemas) };
@@ -113,29 +111,28 @@ async function run(
   const form = { head, toUsage: (usage: EngineUsage) => toUsage(usage, priceOf(usage, model.pricing)) };
   // Awaited here: leaving the block releases the permit.
   if (!isStream) {
-    const held = gatheredBytes.open(caller.keyId, context.end);
-    return await collectFor(response, batches, { ...form, hasLogprobs, held }, (error) => permit.fail(error));
+    const held = gatheredBytes.open(caller.keyId, (reason) => exchange.end(reason));
+    return await collectFor(exchange, batches, { ...form, hasLogprobs, held }, (error) => permit.fail(error));
   }
   const noteBroken = (error: unknown): void => {
     permit.fail(error);
-    onBroken(context, error);
+    onBroken(exchange, error);
   };
   const text = new ChunkText({ ...form, includesUsage: translated.includesUsage });
-  await writeEvents(response, batches, { text, timings, requestId, signal, onBroken: noteBroken });
+  await writeEvents(res, batches, { text, timings, requestId, signal, onBroken: noteBroken });
   return undefined;
 }
 
 /** What the answer holds is free when its connection has closed. */
 async function collectFor(
-  response: ServerResponse,
+  exchange: Exchange,
   batches: AsyncIterable<AnswerBatch>,
   options: CollectOptions,
   onFailed: (error: unknown) => void,
 ): Promise<CollectedAnswer> {
-  response.on("close", () => options.held.release());
+  exchange.onClose(() => options.held.release());
   try {
-    // A response that is closed emits no further `close`.
-    if (response.destroyed) throw new HangUp();
+    exchange.signal.throwIfAborted();
     return await collect(batches, options);
   } catch (error) {
     options.held.release();
