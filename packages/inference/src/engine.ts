@@ -150,6 +150,8 @@ export interface EngineMetadata {
   readonly schemaPrompt?: string | undefined;
   /** Sampling parameters that the engine does not support. A request that needs one is rejected. */
   readonly unsupportedSampling?: readonly (keyof Sampling)[];
+  /** Set where an upstream has a prompt cache: whether keys share it, and a clause for the operator. Absent: keys never share it. */
+  readonly promptCache?: { readonly isShared: boolean; readonly description: string } | undefined;
   /** For the operator: how the number of slots was determined. */
   readonly description: string;
 }

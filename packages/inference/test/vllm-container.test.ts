@@ -60,6 +60,7 @@ function start(changes: Partial<VllmContainerOptions> = {}): VllmSidecar {
     extraArguments: [],
     runFolder: folder,
     stateFolder: join(folder, "state"),
+    cacheSecret: Buffer.alloc(32, 1),
     sampling: neutral,
     timings: quickTimings,
     report: () => undefined,

@@ -72,6 +72,7 @@ export function startScriptedVllm(script: object, changes: Partial<VllmProcessOp
     extraArguments: [],
     runFolder: folder,
     stateFolder: join(folder, "state"),
+    cacheSecret: Buffer.alloc(32, 1),
     sampling: neutral,
     timings: quickTimings,
     report: (event) => void reports.push(event),

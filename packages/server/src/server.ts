@@ -13,6 +13,7 @@ import { requestSchema } from "./contract/schema.ts";
 import { brandSite } from "./edge/brand-site.ts";
 import type { Exchange } from "./edge/exchange.ts";
 import { startModels } from "./engines/start-models.ts";
+import type { StartOptions } from "./engines/start-models.ts";
 import type { ServedModel } from "./engines/served-model.ts";
 import { ApiError } from "./errors/api-error.ts";
 import { HangUp } from "./errors/hang-up.ts";
@@ -92,7 +93,7 @@ async function start(
   const listener = started.use(await Listener.open(config, log, refusals));
   const metricsListener = await openMetrics(config, started);
   const { path: runFolder } = started.use(RunFolder.make(config.dataDir));
-  const models = started.adopt(await startModels({ config, runFolder, report }), stopModels);
+  const models = await openModels({ config, runFolder, cacheSecret: state.cacheSecret, report }, started);
   const recorder = openRecorder(state.ledger, log, started);
   const gates = gatesFor(config, state.ledger, recorder, listener);
   const { gatheredBytes, admission } = gates;
@@ -139,6 +140,9 @@ function ownState(dataDir: string, started: AsyncDisposableStack): State {
   started.use(ServerLock.acquire(dataDir));
   return state;
 }
+
+const openModels = async (options: StartOptions, started: AsyncDisposableStack): Promise<readonly ServedModel[]> =>
+  started.adopt(await startModels(options), stopModels);
 
 /** Whoever knows which requests run also knows when memory can be given back. */
 function openRecorder(ledger: UsageLedger, log: Log, started: AsyncDisposableStack): LedgerRecorder {

@@ -60,6 +60,7 @@ export const answers: SeededBugs = {
     ...usage,
     prompt_tokens_details: { cached_tokens: Number(usage["prompt_tokens"]) + 1 },
   })),
+  "cached-for-another-key": withUsage((usage) => ({ ...usage, prompt_tokens_details: { cached_tokens: 1 } })),
   "reasoning-exceeds-completion": withUsage((usage) => ({
     ...usage,
     completion_tokens_details: { reasoning_tokens: Number(usage["completion_tokens"]) + 1 },

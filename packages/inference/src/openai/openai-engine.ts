@@ -16,6 +16,7 @@ import { confirmFailure } from "../sidecar/confirm-failure.ts";
 import type { Confirming } from "../sidecar/confirm-failure.ts";
 import { Workload } from "../sidecar/workload.ts";
 import { asEngineError } from "./engine-failure.ts";
+import type { CacheSalter } from "./cache-salt.ts";
 import type { ProtocolAdapter } from "./protocol-adapter.ts";
 import type { Upstream } from "./upstream.ts";
 
@@ -37,6 +38,7 @@ export interface OpenAiEngineOptions {
   /** The name that the upstream serves the model under. */
   readonly servedName: string;
   readonly upstream: Upstream;
+  readonly saltOf: CacheSalter | undefined;
   readonly adapter: ProtocolAdapter;
   /** Undefined until its files have been read. */
   readonly model: () => OpenModel | undefined;
@@ -65,10 +67,15 @@ export class OpenAiEngine implements Engine {
   }
 
   stream(request: EngineRequest, signal: AbortSignal): AsyncGenerator<readonly EngineEvent[]> {
-    const { servedName, upstream, adapter, lifecycle } = this.#options;
+    const { servedName, upstream, saltOf, adapter, lifecycle } = this.#options;
     return transform(() => ({
-      source: adapter.generate({ model: this.#readyModel(), servedName, upstream }, this.metadata, request, signal),
-      transform: (events) => events,
+      source: adapter.generate(
+        { model: this.#readyModel(), servedName, upstream, saltOf },
+        this.metadata,
+        request,
+        signal,
+      ),
+      transform: this.metadata?.promptCache?.isShared === true ? hideCachedTokens : (events) => events,
       onEnd: this.#workload.begin(request.n),
       explain: async (failure) => {
         if (!signal.aborted) await confirmFailure(failure, lifecycle);
@@ -119,3 +126,7 @@ export class OpenAiEngine implements Engine {
     throw new EngineError("unavailable", `the engine is ${this.state}`);
   }
 }
+
+/** The cached tokens of an engine that keys share would tell one key what another has sent. */
+const hideCachedTokens = (events: readonly EngineEvent[]): readonly EngineEvent[] =>
+  events.map((event) => ({ ...event, usage: { ...event.usage, cached_tokens: 0 } }));

@@ -1,6 +1,7 @@
 import type { Limits } from "../answer/assert-fits.ts";
 import type { EngineEvent, EngineMetadata, EngineRequest } from "../engine.ts";
 import type { OpenModel } from "../model-folder/open-model.ts";
+import type { CacheSalter } from "./cache-salt.ts";
 import type { Upstream } from "./upstream.ts";
 
 /** A model as an upstream serves it. */
@@ -9,6 +10,8 @@ export interface ServedModel {
   /** The name that the upstream serves it under. */
   readonly servedName: string;
   readonly upstream: Upstream;
+  /** Undefined: the operator wants no `cache_salt` to be sent. */
+  readonly saltOf: CacheSalter | undefined;
 }
 
 /** How requests are put to an upstream: by token ids (`completions/`) or by messages (`chat/`). */

@@ -3,6 +3,7 @@ import { openModel } from "../model-folder/open-model.ts";
 import type { OpenModel } from "../model-folder/open-model.ts";
 import { ChatAdapter } from "../openai/chat/chat-adapter.ts";
 import { completionsAdapter } from "../openai/completions/completions-adapter.ts";
+import { cacheSalter } from "../openai/cache-salt.ts";
 import { OpenAiEngine } from "../openai/openai-engine.ts";
 import { readMetadata } from "../openai/read-metadata.ts";
 import type { SupervisorReport } from "../sidecar/supervised.ts";
@@ -35,6 +36,10 @@ export interface RemoteOptions {
   readonly slots: number;
   /** Absent: `completions`. */
   readonly protocol?: RemoteProtocol | undefined;
+  /** Whether it is sent a `cache_salt`; absent: unless it has only a chat route and is not vLLM. */
+  readonly isSalted?: boolean | undefined;
+  /** Keeps the cached prompts of keys apart. */
+  readonly cacheSecret: Uint8Array;
   readonly sampling: Omit<Sampling, "logit_bias">;
   /** The line that shows the model a schema; undefined: none does. */
   readonly schemaPrompt?: string | undefined;
@@ -50,7 +55,8 @@ export function startRemoteEngine(options: RemoteOptions): OpenAiEngine {
   );
   let opened: OpenModel | undefined;
   const open = async (): Promise<OpenModel> => (opened ??= await openModel(options.tokenizerFolder));
-  const adapter = options.protocol === "chat" ? new ChatAdapter() : completionsAdapter;
+  const saltOf = options.isSalted === false ? undefined : cacheSalter(options.cacheSecret);
+  const adapter = options.protocol === "chat" ? new ChatAdapter(options.isSalted === true) : completionsAdapter;
   const monitor = new HealthMonitor({
     name,
     checkEveryMs: timings.watchEveryMs,
@@ -59,14 +65,14 @@ export function startRemoteEngine(options: RemoteOptions): OpenAiEngine {
       upstream.reinstateAll();
       const model = await open();
       const metadata = await readMetadata(upstream, { ...options, model }, signal);
-      return adapter.probeReadiness({ model, servedName, upstream }, metadata, signal);
+      return adapter.probeReadiness({ model, servedName, upstream, saltOf }, metadata, signal);
     },
     checkHealth: (signal) => upstream.checkHealth(signal),
     failureReason: () => upstream.failureReason,
     report: options.report,
   });
   monitor.start();
-  return new OpenAiEngine({ servedName, upstream, adapter, model: () => opened, lifecycle: monitor });
+  return new OpenAiEngine({ servedName, upstream, saltOf, adapter, model: () => opened, lifecycle: monitor });
 }
 
 function connect(baseUrl: string, { bearer, caFile, proxyUrl, timings }: RemoteOptions): Connection {

@@ -32,6 +32,7 @@ function start(): Started {
     extraArguments: [],
     runFolder: folder,
     stateFolder: folder,
+    cacheSecret: Buffer.alloc(32, 1),
     sampling: neutral,
     timings: testTimings,
     report: () => undefined,

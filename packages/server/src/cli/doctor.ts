@@ -4,8 +4,9 @@ import { examinePort, examineVllm, installVllm, installedBytes } from "@parley/i
 import type { Finding } from "@parley/inference";
 import type { Command } from "commander";
 import type { Config } from "../config/read-config.ts";
+import type { RemoteConfig } from "../config/read-engine.ts";
 import type { EngineOptions } from "../engines/engine-options.ts";
-import { embeddedModel } from "../engines/start-engine.ts";
+import { embeddedModel, startEngine } from "../engines/start-engine.ts";
 import { vllmSettings } from "../engines/start-vllm.ts";
 import { describeDataFolder } from "../state/describe-data-folder.ts";
 import { findServer } from "../state/server-lock.ts";
@@ -43,6 +44,38 @@ function examineDataFolder(dataDir: string): Finding {
   }
 }
 
+/** Long enough for a service that loads nothing; a lost one is not waited for. */
+const upstreamPatienceMs = 15_000;
+
+/** Asks a service of others, as the server will, and says whether it keeps the cached prompts of keys apart. */
+async function examinePromptCache(options: EngineOptions, { given }: RemoteConfig): Promise<Finding> {
+  const { id } = options.model;
+  const engine = await startEngine(options);
+  const { promise: patience, resolve: giveUp } = Promise.withResolvers<void>();
+  const timer = setTimeout(giveUp, upstreamPatienceMs);
+  try {
+    await Promise.race([engine.whenReady(), patience]);
+    const { promptCache } = engine.metadata ?? {};
+    if (!promptCache) return seen(id, `its prompt cache could not be tried: ${engine.stateReason}`);
+    const { isShared, description } = promptCache;
+    if (!isShared) return seen(id, `it ${description}`);
+    if (given.cache_salt === false)
+      return seen(id, `it ${description}, as models.${options.model.name}.remote.cache_salt says`);
+    return { topic: id, seen: `it ${description}`, problem: sharedCacheProblem(options.model.name) };
+  } catch (error) {
+    return seen(id, `its prompt cache could not be tried: ${error instanceof Error ? error.message : String(error)}`);
+  } finally {
+    clearTimeout(timer);
+    await engine.close(0);
+  }
+}
+
+const seen = (topic: string, text: string): Finding => ({ topic, seen: text, problem: "" });
+
+const sharedCacheProblem = (model: string): string =>
+  "A caller can find out, by the time of an answer, whether another key has sent a prompt: switch its prefix cache off, " +
+  `or set models.${model}.remote.cache_salt to true if it takes this member, or to false to accept this.`;
+
 /** What is served by vLLM is examined together: its models share the machine. */
 async function examineModel(options: EngineOptions): Promise<Finding[]> {
   const { id, engineConfig } = options.model;
@@ -52,7 +85,7 @@ async function examineModel(options: EngineOptions): Promise<Finding[]> {
     case "scripted":
       return [await examineScript(id, engineConfig.script)];
     case "remote":
-      return [await examineTokenizer(id, engineConfig.tokenizer)];
+      return [await examineTokenizer(id, engineConfig.tokenizer), await examinePromptCache(options, engineConfig)];
     case "vllm-process":
     case "vllm-container":
       return [];

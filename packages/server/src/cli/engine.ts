@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { EngineFiles, explainContainer, explainProcess } from "@parley/inference/vllm";
 import type { Command } from "commander";
@@ -42,7 +43,13 @@ const print = (text: string): void => void process.stdout.write(text);
 
 /** What the start of every model is decided by. The folder of a run is made when it starts. */
 export const engineOptionsOf = (config: Config): EngineOptions[] =>
-  config.models.map((model) => ({ model, config, runFolder: "/tmp/parley-run", report: () => undefined }));
+  config.models.map((model) => ({
+    model,
+    config,
+    runFolder: "/tmp/parley-run",
+    cacheSecret: randomBytes(32),
+    report: () => undefined,
+  }));
 
 async function plan(config: Config): Promise<string> {
   const lines = await Promise.all(engineOptionsOf(config).map(explain));

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { about, baseUrl, listOf, mapping, oneOf, path, text } from "./value-kinds.ts";
+import { about, baseUrl, listOf, mapping, oneOf, path, text, yesOrNo } from "./value-kinds.ts";
 
 /** How a model is reached that others serve. */
 export const remoteSchema = mapping({
@@ -9,6 +9,10 @@ export const remoteSchema = mapping({
   protocol: about(
     oneOf("completions", "chat"),
     "completions: token ids to /v1/completions (the default); chat: messages to /v1/chat/completions",
+  ),
+  cache_salt: about(
+    yesOrNo(),
+    "whether requests carry `cache_salt`, which keeps the cached prompts of keys apart; absent: unless the protocol is chat and the service is not vLLM",
   ),
   api_key_env: about(
     text("the name of an environment variable", /^[A-Za-z_][A-Za-z0-9_]*$/),

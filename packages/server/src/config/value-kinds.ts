@@ -36,6 +36,8 @@ export function secondsOrNone(most: number) {
     .transform((value) => value * 1000);
 }
 
+export const yesOrNo = () => z.boolean({ error: "true or false" });
+
 export const oneOf = <const T extends string>(...allowed: readonly T[]) =>
   z.enum(allowed, { error: `one of ${allowed.join(", ")}` });
 

@@ -10,6 +10,8 @@ export interface EngineOptions {
   readonly config: Config;
   /** An existing folder for sockets. */
   readonly runFolder: string;
+  /** Keeps the prompts that an upstream caches for one key apart from those of another. */
+  readonly cacheSecret: Uint8Array;
   readonly report: (event: SupervisorReport) => void;
 }
 

@@ -82,6 +82,8 @@ async function startRemote(
     contextLength,
     slots,
     protocol: given.protocol,
+    isSalted: given.cache_salt,
+    cacheSecret: options.cacheSecret,
   });
 }
 

@@ -10,6 +10,8 @@ export interface StartOptions {
   readonly config: Config;
   /** An existing folder for sockets. */
   readonly runFolder: string;
+  /** At least 32 bytes that only this installation knows. */
+  readonly cacheSecret: Uint8Array;
   /** Receives every change of an engine's state. */
   readonly report: (event: SupervisorReport) => void;
 }

@@ -28,6 +28,7 @@ export function vllmSettings(options: EngineOptions, { weights, slots, given }: 
     installFolder: join(config.dataDir, "vllm"),
     stateFolder: join(config.dataDir, "engines"),
     contextLength: model.contextLength,
+    cacheSecret: options.cacheSecret,
     slots,
     kvMemoryMb: given.kv_memory_mb,
     cpuKvMemoryMb: config.kvMemoryMb,

@@ -2,6 +2,7 @@ import type { KeyStore } from "../auth/key-store.ts";
 import type { UsageLedger } from "../metering/usage-ledger.ts";
 import { assertDataFolder, openDatabase } from "./database.ts";
 import { DiskSync } from "./disk-sync.ts";
+import { readSecret } from "./tables.ts";
 import { SqliteKeyStore } from "./sqlite-key-store.ts";
 import { SqliteUsageLedger } from "./sqlite-usage-ledger.ts";
 
@@ -12,6 +13,8 @@ const staleKeyMs = 10;
 export interface State extends Disposable {
   readonly keys: KeyStore;
   readonly ledger: UsageLedger;
+  /** 32 bytes that were drawn when the tables were made: the same at every start, and in a backup. */
+  readonly cacheSecret: Uint8Array;
 }
 
 /** Opens the state in a data folder, and makes both on first use. @throws {StateError} */
@@ -22,6 +25,7 @@ export function openState(dataDir: string): State {
   return {
     keys: new SqliteKeyStore(database, staleKeyMs),
     ledger,
+    cacheSecret: readSecret(database, "prompt-cache"),
     [Symbol.dispose]: () => {
       ledger[Symbol.dispose]();
       sync[Symbol.dispose]();

@@ -1,5 +1,7 @@
+import { randomBytes } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import { addUsd } from "../metering/price.ts";
+import { StateError } from "./state-error.ts";
 import { monthOf, startOfMonth } from "../metering/month.ts";
 
 /**
@@ -10,6 +12,7 @@ export const steps: readonly ((database: DatabaseSync, nowMs: number) => void)[]
   makeTables,
   addMonthsAndOverlap,
   addWeights,
+  addSecrets,
 ];
 
 /** The version of the tables; a file with a higher number was written by a newer Parley. */
@@ -92,6 +95,19 @@ function addUpThisMonth(database: DatabaseSync, nowMs: number): void {
 }
 
 const dayMs = 86_400_000;
+
+/** Secrets of this installation. They are drawn here, so each exists exactly once and travels with every backup. */
+function addSecrets(database: DatabaseSync): void {
+  database.exec("CREATE TABLE secrets (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT");
+  database.prepare("INSERT INTO secrets (name, value) VALUES ('prompt-cache', ?)").run(randomBytes(32));
+}
+
+/** @throws {StateError} where the table lacks it: somebody has edited the file */
+export function readSecret(database: DatabaseSync, name: "prompt-cache"): Uint8Array {
+  const value = database.prepare("SELECT value FROM secrets WHERE name = ?").get(name)?.["value"];
+  if (value instanceof Uint8Array) return value;
+  throw new StateError(`The database lacks the secret ${name}. Restore a backup.`);
+}
 
 /** How large a share of a busy model each key has. */
 function addWeights(database: DatabaseSync): void {

@@ -21,6 +21,7 @@ import {
 } from "../../judge/read.ts";
 import { modelObjectsOf } from "../../requests/listed-model.ts";
 import type { Answer } from "../../wire/answer.ts";
+import { cachedPromptCheck, cachedPromptStep } from "./cached-prompts.ts";
 import { maxTokensChecks } from "./max-tokens.ts";
 import { reasoningChecks } from "./reasoning.ts";
 import { steps } from "./requests.ts";
@@ -276,4 +277,7 @@ const checks: readonly Check[] = [
   },
 ];
 
-export const resp: TestGroup = { steps, checks: [...checks, ...reasoningChecks, ...maxTokensChecks] };
+export const resp: TestGroup = {
+  steps: [...steps, cachedPromptStep],
+  checks: [...checks, ...reasoningChecks, ...maxTokensChecks, cachedPromptCheck],
+};

@@ -5,6 +5,7 @@ import { expectToken, probeRequest } from "../../probe.ts";
 import { findSystemPlacement } from "../../prompt/system-placement.ts";
 import type { Capabilities } from "../../prompt/special-tokens.ts";
 import type { ProtocolAdapter, ServedModel } from "../protocol-adapter.ts";
+import { tryPromptCache, unsalted, withPromptCache } from "../cache-salt.ts";
 import { readListed } from "../read-metadata.ts";
 import { findBeyondOpenAi, namesBeyondOpenAi } from "./chat-body.ts";
 import type { ChatDialect } from "./chat-body.ts";
@@ -15,6 +16,12 @@ import { probeCapabilities } from "./probe-capabilities.ts";
 export class ChatAdapter implements ProtocolAdapter {
   /** Undefined until it was asked what it is. */
   #dialect: ChatDialect | undefined;
+  readonly #isAlwaysSalted: boolean;
+
+  /** @param isAlwaysSalted also a service that is not vLLM's takes `cache_salt` */
+  constructor(isAlwaysSalted: boolean) {
+    this.#isAlwaysSalted = isAlwaysSalted;
+  }
 
   generate(
     served: ServedModel,
@@ -33,19 +40,23 @@ export class ChatAdapter implements ProtocolAdapter {
     const unheard = isVllm ? undefined : findBeyondOpenAi(metadata.sampling_defaults);
     if (unheard !== undefined) throw new Error(`the engine has no ${unheard}, and it is set for every request`);
     const systemPlacement = findSystemPlacement(served.model.folder);
-    const untried: ChatDialect = { isVllm, capabilities: named, hasReasoningSwitch: named.canReason, systemPlacement };
+    const isSalted = served.saltOf !== undefined && (isVllm || this.#isAlwaysSalted);
+    const hasReasoningSwitch = named.canReason;
+    const untried = { isVllm, capabilities: named, isSalted, hasReasoningSwitch, systemPlacement };
     const ask = (request: EngineRequest): AsyncIterable<readonly EngineEvent[]> =>
       generateChat({ ...served, dialect: untried, limits: undefined }, request, signal);
     await expectToken(ask(probeRequest));
     const capabilities = await probeCapabilities(named, isVllm, ask);
+    const promptCache = isSalted ? await tryPromptCache(metadata.context_length, ask) : unsalted;
     this.#dialect = { ...untried, capabilities };
-    return {
+    const known = {
       ...metadata,
       ...capabilities,
       schemaPrompt: undefined, // the upstream makes the prompt
       ...(!isVllm && { unsupportedSampling: namesBeyondOpenAi }),
       description: `${metadata.description}, over its chat route${missing(named, capabilities)}`,
     };
+    return withPromptCache(known, promptCache);
   }
 }
 

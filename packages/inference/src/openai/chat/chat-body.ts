@@ -13,6 +13,8 @@ export interface ChatDialect {
   readonly isVllm: boolean;
   /** What it was seen to do. */
   readonly capabilities: Capabilities;
+  /** It is sent a `cache_salt`. */
+  readonly isSalted: boolean;
   /** The template has a switch for thinking, which is on where nobody turns it off. */
   readonly hasReasoningSwitch: boolean;
   /** As the template of the configured tokenizer wants it, which prompts are counted with. */
@@ -26,6 +28,7 @@ export interface ChatJob {
   readonly plan: AnswerPlan;
   readonly vocabulary: Vocabulary;
   readonly dialect: ChatDialect;
+  readonly cacheSalt: string | undefined;
   /** The place of this choice among those of the request. */
   readonly choice: number;
 }
@@ -43,6 +46,7 @@ export function chatBody(job: ChatJob): string {
     model: job.model,
     messages: toChatMessages(request.messages, dialect),
     max_tokens: request.max_tokens,
+    cache_salt: job.cacheSalt,
     ...samplingOf(job),
     ...toolsOf(request, isVllm),
     ...formatOf(request.format),

@@ -27,7 +27,7 @@ export const generateChat = (
 ): AsyncGenerator<readonly EngineEvent[]> => runChoices(request.n, signal, (either) => begin(served, request, either));
 
 async function begin(
-  { model, servedName, upstream, dialect, limits }: ChatModel,
+  { model, servedName, upstream, saltOf, dialect, limits }: ChatModel,
   request: EngineRequest,
   signal: AbortSignal,
 ): Promise<OpeningChoice[]> {
@@ -36,7 +36,8 @@ async function begin(
   const promptTokens = (await model.prompts.render(request, signal)).tokens.length;
   assertFits(promptTokens, request, limits);
   const plan = planAnswer(request, dialect.capabilities);
-  const job = { model: servedName, request, plan, vocabulary, dialect };
+  const cacheSalt = dialect.isSalted ? saltOf?.(request.origin) : undefined;
+  const job = { model: servedName, request, plan, vocabulary, dialect, cacheSalt };
   const owner = { keyId: request.origin?.key ?? "", signal };
   const countTokens = (text: string): Promise<number> => model.prompts.countText(text, owner);
   return Array.from({ length: request.n }, (_, choice) => {

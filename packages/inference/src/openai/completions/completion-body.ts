@@ -14,6 +14,7 @@ export interface CompletionJob {
   readonly constraint: Format | undefined;
   readonly vocabulary: Vocabulary;
   readonly endOfTurn: readonly number[];
+  readonly cacheSalt: string | undefined;
   /** The number of this choice, from 0. */
   readonly choice: number;
 }
@@ -25,6 +26,7 @@ export function completionBody(job: CompletionJob): string {
   const body = {
     model: job.model,
     prompt: job.prompt,
+    cache_salt: job.cacheSalt,
     max_tokens: request.max_tokens,
     ...sampling,
     logit_bias: biasOf(job),

@@ -1,9 +1,10 @@
 import { assertFits } from "../../answer/assert-fits.ts";
 import type { Limits } from "../../answer/assert-fits.ts";
 import { planAnswer } from "../../answer/plan-answer.ts";
-import type { EngineRequest } from "../../engine.ts";
+import type { EngineEvent, EngineRequest } from "../../engine.ts";
 import { expectToken, probeRequest } from "../../probe.ts";
 import type { ProtocolAdapter, ServedModel } from "../protocol-adapter.ts";
+import { tryPromptCache, unsalted, withPromptCache } from "../cache-salt.ts";
 import { runChoices } from "../run-choices.ts";
 import type { OpeningChoice } from "../run-choices.ts";
 import { completionBody } from "./completion-body.ts";
@@ -15,13 +16,15 @@ export const completionsAdapter: ProtocolAdapter = {
   generate: (served, limits, request, signal) =>
     runChoices(request.n, signal, (either) => beginChoices(served, limits, request, either)),
   probeReadiness: async (served, metadata, signal) => {
-    await expectToken(completionsAdapter.generate(served, undefined, probeRequest, signal));
-    return metadata;
+    const ask = (request: EngineRequest): AsyncIterable<readonly EngineEvent[]> =>
+      completionsAdapter.generate(served, undefined, request, signal);
+    await expectToken(ask(probeRequest));
+    return withPromptCache(metadata, served.saltOf ? await tryPromptCache(metadata.context_length, ask) : unsalted);
   },
 };
 
 async function beginChoices(
-  { model, servedName, upstream }: ServedModel,
+  { model, servedName, upstream, saltOf }: ServedModel,
   limits: Limits,
   request: EngineRequest,
   signal: AbortSignal,
@@ -32,7 +35,8 @@ async function beginChoices(
   const { capabilities, vocabulary, endOfTurn } = model.folder;
   const plan = planAnswer(request, capabilities);
   const constraint = constraintFor({ plan, grammars: request.grammars, vocabulary, opensInReasoning });
-  const job = { model: servedName, request, prompt: tokens, plan, constraint, vocabulary, endOfTurn };
+  const cacheSalt = saltOf?.(request.origin);
+  const job = { model: servedName, request, prompt: tokens, plan, constraint, vocabulary, endOfTurn, cacheSalt };
   return Array.from({ length: request.n }, (_, choice) => ({
     open: () => upstream.open("/v1/completions", completionBody({ ...job, choice }), signal, request),
     reader: new CompletionChoiceReader({

@@ -56,7 +56,7 @@ async function examineContainer(settings: ContainerSettings, gpus: readonly Gpu[
     const image = await inspectImage(engine, settings.image);
     if (!image.isCpu) await assertGpus(engine);
     const seen = `${settings.image}, for ${image.isCpu ? "processors" : "GPUs"}`;
-    return [good(topic, seen), describeWeights(settings, image, gpus ?? [])];
+    return [good(topic, seen), describePromptCache(settings), describeWeights(settings, image, gpus ?? [])];
   } catch (error) {
     return [bad(topic, error instanceof Error ? error.message : String(error))];
   }
@@ -66,7 +66,12 @@ async function examineModel(settings: ProcessSettings, gpus: readonly Gpu[] | un
   const topic = settings.name;
   try {
     const vllm = await findVllm(settings.vllm, settings.installFolder);
-    return [describeVllm(topic, vllm), describeDevice(topic, vllm, gpus), describeWeights(settings, vllm, gpus ?? [])];
+    return [
+      describeVllm(topic, vllm),
+      describePromptCache(settings),
+      describeDevice(topic, vllm, gpus),
+      describeWeights(settings, vllm, gpus ?? []),
+    ];
   } catch (error) {
     return [bad(topic, error instanceof Error ? error.message : String(error))];
   }
@@ -75,6 +80,14 @@ async function examineModel(settings: ProcessSettings, gpus: readonly Gpu[] | un
 function describeVllm(topic: string, { program, versionText }: FoundVllm): Finding {
   const isTried = versionText.startsWith(triedVersion);
   return good(topic, `vLLM ${versionText}${isTried ? "" : `, tried with ${triedVersion} only`} (${program})`);
+}
+
+/** A cache of its own, beside vLLM's, may or may not look at the salt of a request. */
+function describePromptCache({ name, extraArguments }: Pick<ProcessSettings, "name" | "extraArguments">): Finding {
+  if (!extraArguments.some((argument) => /^--kv[-_](transfer|offloading)/.test(argument)))
+    return good(name, "keeps the cached prompts of keys apart (cache_salt)");
+  const seen = "its arguments add a key-value cache (--kv-…) to vLLM's own";
+  return good(name, `${seen}: whether that one keeps keys apart (cache_salt) is not known`);
 }
 
 function describeDevice(topic: string, { isCpu }: FoundVllm, gpus: readonly Gpu[] | undefined): Finding {

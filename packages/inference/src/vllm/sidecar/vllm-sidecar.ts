@@ -5,6 +5,8 @@ import type { ModelFolder } from "../../model-folder/model-folder.ts";
 import { openModel } from "../../model-folder/open-model.ts";
 import type { OpenModel } from "../../model-folder/open-model.ts";
 import { completionsAdapter } from "../../openai/completions/completions-adapter.ts";
+import { cacheSalter } from "../../openai/cache-salt.ts";
+import type { CacheSalter } from "../../openai/cache-salt.ts";
 import { OpenAiEngine } from "../../openai/openai-engine.ts";
 import { readMetadata } from "../../openai/read-metadata.ts";
 import type { Upstream } from "../../openai/upstream.ts";
@@ -42,6 +44,8 @@ export interface SidecarOptions {
   readonly sampling: Omit<Sampling, "logit_bias">;
   /** The line that shows the model a schema; undefined: none does. */
   readonly schemaPrompt?: string | undefined;
+  /** Keeps the cached prompts of keys apart. */
+  readonly cacheSecret: Uint8Array;
   /** A folder that outlives us: here we find what an earlier run of ours has left. */
   readonly stateFolder: string;
   readonly timings: Timings;
@@ -58,6 +62,7 @@ export class VllmSidecar {
   readonly #files: EngineFiles;
   readonly #log: LogFile;
   readonly #supervisor: Supervisor;
+  readonly #saltOf: CacheSalter;
   readonly engine: OpenAiEngine;
   /** Another connection after every start. */
   readonly #upstream: Upstream = {
@@ -73,6 +78,7 @@ export class VllmSidecar {
   constructor(options: SidecarOptions, host: VllmHost) {
     this.#options = options;
     this.#host = host;
+    this.#saltOf = cacheSalter(options.cacheSecret);
     this.#files = new EngineFiles(options.stateFolder, options.name);
     this.#log = new LogFile(this.#files.log);
     this.#supervisor = new Supervisor({
@@ -91,6 +97,7 @@ export class VllmSidecar {
     this.engine = new OpenAiEngine({
       servedName: options.name,
       upstream: this.#upstream,
+      saltOf: this.#saltOf,
       adapter: completionsAdapter,
       model: () => this.#model,
       lifecycle: this.#supervisor,
@@ -152,7 +159,7 @@ export class VllmSidecar {
 
   async #probe(signal: AbortSignal): Promise<void> {
     const model = this.#model ?? missing("a model");
-    const served = { model, servedName: this.#options.name, upstream: this.#upstream };
+    const served = { model, servedName: this.#options.name, upstream: this.#upstream, saltOf: this.#saltOf };
     await expectToken(completionsAdapter.generate(served, undefined, probeRequest, signal));
     this.#host.noteReady();
   }

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Engine } from "../../src/index.ts";
+import { Connection } from "../../src/wire/connection.ts";
+import { ask } from "../../testing/requests.ts";
+import { forward, startElsewhere, startVllm } from "../../testing/vllm/start-vllm.ts";
+import type { StartedVllm } from "../../testing/vllm/start-vllm.ts";
+
+/** A real vLLM caches prompts by default. Two keys must not share them, on any way that leads to it. */
+
+let started: StartedVllm;
+beforeAll(async () => {
+  started = startVllm();
+  await started.vllm.engine.whenReady();
+});
+afterAll(() => started[Symbol.asyncDispose]());
+
+/** Three cache blocks of vLLM on processors, which have 128 tokens, and some more. */
+const story = (title: string): string => `Story ${title}.${" Every word counts.".repeat(110)}`;
+
+/** Tokens of this prompt that a key need not have read again. */
+const cachedFor = async (engine: Engine, key: string, title: string): Promise<number> =>
+  (await ask(engine, { say: story(title), max_tokens: 1, seed: undefined, origin: { key } })).usage.cached_tokens;
+
+describe("the prompts of a key", () => {
+  test("are found again by that key, and by no other: 200 prompts, each sent by three", async () => {
+    const { engine } = started.vllm;
+    let [within, between] = [0, 0];
+    for (let prompt = 0; prompt < 200; prompt += 1) {
+      const title = `${prompt}`;
+      if ((await cachedFor(engine, "key_a", title)) > 0) between += 1;
+      if ((await cachedFor(engine, "key_b", title)) > 0) between += 1;
+      if ((await cachedFor(engine, "key_a", title)) > 0) within += 1;
+      if ((await cachedFor(engine, `key_${prompt}`, title)) > 0) between += 1;
+    }
+    process.stdout.write(`prompts found again: ${between} of 600 by another key, ${within} of 200 by their own\n`);
+    expect(between).toBe(0);
+    expect(within).toBeGreaterThanOrEqual(190);
+  });
+
+  test("are one key's for all choices of its request", async () => {
+    const { engine } = started.vllm;
+    const members = { say: story("choices"), max_tokens: 1, n: 3, sampling: { temperature: 1 } };
+    await ask(engine, { ...members, origin: { key: "key_c" } });
+    expect((await ask(engine, { ...members, origin: { key: "key_c" } })).usage.cached_tokens).toBeGreaterThan(0);
+    expect((await ask(engine, { ...members, origin: { key: "key_d" } })).usage.cached_tokens).toBe(0);
+  });
+
+  test("are found by nobody where it is not known whose they are", async () => {
+    const { engine } = started.vllm;
+    const members = { say: story("nobody"), max_tokens: 1 };
+    for (let turn = 0; turn < 3; turn += 1) expect((await ask(engine, members)).usage.cached_tokens).toBe(0);
+  });
+
+  test("without a salt are found by anybody: this vLLM does cache", async () => {
+    const socketPath = started.vllm.socketPath;
+    const connection = new Connection({ baseUrl: "http://engine", socketPath, silenceMs: 0 });
+    const body = JSON.stringify({ model: started.options.name, prompt: story("plain"), max_tokens: 1 });
+    const read = async (): Promise<string> => connection.read("/v1/completions", AbortSignal.timeout(60_000), body);
+    await read();
+    expect(await read()).toMatch(/"cached_tokens":[1-9]/);
+    await connection.close();
+  });
+});
+
+describe.each(["completions", "chat"] as const)("at a vLLM of others, by %s", (protocol) => {
+  test("are kept apart, which the probe finds out", async () => {
+    const { url, server } = await forward(started.vllm.socketPath);
+    const engine = startElsewhere([url], { protocol });
+    await engine.whenReady();
+    expect(engine.metadata?.promptCache).toEqual({
+      isShared: false,
+      description: "keeps the cached prompts of keys apart",
+    });
+    let [within, between] = [0, 0];
+    for (let prompt = 0; prompt < 20; prompt += 1) {
+      const title = `${protocol} ${prompt}`;
+      if ((await cachedFor(engine, "key_a", title)) > 0) between += 1;
+      if ((await cachedFor(engine, "key_b", title)) > 0) between += 1;
+      if ((await cachedFor(engine, "key_a", title)) > 0) within += 1;
+    }
+    expect([between, within]).toEqual([0, 20]);
+    await engine.close(0);
+    server.close();
+  });
+
+  test("are shared where the operator sends no salt, which is said, and no cached tokens are told", async () => {
+    const { url, server } = await forward(started.vllm.socketPath);
+    const engine = startElsewhere([url], { protocol, isSalted: false });
+    await engine.whenReady();
+    expect(engine.metadata?.promptCache).toMatchObject({ isShared: true });
+    for (const key of ["key_a", "key_a", "key_b"]) expect(await cachedFor(engine, key, `${protocol} plain`)).toBe(0);
+    await engine.close(0);
+    server.close();
+  });
+});
