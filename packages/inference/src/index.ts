@@ -35,6 +35,7 @@ export { nearestForm } from "./schema/nearest-form.ts";
 export { SchemaCompiler } from "./schema/schema-compiler.ts";
 export type { CompiledSchema } from "./schema/compile-schema.ts";
 export type { SchemaFault } from "./schema/schema-fault.ts";
+export { isShortage } from "./sidecar/shortage.ts";
 export { defaultTimings, patientTimings } from "./sidecar/timings.ts";
 export type { Timings } from "./sidecar/timings.ts";
 export type { SupervisorReport } from "./sidecar/supervised.ts";

@@ -48,6 +48,8 @@ export class Listener implements AsyncDisposable {
     const places = new SocketPlaces(bounds, { isIdle, onRefused });
     this.#places = places;
     server.on("request", this.#keep);
+    // Without a listener, a connection that cannot be accepted would end the server. `DescriptorWatch` tells the operator.
+    server.on("error", () => undefined);
     const readRequests = takeConnections(server);
     const { turns } = this;
     server.on("connection", (socket: Socket) => {

@@ -8,6 +8,7 @@ import type { KeyStore } from "./auth/key-store.ts";
 import { RunningKeys } from "./auth/running-keys.ts";
 import type { Config } from "./config/read-config.ts";
 import type { Deps } from "./deps.ts";
+import { DescriptorWatch, describePlan, planDescriptors } from "./descriptors.ts";
 import { createGate } from "./contract/request-gate.ts";
 import { requestSchema } from "./contract/schema.ts";
 import { brandSite } from "./edge/brand-site.ts";
@@ -82,9 +83,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 }
 
 async function start(
-  { config, log, lostLines = () => 0, report, mount = "node" }: ServerOptions,
+  { config: given, log, lostLines = () => 0, report, mount = "node" }: ServerOptions,
   started: AsyncDisposableStack,
 ): Promise<RunningServer> {
+  const config = fitDescriptors(given, log);
+  started.use(new DescriptorWatch(log));
   const state = ownState(config.dataDir, started);
   const abandoned = await closeAbandoned(state.ledger, nowMs());
   const gate = createGate(requestSchema(Math.max(...config.models.map((model) => model.maxCompletionTokens))));
@@ -132,6 +135,18 @@ async function start(
   });
   const metricsUrl = metricsListener && `${metricsListener.url}/metrics`;
   return { url: listener.url, metricsUrl, models, keys: state.keys, abandoned, close };
+}
+
+/** Takes no more connections than there are descriptors for. @throws {ConfigError} where there are hardly any */
+function fitDescriptors(config: Config, log: Log): Config {
+  const plan = planDescriptors(config);
+  const { limit, keptBack, maxSockets } = plan;
+  const isLowered = maxSockets < config.maxSockets;
+  log[isLowered ? "warn" : "info"](
+    { open_files: limit, kept_back: keptBack, max_sockets: maxSockets },
+    `open files: ${describePlan(config, plan)}`,
+  );
+  return { ...config, maxSockets };
 }
 
 /** The data folder is this server's alone from here on. */

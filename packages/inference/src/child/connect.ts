@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { json } from "node:stream/consumers";
 import { EngineError } from "../engine.ts";
 import type { EngineEvent, EngineRequest, PromptRequest } from "../engine.ts";
+import { isShortage } from "../sidecar/shortage.ts";
 import type { EngineStatus } from "../sidecar/status.ts";
 import { LineReader } from "../wire/line-reader.ts";
 import type { ChildEvent, ChildRefusal } from "./protocol.ts";
@@ -124,6 +125,7 @@ function asEngineError(error: unknown): EngineError {
   if (error instanceof EngineError) return error;
   if (error instanceof SyntaxError)
     return new EngineError("protocol", "the engine wrote a broken line", { cause: error });
+  if (isShortage(error)) return new EngineError("unavailable", "the engine could not be asked", { cause: error });
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   const isAbsent = code === "ECONNREFUSED" || code === "ENOENT";
   const message = isAbsent ? "the engine is not running" : "the engine broke the connection";

@@ -34,6 +34,8 @@ export async function serveEngine(core: EngineCore, socketPath: string): Promise
   server.keepAliveTimeout = 0;
   server.listen(socketPath);
   await once(server, "listening");
+  // A connection that could not be accepted: its request fails, and the engine goes on.
+  server.on("error", (error) => process.stderr.write(`${describe(error)}\n`));
   return server;
 }
 

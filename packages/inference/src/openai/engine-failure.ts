@@ -1,5 +1,6 @@
 import { EngineError } from "../engine.ts";
 import { RequestRefused } from "../request-refused.ts";
+import { isShortage } from "../sidecar/shortage.ts";
 import { codeOf, isSilent, isUnconnected } from "../wire/connection.ts";
 import { RefusedAnswer } from "../wire/refused-answer.ts";
 
@@ -16,6 +17,7 @@ export function asEngineError(error: unknown): unknown {
     return new EngineError("rejected", error.message, { param: error.param, cause: error });
   }
   if (error instanceof RefusedAnswer) return readRefusal(error);
+  if (isShortage(error)) return new EngineError("unavailable", "the engine could not be asked", { cause: error });
   if (isUnconnected(error)) return new EngineError("unavailable", "the engine is not running", { cause: error });
   if (isSilent(error)) return new EngineError("stalled", "the engine sent nothing in time", { cause: error });
   if (codeOf(error) === undefined) return error;

@@ -1,6 +1,7 @@
 import type { Delivery } from "../engine.ts";
 import { transform } from "../wire/transform.ts";
 import { backoffMs } from "../sidecar/backoff.ts";
+import { isShortage } from "../sidecar/shortage.ts";
 import { isUnconnected } from "../wire/connection.ts";
 import type { Connection, EventBatches } from "../wire/connection.ts";
 import { RefusedAnswer } from "../wire/refused-answer.ts";
@@ -99,9 +100,10 @@ export class Endpoint {
     }
   }
 
-  /** A refusal of this one request says nothing about the next. Where the model or our key is unknown, every request fails. */
+  /** A refusal of this one request says nothing about the next, and a shortage of ours nothing about the endpoint. Where the model or our key is unknown, every request fails. */
   #recordFailure(error: unknown): void {
     if (error instanceof RefusedAnswer && [400, 413, 422].includes(error.status)) return;
+    if (isShortage(error)) return;
     this.#failureReason = `${this.connection.baseUrl}: ${error instanceof Error ? error.message : String(error)}`;
     this.#ejectedUntil = Date.now() + backoffMs(this.#failuresInARow, ejection, () => 0.5 + Math.random() / 2);
     this.#failuresInARow += 1;

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { EngineError } from "../engine.ts";
 import { RefusedAnswer } from "../wire/refused-answer.ts";
+import { isShortage } from "./shortage.ts";
 
 /** What knows whether an engine works. */
 export interface Confirming {
@@ -11,9 +12,10 @@ export interface Confirming {
 /** How long a failed request waits for the verdict, in milliseconds. */
 const patienceMs = 1000;
 
-/** Whether the engine itself may be dead: it broke off, failed inside, or was not there. One that is busy is not. */
+/** Whether the engine itself may be dead: it broke off, failed inside, or was not there. One that is busy is not, nor is one that we could not ask. */
 export const isBroken = (error: unknown): boolean =>
   error instanceof EngineError &&
+  !isShortage(error) &&
   (error.kind === "crashed" || (error.kind === "unavailable" && !(error.cause instanceof RefusedAnswer)));
 
 /** To be awaited before the failure is told: whoever has read of it finds the engine's state changed. */

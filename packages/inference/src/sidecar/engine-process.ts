@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { Socket } from "node:net";
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 import { LineReader } from "../wire/line-reader.ts";
 import { withoutOurs } from "./without-ours.ts";
 
@@ -29,7 +29,8 @@ export class EngineProcess {
   readonly #endsBy: Program["endsBy"];
   readonly #kill: (pid: number) => void;
   readonly #outputRead: Promise<unknown>;
-  /** Resolves with how it ended, once its last lines have been read. */
+  #startFailure: Error | undefined;
+  /** Resolves with how it ended, or why it could not be started, once its last lines have been read. */
   readonly ended: Promise<string>;
 
   constructor({ command, args, env, folder, endsBy, kill = killGroup }: Program, onLogLine: (line: string) => void) {
@@ -39,14 +40,22 @@ export class EngineProcess {
     this.#child = child;
     this.#endsBy = endsBy;
     this.#kill = kill;
+    // Without a descriptor for its pipes a child has none of them, whatever its type says.
+    const { stdin, stdout, stderr }: Partial<Pick<ChildProcess, "stdin" | "stdout" | "stderr">> = child;
     // Writing to a child that has ended must not end the server with EPIPE.
-    child.stdin.on("error", () => undefined);
-    this.#outputRead = Promise.allSettled([listen(child.stdout, onLogLine), listen(child.stderr, onLogLine)]);
+    stdin?.on("error", () => undefined);
+    const outputs = [stdout, stderr].filter((output) => output instanceof Readable);
+    this.#outputRead = Promise.allSettled(outputs.map((output) => listen(output, onLogLine)));
     this.ended = this.#untilEnd();
   }
 
   get pid(): number | undefined {
     return this.#child.pid;
+  }
+
+  /** Why it was never started, once `ended` has resolved; undefined: it was. */
+  get startFailure(): Error | undefined {
+    return this.#startFailure;
   }
 
   /** It may finish what it has begun. */
@@ -61,7 +70,8 @@ export class EngineProcess {
 
   /** Whether this process may keep ours from exiting; it would end with us anyway. */
   hold(isHeld: boolean): void {
-    const handles = [this.#child, ...this.#child.stdio.filter((pipe) => pipe instanceof Socket)];
+    const { stdio }: Partial<Pick<ChildProcess, "stdio">> = this.#child;
+    const handles = [this.#child, ...(stdio ?? []).filter((pipe) => pipe instanceof Socket)];
     for (const handle of handles) {
       if (isHeld) handle.ref();
       else handle.unref();
@@ -71,7 +81,11 @@ export class EngineProcess {
   async #untilEnd(): Promise<string> {
     const { promise: exited, resolve } = Promise.withResolvers<string>();
     this.#child.on("exit", (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`));
-    this.#child.on("error", (error) => this.pid === undefined && resolve(error.message));
+    this.#child.on("error", (error) => {
+      if (this.pid !== undefined) return;
+      this.#startFailure = error;
+      resolve(error.message);
+    });
     const how = await exited;
     this.kill(); // what it has started
     const deadline = Promise.withResolvers<void>();

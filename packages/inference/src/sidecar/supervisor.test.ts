@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { parseStatusMessage } from "../child/protocol.ts";
 import type { StatusMessage } from "./status.ts";
 import { probeRequest } from "../probe.ts";
+import { EngineError } from "../engine.ts";
 import type { EngineMetadata } from "../engine.ts";
 import { isAlive, until } from "../../testing/until.ts";
 import { EngineProcess } from "./engine-process.ts";
@@ -89,6 +90,30 @@ describe("a start", () => {
     // More often than what fails for good.
     expect([tries, supervisor.restarts]).toEqual([6, 5]);
     expect(reports.find(({ state }) => state === "crashed")?.detail).toMatch(/no space left on device.*starting again/);
+  });
+
+  test("for which our process has no descriptor is tried again for as long as it takes, and counts no crash", async () => {
+    let tries = 0;
+    const prepare = async (): Promise<void> => {
+      tries += 1;
+      if (tries <= 8) throw Object.assign(new Error("EMFILE: too many open files, open"), { code: "EMFILE" });
+    };
+    const { supervisor, reports } = supervise(ready + stay, { prepare });
+    await supervisor.whenReady();
+    const waits = reports.flatMap((report) => /EMFILE.*starting again in (\d+) ms/.exec(report.detail)?.[1] ?? []);
+    expect(waits).toEqual(Array.from({ length: 8 }, () => "80"));
+  });
+
+  test("whose first token our process has no descriptor to ask for goes on, and asks again", async () => {
+    let asked = 0;
+    const probe = async (): Promise<void> => {
+      asked += 1;
+      const cause = Object.assign(new Error("connect EMFILE"), { code: "EMFILE" });
+      if (asked <= 3) throw new EngineError("unavailable", "the engine could not be asked", { cause });
+    };
+    const { supervisor } = supervise(ready + stay, { probe });
+    await supervisor.whenReady();
+    expect([asked, supervisor.restarts]).toEqual([4, 0]);
   });
 
   test("says why it ended where its log has told", async () => {

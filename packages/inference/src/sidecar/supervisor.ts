@@ -7,8 +7,9 @@ import { EngineProcess } from "./engine-process.ts";
 import { isFullDisk } from "./full-disk.ts";
 import { LogTail } from "./log-tail.ts";
 import { ReadyGate } from "./ready-gate.ts";
+import { isShortage } from "./shortage.ts";
 import type { Supervised } from "./supervised.ts";
-import { watchProgress } from "./watch-progress.ts";
+import { probeToken, watchProgress } from "./watch-progress.ts";
 
 /** Keeps one engine process alive: starts it, probes its readiness with a real token, watches its progress, restarts it. */
 export class Supervisor {
@@ -154,6 +155,7 @@ export class Supervisor {
     const how = await process.ended;
     this.#process = undefined;
     await this.#target.cleanUp?.();
+    if (isShortage(process.startFailure)) return this.#afterNoStart(process.startFailure);
     this.#afterEnd(how);
   }
 
@@ -201,7 +203,10 @@ export class Supervisor {
   async #probeReadiness(metadata: EngineMetadata): Promise<void> {
     const process = this.#process;
     try {
-      await this.#target.probe(AbortSignal.timeout(this.#target.timings.startSilenceMs));
+      await probeToken(this.#target, () => {
+        this.#resetSilenceTimer();
+        return this.#process === process && !this.#isClosing;
+      });
     } catch (error) {
       return this.#killBecause(process, `the first token did not come: ${String(error)}`);
     }
@@ -251,10 +256,12 @@ export class Supervisor {
     this.#afterCrash(this.#failureReason ?? why, this.#failureReason !== undefined);
   }
 
-  /** No process was started. A full disk may have room again before long; any other obstacle would stay. */
+  /** No process was started. A full disk may have room again before long, and a shortage passes; any other obstacle would stay. */
   #afterNoStart(error: unknown): void {
+    clearTimeout(this.#silenceTimer);
     const why = error instanceof Error ? error.message : String(error);
     if (this.#isClosing) return;
+    if (isShortage(error)) return this.#retryAfterShortage(why);
     if (isFullDisk(error)) return this.#afterCrash(`the engine process cannot be started: ${why}`, true);
     this.#fail(`The engine process cannot be started: ${why}`);
   }
@@ -271,10 +278,16 @@ export class Supervisor {
     this.#restartLater(why);
   }
 
-  #restartLater(why: string): void {
+  /** The engine is not at fault: no crash is counted, and the waits between the tries do not grow. */
+  #retryAfterShortage(why: string): void {
+    this.#ready.shut();
+    this.#restartLater(`the engine process cannot be started: ${why}`, 3);
+  }
+
+  #restartLater(why: string, crashesInARow = this.#crashesInARow): void {
     const { restartFirstMs, restartMostMs } = this.#target.timings;
     const bounds = { firstMs: restartFirstMs, mostMs: restartMostMs };
-    const waitMs = backoffMs(this.#crashesInARow - 1, bounds, () => this.#target.random());
+    const waitMs = backoffMs(crashesInARow - 1, bounds, () => this.#target.random());
     this.#become("crashed", `${why}; starting again in ${waitMs} ms`);
     this.#restartTimer = setTimeout(() => this.#restart(), waitMs);
     this.#hold(this.#restartTimer);

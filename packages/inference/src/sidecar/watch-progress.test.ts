@@ -49,7 +49,20 @@ describe("an engine is frozen when", () => {
   });
 });
 
+const refused = (code: string): Promise<never> => Promise.reject(Object.assign(new Error(`connect ${code}`), { code }));
+
+test("an engine that accepts no connections any more is frozen, once its time is over", async () => {
+  await expect(watch(() => refused("EAGAIN"), patienceMs)).resolves.toEqual({
+    why: expect.stringContaining("connect EAGAIN"),
+    isStall: true,
+  });
+});
+
 describe("it is not when", () => {
+  test.each(["EMFILE", "ENFILE", "ENOMEM", "ENOBUFS"])("our own process is out of something (%s)", async (code) => {
+    await expect(watch(() => refused(code), 300)).resolves.toBeUndefined();
+  });
+
   test.each([
     ["it has nothing to do", async () => idle],
     ["it waits for a reader", async () => ({ ...busy, computing: 0 })],

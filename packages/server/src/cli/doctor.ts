@@ -3,8 +3,10 @@ import { examineEmbedded, examineScript, examineTokenizer } from "@parley/infere
 import { examinePort, examineVllm, installVllm, installedBytes } from "@parley/inference/vllm";
 import type { Finding } from "@parley/inference";
 import type { Command } from "commander";
-import type { Config } from "../config/read-config.ts";
+import { ConfigError } from "../config/config-error.ts";
+import type { Config, ReadConfig } from "../config/read-config.ts";
 import type { RemoteConfig } from "../config/read-engine.ts";
+import { describePlan, planDescriptors } from "../descriptors.ts";
 import type { EngineOptions } from "../engines/engine-options.ts";
 import { embeddedModel, startEngine } from "../engines/start-engine.ts";
 import { vllmSettings } from "../engines/start-vllm.ts";
@@ -18,7 +20,7 @@ export function addDoctorCommand(program: Command): void {
   addSettingFlags(program.command("doctor").description("look for everything that would keep a server from starting"))
     .option("--json", "as JSON")
     .action(async ({ json }: { readonly json?: boolean }, command: Command) => {
-      const findings = await examine(settingsOf(command).config);
+      const findings = await examine(settingsOf(command));
       process.stdout.write(
         json === true ? toJson(findings) : toTable(["what", "seen", "problem"], findings.map(toRow)),
       );
@@ -26,9 +28,10 @@ export function addDoctorCommand(program: Command): void {
     });
 }
 
-async function examine(config: Config): Promise<Finding[]> {
+async function examine(read: ReadConfig): Promise<Finding[]> {
+  const { config } = read;
   const options = engineOptionsOf(config);
-  const findings = [examineDataFolder(config.dataDir), ...(await examinePorts(config))];
+  const findings = [examineDataFolder(config.dataDir), ...(await examinePorts(config)), examineDescriptors(read)];
   return [
     ...findings,
     ...(await Promise.all(options.map(examineModel))).flat(),
@@ -102,6 +105,22 @@ async function examineOnVllm({ dataDir }: Config, all: readonly EngineOptions[])
   const processes = onVllm.filter(({ driver }) => driver === "vllm-process");
   const containers = onVllm.filter(({ driver }) => driver === "vllm-container");
   return examineVllm({ processes, containers, dataDir });
+}
+
+/** Fewer connections than the default are still enough to start. */
+function examineDescriptors({ config, origins }: ReadConfig): Finding {
+  const topic = "open files";
+  try {
+    const plan = planDescriptors(config);
+    const seen = describePlan(config, plan);
+    const isRefused = plan.maxSockets < config.maxSockets && origins.maxSockets !== "default";
+    return isRefused
+      ? { topic, seen: `${plan.limit}`, problem: `Of the open files that the system allows, ${seen}` }
+      : { topic, seen, problem: "" };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return { topic, seen: "-", problem: error.faults.join(" ") };
+  }
 }
 
 /** A server that runs has its ports itself. */

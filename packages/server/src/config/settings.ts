@@ -50,7 +50,7 @@ export const settings = {
   maxSockets: setting(
     "PARLEY_MAX_SOCKETS",
     whole(1, 1_000_000).prefault(4096),
-    "connections at the same time; a further one takes the place of one that has shown no valid key, or is served /health and /ready only",
+    "connections at the same time, or fewer where the process may not have so many files open; a further one takes the place of one that has shown no valid key, or is served /health and /ready only",
   ),
   socketsPerAddress: setting(
     "PARLEY_SOCKETS_PER_ADDRESS",

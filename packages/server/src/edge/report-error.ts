@@ -1,3 +1,4 @@
+import { isShortage } from "@parley/inference";
 import { ApiError, internalError } from "../errors/api-error.ts";
 import { HangUp } from "../errors/hang-up.ts";
 import { escapeLineEnds } from "../escape-line-ends.ts";
@@ -16,7 +17,8 @@ export interface ReportDeps {
 /** Answers with the error that ended a request: the only writer of error bodies that follow a request head. */
 export function reportError({ log, turns }: ReportDeps, exchange: Exchange, thrown: unknown): void {
   const { id, record, req, res } = exchange;
-  const error = thrown instanceof ApiError ? thrown : internalError(thrown);
+  const error =
+    thrown instanceof ApiError ? thrown : isShortage(thrown) ? outOfDescriptors(thrown) : internalError(thrown);
   record.errorCode = thrown instanceof HangUp ? "client_closed_request" : error.code;
   const bound = thrown instanceof HangUp ? undefined : refusedBy(error);
   if (bound !== undefined) record.refusedBy = bound;
@@ -32,3 +34,9 @@ export function reportError({ log, turns }: ReportDeps, exchange: Exchange, thro
   if (hasUnreadBody(req)) answerEarly(exchange, body, turns);
   else res.end(body);
 }
+
+const outOfDescriptors = (cause: unknown): ApiError =>
+  new ApiError("service_unavailable", "The server is out of resources at the moment. Try again shortly.", {
+    retryAfterMs: 2000,
+    cause,
+  });

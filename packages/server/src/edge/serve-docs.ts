@@ -30,6 +30,8 @@ export function serveDocs(site: string, { models }: Pick<Config, "models">): Rou
   );
   router.get("/docs", async (_req, res) => {
     reference ??= assembleReference(site, models.some(isDemo) ? demoNotice : "");
+    // A page that could not be read is read again for the next reader.
+    reference.catch(() => (reference = undefined));
     res.setHeader("content-security-policy", policy);
     res.type("html").send(await reference);
   });

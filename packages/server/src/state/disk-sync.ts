@@ -1,6 +1,8 @@
-import { closeSync, fdatasyncSync, openSync } from "node:fs";
-import { open } from "node:fs/promises";
+import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
+import { promisify } from "node:util";
+
+const datasync = promisify(fdatasync);
 
 /** A power cut may lose 50 ms of entries. Half of that is spent waiting, the other half is left to the disk. */
 const everyMs = 25;
@@ -11,6 +13,8 @@ const everyMs = 25;
  */
 export class DiskSync implements Disposable {
   readonly #log: string;
+  /** Of the log, which SQLite keeps for as long as the database is open. It stays open, so that a lack of descriptors stops no sync. */
+  #descriptor: number | undefined;
   /** While a sync is due or under way. */
   #timer: NodeJS.Timeout | undefined;
   #isNew = false;
@@ -48,8 +52,7 @@ export class DiskSync implements Disposable {
   async #sync(): Promise<void> {
     this.#isNew = false;
     try {
-      await using log = await open(this.#log, "r+");
-      await log.datasync();
+      await datasync(this.#open());
       this.#failure = undefined;
     } catch (error) {
       this.#isNew = true;
@@ -57,12 +60,15 @@ export class DiskSync implements Disposable {
     }
   }
 
+  #open(): number {
+    return (this.#descriptor ??= openSync(this.#log, "r+"));
+  }
+
   /** To be called before the database is closed. */
   [Symbol.dispose](): void {
     clearTimeout(this.#timer);
-    if (!this.#isNew || this.#failure !== undefined) return;
-    const log = openSync(this.#log, "r+");
-    fdatasyncSync(log);
-    closeSync(log);
+    if (this.#isNew && this.#failure === undefined) fdatasyncSync(this.#open());
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+    this.#descriptor = undefined;
   }
 }

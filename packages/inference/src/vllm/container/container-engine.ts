@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
+import { isShortage } from "../../sidecar/shortage.ts";
 
 /** docker or podman: the same words for all that is done here. */
 export interface ContainerEngine {
@@ -23,6 +24,7 @@ export async function findContainerEngine(): Promise<ContainerEngine> {
     try {
       return { program, version: await run("version", "--format", "{{.Server.Version}}"), run };
     } catch (error) {
+      if (isShortage(error)) throw error; // it passes
       reasons.push(`${program}: ${reasonOf(error)}`);
     }
   }

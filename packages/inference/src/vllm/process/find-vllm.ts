@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { isShortage } from "../../sidecar/shortage.ts";
 import { isAtLeast, oldestVersion, parseVersion } from "../serve/serve-arguments.ts";
 import type { Version } from "../serve/serve-arguments.ts";
 
@@ -61,7 +62,8 @@ async function versionBeside(program: string): Promise<string[]> {
   try {
     const { stdout } = await run(join(dirname(program), "python"), ["-c", askForVersion], { timeout: 30_000 });
     return stdout.trim().split(" ");
-  } catch {
+  } catch (error) {
+    if (isShortage(error)) throw error; // it passes
     return [];
   }
 }

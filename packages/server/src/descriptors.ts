@@ -1,0 +1,113 @@
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { isShortage } from "@parley/inference";
+import { ConfigError } from "./config/config-error.ts";
+import type { Config } from "./config/read-config.ts";
+import { placesForProbes } from "./edge/socket-places.ts";
+import { maxMetricsSockets } from "./listener.ts";
+import type { Log } from "./observe/log.ts";
+
+/** How the descriptors of a server are shared out. */
+export interface DescriptorPlan {
+  /** Descriptors that the system lets this process open; infinite where it has no bound. */
+  readonly limit: number;
+  /** Descriptors that no connection of a caller may take. */
+  readonly keptBack: number;
+  /** Connections at the same time: `maxSockets` of the configuration, or fewer where the limit is too low for it. */
+  readonly maxSockets: number;
+  /** The least limit at which the configuration would get all its connections. */
+  readonly wanted: number;
+}
+
+/** For the databases, the log, pages that are read, threads, and a process that is being started. */
+const ownDescriptors = 64;
+/** For the pipes, probes and watch of one engine. */
+const engineDescriptors = 16;
+/** A request may need a connection to its engine in addition to that of its caller. */
+const perSocket = 2;
+/** A server that takes fewer connections is of no use. */
+const minSockets = 16;
+
+/** @throws {ConfigError} where the limit leaves hardly a connection */
+export function planDescriptors(config: Config, limit = readLimit()): DescriptorPlan {
+  const keptBack = keptBackFor(config);
+  const maxSockets = Math.min(config.maxSockets, Math.floor((limit - keptBack) / perSocket));
+  const wanted = keptBack + perSocket * config.maxSockets;
+  if (maxSockets < Math.min(minSockets, config.maxSockets)) {
+    const needed = keptBack + perSocket * Math.min(minSockets, config.maxSockets);
+    throw new ConfigError([
+      `This process may have ${limit} files open, and needs at least ${needed}, better ${wanted}: ${remedyFor(wanted)}`,
+    ]);
+  }
+  return { limit, keptBack, maxSockets, wanted };
+}
+
+/** In one sentence or two: how many connections there can be, and how to get more if that is fewer than was configured. */
+export function describePlan(config: Config, { limit, keptBack, maxSockets, wanted }: DescriptorPlan): string {
+  if (maxSockets === config.maxSockets) return `${limit} are enough for ${maxSockets} connections`;
+  return (
+    `${limit} allow ${maxSockets} connections, fewer than PARLEY_MAX_SOCKETS=${config.maxSockets}: ${keptBack} are kept back for ` +
+    `engines, ledger, metrics and probes, and each connection may need another one to its engine. To have all connections, ${remedyFor(wanted)}`
+  );
+}
+
+const remedyFor = (wanted: number): string =>
+  `raise the limit to ${wanted}: LimitNOFILE=${wanted} in a systemd unit, --ulimit nofile=${wanted} for a container, or "ulimit -n ${wanted}" in a shell. Or set a lower PARLEY_MAX_SOCKETS.`;
+
+function keptBackFor({ models, metricsPort }: Config): number {
+  const metrics = metricsPort === "off" ? 0 : maxMetricsSockets + placesForProbes;
+  return ownDescriptors + placesForProbes + metrics + engineDescriptors * models.length;
+}
+
+/** Node has raised the soft limit to the hard one when it started. */
+function readLimit(): number {
+  const [, soft] = /^Max open files\s+(\d+)/m.exec(readLimits()) ?? [];
+  return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft);
+}
+
+/** Linux has the limits in a file, which is read ten times faster than a report of Node's is made. */
+function readLimits(): string {
+  try {
+    return readFileSync("/proc/self/limits", "utf8");
+  } catch {
+    // The type of a report is `object`; Node documents this member.
+    const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };
+    return `Max open files ${String(userLimits?.open_files?.soft)}`;
+  }
+}
+
+const watchEveryMs = 1000;
+
+/**
+ * Tells the operator when the process has no descriptor left, and when it has one again. In between, the event loop closes new
+ * connections and says nothing of it.
+ */
+export class DescriptorWatch implements Disposable {
+  readonly #log: Log;
+  readonly #timer = setInterval(() => this.#look(), watchEveryMs).unref();
+  #isShort = false;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  #look(): void {
+    const shortage = findShortage();
+    if (this.#isShort === (shortage !== undefined)) return;
+    this.#isShort = shortage !== undefined;
+    if (shortage === undefined) this.#log.warn("files can be opened again: new connections are accepted");
+    else this.#log.error({ err: shortage }, "no file can be opened: new connections are closed until there is room");
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+}
+
+function findShortage(): Error | undefined {
+  try {
+    closeSync(openSync("/dev/null", "r"));
+    return undefined;
+  } catch (error) {
+    return error instanceof Error && isShortage(error) ? error : undefined;
+  }
+}
