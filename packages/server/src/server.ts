@@ -75,7 +75,9 @@ const checkpointEveryMs = 100;
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const started = new AsyncDisposableStack();
   try {
-    return await start(options, started);
+    const config = fitDescriptors(options.config, options.log);
+    started.use(new DescriptorWatch(options.log));
+    return await start({ ...options, config }, started);
   } catch (error) {
     await started.disposeAsync();
     throw error;
@@ -83,11 +85,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 }
 
 async function start(
-  { config: given, log, lostLines = () => 0, report, mount = "node" }: ServerOptions,
+  { config, log, lostLines = () => 0, report, mount = "node" }: ServerOptions,
   started: AsyncDisposableStack,
 ): Promise<RunningServer> {
-  const config = fitDescriptors(given, log);
-  started.use(new DescriptorWatch(log));
   const state = ownState(config.dataDir, started);
   const abandoned = await closeAbandoned(state.ledger, nowMs());
   const gate = createGate(requestSchema(Math.max(...config.models.map((model) => model.maxCompletionTokens))));

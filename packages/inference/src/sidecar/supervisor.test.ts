@@ -93,10 +93,9 @@ describe("a start", () => {
   });
 
   test("for which our process has no descriptor is tried again for as long as it takes, and counts no crash", async () => {
-    let tries = 0;
+    let triesLeft = 8;
     const prepare = async (): Promise<void> => {
-      tries += 1;
-      if (tries <= 8) throw Object.assign(new Error("EMFILE: too many open files, open"), { code: "EMFILE" });
+      if (triesLeft-- > 0) throw Object.assign(new Error("EMFILE: too many open files, open"), { code: "EMFILE" });
     };
     const { supervisor, reports } = supervise(ready + stay, { prepare });
     await supervisor.whenReady();

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { EngineError } from "../engine.ts";
 import type { EngineMetadata, EngineState } from "../engine.ts";
-import { backoffMs } from "./backoff.ts";
 import { isBroken } from "./confirm-failure.ts";
+import { CrashCount } from "./crash-count.ts";
 import { EngineProcess } from "./engine-process.ts";
 import { isFullDisk } from "./full-disk.ts";
 import { LogTail } from "./log-tail.ts";
@@ -21,8 +21,7 @@ export class Supervisor {
   #reason = "not started";
   #metadata: EngineMetadata | undefined;
   #restarts = 0;
-  #crashesInARow = 0;
-  #readySince: number | undefined;
+  readonly #crashes: CrashCount;
   #confirming: Promise<void> | undefined;
   #isClosing = false;
   /** The process ends because a graceful restart was requested. */
@@ -39,6 +38,7 @@ export class Supervisor {
 
   constructor(target: Supervised) {
     this.#target = target;
+    this.#crashes = new CrashCount(target);
   }
 
   get state(): EngineState {
@@ -96,7 +96,6 @@ export class Supervisor {
     try {
       await this.#target.probe(AbortSignal.timeout(this.#target.timings.unansweredMs));
     } catch (error) {
-      // Slow or busy is not dead: progress is watched anyway.
       if (!isBroken(error) || this.#process !== process || this.state !== "ready") return;
       this.#suspend(`a request failed, and a probe after it: ${String(error)}`);
       void this.#probeReadiness(metadata);
@@ -213,7 +212,7 @@ export class Supervisor {
     if (!process || this.#process !== process || this.#isClosing) return;
     clearTimeout(this.#silenceTimer);
     this.#metadata = metadata;
-    this.#readySince ??= Date.now();
+    this.#crashes.noteReady();
     this.#become("ready", "");
     this.#ready.open();
     this.#hold(process);
@@ -261,33 +260,21 @@ export class Supervisor {
     clearTimeout(this.#silenceTimer);
     const why = error instanceof Error ? error.message : String(error);
     if (this.#isClosing) return;
-    if (isShortage(error)) return this.#retryAfterShortage(why);
+    if (isShortage(error)) return this.#restartLater(`the engine process cannot be started: ${why}`, true);
     if (isFullDisk(error)) return this.#afterCrash(`the engine process cannot be started: ${why}`, true);
     this.#fail(`The engine process cannot be started: ${why}`);
   }
 
   /** @param canPass the cause may go away by itself, however long that takes */
   #afterCrash(why: string, canPass: boolean): void {
-    const wasHealthyFor = this.#readySince === undefined ? 0 : Date.now() - this.#readySince;
-    this.#readySince = undefined;
-    const { healthyResetMs, failAfterCrashes } = this.#target.timings;
-    this.#crashesInARow = wasHealthyFor > healthyResetMs ? 1 : this.#crashesInARow + 1;
-    this.#ready.shut();
-    const isFatal = !canPass && !this.#ready.wasOpen && this.#crashesInARow >= failAfterCrashes;
-    if (isFatal) return this.#fail(why);
+    const isTooOften = this.#crashes.noteCrash();
+    if (isTooOften && !canPass && !this.#ready.wasOpen) return this.#fail(why);
     this.#restartLater(why);
   }
 
-  /** The engine is not at fault: no crash is counted, and the waits between the tries do not grow. */
-  #retryAfterShortage(why: string): void {
+  #restartLater(why: string, wasShortage = false): void {
     this.#ready.shut();
-    this.#restartLater(`the engine process cannot be started: ${why}`, 3);
-  }
-
-  #restartLater(why: string, crashesInARow = this.#crashesInARow): void {
-    const { restartFirstMs, restartMostMs } = this.#target.timings;
-    const bounds = { firstMs: restartFirstMs, mostMs: restartMostMs };
-    const waitMs = backoffMs(crashesInARow - 1, bounds, () => this.#target.random());
+    const waitMs = this.#crashes.waitMs(wasShortage);
     this.#become("crashed", `${why}; starting again in ${waitMs} ms`);
     this.#restartTimer = setTimeout(() => this.#restart(), waitMs);
     this.#hold(this.#restartTimer);

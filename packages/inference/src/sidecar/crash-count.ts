@@ -1,0 +1,36 @@
+import { backoffMs } from "./backoff.ts";
+import type { Supervised } from "./supervised.ts";
+
+/** A process that could not be started for a lack of descriptors or memory is tried again like one that has crashed so often. */
+const crashesOfShortage = 3;
+
+/** Counts the crashes of an engine in a row, and knows how long to wait after each. */
+export class CrashCount {
+  readonly #target: Pick<Supervised, "timings" | "random">;
+  #readySince: number | undefined;
+  #inARow = 0;
+
+  constructor(target: Pick<Supervised, "timings" | "random">) {
+    this.#target = target;
+  }
+
+  noteReady(): void {
+    this.#readySince ??= Date.now();
+  }
+
+  /** @returns whether an engine that was never ready has crashed too often to be tried again */
+  noteCrash(): boolean {
+    const { healthyResetMs, failAfterCrashes } = this.#target.timings;
+    const wasHealthyFor = this.#readySince === undefined ? 0 : Date.now() - this.#readySince;
+    this.#readySince = undefined;
+    this.#inARow = wasHealthyFor > healthyResetMs ? 1 : this.#inARow + 1;
+    return this.#inARow >= failAfterCrashes;
+  }
+
+  /** Milliseconds until the next start. After a shortage they do not grow. */
+  waitMs(isShortage: boolean): number {
+    const { restartFirstMs, restartMostMs } = this.#target.timings;
+    const crashes = isShortage ? crashesOfShortage : this.#inARow;
+    return backoffMs(crashes - 1, { firstMs: restartFirstMs, mostMs: restartMostMs }, () => this.#target.random());
+  }
+}
