@@ -107,6 +107,10 @@ models:
 - **Ids and aliases.** The id of a model is \`<vendor prefix>/<name>\`, unless \`id\` gives another one. Whoever may use a
   model may ask for any of its aliases; the answer names what was asked for, the ledger, the metrics and the listing name
   the id. Two models with one name are a fault.
+- **Names without the vendor.** Callers may leave out the vendor prefix and its slash: \`model-1\` means \`vendor/model-1\`.
+  The answer, the ledger, the metrics and the listing name the id. Ids and aliases go first. Where two models of a key
+  are called so, neither is meant; the start names such models, and the 404 names both ids. A model for other keys changes
+  nothing. \`PARLEY_SHORT_NAMES=off\` turns this off.
 - **Upstream tokens.** A remote model with \`api_key_env\` or \`api_key_file\` sends that token and no other; the rest send
   \`PARLEY_UPSTREAM_API_KEY\`. Both are read when the server starts, and shown by no command.
 - **Limits.** \`context_length\` and \`max_completion_tokens\` are the bounds of every request, and in the model object.`;

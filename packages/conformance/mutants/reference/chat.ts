@@ -65,7 +65,7 @@ function judge(body: unknown, text: string, { head, key }: Call): Violation | un
   const [ignored] = [...ignoredMembers(schema, body), ...ignoredWords(body)];
   if (ignored !== undefined && head.headers["x-strict-params"]?.toLowerCase() === "true")
     return fault("unknown_parameter", ignored, `${ignored} would have no effect.`);
-  if (!isOffered(String(body["model"]), key)) return unknownModel(String(body["model"]));
+  if (!isOffered(String(body["model"]), key)) return unknownModel(String(body["model"]), key);
   return overflow(body);
 }
 

@@ -1,6 +1,6 @@
 import type { Body, Identity } from "./answers.ts";
 import { hash } from "./language.ts";
-import { contextLength, modelIds } from "./models.ts";
+import { contextLength, modelIds, nameInAnswer } from "./models.ts";
 import type { World } from "./world.ts";
 
 /** The most tokens of a choice. */
@@ -14,7 +14,7 @@ export function maxTokensOf({ mutant }: World, body: Body, prompt: number): numb
 export function identityOf(world: World, body: Body): Identity {
   world.created += 1;
   const isDown = Date.now() < world.engine.downUntilMs;
-  const model = String(body["model"]);
+  const model = nameInAnswer(String(body["model"]));
   return {
     id: `chatcmpl-${crypto.randomUUID()}`,
     created: Math.floor(Date.now() / 1000),

@@ -33,16 +33,26 @@ export const recordOf = (id: string, isReady: boolean): Record<string, unknown> 
 
 export const modelIds = ["reference/toy", "reference/toy-mini"];
 const aliases: Readonly<Record<string, readonly string[]>> = { "reference/toy": ["toy"] };
-const idOf = (name: string): string => modelIds.find((id) => aliases[id]?.includes(name)) ?? name;
+/** The id behind an alias, or behind a name without its vendor prefix. */
+export const idOf = (name: string): string =>
+  modelIds.find((id) => aliases[id]?.includes(name) ?? id.endsWith(`/${name}`)) ?? name;
 
-/** Whether a key may use what is called so: an id, or an alias. */
+/** The name that an answer has. */
+export const nameInAnswer = (name: string): string =>
+  Object.values(aliases).some((names) => names.includes(name)) ? name : idOf(name);
+
+/** Whether a key may use the model that is called so: by its id, an alias, or its id without the vendor prefix. */
 export function isOffered(name: string, { rules }: Key): boolean {
   const id = idOf(name);
   return modelIds.includes(id) && (rules.models?.includes(id) ?? true);
 }
 
-export const unknownModel = (id: string): Violation =>
-  fault("model_not_found", "model", `The model "${id}" does not exist or is not for this key.`, 404);
+export function unknownModel(name: string, key: Key): Violation {
+  const offered = modelIds.filter((id) => isOffered(id, key));
+  const nearest = offered.findLast((id) => name.startsWith(id)) ?? offered[0];
+  const hint = nearest === undefined ? "" : ` Did you mean "${nearest}"?`;
+  return fault("model_not_found", "model", `The model "${name}" does not exist or is not for this key.${hint}`, 404);
+}
 
 export function modelReply(world: World, path: string, key: Key): Reply {
   const { mutant, engine } = world;
@@ -55,7 +65,7 @@ export function modelReply(world: World, path: string, key: Key): Reply {
   const name = decodeURIComponent(path.slice("/v1/models/".length));
   const id = idOf(name);
   const record = records.find((one) => one["id"] === id);
-  if (!record) return errorReply(unknownModel(name));
+  if (!record) return errorReply(unknownModel(name, key));
   const found = mutant.models?.([record], false) ?? [record];
   return { status: 200, headers: {}, body: Array.isArray(found) ? found[0] : found };
 }

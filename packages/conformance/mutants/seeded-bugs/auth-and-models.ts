@@ -11,6 +11,13 @@ const unauthorized = (edit: (message: string, head: Head) => string): Mutant =>
   misreported((error, reply, head) =>
     reply.status === 401 ? { ...error, message: edit(String(error["message"]), head) } : error,
   );
+/** Hints at these models, whoever asks. */
+const unknownModel = (hint: string): Mutant =>
+  misreported((error) =>
+    error["code"] === "model_not_found"
+      ? { ...error, message: String(error["message"]).replace(/ Did you mean .*$/, hint) }
+      : error,
+  );
 const records = (edit: (record: Record<string, unknown>, place: number) => Record<string, unknown>): Mutant => ({
   models: (all) => all.map(edit),
 });
@@ -81,6 +88,11 @@ export const authAndModels: SeededBugs = {
     model: json["model"] === "toy" ? "reference/toy" : json["model"],
   })),
   "alias-not-retrieved": { early: (head) => (head.path === "/v1/models/toy" ? gone : undefined) },
+  "short-name-refused": strict((body) => body["model"] === "toy-mini", 404, "model"),
+  "short-name-echoed": completed((json, body) => ({ ...json, model: body["model"] })),
+  "short-name-not-retrieved": { early: (head) => (head.path === "/v1/models/toy-mini" ? gone : undefined) },
+  "nearest-id-missing": unknownModel(""),
+  "hint-names-forbidden-model": unknownModel(' Did you mean "reference/toy" or "reference/toy-mini"?'),
   "alias-of-two-models": records((record) => ({ ...record, aliases: ["toy"] })),
 };
 

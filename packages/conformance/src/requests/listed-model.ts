@@ -8,6 +8,17 @@ export function modelObjectsOf(context: Context): readonly Record<string, unknow
   return listAt(json, "/data").filter(isRecord);
 }
 
+/** The id of a model object without its vendor prefix. */
+export const nameWithoutVendor = (model: Record<string, unknown>): string =>
+  String(model["id"]).replace(/^[^/]*\//, "");
+
+/** The model object that a name means: by its id, by an alias, or by its id without the vendor prefix. */
+export function modelObjectFor(context: Context, name: unknown): Record<string, unknown> | undefined {
+  const models = modelObjectsOf(context);
+  const exact = models.find((one) => one["id"] === name || listAt(one, "/aliases").includes(name));
+  return exact ?? models.find((one) => nameWithoutVendor(one) === name);
+}
+
 /** The id of the model to judge: the named one, or the first one in the listing that is ready. */
 export function modelId(context: Context): string {
   const { model } = context.profile;

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { EngineFiles, explainContainer, explainProcess } from "@parley/inference/vllm";
 import type { Command } from "commander";
+import { findModel } from "../config/find-model.ts";
 import type { Config } from "../config/read-config.ts";
 import type { ModelConfig } from "../config/read-models.ts";
 import type { EngineOptions } from "../engines/engine-options.ts";
@@ -23,7 +24,7 @@ export function addEngineCommands(program: Command): void {
       engine
         .command("logs")
         .description("the last lines of an engine's own log")
-        .argument("<model>", "its name in parley.yaml, its id or an alias"),
+        .argument("<model>", "its name in parley.yaml, or any name that callers may use"),
     )
     .option("--lines <count>", "how many", "200")
     .action((model: string, flags: { readonly lines: string }, command: Command) => {
@@ -35,7 +36,7 @@ export function addEngineCommands(program: Command): void {
     engine
       .command("restart")
       .description("let an engine finish what it is doing and restart it")
-      .argument("<model>", "its name in parley.yaml, its id or an alias"),
+      .argument("<model>", "its name in parley.yaml, or any name that callers may use"),
   ).action((model: string, _flags, command: Command) => restart(settingsOf(command).config, model));
 }
 
@@ -85,7 +86,7 @@ async function status({ host, port }: Config): Promise<string> {
 }
 
 function restart(config: Config, name: string): void {
-  const { engineConfig } = findModel(config, name);
+  const { engineConfig } = modelNamed(config, name);
   if (!engineConfig.driver.startsWith("vllm-")) {
     throw new Error(`${name} is not served by vLLM on this machine: there is nothing to restart but the server.`);
   }
@@ -97,11 +98,11 @@ function restart(config: Config, name: string): void {
 }
 
 const filesOf = (config: Config, name: string): EngineFiles =>
-  new EngineFiles(join(config.dataDir, "engines"), findModel(config, name).id);
+  new EngineFiles(join(config.dataDir, "engines"), modelNamed(config, name).id);
 
-/** By its key in the file, its id or an alias. */
-function findModel({ models }: Config, name: string): ModelConfig {
-  const model = models.find((one) => [one.name, one.id, ...one.aliases].includes(name));
+/** By its key in the file, or as callers name it. */
+function modelNamed({ models }: Config, name: string): ModelConfig {
+  const model = models.find((one) => one.name === name) ?? findModel(models, name);
   if (!model) throw new Error(`There is no model ${name}; there are: ${models.map((one) => one.name).join(", ")}.`);
   return model;
 }

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { KeyChange } from "../auth/key-store.ts";
+import { findModel, suggestIds } from "../config/find-model.ts";
 import type { Config } from "../config/read-config.ts";
 import { readFuture, readList, readUsd, readWeight, readWhole } from "./read-argument.ts";
 
@@ -23,7 +24,11 @@ export interface RuleFlags {
 export const addRuleFlags = (command: Command): Command =>
   command
     .option("--name <name>", "what to call it")
-    .option("--models <ids>", "models it may use, by id or alias, separated by commas, or all", or("all", readList))
+    .option(
+      "--models <ids>",
+      "models it may use, by any of their names, separated by commas, or all",
+      or("all", readList),
+    )
     .option("--requests-per-minute <n>", "its own limit of requests, or none", or("none", readWhole))
     .option("--tokens-per-minute <n>", "its own limit of tokens, or none", or("none", readWhole))
     .option("--concurrency <n>", "requests at the same time, or none", or("none", readWhole))
@@ -66,8 +71,8 @@ export function rulesOf({ models, expires, ...flags }: RuleFlags, config: Config
 
 /** A key is for models, whatever they are called: it keeps their ids. */
 function idOf(name: string, { models }: Config): string {
-  const model = models.find(({ id, aliases }) => id === name || aliases.includes(name));
+  const model = findModel(models, name);
   const offered = new Intl.ListFormat("en").format(models.map(({ id }) => id));
-  if (!model) throw new Error(`There is no model ${name}. There are ${offered}.`);
+  if (!model) throw new Error(`There is no model ${name}. ${suggestIds(models, name)} There are ${offered}.`);
   return model.id;
 }

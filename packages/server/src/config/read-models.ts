@@ -13,6 +13,8 @@ export interface ModelConfig {
   /** The vendor prefix of the id. */
   readonly ownedBy: string;
   readonly aliases: readonly string[];
+  /** The part of the id after its first slash; undefined: callers may not leave out the vendor prefix. */
+  readonly shortName: string | undefined;
   /** `<vendor label>: <label>` */
   readonly displayName: string;
   readonly description: string;
@@ -50,7 +52,7 @@ export function readModels(given: ModelsGiven | undefined, reading: Reading): Mo
 }
 
 function readModel(name: string, given: ModelSettings, reading: Reading): ModelConfig | undefined {
-  const { vendor, vendorLabel } = reading.settings;
+  const { vendor, vendorLabel, shortNames } = reading.settings;
   const defaults = defaultsOf(name);
   const engineConfig = readEngine({ name, given, demo: defaults.demo }, reading);
   const pricing = readPricing(name, { ...defaults.pricing, ...given.pricing }, reading);
@@ -61,6 +63,7 @@ function readModel(name: string, given: ModelSettings, reading: Reading): ModelC
     id,
     ownedBy: id.slice(0, id.indexOf("/")),
     aliases: given.aliases ?? [],
+    shortName: shortNames === "on" ? id.slice(id.indexOf("/") + 1) : undefined,
     displayName: `${vendorLabel}: ${given.label ?? defaults.label}`,
     description: given.description ?? describeEngine(engineConfig) ?? defaults.description,
     created: given.created ?? defaults.created,

@@ -36,6 +36,11 @@ export const settings = {
     text("1 to 64 characters", /^.{1,64}$/u).prefault("Vendor"),
     "vendor label of the model names",
   ),
+  shortNames: setting(
+    "PARLEY_SHORT_NAMES",
+    oneOf("on", "off").prefault("on"),
+    "on, or off: whether callers may leave out the vendor prefix of a model's id where only one model is meant",
+  ),
   ...engineSettings,
   corsOrigins: setting(
     "PARLEY_CORS_ORIGINS",

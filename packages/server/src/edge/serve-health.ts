@@ -1,4 +1,4 @@
-import { isCalled } from "../engines/pick-engine.ts";
+import { findModel } from "../config/find-model.ts";
 import type { ServedModels } from "../engines/pick-engine.ts";
 import type { LedgerRecorder } from "../metering/ledger-recorder.ts";
 import type { Exchange } from "./exchange.ts";
@@ -33,7 +33,7 @@ function modelAskedFor({ req, path }: Exchange): string | undefined {
 
 /** Status and body of the answer. */
 function readiness({ models, recorder, isStopping }: HealthDeps, asked: string | undefined): [number, object] {
-  const shown = asked === undefined ? models : models.filter((model) => isCalled(model, asked));
+  const shown = asked === undefined ? models : [findModel(models, asked) ?? []].flat();
   if (shown.length === 0) return [404, { status: "unknown_model" }];
   const isReady = !isStopping() && recorder.isHealthy && shown.some(({ engine }) => engine.state === "ready");
   const states = shown.map(({ id, engine }) => [id, engine.state] as const);

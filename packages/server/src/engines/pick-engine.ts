@@ -1,5 +1,6 @@
 import type { EngineMetadata } from "@parley/inference";
 import type { Caller } from "../auth/caller.ts";
+import { findModel, suggestIds } from "../config/find-model.ts";
 import { ApiError } from "../errors/api-error.ts";
 import type { ServedModel } from "./served-model.ts";
 
@@ -10,20 +11,23 @@ export type ServedModels = readonly ServedModel[];
 export const modelsFor = (models: ServedModels, caller: Caller): ServedModel[] =>
   models.filter((model) => caller.models === undefined || caller.models.has(model.id));
 
-/** Whether a caller who asks for this name means this model: its id or one of its aliases. */
-export const isCalled = ({ id, aliases }: ServedModel, name: string): boolean => id === name || aliases.includes(name);
-
-/** Unknown, or not for this key: one wording for both, so that nobody learns which. @throws {ApiError} 404 `model_not_found` */
+/**
+ * Finds the model among those of the key. A model for other keys is unknown here: it changes neither the meaning of a short
+ * name nor a word of the refusal. @throws {ApiError} 404 `model_not_found`
+ */
 export function pickModel(models: ServedModels, caller: Caller, name: string): ServedModel {
-  const model = modelsFor(models, caller).find((one) => isCalled(one, name));
+  const offered = modelsFor(models, caller);
+  const model = findModel(offered, name);
   if (model) return model;
   const shown = name.length > 100 ? `${name.slice(0, 100)}…` : name;
-  throw new ApiError(
-    "model_not_found",
-    `The model ${JSON.stringify(shown)} does not exist or is not for this key. GET /v1/models lists those that are.`,
-    { param: "model" },
-  );
+  const said = `The model ${JSON.stringify(shown)} does not exist or is not for this key.`;
+  const sentences = [said, suggestIds(offered, name), "GET /v1/models lists those that are."];
+  throw new ApiError("model_not_found", sentences.filter(Boolean).join(" "), { param: "model" });
 }
+
+/** Returns the name that an answer has as its `model`: an alias as it was asked for, otherwise the id. */
+export const nameInAnswer = ({ id, aliases }: ServedModel, asked: string): string =>
+  aliases.includes(asked) ? asked : id;
 
 /** What a ready engine knows of its model. @throws {ApiError} 503 `service_unavailable` while it is not ready */
 export function readyMetadata({ id, engine }: ServedModel): EngineMetadata {

@@ -1,20 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { document, faultsOf } from "../../contract/contract.ts";
 import type { TestGroup, Check } from "../../judge/check.ts";
-import type { Context } from "../../judge/context.ts";
-import { cannot, doesNotApply, must, show } from "../../judge/finding.ts";
-import {
-  at,
-  contentOf,
-  givenCompletion,
-  isCompletion,
-  isRecord,
-  listAt,
-  mustRefuse,
-  textAt,
-} from "../../judge/read.ts";
+import { cannot, must, show } from "../../judge/finding.ts";
+import { at, contentOf, givenCompletion, isCompletion, isRecord, listAt, textAt } from "../../judge/read.ts";
 import { modelId, modelObjectsOf } from "../../requests/listed-model.ts";
-import { aliased, plans, listedModel, readyIds, steps } from "./requests.ts";
+import { nameChecks } from "./names.ts";
+import { plans, listedModel, readyIds, steps } from "./requests.ts";
 
 const shownFirst = new Set([
   "id",
@@ -177,64 +168,9 @@ const checks: readonly Check[] = [
       ? undefined
       : `${canReason ? "can" : "cannot"} reason, and the effort is ${show(one["default_reasoning_effort"])}`;
   }),
-  {
-    clause: "MODL-15",
-    how: "Asks for a model that a key may not use, and for one that does not exist.",
-    uses: ["a model that this key may not use"],
-    judge: (context) => {
-      const [forbidden, unknown, allowed] = context.answers("a model that this key may not use");
-      if (!forbidden || !unknown || !allowed || !isCompletion(allowed))
-        cannot("the model does not answer the ordinary key");
-      mustRefuse(forbidden, { status: 404, code: "model_not_found", param: "model" });
-      const [one, other] = [forbidden, unknown].map((answer) =>
-        (textAt(answer.json, "/error/message") ?? "").replaceAll(
-          String(answer.exchange.request.body?.match(/"model":"([^"]*)"/)?.[1]),
-          "ID",
-        ),
-      );
-      must(one === other, forbidden, show(other), show(one));
-      return `both: ${one}`;
-    },
-  },
-  {
-    clause: "MODL-16",
-    how: "Asks for a model by one of its aliases.",
-    uses: ["models", "an alias"],
-    judge: (context) => {
-      const [alias] = mustList(context);
-      const [answer] = context.answers("an alias");
-      must(answer !== undefined && isCompletion(answer), answer, "200 with a completion", answer?.summary ?? "nothing");
-      must(textAt(answer.json, "/model") === alias, answer, show(alias), show(at(answer.json, "/model")));
-      return `${show(alias)} answered as ${show(alias)}`;
-    },
-  },
-  {
-    clause: "MODL-17",
-    how: "Retrieves a model by one of its aliases.",
-    uses: ["models", "retrieve an alias"],
-    judge: (context) => {
-      const [alias, listed] = mustList(context);
-      const [answer] = context.answers("retrieve an alias");
-      must(answer?.status === 200 && isDeepStrictEqual(answer.json, listed), answer, show(listed), show(answer?.json));
-      return `${show(alias)} gives ${show(listed["id"])}`;
-    },
-  },
-  {
-    clause: "MODL-18",
-    how: "Compares all ids and aliases of the listing.",
-    uses: ["models"],
-    judge: (context) => {
-      const names = modelObjectsOf(context).flatMap((one) => [one["id"], ...listAt(one, "/aliases")]);
-      const twice = names.find((name, index) => names.indexOf(name) !== index);
-      must(names.length > 0 && twice === undefined, context.answer("models"), "names of one model each", show(twice));
-      return `${names.length} names`;
-    },
-  },
 ];
 
-/** The first alias of the listing with its model. */
-function mustList(context: Context): readonly [alias: string, listed: Record<string, unknown>] {
-  return aliased(context) ?? doesNotApply("no model lists an alias");
-}
-
-export const modl: TestGroup = { steps: [...plans.steps, ...steps], checks: [...plans.checks, ...checks] };
+export const modl: TestGroup = {
+  steps: [...plans.steps, ...steps],
+  checks: [...plans.checks, ...checks, ...nameChecks],
+};

@@ -3,7 +3,7 @@ import type { Context } from "../../judge/context.ts";
 import { cannot, must } from "../../judge/finding.ts";
 import { at, isRecord, listAt } from "../../judge/read.ts";
 import { httpRequest, chat } from "../../requests/chat-request.ts";
-import { modelId, modelObjectsOf } from "../../requests/listed-model.ts";
+import { modelId, modelObjectsOf, nameWithoutVendor } from "../../requests/listed-model.ts";
 import { refusals } from "../../requests/refusals.ts";
 
 export const plans = refusals([
@@ -82,8 +82,24 @@ export const steps: readonly Step[] = [
         chat(context, { model }, { key: "restricted" }),
         chat(context, { model: "conformance/none" }, { key: "restricted" }),
         chat(context, { model, max_completion_tokens: 1 }),
+        chat(context, { model: `${model}-x` }, { key: "restricted" }),
       ];
     },
+  },
+  {
+    name: "a name without its vendor prefix",
+    needs: ["models"],
+    requests: (context) => {
+      const [model] = shortened(context) ?? [];
+      if (model === undefined) return [];
+      const path = `${context.profile.basePath}/models/${encodeURIComponent(model)}`;
+      return [chat(context, { model, max_completion_tokens: 1 }), httpRequest(context, "GET", path)];
+    },
+  },
+  {
+    name: "a name near an id",
+    needs: ["models"],
+    requests: (context) => [chat(context, { model: `${modelId(context)}-x` })],
   },
   {
     name: "an alias",
@@ -110,6 +126,17 @@ export const readyIds = (context: Context): string[] =>
   modelObjectsOf(context).flatMap((one) =>
     one["is_ready"] === true && typeof one["id"] === "string" ? [one["id"]] : [],
   );
+
+/** The id of a ready model without its vendor prefix, where no other name is the same, with the model object. */
+export function shortened(context: Context): readonly [name: string, listed: Record<string, unknown>] | undefined {
+  const models = modelObjectsOf(context);
+  const taken = models.flatMap((one) => [one["id"], ...listAt(one, "/aliases"), nameWithoutVendor(one)]);
+  const found = models.find((one) => {
+    const same = taken.filter((name) => name === nameWithoutVendor(one));
+    return one["is_ready"] === true && same.length === 1;
+  });
+  return found && [nameWithoutVendor(found), found];
+}
 
 /** An alias of a ready model, with the model object that lists it. */
 export function aliased(context: Context): readonly [alias: string, listed: Record<string, unknown>] | undefined {

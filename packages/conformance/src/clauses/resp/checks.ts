@@ -19,7 +19,7 @@ import {
   tokensOf,
   usageOf,
 } from "../../judge/read.ts";
-import { modelObjectsOf } from "../../requests/listed-model.ts";
+import { modelObjectFor } from "../../requests/listed-model.ts";
 import type { Answer } from "../../wire/answer.ts";
 import { cachedPromptCheck, cachedPromptStep } from "./cached-prompts.ts";
 import { maxTokensChecks } from "./max-tokens.ts";
@@ -116,13 +116,15 @@ const checks: readonly Check[] = [
     const isNear = isBetween(date - endedMs / 1000, date) || isBetween(begun, begun + endedMs / 1000);
     return Number.isInteger(created) && isNear ? undefined : `created ${show(created)} at ${Math.round(begun)}`;
   }),
-  ofAnswers("RESP-04", "Compares the model with the one that was asked for.", (answer) => {
+  ofAnswers("RESP-04", "Compares the model with the one that was asked for.", (answer, context) => {
     const model = at(answer.json, "/model");
-    if (typeof sentBody(answer)["model"] !== "string") return undefined;
+    const { model: asked } = sentBody(answer);
+    if (typeof asked !== "string") return undefined;
+    const meant = context.has("models") ? modelObjectFor(context, asked) : undefined;
+    // MODL-20 judges the answers to names without a vendor prefix.
+    if (meant && meant["id"] !== asked && !listAt(meant, "/aliases").includes(asked)) return undefined;
     const body = answer.exchange.request.body ?? "";
-    return typeof model === "string" &&
-      body.includes(`"model":${JSON.stringify(model)}`) &&
-      model === sentBody(answer)["model"]
+    return typeof model === "string" && body.includes(`"model":${JSON.stringify(model)}`) && model === asked
       ? undefined
       : show(model);
   }),
@@ -231,7 +233,7 @@ const checks: readonly Check[] = [
     "Multiplies the counts with the prices of the model object, as decimals.",
     (usage, answer, context) => {
       const { model: asked } = sentBody(answer);
-      const model = modelObjectsOf(context).find((one) => [one["id"], ...listAt(one, "/aliases")].includes(asked));
+      const model = modelObjectFor(context, asked);
       const price = (name: string): string =>
         textAt(model, `/pricing/${name}`) ?? cannot(`the model object has no price ${name}`);
       const [prompt, completion] = [numberAt(usage, "/prompt_tokens"), numberAt(usage, "/completion_tokens")];

@@ -10,7 +10,10 @@ describe("MODL-12 ERR-07 OPS-06 a model that is not there, streamed or not", () 
   test.each([
     ["unknown", "vendor/model-2"],
     ["of another case", "Vendor/Model-1"],
-    ["without its vendor", "model-1"],
+    ["of another vendor", "other/model-1"],
+    ["without its vendor, of another case", "Model-1"],
+    ["a slash and a name", "/model-1"],
+    ["a vendor alone", "vendor"],
     ["with more behind it", `${modelId}/`],
     ["with a blank", ` ${modelId}`],
     ["empty", ""],

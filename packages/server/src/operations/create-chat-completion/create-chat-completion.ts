@@ -5,7 +5,7 @@ import { toEngineRequest } from "../../contract/to-engine-request.ts";
 import { toApiError } from "../../engines/engine-failure.ts";
 import { fitContext } from "../../engines/fit-context.ts";
 import { maxCompletionOf } from "../../engines/model-object.ts";
-import { pickModel, readyMetadata } from "../../engines/pick-engine.ts";
+import { nameInAnswer, pickModel, readyMetadata } from "../../engines/pick-engine.ts";
 import type { ServedModels } from "../../engines/pick-engine.ts";
 import { admit } from "../../limits/admit.ts";
 import type { AdmissionDeps } from "../../limits/admit.ts";
@@ -63,7 +63,7 @@ function translate({ models }: ChatDeps, { caller, body, validated }: ChatCall) 
   return {
     model,
     fingerprint: metadata.system_fingerprint,
-    modelName: body.model,
+    modelName: nameInAnswer(model, body.model),
     asked: toEngineRequest(body, validated.text, modelLimits, caller.keyId),
     schemas: validated.schemas,
     isStream: body.stream === true,

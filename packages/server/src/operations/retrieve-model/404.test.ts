@@ -7,7 +7,7 @@ const server = useServer();
 describe("MODL-11 an id that is not there", () => {
   test.each([
     "vendor/model-2",
-    "model-1",
+    "other/model-1",
     "a/b/c",
     "/a",
     "%2f",
