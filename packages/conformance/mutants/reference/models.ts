@@ -71,10 +71,11 @@ export function modelReply(world: World, path: string, key: Key): Reply {
 }
 
 export function unknownUrl(path: string): Violation {
-  const message = path.startsWith("/v1/v1/")
-    ? "The base URL has /v1 already: use /v1/chat/completions."
-    : path.startsWith("/chat/completions")
-      ? "The base URL must end in /v1."
-      : "Send chat requests to POST /v1/chat/completions.";
+  const message =
+    /\bchat\b.*completions/i.test(path) && !path.startsWith("/chat")
+      ? "Use /v1/chat/completions: the base URL ends in /v1."
+      : path.startsWith("/chat/completions")
+        ? "The base URL must end in /v1."
+        : "Send chat requests to POST /v1/chat/completions.";
   return fault("unknown_url", null, message, 404);
 }

@@ -62,6 +62,11 @@ export const http: SeededBugs = {
       ? { body: { ...body, error: { ...body["error"], message: "There is no such path." } } }
       : {},
   ),
+  "near-miss-unnamed": onStatus(404, ({ body }, head) =>
+    isRecord(body) && isRecord(body["error"]) && /\/\/|s\/chat|\/Chat|openai|%20/.test(head.path)
+      ? { body: { ...body, error: { ...body["error"], message: `There is no ${head.path}.` } } }
+      : {},
+  ),
   "large-body-read": onStatus(413, () => ({ status: 400, body: wrongJson })),
   "large-body-reset": {
     early: (head) =>

@@ -1,22 +1,87 @@
+import leven from "leven";
 import { ApiError } from "../errors/api-error.ts";
+import { isGeminiMethod, otherApiHint } from "./other-apis.ts";
 
-const known = "POST /v1/chat/completions, GET /v1/models and GET /v1/models/{model}";
+const chatPath = "/v1/chat/completions";
+const modelsPath = "/v1/models";
+const known = `POST ${chatPath}, GET ${modelsPath} and GET ${modelsPath}/{model}`;
 
-/** The 404 for a path that serves nothing. For a near miss the message says what to change. */
+/** Longer paths are judged by their beginning: strangers may send them, and the work grows with the square. */
+const maxPathCharacters = 300;
+
+/** The 404 for a path that serves nothing. The message names the URL that was meant, where there is one. */
 export function explainUrl(url: string): ApiError {
-  const [path = ""] = url.split("?", 1);
-  const shown = path.length > 100 ? `${path.slice(0, 100)}…` : path;
-  return new ApiError("unknown_url", `Nothing is served at ${shown}. ${hintFor(path)}`);
+  const [whole = ""] = url.split(/[?#]/, 1);
+  const path = whole.slice(0, maxPathCharacters);
+  const segments = segmentsOf(path);
+  const meant = operationMeant(segments);
+  const hint = meant
+    ? `${faultOf(path, segments, meant)}: use ${meant.method} ${shorten(meant.path)}.`
+    : (otherApiHint(segments) ?? `This service has ${known}.`);
+  return new ApiError("unknown_url", `Nothing is served at ${shorten(path)}. ${hint}`);
 }
 
-function hintFor(path: string): string {
-  const repeated = path.replace(/^(\/v1)+(?=\/)/, "/v1");
-  if (repeated !== path) return `The base URL ends with /v1 already: use ${repeated}.`;
-  if (/^\/(chat\/completions|models(\/.*)?)\/?$/.test(path))
-    return `The base URL must end with /v1: use /v1${path.replace(/\/$/, "")}.`;
-  if (path.endsWith("/") && path.startsWith("/v1/"))
-    return `Leave out the slash at the end: ${path.replace(/\/+$/, "")}.`;
-  if (/^(\/v1)?\/(completions|responses|messages|chat)$/.test(path))
-    return "Send chat requests to POST /v1/chat/completions.";
-  return `This service has ${known}.`;
+const shorten = (text: string): string => (text.length > 100 ? `${text.slice(0, 100)}…` : text);
+
+/** The segments of a path, without what is often pasted along: blanks, punctuation, encoded slashes, a query. */
+function segmentsOf(path: string): string[] {
+  const [plain = ""] = decode(path).split(/[?#;&]/, 1);
+  return plain
+    .split(/[/\\]+/)
+    .map((segment) => segment.replaceAll(/^[\s"'`<>([{.,:]+|[\s"'`<>)\]}.,:]+$/g, ""))
+    .filter((segment) => segment !== "");
+}
+
+function decode(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+/** The operation that a path resembles. */
+interface OperationMeant {
+  readonly method: "GET" | "POST";
+  /** The path to use. */
+  readonly path: string;
+  /** The segments in front of the operation's own, in small letters. */
+  readonly prefix: readonly string[];
+}
+
+function operationMeant(segments: readonly string[]): OperationMeant | undefined {
+  const small = segments.map((segment) => segment.toLowerCase());
+  const chat = small.findLastIndex((segment, index) => segment === "completions" && small[index - 1] === "chat") - 1;
+  if (chat >= 0 && chat + 2 === small.length) return { method: "POST", path: chatPath, prefix: small.slice(0, chat) };
+  const own = small.findIndex((segment) => !isPrefix(segment));
+  if (own < 0) return undefined;
+  if (leven(small.slice(own).join("/"), "chat/completions") <= maxChatEdits)
+    return { method: "POST", path: chatPath, prefix: small.slice(0, own) };
+  // A base URL may end in /chat/completions, and `models` follow.
+  const start = chat === own ? chat + 2 : own;
+  const [first = "", ...rest] = small.slice(start);
+  if (leven(first, "models") > maxModelsEdits || isGeminiMethod(rest.at(-1) ?? "")) return undefined;
+  const path = encodeURI([modelsPath, ...segments.slice(start + 1)].join("/"));
+  return { method: "GET", path, prefix: small.slice(0, start) };
+}
+
+/** `completions` alone is five edits away, and an API of its own. */
+const maxChatEdits = 4;
+const maxModelsEdits = 2;
+
+/** Words in front of the paths of this contract, in other services and in wrong base URLs. Other words belong to other APIs. */
+const isPrefix = (segment: string): boolean => /^(v\d[\w.]*|api|openai|oai|llm|proxy|inference)$/.test(segment);
+
+/** Says what is wrong with a path, as the first half of a sentence. */
+function faultOf(path: string, segments: readonly string[], { path: right, prefix }: OperationMeant): string {
+  const written = `/${segments.join("/").toLowerCase()}`;
+  const isRight = written === decode(right).toLowerCase();
+  if (prefix.includes("completions")) return "The base URL must end with /v1, without /chat/completions";
+  if (prefix.filter((segment) => segment === "v1").length > 1) return "The base URL ends with /v1 already";
+  if (prefix.length === 0) return "The base URL must end with /v1";
+  if (prefix.join("/") !== "v1") return "The base URL must be the address of this service, followed by /v1";
+  if (isRight && /\/{2,}./.test(path)) return "The path has a slash too many";
+  if (isRight && path.endsWith("/")) return "Leave out the slash at the end";
+  if (isRight && path.toLowerCase() === right.toLowerCase()) return "The path is written in small letters";
+  return isRight ? "The path has characters that do not belong to it" : "The path is misspelt";
 }

@@ -54,5 +54,8 @@ function decode(groups: Readonly<Record<string, string>> = {}): Readonly<Record<
   }
 }
 
-const methodNotAllowed = (method: string, allow: string): ApiError =>
-  new ApiError("method_not_allowed", `${method} is not allowed here. Use ${allow}.`, { allow });
+function methodNotAllowed(method: string, allow: string): ApiError {
+  // The base URL of such a client ends in /models.
+  const hint = method === "POST" ? " Chat requests go to POST /v1/chat/completions." : "";
+  return new ApiError("method_not_allowed", `${method} is not allowed here. Use ${allow}.${hint}`, { allow });
+}

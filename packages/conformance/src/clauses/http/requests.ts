@@ -37,6 +37,9 @@ const nearMiss = (title: string, path: (base: string) => string, says: RegExp): 
   want: { says },
 });
 
+/** The right path, not as a part of a wrong one. */
+const chatPathAlone = /(?<![\w/])\/v1\/chat\/completions(?![\w/%])/;
+
 export const plans = refusals([
   {
     clause: "HTTP-02",
@@ -73,6 +76,15 @@ export const plans = refusals([
       nearMiss("/v1/completions", (base) => `${base}/completions`, /\/chat\/completions/),
       nearMiss("a slash at the end", (base) => `${base}/chat/completions/`, /\/chat\/completions(?!\/)/),
       nearMiss("/v1/responses", (base) => `${base}/responses`, /\/chat\/completions/),
+      nearMiss("a doubled slash", (base) => `${base}//chat/completions`, chatPathAlone),
+      nearMiss("a base URL with the path", (base) => `${base}/chat/completions/chat/completions`, chatPathAlone),
+      nearMiss("another case of letters", (base) => `${base}/Chat/Completions`, chatPathAlone),
+      nearMiss(
+        "a word in front",
+        (base) => `${base.slice(0, -3)}/openai${base.slice(-3)}/chat/completions`,
+        chatPathAlone,
+      ),
+      nearMiss("a blank behind", (base) => `${base}/chat/completions%20`, chatPathAlone),
     ],
   },
   {

@@ -7,6 +7,7 @@ import { modelObjectsOf } from "../../requests/listed-model.ts";
 import type { Answer } from "../../wire/answer.ts";
 import { aliased, shortened } from "./requests.ts";
 
+const unknown = "MODL-12 an unknown id, streamed";
 const short = "a name without its vendor prefix";
 
 /** Checks of the names by which a model is asked for. */
@@ -102,10 +103,10 @@ export const nameChecks: readonly Check[] = [
   },
   {
     clause: "MODL-22",
-    how: "Asks for an id with two more characters at its end.",
-    uses: ["models", "a name near an id"],
+    how: "Reads the refusal of an unknown id.",
+    uses: ["models", unknown],
     judge: (context) => {
-      const answer = context.answer("a name near an id");
+      const answer = context.answer(unknown);
       mustRefuse(answer, { status: 404, code: "model_not_found", param: "model" });
       const message = withoutNames(answer, [""]);
       const named = listedIds(context).find((id) => message.includes(id));

@@ -97,11 +97,6 @@ export const steps: readonly Step[] = [
     },
   },
   {
-    name: "a name near an id",
-    needs: ["models"],
-    requests: (context) => [chat(context, { model: `${modelId(context)}-x` })],
-  },
-  {
     name: "an alias",
     needs: ["models"],
     requests: (context) => {
