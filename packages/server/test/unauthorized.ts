@@ -3,37 +3,69 @@ import { testKey } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
 import { exchange } from "./raw.ts";
 
-/** What may stand where a good key should: title and header lines. KEY is a key of the server's own store. */
-export const badAuthorizations: readonly (readonly [title: string, lines: readonly string[]])[] = [
-  ["AUTH-01 nothing", []],
-  ["AUTH-02 an unknown key", ["Authorization: Bearer parley_0123456789ab.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"]],
-  ["AUTH-02 a key of another service", ["Authorization: Bearer sk-0123456789abcdef0123456789abcdef"]],
-  ["AUTH-02 a wrong secret under a known id", ["Authorization: Bearer WRONG"]],
-  ["AUTH-02 the beginning of the key", [`Authorization: Bearer ${testKey.slice(0, -1)}`]],
-  ["AUTH-02 more than the key", [`Authorization: Bearer ${testKey}x`]],
-  ["AUTH-03 a disabled key", ["Authorization: Bearer DISABLED"]],
-  ["AUTH-03 an expired key", ["Authorization: Bearer EXPIRED"]],
-  ["AUTH-04 another scheme", [`Authorization: Basic ${Buffer.from(`a:${testKey}`).toString("base64")}`]],
-  ["AUTH-04 a key without a scheme", [`Authorization: ${testKey}`]],
-  ["AUTH-04 a scheme without a key", ["Authorization: Bearer"]],
-  ["AUTH-04 a scheme with a blank", ["Authorization: Bearer "]],
-  ["AUTH-04 two keys in one header", [`Authorization: Bearer ${testKey} ${testKey}`]],
-  ["AUTH-04 keys in a list", [`Authorization: Bearer ${testKey}, Bearer ${testKey}`]],
-  ["AUTH-04 quotes", [`Authorization: Bearer "${testKey}"`]],
-  ["AUTH-04 an empty header", ["Authorization:"]],
-  ["AUTH-04 bytes beyond ASCII", ["Authorization: Bearer \u00fc\u00fc\u00fc\u00fc"]],
-  ["AUTH-04 another header", [`X-Api-Key: ${testKey}`]],
-  ["AUTH-04 a header for proxies", [`Proxy-Authorization: Bearer ${testKey}`]],
-  ["AUTH-04 a cookie", [`Cookie: authorization=Bearer%20${testKey}`]],
-  ["AUTH-05 two headers", [`Authorization: Bearer ${testKey}`, "Authorization: Bearer other"]],
-  ["AUTH-05 twice the same", [`Authorization: Bearer ${testKey}`, `authorization: Bearer ${testKey}`]],
+/** The words for every key that is not accepted. */
+const notAccepted = "Incorrect API key provided.";
+export const noneSent = "Incorrect API key provided: none was sent.";
+export const keyInUrl =
+  "Incorrect API key provided: none was sent in the header Authorization. A key in the URL is not read.";
+const noBearer = "Incorrect API key provided: it was sent without the word Bearer in front of it.";
+const inHeader = (name: string): string =>
+  `Incorrect API key provided: none was sent in the header Authorization. The header ${name} is not read.`;
+const scheme = (name: string): string =>
+  `Incorrect API key provided: none was sent as a bearer token. The scheme ${name} is not supported.`;
+const malformed = "Incorrect API key provided: it has blanks, or letters beyond ASCII.";
+const several = "Incorrect API key provided: more than one was sent.";
+const empty = "Incorrect API key provided: none was sent after the word Bearer.";
+const basic = `Basic ${Buffer.from(`a:${testKey}`).toString("base64")}`;
+
+type BadAuthorization = readonly [title: string, lines: readonly string[], says: string];
+
+/** What may stand where a good key should: title, header lines, and how the message begins. KEY is a key of the server's own store. */
+export const badAuthorizations: readonly BadAuthorization[] = [
+  ["AUTH-01 AUTH-15 nothing", [], noneSent],
+  [
+    "AUTH-02 an unknown key",
+    ["Authorization: Bearer parley_0123456789ab.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"],
+    notAccepted,
+  ],
+  ["AUTH-02 a key of another service", ["Authorization: Bearer sk-0123456789abcdef0123456789abcdef"], notAccepted],
+  ["AUTH-02 a wrong secret under a known id", ["Authorization: Bearer WRONG"], notAccepted],
+  ["AUTH-02 the beginning of the key", [`Authorization: Bearer ${testKey.slice(0, -1)}`], notAccepted],
+  ["AUTH-02 more than the key", [`Authorization: Bearer ${testKey}x`], notAccepted],
+  ["AUTH-03 a disabled key", ["Authorization: Bearer DISABLED"], notAccepted],
+  ["AUTH-03 an expired key", ["Authorization: Bearer EXPIRED"], notAccepted],
+  ["AUTH-04 AUTH-15 another scheme", [`Authorization: ${basic}`], scheme("Basic")],
+  ["AUTH-04 AUTH-15 another scheme, in small letters", [`Authorization: token ${testKey}`], scheme("Token")],
+  ["AUTH-04 AUTH-15 a scheme that nobody knows", [`Authorization: ${testKey} ${testKey}`], noBearer],
+  ["AUTH-04 AUTH-15 a key without a scheme", [`Authorization: ${testKey}`], noBearer],
+  ["AUTH-04 AUTH-15 a key named like a scheme", ["Authorization: Basic"], noBearer],
+  ["AUTH-04 AUTH-15 a scheme without a key", ["Authorization: Bearer"], empty],
+  ["AUTH-04 AUTH-15 a scheme with a blank", ["Authorization: Bearer "], empty],
+  ["AUTH-04 AUTH-15 two keys in one header", [`Authorization: Bearer ${testKey} ${testKey}`], malformed],
+  ["AUTH-04 AUTH-15 keys in a list", [`Authorization: Bearer ${testKey}, Bearer ${testKey}`], malformed],
+  [
+    "AUTH-04 AUTH-15 the scheme twice",
+    [`Authorization: Bearer bearer ${testKey}`],
+    "Incorrect API key provided: the word Bearer was sent twice.",
+  ],
+  ["AUTH-04 quotes", [`Authorization: Bearer "${testKey}"`], notAccepted],
+  ["AUTH-04 AUTH-15 an empty header", ["Authorization:"], noneSent],
+  ["AUTH-04 AUTH-15 bytes beyond ASCII", ["Authorization: Bearer \u00fc\u00fc\u00fc\u00fc"], malformed],
+  ["AUTH-04 AUTH-15 the header of Anthropic", [`X-Api-Key: ${testKey}`], inHeader("x-api-key")],
+  ["AUTH-04 AUTH-15 the header of Azure", [`api-key: ${testKey}`], inHeader("api-key")],
+  ["AUTH-04 AUTH-15 the header of Google", [`x-goog-api-key: ${testKey}`], inHeader("x-goog-api-key")],
+  ["AUTH-04 AUTH-15 a header for proxies", [`Proxy-Authorization: Bearer ${testKey}`], inHeader("proxy-authorization")],
+  ["AUTH-04 a cookie", [`Cookie: authorization=Bearer%20${testKey}`], noneSent],
+  ["AUTH-05 AUTH-15 two headers", [`Authorization: Bearer ${testKey}`, "Authorization: Bearer other"], several],
+  ["AUTH-05 AUTH-15 twice the same", [`Authorization: Bearer ${testKey}`, `authorization: Bearer ${testKey}`], several],
 ];
 
-/** Sends a request with these lines as they are. AUTH-08 AUTH-09 AUTH-10 LIM-03: the answer is the one 401 of all. */
+/** Sends a request with these lines as they are. AUTH-08 AUTH-09 AUTH-10 LIM-03: the answer is a 401 in these words. */
 export async function assertUnauthorized(
   server: TestServer,
   requestLine: string,
   lines: readonly string[],
+  says: string,
   body = "",
 ): Promise<void> {
   const keys = await storedKeys(server);
@@ -43,15 +75,14 @@ export async function assertUnauthorized(
   expect(answer).toMatchObject({ status: 401, headers: { "www-authenticate": "Bearer" } });
   const { error } = JSON.parse(answer?.body ?? "") as { error: object };
   expect(error).toEqual({
-    message: "Incorrect API key provided. Send a valid key as: Authorization: Bearer <API_KEY>.",
+    message: `${says} Send one valid key in one header, as: Authorization: Bearer <API_KEY>.`,
     type: "invalid_request_error",
     param: null,
     code: "invalid_api_key",
   });
   const told = JSON.stringify(answer);
-  for (const part of sent.flatMap((line) => Array.from(line.matchAll(/[\w-]{12,}/g), String))) {
-    if (part !== "Authorization") expect(told).not.toContain(part);
-  }
+  for (const part of sent.flatMap((line) => Array.from(line.replace(/^[^:]*:/, "").matchAll(/[\w-]{12,}/g), String)))
+    expect(told).not.toContain(part);
 }
 
 async function storedKeys(server: TestServer): Promise<Readonly<Record<string, string>>> {

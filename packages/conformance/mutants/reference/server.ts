@@ -143,12 +143,20 @@ async function decide(
   }
   if (!key)
     return errorReply({
-      ...fault("invalid_api_key", null, "Incorrect API key provided. Send a valid one.", 401),
+      ...fault(
+        "invalid_api_key",
+        null,
+        `Incorrect API key provided${hasNoKey(head) ? ": none was sent" : ""}. ${howToSend}`,
+        401,
+      ),
       headers: { "www-authenticate": "Bearer" },
     });
   const reply = hasOddExpect ? oddExpect : await route(world, head, request, response, key);
   return reply && { ...reply, headers: { ...limitHeaders(key), ...reply.headers } };
 }
+
+const howToSend = "Send a valid one after the word Bearer.";
+const hasNoKey = ({ headers }: Head): boolean => !/^bearer \S/i.test(headers["authorization"] ?? "");
 
 const preflight = {
   "access-control-allow-origin": "*",

@@ -40,8 +40,9 @@ export const authAndModels: SeededBugs = {
   "scheme-case-matters": { acceptsKey: (isGood, head) => isGood && authorization(head).startsWith("Bearer ") },
   "challenge-missing": withHeaders((headers) => without(headers, (name) => name === "www-authenticate")),
   "wording-differs": unauthorized((message, head) =>
-    authorization(head) === "" ? "Incorrect API key provided: none." : message,
+    head.headers["expect"] === undefined ? message : "Incorrect API key provided: it is wrong.",
   ),
+  "missing-key-unsaid": unauthorized((message) => message.replace(": none was sent", "")),
   "wording-changed": unauthorized(() => "This key is wrong."),
   "key-echoed": unauthorized((message, head) => `${message} You sent ${authorization(head).slice(-6)}.`),
   "path-before-key": flagged("path-before-key"),

@@ -23,7 +23,7 @@ export interface KeyDeps {
  */
 export async function requireKey({ findCaller, runningKeys, keepPlace }: KeyDeps, exchange: Exchange): Promise<Caller> {
   const { req, record } = exchange;
-  const caller = await authenticate(req.rawHeaders, findCaller);
+  const caller = await authenticate(req, findCaller);
   keepPlace(req.socket);
   record.keyId = caller.keyId;
   exchange.onClose(runningKeys.add(caller.keyId, (reason) => exchange.end(reason)));

@@ -48,11 +48,11 @@ const checks: readonly Check[] = [
   },
   {
     clause: "AUTH-09",
-    how: "Compares the message of every 401 of the run.",
-    uses: fromKeys,
+    how: "Reads the message of every 401 of the run, and compares those to bearer tokens.",
+    uses: [...fromKeys, "a wrong key before its body", "Expect with a wrong key"],
     judge: (context) => {
       const answers = unauthorized(context);
-      const [first] = answers.map((answer) => textAt(answer.json, "/error/message"));
+      const [first] = answers.filter(sendsToken).map((answer) => textAt(answer.json, "/error/message"));
       for (const answer of answers) {
         const message = textAt(answer.json, "/error/message") ?? "";
         must(
@@ -61,9 +61,20 @@ const checks: readonly Check[] = [
           'a message that begins "Incorrect API key provided"',
           show(message),
         );
-        must(message === first, answer, show(first), show(message));
+        must(!sendsToken(answer) || message === first, answer, show(first), show(message));
       }
       return `${answers.length} answers: ${first}`;
+    },
+  },
+  {
+    clause: "AUTH-15",
+    how: "Compares the message for no Authorization with that for an unknown key.",
+    uses: fromKeys,
+    judge: (context) => {
+      const [none, unknown] = fromKeys.map((step) => textAt(context.answer(step).json, "/error/message") ?? "");
+      const isSaid = none !== unknown && none?.includes("Bearer") === true;
+      must(isSaid, context.answer("AUTH-01 no Authorization"), "that no key was sent, and how to send one", show(none));
+      return show(none);
     },
   },
   {
@@ -113,6 +124,14 @@ const checks: readonly Check[] = [
     },
   },
 ];
+
+/** Whether a request has one Authorization header with one bearer token. */
+function sendsToken({ exchange }: Answer): boolean {
+  const [value = "", ...others] = exchange.request.headers
+    .filter(([name]) => name.toLowerCase() === "authorization")
+    .map(([, text]) => text);
+  return others.length === 0 && /^bearer +[!-~]+$/i.test(value);
+}
 
 function piecesOf(key: string): string[] {
   return Array.from({ length: key.length - 6 }, (_, index) => key.slice(index + 3, index + 7)).filter(

@@ -4,8 +4,8 @@ import { useServer } from "../../../test/use-server.ts";
 
 const server = useServer();
 
-describe("AUTH-08 AUTH-09 AUTH-10 AUTH-14 the one 401, with", () => {
-  test.each(badAuthorizations)("%s", async (_title, lines) => {
-    await assertUnauthorized(server(), "GET /v1/models/vendor/model-1", lines);
+describe("AUTH-08 AUTH-09 AUTH-10 AUTH-14 a 401, with", () => {
+  test.each(badAuthorizations)("%s", async (_title, lines, says) => {
+    await assertUnauthorized(server(), "GET /v1/models/vendor/model-1", lines, says);
   });
 });
