@@ -7,13 +7,15 @@ import { askCaller } from "./retry-advice.ts";
 import { streamChunks } from "./stream-chunks.ts";
 import type { Body, Progress } from "./stream-chunks.ts";
 import type { AnswerMessage, ChatCompletionChunk } from "./types.ts";
+import { wholeMessage } from "./whole-message.ts";
 
 /** The chunks of an answer while it is written, and what they amount to. */
 export interface ChatStream extends AsyncGenerator<ChatCompletionChunk, void, undefined> {
   /**
-   * The message of the first choice, when the stream has ended: takes the chunks that no loop has taken. Its text may be
-   * truncated where the choice finished with `length`; `collect()` gives the finish reason, the usage and every choice.
-   * @throws {IncompleteStreamError} also when a loop has left the stream; what reading the stream throws
+   * The message of the first choice, when the stream has ended: takes the chunks that no loop has taken. `collect()` gives
+   * the finish reason, the usage and every choice, and also an answer that was cut.
+   * @throws {IncompleteAnswerError} when the answer was cut, withheld or refused; {IncompleteStreamError} also when a loop
+   *   has left the stream; what reading the stream throws
    */
   finalMessage(): Promise<AnswerMessage>;
   /** The text of that message; empty where it only calls tools. @throws as `finalMessage` */
@@ -51,6 +53,5 @@ export function openChatStream(operation: Operation<Body>, settings: Settings): 
 async function messageOf({ chunks, isWhole, answer }: Progress): Promise<AnswerMessage> {
   const facts = { retry: askCaller, requestId: answer?.requestId, chunks };
   if (!isWhole) throw new IncompleteStreamError("The stream was left or failed before its answer was whole.", facts);
-  const { choices } = await collect(chunks);
-  return choices[0]!.message; // collect() gives every choice, and at least one
+  return wholeMessage(await collect(chunks), facts);
 }

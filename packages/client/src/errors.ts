@@ -1,7 +1,7 @@
 import type { ErrorParams } from "./generated/retry-rules.ts";
 import type { RetryAdvice } from "./retry-advice.ts";
 import type { SchemaIssue } from "./standard-schema.ts";
-import type { ChatCompletionChunk, ChatMessage, ErrorCode, ErrorDetails } from "./types.ts";
+import type { ChatCompletionChunk, ChatMessage, CollectedCompletion, ErrorCode, ErrorDetails } from "./types.ts";
 
 /** What every error of this package carries. */
 export interface ErrorFacts {
@@ -94,7 +94,7 @@ export interface InvalidOutputFacts extends ErrorFacts {
 
 /** What the model wrote is not JSON, not complete, or refused by the schema that the caller gave. */
 export class InvalidOutputError extends ParleyError {
-  override readonly name = "InvalidOutputError";
+  override readonly name: "InvalidOutputError" | "IncompleteAnswerError" = "InvalidOutputError";
   readonly code = "invalid_output";
   /** What the model wrote. */
   declare readonly text: string;
@@ -103,6 +103,33 @@ export class InvalidOutputError extends ParleyError {
 
   // eslint-disable-next-line no-useless-constructor -- it asks for more than the one it calls
   constructor(message: string, facts: InvalidOutputFacts) {
+    super(message, facts);
+  }
+}
+
+/** What an {@link IncompleteAnswerError} carries besides. */
+export interface IncompleteAnswerFacts extends InvalidOutputFacts {
+  readonly completion: CollectedCompletion;
+  readonly finishReason: string | null;
+  readonly messages: readonly ChatMessage[];
+}
+
+/**
+ * The answer was cut (`length`), withheld (`content_filter`) or refused, or it has a tool call without an id or a name.
+ * `parse()`, `runTools()`, `finalMessage()` and `finalText()` throw it, since they do not show a finish reason. `create()`,
+ * `stream()` and `collect()` give such an answer as it is.
+ */
+export class IncompleteAnswerError extends InvalidOutputError {
+  override readonly name = "IncompleteAnswerError";
+  /** The partial answer with its usage; without usage where a stream was not asked for it. */
+  declare readonly completion: CollectedCompletion;
+  /** Why the first choice ended; null where the answer does not say. */
+  declare readonly finishReason: string | null;
+  /** Of `runTools()`: the conversation before this answer, with which a request can begin. Else empty. */
+  declare readonly messages: readonly ChatMessage[];
+
+  // eslint-disable-next-line no-useless-constructor -- it asks for more than the one it calls
+  constructor(message: string, facts: IncompleteAnswerFacts) {
     super(message, facts);
   }
 }

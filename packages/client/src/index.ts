@@ -11,10 +11,10 @@ export type { ToolRequest, ToolRun, ToolRunOptions } from "./run-tools.ts";
 export type { JsonSchema, SchemaIssue, StandardSchema } from "./standard-schema.ts";
 export type { ApiKey, CallOptions, ParleyOptions, ResponseInfo, SharedOptions } from "./options.ts";
 export { collect } from "./collect.ts";
-export type { CollectedCompletion } from "./collect.ts";
 export {
   APIError,
   ConnectionError,
+  IncompleteAnswerError,
   IncompleteStreamError,
   InvalidOutputError,
   MalformedResponseError,
@@ -32,6 +32,7 @@ export type {
   ChatMessage,
   Choice,
   ChunkChoice,
+  CollectedCompletion,
   CreateRequest,
   ErrorCode,
   ErrorDetails,

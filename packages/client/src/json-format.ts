@@ -1,10 +1,10 @@
-import { InvalidOutputError } from "./errors.ts";
 import type { Answer } from "./request.ts";
 import { readJson } from "./read-json.ts";
 import { askCaller } from "./retry-advice.ts";
 import { toJsonSchema } from "./standard-schema.ts";
 import type { JsonSchema, StandardSchema } from "./standard-schema.ts";
 import type { ChatCompletion, CreateRequest, ResponseFormat } from "./types.ts";
+import { wholeMessage } from "./whole-message.ts";
 
 export interface JsonFormatOptions<Output> {
   /** A name for the schema. 1 to 64 letters, digits, underscores and hyphens. */
@@ -39,16 +39,11 @@ export type ParseRequest<Output> = Omit<
 /** A completion, and what its content says. */
 export type ParsedCompletion<Output> = ChatCompletion & { readonly parsed: Output };
 
-/** @throws {InvalidOutputError} when the answer ended early, or the schema refuses it */
+/** @throws {IncompleteAnswerError} when the answer was cut or refused; {InvalidOutputError} when the schema refuses it */
 export async function parseAnswer<Output>(
   { data, response, requestId }: Answer<ChatCompletion>,
   format: JsonFormat<Output>,
 ): Promise<Answer<ParsedCompletion<Output>>> {
-  const [choice] = data.choices;
-  const text = choice?.message.content ?? "";
-  if (choice?.finish_reason !== "stop") {
-    const message = `The answer ended with "${choice?.finish_reason}", so its JSON is not complete.`;
-    throw new InvalidOutputError(message, { retry: askCaller, requestId, text, issues: [] });
-  }
-  return { data: { ...data, parsed: await format.parse(text, requestId) }, response, requestId };
+  const { content } = wholeMessage(data, { retry: askCaller, requestId });
+  return { data: { ...data, parsed: await format.parse(content ?? "", requestId) }, response, requestId };
 }

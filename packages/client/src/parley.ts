@@ -37,7 +37,8 @@ export interface Parley {
 
   /**
    * `create` with a {@link jsonFormat}: `parsed` of the completion is what the schema makes of the content.
-   * @throws {InvalidOutputError} the answer ended before its JSON did, or the schema refuses it; and what `create` throws
+   * @throws {IncompleteAnswerError} the answer was cut, withheld or refused; {InvalidOutputError} the schema refuses it;
+   *   and what `create` throws
    */
   readonly parse: <Output>(
     request: ParseRequest<Output>,
@@ -47,7 +48,8 @@ export interface Parley {
   /**
    * Asks, runs the tools that the model calls, one after the other, and asks again with their results, until an answer
    * calls none.
-   * @throws {TooManyRoundsError} the model still calls tools in the last round of `maxRounds`; what a tool throws, unless
+   * @throws {IncompleteAnswerError} an answer was cut, withheld or refused, and none of its calls was run;
+   *   {TooManyRoundsError} the model still calls tools in the last round of `maxRounds`; what a tool throws, unless
    *   `onToolError` is `tell`; and what `create` throws
    */
   readonly runTools: (request: ToolRequest, options?: ToolRunOptions) => Promise<ToolRun>;

@@ -1,8 +1,10 @@
+import type { AnswerPromise } from "./answer-promise.ts";
 import type { RunnableTool, ToolContext } from "./define-tool.ts";
 import { InvalidOutputError, TooManyRoundsError } from "./errors.ts";
 import type { CallOptions } from "./options.ts";
 import { askCaller } from "./retry-advice.ts";
 import type { AnswerMessage, ChatCompletion, ChatMessage, CreateRequest, ToolCall } from "./types.ts";
+import { wholeMessage } from "./whole-message.ts";
 
 /** What {@link Parley.runTools} takes. `tool_choice` counts in the first round; later ones leave the choice to the model. */
 export type ToolRequest = Omit<CreateRequest, "n" | "tools"> & { readonly tools: readonly RunnableTool[] };
@@ -29,9 +31,12 @@ export interface ToolRun {
   readonly completions: ChatCompletion[];
 }
 
-type Create = (request: CreateRequest, options: CallOptions) => Promise<ChatCompletion>;
+type Create = (request: CreateRequest, options: CallOptions) => AnswerPromise<ChatCompletion>;
 
-/** Asks, runs the calls one after the other, and asks again with their results, until an answer calls no tool. */
+/**
+ * Asks, runs the calls one after the other, and asks again with their results, until an answer calls no tool. No call of an
+ * answer that was cut is run.
+ */
 export async function runTools(create: Create, request: ToolRequest, options: ToolRunOptions): Promise<ToolRun> {
   const { maxRounds = 10, onToolError = "throw", onMessage, ...call } = options;
   const messages = [...request.messages];
@@ -42,9 +47,9 @@ export async function runTools(create: Create, request: ToolRequest, options: To
   };
   const asked: CreateRequest = { ...request, tools: [...request.tools], messages };
   for (;;) {
-    const completion = await create(asked, call);
+    const { data: completion, requestId } = await create(asked, call).withResponse();
     completions.push(completion);
-    const message = completion.choices[0]!.message; // an answer has at least one choice
+    const message = wholeMessage(completion, { retry: askCaller, requestId, messages });
     add(message);
     if (!message.tool_calls?.length) return { message, messages, completions };
     if (completions.length >= maxRounds) {

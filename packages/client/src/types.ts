@@ -7,6 +7,8 @@ type Schemas = components["schemas"];
 export type AnswerMessage = Schemas["AnswerMessage"];
 export type ChatMessage = Schemas["ChatMessage"];
 export type ChatCompletion = Schemas["ChatCompletion"];
+/** A {@link ChatCompletion} made of chunks. `usage` is there only if `stream_options.include_usage` asked for it. */
+export type CollectedCompletion = Omit<ChatCompletion, "usage"> & Partial<Pick<ChatCompletion, "usage">>;
 export type ChatCompletionChunk = Schemas["ChatCompletionChunk"];
 export type Choice = Schemas["Choice"];
 export type ChunkChoice = Schemas["ChunkChoice"];
@@ -18,6 +20,7 @@ export type Model = Schemas["Model"];
 export type ResponseFormat = Schemas["ResponseFormat"];
 export type Tool = Schemas["Tool"];
 export type ToolCall = Schemas["ToolCall"];
+export type ToolCallDelta = Schemas["ToolCallDelta"];
 export type TokenLogprob = Schemas["TokenLogprob"];
 export type Usage = Schemas["Usage"];
 

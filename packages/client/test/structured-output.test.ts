@@ -61,8 +61,9 @@ describe("parse()", () => {
     const error = await errorOf(parley.parse({ ...playing("truncated"), response_format }));
     expect(error).toBeInstanceOf(InvalidOutputError);
     expect(error).toMatchObject({
+      name: "IncompleteAnswerError",
       code: "invalid_output",
-      message: 'The answer ended with "length", so its JSON is not complete.',
+      message: 'The answer ended with "length", in its text.',
       text: '{"risk":',
       requestId: expect.stringMatching(/^req_/),
       issues: [],
