@@ -14,6 +14,7 @@ const guides = [
   "errors",
   "generators",
   "mock-and-collections",
+  "schemathesis",
   "scripted-engine",
 ];
 
@@ -60,7 +61,7 @@ const footer = '<p><a href="/docs/guides">All guides</a> · <a href="/docs">Refe
 const markdown = new Marked({
   renderer: {
     codespan({ text }) {
-      return /^\/[\w.-]+\.(json|yaml|http)$/.test(text) ? `<a href="${text}"><code>${text}</code></a>` : false;
+      return /^\/[\w.-]+\.(json|yaml|http|toml)$/.test(text) ? `<a href="${text}"><code>${text}</code></a>` : false;
     },
     link({ href, tokens }) {
       const text = this.parser.parseInline(tokens);

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { Document } from "../openapi/checks/document.ts";
 import { contractFolder } from "../openapi/checks/redocly.ts";
 import { contractFiles } from "../openapi/variants/index.ts";
@@ -13,6 +14,7 @@ export async function offeredFiles(contract: Document): Promise<Map<string, stri
   return new Map([
     ...(await contractFiles(contract)),
     [workflows, await readFile(`${contractFolder}${workflows}`, "utf8")],
+    ["schemathesis.toml", await readFile(join(import.meta.dirname, "schemathesis.toml"), "utf8")],
     ["parley.http", httpFile(calls)],
     ["parley.postman_collection.json", postmanCollection(calls)],
   ]);

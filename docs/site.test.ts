@@ -44,6 +44,7 @@ describe("over HTTP", () => {
     ["/streams.json", "application/json"],
     ["/workflows.arazzo.yaml", "application/yaml"],
     ["/parley.http", "text/plain"],
+    ["/schemathesis.toml", "text/plain"],
     ["/parley.postman_collection.json", "application/json"],
   ])("%s is served without a key", async (path, type) => {
     const response = await fetch(`${server.origin}${path}`);

@@ -15,7 +15,7 @@ const serveOffered = (folder: string): RequestHandler =>
   express.static(folder, {
     setHeaders: (res, path) => {
       if (path.endsWith(".yaml")) res.setHeader("content-type", "application/yaml; charset=utf-8");
-      if (path.endsWith(".http")) res.setHeader("content-type", "text/plain; charset=utf-8");
+      if (path.endsWith(".http") || path.endsWith(".toml")) res.setHeader("content-type", "text/plain; charset=utf-8");
     },
   });
 
