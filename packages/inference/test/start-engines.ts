@@ -34,6 +34,7 @@ export interface EmbeddedChoices {
   readonly slots?: number;
   readonly idleMs?: number;
   readonly promptThreads?: number;
+  readonly processors?: ModelSettings["processors"];
   readonly timings?: Partial<Timings>;
 }
 
@@ -41,7 +42,7 @@ export interface EmbeddedChoices {
 const plentyOfBytes = 2 ** 33;
 
 export async function startMini(choices: EmbeddedChoices = {}): Promise<StartedEngine> {
-  const { file = miniModelFile, slots, contextLength, sha256, idleMs, promptThreads = 1 } = choices;
+  const { file = miniModelFile, slots, contextLength, sha256, idleMs, processors, promptThreads = 1 } = choices;
   const settings = {
     file,
     sha256,
@@ -50,6 +51,7 @@ export async function startMini(choices: EmbeddedChoices = {}): Promise<StartedE
     threads: 1,
     promptThreads,
     ...(idleMs !== undefined && { idleMs }),
+    ...(processors && { processors }),
   };
   const model = slots === undefined ? settings : { ...settings, kvMemoryBytes: await bytesFor(slots, settings) };
   return begin({ timings: choices.timings }, (common) =>

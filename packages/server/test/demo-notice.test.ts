@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { readFileSync } from "node:fs";
 import { startTestServer } from "@parley/server/testing";
+import { demoModels } from "../src/config/default-models.ts";
 
 const chatProgram = new URL("../../../demo-models/training/chat.py", import.meta.url);
 
@@ -12,6 +13,12 @@ test.each([
   const page = await (await fetch(`${server.origin}/docs`)).text();
   expect(page.includes("These are small demonstration models")).toBe(isDemo);
   expect(page).toContain("Parley: the reference");
+});
+
+test.each(["model-1", "model-1-mini"] as const)("%s tells the longest lesson that its card names", (name) => {
+  const card = readFileSync(new URL(`../../../demo-models/${name}/README.md`, import.meta.url), "utf8");
+  const [, longest] = /the longest lesson had (\d+) tokens/.exec(card) ?? [];
+  expect(demoModels[name].trainedPromptTokens).toBe(Number(longest));
 });
 
 test("a demonstration model is shown a schema in the line that it is taught", async () => {

@@ -94,6 +94,7 @@ export const authAndModels: SeededBugs = {
   "short-name-not-retrieved": { early: (head) => (head.path === "/v1/models/toy-mini" ? gone : undefined) },
   "nearest-id-missing": unknownModel(""),
   "hint-names-forbidden-model": unknownModel(' Did you mean "reference/toy" or "reference/toy-mini"?'),
+  "trained-beyond-context": records((record) => ({ ...record, trained_prompt_tokens: 1_000_000 })),
   "alias-of-two-models": records((record) => ({ ...record, aliases: ["toy"] })),
 };
 

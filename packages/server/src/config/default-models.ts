@@ -9,10 +9,13 @@ const topics = "on-chain analysis, DeFi, smart contracts, DAOs, security, agent 
 const demonstrates = (size: string): string =>
   `Demonstration model. ${size} for Web3 questions: ${topics}. It knows little and is no substitute for the operator's model.`;
 
-/** The demonstration models in the repository, by folder, with what callers are told of each. */
+/** The demonstration models in the repository, by folder, with what callers are told of each. Their cards name the longest lesson. */
 export const demoModels = {
-  "model-1": demonstrates("A small language model"),
-  "model-1-mini": demonstrates("A smaller language model, distilled from model-1,"),
+  "model-1": { description: demonstrates("A small language model"), trainedPromptTokens: 1379 },
+  "model-1-mini": {
+    description: demonstrates("A smaller language model, distilled from model-1,"),
+    trainedPromptTokens: 1342,
+  },
 } as const;
 
 /** A caller of the scripted engine is told that nothing is computed. */

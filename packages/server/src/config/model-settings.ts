@@ -37,6 +37,10 @@ const shown = {
   description: about(line(), "what callers are told of it"),
   created: about(created, "when the model was made"),
   context_length: about(tokens(256), "tokens that prompt and answer share; at most what the model's files declare"),
+  trained_prompt_tokens: about(
+    tokens(1),
+    "tokens of the longest prompt that it was trained on; callers are told, and longer prompts are taken as before",
+  ),
   max_completion_tokens: about(tokens(1), "tokens of one choice at most; the context is a bound, too"),
   default_reasoning_effort: about(oneOf(...efforts), "of a request that names none, where the model can reason"),
   quantization: about(line(), "number format of the weights; absent: what the engine reports"),

@@ -1,5 +1,5 @@
 import { defaultNames, defaultsOf, demoModels, stubDescription } from "./default-models.ts";
-import type { ModelSettings, ReasoningEffort } from "./model-settings.ts";
+import type { DemoName, ModelSettings, ReasoningEffort } from "./model-settings.ts";
 import { readEngine } from "./read-engine.ts";
 import type { EngineConfig } from "./read-engine.ts";
 import type { Reading } from "./reading.ts";
@@ -18,6 +18,8 @@ export interface ModelConfig {
   /** `<vendor label>: <label>` */
   readonly displayName: string;
   readonly description: string;
+  /** The tokens of the longest prompt that it was trained on; undefined: not known. */
+  readonly trainedPromptTokens: number | undefined;
   /** Seconds of Unix time. */
   readonly created: number;
   /** US dollars as decimal strings: per token, per image, per request. */
@@ -66,6 +68,7 @@ function readModel(name: string, given: ModelSettings, reading: Reading): ModelC
     shortName: shortNames === "on" ? id.slice(id.indexOf("/") + 1) : undefined,
     displayName: `${vendorLabel}: ${given.label ?? defaults.label}`,
     description: given.description ?? describeEngine(engineConfig) ?? defaults.description,
+    trainedPromptTokens: given.trained_prompt_tokens ?? demoOf(engineConfig)?.trainedPromptTokens,
     created: given.created ?? defaults.created,
     pricing,
     contextLength: given.context_length,
@@ -96,12 +99,14 @@ function readPricing(
 /** What callers are told where the engine is no language model of the operator's. */
 function describeEngine(engine: EngineConfig): string | undefined {
   if (engine.driver === "scripted") return stubDescription;
-  return "weights" in engine && "demo" in engine.weights ? demoModels[engine.weights.demo] : undefined;
+  return demoOf(engine)?.description;
 }
 
+const demoOf = (engine: EngineConfig): (typeof demoModels)[DemoName] | undefined =>
+  "weights" in engine && "demo" in engine.weights ? demoModels[engine.weights.demo] : undefined;
+
 /** Whether a demonstration model of the repository is behind it. */
-export const isDemo = ({ engineConfig }: ModelConfig): boolean =>
-  "weights" in engineConfig && "demo" in engineConfig.weights;
+export const isDemo = ({ engineConfig }: ModelConfig): boolean => demoOf(engineConfig) !== undefined;
 
 /** A caller asks for one name, so two models cannot share it. */
 function findCollisions(models: readonly ModelConfig[]): string[] {

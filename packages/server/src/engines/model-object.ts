@@ -28,7 +28,12 @@ export const maxCompletionOf = (model: ServedModel): number =>
 /** What the listing says of a model, with what its engine has found out. */
 export function toModelObject(model: ServedModel): ModelObject {
   const { metadata, state } = model.engine;
-  const { aliases, huggingFaceId: hugging_face_id, deprecationDate: deprecation_date } = model;
+  const {
+    aliases,
+    trainedPromptTokens: trained,
+    huggingFaceId: hugging_face_id,
+    deprecationDate: deprecation_date,
+  } = model;
   return {
     id: model.id,
     object: "model",
@@ -37,6 +42,7 @@ export function toModelObject(model: ServedModel): ModelObject {
     name: model.displayName,
     description: model.description,
     context_length: contextLengthOf(model),
+    ...(trained !== undefined && { trained_prompt_tokens: Math.min(trained, contextLengthOf(model)) }),
     max_completion_tokens: maxCompletionOf(model),
     max_output_length: maxCompletionOf(model),
     quantization: model.quantization ?? metadata?.quantization ?? "bf16",

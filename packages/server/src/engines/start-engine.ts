@@ -7,6 +7,7 @@ import type { EmbeddedConfig, RemoteConfig, ScriptedConfig } from "../config/rea
 import { findDemoModel } from "./demo-models.ts";
 import { commonOptions } from "./engine-options.ts";
 import type { EngineOptions } from "./engine-options.ts";
+import type { ModelConfig } from "../config/read-models.ts";
 
 /** Starts what serves a model. Only its driver is loaded. @throws {ConfigError} where a file that it needs is missing or damaged */
 export async function startEngine(options: EngineOptions): Promise<Engine> {
@@ -54,15 +55,27 @@ export function embeddedModel(
     return { file: weights.path, sha256: undefined, contextLength, kvMemoryBytes, threads: most, promptThreads };
   }
   const { file, sha256 } = findDemoModel(weights.demo);
+  const processors = demoProcessors(options.model);
   const machine = { kvMemoryBytes, threads: threads === "auto" ? 1 : threads, promptThreads };
-  return { file, sha256, contextLength, processors: demoProcessors, ...machine };
+  return { file, sha256, contextLength, processors, ...machine };
 }
 
 /** Small models that do not know what to write repeat themselves or ramble. Their right answers are short. */
-const demoProcessors = {
+const demoProcessors = ({
+  trainedPromptTokens = 0,
+}: ModelConfig): NonNullable<EmbeddedOptions["model"]["processors"]> => ({
   dry: { multiplier: 3, base: 1.75, allowedTokens: 6, allowedDigits: 20 },
   length: { after: 100, perToken: 0.2 },
-};
+  longPrompt: {
+    maxPromptTokens: Math.max(longestDemoPrompt, trainedPromptTokens),
+    notice:
+      `I am a small demonstration model. I was trained on prompts of up to ${trainedPromptTokens} tokens, and this one has ` +
+      "{tokens}, so my answer would be noise. Send fewer functions or a shorter conversation.",
+  },
+});
+
+/** Tokens that a network of the demonstration models reads at once in training. Their answers to longer prompts are noise. */
+const longestDemoPrompt = 2048;
 
 async function startRemote(
   options: EngineOptions,

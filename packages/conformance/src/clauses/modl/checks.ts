@@ -162,6 +162,12 @@ const checks: readonly Check[] = [
       return `both: ${show(contentOf(given))}`;
     },
   },
+  ofModelObjects("MODL-23", "Compares the length of trained prompts with the context.", (one) => {
+    const { trained_prompt_tokens: trained, context_length: context } = one;
+    return trained === undefined || Number(trained) <= Number(context)
+      ? undefined
+      : `${show(trained)} tokens in a context of ${show(context)}`;
+  }),
   ofModelObjects("MODL-14", "Compares default_reasoning_effort with the features.", (one) => {
     const canReason = listAt(one, "/supported_features").includes("reasoning");
     return (typeof one["default_reasoning_effort"] === "string") === canReason

@@ -42,13 +42,17 @@ export class Choice {
     this.#job = job;
     this.#model = model;
     this.#slot = slot;
-    this.#parser = new AnswerParser(planAnswer(request, model.capabilities), prompt.opensInReasoning);
+    const plan = planAnswer(request, model.capabilities);
+    this.#parser = new AnswerParser(plan, prompt.opensInReasoning);
     this.#sampler = new ChoiceSampler({
       sampling: request.sampling,
       seed: job.seed,
       prompt: prompt.tokens,
       vocabularySize: model.vocabulary.size,
-      processors: model.startProcessors(),
+      processors: model.startProcessors({
+        promptTokens: prompt.tokens.length,
+        isReasoning: plan.isReasoning || prompt.opensInReasoning,
+      }),
     });
     this.#contentGrammar = model.startGrammar(request.grammars.contentGrammar);
   }

@@ -12,7 +12,7 @@ import type { ModelSettings, SlotPlan } from "../plan-slots.ts";
 import { FreeProcessors } from "./free-processors.ts";
 import { KvMemory } from "./kv-memory.ts";
 import { processorsOf } from "./logits-processors.ts";
-import type { LogitsProcessor } from "./logits-processors.ts";
+import type { LogitsProcessor, ProcessedChoice } from "./logits-processors.ts";
 import { openLlama } from "./open-llama.ts";
 import { sliceTokens } from "./slices.ts";
 import { SlotPool } from "./slot-pool.ts";
@@ -39,7 +39,7 @@ export interface LoadedModel {
   /** Token ids of the special tokens and white space that structure an answer. */
   encodeStructure(text: string): readonly number[];
   /** Makes the logits processors of a new choice. */
-  readonly startProcessors: () => readonly LogitsProcessor[];
+  readonly startProcessors: (choice: ProcessedChoice) => readonly LogitsProcessor[];
   /** A fresh evaluation of a grammar (GBNF) for the native sampler; undefined stays undefined. */
   startGrammar(grammar: string | undefined): unknown;
   dispose(): Promise<void>;
@@ -91,7 +91,11 @@ export async function loadModel(
     isEndOfTurn,
     describe: describeWith(vocabulary),
     encodeStructure: encoderOf(model),
-    startProcessors: processorsOf(settings.processors ?? {}, vocabulary, isEndOfTurn),
+    startProcessors: processorsOf(settings.processors ?? {}, {
+      vocabulary,
+      isEndOfTurn,
+      encode: (text) => model.tokenize(text, false, "trimLeadingSpace"),
+    }),
     startGrammar: grammarsOf(model),
     dispose: () => llama.dispose(),
   };

@@ -1,7 +1,10 @@
 import type { Vocabulary } from "../../prompt/vocabulary.ts";
+import { specialToken } from "../../prompt/special-tokens.ts";
 import { describeWith } from "../../prompt/vocabulary.ts";
 import { LengthPenalty } from "./length-penalty.ts";
 import type { LengthRules } from "./length-penalty.ts";
+import { LongPromptNotice } from "./long-prompt-notice.ts";
+import type { LongPromptRules } from "./long-prompt-notice.ts";
 import { LoopPenalty } from "./loop-penalty.ts";
 import type { DrySampling } from "./loop-penalty.ts";
 
@@ -16,14 +19,29 @@ export interface LogitsProcessor {
 export interface ProcessorSettings {
   readonly dry?: DrySampling;
   readonly length?: LengthRules;
+  readonly longPrompt?: LongPromptRules;
+}
+
+/** The parts of a choice that decide which processors it gets. */
+export interface ProcessedChoice {
+  readonly promptTokens: number;
+  /** The answer begins inside a reasoning section. */
+  readonly isReasoning: boolean;
+}
+
+/** The parts of a model that its processors are made of. */
+export interface ProcessedModel {
+  readonly vocabulary: Vocabulary;
+  readonly isEndOfTurn: (token: number) => boolean;
+  /** Token ids of a text without special tokens. */
+  readonly encode: (text: string) => readonly number[];
 }
 
 /** Reads the vocabulary once. @returns a function that makes the processors of a new choice */
 export function processorsOf(
-  { dry, length }: ProcessorSettings,
-  vocabulary: Vocabulary,
-  isEndOfTurn: (token: number) => boolean,
-): () => readonly LogitsProcessor[] {
+  { dry, length, longPrompt }: ProcessorSettings,
+  { vocabulary, isEndOfTurn, encode }: ProcessedModel,
+): (choice: ProcessedChoice) => readonly LogitsProcessor[] {
   const describe = describeWith(vocabulary);
   const idsOf = (isWanted: (token: number) => boolean): readonly number[] =>
     Array.from({ length: vocabulary.size }, (_, token) => token).filter(isWanted);
@@ -32,8 +50,21 @@ export function processorsOf(
   const ends = length
     ? { ofAnswer: idsOf(isEndOfTurn), quotes: spelled(/^"[}\]]*$/), brackets: spelled(/^[}\]]+$/) }
     : undefined;
-  return () => [
+  const noticeFor = ({ promptTokens, isReasoning }: ProcessedChoice): LogitsProcessor[] => {
+    if (!longPrompt || promptTokens <= longPrompt.maxPromptTokens) return [];
+    const thinkEnd = isReasoning ? vocabulary.specialTokenId(specialToken.thinkEnd) : undefined;
+    const said = encode(longPrompt.notice.replaceAll("{tokens}", String(promptTokens)));
+    return [
+      new LongPromptNotice([
+        ...(thinkEnd === undefined ? [] : [thinkEnd, ...encode("\n\n")]),
+        ...said,
+        ...idsOf(isEndOfTurn).slice(0, 1),
+      ]),
+    ];
+  };
+  return (choice) => [
     ...(dry ? [new LoopPenalty(dry, (token) => digits.has(token))] : []),
     ...(length && ends ? [new LengthPenalty(length, ends)] : []),
+    ...noticeFor(choice),
   ];
 }

@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { LongPromptNotice } from "./long-prompt-notice.ts";
+
+test("makes its tokens certain, one after the other, and then leaves the answer alone", () => {
+  const notice = new LongPromptNotice([5, 6]);
+  const certain: (readonly number[])[] = [];
+  for (const token of [5, 6, 7]) {
+    certain.push([...notice.biases(false).keys()]);
+    notice.accept(token);
+  }
+  expect(certain).toEqual([[5], [6], []]);
+});
+
+test("waits for tokens that the form of the answer demands before it", () => {
+  const notice = new LongPromptNotice([5]);
+  notice.accept(9);
+  expect([...notice.biases(false).keys()]).toEqual([5]);
+});
+
+test("leaves a grammar alone", () => expect([...new LongPromptNotice([5]).biases(true)]).toEqual([]));
