@@ -1,0 +1,12 @@
+import { request } from "undici";
+import { each, messages, model } from "./shared.mjs";
+import { say as sayEvents } from "./events.mjs";
+
+await each(async (url, say) => {
+  const { body } = await request(`${url}/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ model, messages, stream: true }),
+  });
+  for await (const bytes of body) await sayEvents(bytes, say);
+});
