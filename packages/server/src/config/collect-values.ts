@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parse } from "yaml";
 import { secretNames } from "./config-schema.ts";
+import { explainWrapping, isServiceLink } from "./explain-environment.ts";
 import { defaultNames, modelShortcuts } from "./default-models.ts";
 import { fromText } from "./setting.ts";
 import type { Setting } from "./setting.ts";
@@ -44,6 +45,11 @@ export function collectValues(sources: ConfigSources, faults: string[]): Given {
     const given = outside ?? inFile;
     origins.set(row.env, given?.origin ?? (isGivenAt(document, path) ? "parley.yaml" : "default"));
     if (!given) continue;
+    const wrapping = explainWrapping(given.text);
+    if (wrapping !== undefined) {
+      faults.push(`${given.label} ${wrapping}`);
+      continue;
+    }
     if (put(document, path, fromText(row, given.text))) labels.set(path.join("."), given.label);
     else faults.push(`${given.label} is about ${path.slice(0, 2).join(".")}, which parley.yaml does not list`);
   }
@@ -58,7 +64,9 @@ function findOutside(
   if (flag !== undefined && flagText !== undefined) return { text: flagText, label: flag, origin: "flag" };
   const text = sources.env[env];
   // An empty variable is how many tools say "not set".
-  return text === undefined || text === "" ? undefined : { text, label: env, origin: "environment" };
+  return text === undefined || text === "" || isServiceLink(env, text)
+    ? undefined
+    : { text, label: env, origin: "environment" };
 }
 
 /** A secret may stand in a file of its own: `PARLEY_API_KEY_FILE` names that of `PARLEY_API_KEY`. */

@@ -1,14 +1,16 @@
-import { closestMatch } from "leven";
 import type { z } from "zod";
 import type { Given } from "./collect-values.ts";
 import { secretNames, settingsBelow } from "./config-schema.ts";
+import { suggest } from "./suggest.ts";
 
 /** What is wrong with a value, a sentence for each fault: where it was given, and what to write instead. */
 export function explainIssue(issue: z.core.$ZodIssue, given: Given): string[] {
   const { path } = issue;
   if (issue.code === "unrecognized_keys") {
     const known = settingsBelow(path);
-    return issue.keys.map((key) => `parley.yaml: ${pathText([...path, key])} is not a setting${suggest(key, known)}`);
+    return issue.keys.map(
+      (key) => `parley.yaml: ${pathText([...path, key])} is not a setting${didYouMean(key, known)}`,
+    );
   }
   if (issue.code === "invalid_key")
     return [`parley.yaml: the name ${pathText(path)} must be ${issue.issues[0]?.message}`];
@@ -16,9 +18,8 @@ export function explainIssue(issue: z.core.$ZodIssue, given: Given): string[] {
   return [`${labelOf(path, given)} must be ${issue.message}, not ${shown}`];
 }
 
-function suggest(key: string, known: readonly string[]): string {
-  const most = Math.max(2, Math.ceil(key.length / 3));
-  const meant = closestMatch(key, [...known], { maxDistance: most });
+function didYouMean(key: string, known: readonly string[]): string {
+  const meant = suggest(key, known);
   return meant === undefined ? "" : `: did you mean ${meant}?`;
 }
 

@@ -2,6 +2,7 @@ import { collectValues } from "./collect-values.ts";
 import type { ConfigSources, Document, Given, Origin } from "./collect-values.ts";
 import { ConfigError } from "./config-error.ts";
 import { documentSchema } from "./config-schema.ts";
+import { findForeignVariables } from "./explain-environment.ts";
 import { explainIssue } from "./explain-issue.ts";
 import { readModels } from "./read-models.ts";
 import type { ModelConfig, ModelsGiven } from "./read-models.ts";
@@ -28,6 +29,7 @@ export function readConfig(sources: ConfigSources, needsCredentials = true): Rea
   const given = collectValues(sources, faults);
   const { models: named, ...values } = parse(given, faults);
   const settings = toSettings(values);
+  faults.push(...findForeignVariables(sources.env, variablesOf(named)));
   const models = readModels(named, { settings, env: needsCredentials ? sources.env : undefined, faults });
   if (faults.length > 0) throw new ConfigError(faults);
   return { config: Object.freeze({ ...settings, models }), origins: toOrigins(given) };
@@ -61,6 +63,10 @@ function parse(given: Given, faults: string[]): Values {
   const sound: Document = Object.fromEntries(Object.entries(given.document).filter(([key]) => !wrong.has(key)));
   return documentSchema.parse(sound, uncompiled);
 }
+
+/** Variables whose names the file gives: those with the tokens of upstreams. */
+const variablesOf = (models: ModelsGiven = {}): ReadonlySet<string> =>
+  new Set(Object.values(models).flatMap((given) => given?.remote?.api_key_env ?? []));
 
 /** By their names in the program. */
 function toSettings(values: Values): Settings {

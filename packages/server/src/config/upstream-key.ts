@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { explainWrapping } from "./explain-environment.ts";
 import type { Reading } from "./reading.ts";
 import type { RemoteSettings } from "./remote-settings.ts";
 import { bearer } from "./value-kinds.ts";
@@ -11,8 +12,13 @@ export function readUpstreamKey(remote: RemoteSettings, place: string, reading: 
     reading.faults.push(`${place} must have api_key_env or api_key_file, not both`);
   } else if (reading.env) {
     const token = file === undefined ? reading.env[variable ?? ""] : readToken(file);
-    if (bearer().safeParse(token).success) return token;
+    const wrapping = explainWrapping(token ?? "");
+    if (wrapping === undefined && bearer().safeParse(token).success) return token;
     const source = file === undefined ? `api_key_env: the variable ${variable}` : `api_key_file: the file ${file}`;
+    if (wrapping !== undefined) {
+      reading.faults.push(`${place}.${source} ${wrapping}`);
+      return undefined;
+    }
     reading.faults.push(`${place}.${source} must hold a token, printable characters without blanks`);
   }
   return undefined;

@@ -1,0 +1,70 @@
+import { secretNames } from "./config-schema.ts";
+import { modelShortcuts } from "./default-models.ts";
+import { settingNames, settings } from "./settings.ts";
+import { suggest } from "./suggest.ts";
+
+/** The names of all settings as variables, with those of files that hold secrets. */
+const known: ReadonlySet<string> = new Set([
+  ...settingNames.map((name) => settings[name].env),
+  ...Array.from(secretNames, (name) => `${name}_FILE`),
+  ...modelShortcuts.map(({ env }) => env),
+]);
+
+/** Variables of Parley's other programs: clients and examples, the pipeline, and the tests. They may stand beside those of the server. */
+const ofOtherPrograms = /^PARLEY_(?:URL|KEY|REPORT|MUTANTS|CHROMIUM|NODE_\d+|IMAGE_[A-Z0-9_]+|TEST_[A-Z0-9_]+)$/;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Finds variables that look like settings and are none: a misspelt name, or one that Kubernetes has added.
+ * @param named variables that the configuration itself names, such as that of an upstream's token
+ * @returns a sentence for each fault
+ */
+export function findForeignVariables(env: Environment, named: ReadonlySet<string>): string[] {
+  const ours = Object.entries(env).filter(([name, value]) => /^parley_/i.test(name) && value !== undefined);
+  const links = ours.filter(([name, value]) => isServiceLink(name, value)).map(([name]) => name);
+  const unknown = ours
+    .map(([name]) => name)
+    .filter((name) => !known.has(name) && !named.has(name) && !ofOtherPrograms.test(name) && !links.includes(name));
+  return [...explainLinks(links), ...unknown.map(explainUnknown)];
+}
+
+/**
+ * Whether Kubernetes (or Docker's `--link`) has added this variable for a service whose name begins with `parley`. One of
+ * them, such as `PARLEY_METRICS_PORT` for a service `parley-metrics`, may have the name of a setting.
+ */
+export const isServiceLink = (name: string, value: string | undefined): boolean =>
+  /^PARLEY_(?:\w+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)$/.test(
+    name,
+  ) ||
+  (/^PARLEY_(?:\w+_)?PORT$/.test(name) && /^(?:tcp|udp|sctp):\/\//.test(value ?? ""));
+
+function explainLinks(names: readonly string[]): string[] {
+  if (names.length === 0) return [];
+  const shown = names.toSorted().slice(0, 3).join(", ");
+  const more = names.length > 3 ? ` and ${names.length - 3} more` : "";
+  return [
+    `${shown}${more}: Kubernetes adds such variables for a Service whose name begins with "parley". Set "enableServiceLinks: false" in the spec of the pod, or give the Service another name`,
+  ];
+}
+
+/** Names are compared without what all of them have in common. */
+function explainUnknown(name: string): string {
+  const short = (variable: string): string => variable.toUpperCase().replace(/^PARLEY_/, "");
+  const byShortName = new Map(Array.from(known, (variable) => [short(variable), variable]));
+  const meant = suggest(short(name), [...byShortName.keys()]);
+  const hint = meant === undefined ? "" : `: did you mean ${byShortName.get(meant)}?`;
+  return `${name} is not a setting${hint}`;
+}
+
+/** A value that a file of variables has left in a form that nobody meant. Undefined: it is as it should be. */
+export function explainWrapping(text: string): string | undefined {
+  if (/^(["'])(?:(?!\1).)*\1$/s.test(text)) {
+    return 'has quotation marks around its value: leave them out, because "docker run --env-file" and the like make them a part of it';
+  }
+  if (/[\r\n]$/.test(text)) {
+    return "ends with a line end, as a file with the line ends of Windows leaves it: remove it";
+  }
+  if (/^\s|\s$/.test(text)) return "begins or ends with a blank: remove it";
+  return undefined;
+}
