@@ -78,7 +78,7 @@ export class Listener implements AsyncDisposable {
       headersTimeout: headTimeoutMs,
       // Bodies that are read have a deadline of their own: this one ends those that nobody reads.
       requestTimeout: headTimeoutMs + bodyTimeoutMs + 5000,
-      keepAliveTimeout: 65_000, // longer than the usual load balancer's 60 s
+      keepAliveTimeout: config.connectionIdleMs,
       connectionsCheckingInterval: Math.max(50, Math.min(1000, headTimeoutMs / 2)),
     });
     server.maxHeadersCount = mostFieldsRead;
@@ -91,8 +91,12 @@ export class Listener implements AsyncDisposable {
   }
 
   /** @throws {ListenError} */
-  static async openMetrics(host: string, port: number, { slowReaderMs }: Config): Promise<Listener> {
-    const server = createServer();
+  static async openMetrics(
+    host: string,
+    port: number,
+    { slowReaderMs, connectionIdleMs: keepAliveTimeout }: Config,
+  ): Promise<Listener> {
+    const server = createServer({ keepAliveTimeout });
     await listen(server, host, port, "PARLEY_METRICS_PORT");
     const bounds = { ofAll: maxMetricsSockets, ofAddress: maxMetricsSockets, isProxy: () => false };
     return new Listener(server, { host, slowReaderMs, bounds, onRefused: () => undefined });

@@ -131,12 +131,17 @@ export const settings = {
   firstEventMs: setting(
     "PARLEY_FIRST_EVENT_SECONDS",
     seconds(600).prefault(10),
-    "silence of an engine after which a stream's status line is sent without it",
+    "silence of an engine after which a stream's status line is sent without it, and the first comment",
   ),
   keepAliveMs: setting(
     "PARLEY_KEEP_ALIVE_SECONDS",
     seconds(3600).prefault(15),
     "silence of a stream after which a comment is sent",
+  ),
+  connectionIdleMs: setting(
+    "PARLEY_CONNECTION_IDLE_SECONDS",
+    seconds(86_400).prefault(620),
+    "time for which a connection without a request is kept; it has to be longer than that of the proxy in front",
   ),
   slowReaderMs: setting(
     "PARLEY_SLOW_READER_SECONDS",

@@ -48,9 +48,9 @@ export class EventSink implements Disposable {
     this.#keepAliveTimer = setTimeout(this.#keepAlive, keepAliveMs);
   }
 
-  /** Sends the status line alone, where an event is not there yet. */
+  /** Sends the status line with a comment, where an event is not there yet. Some proxies hold a head until a byte follows. */
   sendHead(): void {
-    this.#response.flushHeaders();
+    this.#response.write(this.#chunk(keepAlive));
   }
 
   /**
