@@ -69,7 +69,7 @@ describe("a proxy that cuts a silence of a second", () => {
   }
 
   test("cuts a stream with the usual settings, and not one that says something more often", async () => {
-    await expect(ask(usual())).rejects.toThrow();
+    await expect(ask(usual())).rejects.toThrow("fetch failed");
     const stream = await ask(quick());
     expect(stream).toMatch(/^: keep-alive\n/);
     expect(judgeStream(asked, stream).end).toBe("done");
