@@ -151,3 +151,10 @@ test("no data of a request is kept in a map that is keyed by the request, its re
   const keyed = /new WeakMap<\s*(IncomingMessage|ServerResponse|HttpRequest|Socket|Exchange)\b/;
   expect(sourcesIn("packages/server/src/").filter((path) => keyed.test(read(path)))).toEqual([]);
 });
+
+test("only dates are read from the wall clock; spans are measured with a monotonic one, which nobody can set", () => {
+  const datesOnly =
+    /^packages\/server\/src\/(cli\/(read-argument|restore|deliver-key|prune|keys)|bundle\/write-bundle|edge\/exchange|server|state\/database)\.ts$/;
+  const strays = sourcesIn("packages/").filter((path) => /^packages\/(client|inference|server)\/src\//.test(path));
+  expect(strays.filter((path) => read(path).includes("Date.now") && !datesOnly.test(path))).toEqual([]);
+});

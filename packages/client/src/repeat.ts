@@ -15,7 +15,7 @@ export interface RepeatOptions {
 
 /** Makes attempts until one succeeds or fails with an error that is not retryable. @throws what the last attempt threw */
 export async function repeat<T>(attempt: () => Promise<T>, options: RepeatOptions): Promise<T> {
-  const { maxRetries, endsAtMs, signal, nowMs = Date.now, random = Math.random } = options;
+  const { maxRetries, endsAtMs, signal, nowMs = () => performance.now(), random = Math.random } = options;
   for (let retries = 0; ; retries += 1) {
     try {
       return await attempt();

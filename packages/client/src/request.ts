@@ -44,7 +44,7 @@ export async function request<T>(
     () => new TimeoutError(`No answer within ${timeoutMs} milliseconds.`, { retry: askCaller }),
   );
   const { signal } = cancellation;
-  const endsAtMs = Date.now() + timeoutMs;
+  const endsAtMs = performance.now() + timeoutMs;
   return await repeat(() => attempt(operation, settings, signal), { maxRetries, endsAtMs, signal });
 }
 

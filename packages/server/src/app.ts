@@ -134,11 +134,11 @@ function unloaded(error: unknown): Mount {
 }
 
 function listenerFor(deps: Deps, mount: Mount): RequestListener {
-  const { config, shutdown, nowMs, log } = deps;
+  const { config, shutdown, elapsedMs, log } = deps;
   const { requestTimeoutMs, trustedProxies } = config;
   const isTrusted = proxyaddr.compile([...trustedProxies]);
   const addressOf = (req: IncomingMessage): string => proxyaddr(req, isTrusted);
-  const open = exchangeOpener({ requestTimeoutMs, shutdown, addressOf, nowMs });
+  const open = exchangeOpener({ requestTimeoutMs, shutdown, addressOf, elapsedMs });
   const pathDeps = { ...deps, operations: buildOperations(deps) };
   return function startRequest(req, res) {
     const giveUp = (error: unknown): void => {
@@ -149,7 +149,7 @@ function listenerFor(deps: Deps, mount: Mount): RequestListener {
       const exchange = open(req, res);
       const work = serve(pathDeps, mount, exchange).catch(giveUp);
       exchange.onClose(() => {
-        const closedMs = nowMs();
+        const closedMs = elapsedMs();
         // The operation may go on after the client has disconnected: its outcome belongs in the line.
         void work.then(() => logAccess(deps, exchange, closedMs));
       });

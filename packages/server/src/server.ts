@@ -67,6 +67,7 @@ export interface RunningServer {
 }
 
 const nowMs = Date.now;
+const elapsedMs = (): number => performance.now();
 const checkpointEveryMs = 100;
 
 /**
@@ -117,6 +118,7 @@ async function start(
     refusals,
     metrics,
     nowMs,
+    elapsedMs,
     shutdown: shutdown.signal,
     isStopping: () => isStopping,
     ...keysFor(config, state.keys, started),
@@ -191,7 +193,7 @@ function gatesFor(
   const ofKey = { requests: config.requestsPerMinute, tokens: config.tokensPerMinute };
   const ofAll = { requests: config.totalRequestsPerMinute, tokens: config.totalTokensPerMinute };
   // Not the wall clock: setting it would grant or block requests.
-  const limits = new Limits(new MemoryLimitStore(ofAll, () => performance.now()), ofKey);
+  const limits = new Limits(new MemoryLimitStore(ofAll, elapsedMs), ofKey);
   const entry: EntryDeps = {
     assertOpen: () => {
       if (listener.isDraining) throw stopping();

@@ -84,7 +84,7 @@ test("a fault before a request has its name ends its connection and nothing else
   };
   const config = { requestTimeoutMs: 60_000, trustedProxies: [], corsOrigins: [] };
   // The request ends where it is opened, so nothing else is asked.
-  const deps = { config, log, nowMs: brokenClock, shutdown: new AbortController().signal } as unknown as Deps;
+  const deps = { config, log, elapsedMs: brokenClock, shutdown: new AbortController().signal } as unknown as Deps;
   const server = createServer(createApp(deps, "node")).listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
   await once(server, "listening");

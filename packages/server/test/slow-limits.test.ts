@@ -45,7 +45,7 @@ test("a caller who disconnects while the limits are asked leaves nothing taken",
     {
       config,
       shutdown: new AbortController().signal,
-      nowMs: Date.now,
+      elapsedMs: () => performance.now(),
       log,
       metrics: { countRequest: () => undefined },
       findCaller: withEnvironmentKey(testKey, async () => undefined),

@@ -64,3 +64,22 @@ test("work that fails gives its place to the next", async () => {
   await expect(fails).rejects.toThrow("broken");
   expect(await next).toBe("done");
 });
+
+test("of a long waiting list every second job is left, and every other one is done in order", async () => {
+  const queue = new FairQueue(1);
+  const first = await queue.enter({ keyId: "a", cost: 1 }, never);
+  const controllers = Array.from({ length: 20_000 }, () => new AbortController());
+  const done: number[] = [];
+  const jobs = controllers.map(async ({ signal }, nth) => {
+    const end = await queue.enter({ keyId: "a", cost: 1 }, signal);
+    done.push(nth);
+    end();
+  });
+  for (const [nth, controller] of controllers.entries()) if (nth % 2 === 0) controller.abort(new Error("left"));
+  expect(queue.waiting).toBe(10_000);
+  first();
+  const outcomes = await Promise.allSettled(jobs);
+  expect(outcomes.filter(({ status }) => status === "rejected")).toHaveLength(10_000);
+  expect(done).toEqual(Array.from({ length: 10_000 }, (_none, nth) => 2 * nth + 1));
+  expect(queue.waiting).toBe(0);
+});

@@ -7,18 +7,57 @@ export interface FairJob {
 }
 
 interface Waiting extends FairJob {
+  /** Counts up with every arrival. */
+  readonly arrival: number;
   readonly begin: () => void;
 }
 
 /**
- * Does so many pieces of work at a time. Of the keys that wait, the one that has been served least is next; among the work of
- * one key, first come, first served.
+ * The waiting work of one key, in the order of arrival. Adding and removing take constant time on average. A `Set` would not do:
+ * finding its first element takes longer, the more elements in front of it were deleted.
+ */
+class WaitingList {
+  #items: Waiting[] = [];
+  readonly #removed = new Set<Waiting>();
+  /** Everything before this index was removed. */
+  #head = 0;
+
+  get size(): number {
+    return this.#items.length - this.#removed.size;
+  }
+
+  get first(): Waiting | undefined {
+    for (; this.#head < this.#items.length; this.#head += 1) {
+      const item = this.#items[this.#head];
+      if (item && !this.#removed.has(item)) return item;
+    }
+    return undefined;
+  }
+
+  add(waiting: Waiting): void {
+    this.#items.push(waiting);
+  }
+
+  remove(waiting: Waiting): void {
+    this.#removed.add(waiting);
+    if (this.#removed.size * 2 <= this.#items.length) return;
+    this.#items = this.#items.filter((one) => !this.#removed.has(one));
+    this.#removed.clear();
+    this.#head = 0;
+  }
+}
+
+/**
+ * Runs up to `width` jobs at a time. The next job is taken from the waiting key that has been served least; jobs of one key run in
+ * the order of arrival. Entering and leaving cost the same however many jobs wait; choosing the next one costs time per key.
  */
 export class FairQueue {
   readonly #width: number;
   readonly #share = new FairShare();
-  /** In the order of arrival. */
-  #waiting: readonly Waiting[] = [];
+  /** By key. No list is empty. */
+  readonly #waiting = new Map<string, WaitingList>();
+  #waitingCount = 0;
+  #arrivals = 0;
   #running = 0;
 
   constructor(width: number) {
@@ -26,7 +65,7 @@ export class FairQueue {
   }
 
   get waiting(): number {
-    return this.#waiting.length;
+    return this.#waitingCount;
   }
 
   /**
@@ -58,13 +97,13 @@ export class FairQueue {
   async #turn(job: FairJob, signal: AbortSignal): Promise<void> {
     if (this.#running < this.#width) return this.#take(job);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const waiting: Waiting = { ...job, begin: resolve };
+    const waiting: Waiting = { ...job, arrival: this.#arrivals, begin: resolve };
     const drop = (): void => {
-      this.#waiting = this.#waiting.filter((one) => one !== waiting);
+      this.#remove(waiting);
       reject(reasonOf(signal));
     };
     signal.addEventListener("abort", drop, { once: true });
-    this.#waiting = [...this.#waiting, waiting];
+    this.#add(waiting);
     await promise.finally(() => signal.removeEventListener("abort", drop));
   }
 
@@ -77,13 +116,41 @@ export class FairQueue {
   #end({ keyId }: FairJob): void {
     this.#running -= 1;
     this.#share.leave(keyId);
-    const servedTo = (one: Waiting): number => this.#share.servedTo(one.keyId);
-    const [first, ...others] = this.#waiting;
-    if (first === undefined) return;
-    const next = others.reduce((a, b) => (servedTo(a) <= servedTo(b) ? a : b), first);
-    this.#waiting = this.#waiting.filter((one) => one !== next);
+    const next = this.#next();
+    if (next === undefined) return;
+    this.#remove(next);
     this.#take(next);
     next.begin();
+  }
+
+  /** Returns the first work of the key that has been served least; of keys that were served equally, the work that came first. */
+  #next(): Waiting | undefined {
+    let next: Waiting | undefined;
+    let leastServed = Number.POSITIVE_INFINITY;
+    for (const [keyId, { first }] of this.#waiting) {
+      const served = this.#share.servedTo(keyId);
+      if (first === undefined || served > leastServed) continue;
+      if (next !== undefined && served === leastServed && first.arrival > next.arrival) continue;
+      next = first;
+      leastServed = served;
+    }
+    return next;
+  }
+
+  #add(waiting: Waiting): void {
+    const ofKey = this.#waiting.get(waiting.keyId) ?? new WaitingList();
+    ofKey.add(waiting);
+    this.#waiting.set(waiting.keyId, ofKey);
+    this.#arrivals += 1;
+    this.#waitingCount += 1;
+  }
+
+  #remove(waiting: Waiting): void {
+    const ofKey = this.#waiting.get(waiting.keyId);
+    if (!ofKey) return;
+    ofKey.remove(waiting);
+    this.#waitingCount -= 1;
+    if (ofKey.size === 0) this.#waiting.delete(waiting.keyId);
   }
 }
 

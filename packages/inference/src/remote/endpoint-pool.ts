@@ -15,7 +15,7 @@ export class EndpointPool implements Upstream {
 
   /** Those that are not ejected. */
   get healthy(): readonly Endpoint[] {
-    const now = Date.now();
+    const now = performance.now();
     return this.#endpoints.filter((endpoint) => !endpoint.isEjected(now));
   }
 

@@ -17,6 +17,7 @@ export class Endpoint {
   #inFlight = 0;
   #requestCount = 0;
   #failuresInARow = 0;
+  /** On the clock of `performance.now()`. */
   #ejectedUntil = 0;
   #failureReason = "";
 
@@ -46,6 +47,7 @@ export class Endpoint {
     return this.#failuresInARow > 0;
   }
 
+  /** @param now on the clock of `performance.now()` */
   isEjected(now: number): boolean {
     return now < this.#ejectedUntil;
   }
@@ -105,7 +107,7 @@ export class Endpoint {
     if (error instanceof RefusedAnswer && [400, 413, 422].includes(error.status)) return;
     if (isShortage(error)) return;
     this.#failureReason = `${this.connection.baseUrl}: ${error instanceof Error ? error.message : String(error)}`;
-    this.#ejectedUntil = Date.now() + backoffMs(this.#failuresInARow, ejection, () => 0.5 + Math.random() / 2);
+    this.#ejectedUntil = performance.now() + backoffMs(this.#failuresInARow, ejection, () => 0.5 + Math.random() / 2);
     this.#failuresInARow += 1;
   }
 }

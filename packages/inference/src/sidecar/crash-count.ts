@@ -15,13 +15,13 @@ export class CrashCount {
   }
 
   noteReady(): void {
-    this.#readySince ??= Date.now();
+    this.#readySince ??= performance.now();
   }
 
   /** @returns whether an engine that was never ready has crashed too often to be tried again */
   noteCrash(): boolean {
     const { healthyResetMs, failAfterCrashes } = this.#target.timings;
-    const wasHealthyFor = this.#readySince === undefined ? 0 : Date.now() - this.#readySince;
+    const wasHealthyFor = this.#readySince === undefined ? 0 : performance.now() - this.#readySince;
     this.#readySince = undefined;
     this.#inARow = wasHealthyFor > healthyResetMs ? 1 : this.#inARow + 1;
     return this.#inARow >= failAfterCrashes;

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { EngineStatus } from "./status.ts";
 import { defaultTimings } from "./timings.ts";
 import { watchProgress } from "./watch-progress.ts";
@@ -76,4 +76,23 @@ describe("it is not when", () => {
     const alternating = async (): Promise<EngineStatus> => ({ ...busy, computing: (looks += 1) % 2 });
     await expect(watch(alternating, 1200, patient)).resolves.toBeUndefined();
   });
+});
+
+test("a step of the wall clock does not make a healthy engine look frozen", async () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  try {
+    const startedAt = performance.now();
+    let looks = 0;
+    // It computes, and its next token takes longer than there are looks.
+    const ask = async (): Promise<EngineStatus> => {
+      looks += 1;
+      vi.setSystemTime(Date.now() + 3_600_000 * (looks % 2 === 0 ? -2 : 1));
+      return busy;
+    };
+    const isWatched = (): boolean => looks < 5 && performance.now() - startedAt < patienceMs;
+    await expect(watchProgress(ask, { ...patient, stallMs: patienceMs }, isWatched)).resolves.toBeUndefined();
+    expect(looks).toBe(5);
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -14,7 +14,8 @@ export interface Freeze {
 /**
  * Watches a ready engine until it is to be watched no longer (undefined), or until it is frozen: it does not answer, or
  * it evaluates something and no token comes of it. Resolves with how that was seen. If our own process has no descriptor or memory to
- * ask with, that says nothing about the engine.
+ * ask with, that says nothing about the engine. It measures with a monotonic clock, because a step of the wall clock would end a
+ * healthy engine.
  */
 export async function watchProgress(
   ask: (signal: AbortSignal) => Promise<EngineStatus>,
@@ -22,8 +23,8 @@ export async function watchProgress(
   isWatched: () => boolean,
 ): Promise<Freeze | undefined> {
   let progress = -1;
-  let movedAt = Date.now();
-  let answeredAt = Date.now();
+  let movedAt = performance.now();
+  let answeredAt = performance.now();
   for (;;) {
     await wait(watchEveryMs, undefined, { ref: false });
     if (!isWatched()) return undefined;
@@ -34,15 +35,15 @@ export async function watchProgress(
       const { failure } = status;
       const shortage = shortageOf(failure);
       // With EAGAIN the engine may have stopped accepting connections.
-      const isLate = Date.now() - answeredAt > unansweredMs;
+      const isLate = performance.now() - answeredAt > unansweredMs;
       if (shortage !== undefined && !(shortage === "EAGAIN" && isLate)) continue;
       return { why: `no answer within ${unansweredMs} ms (${String(failure)})`, isStall: deadline.aborted || isLate };
     }
-    answeredAt = Date.now();
+    answeredAt = performance.now();
     // What computes nothing may be waiting for a reader, however long.
-    if (status.computing === 0 || status.progress !== progress) movedAt = Date.now();
+    if (status.computing === 0 || status.progress !== progress) movedAt = performance.now();
     progress = status.progress;
-    if (Date.now() - movedAt > stallMs) {
+    if (performance.now() - movedAt > stallMs) {
       return { why: `no token for ${stallMs} ms with work under way`, isStall: true };
     }
   }

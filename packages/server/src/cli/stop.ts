@@ -18,9 +18,9 @@ export function addStopCommand(program: Command): void {
       process.kill(pid, "SIGTERM");
       process.stderr.write(`Process ${pid} is stopping.\n`);
       // Longer than a server takes at most: its patience with requests and with engines.
-      const deadline = Date.now() + config.lameDuckMs + config.drainMs + 10_000;
+      const deadline = performance.now() + config.lameDuckMs + config.drainMs + 10_000;
       while (findServer(config.dataDir) !== undefined) {
-        if (Date.now() > deadline)
+        if (performance.now() > deadline)
           throw new Error(`Process ${pid} is still there. Stop it at once with: kill -9 ${pid}`);
         await wait(100);
       }

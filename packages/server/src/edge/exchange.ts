@@ -31,7 +31,8 @@ export interface ExchangeDeps {
   readonly shutdown: AbortSignal;
   /** Returns the address of the caller, as the trusted proxies report it. */
   readonly addressOf: (req: IncomingMessage) => string;
-  readonly nowMs: () => number;
+  /** A monotonic clock, in milliseconds: the wall clock may be set while a request runs. */
+  readonly elapsedMs: () => number;
 }
 
 /**
@@ -51,12 +52,12 @@ export class Exchange {
   /** Undefined once the response has closed. */
   #closeListeners: (() => void)[] | undefined = [];
 
-  constructor(req: HttpRequest, res: ServerResponse, { requestTimeoutMs, addressOf, nowMs }: ExchangeDeps) {
+  constructor(req: HttpRequest, res: ServerResponse, { requestTimeoutMs, addressOf, elapsedMs }: ExchangeDeps) {
     this.req = req;
     this.res = res;
     this.path = pathOf(req);
     const path = this.path.slice(0, maxPathLength);
-    this.record = { id: this.id, method: req.method ?? "", path, client: addressOf(req), startedAtMs: nowMs() };
+    this.record = { id: this.id, method: req.method ?? "", path, client: addressOf(req), startedAtMs: elapsedMs() };
     const timer = setTimeout(() => this.end(timeoutError(requestTimeoutMs)), requestTimeoutMs);
     res.on("close", () => {
       clearTimeout(timer);

@@ -4,8 +4,8 @@ import contract from "../generated/contract.json" with { type: "json" };
 import { senderOf } from "./loop-turns.ts";
 import type { LoopTurns } from "./loop-turns.ts";
 
-/** As many may be sent without a wait for their answers. */
-const mostRequests = contract["x-limits"].maxPipelinedRequests.value;
+/** Requests that a connection may send without waiting for their answers. */
+export const maxPipelinedRequests = contract["x-limits"].maxPipelinedRequests.value;
 
 /**
  * Holds back a connection on which requests come faster than anybody waits for answers. Node may read two megabytes of a
@@ -29,7 +29,7 @@ export class RequestPace {
   note(request: IncomingMessage): void {
     this.#ofThisRound += 1;
     if (this.#ofThisRound === 1) setImmediate(() => (this.#ofThisRound = 0));
-    if (this.#ofThisRound > mostRequests && !this.#isWaiting) void this.#waitForTurn(request);
+    if (this.#ofThisRound > maxPipelinedRequests && !this.#isWaiting) void this.#waitForTurn(request);
   }
 
   async #waitForTurn(request: IncomingMessage): Promise<void> {

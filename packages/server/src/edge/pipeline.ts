@@ -1,10 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { RequestPace } from "./pace-requests.ts";
+import { RequestPace, maxPipelinedRequests } from "./pace-requests.ts";
 import type { LoopTurns } from "./loop-turns.ts";
-import contract from "../generated/contract.json" with { type: "json" };
-
-const maxWaiting = contract["x-limits"].maxPipelinedRequests.value;
 
 export interface PipelineOptions {
   /** Milliseconds without a byte read by the client, after the whole answer was written; then its connection is closed. */
@@ -41,7 +38,7 @@ export class Pipeline {
   enter(response: ServerResponse, work: () => void): void {
     this.#pace.note(response.req);
     if (!this.#isBusy) this.#begin(response, work);
-    else if (this.#waiting.length < maxWaiting) this.#waiting.push(() => this.#begin(response, work));
+    else if (this.#waiting.length < maxPipelinedRequests) this.#waiting.push(() => this.#begin(response, work));
     else this.#socket.destroy();
   }
 

@@ -10,7 +10,7 @@ import { readInTurns } from "./read-in-turns.ts";
 import { answerEarly } from "./unread-body.ts";
 
 const shutdown = new AbortController().signal;
-const open = exchangeOpener({ requestTimeoutMs: 60_000, shutdown, addressOf: () => "", nowMs: Date.now });
+const open = exchangeOpener({ requestTimeoutMs: 60_000, shutdown, addressOf: () => "", elapsedMs: () => 0 });
 
 type Read = (req: IncomingMessage, res: ServerResponse, turns: LoopTurns) => void;
 

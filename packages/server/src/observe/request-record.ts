@@ -5,6 +5,7 @@ export interface RequestRecord {
   /** Without the query string: it might hold what it should not. At most 256 characters. */
   readonly path: string;
   readonly client: string;
+  /** On the server's monotonic clock. */
   readonly startedAtMs: number;
   keyId?: string;
   operation?: string;

@@ -29,9 +29,13 @@ export function membersOf({ group, startTicks }: ProcessGroup): ProcessStat[] {
  * all others are gone. Killed with them it would leave those for ever, so it comes last, and only if it does not end by itself.
  */
 export async function killGroup(processes: ProcessGroup): Promise<void> {
-  const begunAt = Date.now();
-  for (let left = membersOf(processes); left.length > 0 && Date.now() - begunAt < 5000; left = membersOf(processes)) {
-    const isOverdue = Date.now() - begunAt > 2000;
+  const begunAt = performance.now();
+  for (
+    let left = membersOf(processes);
+    left.length > 0 && performance.now() - begunAt < 5000;
+    left = membersOf(processes)
+  ) {
+    const isOverdue = performance.now() - begunAt > 2000;
     for (const { pid } of left) if (isOverdue || !isTracker(pid)) kill(pid);
     await wait(20);
   }

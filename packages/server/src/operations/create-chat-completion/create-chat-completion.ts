@@ -36,7 +36,10 @@ export interface ChatDeps {
   readonly timings: StreamTimings;
   /** Called with a failure that ended a stream in the middle. */
   readonly onBroken: (exchange: Exchange, error: unknown) => void;
+  /** The wall clock, in milliseconds since 1970. */
   readonly nowMs: () => number;
+  /** A monotonic clock, in milliseconds. */
+  readonly elapsedMs: () => number;
 }
 
 type ChatCall = BodyCall<"createChatCompletion">;
@@ -87,7 +90,7 @@ async function answer(deps: ChatDeps, asking: Asking, translated: Translated): P
 
 /** @returns the answer, unless it was streamed */
 async function run(
-  { admission, limits, gatheredBytes, timings, onBroken, nowMs }: ChatDeps,
+  { admission, limits, gatheredBytes, timings, onBroken, nowMs, elapsedMs }: ChatDeps,
   { exchange, caller, entry }: Asking,
   translated: Translated,
 ): Promise<CollectedAnswer | undefined> {
@@ -103,7 +106,7 @@ async function run(
 
   const { maxTokens: max_tokens } = permit;
   const constrained = { ...request, max_tokens, grammars: compileGrammars(request, translated.schemas) };
-  const meter = new Meter(permit, () => (record.firstEventMs = nowMs() - record.startedAtMs));
+  const meter = new Meter(permit, () => (record.firstEventMs = elapsedMs() - record.startedAtMs));
   const chunks = new ChunkMaker(n, hasLogprobs);
   const relayed = { meter, chunks, isCollected: !isStream, explain: toApiError };
   const batches = relayAnswer(model.engine.stream(constrained, signal), relayed);
