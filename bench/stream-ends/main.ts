@@ -38,7 +38,7 @@ console.log(writeTables(findings));
 
 async function measureAll(): Promise<Finding[]> {
   const { routes, children } = await startProxies(upstream.port, folder, Number(values.port));
-  const wantedRoutes = routes.filter(({ name }) => name.includes(values.routes));
+  const wantedRoutes = routes.filter(({ name }) => name === "direct" || name.includes(values.routes));
   const wantedClients = clients.filter(({ name }) => new RegExp(values.clients, "i").test(name));
   const found: Finding[] = [];
   try {
