@@ -1,4 +1,5 @@
 import createClient from "openapi-fetch";
+import { writeExact } from "./exact-json.ts";
 import type { paths } from "./generated/contract.ts";
 import type { ChatCompletion, CreateRequest, Model, StreamRequest } from "./types.ts";
 
@@ -29,6 +30,7 @@ export interface Operations {
 export function openOperations(baseURL: string): Operations {
   const client = createClient<paths, "application/json">({
     baseUrl: baseURL.replace(/(\/v1)?\/*$/, ""), // the contract's paths begin with /v1
+    bodySerializer: (body) => writeExact(body) ?? "",
     Request: PlainRequest as unknown as typeof Request, // openapi-fetch only makes one and hands it to `fetch`
   });
   const chat = "/v1/chat/completions";

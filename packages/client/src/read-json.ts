@@ -1,4 +1,5 @@
 import { InvalidOutputError } from "./errors.ts";
+import { parseExact } from "./exact-json.ts";
 import { askCaller } from "./retry-advice.ts";
 import type { SchemaIssue, StandardSchema } from "./standard-schema.ts";
 
@@ -11,7 +12,7 @@ export async function readJson<Output>(
   const facts = { retry: askCaller, requestId, text, issues: [] };
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseExact(text);
   } catch (cause) {
     throw new InvalidOutputError("The text is not JSON.", { ...facts, cause });
   }

@@ -1,6 +1,7 @@
 import type { AnswerPromise } from "./answer-promise.ts";
 import type { RunnableTool, ToolContext } from "./define-tool.ts";
 import { InvalidOutputError, TooManyRoundsError } from "./errors.ts";
+import { writeExact } from "./exact-json.ts";
 import type { CallOptions } from "./options.ts";
 import { askCaller } from "./retry-advice.ts";
 import type { AnswerMessage, ChatCompletion, ChatMessage, CreateRequest, ToolCall } from "./types.ts";
@@ -83,7 +84,7 @@ async function answerCall(
   }
   try {
     const result = await run(context);
-    return typeof result === "string" ? result : JSON.stringify(result ?? null);
+    return typeof result === "string" ? result : (writeExact(result) ?? "null");
   } catch (error) {
     if (onToolError === "throw") throw error;
     return `Error: ${error instanceof Error ? error.message : String(error)}`;

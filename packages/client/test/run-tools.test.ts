@@ -42,6 +42,23 @@ const resultsIn = (messages: readonly ChatMessage[]): unknown[] =>
   messages.filter(({ role }) => role === "tool").map(({ content }) => content);
 
 describe("runTools()", () => {
+  test("hands over and sends back integers that a number would change", async () => {
+    const seen: unknown[] = [];
+    const wei = 9_007_199_254_740_993n;
+    const tool = defineTool({
+      name: "look",
+      parameters: z.object({ wei: z.bigint() }),
+      jsonSchema: { type: "object", properties: { wei: { const: wei } }, required: ["wei"] },
+      run: (args) => {
+        seen.push(args);
+        return { ...args, doubled: 2n * args.wei };
+      },
+    });
+    const { messages } = await parley.runTools(forced(tool));
+    expect(seen).toEqual([{ wei }]);
+    expect(resultsIn(messages)).toEqual(['{"wei":9007199254740993,"doubled":18014398509481986}']);
+  });
+
   test("runs what the model calls, tells it the result, and ends with its answer", async () => {
     const seen: unknown[] = [];
     const heard: ChatMessage[] = [];
@@ -146,7 +163,10 @@ describe("what goes wrong in a round", () => {
   });
 
   test("a result that JSON cannot say is a failure of the tool", async () => {
-    const tool = look(() => ({ wei: 10n }));
+    const tool = look(() => {
+      const circle: Record<string, unknown> = {};
+      return (circle["self"] = circle);
+    });
     expect(await errorOf(parley.runTools(forced(tool)))).toBeInstanceOf(TypeError);
     expect(resultsIn((await parley.runTools(forced(look(() => undefined)))).messages)).toEqual(["null"]);
   });

@@ -56,6 +56,23 @@ describe("parse()", () => {
     expectTypeOf(await bare.parse('["a"]')).toEqualTypeOf<string[]>();
   });
 
+  test("gives an integer that a number would change as a bigint, and sends one in a schema", async () => {
+    const wei = 1_000_000_000_000_000_001n;
+    const schema = z.object({ wei: z.bigint() });
+    const jsonSchema = { type: "object", properties: { wei: { const: wei } }, required: ["wei"] };
+    const response_format = jsonFormat({ name: "balance", schema, jsonSchema });
+    expect((await parley.parse({ ...hello, response_format })).parsed).toEqual({ wei });
+    const streamed = parley.stream({ ...hello, response_format });
+    expect(await response_format.parse(await streamed.finalText())).toEqual({ wei });
+  });
+
+  test("refuses such an integer where the schema wants a number, instead of changing it", async () => {
+    const schema = z.object({ wei: z.number() });
+    await expect(jsonFormat({ name: "balance", schema }).parse('{"wei":9007199254740993}')).rejects.toThrow(
+      /wei: .*expected number, received bigint/,
+    );
+  });
+
   test("throws where the answer ended before its JSON did", async () => {
     const response_format = jsonFormat({ name: "assessment", schema: z.object({ risk: z.string() }) });
     const error = await errorOf(parley.parse({ ...playing("truncated"), response_format }));

@@ -21,6 +21,8 @@ export type {
 export type { ChildEngine } from "./child/child-engine.ts";
 export type { EngineStatus } from "./sidecar/status.ts";
 export type { Schema } from "./schema/dialect/raw-schema.ts";
+export { parseJson, parseJsonWith } from "./json/parse-json.ts";
+export { scanJson, sourceOfMember } from "./json/scan-json.ts";
 export { FairQueue } from "./fair/fair-queue.ts";
 export type { FairJob } from "./fair/fair-queue.ts";
 export { FairShare } from "./fair/fair-share.ts";

@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { EngineEvent, EngineRequest, PromptRequest } from "../engine.ts";
+import { parseJsonWith } from "../json/parse-json.ts";
 import { RequestRefused } from "../request-refused.ts";
 import type { StatusMessage, EngineStatus } from "../sidecar/status.ts";
 import type { ChildEvent, ChildRefusal } from "./protocol.ts";
@@ -61,7 +62,7 @@ async function route(core: EngineCore, exchange: Exchange): Promise<void> {
   const { request, response, hangUp, status } = exchange;
   if (request.url === "/status") return sendJson(response, 200, status());
   // What arrives here is written by our own driver.
-  const generation = JSON.parse(await text(request)) as EngineRequest;
+  const generation = parseJsonWith(await text(request), ["tools", "format"]) as EngineRequest;
   if (request.url === "/count") {
     return sendJson(response, 200, { prompt_tokens: await core.countTokens(generation, hangUp) });
   }

@@ -1,3 +1,6 @@
+import { ExactNumber } from "../json/exact-number.ts";
+import { objectOf } from "../json/parse-json.ts";
+
 /**
  * Keeps special tokens in a caller's text from taking effect. A template and its tokenizer give some spellings a meaning
  * (`<|im_end|>`, `<think>`); a caller who writes one must not end a turn, open one or make a call. Each such spelling is
@@ -8,6 +11,8 @@ export class SpecialTokenEscaper {
   readonly #spellings: RegExp;
   /** Each spelling that was found, once, with its number. */
   readonly #escaped = new Map<string, number>();
+  /** Numbers that the template would round. */
+  readonly #exact: ExactNumber[] = [];
 
   /** @param spellings made by `spellingsToEscape`, once for each model */
   constructor(spellings: RegExp) {
@@ -24,9 +29,8 @@ export class SpecialTokenEscaper {
     if (typeof value === "string") return this.#escapeText(value);
     if (Array.isArray(value)) return value.map((item) => this.#escape(item));
     if (typeof value !== "object" || value === null) return value;
-    return Object.fromEntries(
-      Object.entries(value).map(([name, item]) => [this.#escapeText(name), this.#escape(item)]),
-    );
+    if (value instanceof ExactNumber) return `${open}=${this.#exact.push(value) - 1}${close}`;
+    return objectOf(Object.entries(value).map(([name, item]) => [this.#escapeText(name), this.#escape(item)] as const));
   }
 
   #escapeText(text: string): string {
@@ -37,6 +41,14 @@ export class SpecialTokenEscaper {
     const number = this.#escaped.get(spelling) ?? this.#escaped.size;
     this.#escaped.set(spelling, number);
     return number;
+  }
+
+  /** Puts back the numbers that the template would round. It has written each as a string, with quotes where it writes JSON. */
+  restoreNumbers(rendered: string): string {
+    if (this.#exact.length === 0) return rendered;
+    return rendered.replaceAll(exactPlaceholder, (_all, quoted?: string, bare?: string) =>
+      String(this.#exact[Number(quoted ?? bare)]),
+    );
   }
 
   /** The rendered prompt in parts that are tokenized one by one. A special token of a caller is split after its first character. */
@@ -68,5 +80,7 @@ export function anyOf(texts: readonly string[]): string {
 const open = "\u{f8fe}";
 const close = "\u{f8ff}";
 const placeholder = new RegExp(`${open}(\\d+)${close}`, "gu");
+
+const exactPlaceholder = new RegExp(`"${open}=(\\d+)${close}"|${open}=(\\d+)${close}`, "gu");
 
 const escapeForRegExp = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/gu, "\\$&");

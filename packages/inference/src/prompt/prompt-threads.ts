@@ -104,8 +104,8 @@ export class PromptThreads {
     if (here) return here.render(request, { mostTokens });
     return this.#run(characters, owner, async (thread) => {
       signal.throwIfAborted();
-      if (characters <= mostUnstopped) return thread.render({ request, mostTokens });
-      return thread.renderUnless(signal, { request, mostTokens });
+      const wanted = { request: { ...request, tools: JSON.stringify(request.tools) }, mostTokens };
+      return characters <= mostUnstopped ? thread.render(wanted) : thread.renderUnless(signal, wanted);
     });
   }
 

@@ -1,10 +1,12 @@
 import { parentPort } from "node:worker_threads";
 import { PromptTooLong, TemplateRefusal } from "./render-prompt.ts";
+import { parseJson } from "../json/parse-json.ts";
 import type { PromptRequest } from "../engine.ts";
 import type { Prompt, PromptRenderer } from "./render-prompt.ts";
 
 export interface WantedPrompt {
-  readonly request: PromptRequest;
+  /** Its tools are text, because their schemas may hold what cannot be cloned to a thread (see `parseJson`). */
+  readonly request: Omit<PromptRequest, "tools"> & { readonly tools: string };
   readonly mostTokens: number;
   /** Shared memory: not 0 once nobody waits for the prompt any more. Absent: the prompt is always made. */
   readonly stop?: Int32Array;
@@ -33,7 +35,9 @@ function answer(renderer: PromptRenderer, job: PromptJob): PromptAnswer {
   const { id } = job;
   try {
     if ("text" in job) return { id, count: renderer.countText(job.text) };
-    const { request, stop, mostTokens } = job;
+    const { stop, mostTokens } = job;
+    // The text was made of tools.
+    const request = { ...job.request, tools: parseJson(job.request.tools) as PromptRequest["tools"] };
     return { id, prompt: renderer.render(request, { isStopped: () => isSet(stop), mostTokens }) };
   } catch (error) {
     if (error instanceof PromptTooLong) return { id, tooLong: error.tokens };

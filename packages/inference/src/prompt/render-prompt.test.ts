@@ -7,6 +7,7 @@ import { openRenderer } from "../embedded/child/open-renderer.ts";
 import { readVocabulary } from "../embedded/child/vocabulary.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 import type { ChatMessage } from "../engine.ts";
+import { parseJson } from "../json/parse-json.ts";
 import { fewestTokensWith } from "./fewest-tokens.ts";
 import { RenderStopped, PromptRenderer, PromptTooLong, TemplateRefusal } from "./render-prompt.ts";
 import type { PromptRequest } from "../engine.ts";
@@ -143,6 +144,49 @@ describe("what a caller writes is text", () => {
     const model = await llama.loadModel({ modelPath: miniModelFile, ignoreMemorySafetyChecks: true });
     const request: PromptRequest = { ...bare, messages: [{ role: "user", content: "What is a seed phrase?" }] };
     expect(renderer.render(request).tokens).toEqual(model.tokenize(plainText(request), true));
+  });
+});
+
+describe("JSON of a caller keeps its numbers and the order of its members", () => {
+  const parameters =
+    '{"type": "object", "properties": {"b": {"const": 9007199254740993}, "10": {}, "9": {"default": 1e400}}}';
+  const args = '{"wei": 1000000000000000001, "b": 1.50, "10": 0.1000000000000000000001, "9": [-0, 1e3]}';
+  const request: PromptRequest = {
+    ...bare,
+    messages: [
+      { role: "user", content: "\u{f8fe}=0\u{f8ff} 9007199254740993" },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: args } }],
+      },
+    ],
+    // The text is a schema.
+    tools: [
+      {
+        name: "f",
+        description: undefined,
+        parameters: parseJson(parameters) as object as Readonly<Record<string, unknown>>,
+      },
+    ],
+    tool_choice: "auto",
+  };
+
+  test("in tools and in the arguments of earlier calls", () => {
+    const text = spell(renderer.render(request).tokens);
+    expect(text).toContain(`"parameters": ${parameters}`);
+    expect(text).toContain(`"arguments": ${args}`);
+    expect(text).toContain("\u{f8fe}=0\u{f8ff} 9007199254740993");
+  });
+
+  test("where a template writes a value without JSON", () => {
+    const bareValues =
+      "{% for name, value in messages[1].tool_calls[0].function.arguments | items %}{{ name }}={{ value }} {% endfor %}";
+    const seen: string[] = [];
+    const tokenize = (part: string): number[] => [seen.push(part)];
+    const names = { specialTokens: [], bosToken: "", eosToken: "", template: bareValues };
+    new PromptRenderer({ ...names, tokenize }).render(request);
+    expect(seen.join("")).toContain("wei=1000000000000000001 b=1.50 10=0.1000000000000000000001 ");
   });
 });
 

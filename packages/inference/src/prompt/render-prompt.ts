@@ -111,7 +111,7 @@ export class PromptRenderer {
     const tools = request.tool_choice === "none" ? [] : request.tools;
     const messages = toTemplateMessages(request.messages, this.#systemPlacement);
     try {
-      return this.#template.render({
+      const rendered = this.#template.render({
         messages: escaper.escape(addToSystemMessage(messages, request.shownSchema)),
         // Named also where there are none: the library throws and catches an error for each name that it does not know.
         tools: tools.length > 0 ? escaper.escape(tools.map(toTemplateTool)) : undefined,
@@ -120,6 +120,7 @@ export class PromptRenderer {
         bos_token: this.#model.bosToken,
         eos_token: this.#model.eosToken,
       });
+      return escaper.restoreNumbers(rendered);
     } catch (error) {
       // The template's own `raise_exception` arrives here, too.
       const reason = error instanceof Error ? error.message : String(error);

@@ -1,3 +1,4 @@
+import { parseSpelledJson } from "../json/parse-json.ts";
 import type { ChatMessage, FunctionTool } from "../engine.ts";
 import type { SystemPlacement } from "./system-placement.ts";
 
@@ -52,7 +53,7 @@ function toTemplateCall(call: AssistantCall): NonNullable<TemplateMessage["tool_
 /** Templates print arguments as JSON, so they are parsed first. Text that is not valid JSON is passed on as text. */
 function parseArguments(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseSpelledJson(text);
   } catch {
     return text;
   }

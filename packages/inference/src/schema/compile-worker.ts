@@ -1,4 +1,5 @@
 import { parentPort } from "node:worker_threads";
+import { parseJson } from "../json/parse-json.ts";
 import { RequestBudget } from "./request-budget.ts";
 import type { CountedSchema } from "./request-budget.ts";
 import { compileWanted } from "./compile-wanted.ts";
@@ -29,7 +30,7 @@ function compileAll(job: CompileJob): CountedSchema[] {
     }
     const { text, ...rest } = one;
     // The text was made of a schema.
-    const schema = JSON.parse(text) as WantedSchema["schema"];
+    const schema = parseJson(text) as WantedSchema["schema"];
     return [compileWanted({ ...rest, schema }, budget)];
   });
 }

@@ -1,3 +1,5 @@
+import type { JsonNumber } from "../json/exact-number.ts";
+import { objectOf } from "../json/parse-json.ts";
 import { ComplexityBudget, SchemaTooComplex } from "./complexity-budget.ts";
 import { edgesOf } from "./grammar/automaton.ts";
 import type { Automaton, Edge } from "./grammar/automaton.ts";
@@ -48,7 +50,7 @@ class ValueWriter {
     return this.#structure(number, { arrays, objects }, level) ?? null;
   }
 
-  #number(numbers: Numbers): number | undefined {
+  #number(numbers: Numbers): JsonNumber | undefined {
     return [1.5, 1].find((value) => numbers.includes(value, this.#budget)) ?? numbers.shortest(this.#budget);
   }
 
@@ -57,7 +59,7 @@ class ValueWriter {
     if (objects === "any") return {};
     if (arrays === "any") return [];
     const members = objects && this.#walk(objects, isEarlier, level);
-    if (members) return Object.fromEntries(members.map(({ name, value }) => [name, value]));
+    if (members) return objectOf(members.map(({ name, value }) => [name, value] as const));
     return arrays && this.#walk(arrays, isEarlier, level)?.map(({ value }) => value);
   }
 

@@ -1,3 +1,5 @@
+import { compareNumbers, isInteger, isJsonNumber } from "../json/exact-number.ts";
+import type { JsonNumber } from "../json/exact-number.ts";
 import { SchemaTooComplex } from "./complexity-budget.ts";
 import type { ComplexityBudget } from "./complexity-budget.ts";
 import { canonical, isObject } from "./dialect/raw-schema.ts";
@@ -35,7 +37,7 @@ class Validator {
       acceptsType(keywords, value) &&
       this.#acceptsLiteral(keywords, value) &&
       (typeof value !== "string" || this.#acceptsString(keywords, value)) &&
-      (typeof value !== "number" || this.#acceptsNumber(keywords, value)) &&
+      (!isJsonNumber(value) || this.#acceptsNumber(keywords, value)) &&
       (!Array.isArray(value) || this.#acceptsItems(keywords, value, depth)) &&
       (!isObject(value) || this.#acceptsMembers(keywords, value, depth)) &&
       acceptsCombinations(keywords, holds)
@@ -66,13 +68,13 @@ class Validator {
     return language.includes(value);
   }
 
-  #acceptsNumber(keywords: Keywords, value: number): boolean {
-    const { minimum = -Infinity, maximum = Infinity, multipleOf } = keywords;
+  #acceptsNumber(keywords: Keywords, value: JsonNumber): boolean {
+    const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = keywords;
     return (
-      value >= minimum &&
-      value <= maximum &&
-      value > (keywords.exclusiveMinimum ?? -Infinity) &&
-      value < (keywords.exclusiveMaximum ?? Infinity) &&
+      (minimum === undefined || compareNumbers(value, minimum) >= 0) &&
+      (maximum === undefined || compareNumbers(value, maximum) <= 0) &&
+      (exclusiveMinimum === undefined || compareNumbers(value, exclusiveMinimum) > 0) &&
+      (exclusiveMaximum === undefined || compareNumbers(value, exclusiveMaximum) < 0) &&
       (multipleOf === undefined || NumberSet.multiplesOf(multipleOf, this.#budget).includes(value))
     );
   }
@@ -125,7 +127,8 @@ function isOfType(type: JsonType, value: unknown): boolean {
   if (type === "null") return value === null;
   if (type === "array") return Array.isArray(value);
   if (type === "object") return isObject(value);
-  return type === "integer" ? Number.isInteger(value) : typeof value === type;
+  if (type === "number" || type === "integer") return isJsonNumber(value) && (type === "number" || isInteger(value));
+  return typeof value === type;
 }
 
 function acceptsCombinations(keywords: Keywords, holds: (schema: SchemaNode) => boolean): boolean {

@@ -44,8 +44,6 @@ export async function writeBundle(): Promise<void> {
     input: program,
     platform: "node",
     plugins: [sourcePlaces],
-    // The CommonJS of jsonc-parser loads its parts in a way that no bundler follows.
-    resolve: { mainFields: ["module", "main"] },
     logLevel: "silent",
   });
   const { output } = await bundle.generate({ entryFileNames: "[name]-[hash].js", chunkFileNames: "[name]-[hash].js" });

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { nearestForm } from "@parley/inference";
+import { nearestForm, parseJson } from "@parley/inference";
 import { explainSchema } from "@parley/inference/explain-schema";
 import type { Schema, SchemaReport } from "@parley/inference";
 import { Option } from "commander";
@@ -48,7 +48,7 @@ function readText(file: string): string {
 
 function parse(text: string, file: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (error) {
     throw new Error(`${file} is no JSON: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }

@@ -1,6 +1,4 @@
-import { parseTree } from "jsonc-parser";
-import type { Node } from "jsonc-parser";
-import { sourceOfMember } from "./scan-json.ts";
+import { parseJson, sourceOfMember } from "@parley/inference";
 import { isRecord } from "./schema.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -31,29 +29,22 @@ export class BodyText {
     const names = Object.keys(owner);
     const isReordered = names.length > 1 && /^\d+$/.test(names[0] ?? "");
     if (!isReordered) return names;
-    this.#orders ??= ordersIn(this.#value, parseTree(this.#text));
+    this.#orders ??= ordersIn(this.#value, parseJson(this.#text));
     return this.#orders.get(owner) ?? names;
   }
 }
 
-/** Every field by its name: where it stood first, with the value that it had last. */
-function fieldsOf(node: Node | undefined): ReadonlyMap<string, Node> {
-  const fields = node?.type === "object" ? (node.children ?? []) : [];
-  return new Map(
-    fields.flatMap(({ children: [name, value] = [] }) => (name && value ? [[String(name.value), value]] : [])),
-  );
-}
-
-/** The names of every object of a value, read from its tree. */
-function ordersIn(root: unknown, tree: Node | undefined): ReadonlyMap<unknown, readonly string[]> {
+/** The names of every object of a value. @param exact the same value with its members in order */
+function ordersIn(root: unknown, exact: unknown): ReadonlyMap<unknown, readonly string[]> {
   const orders = new Map<unknown, readonly string[]>();
-  const visit = (value: unknown, node: Node | undefined): void => {
-    if (Array.isArray(value)) for (const [index, item] of value.entries()) visit(item, node?.children?.[index]);
-    if (!isRecord(value)) return;
-    const fields = fieldsOf(node);
-    orders.set(value, [...fields.keys()]);
-    for (const [name, field] of fields) visit(value[name], field);
+  const visit = (value: unknown, ordered: unknown): void => {
+    if (Array.isArray(value) && Array.isArray(ordered)) {
+      for (const [index, item] of value.entries()) visit(item, ordered[index]);
+    }
+    if (!isRecord(value) || !isRecord(ordered)) return;
+    orders.set(value, Object.keys(ordered));
+    for (const [name, field] of Object.entries(ordered)) visit(value[name], field);
   };
-  visit(root, tree);
+  visit(root, exact);
   return orders;
 }

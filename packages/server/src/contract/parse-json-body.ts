@@ -1,10 +1,13 @@
+import { parseJsonWith, scanJson } from "@parley/inference";
 import contract from "../generated/contract.json" with { type: "json" };
 import { ApiError } from "../errors/api-error.ts";
 import { BodyText } from "./body-text.ts";
-import { measureJson } from "./scan-json.ts";
 
 const { maxNestingLevels, maxBodyValues } = contract["x-limits"];
 const most = { levels: maxNestingLevels.value, values: maxBodyValues.value };
+
+/** The fields with schemas of the caller. Their numbers and the order of their members are kept. */
+const schemaHolders = ["tools", "response_format"];
 
 export interface ParsedBody {
   readonly value: unknown;
@@ -18,11 +21,11 @@ export interface ParsedBody {
 export function parseJsonBody(bytes: Uint8Array): ParsedBody {
   const text = decode(bytes);
   if (text.trim() === "") throw new ApiError("invalid_json", "The body is empty. Send a JSON object.");
-  const { levels, values } = measureJson(text, most);
+  const { levels, values, isPlain } = scanJson(text, most);
   if (levels > most.levels) throw new ApiError("invalid_json", `The body is nested deeper than ${most.levels} levels.`);
   if (values > most.values) throw new ApiError("invalid_json", `The body holds more than ${most.values} JSON values.`);
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseJsonWith(text, schemaHolders, isPlain);
     return { value, text: new BodyText(text, value) };
   } catch (error) {
     throw new ApiError("invalid_json", "The body is not valid JSON.", { cause: error });

@@ -1,6 +1,7 @@
 import { EngineError } from "../../engine.ts";
 import type { EngineRequest, FunctionTool } from "../../engine.ts";
 import type { Schema } from "../../schema/dialect/raw-schema.ts";
+import { parseJson } from "../../json/parse-json.ts";
 import { SchemaTooComplex, ComplexityBudget } from "../../schema/complexity-budget.ts";
 import { satisfies } from "../../schema/validate-value.ts";
 
@@ -38,7 +39,7 @@ const isObject = (value: unknown): boolean => typeof value === "object" && value
 
 function parseOr(text: string, failure: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (error) {
     throw new EngineError("protocol", failure, { cause: error });
   }

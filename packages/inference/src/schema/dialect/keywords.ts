@@ -1,3 +1,5 @@
+import { ExactNumber, compareNumbers, isInteger, isJsonNumber } from "../../json/exact-number.ts";
+import type { JsonNumber } from "../../json/exact-number.ts";
 import type { Draft } from "./draft.ts";
 import { isJsonType, isObject, isSchema } from "./raw-schema.ts";
 
@@ -13,8 +15,8 @@ export interface Keyword {
 
 const isAny = (): boolean => true;
 const isText = (value: unknown): boolean => typeof value === "string";
-const isNumber = (value: unknown): boolean => typeof value === "number" && Number.isFinite(value);
-const isCount = (value: unknown): boolean => typeof value === "number" && Number.isInteger(value) && value >= 0;
+const isNumber = (value: unknown): value is JsonNumber => isJsonNumber(value) && isWritable(value);
+const isCount = (value: unknown): boolean => isNumber(value) && isInteger(value) && compareNumbers(value, 0) >= 0;
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
 const isSchemas = (value: unknown): boolean => Array.isArray(value) && value.length > 0 && value.every(isSchema);
 const isMapOf =
@@ -25,9 +27,10 @@ const isMapOf =
 const isTypes = (value: unknown): boolean =>
   isJsonType(value) || (Array.isArray(value) && value.length > 0 && value.length <= 7 && value.every(isJsonType));
 
-/** JavaScript parses a number like 1e400 as infinity, which JSON cannot represent. */
+/** Infinity is not a number of JSON. */
 function isWritable(value: unknown): boolean {
   if (typeof value === "number") return Number.isFinite(value);
+  if (value instanceof ExactNumber) return true;
   return typeof value !== "object" || value === null || Object.values(value).every(isWritable);
 }
 
@@ -42,7 +45,7 @@ const keywords: Readonly<Record<string, Keyword>> = {
   maximum: { isValid: isNumber },
   exclusiveMinimum: { isValid: (value) => isNumber(value) || typeof value === "boolean" },
   exclusiveMaximum: { isValid: (value) => isNumber(value) || typeof value === "boolean" },
-  multipleOf: { isValid: (value) => isNumber(value) && Number(value) > 0 },
+  multipleOf: { isValid: (value) => isNumber(value) && compareNumbers(value, 0) > 0 },
 
   minLength: { isValid: isCount },
   maxLength: { isValid: isCount },

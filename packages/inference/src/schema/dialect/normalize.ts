@@ -1,3 +1,4 @@
+import { ExactNumber, isJsonNumber } from "../../json/exact-number.ts";
 import { isSchema } from "./raw-schema.ts";
 import type { JsonType } from "./raw-schema.ts";
 import type { Keywords, SchemaNode } from "./schema-node.ts";
@@ -17,6 +18,9 @@ export function normalize(
   for (const [word, value] of words) {
     // Each reader below takes a value that the keyword's check has accepted.
     if (word === "$ref") keywords.$ref = refer(value as string);
+    // A count that no double holds is beyond every length.
+    else if (counts.has(word))
+      Object.assign(keywords, { [word]: value instanceof ExactNumber ? Number(value.text) : value });
     else if (copied.has(word)) Object.assign(keywords, { [word]: value });
     else if (subschema.has(word)) Object.assign(keywords, { [word]: childOf(value, word) });
     else if (lists.has(word)) Object.assign(keywords, { [word]: readList(value, word, childOf) });
@@ -33,11 +37,9 @@ interface Context {
   readonly refuse: (keyword: string, reason: string) => never;
 }
 
-const copied = new Set(
-  (
-    "minimum maximum multipleOf minLength maxLength pattern format required minProperties maxProperties " +
-    "minContains maxContains minItems maxItems uniqueItems"
-  ).split(" "),
+const copied = new Set("minimum maximum multipleOf pattern format required uniqueItems".split(" "));
+const counts = new Set(
+  "minLength maxLength minProperties maxProperties minContains maxContains minItems maxItems".split(" "),
 );
 const subschema = new Set(["additionalProperties", "propertyNames", "contains", "not", "if", "then", "else"]);
 const lists = new Set(["allOf", "anyOf", "oneOf", "prefixItems"]);
@@ -64,11 +66,11 @@ const readers: Readonly<Record<string, (value: unknown, context: Context) => voi
   },
   exclusiveMinimum: (value, { keywords, words }) => {
     const bound = value === true ? words.get("minimum") : value;
-    if (typeof bound === "number") keywords.exclusiveMinimum = bound;
+    if (isJsonNumber(bound)) keywords.exclusiveMinimum = bound;
   },
   exclusiveMaximum: (value, { keywords, words }) => {
     const bound = value === true ? words.get("maximum") : value;
-    if (typeof bound === "number") keywords.exclusiveMaximum = bound;
+    if (isJsonNumber(bound)) keywords.exclusiveMaximum = bound;
   },
   items: (value, { keywords, words, childOf }) => {
     if (isSchema(value)) keywords.items = childOf(value, "items");

@@ -1,3 +1,5 @@
+import { ExactNumber, canonicalNumber } from "../../json/exact-number.ts";
+
 /** A JSON Schema as it is written, of any draft. */
 export type Schema = boolean | SchemaObject;
 export type SchemaObject = { readonly [keyword: string]: unknown };
@@ -8,15 +10,18 @@ export type JsonType = (typeof jsonTypes)[number];
 export const isJsonType = (value: unknown): value is JsonType => jsonTypes.some((type) => type === value);
 
 export const isObject = (value: unknown): value is SchemaObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
 
 export const isSchema = (value: unknown): value is Schema => typeof value === "boolean" || isObject(value);
 
 /** JSON with sorted member names, so that equal values have equal texts. */
 export function canonical(value: unknown): string {
-  return JSON.stringify(value, (_name, item: unknown) =>
-    isObject(item) ? Object.fromEntries(Object.entries(item).toSorted(([a], [b]) => (a < b ? -1 : 1))) : item,
-  );
+  // An exact number has turned into its text before it comes here as `item`.
+  return JSON.stringify(value, function (this: Readonly<Record<string, unknown>>, name, item: unknown) {
+    const own = this[name];
+    if (own instanceof ExactNumber) return canonicalNumber(own);
+    return isObject(item) ? Object.fromEntries(Object.entries(item).toSorted(([a], [b]) => (a < b ? -1 : 1))) : item;
+  });
 }
 
 /** The path of a member of a schema, such as `properties.a.pattern`; empty for the root. */

@@ -1,3 +1,4 @@
+import { ExactNumber } from "../../json/exact-number.ts";
 import { SchemaTooComplex } from "../complexity-budget.ts";
 import { Language } from "../language/language.ts";
 import { MalformedSchema, UnenforceableKeyword } from "../schema-fault.ts";
@@ -119,6 +120,7 @@ class SchemaReader {
         this.#annotations.push({ path: at, word });
         continue;
       }
+      refuseHugeNumber(value, at, word);
       this.#countCharacters(value);
       known.set(word, value);
     }
@@ -137,6 +139,23 @@ class SchemaReader {
 function pathOfTarget(ref: string, path: string): string {
   const at = ref.indexOf("#/");
   return at < 0 ? path : ref.slice(at + 2).replaceAll("/", ".");
+}
+
+/** Of a number as a schema may write it, before or after the point. Every double has fewer. */
+const mostDigits = 400;
+
+/** @throws {UnenforceableKeyword} where a number of the value takes too many digits to write without an exponent */
+function refuseHugeNumber(value: unknown, path: string, keyword: string): void {
+  if (value instanceof ExactNumber) {
+    const { digits, exponent } = value.decimal;
+    if (Math.abs(exponent) + digits.length <= mostDigits) return;
+    const shown = value.text.length > 40 ? `${value.text.slice(0, 40)}…` : value.text;
+    const reason = `the number ${shown} has more than ${mostDigits} digits when it is written without an exponent`;
+    throw new UnenforceableKeyword({ path, keyword, reason });
+  }
+  if (Array.isArray(value)) for (const item of value) refuseHugeNumber(item, path, keyword);
+  else if (isObject(value) && (keyword === "const" || keyword === "enum"))
+    for (const item of Object.values(value)) refuseHugeNumber(item, path, keyword);
 }
 
 const tooLarge = (): SchemaTooComplex =>

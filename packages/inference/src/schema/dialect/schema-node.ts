@@ -1,3 +1,4 @@
+import type { JsonNumber } from "../../json/exact-number.ts";
 import type { JsonType } from "./raw-schema.ts";
 
 /**
@@ -16,11 +17,11 @@ export interface Keywords {
   /** The values of `enum` and of `const`: one list each. */
   literals?: readonly (readonly unknown[])[];
 
-  minimum?: number;
-  maximum?: number;
-  exclusiveMinimum?: number;
-  exclusiveMaximum?: number;
-  multipleOf?: number;
+  minimum?: JsonNumber;
+  maximum?: JsonNumber;
+  exclusiveMinimum?: JsonNumber;
+  exclusiveMaximum?: JsonNumber;
+  multipleOf?: JsonNumber;
 
   minLength?: number;
   maxLength?: number;

@@ -1,6 +1,6 @@
 import type { ComplexityBudget } from "../complexity-budget.ts";
-import { plainDigits } from "./decimal.ts";
-import type { Decimal } from "./decimal.ts";
+import { plainDigits } from "../../json/decimal.ts";
+import type { Decimal } from "../../json/decimal.ts";
 import { States, dead, explore } from "./dfa.ts";
 import type { Dfa } from "./dfa.ts";
 import { numberAlphabet, numberCharacters } from "./number-alphabet.ts";

@@ -2,7 +2,7 @@ import { SchemaTooComplex } from "../complexity-budget.ts";
 import type { ComplexityBudget } from "../complexity-budget.ts";
 import { States, dead, explore } from "./dfa.ts";
 import type { Dfa } from "./dfa.ts";
-import type { Decimal } from "./decimal.ts";
+import type { Decimal } from "../../json/decimal.ts";
 import { numberAlphabet, numberCharacters } from "./number-alphabet.ts";
 
 /** The largest divisor, apart from powers of ten: the automaton has a state for each remainder. */

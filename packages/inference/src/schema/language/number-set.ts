@@ -1,7 +1,9 @@
 import { ComplexityBudget, SchemaTooComplex } from "../complexity-budget.ts";
 import { comparisonAutomaton } from "./comparison-automaton.ts";
 import type { Order } from "./comparison-automaton.ts";
-import { decimalOf, plainText } from "./decimal.ts";
+import { decimalOf, plainDigits, plainText, scientificText } from "../../json/decimal.ts";
+import { toJsonNumber } from "../../json/exact-number.ts";
+import type { JsonNumber } from "../../json/exact-number.ts";
 import { Language } from "./language.ts";
 import { combine } from "./dfa.ts";
 import { multiplesAutomaton } from "./multiples-automaton.ts";
@@ -9,10 +11,10 @@ import { allNumbers, plainNumbers, shortIntegers, shortNumbers } from "./number-
 
 /** The bounds of `minimum` and its like. */
 export interface NumberBounds {
-  readonly minimum?: number | undefined;
-  readonly maximum?: number | undefined;
-  readonly exclusiveMinimum?: number | undefined;
-  readonly exclusiveMaximum?: number | undefined;
+  readonly minimum?: JsonNumber | undefined;
+  readonly maximum?: JsonNumber | undefined;
+  readonly exclusiveMinimum?: JsonNumber | undefined;
+  readonly exclusiveMaximum?: JsonNumber | undefined;
 }
 
 /** For each bound, how a number must compare with it. */
@@ -34,14 +36,34 @@ const constants = lazily(() => {
     plain,
     all: allNumbers(budget),
     integers: Language.accepted(multiplesAutomaton(decimalOf(1), budget), plain, budget),
-    short: shortNumbers(budget),
-    shortIntegers: shortIntegers(budget),
+    short: shortNumbers(usualDigits, budget),
+    shortIntegers: shortIntegers(usualDigits, budget),
   };
 });
 
 function lazily<Value>(make: () => Value): () => Value {
   let made: Value | undefined;
   return () => (made ??= make());
+}
+
+/** More digits would only let a small model fill its whole answer with them. 20 hold every 64-bit integer. */
+const usualDigits = 20;
+
+/** As many as a schema may ask for with numbers of its own: 78 are the largest integer of 256 bits. */
+const mostDigits = 100;
+
+function digitsFor(values: readonly (JsonNumber | undefined)[]): number {
+  const digits = values.map((value) => {
+    const { integer, fraction } = plainDigits(decimalOf(value ?? 0));
+    return Math.max(integer.length, fraction.length);
+  });
+  return Math.max(usualDigits, ...digits.filter((count) => count <= mostDigits));
+}
+
+function shortSpellings(isInteger: boolean, digits: number, budget: ComplexityBudget): Language {
+  const { short, shortIntegers: integers } = constants();
+  if (digits === usualDigits) return isInteger ? integers : short;
+  return isInteger ? shortIntegers(digits, budget) : shortNumbers(digits, budget);
 }
 
 /**
@@ -58,11 +80,14 @@ export class NumberSet {
   readonly #domain: Domain;
   /** Every number of the set is an integer. */
   readonly isInteger: boolean;
+  /** As many digits before or after the point as a model may write. */
+  readonly #digits: number;
 
-  private constructor(spellings: Language, domain: Domain, isInteger = false) {
+  private constructor(spellings: Language, domain: Domain, isInteger = false, digits = usualDigits) {
     this.#spellings = spellings;
     this.#domain = domain;
     this.isInteger = isInteger;
+    this.#digits = digits;
   }
 
   static any(): NumberSet {
@@ -77,38 +102,40 @@ export class NumberSet {
   static within(bounds: NumberBounds, isInteger: boolean, budget: ComplexityBudget): NumberSet {
     const compared = comparisons.flatMap(([keyword, accepts]) => {
       const bound = bounds[keyword];
-      return bound === undefined ? [] : [comparisonAutomaton(decimalOf(bound + 0), accepts, budget)];
+      return bound === undefined ? [] : [comparisonAutomaton(decimalOf(bound), accepts, budget)];
     });
     const all = isInteger ? NumberSet.integers() : NumberSet.any();
     if (compared.length === 0) return all;
     // Only the result is made smallest: two bounds together have few states as they are.
     const both = compared.reduce((some, one) => combine(some, one, (inSome, inOne) => inSome && inOne, budget));
-    return new NumberSet(Language.accepted(both, all.#spellings, budget), all.#domain, isInteger);
+    const spellings = Language.accepted(both, all.#spellings, budget);
+    return new NumberSet(spellings, all.#domain, isInteger, digitsFor(Object.values(bounds)));
   }
 
-  static of(values: Iterable<number>, budget: ComplexityBudget): NumberSet {
+  static of(values: Iterable<JsonNumber>, budget: ComplexityBudget): NumberSet {
     let set = new NumberSet(Language.none, "all");
     for (const value of values) {
-      const equal = comparisonAutomaton(decimalOf(value + 0), (order) => order === 0, budget);
-      set = set.union(new NumberSet(Language.accepted(equal, constants().all, budget), "all"), budget);
+      const equal = comparisonAutomaton(decimalOf(value), (order) => order === 0, budget);
+      const spellings = Language.accepted(equal, constants().all, budget);
+      set = set.union(new NumberSet(spellings, "all", false, digitsFor([value])), budget);
     }
     return set;
   }
 
   /** @param divisor more than 0 */
-  static multiplesOf(divisor: number, budget: ComplexityBudget): NumberSet {
+  static multiplesOf(divisor: JsonNumber, budget: ComplexityBudget): NumberSet {
     const multiples = multiplesAutomaton(decimalOf(divisor), budget);
-    return new NumberSet(Language.accepted(multiples, constants().plain, budget), "plain");
+    return new NumberSet(Language.accepted(multiples, constants().plain, budget), "plain", false, digitsFor([divisor]));
   }
 
   intersect(other: NumberSet, budget: ComplexityBudget): NumberSet {
     const both = this.#spellings.intersect(other.#spellings, budget);
-    return new NumberSet(both, this.#commonDomain(other), this.isInteger || other.isInteger);
+    return new NumberSet(both, this.#commonDomain(other), this.isInteger || other.isInteger, this.#mostDigits(other));
   }
 
   union(other: NumberSet, budget: ComplexityBudget): NumberSet {
     const either = this.#spellings.union(other.#spellings, budget);
-    return new NumberSet(either, this.#commonDomain(other), this.isInteger && other.isInteger);
+    return new NumberSet(either, this.#commonDomain(other), this.isInteger && other.isInteger, this.#mostDigits(other));
   }
 
   minus(other: NumberSet, budget: ComplexityBudget): NumberSet {
@@ -117,7 +144,11 @@ export class NumberSet {
 
   /** All other numbers of the domain. */
   complement(budget: ComplexityBudget): NumberSet {
-    return new NumberSet(constants()[this.#domain].minus(this.#spellings, budget), this.#domain);
+    return new NumberSet(constants()[this.#domain].minus(this.#spellings, budget), this.#domain, false, this.#digits);
+  }
+
+  #mostDigits(other: NumberSet): number {
+    return Math.max(this.#digits, other.#digits);
   }
 
   #commonDomain(other: NumberSet): Domain {
@@ -132,31 +163,31 @@ export class NumberSet {
     return this.intersect(other, budget).isEmpty;
   }
 
-  includes(value: number): boolean {
-    const decimal = decimalOf(value + 0);
-    return this.#spellings.includes(plainText(decimal)) || this.#spellings.includes((value + 0).toExponential());
+  includes(value: JsonNumber): boolean {
+    const decimal = decimalOf(value);
+    return this.#spellings.includes(plainText(decimal)) || this.#spellings.includes(scientificText(decimal));
   }
 
   /** A number of the set that has a shortest spelling; undefined where the set is empty. */
-  shortest(): number | undefined {
+  shortest(): JsonNumber | undefined {
     const text = this.#spellings.shortest();
-    return text === undefined ? undefined : Number(text);
+    return text === undefined ? undefined : toJsonNumber(text);
   }
 
   /** All numbers of a set of at most `most` integers; undefined where it has more, or others. */
-  integers(most: number, budget: ComplexityBudget): number[] | undefined {
+  integers(most: number, budget: ComplexityBudget): JsonNumber[] | undefined {
     if (!this.isInteger) return undefined;
-    return this.written(budget).texts(most, budget)?.map(Number);
+    return this.written(budget).texts(most, budget)?.map(toJsonNumber);
   }
 
   /**
-   * The spellings that a model may write: integers without a fraction, and no more than 20 digits before or after the point.
+   * The spellings that a model may write: integers without a fraction, and no more than 20 digits before or after the point,
+   * or as many as the numbers of the schema have.
    * @throws {SchemaTooComplex} where every number of the set has more
    */
   written(budget: ComplexityBudget): Language {
-    const { short, shortIntegers: integers } = constants();
-    const written = this.#spellings.intersect(this.isInteger ? integers : short, budget);
-    if (written.isEmpty) throw new SchemaTooComplex("a number of the schema needs more than 20 digits");
+    const written = this.#spellings.intersect(shortSpellings(this.isInteger, this.#digits, budget), budget);
+    if (written.isEmpty) throw new SchemaTooComplex(`a number of the schema needs more than ${this.#digits} digits`);
     return written;
   }
 

@@ -20,15 +20,18 @@ export function allNumbers(budget: ComplexityBudget): Language {
 }
 
 /**
- * The spellings that a model may write. 20 digits before the point hold every 64-bit integer, 17 digits and an exponent every
- * double. More digits would only let a small model fill its whole answer with them. Larger exponents than 307 could give
- * numbers that are infinite for JavaScript.
+ * The spellings that a model may write, with so many digits before or after the point. 17 digits and an exponent hold every
+ * double. Larger exponents than 307 could give numbers that are infinite for JavaScript.
  */
-export const shortNumbers = (budget: ComplexityBudget): Language =>
+export const shortNumbers = (digits: number, budget: ComplexityBudget): Language =>
   Language.pattern(
-    anchored(String.raw`-?\d{1,20}(\.\d{1,20})?`, String.raw`-?\d(\.\d{1,16})?[eE][-+]?(\d{1,2}|[0-2]\d\d|30[0-7])`),
+    anchored(
+      `-?\\d{1,${digits}}(\\.\\d{1,${digits}})?`,
+      String.raw`-?\d(\.\d{1,16})?[eE][-+]?(\d{1,2}|[0-2]\d\d|30[0-7])`,
+    ),
     budget,
   );
 
 /** The same for integers: they have no fraction. */
-export const shortIntegers = (budget: ComplexityBudget): Language => Language.pattern(String.raw`^-?\d{1,20}$`, budget);
+export const shortIntegers = (digits: number, budget: ComplexityBudget): Language =>
+  Language.pattern(`^-?\\d{1,${digits}}$`, budget);

@@ -1,3 +1,5 @@
+import { isInteger, keyOfNumber } from "../../json/exact-number.ts";
+import type { JsonNumber } from "../../json/exact-number.ts";
 import type { ComplexityBudget } from "../complexity-budget.ts";
 import { NumberSet } from "../language/number-set.ts";
 import type { NumberBounds } from "../language/number-set.ts";
@@ -12,23 +14,27 @@ export class Numbers {
   static readonly integers = new Numbers(undefined, () => NumberSet.integers());
 
   /** All numbers of the set, where they are listed. */
-  readonly listed: readonly number[] | undefined;
+  readonly listed: readonly JsonNumber[] | undefined;
+  #keys: ReadonlySet<number | string> | undefined;
   readonly #makeSet: (budget: ComplexityBudget) => NumberSet;
   #set: NumberSet | undefined;
 
-  private constructor(listed: readonly number[] | undefined, makeSet: (budget: ComplexityBudget) => NumberSet) {
+  private constructor(listed: readonly JsonNumber[] | undefined, makeSet: (budget: ComplexityBudget) => NumberSet) {
     this.listed = listed;
     this.#makeSet = makeSet;
   }
 
-  static of(values: Iterable<number>): Numbers {
-    const listed = [...new Set(values)];
+  static of(values: Iterable<JsonNumber>): Numbers {
+    const byKey = new Map<number | string, JsonNumber>();
+    // Of several spellings of one number the first is written.
+    for (const value of values) if (!byKey.has(keyOfNumber(value))) byKey.set(keyOfNumber(value), value);
+    const listed = [...byKey.values()];
     return new Numbers(listed, (budget) => NumberSet.of(listed, budget));
   }
 
   /** All numbers within the bounds, or only the integers. */
   static within(
-    { multipleOf, ...bounds }: NumberBounds & { readonly multipleOf?: number | undefined },
+    { multipleOf, ...bounds }: NumberBounds & { readonly multipleOf?: JsonNumber | undefined },
     isInteger: boolean,
     budget: ComplexityBudget,
   ): Numbers {
@@ -81,21 +87,23 @@ export class Numbers {
     return this.intersect(other, budget).isEmpty;
   }
 
-  includes(value: number, budget: ComplexityBudget): boolean {
+  includes(value: JsonNumber, budget: ComplexityBudget): boolean {
     budget.spend(1 + ((this.listed?.length ?? 0) >> 4));
     if (this === Numbers.all) return true;
-    if (this === Numbers.integers) return Number.isInteger(value);
-    return this.listed ? this.listed.includes(value) : this.toSet(budget).includes(value);
+    if (this === Numbers.integers) return isInteger(value);
+    if (!this.listed) return this.toSet(budget).includes(value);
+    this.#keys ??= new Set(this.listed.map(keyOfNumber));
+    return this.#keys.has(keyOfNumber(value));
   }
 
   /** All numbers of a set that has at most `most`; undefined where it has more. */
-  values(most: number, budget: ComplexityBudget): readonly number[] | undefined {
+  values(most: number, budget: ComplexityBudget): readonly JsonNumber[] | undefined {
     if (this.listed) return this.listed.length <= most ? this.listed : undefined;
     if (this === Numbers.all || this === Numbers.integers) return undefined;
     return this.toSet(budget).integers(most, budget);
   }
 
-  shortest(budget: ComplexityBudget): number | undefined {
+  shortest(budget: ComplexityBudget): JsonNumber | undefined {
     return this.listed ? this.listed[0] : this.toSet(budget).shortest();
   }
 

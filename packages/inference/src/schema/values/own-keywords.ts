@@ -1,6 +1,7 @@
+import { isJsonNumber } from "../../json/exact-number.ts";
 import { SchemaTooComplex } from "../complexity-budget.ts";
 import type { ComplexityBudget } from "../complexity-budget.ts";
-import { joinPath } from "../dialect/raw-schema.ts";
+import { isObject, joinPath } from "../dialect/raw-schema.ts";
 import type { JsonType } from "../dialect/raw-schema.ts";
 import type { Keywords, SchemaNode } from "../dialect/schema-node.ts";
 import { UnenforceablePattern } from "../language/parse-pattern.ts";
@@ -115,7 +116,7 @@ export class OwnKeywords {
   }
 
   #literals(values: readonly unknown[], path: string): ValueSet {
-    const numbers = values.filter((value) => typeof value === "number");
+    const numbers = values.filter(isJsonNumber);
     const strings = values.filter((value) => typeof value === "string");
     this.#budget.spend(values.length);
     return {
@@ -124,9 +125,7 @@ export class OwnKeywords {
       strings: strings.length === 0 ? Language.none : Language.of(strings, this.#budget),
       numbers: Numbers.of(numbers),
       arrays: values.filter((value) => Array.isArray(value)).map((items) => this.#literalArray(items, path)),
-      objects: values
-        .filter((value) => typeof value === "object" && value !== null && !Array.isArray(value))
-        .map((members) => this.#literalObject(members as object, path)),
+      objects: values.filter(isObject).map((members) => this.#literalObject(members, path)),
     };
   }
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { measureJson, sourceOfMember } from "./scan-json.ts";
+import { scanJson, sourceOfMember } from "./scan-json.ts";
 
 const unbounded = { levels: Infinity, values: Infinity };
 
@@ -23,19 +23,47 @@ describe("the size of a JSON text", () => {
   test("is that of its value, whatever its strings hold", () => {
     fc.assert(
       fc.property(written, ({ value, text }) => {
-        expect(measureJson(text, unbounded)).toEqual({ levels: countLevels(value), values: countValues(value) });
+        expect(scanJson(text, unbounded)).toMatchObject({ levels: countLevels(value), values: countValues(value) });
       }),
     );
   });
 
   test.each(["", "[", "]", '"', '"\\', "[,", "}{"])("is found of %j as well, which is no JSON", (text) => {
-    expect(measureJson(text, unbounded).levels).toBeLessThanOrEqual(1);
+    expect(scanJson(text, unbounded).levels).toBeLessThanOrEqual(1);
   });
 
   test("is looked for no further than the bound", () => {
     const text = `[${"0,".repeat(100_000)}0]`;
-    expect(measureJson(text, { levels: 9, values: 10 }).values).toBeLessThan(20);
-    expect(measureJson("[".repeat(100_000), { levels: 9, values: 10 }).levels).toBeLessThanOrEqual(10);
+    expect(scanJson(text, { levels: 9, values: 10 }).values).toBeLessThan(20);
+    expect(scanJson("[".repeat(100_000), { levels: 9, values: 10 }).levels).toBeLessThanOrEqual(10);
+  });
+});
+
+describe("a text is plain", () => {
+  const isPlain = (text: string): boolean => scanJson(text, unbounded).isPlain;
+
+  test.each([
+    '{"a":1.5,"b":[100,"10"]}',
+    '{"a":"\\"1\\":9007199254740993 1e5"}',
+    '{"":0.000001,"-1":-0}',
+    "999999999999999",
+  ])("without what JSON.parse loses: %s", (text) => {
+    expect(isPlain(text)).toBe(true);
+  });
+
+  test.each(['{"10":1}', '{"1" :1}', "[1,-9007199254740993]", "1e5", "-1.5E+3", "[0.0000001]", "0.12345678901234567"])(
+    "in no other case: %s",
+    (text) => {
+      expect(isPlain(text)).toBe(false);
+    },
+  );
+
+  test("only where it is the same when JavaScript writes it again", () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        if (isPlain(text)) expect(JSON.stringify(JSON.parse(text))).toBe(text.replaceAll("-0", "0"));
+      }),
+    );
   });
 });
 

@@ -5,6 +5,11 @@ const comma = 0x2c;
 const colon = 0x3a;
 const backslash = 0x5c;
 const blank = 0x20;
+const point = 0x2e;
+const plus = 0x2b;
+const minus = 0x2d;
+const smallE = 0x65;
+const largeE = 0x45;
 
 const isOpening = (code: number): boolean => code === 0x7b || code === 0x5b;
 /** Numbers, which may have millions of digits, are passed over first. */
@@ -19,17 +24,27 @@ export interface JsonSize {
   readonly values: number;
 }
 
-/** Measures a text that may be no JSON at all. It stops, with what it has found, where one of the bounds is exceeded. */
-export function measureJson(text: string, most: JsonSize): JsonSize {
+/** What `scanJson` has found. */
+export interface JsonScan extends JsonSize {
+  /** No number is long, small or has an exponent, and no member's name is an array index. `JSON.parse` keeps all of it. */
+  readonly isPlain: boolean;
+}
+
+/** Scans a text that may not be JSON. It stops, with what it has found, where one of the bounds is exceeded. */
+export function scanJson(text: string, most: JsonSize): JsonScan {
   let level = 0;
   let levels = 0;
   let values = 1;
+  let isPlain = true;
   let isEmpty = false; // nothing has come since a bracket was opened
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
     if (code <= blank) continue;
     if (isDigit(code)) {
       isEmpty = false;
+      const end = endOfNumber(text, index);
+      isPlain &&= end - index < longNumber && !hasExponent(text, index, end);
+      index = end - 1;
       continue;
     }
     if (isOpening(code)) {
@@ -43,9 +58,45 @@ export function measureJson(text: string, most: JsonSize): JsonSize {
     // The first value of a bracket is counted with it, every other one with the comma before it.
     if (isEmpty || code === comma) values += 1;
     if (levels > most.levels || values > most.values + 1) break;
-    if (code === quote) index = endOfString(text, index);
+    if (code === quote) {
+      const end = endOfString(text, index);
+      isPlain &&= !mayBeIndex(text, index + 1, end);
+      index = end;
+    }
   }
-  return { levels, values };
+  return { levels, values, isPlain };
+}
+
+/** A double holds every number of fewer digits. */
+const longNumber = 16;
+
+function endOfNumber(text: string, start: number): number {
+  let end = start + 1;
+  for (; end < text.length; end += 1) {
+    const code = text.charCodeAt(end);
+    const isPart =
+      isDigit(code) || code === point || code === smallE || code === largeE || code === plus || code === minus;
+    if (!isPart) break;
+  }
+  return end;
+}
+
+/** Whether a short number is written with an exponent, by JSON or by JavaScript: that one writes 0.0000001 as 1e-7. */
+function hasExponent(text: string, start: number, end: number): boolean {
+  if (end - start < 3) return false;
+  for (let index = start; index < end; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === smallE || code === largeE) return true;
+  }
+  return text.startsWith("0.000000", start);
+}
+
+/** Whether a string may be an array index, which JavaScript moves to the front of an object. It has at most 10 digits. */
+function mayBeIndex(text: string, start: number, end: number): boolean {
+  if (end - start > 10 || end === start) return false;
+  for (let index = start; index < end; index += 1) if (!isDigit(text.charCodeAt(index))) return false;
+  const next = text.charCodeAt(end + 1);
+  return next === colon || next <= blank;
 }
 
 /**
@@ -79,8 +130,8 @@ export function sourceOfMember(text: string, name: string): string | undefined {
 const isNamed = (label: string, name: string): boolean =>
   label.length <= 6 * name.length + 2 && JSON.parse(label) === name;
 
-/** The index of the quote that ends the string which begins at `start`, or the end of the text. */
-function endOfString(text: string, start: number): number {
+/** Returns the index of the quote that ends the string which begins at `start`, or the end of the text. */
+export function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let escapes = end - 1;
     while (text.charCodeAt(escapes) === backslash) escapes -= 1;

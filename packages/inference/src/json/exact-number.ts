@@ -1,0 +1,66 @@
+import { compareDecimals, decimalOf, decimalOfText, isWhole, scientificText } from "./decimal.ts";
+import type { Decimal } from "./decimal.ts";
+
+// In Node since 22, and not yet declared by TypeScript.
+const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => object };
+
+/**
+ * A number of a JSON text that a double would change: 9007199254740993 would become …992, 1e400 infinite. Or one whose digits
+ * JavaScript would turn into an exponent: 1000000000000000000000 into 1e+21. `JSON.stringify` writes it again as it was
+ * written.
+ */
+export class ExactNumber {
+  /** As it was written. */
+  readonly text: string;
+  readonly decimal: Decimal;
+
+  constructor(text: string, decimal = decimalOfText(text)) {
+    this.text = text;
+    this.decimal = decimal;
+  }
+
+  toJSON(): object {
+    return rawJSON(this.text);
+  }
+
+  toString(): string {
+    return this.text;
+  }
+}
+
+/** A number that JSON can hold. */
+export type JsonNumber = number | ExactNumber;
+
+export const isJsonNumber = (value: unknown): value is JsonNumber =>
+  typeof value === "number" || value instanceof ExactNumber;
+
+/** The number of a JSON text: a double where JavaScript writes the same decimal, otherwise an `ExactNumber`. */
+export function toJsonNumber(text: string): JsonNumber {
+  const value = Number(text);
+  const hasExponent = /[eE]/.test(text);
+  if (!hasExponent && hasExponentIn(value)) return new ExactNumber(text);
+  // A double holds every number of 15 digits, if it is neither very large nor very small.
+  if (!hasExponent && text.length <= 15) return value;
+  const decimal = decimalOfText(text);
+  const isSame = Number.isFinite(value) && scientificText(decimalOf(value)) === scientificText(decimal);
+  return isSame ? value : new ExactNumber(text, decimal);
+}
+
+/** Whether JavaScript writes the number with an exponent, or as a word. */
+const hasExponentIn = (value: number): boolean => value !== 0 && !(Math.abs(value) >= 1e-6 && Math.abs(value) < 1e21);
+
+/** Equal numbers have equal keys. */
+export const keyOfNumber = (value: JsonNumber): number | string =>
+  typeof value === "number" && !hasExponentIn(value) ? value + 0 : scientificText(decimalOf(value));
+
+/** JSON of a number that is the same for equal numbers. A double with an exponent is written so by JavaScript. */
+export const canonicalNumber = (value: ExactNumber): object => rawJSON(scientificText(value.decimal));
+
+export const isInteger = (value: JsonNumber): boolean =>
+  typeof value === "number" ? Number.isInteger(value) : isWhole(value.decimal);
+
+/** Negative where `one` is less, positive where it is more, 0 where both are equal. */
+export const compareNumbers = (one: JsonNumber, other: JsonNumber): number =>
+  typeof one === "number" && typeof other === "number"
+    ? one - other
+    : compareDecimals(decimalOf(one), decimalOf(other));

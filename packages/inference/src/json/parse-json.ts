@@ -1,0 +1,109 @@
+import { ExactNumber, toJsonNumber } from "./exact-number.ts";
+import { endOfString, scanJson, sourceOfMember } from "./scan-json.ts";
+
+/**
+ * `JSON.parse` loses two things of a text: the digits of numbers that a double cannot hold, and the place of members whose
+ * names are digits. The functions here keep both. `JSON.stringify` writes what they give as it was written.
+ *
+ * - A number that a double would change, or write differently, is an `ExactNumber`.
+ * - An object whose members JavaScript would reorder is a proxy that lists them in their order. It cannot be cloned to
+ *   another thread, so values travel as text.
+ */
+
+/** @throws {SyntaxError} for a text that is not JSON */
+export function parseJson(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  return isPlain(text) ? value : readValue(text, toJsonNumber);
+}
+
+/**
+ * Parses a text, and keeps every number that is written differently from how JavaScript writes it, such as 1.50.
+ * @throws {SyntaxError} for a text that is not JSON
+ */
+export function parseSpelledJson(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  return isPlain(text) && !/\.\d*0(?!\d)|-0/.test(text) ? value : readValue(text, toSpelledNumber);
+}
+
+/**
+ * Parses a text as `JSON.parse` does, but for some members of the root object, whose values are exact.
+ * @param isTextPlain found by `scanJson`; by default the text is scanned here, where it has such members
+ * @throws {SyntaxError} for a text that is not JSON
+ */
+export function parseJsonWith(text: string, exactMembers: readonly string[], isTextPlain?: boolean): unknown {
+  const value: unknown = JSON.parse(text);
+  let known = isTextPlain;
+  const isWholePlain = (): boolean => (known ??= isPlain(text));
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  for (const name of exactMembers) {
+    const member = (value as Record<string, unknown>)[name]; // any object has string keys
+    if (typeof member !== "object" || member === null || isWholePlain()) continue;
+    const source = sourceOfMember(text, name) ?? "";
+    if (!isPlain(source)) Object.assign(value, { [name]: readValue(source, toJsonNumber) });
+  }
+  return value;
+}
+
+/** An object with its members in this order. Of a repeated name the first place counts, and the last value. */
+export function objectOf(
+  entries: Iterable<readonly [name: string, value: unknown]>,
+): Readonly<Record<string, unknown>> {
+  const members = new Map(entries);
+  const value = Object.fromEntries(members);
+  const names = [...members.keys()];
+  const isInOrder = Object.keys(value).every((name, index) => name === names[index]);
+  return isInOrder ? value : new Proxy(value, { ownKeys: () => names });
+}
+
+const unbounded = { levels: Infinity, values: Infinity };
+const isPlain = (text: string): boolean => scanJson(text, unbounded).isPlain;
+
+const toSpelledNumber = (text: string): unknown => {
+  const value = Number(text);
+  return JSON.stringify(value) === text ? value : new ExactNumber(text);
+};
+
+/** An array or object of which the end has not been read. */
+interface Open {
+  readonly items: unknown[];
+  /** Undefined for an array. */
+  readonly names: string[] | undefined;
+}
+
+/** Reads valid JSON. It keeps a stack of its own, because a text may nest deeper than the call stack. */
+function readValue(text: string, toNumber: (text: string) => unknown): unknown {
+  const stack: Open[] = [];
+  const top: Open = { items: [], names: undefined };
+  let open = top;
+  const end = /[\s,\]}]|$/g;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text.charAt(at);
+    if (character === "{" || character === "[") {
+      stack.push(open);
+      open = { items: [], names: character === "{" ? [] : undefined };
+    } else if (character === "}" || character === "]") {
+      const value = close(open);
+      open = stack.pop() ?? top;
+      open.items.push(value);
+    } else if (character === '"') {
+      const last = endOfString(text, at);
+      const value = readString(text.slice(at, last + 1));
+      at = last;
+      // A string is a name where as many names as values have been read.
+      if (open.names?.length === open.items.length) open.names.push(value);
+      else open.items.push(value);
+    } else if (!/[\s,:]/.test(character)) {
+      end.lastIndex = at;
+      const token = text.slice(at, end.exec(text)?.index);
+      at += token.length - 1;
+      open.items.push(/^[-\d]/.test(token) ? toNumber(token) : (JSON.parse(token) as unknown));
+    }
+  }
+  return top.items[0];
+}
+
+const close = ({ items, names }: Open): unknown =>
+  names ? objectOf(names.map((name, index) => [name, items[index]] as const)) : items;
+
+const readString = (source: string): string =>
+  source.includes("\\") ? (JSON.parse(source) as string) : source.slice(1, -1); // the text is valid
