@@ -7,6 +7,7 @@ import type { JsonType, Schema, SchemaObject } from "./dialect/raw-schema.ts";
 import { readSchema } from "./dialect/read-schema.ts";
 import type { Keywords, SchemaNode } from "./dialect/schema-node.ts";
 import { Language } from "./language/language.ts";
+import { numberFormat } from "./language/number-formats.ts";
 import { NumberSet } from "./language/number-set.ts";
 
 const deepest = 200;
@@ -69,6 +70,10 @@ class Validator {
   }
 
   #acceptsNumber(keywords: Keywords, value: JsonNumber): boolean {
+    const format = numberFormat(keywords.format);
+    if (format?.bounds && !this.#acceptsNumber(format.bounds, value)) return false;
+    if (format?.isInteger === true && !isInteger(value)) return false;
+    if (format && !Number.isFinite(Number(String(value)))) return false;
     const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = keywords;
     return (
       (minimum === undefined || compareNumbers(value, minimum) >= 0) &&

@@ -1,6 +1,6 @@
 import { ExactNumber } from "../../json/exact-number.ts";
 import { SchemaTooComplex } from "../complexity-budget.ts";
-import { Language } from "../language/language.ts";
+import { isKnownFormat } from "../language/number-formats.ts";
 import { MalformedSchema, UnenforceableKeyword } from "../schema-fault.ts";
 import { draftOf } from "./draft.ts";
 import type { Draft } from "./draft.ts";
@@ -116,7 +116,7 @@ class SchemaReader {
         const reason = `the value of "${word}" is not valid JSON Schema`;
         throw new MalformedSchema({ path: at, keyword: word, reason });
       }
-      if (word === "format" && Language.format(String(value)) === undefined) {
+      if (word === "format" && !isKnownFormat(String(value))) {
         this.#annotations.push({ path: at, word });
         continue;
       }

@@ -86,7 +86,7 @@ class RuleWriter {
   }
 
   #number(numbers: Numbers): string {
-    if (numbers === Numbers.all) return "number";
+    if (numbers === Numbers.all || numbers === Numbers.doubles) return "number";
     if (numbers === Numbers.integers) return "integer";
     if (numbers.listed) return `(${numbers.listed.map((value) => `"${JSON.stringify(value)}"`).join(" | ")})`;
     return this.#scalars.number(numbers.toSet(this.#budget));

@@ -1,5 +1,5 @@
 /**
- * The formats of JSON Schema as patterns. Each allows only what its RFC allows and what both ajv-formats and Python's jsonschema
+ * The formats of JSON Schema and of the OpenAPI format registry as patterns. Each allows only what its RFC allows and what both ajv-formats and Python's jsonschema
  * accept. So none of them has leap seconds, the year 0000 or hostnames that end with a dot.
  */
 
@@ -14,7 +14,8 @@ const date = [
 ].join("|");
 const hour = String.raw`([01]\d|2[0-3])`;
 const minute = String.raw`[0-5]\d`;
-const time = String.raw`${hour}:${minute}:${minute}(\.\d+)?([Zz]|[-+]${hour}:${minute})`;
+const clockTime = String.raw`${hour}:${minute}:${minute}(\.\d+)?`;
+const time = `${clockTime}([Zz]|[-+]${hour}:${minute})`;
 
 /** With more digits, Python's duration overflows. */
 const count = String.raw`\d{1,9}`;
@@ -95,6 +96,27 @@ const atom = String.raw`(${literal}|\.|${escapedClass}|\[\^?${classItem}+\])`;
 const grouped = (inner: string): string => String.raw`(${atom}|\((\?:)?${regexOf(inner)}\))`;
 const regex = regexOf(grouped(grouped(atom)));
 
+/** The bits that a last group of base64 does not need are 0, as RFC 4648 demands of encoders. */
+const base64 = (characters: string, padding: readonly [two: string, one: string], count: string): string => {
+  const any = `[A-Za-z0-9${characters}]`;
+  return `(${any}{4})${count}(${any}[AQgw]${padding[0]}|${any}{2}[AEIMQUYcgkosw048]${padding[1]})?`;
+};
+/** @param count how many groups of four characters, as a pattern */
+export const plainBase64 = (count = "*"): string => base64("+/", ["==", "="], count);
+/** Its padding may be left out. */
+export const urlBase64 = (count = "*"): string => base64("_-", ["(==)?", "=?"], count);
+
+/** 1 to a number, in digits. */
+function upTo(digits: string): string {
+  const shorter = String.raw`[1-9]\d{0,${digits.length - 2}}`;
+  const less = Array.from(digits, (digit, place) => {
+    const least = place === 0 ? 1 : 0;
+    const rest = String.raw`\d{${digits.length - place - 1}}`;
+    return Number(digit) > least ? [`${digits.slice(0, place)}[${least}-${Number(digit) - 1}]${rest}`] : [];
+  });
+  return [shorter, ...less.flat(), digits].join("|");
+}
+
 const patterns: Readonly<Record<string, string>> = {
   "date-time": `(${date})[Tt]${time}`,
   date,
@@ -116,6 +138,14 @@ const patterns: Readonly<Record<string, string>> = {
   "json-pointer": pointer,
   "relative-json-pointer": relativePointer,
   regex,
+  "date-time-local": `(${date})[Tt]${clockTime}`,
+  "time-local": clockTime,
+  byte: plainBase64(),
+  base64url: urlBase64(),
+  char: "[^]",
+  decimal: String.raw`-?(0|[1-9]\d*)(\.\d+)?`,
+  int64: `0|${upTo("9223372036854775807")}|-(${upTo("9223372036854775808")})`,
+  uint64: `0|${upTo("18446744073709551615")}`,
 };
 
 /** The pattern from the first to the last character of a text. A look-ahead must be the first thing in a pattern. */

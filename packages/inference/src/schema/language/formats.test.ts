@@ -9,6 +9,8 @@ import { Language } from "./language.ts";
 function isValid(format: string, text: string): boolean | undefined {
   const known = (fullFormats as Readonly<Record<string, unknown>>)[format];
   if (known === undefined) return undefined;
+  // Of these ajv-formats judges numbers only.
+  if (format === "int64") return undefined;
   const check = typeof known === "object" && known !== null && "validate" in known ? known.validate : known;
   if (check instanceof RegExp) return check.test(text);
   if (typeof check === "function") return (check as (text: string) => boolean)(text);
@@ -78,6 +80,26 @@ describe.each<[string, string[], string[]]>([
     ["", "^a+$", "[A-Z][a-z]*", String.raw`^\d{3}-\w+(\.\w+)?$`, "a|(b|c(d)*)"],
     ["(", "a**", "[", "a{", "[z-a]", "(?<=a)"],
   ],
+  ["date-time-local", ["2024-02-29T23:59:59.5"], ["2024-02-29T23:59:59Z", "2024-02-30T00:00:00"]],
+  ["time-local", ["23:59:59"], ["23:59:59Z", "24:00:00"]],
+  [
+    "byte",
+    ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYmE=", "+/+/"],
+    ["Zg", "Zg=", "Zh==", "Zm9=", "Z", "Zm9v\n", "-_-_", "===="],
+  ],
+  ["base64url", ["", "Zg", "Zg==", "Zm8", "Zm8=", "-_-_"], ["Z", "Zg=", "Zh", "+/+/", "Zm9v="]],
+  ["char", ["a", "🦀", "\n"], ["", "ab"]],
+  ["decimal", ["0", "-1.50", "123456789012345678901234567890.1"], ["", "1.", ".5", "01", "1e5", "+1"]],
+  [
+    "int64",
+    ["0", "-1", "9223372036854775807", "-9223372036854775808", "1000000000000000000"],
+    ["-0", "9223372036854775808", "-9223372036854775809", "01", "1.0", "1e3", "10000000000000000000"],
+  ],
+  [
+    "uint64",
+    ["0", "18446744073709551615", "9999999999999999999"],
+    ["-1", "18446744073709551616", "20000000000000000000"],
+  ],
   ["iri", ["https://example.org/ü?q=é"], ["ü", "a b"]],
   ["idn-email", ["ü@example.org"], ["ü"]],
 ])("the format %s", (format, valid, invalid) => {
@@ -102,7 +124,24 @@ test("an unknown format has no language", () => {
   expect(Language.format("toString")).toBeUndefined();
 });
 
-describe.each(["email", "idn-email", "hostname", "uri", "iri", "uri-reference", "iri-reference"])(
+test.each(["int8", "int32", "float", "double", "password", "binary"])(
+  "the format %s says nothing of strings",
+  (format) => {
+    expect(Language.format(format)).toBeUndefined();
+  },
+);
+
+test("a number in digits is in the range of 64 bits, or is not", () => {
+  const range = fc.bigInt({ min: -(2n ** 65n), max: 2n ** 65n });
+  fc.assert(
+    fc.property(range, (value) => {
+      expect(Language.format("int64")?.includes(String(value))).toBe(BigInt.asIntN(64, value) === value);
+      expect(Language.format("uint64")?.includes(String(value))).toBe(BigInt.asUintN(64, value) === value);
+    }),
+  );
+});
+
+describe.each(["byte", "base64url", "email", "idn-email", "hostname", "uri", "iri", "uri-reference", "iri-reference"])(
   "the format %s of limited length",
   (format) => {
     test.each([10, 30, 31, 60, 61, 75, 128, 254, 500, 2083])(

@@ -63,7 +63,7 @@ export class Language {
     return new Language(patternForm(source, budget));
   }
 
-  /** The strings of a format of JSON Schema; undefined where the name is none. Made once, at nobody's expense. */
+  /** The strings of a format; undefined where it says nothing of strings. Made once, at nobody's expense. */
   static format(name: string): Language | undefined {
     const source = formatPatterns.get(name);
     if (source === undefined) return undefined;
@@ -74,8 +74,8 @@ export class Language {
   static readonly #formats = new Map<string, Language>();
 
   /**
-   * Texts of a format of JSON Schema that have at most `most` code points: all of them where these can be counted, and else those of usual
-   * shape. Undefined where the name is none.
+   * Texts of a format that have at most `most` code points: all of them where these can be counted, and else those of usual
+   * shape. Undefined where it says nothing of strings.
    */
   static shortFormat(name: string, most: number, budget: ComplexityBudget): Language | undefined {
     const pattern = shortFormat(name, most);

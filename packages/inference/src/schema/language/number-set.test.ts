@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { ExactNumber } from "../../json/exact-number.ts";
 import { ComplexityBudget, SchemaTooComplex } from "../complexity-budget.ts";
 import { NumberSet } from "./number-set.ts";
 import type { NumberBounds } from "./number-set.ts";
@@ -123,9 +124,11 @@ describe("what a model may write", () => {
     expect(["1e308", "12e3", ".5", "1.", "-0.0", "+1"].some((text) => numbersWritten.includes(text))).toBe(false);
   });
 
-  test("needs some number of at most 20 digits, or as many as the schema asks for", () => {
-    const huge = NumberSet.integers().intersect(within({ minimum: 1e120 }), enough);
+  test("needs some number of at most 20 digits, or as many as the schema writes", () => {
+    const huge = NumberSet.integers().intersect(within({ minimum: 1e30 }), enough);
     expect(() => huge.written(enough)).toThrow(SchemaTooComplex);
+    const asked = NumberSet.integers().intersect(within({ minimum: new ExactNumber(`1${"0".repeat(30)}`) }), enough);
+    expect(asked.written(enough).includes("9".repeat(31))).toBe(true);
   });
 });
 

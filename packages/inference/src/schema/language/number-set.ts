@@ -53,8 +53,10 @@ const usualDigits = 20;
 const mostDigits = 100;
 
 function digitsFor(values: readonly (JsonNumber | undefined)[]): number {
-  const digits = values.map((value) => {
-    const { integer, fraction } = plainDigits(decimalOf(value ?? 0));
+  const digits = values.map((value = 0) => {
+    // Written with an exponent: its digits were not asked for.
+    if (typeof value === "number" && Math.abs(value) >= 1e21) return 0;
+    const { integer, fraction } = plainDigits(decimalOf(value));
     return Math.max(integer.length, fraction.length);
   });
   return Math.max(usualDigits, ...digits.filter((count) => count <= mostDigits));
@@ -186,10 +188,12 @@ export class NumberSet {
    * @throws {SchemaTooComplex} where every number of the set has more
    */
   written(budget: ComplexityBudget): Language {
-    const written = this.#spellings.intersect(shortSpellings(this.isInteger, this.#digits, budget), budget);
-    if (written.isEmpty) throw new SchemaTooComplex(`a number of the schema needs more than ${this.#digits} digits`);
-    return written;
+    this.#written ??= this.#spellings.intersect(shortSpellings(this.isInteger, this.#digits, budget), budget);
+    if (this.#written.isEmpty)
+      throw new SchemaTooComplex(`a number of the schema needs more than ${this.#digits} digits`);
+    return this.#written;
   }
+  #written: Language | undefined;
 
   /** Sets with equal keys are equal. */
   get key(): string {

@@ -4,8 +4,10 @@ import {
   escapedByte,
   label,
   localPart,
+  plainBase64,
   ucs,
   unreserved,
+  urlBase64,
   withoutPunycode,
 } from "./format-patterns.ts";
 
@@ -88,6 +90,12 @@ const uriReference =
     return `${uri(letters)(most)}|${hierarchy}|${noScheme}`;
   };
 
+/** Texts of up to 1024 characters, or of any length where no answer reaches the maximum. */
+const shortBase64 =
+  (pattern: (count?: string) => string) =>
+  (most: number): string =>
+    most < 65_536 ? pattern(`{0,${(Math.min(most, 1024) >> 2) - 1}}`) : pattern();
+
 const shortFormats: ReadonlyMap<string, ShortFormat> = new Map(
   Object.entries({
     email: { counted: 60, pattern: email("") },
@@ -98,6 +106,8 @@ const shortFormats: ReadonlyMap<string, ShortFormat> = new Map(
     iri: { counted: 30, pattern: uri(ucs) },
     "uri-reference": { counted: 30, pattern: uriReference("") },
     "iri-reference": { counted: 30, pattern: uriReference(ucs) },
+    byte: { counted: 256, pattern: shortBase64(plainBase64) },
+    base64url: { counted: 256, pattern: shortBase64(urlBase64) },
   }),
 );
 

@@ -1,6 +1,7 @@
 import { isInteger, keyOfNumber } from "../../json/exact-number.ts";
 import type { JsonNumber } from "../../json/exact-number.ts";
-import type { ComplexityBudget } from "../complexity-budget.ts";
+import { ComplexityBudget } from "../complexity-budget.ts";
+import type { NumberFormat } from "../language/number-formats.ts";
 import { NumberSet } from "../language/number-set.ts";
 import type { NumberBounds } from "../language/number-set.ts";
 
@@ -12,6 +13,8 @@ export class Numbers {
   static readonly none = Numbers.of([]);
   static readonly all = new Numbers(undefined, () => NumberSet.any());
   static readonly integers = new Numbers(undefined, () => NumberSet.integers());
+  /** All numbers that are not too large for a double: every number that a grammar writes which is not listed. */
+  static readonly doubles = new Numbers(undefined, () => NumberSet.any());
 
   /** All numbers of the set, where they are listed. */
   readonly listed: readonly JsonNumber[] | undefined;
@@ -45,6 +48,18 @@ export class Numbers {
       multipleOf === undefined ? set : set.intersect(NumberSet.multiplesOf(multipleOf, budget), budget),
     );
   }
+
+  /** Made once for each format, at nobody's expense: these are the numbers of most schemas that come from OpenAPI. */
+  static ofFormat(format: NumberFormat): Numbers {
+    const known = Numbers.#formats.get(format);
+    if (known) return known;
+    const budget = new ComplexityBudget();
+    const numbers = format.bounds ? Numbers.within(format.bounds, format.isInteger, budget) : Numbers.doubles;
+    if (format.bounds) numbers.toSet(budget).written(budget);
+    Numbers.#formats.set(format, numbers);
+    return numbers;
+  }
+  static readonly #formats = new Map<NumberFormat, Numbers>();
 
   /** For the writers of grammars. */
   toSet(budget: ComplexityBudget): NumberSet {
@@ -91,6 +106,7 @@ export class Numbers {
     budget.spend(1 + ((this.listed?.length ?? 0) >> 4));
     if (this === Numbers.all) return true;
     if (this === Numbers.integers) return isInteger(value);
+    if (this === Numbers.doubles) return Number.isFinite(Number(String(value)));
     if (!this.listed) return this.toSet(budget).includes(value);
     this.#keys ??= new Set(this.listed.map(keyOfNumber));
     return this.#keys.has(keyOfNumber(value));
@@ -99,7 +115,7 @@ export class Numbers {
   /** All numbers of a set that has at most `most`; undefined where it has more. */
   values(most: number, budget: ComplexityBudget): readonly JsonNumber[] | undefined {
     if (this.listed) return this.listed.length <= most ? this.listed : undefined;
-    if (this === Numbers.all || this === Numbers.integers) return undefined;
+    if (this === Numbers.all || this === Numbers.integers || this === Numbers.doubles) return undefined;
     return this.toSet(budget).integers(most, budget);
   }
 

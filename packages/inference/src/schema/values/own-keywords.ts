@@ -1,4 +1,5 @@
-import { isJsonNumber } from "../../json/exact-number.ts";
+import { compareNumbers, isJsonNumber } from "../../json/exact-number.ts";
+import type { JsonNumber } from "../../json/exact-number.ts";
 import { SchemaTooComplex } from "../complexity-budget.ts";
 import type { ComplexityBudget } from "../complexity-budget.ts";
 import { isObject, joinPath } from "../dialect/raw-schema.ts";
@@ -6,6 +7,7 @@ import type { JsonType } from "../dialect/raw-schema.ts";
 import type { Keywords, SchemaNode } from "../dialect/schema-node.ts";
 import { UnenforceablePattern } from "../language/parse-pattern.ts";
 import { Language } from "../language/language.ts";
+import { numberFormat } from "../language/number-formats.ts";
 import { mostCounted } from "../language/write-count.ts";
 import { UnenforceableKeyword } from "../schema-fault.ts";
 import { trimmed } from "./array-set.ts";
@@ -106,8 +108,13 @@ export class OwnKeywords {
 
   #numbers(types: readonly JsonType[], keywords: Keywords): Numbers {
     if (!types.includes("number") && !types.includes("integer")) return Numbers.none;
-    const isInteger = !types.includes("number");
-    const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = keywords;
+    const format = numberFormat(keywords.format);
+    const isAlone = format && boundKeywords.every((word) => keywords[word] === undefined);
+    if (isAlone && (format.isInteger || types.includes("number"))) return Numbers.ofFormat(format);
+    const isInteger = !types.includes("number") || format?.isInteger === true;
+    const { exclusiveMinimum, exclusiveMaximum, multipleOf } = keywords;
+    const minimum = further(keywords.minimum, format?.bounds?.minimum, 1);
+    const maximum = further(keywords.maximum, format?.bounds?.maximum, -1);
     const bounds = { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf };
     const key = JSON.stringify([isInteger, bounds]);
     const numbers = this.#bounded.get(key) ?? Numbers.within(bounds, isInteger, this.#budget);
@@ -227,6 +234,14 @@ export class OwnKeywords {
       { ...one, names: one.names.minus(matching, this.#budget) },
     ].filter(({ names }) => !names.isEmpty);
   }
+}
+
+const boundKeywords = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"] as const;
+
+/** The larger of two bounds, or with a negative sign the smaller. */
+function further(one: JsonNumber | undefined, other: JsonNumber | undefined, sign: 1 | -1): JsonNumber | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return sign * compareNumbers(one, other) >= 0 ? one : other;
 }
 
 /** Names that match the same patterns. */
