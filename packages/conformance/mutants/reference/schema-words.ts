@@ -9,7 +9,7 @@ export interface SchemaWord {
 }
 
 const known = new Set(
-  "type properties required additionalProperties items enum const anyOf minimum exclusiveMaximum minLength maxLength pattern uniqueItems $dynamicRef $defs $ref $schema $id $comment title description default examples deprecated".split(
+  "type properties required additionalProperties items enum const anyOf minimum exclusiveMaximum format minLength maxLength pattern uniqueItems $dynamicRef $defs $ref $schema $id $comment title description default examples deprecated".split(
     " ",
   ),
 );

@@ -1,4 +1,5 @@
 import { at, isRecord, listAt, textAt } from "../../src/judge/read.ts";
+import { exactNumbers } from "../../src/clauses/fmt/requests.ts";
 import type { Body } from "../reference/answers.ts";
 import type { Mutant } from "../reference/mutant.ts";
 import { fault } from "../reference/violation.ts";
@@ -164,6 +165,8 @@ export const toolsAndFormats: SeededBugs = {
       /"(?:pattern|uniqueItems|\$dynamicRef)"/.test(keywordsOf(body)) &&
       body["stream"] === undefined,
   ),
+  "schema-number-rounded": { text: (text) => text.replaceAll(exactNumbers.wei, "1000000000000000000") },
+  "registry-format-ignored": { text: (text) => text.replaceAll('"format":', '"title":') },
   "unknown-word-refused": {
     violation: (found, body) =>
       found ??

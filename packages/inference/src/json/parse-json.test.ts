@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decimalOfText, scientificText } from "./decimal.ts";
 import { ExactNumber, compareNumbers, isInteger, toJsonNumber } from "./exact-number.ts";
+import { scanJson } from "./scan-json.ts";
 import { objectOf, parseJson, parseJsonWith, parseSpelledJson } from "./parse-json.ts";
 
 const digits = fc.stringMatching(/^(0|[1-9]\d{0,40})$/);
@@ -41,6 +42,17 @@ describe("a JSON text that is read and written again", () => {
     fc.assert(
       fc.property(document, (text) => {
         expect(byValue(JSON.stringify(parseJson(text)))).toBe(byValue(text));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test("loses nothing to JSON.parse where it is plain", () => {
+    const unbounded = { levels: Infinity, values: Infinity };
+    fc.assert(
+      fc.property(document, (text) => {
+        const read: unknown = scanJson(text, unbounded).isPlain ? JSON.parse(text) : parseJson(text);
+        expect(byValue(JSON.stringify(read))).toBe(byValue(text));
       }),
       { numRuns: 1000 },
     );

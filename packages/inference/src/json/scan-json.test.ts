@@ -51,19 +51,18 @@ describe("a text is plain", () => {
     expect(isPlain(text)).toBe(true);
   });
 
-  test.each(['{"10":1}', '{"1" :1}', "[1,-9007199254740993]", "1e5", "-1.5E+3", "[0.0000001]", "0.12345678901234567"])(
-    "in no other case: %s",
-    (text) => {
-      expect(isPlain(text)).toBe(false);
-    },
-  );
-
-  test("only where it is the same when JavaScript writes it again", () => {
-    fc.assert(
-      fc.property(fc.json(), (text) => {
-        if (isPlain(text)) expect(JSON.stringify(JSON.parse(text))).toBe(text.replaceAll("-0", "0"));
-      }),
-    );
+  test.each([
+    '{"10":1}',
+    '{"1" :1}',
+    String.raw`{"\u0031":1}`,
+    String.raw`{"1\u0031":1}`,
+    "[1,-9007199254740993]",
+    "1e5",
+    "-1.5E+3",
+    "[0.0000001]",
+    "0.12345678901234567",
+  ])("in no other case: %s", (text) => {
+    expect(isPlain(text)).toBe(false);
   });
 });
 

@@ -91,10 +91,17 @@ function hasExponent(text: string, start: number, end: number): boolean {
   return text.startsWith("0.000000", start);
 }
 
-/** Whether a string may be an array index, which JavaScript moves to the front of an object. It has at most 10 digits. */
+/** An array index has at most 10 digits, and each may be written as an escape. */
+const longestIndex = 60;
+
+/** Whether a string may be the name of a member that JavaScript moves to the front of its object: an array index. */
 function mayBeIndex(text: string, start: number, end: number): boolean {
-  if (end - start > 10 || end === start) return false;
-  for (let index = start; index < end; index += 1) if (!isDigit(text.charCodeAt(index))) return false;
+  if (end - start > longestIndex || end === start) return false;
+  for (let index = start; index < end; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === backslash) break;
+    if (!isDigit(code)) return false;
+  }
   const next = text.charCodeAt(end + 1);
   return next === colon || next <= blank;
 }

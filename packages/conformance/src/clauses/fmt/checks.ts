@@ -18,7 +18,7 @@ import {
 } from "../../judge/read.ts";
 import { hasFeature } from "../../requests/listed-model.ts";
 import type { Answer } from "../../wire/answer.ts";
-import { foreignWords, keywords, listed, plans, schemaPath, steps } from "./requests.ts";
+import { exactNumbers, foreignWords, formats, keywords, listed, plans, schemaPath, steps } from "./requests.ts";
 
 const ajv = new Ajv2020({ strict: false });
 const isListed = ajv.compile(listed);
@@ -80,6 +80,35 @@ const checks: readonly Check[] = [
         );
       }
       return "every answer was valid";
+    },
+  ),
+  checkOf(
+    "FMT-18",
+    "Asks for JSON by a schema with numbers of 16 and 19 digits.",
+    ["numbers that a double would change"],
+    (context) => {
+      const answer = context.answer("numbers that a double would change");
+      if (at(answer.json, "/error/code") === "invalid_schema") return "refused with invalid_schema";
+      completionOf(answer);
+      if (finishOf(answer) !== "stop") cannot(`the answer finished with ${show(finishOf(answer))}`);
+      const content = contentOf(answer).replaceAll(/\s/g, "");
+      for (const [name, digits] of Object.entries(exactNumbers))
+        must(content.includes(`"${name}":${digits}`), answer, `${name}: ${digits}`, show(content));
+      return show(content);
+    },
+  ),
+  checkOf(
+    "FMT-19",
+    "Asks for one of two values, of which the format allows one.",
+    ["formats of the OpenAPI registry"],
+    (context) => {
+      for (const [index, answer] of context.answers("formats of the OpenAPI registry").entries()) {
+        const [name, , allowed] = formats[index] ?? cannot("an answer too many");
+        completionOf(answer);
+        if (finishOf(answer) !== "stop") cannot(`"${name}" finished with ${show(finishOf(answer))}`);
+        must(parse(contentOf(answer)) === allowed, answer, `${show(allowed)} for ${name}`, show(contentOf(answer)));
+      }
+      return "every answer kept the format";
     },
   ),
   checkOf("FMT-16", "Sends a schema with words that are no keywords.", ["words that are no keywords"], (context) => {

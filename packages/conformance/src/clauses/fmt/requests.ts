@@ -134,6 +134,22 @@ export const keywords: readonly (readonly [name: string, schema: Members])[] = [
   ["minLength and maxLength", { type: "string", minLength: 1, maxLength: 4 }],
 ];
 
+/** Numbers that a double would change, by the member that has to hold each. */
+export const exactNumbers = { count: "9007199254740993", wei: "1000000000000000001" } as const;
+const exactMembers = Object.entries(exactNumbers).map(([name, digits]) => `"${name}":{"const":${digits}}`);
+const exactSchema = `{"type":"object","properties":{${exactMembers.join()}},"required":["count","wei"],"additionalProperties":false}`;
+
+/** Schemas as text, of two values each: the format allows only the second. */
+export const formats: readonly (readonly [format: string, schema: string, allowed: unknown])[] = [
+  ["int32", '{"enum":[2147483648,7],"format":"int32"}', 7],
+  ["int64", '{"enum":[9223372036854775808,8],"format":"int64"}', 8],
+  ["byte", '{"enum":["Zg","Zg=="],"format":"byte"}', "Zg=="],
+  ["float", '{"enum":[1e300,1.5],"format":"float"}', 1.5],
+  ["byte, for a number", '{"enum":["Zg",9],"format":"byte"}', 9],
+];
+const rawFormat = (schema: string): string =>
+  `"response_format":{"type":"json_schema","json_schema":{"name":"report","schema":${schema}}}`;
+
 export const steps: readonly Step[] = [
   {
     name: "text format",
@@ -161,6 +177,20 @@ export const steps: readonly Step[] = [
     name: "a bad schema, streamed and not",
     needs: ["models"],
     requests: (context) => [false, true].map((stream) => chat(context, { ...format(repeating), stream })),
+  },
+  {
+    name: "numbers that a double would change",
+    needs: ["models"],
+    requests: (context) => [chat(context, asked, { raw: [rawFormat(exactSchema)] })],
+  },
+  {
+    name: "formats of the OpenAPI registry",
+    needs: ["models"],
+    isValid: true,
+    requests: (context) =>
+      (context.profile.isExhaustive ? formats : formats.slice(0, 3)).map(([, schema]) =>
+        chat(context, asked, { raw: [rawFormat(schema)] }),
+      ),
   },
   {
     name: "keywords, one by one",
