@@ -135,9 +135,11 @@ async function start(
     await listener.drain(config.drainMs, () => shutdown.abort(stopping()));
     await started.disposeAsync();
   });
-  const metricsUrl = metricsListener && `${metricsListener.url}/metrics`;
-  return { url: listener.url, metricsUrl, models, keys: state.keys, abandoned, close };
+  return { url: listener.url, metricsUrl: pageOf(metricsListener), models, keys: state.keys, abandoned, close };
 }
+
+const pageOf = (metrics: { readonly url: string } | undefined): string | undefined =>
+  metrics && `${metrics.url}/metrics`;
 
 /** Takes no more connections than there are descriptors for. @throws {ConfigError} where there are hardly any */
 function fitDescriptors(config: Config, log: Log): Config {
