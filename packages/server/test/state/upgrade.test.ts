@@ -81,6 +81,19 @@ describe("forward", () => {
     expect(existsSync(`${file}.v1`)).toBe(false);
   });
 
+  test("the secret of the prompt caches is drawn once, and not for another folder again", () => {
+    const drawn = (): string => {
+      using state = openState(folder);
+      expect(state.cacheSecret).toHaveLength(32);
+      return Buffer.from(state.cacheSecret).toString("hex");
+    };
+    const first = drawn();
+    expect(drawn()).toBe(first);
+    for (const log of ["", "-wal", "-shm"]) rmSync(`${file}${log}`, { force: true });
+    write(1);
+    expect(drawn()).not.toBe(first);
+  });
+
   test("waits until a server of the earlier version has stopped", () => {
     {
       using _lock = ServerLock.acquire(folder);
