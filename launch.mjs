@@ -21,6 +21,7 @@ const verbs = {
   "contract:diff": { command: ["node", join(root, "ci/contract-diff/main.ts")], isDevelopment: true },
   conformance: { command: ["node", join(root, "packages/conformance/src/cli/main.ts")], isDevelopment: true },
   partners: { command: ["node", join(root, "packages/partners/src/main.ts")], isDevelopment: true },
+  apps: { command: ["node", join(root, "packages/partners/src/apps/main.ts")], isDevelopment: true },
   bench: { command: ["node", join(root, "bench/gateways/main.ts")], isDevelopment: true },
   "bench:embedded": { command: ["node", join(root, "bench/embedded.ts")], isDevelopment: true },
   "bench:floor": { command: ["node", ...serverFlags, join(root, "bench/floor.ts")], isDevelopment: true },

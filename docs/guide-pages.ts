@@ -5,9 +5,11 @@ import { Marked } from "marked";
 import { generatorsPage } from "./generators-page.ts";
 import { page } from "./page.ts";
 import { programGuides } from "./program-guides.ts";
+import { yourAppPage } from "./your-app-page.ts";
 
 /** The guides that the server shows beside the reference: those for who integrates, not for who operates or changes it. */
 const guides = [
+  "your-app",
   "client",
   "streaming",
   "reading-streams",
@@ -23,6 +25,7 @@ const root = join(import.meta.dirname, "..");
 /** The text of a guide that is no file among the others: `generate` makes it anew, or a package has it as its README. */
 const elsewhere: Readonly<Record<string, () => string>> = {
   generators: generatorsPage,
+  "your-app": yourAppPage,
   client: () => readFileSync(join(root, "packages/client/README.md"), "utf8").split("\n## Changing it")[0] ?? "",
 };
 
@@ -69,7 +72,7 @@ const markdown = new Marked({
       if (guides.includes(guide)) return `<a href="/docs/guides/${guide}">${text}</a>`;
       const [, program = ""] = /\/partners\/programs\/([\w-]+)$/.exec(href) ?? [];
       if (programs.has(program)) return `<a href="/docs/guides/programs/${program}">${text}</a>`;
-      return /^https?:/.test(href) ? `<a href="${href}">${text}</a>` : text;
+      return /^(https?:|#)/.test(href) ? `<a href="${href}">${text}</a>` : text;
     },
   },
 });

@@ -9,6 +9,7 @@ import type { ContractLimits } from "../docs/bounds-page.ts";
 import { configurationPage } from "../docs/configuration-page.ts";
 import { buildSite } from "../docs/build-site.ts";
 import { generatorsPage } from "../docs/generators-page.ts";
+import { yourAppPage } from "../docs/your-app-page.ts";
 import { offeredFiles } from "../docs/offered-files.ts";
 import type { Document } from "../openapi/checks/document.ts";
 import { bundle } from "../openapi/checks/redocly.ts";
@@ -46,6 +47,7 @@ export async function generate(): Promise<GeneratedFiles> {
     ["docs/guides/bounds.md", boundsPage(contract["x-limits"])],
     ["docs/guides/configuration.md", configurationPage()],
     ["docs/guides/generators.md", generatorsPage()],
+    ["docs/guides/your-app.md", yourAppPage()],
     ...(await buildSite(document)),
     ...[...(await offeredFiles(document))].map(([name, text]) => [`docs/site/contract/${name}`, text] as const),
   ]);

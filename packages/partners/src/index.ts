@@ -1,4 +1,7 @@
 /** The table of partners' generators and what the last runs gave, for the pages of the docs. */
+export { filesOf, readAppResult } from "./apps/app.ts";
+export type { App } from "./apps/app.ts";
+export { apps } from "./apps/apps.ts";
 export { programsFolder, readResult, stages } from "./results.ts";
 export type { Cell, Stage } from "./results.ts";
 export type { Tool } from "./tool.ts";

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 
 /** Enough for the first build of a Rust client, which compiles two hundred crates. */
-const limitMs = 1_200_000;
+const buildLimitMs = 1_200_000;
 
 export type Environment = Readonly<Record<string, string>>;
 
@@ -14,9 +14,21 @@ export interface Ended {
 }
 
 /** Runs a command of the shell, and ends it when it takes too long. */
-export function runCommand(command: string, cwd: string, environment: Environment): Promise<Ended> {
+export function runCommand(
+  command: string,
+  cwd: string,
+  environment: Environment,
+  limitMs = buildLimitMs,
+): Promise<Ended> {
   const { promise, resolve } = Promise.withResolvers<Ended>();
-  const child = spawn(command, { cwd, shell: true, detached: true, env: { ...process.env, ...environment } });
+  const child = spawn(command, {
+    cwd,
+    shell: true,
+    detached: true,
+    // Programs that read a prompt from standard input must find its end.
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...environment },
+  });
   // The whole group: a shell that is killed alone leaves what it started.
   const timer = setTimeout(() => child.pid !== undefined && process.kill(-child.pid, "SIGKILL"), limitMs);
   let printed = "";

@@ -1,0 +1,1 @@
+opencode run "What is a reentrancy attack?"
