@@ -186,7 +186,9 @@ describe("a rule", () => {
 
   test("for a model that is not served is refused, with those that are", async () => {
     const { code, stderr } = await keys("create", "--name", "partner", "--models", "vendor/other");
-    expect(stderr).toBe(`parley: There is no model vendor/other. There are ${modelId} and ${miniId}.\n`);
+    expect(stderr).toBe(
+      `parley: There is no model vendor/other. Did you mean "vendor/model-1"? There are ${modelId} and ${miniId}.\n`,
+    );
     expect(code).toBe(1);
   });
 });
