@@ -9,9 +9,9 @@ export interface App {
   readonly name: string;
   readonly title: string;
   readonly kind: "python" | "npm" | "go";
-  /** What is installed, each with its version. */
+  /** The packages to install, each with its version. */
   readonly packages: readonly string[];
-  /** What a reader has to know besides the lines, in a sentence or two. */
+  /** Tells a reader more than the lines do, in a sentence or two. */
   readonly note: string;
 }
 
@@ -27,7 +27,7 @@ export function filesOf({ name }: App): Map<string, string> {
   return new Map(ordered.map((file) => [file, readFileSync(join(appsFolder, name, file), "utf8")]));
 }
 
-/** What the last run of an app gave. It lies beside the files that were run. */
+/** The outcome of an app's last run. It lies beside the files that were run. */
 export interface AppResult {
   /** Of the packages and the files, so that a change without a run is noticed. */
   readonly hash: string;

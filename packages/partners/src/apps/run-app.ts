@@ -19,11 +19,11 @@ const runLimitMs = 180_000;
 
 export interface AppOutcome {
   readonly requests: readonly string[];
-  /** What is wrong; undefined: the app shows an answer of the service. */
+  /** Says why the app failed. It is undefined if the app shows an answer of the service. */
   readonly fault: string | undefined;
 }
 
-/** What each kind of app is installed with, in its own folder. `uv` is quicker than pip, where it is there. */
+/** Commands that install each kind of app in its own folder. `uv` is quicker than pip, where it is there. */
 const installers: Readonly<Record<App["kind"], (packages: string) => string>> = {
   python: (packages) =>
     `if command -v uv; then uv venv -q venv && uv pip install -q -p venv ${packages}; ` +
@@ -77,7 +77,7 @@ function faultOf({ exitCode, output, printed }: Ended, answers: readonly string[
   return answers.some((answer) => shows(printed, answer)) ? undefined : `it does not show the answer:\n${output}`;
 }
 
-/** Whether an app prints what the model wrote, however it wraps its lines. Structured answers are shown in part. */
+/** Checks that an app prints the text of the model, however it wraps its lines. Structured answers are shown in part. */
 function shows(printed: string, answer: string): boolean {
   const words = (text: string): string => text.replaceAll(/[^\p{L}\p{N}]+/gu, "");
   const value = answer.startsWith("{") ? Object.values(JSON.parse(answer) as object).join(" ") : answer; // of the schema that was asked for
