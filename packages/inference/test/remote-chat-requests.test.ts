@@ -37,6 +37,12 @@ describe("what is sent", () => {
     });
   });
 
+  test("values with which an engine can sample: a logit that is divided by these would be infinite", async () => {
+    const { engine, sent } = await openChat();
+    await askOne(engine, { sampling: { temperature: 1e-39, repetition_penalty: 1e-39 } });
+    expect(sent()).toMatchObject({ temperature: 0, repetition_penalty: 0.01 });
+  });
+
   test("every choice on its own, with a seed of its own, all its digits sent", async () => {
     const { place, engine } = await openChat();
     const before = place.asked;

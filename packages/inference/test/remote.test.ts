@@ -13,7 +13,7 @@ import { describe, expect, test } from "vitest";
 import type { RemoteOptions } from "../src/remote/remote-engine.ts";
 import { answerWell, ask, closing, event, letters, open, refuse, start, tokens } from "../testing/remote-places.ts";
 import type { Answer } from "../testing/remote-places.ts";
-import { oneByOne, requestFor } from "../testing/requests.ts";
+import { askOne, oneByOne, requestFor } from "../testing/requests.ts";
 import { until } from "../testing/until.ts";
 
 /** The remote driver against places that answer in every way that was seen. */
@@ -29,6 +29,13 @@ test("speaks to the other side as it wants: bearer, headers, name, with or witho
   expect(headers).toMatchObject({ authorization: "Bearer k", "x-tenant": "parley" });
   expect(JSON.parse(body)).toMatchObject({ model: "there", stream: true });
   expect(engine.metadata).toMatchObject({ context_length: 512, slots: 8 });
+});
+
+test("sends values with which an engine can sample: a logit that is divided by these would be infinite", async () => {
+  const place = await open();
+  const engine = await start([place]);
+  await askOne(engine, { sampling: { temperature: 1e-39, repetition_penalty: 1e-39 } });
+  expect(JSON.parse(place.requests.at(-1)?.body ?? "{}")).toMatchObject({ temperature: 0, repetition_penalty: 0.01 });
 });
 
 test("the routes may stand behind a path, as KServe has them", async () => {

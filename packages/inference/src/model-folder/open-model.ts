@@ -28,13 +28,7 @@ export async function openModel(path: string): Promise<OpenModel> {
   const { openRenderer } = await import("./open-renderer.ts");
   const folder = readModelFolder(path);
   const program = new URL("./prompt-worker.ts", import.meta.url);
-  // Those whose prompts it was making hear of its death; the next prompt starts another.
-  const prompts = await PromptThreads.start({
-    program,
-    model: path,
-    here: openRenderer(folder),
-    onDeath: () => undefined,
-  });
+  const prompts = await PromptThreads.start({ program, model: path, here: openRenderer(folder) });
   const { vocabulary, endOfTurn } = folder;
   const specialTokenIds = new Set(vocabulary.specialTokenIds);
   return {

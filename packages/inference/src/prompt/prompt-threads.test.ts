@@ -21,23 +21,21 @@ const program = new URL("../../test/programs/mortal-prompts.ts", import.meta.url
 test.each([
   ["die", "out of memory"],
   ["leave", "the thread that makes prompts has ended"],
-])("a thread that dies (%s) fails what it was doing, and the next prompt has another one", async (word, why) => {
-  const deaths: string[] = [];
-  const threads = await PromptThreads.start({
-    program,
-    model: "",
-    onDeath: ({ message }) => void deaths.push(message),
-  });
+])("a thread that dies (%s) fails the prompt that killed it, and no other", async (word, why) => {
+  const threads = await PromptThreads.start({ program, model: "" });
   const render = (say: string): Promise<unknown> => threads.render(requestFor({ say }), never);
-  await expect(Promise.all([render(word), render("behind it")])).rejects.toThrow(why);
+  const deadly = expect(render(word)).rejects.toThrow(why);
+  await expect(Promise.all([render("behind it"), render("and")])).resolves.toMatchObject([
+    { tokens: [9] },
+    { tokens: [3] },
+  ]);
+  await deadly;
   await expect(render("abc")).resolves.toMatchObject({ tokens: [3] });
-  expect(deaths).toEqual([why]);
   await threads.close();
-  expect(deaths).toEqual([why]);
 });
 
 test("a prompt never waits for a much longer one", async () => {
-  const threads = await PromptThreads.start({ program, model: "", onDeath: () => undefined });
+  const threads = await PromptThreads.start({ program, model: "" });
   const done = new AbortController();
   const endless = [20_000, 300_000].map((length) =>
     threads.render(requestFor({ say: "endless".padEnd(length) }), done.signal),
@@ -52,7 +50,7 @@ test("a prompt never waits for a much longer one", async () => {
 test.each([10_000, 20_000, 300_000])(
   "of keys that send prompts of %i characters, one with many does not keep the others waiting",
   async (characters) => {
-    const threads = await PromptThreads.start({ program, model: "", onDeath: () => undefined });
+    const threads = await PromptThreads.start({ program, model: "" });
     const gone = new AbortController();
     const finished: string[] = [];
     const render = (key: string, say: string, signal = never): Promise<unknown> =>
@@ -72,7 +70,7 @@ test.each([10_000, 20_000, 300_000])(
 );
 
 test("a prompt that nobody waits for any more is not made, and one that is being made is stopped", async () => {
-  const threads = await PromptThreads.start({ program, model: "", onDeath: () => undefined });
+  const threads = await PromptThreads.start({ program, model: "" });
   const gone = new AbortController();
   const endless = Array.from({ length: 3 }, () => threads.render(requestFor({ say: "endless" }), gone.signal));
   const left = Promise.allSettled(endless);
@@ -84,27 +82,20 @@ test("a prompt that nobody waits for any more is not made, and one that is being
 
 test("the shortest prompts and texts are made at once, and the first longer one starts a thread", async () => {
   const here = new PromptRenderer(twoTokens);
-  const deaths: string[] = [];
-  const threads = await PromptThreads.start({
-    program,
-    model: "",
-    here,
-    onDeath: ({ message }) => void deaths.push(message),
-  });
+  const threads = await PromptThreads.start({ program, model: "", here });
   const render = (say: string): Promise<unknown> => threads.render(requestFor({ say }), never);
   const owner = { keyId: "a", signal: never };
   await expect(render("die")).resolves.toMatchObject({ tokens: [1, 2] });
   await expect(threads.countText("abc", owner)).resolves.toBe(2);
   await expect(threads.count(requestFor({ say: "abc" }), never, 1)).resolves.toBe(2);
   await expect(render("abc".padEnd(1025))).resolves.toMatchObject({ tokens: [1025] });
-  expect(deaths).toEqual([]);
   await threads.close();
 });
 
 test("a prompt that was counted is not made again, unless something is different, and is kept until it is used", async () => {
   const here = new PromptRenderer(twoTokens);
   const made = vi.spyOn(here, "render");
-  const threads = await PromptThreads.start({ program, model: "", here, onDeath: () => undefined });
+  const threads = await PromptThreads.start({ program, model: "", here });
   const request = requestFor({ say: "abc" });
   const rendered = async (wanted: PromptRequest): Promise<number> => {
     await threads.render(wanted, never);

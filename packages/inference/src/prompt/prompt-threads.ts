@@ -32,8 +32,6 @@ export interface PromptThreadOptions {
   readonly model: string;
   /** Renders the shortest prompts on the event loop. Absent in a process whose event loop has no time for them. */
   readonly here?: PromptRenderer;
-  /** Called when a thread that had started has died. */
-  readonly onDeath: (error: Error) => void;
 }
 
 /** Whose work it is, and until when anybody waits for it. */
@@ -133,18 +131,23 @@ export class PromptThreads {
     const size = sizes.find(({ mostCharacters }) => characters <= mostCharacters)?.size ?? "huge";
     const queue = this.#queues.get(size);
     if (!queue) throw new RangeError(`prompts that are ${size} have no queue`);
-    return queue.run({ keyId, cost: characters }, signal, async () => work(await this.#threadFor(size)));
+    const runInThread = async (): Promise<T> => {
+      try {
+        return await work(await this.#threadFor(size));
+      } catch (error) {
+        if (error instanceof NotBegunError) return runInThread();
+        throw error;
+      }
+    };
+    return queue.run({ keyId, cost: characters }, signal, runInThread);
   }
 
   /** A thread that has died is restarted for the next prompt. */
   #threadFor(size: Size): Promise<PromptThread> {
     const running = this.#threads.get(size);
     if (running) return running;
-    const { program, model, onDeath } = this.#options;
-    const started = PromptThread.start(program, model, (error) => {
-      this.#threads.delete(size);
-      onDeath(error);
-    });
+    const { program, model } = this.#options;
+    const started = PromptThread.start(program, model, () => this.#threads.delete(size));
     started.catch(() => this.#threads.delete(size));
     this.#threads.set(size, started);
     return started;
@@ -163,6 +166,11 @@ const isSame = (one: CachedPrompt["request"], other: CachedPrompt["request"]): b
   one.shownSchema === other.shownSchema &&
   one.isReasoning === other.isReasoning;
 
+/** A thread has died of an earlier prompt, before it came to this one. */
+class NotBegunError extends Error {
+  override readonly name = "NotBegunError";
+}
+
 class PromptThread {
   readonly #worker: Worker;
   readonly #open = new Map<number, { settle: (answer: PromptAnswer) => void; reject: (error: Error) => void }>();
@@ -174,7 +182,7 @@ class PromptThread {
     worker.on("message", (answer: PromptAnswer) => this.#settle(answer));
   }
 
-  static async start(program: URL, model: string, onDeath: (error: Error) => void): Promise<PromptThread> {
+  static async start(program: URL, model: string, onDeath: () => void): Promise<PromptThread> {
     const worker = new Worker(program, { workerData: model });
     await once(worker, "message");
     const thread = new PromptThread(worker);
@@ -182,8 +190,10 @@ class PromptThread {
     worker.on("error", (error: Error) => (reason = error));
     worker.on("exit", () => {
       if (thread.#isClosed) return;
-      thread.#failAll(reason);
-      onDeath(reason);
+      const [begun, ...others] = thread.#open.values();
+      begun?.reject(reason);
+      for (const { reject } of others) reject(new NotBegunError());
+      onDeath();
     });
     worker.unref();
     return thread;
@@ -224,7 +234,7 @@ class PromptThread {
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#worker.terminate();
-    this.#failAll(new Error("the engine was closed"));
+    for (const { reject } of this.#open.values()) reject(new Error("the engine was closed"));
   }
 
   #settle(answer: PromptAnswer): void {
@@ -232,11 +242,6 @@ class PromptThread {
     this.#open.delete(answer.id);
     if (this.#open.size === 0) this.#worker.unref();
     waiting?.settle(answer);
-  }
-
-  #failAll(error: Error): void {
-    for (const { reject } of this.#open.values()) reject(error);
-    this.#open.clear();
   }
 }
 

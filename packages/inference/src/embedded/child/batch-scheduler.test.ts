@@ -135,3 +135,19 @@ test("a failure reaches the one whose tokens it were, and nobody else", async ()
   await expect(failed).rejects.toThrow("no memory");
   expect(await others).toEqual(["P", "P"]);
 });
+
+test.each<[string, () => Promise<never>]>([
+  ["rejects", () => Promise.reject(new Error("broken"))],
+  [
+    "throws at once",
+    () => {
+      throw new Error("broken");
+    },
+  ],
+])("a job that %s fails alone, and the others of its batch go on", async (_title, decode) => {
+  const run = new Run();
+  const job = { kind: "answer", isSolo: false, key: "a", sequence: {} } as const;
+  const broken = expect(run.scheduler.run(job, decode, never)).rejects.toThrow("broken");
+  expect(await run.all({ name: "a", jobs: 2 }, { name: "b", jobs: 2 })).toEqual(["ab", "ab"]);
+  await broken;
+});

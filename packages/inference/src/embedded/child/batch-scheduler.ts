@@ -53,7 +53,7 @@ export class BatchScheduler {
       ...job,
       decode: () => {
         signal.removeEventListener("abort", drop);
-        return decode().then(resolve, reject);
+        return Promise.try(decode).then(resolve, reject);
       },
     };
     const drop = (): void => {

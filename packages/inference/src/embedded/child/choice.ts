@@ -120,7 +120,11 @@ export class Choice {
         const free = await sample(this.#sampler.config(banned, undefined), undefined);
         if (free.id === vocabulary.specialTokenId(specialToken.callStart)) return free;
       }
-      return sample(this.#sampler.config(banned, grammar), alternatives);
+      const sampled = await sample(this.#sampler.config(banned, grammar), alternatives);
+      // Where no token is possible, llama.cpp takes any. A grammar allows none that begins with a zero byte.
+      const isImpossible = banned.includes(sampled.id) || (grammar && vocabulary.bytesOf(sampled.id)[0] === 0);
+      if (isImpossible) throw new Error("there is no token that the answer may continue with");
+      return sampled;
     });
   }
 

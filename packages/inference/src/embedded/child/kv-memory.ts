@@ -98,10 +98,8 @@ export class KvMemory {
   #dropNext(): void {
     const next = this.#next;
     this.#next = undefined;
-    void next?.made.then(
-      (context) => context.dispose(),
-      () => undefined,
-    );
+    // Nobody waits for it, so its failure is nobody's.
+    next?.made.then((context) => context.dispose()).catch(() => undefined);
   }
 
   async #moveTo(context: LlamaContext): Promise<void> {

@@ -18,6 +18,9 @@ export interface Ends {
   readonly brackets: readonly number[];
 }
 
+/** More than logits differ by. Beyond it, a quote would no longer come before a bracket: see `maxShift` of the sampler. */
+const maxBias = 200;
+
 export class LengthPenalty implements LogitsProcessor {
   readonly #rules: LengthRules;
   readonly #ends: Ends;
@@ -36,7 +39,7 @@ export class LengthPenalty implements LogitsProcessor {
     const excess = this.#written - this.#rules.after;
     const found = new Map<number, number>();
     if (excess <= 0) return found;
-    const bias = excess * this.#rules.perToken;
+    const bias = Math.min(maxBias, excess * this.#rules.perToken);
     const { ofAnswer, quotes, brackets } = this.#ends;
     for (const token of ofAnswer) found.set(token, bias);
     if (!isConstrained) return found;

@@ -23,15 +23,8 @@ async function main(settings: EmbeddedChildSettings): Promise<void> {
   sendStatus({ status: "ready", metadata: metadataOf(model, settings) });
 }
 
-/** The failure of a thread ends the process, so that the supervisor restarts both. */
 const startPrompts = (model: string): Promise<PromptThreads> =>
-  PromptThreads.start({
-    program: new URL("./prompt-worker.ts", import.meta.url),
-    model,
-    onDeath: (error) => {
-      throw error;
-    },
-  });
+  PromptThreads.start({ program: new URL("./prompt-worker.ts", import.meta.url), model });
 
 /** Reports each tenth: llama.cpp itself reports every tensor. */
 function reportLoading(): (share: number) => void {

@@ -1,9 +1,11 @@
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { neutral } from "../../../testing/requests.ts";
 import type { Sampling } from "../../engine.ts";
 import { LoopPenalty } from "./loop-penalty.ts";
 import type { LogitsProcessor } from "./logits-processors.ts";
 import { ChoiceSampler, foldSeed } from "./sampler.ts";
+import type { NativeSamplerConfig } from "./sampler.ts";
 
 describe("a seed", () => {
   const fixed = (): number => 0.5;
@@ -87,5 +89,62 @@ describe("the sampler's configuration", () => {
     expect(biasOf(sampler)).toEqual([[1, 1]]);
     for (const token of [1, 2]) sampler.accept(token);
     expect(biasOf(sampler)).toEqual([[1, -2]]);
+  });
+});
+
+describe("whatever the sampling parameters", () => {
+  /** The logit of a token on its way through llama.cpp: the bias, then the repetition penalty, then the temperature. In floats. */
+  const logitOf = (config: NativeSamplerConfig, token: number, logit: number): number => {
+    const { temperature, repeatPenalty = 1, repeatPenaltyTokens, tokenBiasKeys, tokenBiasValues } = config;
+    const biased = Math.fround(logit + (tokenBiasValues?.[tokenBiasKeys?.indexOf(token) ?? -1] ?? 0));
+    const penalty = repeatPenaltyTokens?.includes(token) ? Math.fround(repeatPenalty) : 1;
+    const penalized = Math.fround(biased > 0 ? biased / penalty : biased * penalty);
+    return Math.fround(temperature > 0 ? penalized / Math.fround(temperature) : penalized);
+  };
+  const near = (min: number, max: number): fc.Arbitrary<number> =>
+    fc.oneof(fc.constantFrom(min, max), fc.double({ min, max, noNaN: true }));
+  const sampling = fc.record({
+    temperature: near(0, 2),
+    top_p: near(Number.MIN_VALUE, 1),
+    top_k: fc.constantFrom(0, 1, 2 ** 31 - 1),
+    min_p: near(0, 1),
+    frequency_penalty: near(-2, 2),
+    presence_penalty: near(-2, 2),
+    repetition_penalty: fc.oneof(near(Number.MIN_VALUE, 2), near(Number.MIN_VALUE, 1e-37)),
+  });
+  const token = fc.integer({ min: 0, max: 7 });
+  const logits = fc.array(near(-200, 200), { minLength: 8, maxLength: 8 });
+  const history = fc.array(token, { maxLength: 8 });
+  const processor = fc
+    .constantFrom(-1e300, 1e300, 50)
+    .map((change): LogitsProcessor => ({ accept: () => undefined, biases: () => new Map([[5, change]]) }));
+
+  test("every logit is finite, a ban holds, a bias of 100 forces, and no bias lifts a ban of ours", () => {
+    const biases = fc.array(near(-99.9, 99.9), { minLength: 5, maxLength: 5 });
+    const times = fc.constantFrom(1, 2000);
+    const property = fc.property(
+      sampling,
+      biases,
+      logits,
+      history,
+      history,
+      times,
+      processor,
+      (values, given, scores, prompt, written, repeats, ...processors) => {
+        const logit_bias = { ...Object.fromEntries(given.entries()), "5": -100, "6": 100, "7": 100 };
+        const options = { sampling: { ...values, logit_bias }, seed: 1, prompt, vocabularySize: 8, processors };
+        const sampler = new ChoiceSampler(options);
+        for (const one of written) for (let time = 0; time < repeats; time += 1) sampler.accept(one);
+        const config = sampler.config([7], undefined);
+        const [banned, forced, ours, ...others] = [5, 6, 7, 0, 1, 2, 3, 4].map((one) =>
+          logitOf(config, one, scores[one] ?? 0),
+        );
+        expect([forced, banned, ...others].filter((logit) => !Number.isFinite(logit))).toEqual([]);
+        expect(banned).toBeLessThan(Math.min(...others));
+        expect(forced).toBeGreaterThan(Math.max(...others));
+        expect(ours).toBe(Number.NEGATIVE_INFINITY);
+      },
+    );
+    fc.assert(property, { numRuns: 300 });
   });
 });

@@ -1,4 +1,5 @@
 import { seedOfChoice } from "../../answer/seed-of-choice.ts";
+import { boundSampling } from "../../bound-sampling.ts";
 import type { Sampling } from "../../engine.ts";
 import type { LogitsProcessor } from "./logits-processors.ts";
 
@@ -26,8 +27,11 @@ const extremes = new Map([
   [100, 1e5],
 ]);
 
-/** Below this temperature, dividing the logits by it overflows a float. Sampling is greedy there anyway. */
-const coldest = 1e-4;
+/**
+ * Penalties and processors add up to at most this, whatever their number. It is more than logits differ by. With it, the
+ * repetition penalty cannot raise a logit above the extremes, and no logit becomes infinite.
+ */
+const maxShift = 400;
 
 export interface SamplerOptions {
   readonly sampling: Sampling;
@@ -53,19 +57,19 @@ export class ChoiceSampler {
   readonly #processors: readonly LogitsProcessor[];
 
   constructor({ sampling, seed, prompt, vocabularySize, processors }: SamplerOptions) {
-    this.#sampling = sampling;
+    this.#sampling = boundSampling(sampling);
     this.#seed = seed;
     this.#processors = processors;
     this.#vocabularySize = vocabularySize;
     this.#fixedBias = readBias(sampling.logit_bias, vocabularySize);
-    this.#seen = new Set(sampling.repetition_penalty === 1 ? [] : prompt);
+    this.#seen = new Set(sampling.repetition_penalty === 1 ? [] : prompt.filter((token) => !this.#isBanned(token)));
   }
 
   /** The model has written a token. */
   accept(token: number): void {
     const { frequency_penalty, presence_penalty, repetition_penalty } = this.#sampling;
     if (frequency_penalty !== 0 || presence_penalty !== 0) this.#counts.set(token, (this.#counts.get(token) ?? 0) + 1);
-    if (repetition_penalty !== 1) this.#seen.add(token);
+    if (repetition_penalty !== 1 && !this.#isBanned(token)) this.#seen.add(token);
     for (const processor of this.#processors) processor.accept(token);
   }
 
@@ -74,7 +78,7 @@ export class ChoiceSampler {
     const { temperature, top_k, top_p, min_p, repetition_penalty } = this.#sampling;
     const bias = this.#bias(banned, grammar !== undefined);
     return {
-      temperature: temperature < coldest ? 0 : temperature,
+      temperature,
       // The native side reads 32 bits: a larger number would wrap around.
       topK: Math.min(top_k, this.#vocabularySize),
       topP: top_p,
@@ -93,14 +97,22 @@ export class ChoiceSampler {
     };
   }
 
+  /** The repetition penalty would raise the logit of a token that the caller has banned. */
+  #isBanned(token: number): boolean {
+    return this.#fixedBias.get(token) === extremes.get(-100);
+  }
+
   #bias(banned: readonly number[], isConstrained: boolean): ReadonlyMap<number, number> {
     const { frequency_penalty, presence_penalty } = this.#sampling;
-    const bias = new Map(this.#fixedBias);
-    for (const [token, count] of this.#counts) {
-      bias.set(token, (bias.get(token) ?? 0) - frequency_penalty * count - presence_penalty);
-    }
+    const shifts = new Map<number, number>();
+    for (const [token, count] of this.#counts) shifts.set(token, -frequency_penalty * count - presence_penalty);
     for (const processor of this.#processors) {
-      for (const [token, change] of processor.biases(isConstrained)) bias.set(token, (bias.get(token) ?? 0) + change);
+      for (const [token, change] of processor.biases(isConstrained))
+        shifts.set(token, (shifts.get(token) ?? 0) + change);
+    }
+    const bias = new Map(this.#fixedBias);
+    for (const [token, shift] of shifts) {
+      bias.set(token, (bias.get(token) ?? 0) + Math.max(-maxShift, Math.min(maxShift, shift)));
     }
     for (const token of banned) bias.set(token, Number.NEGATIVE_INFINITY);
     return bias;

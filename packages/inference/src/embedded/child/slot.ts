@@ -144,14 +144,15 @@ export class Slot {
   ): Promise<SampledToken | undefined> {
     const wantsLogits: (true | undefined)[] = [];
     wantsLogits[tokens.length - 1] = true;
-    const onLogits = (index: number): Promise<SampledToken> =>
-      choose((config, alternatives) => this.#sample(index, config, alternatives));
+    // It never rejects. node-llama-cpp would not handle that: the process would end, or the whole batch would wait forever.
+    const onLogits = (index: number): Promise<[PromiseSettledResult<SampledToken>]> =>
+      Promise.allSettled([choose((config, alternatives) => this.#sample(index, config, alternatives))]);
     const results = await this.#run(kind, tokens, onLogits, wantsLogits);
     if (results === undefined) return undefined;
-    // The result for the last token is what `choose` has returned.
-    const sampled = results[tokens.length - 1] as SampledToken | undefined;
-    if (sampled === undefined) throw new Error("llama.cpp returned no token");
-    return sampled;
+    // The result for the last token is what `onLogits` has returned.
+    const [sampled] = results[tokens.length - 1] as [PromiseSettledResult<SampledToken>];
+    if (sampled.status === "rejected") throw sampled.reason;
+    return sampled.value;
   }
 
   async #sample(

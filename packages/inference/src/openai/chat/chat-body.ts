@@ -1,4 +1,5 @@
 import type { AnswerPlan } from "../../answer/answer-parser.ts";
+import { boundSampling } from "../../bound-sampling.ts";
 import type { EngineRequest, Sampling } from "../../engine.ts";
 import type { Capabilities } from "../../prompt/special-tokens.ts";
 import type { SystemPlacement } from "../../prompt/system-placement.ts";
@@ -78,7 +79,7 @@ export const findBeyondOpenAi = (sampling: Omit<Sampling, "logit_bias">): string
   namesBeyondOpenAi.find((name) => sampling[name] !== beyondOpenAi[name]);
 
 function samplingOf({ request, vocabulary, dialect }: ChatJob): object {
-  const { logit_bias, top_k, min_p, repetition_penalty, ...common } = request.sampling;
+  const { logit_bias, top_k, min_p, repetition_penalty, ...common } = boundSampling(request.sampling);
   const isKnown = (id: string): boolean => /^\d+$/.test(id) && Number(id) < vocabulary.size;
   const bias = Object.fromEntries(Object.entries(logit_bias).filter(([id]) => isKnown(id)));
   const biased = { ...common, ...(Object.keys(bias).length > 0 && { logit_bias: bias }) };

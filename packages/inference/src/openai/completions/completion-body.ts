@@ -1,4 +1,5 @@
 import type { AnswerPlan } from "../../answer/answer-parser.ts";
+import { boundSampling } from "../../bound-sampling.ts";
 import type { EngineRequest, Sampling } from "../../engine.ts";
 import type { Vocabulary } from "../../prompt/vocabulary.ts";
 import type { Format } from "./constrain-output.ts";
@@ -22,7 +23,7 @@ export interface CompletionJob {
 /** The body of one `POST /v1/completions`, which generates one choice of a request. */
 export function completionBody(job: CompletionJob): string {
   const { request, plan, constraint } = job;
-  const { logit_bias: _bias, ...sampling } = request.sampling;
+  const { logit_bias: _bias, ...sampling } = boundSampling(request.sampling);
   const body = {
     model: job.model,
     prompt: job.prompt,
