@@ -24,7 +24,10 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const scenarios = { endless: [{ repeat: 100_000, steps: [{ text: "a" }, { wait_ms: 20 }] }] };
+const scenarios = {
+  endless: [{ repeat: 100_000, steps: [{ text: "a" }, { wait_ms: 20 }] }],
+  crash: [{ wait_ms: 200 }, { crash: "no room for the logits" }],
+};
 
 function start(dataDir: string, wrapper: readonly string[] = []): CliProcess {
   const env = {
@@ -71,6 +74,22 @@ describe("a server that is killed", () => {
       expect(Number(row.cost_usd)).toBeGreaterThan(0);
       expect(row.ended_ms).toBeGreaterThan(row.started_ms);
     }
+  });
+});
+
+describe("an engine that crashes", () => {
+  test("has its last words in the log, whole, and its message as the reason", async () => {
+    await using server = start(join(folder, "last-words"));
+    const url = await chatUrl(server);
+    await fetch(url, chatInit(play("crash"), { headers }));
+    const [line] = await until(
+      () => server.stdout.split("\n").filter((one) => one.includes("last_words")),
+      (lines) => lines.length > 0,
+    );
+    const logged = JSON.parse(line ?? "") as { readonly detail: string; readonly last_words: string }; // written by our own log
+    expect(logged).toMatchObject({ level: "warn", model: modelId, state: "crashed" });
+    expect(logged.detail).toMatch(/^the engine process ended \(exit code 1\): no room for the logits; starting again/);
+    expect(logged.last_words).toMatch(/^Error: no room for the logits\n +at .*core\.ts/);
   });
 });
 

@@ -20,6 +20,8 @@ export type ScriptStep = { readonly choice?: number; readonly tokens?: number } 
   | { readonly freeze: true }
   /** Kills the process. */
   | { readonly die: true }
+  /** The process ends by an error with this message that nobody handles, as a bug in it would cause. */
+  | { readonly crash: string }
   /** Resets the connection. */
   | { readonly reset: true }
   /** The generation fails with this message, as it does in an engine that is out of memory. */

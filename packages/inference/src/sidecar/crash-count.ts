@@ -9,6 +9,8 @@ export class CrashCount {
   readonly #target: Pick<Supervised, "timings" | "random">;
   #readySince: number | undefined;
   #inARow = 0;
+  /** Whether the process that crashed last had been ready. */
+  #wasReady = false;
 
   constructor(target: Pick<Supervised, "timings" | "random">) {
     this.#target = target;
@@ -22,6 +24,7 @@ export class CrashCount {
   noteCrash(): boolean {
     const { healthyResetMs, failAfterCrashes } = this.#target.timings;
     const wasHealthyFor = this.#readySince === undefined ? 0 : performance.now() - this.#readySince;
+    this.#wasReady = this.#readySince !== undefined;
     this.#readySince = undefined;
     this.#inARow = wasHealthyFor > healthyResetMs ? 1 : this.#inARow + 1;
     return this.#inARow >= failAfterCrashes;
@@ -29,8 +32,9 @@ export class CrashCount {
 
   /** Milliseconds until the next start. After a shortage they do not grow. */
   waitMs(isShortage: boolean): number {
-    const { restartFirstMs, restartMostMs } = this.#target.timings;
+    const { restartFirstMs, restartMostMs, maxPauseAfterReadyMs } = this.#target.timings;
     const crashes = isShortage ? crashesOfShortage : this.#inARow;
-    return backoffMs(crashes - 1, { firstMs: restartFirstMs, mostMs: restartMostMs }, () => this.#target.random());
+    const mostMs = this.#wasReady ? Math.min(restartMostMs, maxPauseAfterReadyMs) : restartMostMs;
+    return backoffMs(crashes - 1, { firstMs: restartFirstMs, mostMs }, () => this.#target.random());
   }
 }

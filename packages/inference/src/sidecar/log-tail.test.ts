@@ -6,4 +6,8 @@ test("keeps the last lines, and the last one that says something", () => {
   expect([log.lines, log.last]).toEqual([[], ""]);
   for (const line of ["a", "b", "c", "d", "  "]) log.push(line);
   expect([log.lines, log.last]).toEqual([["c", "d", "  "], "d"]);
+  log.startProcess();
+  expect([log.lines, log.latest, log.last]).toEqual([["c", "d", "  "], [], ""]);
+  log.push("e");
+  expect([log.lines, log.latest, log.last]).toEqual([["d", "  ", "e"], ["e"], "e"]);
 });

@@ -1,7 +1,9 @@
-/** The last lines that a process wrote: they say why it died. */
+/** The last lines that an engine's processes wrote: they say why one died. */
 export class LogTail {
   readonly #most: number;
   #lines: string[] = [];
+  /** How many of the lines are of the latest process. */
+  #latest = 0;
 
   constructor(most = 200) {
     this.#most = most;
@@ -10,13 +12,25 @@ export class LogTail {
   push(line: string): void {
     this.#lines.push(line);
     if (this.#lines.length > this.#most) this.#lines.shift();
+    this.#latest = Math.min(this.#latest + 1, this.#most);
+  }
+
+  /** Another process is started. */
+  startProcess(): void {
+    this.#latest = 0;
   }
 
   get lines(): readonly string[] {
     return this.#lines;
   }
 
+  /** The lines of the latest process. */
+  get latest(): readonly string[] {
+    return this.#lines.slice(this.#lines.length - this.#latest);
+  }
+
+  /** The last line of the latest process that says something. */
   get last(): string {
-    return this.#lines.findLast((line) => line.trim() !== "") ?? "";
+    return this.latest.findLast((line) => line.trim() !== "") ?? "";
   }
 }

@@ -33,6 +33,6 @@ export interface SupervisorReport {
   readonly detail: string;
   /** The engine cannot start yet and will be tried again. The detail gives the reason. */
   readonly isProblem?: true;
-  /** The last 200 lines that the process wrote, where the engine is `failed`. */
+  /** The last 200 lines that the process wrote, where it has crashed or the engine has failed. */
   readonly log?: readonly string[];
 }

@@ -146,6 +146,7 @@ export class Supervisor {
   async #run(): Promise<void> {
     await this.#target.prepare();
     if (this.#isClosing) return;
+    this.#log.startProcess();
     const process = this.#target.launch((line) => this.#onLogLine(line));
     this.#process = process;
     this.#hold(process);
@@ -275,7 +276,7 @@ export class Supervisor {
   #restartLater(why: string, wasShortage = false): void {
     this.#ready.shut();
     const waitMs = this.#crashes.waitMs(wasShortage);
-    this.#become("crashed", `${why}; starting again in ${waitMs} ms`);
+    this.#become("crashed", `${why}; starting again in ${waitMs} ms`, this.#log.latest);
     this.#restartTimer = setTimeout(() => this.#restart(), waitMs);
     this.#hold(this.#restartTimer);
   }

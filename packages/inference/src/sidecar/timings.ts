@@ -12,6 +12,8 @@ export interface Timings {
   readonly stopGraceMs: number;
   readonly restartFirstMs: number;
   readonly restartMostMs: number;
+  /** The longest pause after a process that was ready. One that a request ends must not be away for long. */
+  readonly maxPauseAfterReadyMs: number;
   /** After so long in good health the next crash counts as the first. */
   readonly healthyResetMs: number;
   /** An engine that was never ready has failed for good after so many crashes in a row. */
@@ -27,6 +29,7 @@ export const patientTimings: Timings = {
   stopGraceMs: 15_000,
   restartFirstMs: 1000,
   restartMostMs: 300_000,
+  maxPauseAfterReadyMs: 10_000,
   healthyResetMs: 600_000,
   failAfterCrashes: 4,
 };
@@ -39,6 +42,7 @@ export const defaultTimings: Timings = {
   stopGraceMs: 2000,
   restartFirstMs: 1000,
   restartMostMs: 300_000,
+  maxPauseAfterReadyMs: 10_000,
   healthyResetMs: 600_000,
   failAfterCrashes: 4,
 };

@@ -78,10 +78,13 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 /** Shows every model until it is ready; later changes are for the log. */
 function progressReporter(progress: Progress, log: Log, stopping: AbortSignal): (event: SupervisorReport) => void {
   const ready = new Set<string>();
-  return ({ name, state, detail, isProblem }) => {
-    if (ready.has(name) && !stopping.aborted)
-      log[state === "ready" ? "info" : "warn"]({ model: name, state, detail }, "engine");
-    else if (isProblem) progress.fact(name, `not ready, trying again: ${detail}`);
+  return ({ name, state, detail, isProblem, log: lines = [] }) => {
+    const hasLastWords = state === "crashed" && lines.length > 0;
+    const isStarted = ready.has(name) && !stopping.aborted;
+    const fields = { model: name, state, detail, ...(hasLastWords && { last_words: lines.join("\n") }) };
+    if (isStarted || hasLastWords) log[state === "ready" ? "info" : "warn"](fields, "engine");
+    if (isStarted) return;
+    if (isProblem) progress.fact(name, `not ready, trying again: ${detail}`);
     else if (state === "starting" || state === "loading") progress.step(name, detail);
     else if (state === "crashed") progress.fact(name, detail);
     if (state === "ready") ready.add(name);

@@ -44,6 +44,11 @@ test("what has no room goes on below the text, and nothing of it is lost", () =>
   expect(other).toMatch(/^21:07:11 warn {2}engine detail=a word/);
 });
 
+test("the last words of an engine follow as they were written", () => {
+  const line = { level: "warn", time, msg: "engine", state: "crashed", last_words: "Error: no\n    at here\n\nno" };
+  expect(toText(JSON.stringify(line))).toBe("21:07:11 warn  engine state=crashed\nError: no\n    at here\n\nno\n");
+});
+
 test("an error brings its stack", () => {
   const line = { level: "error", time, msg: "it broke", err: { message: "no", stack: "Error: no\n    at here" } };
   expect(toText(JSON.stringify(line))).toBe("21:07:11 error it broke\nError: no\n    at here\n");

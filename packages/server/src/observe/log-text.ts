@@ -7,10 +7,11 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** A JSON line of the log as people read it. Of a request it has what one looks for; the JSON has everything. */
 export function toText(line: string): string {
-  const { level, time, msg, err, ...fields } = JSON.parse(line) as Fields; // pino wrote it
+  const { level, time, msg, err, last_words: lastWords, ...fields } = JSON.parse(line) as Fields; // pino wrote it
   const text = msg === "request" ? describeRequest(fields) : `${shown(msg)} ${listFields(fields)}`;
   const stack = typeof err === "object" && err !== null && "stack" in err ? `\n${String(err.stack)}` : "";
-  return `${shown(time).slice(11, 19)} ${shown(level).padEnd(5)} ${wrap(text.trim())}${stack}\n`;
+  const words = lastWords === undefined ? "" : `\n${shown(lastWords)}`;
+  return `${shown(time).slice(11, 19)} ${shown(level).padEnd(5)} ${wrap(text.trim())}${words}${stack}\n`;
 }
 
 function describeRequest({ request_id, method, path, status, duration_ms, model, ...fields }: Fields): string {

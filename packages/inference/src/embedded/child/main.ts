@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { sendStatus, serveEngine } from "../../child/serve.ts";
-import { endWithParent } from "../../child/end-with-parent.ts";
+import { endBecauseOf, endWithParent } from "../../child/end-with-parent.ts";
 import { MemoryBudgetError } from "../plan-slots.ts";
 import type { EmbeddedChildSettings } from "../settings.ts";
 import { ModelFileError, cannotLoad, checkModelFile } from "./check-model-file.ts";
@@ -43,6 +43,5 @@ try {
   // A restart would change neither the memory budget nor the file, so it would fail again.
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof MemoryBudgetError || error instanceof ModelFileError) sendStatus({ status: "fatal", message });
-  process.stderr.write(`${error instanceof Error ? (error.stack ?? message) : message}\n`);
-  process.exit(1); // threads that are still running would keep the process alive
+  endBecauseOf(error);
 }

@@ -82,6 +82,7 @@ async function performFault(step: ScriptStep, { signal, writer, progress }: Play
   if ("spin" in step) await progress.measure(0, () => forEver(signal));
   if ("freeze" in step) process.kill(process.pid, "SIGSTOP");
   if ("die" in step) process.kill(process.pid, "SIGKILL");
+  if ("crash" in step) void Promise.reject(new Error(step.crash));
   if ("reset" in step) writer.reset();
   if ("fail" in step) throw new Error(step.fail);
   if ("refuse" in step) throw new RequestRefused(step.refuse);

@@ -21,6 +21,7 @@ const actions: Readonly<Record<string, (value: unknown) => boolean>> = {
   spin: isTrue,
   freeze: isTrue,
   die: isTrue,
+  crash: isText,
   reset: isTrue,
   fail: isText,
   refuse: isText,
