@@ -104,7 +104,7 @@ function failedAnswer(generation: Generation, error: unknown): Reply {
 
 function writeRow({ call: { world }, requestId, meter, outcome }: Generation): void {
   const { cost_usd: cost, prompt_tokens: tokens } = meter.usage;
-  const isFree = outcome === "failed" && meter.completion === 0;
+  const isFree = outcome === "failed";
   const row: Row = {
     id: requestId,
     prompt_tokens: Number(tokens),

@@ -33,6 +33,9 @@ const unaware = (...names: readonly string[]): Mutant => ({
   generated: (body) => Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name))),
 });
 
+const hasTinyPenalty = ({ repetition_penalty: penalty }: Readonly<Record<string, unknown>>): boolean =>
+  typeof penalty === "number" && penalty < 1e-30;
+
 export const answers: SeededBugs = {
   "id-repeated": { ...completed((json) => ({ ...json, id: "chatcmpl-1" })) },
   "id-prefix-missing": completed((json) => ({ ...json, id: crypto.randomUUID() })),
@@ -162,6 +165,10 @@ export const answers: SeededBugs = {
   "top-k-ignored": unaware("top_k"),
   "min-p-ignored": unaware("min_p"),
   "top-p-ignored": unaware("top_p"),
+  "tiny-penalty-fails": strict((body) => hasTinyPenalty(body), 500),
+  "tiny-penalty-leaks": withMessages((message, body) =>
+    hasTinyPenalty(body) ? { ...message, content: `<|im_end|>${String(message["content"])}` } : message,
+  ),
 
   "logprobs-unasked": withChoices((choice, body) =>
     body["logprobs"] === true ? choice : { ...choice, logprobs: { content: [] } },

@@ -156,6 +156,7 @@ export const operations: SeededBugs = {
   "dead-engine-unrecorded": priced((row) => row.outcome === "failed" && row.completion_tokens > 0, {
     completion_tokens: 0,
   }),
+  "dead-engine-charged": priced((row) => row.outcome === "failed" && row.completion_tokens > 0, { cost_usd: "0.01" }),
 };
 
 function retellBudget(): Mutant {

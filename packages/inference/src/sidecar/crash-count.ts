@@ -9,7 +9,7 @@ export class CrashCount {
   readonly #target: Pick<Supervised, "timings" | "random">;
   #readySince: number | undefined;
   #inARow = 0;
-  /** Whether the process that crashed last had been ready. */
+  /** Set while the process that crashed last had been ready. */
   #wasReady = false;
 
   constructor(target: Pick<Supervised, "timings" | "random">) {

@@ -2,7 +2,7 @@
 export class LogTail {
   readonly #most: number;
   #lines: string[] = [];
-  /** How many of the lines are of the latest process. */
+  /** The number of lines that the latest process wrote. */
   #latest = 0;
 
   constructor(most = 200) {

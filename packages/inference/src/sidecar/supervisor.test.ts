@@ -24,7 +24,6 @@ const metadata: EngineMetadata = {
 
 const say = (message: StatusMessage): string => `console.log(${JSON.stringify(JSON.stringify(message))});`;
 const ready = say({ status: "ready", metadata });
-const childModule = new URL("../child/end-with-parent.ts", import.meta.url).href;
 const stay = "process.stdin.resume(); process.stdin.on('end', () => process.exit(0));";
 const quick: Timings = { ...defaultTimings, restartFirstMs: 40, watchEveryMs: 20, stopGraceMs: 300 };
 
@@ -210,28 +209,6 @@ describe("a ready engine", () => {
     await until("it has died four times", () => supervisor.restarts >= 4);
     const waits = reports.flatMap((report) => /starting again in (\d+) ms/.exec(report.detail)?.[1] ?? []);
     expect(waits.slice(0, 4)).toEqual(["20", "40", "80", "160"]);
-  });
-
-  test("that dies again and again is away no longer than a request may cause", async () => {
-    const { supervisor, reports } = supervise(dies, { timings: { ...quick, maxPauseAfterReadyMs: 60 } });
-    await until("it has died four times", () => supervisor.restarts >= 4);
-    const waits = reports.flatMap((report) => /starting again in (\d+) ms/.exec(report.detail)?.[1] ?? []);
-    expect(waits.slice(0, 4)).toEqual(["20", "30", "30", "30"]);
-  });
-
-  test.each([
-    ["throws", "setTimeout(() => { throw error; }, 60);"],
-    ["leaves a rejection unhandled", "setTimeout(() => Promise.reject(error), 60);"],
-  ])("that %s tells all of it, and its message as the reason", async (_title, fault) => {
-    const error = "const error = new Error('no room\\nfor it', { cause: new RangeError('the root of it') });";
-    const program = `import(${JSON.stringify(childModule)}).then(({ endWithParent }) => { endWithParent(); ${ready} ${error} ${fault} });`;
-    const { supervisor, reports } = supervise(program);
-    await until("it has died twice", () => supervisor.restarts >= 2);
-    const [, second] = reports.filter(({ state }) => state === "crashed");
-    expect(second?.detail).toMatch(/^the engine process ended \(exit code 1\): no room for it; starting again/);
-    const log = second?.log?.join("\n") ?? "";
-    expect(log).toMatch(/^Error: no room\nfor it\n +at [^]+the root of it[^]+\nno room for it$/);
-    expect(log.match(/Error: no room/g)).toHaveLength(1);
   });
 
   test("that was healthy for long starts again without a long wait", async () => {

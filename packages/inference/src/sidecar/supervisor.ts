@@ -251,8 +251,7 @@ export class Supervisor {
     if (this.#isClosing) return;
     if (this.#fatalReason !== undefined) return this.#fail(this.#fatalReason);
     if (this.#isRestarting) return this.#restart();
-    const lastWords = this.#log.last === "" ? "" : `: ${this.#log.last}`;
-    const why = `the engine process ended (${how})${lastWords}`;
+    const why = [`the engine process ended (${how})`, this.#log.last].filter((text) => text !== "").join(": ");
     this.#afterCrash(this.#failureReason ?? why, this.#failureReason !== undefined);
   }
 

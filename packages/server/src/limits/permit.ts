@@ -1,8 +1,10 @@
+import { EngineError } from "@parley/inference";
 import type { EngineUsage } from "@parley/inference";
 import { ApiError } from "../errors/api-error.ts";
 import { HangUp } from "../errors/hang-up.ts";
 import type { TakenSlots } from "../engines/model-queue.ts";
 import type { FinalUsage, RunningEntry } from "../metering/ledger-recorder.ts";
+import type { Ending } from "../metering/final-cost.ts";
 import type { Metered } from "../metering/meter.ts";
 import type { Outcome } from "../metering/usage-ledger.ts";
 
@@ -24,8 +26,7 @@ export class Permit implements Metered, AsyncDisposable {
   readonly #slots: Pick<TakenSlots, "count" | "endChoice">;
   readonly #release: (end: PermitEnd) => Promise<void>;
   /** Nothing is reported when the client disconnects: the block is just left. */
-  #outcome: Outcome = "cancelled";
-  #errorCode: string | undefined;
+  #ending: Ending = { outcome: "cancelled", errorCode: undefined, isServiceFault: false };
   #isEnded = false;
 
   /** @param release gives back everything that the request holds; it must not reject */
@@ -51,20 +52,29 @@ export class Permit implements Metered, AsyncDisposable {
   }
 
   complete(): void {
-    this.#outcome = "complete";
+    this.#ending = { ...this.#ending, outcome: "complete" };
   }
 
   fail(error: unknown): void {
     if (error instanceof HangUp) return;
-    this.#outcome = "failed";
-    this.#errorCode = error instanceof ApiError ? error.code : "internal_error";
+    const errorCode = error instanceof ApiError ? error.code : "internal_error";
+    this.#ending = { outcome: "failed", errorCode, isServiceFault: isServiceFault(error) };
   }
 
   /** Waits for ledger and limits, so that whoever reads them after the answer finds this request in them. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    const { written, ...final } = this.#entry.close(this.#outcome, this.#errorCode);
-    await Promise.all([written, this.#release({ ...final, outcome: this.#outcome })]);
+    const { written, ...final } = this.#entry.close(this.#ending);
+    await Promise.all([written, this.#release({ ...final, outcome: this.#ending.outcome })]);
   }
+}
+
+/**
+ * Returns true when the engine or the service failed, not the request. One that reached its time bound failed itself: what it asked
+ * for took too long.
+ */
+function isServiceFault(error: unknown): boolean {
+  if (!(error instanceof ApiError)) return true;
+  return error.status >= 500 && (error.code !== "timeout" || error.cause instanceof EngineError);
 }

@@ -5,8 +5,9 @@ import type { UsageLedger } from "./usage-ledger.ts";
 export async function closeAbandoned(ledger: UsageLedger, endedMs: number): Promise<number> {
   const entries = await ledger.abandoned();
   for (const { id, keyId, usage, pricing } of entries) {
-    const costUsd = finalCost(usage, "abandoned", pricing);
-    await ledger.close({ id, keyId, usage, outcome: "abandoned", errorCode: undefined, costUsd, endedMs });
+    const ending = { outcome: "abandoned", errorCode: undefined } as const;
+    const costUsd = finalCost(usage, { ...ending, isServiceFault: false }, pricing);
+    await ledger.close({ id, keyId, usage, ...ending, costUsd, endedMs });
   }
   return entries.length;
 }

@@ -2,6 +2,7 @@ import type { EngineUsage } from "@parley/inference";
 import { ApiError } from "../errors/api-error.ts";
 import type { Log } from "../observe/log.ts";
 import { finalCost } from "./final-cost.ts";
+import type { Ending } from "./final-cost.ts";
 import type { CloseRecord, OpenRecord, Outcome, UsageLedger } from "./usage-ledger.ts";
 
 /** An admitted request whose entry is to be opened. */
@@ -29,7 +30,7 @@ export interface RunningEntry {
    * Closes the entry, to be called once. The usage is known at once; `written` resolves when the ledger has it, or when
    * it waits for its next attempt, and never rejects. `recorded` resolves when the ledger has it.
    */
-  close(outcome: Outcome, errorCode: string | undefined): ClosedEntry;
+  close(ending: Ending): ClosedEntry;
 }
 
 /** A close that the ledger does not have yet. */
@@ -107,14 +108,15 @@ export class LedgerRecorder implements AsyncDisposable {
         running.usage = usage;
         running.isWritten = false;
       },
-      close: (outcome, errorCode) => this.#close(running, outcome, errorCode),
+      close: (ending) => this.#close(running, ending),
     };
   }
 
-  #close(running: Running, outcome: Outcome, errorCode: string | undefined): ClosedEntry {
+  #close(running: Running, ending: Ending): ClosedEntry {
     const { id, keyId, pricing } = running.request;
+    const { outcome, errorCode } = ending;
     const usage = finalUsageOf(running, outcome);
-    const costUsd = finalCost(usage, outcome, pricing);
+    const costUsd = finalCost(usage, ending, pricing);
     this.#running.delete(running);
     const { promise: recorded, resolve: onRecorded } = Promise.withResolvers<void>();
     const record = { id, keyId, usage, outcome, errorCode, costUsd, endedMs: this.#nowMs() };

@@ -62,7 +62,7 @@ describe("a ledger that answers late, as one over a network does", () => {
         () => written(ledger),
         (tokens) => tokens === 2,
       );
-      await entry.close("complete", undefined).written;
+      await entry.close({ outcome: "complete", errorCode: undefined, isServiceFault: false }).written;
     });
   });
 
@@ -106,7 +106,11 @@ test("an entry that cannot be closed is tried again until it is, and meanwhile n
   await withRecorder(broken, async (recorder, ledger) => {
     const entry = await recorder.open(request);
     entry.count(usageOf(3));
-    const { costUsd, written: isWritten } = entry.close("cancelled", undefined);
+    const { costUsd, written: isWritten } = entry.close({
+      outcome: "cancelled",
+      errorCode: undefined,
+      isServiceFault: false,
+    });
     await isWritten;
     expect(costUsd).toBe("1.1");
     expect(recorder.isHealthy).toBe(false);

@@ -129,4 +129,11 @@ export const recordChecks: readonly Check[] = [
     must(written >= delivered(answer), answer, `at least ${delivered(answer)} tokens`, `${written}`);
     return `${written} tokens, ${delivered(answer)} delivered`;
   }),
+  checkOf("OPS-17", "Reads the cost of a stream whose engine died.", ["the death of an engine"], (context) => {
+    const answer = context.answer("the death of an engine");
+    const { cost_usd: cost } = oneRecord(context, answer);
+    if (delivered(answer) === 0) cannot("nothing had been delivered");
+    must(cost !== undefined && Number(cost) === 0, answer, "no cost", show(cost));
+    return "no cost";
+  }),
 ];

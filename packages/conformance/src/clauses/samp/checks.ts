@@ -26,6 +26,13 @@ const sameText = (clause: string, how: string, first: string, second: string): C
   },
 });
 
+/** The answers to values near their bounds, without those that are refused because the engine lacks the parameter. */
+function answersNearBounds(context: Context): readonly Answer[] {
+  const isLacking = (answer: Answer): boolean => at(answer.json, "/error/code") === "unsupported_parameter";
+  const answers = context.answers("values near their bounds").filter((answer) => !isLacking(answer));
+  return answers.length > 0 ? answers : doesNotApply("the model follows none of these parameters");
+}
+
 /** Demands the greedy answer up to the stop text. */
 function mustStop(context: Context, step: string): string {
   const [greedy, stopped] = pair(context, "greedy", step);
@@ -160,6 +167,19 @@ const checks: readonly Check[] = [
   sameText("SAMP-12", "Compares top_k 1 with temperature 0.", "greedy", "top_k 1"),
   sameText("SAMP-13", "Compares min_p 1 with temperature 0.", "greedy", "min_p 1"),
   sameText("SAMP-13", "Compares a very small top_p with temperature 0.", "greedy", "a very small top_p"),
+  checkOf("SAMP-14", "Asks with values at their bounds and next to them.", ["values near their bounds"], (context) => {
+    const answers = answersNearBounds(context);
+    for (const answer of answers) completionOf(answer);
+    return `${answers.length} answers`;
+  }),
+  checkOf("SAMP-15", "Searches those answers for special tokens.", ["values near their bounds"], (context) => {
+    const answers = answersNearBounds(context).filter((answer) => isCompletion(answer));
+    for (const answer of answers) {
+      const leaked = /<\|\w+\|>|<\/?(?:think|tool_call|tool_response)>/.exec(contentOf(answer))?.[0];
+      must(leaked === undefined, answer, "text without special tokens", show(leaked));
+    }
+    return answers.length > 0 ? `${answers.length} answers` : cannot("no such request is answered");
+  }),
 ];
 
 export const samp: TestGroup = { steps: [...plans.steps, ...steps], checks: [...plans.checks, ...checks] };

@@ -56,6 +56,14 @@ export function stopText(context: Context): string {
 /** The most randomness that a request can ask for. With less, a confident model gives the same text for every seed. */
 const wild = { temperature: 2, top_p: 1 };
 
+/** Values so small that a float cannot hold them, or a score that is divided by them. */
+const extremes: readonly Members[] = [
+  { repetition_penalty: 1e-39, temperature: 1, response_format: { type: "json_object" } },
+  { repetition_penalty: 1e-46, temperature: 1 },
+  { repetition_penalty: 2, frequency_penalty: -2, presence_penalty: -2, temperature: 2 },
+  { temperature: 1e-39, top_p: 1e-300, min_p: 1e-300, top_k: 2_147_483_647 },
+];
+
 export const steps: readonly Step[] = [
   one("greedy", {}),
   one("greedy again", {}),
@@ -97,6 +105,11 @@ export const steps: readonly Step[] = [
   one("top_k 1", { top_k: 1, temperature: 1 }),
   one("min_p 1", { min_p: 1, temperature: 1 }),
   one("a very small top_p", { top_p: 0.000001, temperature: 1 }),
+  {
+    name: "values near their bounds",
+    needs: ["models"],
+    requests: (context) => extremes.map((members) => chat(context, { max_completion_tokens: long, ...members })),
+  },
 ];
 
 function wordOfReasoning(context: Context): string {

@@ -40,7 +40,13 @@ const breaks = {
 } satisfies Record<string, readonly ScriptStep[]>;
 
 const server = useServer({
-  scenarios: { ...breaks, die: [{ die: true }], late: [role, { text: "a" }, { die: true }] },
+  scenarios: {
+    ...breaks,
+    die: [{ die: true }],
+    late: [role, { text: "a" }, { die: true }],
+    endless: [role, { repeat: 100_000, steps: [{ text: "a" }, { wait_ms: 5 }] }],
+    "die later": [role, { text: "a" }, { wait_ms: 300 }, { die: true }],
+  },
 });
 const upstream = { status: 502, code: "upstream_error", type: "server_error", param: null };
 
@@ -78,4 +84,23 @@ test("OPS-02 OPS-07 OPS-08 an engine that dies takes nobody else with it, and is
     (status) => status === 200,
   );
   expect(await server().refuse(play("late"))).toMatchObject(upstream);
+});
+
+test("OPS-17 an engine that dies costs no caller whose answer it takes away, streamed or not", async () => {
+  await until(
+    async () => (await server().chat()).status,
+    (status) => status === 200,
+  );
+  const known = new Set((await server().ledger()).map(({ id }) => id));
+  const victims = [true, true, false].map((stream) => server().chat({ ...play("endless"), stream }));
+  const bodies = await Promise.all([server().chat({ ...play("die later"), stream: true }), ...victims]);
+  await Promise.all(bodies.map((body) => body.text()));
+  const rows = await until(
+    async () => (await server().ledger()).filter(({ id }) => !known.has(id)),
+    (ended) => ended.length === 4 && ended.every(({ ended_ms: endedMs }) => endedMs != null),
+  );
+  for (const row of rows) {
+    expect(row).toMatchObject({ outcome: "failed", error_code: "upstream_error", cost_usd: "0" });
+    expect(row.completion_tokens).toBeGreaterThan(0);
+  }
 });

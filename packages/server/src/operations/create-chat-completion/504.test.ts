@@ -12,6 +12,20 @@ test.each(["stall", "late"])("OPS-03 STRM-30 an answer that does not come whole 
   expect(refusal).toMatchObject({ status: 504, code: "timeout", type: "server_error", param: null });
 });
 
+const lastClosed = (on: typeof server): ReturnType<typeof readLast> =>
+  until(
+    () => readLast(on),
+    (row) => row?.ended_ms != null,
+  );
+const readLast = async (on: typeof server) => (await on().ledger()).at(-1);
+
+test("OPS-17 a stream that takes longer than it may is no fault of the service: what was written costs", async () => {
+  await server().stream(play("late"));
+  const row = await lastClosed(server);
+  expect(row).toMatchObject({ outcome: "failed", error_code: "timeout", completion_tokens: 1 });
+  expect(Number(row?.cost_usd)).toBeGreaterThan(0);
+});
+
 test("OPS-03 STRM-26 a stream of which nothing comes in time", async () => {
   expect(await server().refuse({ ...play("stall"), stream: true })).toMatchObject({ status: 504, code: "timeout" });
 });
@@ -41,9 +55,11 @@ describe("OPS-03 an engine that makes no progress is ended, and what it was aske
     expect(await frozen().refuse(play("freeze"))).toMatchObject({ status: 504, code: "timeout", param: null });
   });
 
-  test("in the middle of a stream", async () => {
+  test("OPS-17 in the middle of a stream, which costs nothing", async () => {
     await isBack();
     const { end, error } = await frozen().stream(play("late"));
     expect([end, error?.code]).toEqual(["failed", "timeout"]);
+    const row = await lastClosed(frozen);
+    expect(row).toMatchObject({ error_code: "timeout", completion_tokens: 1, cost_usd: "0" });
   });
 });
