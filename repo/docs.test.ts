@@ -50,6 +50,19 @@ test.each(pages)("the links of %s lead somewhere", (page) => {
   expect(broken).toEqual([]);
 });
 
+test.each(["README.md", "ARCHITECTURE.md"])("%s gives the number of clauses of the contract", (page) => {
+  const clauses = read("openapi/clauses.yaml").match(/^ *- id: /gm) ?? [];
+  expect(read(page)).toMatch(new RegExp(`\\b${clauses.length} numbered clauses\\b`));
+});
+
+test.each(["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"])("no line of %s is wider than 120 columns", (page) => {
+  expect(
+    read(page)
+      .split("\n")
+      .filter((line) => line.length > 120),
+  ).toEqual([]);
+});
+
 test.each([
   ["package.json", "packages/inference/", "scripted"],
   ["config/engine-settings.ts", "packages/server/src/", "engineDrivers"],
