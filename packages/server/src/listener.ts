@@ -8,7 +8,7 @@ import { LoopTurns, senderOf } from "./edge/loop-turns.ts";
 import { Pipeline } from "./edge/pipeline.ts";
 import { answerRawErrors } from "./edge/raw-errors.ts";
 import { readInTurns } from "./edge/read-in-turns.ts";
-import { maxHeadBytes, mostFieldsRead } from "./edge/refuse-huge-heads.ts";
+import { maxHeadBytes, maxFieldsRead } from "./edge/refuse-huge-heads.ts";
 import { SocketPlaces, isProbe } from "./edge/socket-places.ts";
 import type { OnRefused, SocketBound, SocketBounds } from "./edge/socket-places.ts";
 import { isNeverRead } from "./edge/unread-body.ts";
@@ -81,7 +81,7 @@ export class Listener implements AsyncDisposable {
       keepAliveTimeout: config.connectionIdleMs,
       connectionsCheckingInterval: Math.max(50, Math.min(1000, headTimeoutMs / 2)),
     });
-    server.maxHeadersCount = mostFieldsRead;
+    server.maxHeadersCount = maxFieldsRead;
     // Longer than any answer may take: a socket that is silent by then belongs to a client that reads nothing.
     server.timeout = requestTimeoutMs + slowReaderMs;
     answerRawErrors(server, log, refusals);

@@ -19,8 +19,9 @@ const exposed = [
 ].join(", ");
 
 /**
- * Lets browsers in: names the headers that scripts may read, and answers preflights, before any key is asked for.
- * @param origins those that are allowed, or `*` @returns whether the request was a preflight, and is answered
+ * Sets the CORS headers that let browser scripts call the API, and answers preflights. It runs before authentication.
+ * @param origins the allowed origins, or `*` for all
+ * @returns true if the request was a preflight, which is then answered
  */
 export function allowOrigins(origins: readonly string[], exchange: Exchange): boolean {
   const { req, res } = exchange;

@@ -7,7 +7,7 @@ import type { RequestRecord } from "../observe/request-record.ts";
 
 const clientIdPattern = new RegExp(`^[ -~]{1,${contract["x-limits"].clientRequestIdCharacters.value}}$`);
 
-/** The longest path in the log and the metrics, in characters. A caller can write a much longer one. */
+/** The maximum length of a path in the log and the metrics, in characters. Longer paths are cut. */
 export const maxPathLength = 256;
 
 /** A request as Node's server makes it. */
@@ -16,10 +16,10 @@ export interface HttpRequest extends IncomingMessage {
   bodyFault?: ApiError;
 }
 
-/** Returns a new request id. It begins with the time, so new ledger entries stand next to each other in the index. */
+/** Returns a new request id. It begins with the time, so new ledger entries are neighbours in the database index. */
 export const newRequestId = (): string => newId(`req_${Date.now().toString(16).padStart(12, "0")}`, 12);
 
-/** Returns the path of a request as it is written, without its query. */
+/** Returns the path of a request as the client sent it, without the query. */
 export function pathOf({ url = "" }: IncomingMessage): string {
   const end = url.indexOf("?");
   return end < 0 ? url : url.slice(0, end);
@@ -31,22 +31,22 @@ export interface ExchangeDeps {
   readonly shutdown: AbortSignal;
   /** Returns the address of the caller, as the trusted proxies report it. */
   readonly addressOf: (req: IncomingMessage) => string;
-  /** A monotonic clock, in milliseconds: the wall clock may be set while a request runs. */
+  /** A monotonic clock, in milliseconds. The wall clock could be changed while a request runs. */
   readonly elapsedMs: () => number;
 }
 
 /**
- * A request and its response, from the head of the request until its connection is done with the answer. It is the only
- * listener for the `close` of the response, and owns the signal that ends the work.
+ * A request and its response. An exchange lasts from the head of the request to the `close` event of the response. It is
+ * the only listener for that event, and it owns the signal that aborts the work.
  */
 export class Exchange {
-  /** The server's own name of the request, unique. */
+  /** The request id. The server assigns it, and it is unique. */
   readonly id = newRequestId();
   readonly req: HttpRequest;
   readonly res: ServerResponse;
-  /** The path as it is written, without its query. */
+  /** The path as the client sent it, without the query. */
   readonly path: string;
-  /** The fields of the access log, filled in on the way. */
+  /** The fields of the access log. Each step adds those that it knows. */
   readonly record: RequestRecord;
   readonly #controller = new AbortController();
   /** Undefined once the response has closed. */
@@ -72,19 +72,19 @@ export class Exchange {
   }
 
   /**
-   * Aborts when the caller hangs up, the request's time is over, its key is disabled or the server stops; the reason says
-   * which of them it was.
+   * Aborts when the client disconnects, the request times out, its key is disabled or the server stops. The abort reason is
+   * an error that says which.
    */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** Ends the work, with an error that becomes the answer. */
+  /** Aborts the work. `reason` becomes the answer. */
   end(reason: Error): void {
     this.#controller.abort(reason);
   }
 
-  /** Calls the listener once the connection is done with the response. Calls it now if that has happened. */
+  /** Calls the listener when the response has closed, or at once if it is closed already. */
   onClose(listener: () => void): void {
     if (this.#closeListeners) this.#closeListeners.push(listener);
     else listener();
@@ -99,7 +99,7 @@ export class Exchange {
 
 /** Returns a function that opens an exchange for each request. A shutdown ends those that are open. */
 export function exchangeOpener(deps: ExchangeDeps): (req: HttpRequest, res: ServerResponse) => Exchange {
-  // One listener for all exchanges: adding a listener to a signal takes longer the more it has.
+  // All exchanges share one listener, because adding a listener to a signal takes longer the more it has.
   const open = new Set<Exchange>();
   const { shutdown } = deps;
   // Every abort in the server has an error as its reason.

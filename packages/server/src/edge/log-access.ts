@@ -7,7 +7,7 @@ import type { Exchange } from "./exchange.ts";
 export interface AccessLogDeps {
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Refusals of callers without a valid key are sampled; the next line says how many were left out. */
+  /** Samples the refusals of callers without a valid key. `left_out` in the next line is the number that was not logged. */
   readonly refusals: RefusalSample;
 }
 
@@ -15,9 +15,9 @@ export interface AccessLogDeps {
 const disconnected = { status: 499, code: "client_closed_request" } as const;
 
 /**
- * Writes one line and one count for a request whose work is over and whose connection is done with it. They never hold a
- * prompt, an answer or a key.
- * @param closedMs when the connection was done with it
+ * Writes one log line and updates the metrics for a request that has ended. Neither ever contains a prompt, an answer or a
+ * key.
+ * @param closedMs the time at which the response closed, on the monotonic clock
  */
 export function logAccess(
   { log, metrics, refusals }: AccessLogDeps,

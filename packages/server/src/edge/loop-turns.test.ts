@@ -10,7 +10,10 @@ function work(ms: number): void {
   while (performance.now() < until);
 }
 
-/** The round of the event loop in which each of so many requests begins, when all come at once and take so long. */
+/**
+ * Lets `count` requests arrive at once, each of which takes `takesMs`.
+ * @returns the round of the event loop in which each begins
+ */
 async function roundsOf(count: number, takesMs: number, turns = new LoopTurns()): Promise<number[]> {
   let round = 0;
   const over = new AbortController();
@@ -54,7 +57,7 @@ test("nothing begins while connections keep arriving, up to a bound", async () =
   expect(second - first).toBeLessThan(40);
 });
 
-test("keys take turns, and a request whose caller has gone begins never", async () => {
+test("keys take turns, and a request whose caller has disconnected never begins", async () => {
   const turns = new LoopTurns();
   const gone = new AbortController();
   const begun: string[] = [];
@@ -72,7 +75,7 @@ test("keys take turns, and a request whose caller has gone begins never", async 
   expect(begun).toEqual(["many", "few", "many", "many", "many", "many"]);
 });
 
-test("senders that are invented are told apart, and are few numbers all the same", () => {
+test("senders are reduced to 1024 numbers, however many names a client invents", () => {
   const numbers = Array.from({ length: 100_000 }, (_, index) => numberOf(`Bearer parley_${index.toString(16)}`));
   expect(new Set(numbers).size).toBe(1024);
   expect(numberOf("Bearer parley_0")).toBe(numbers[0]);

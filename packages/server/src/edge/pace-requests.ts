@@ -4,13 +4,13 @@ import contract from "../generated/contract.json" with { type: "json" };
 import { senderOf } from "./loop-turns.ts";
 import type { LoopTurns } from "./loop-turns.ts";
 
-/** Requests that a connection may send without waiting for their answers. */
+/** Maximum number of requests that a connection may send before the first of them is answered. */
 export const maxPipelinedRequests = contract["x-limits"].maxPipelinedRequests.value;
 
 /**
- * Holds back a connection on which requests come faster than anybody waits for answers. Node may read two megabytes of a
- * connection in one round of the event loop, and whoever else is there waits until all of their requests are answered. Such
- * connections are read 64 KB at a time, and take turns.
+ * Slows down a connection that pipelines more than `maxPipelinedRequests` requests in one round of the event loop. Node may
+ * read two megabytes of a connection in one round, and all other clients wait until the requests in them are answered. Such
+ * connections are therefore read 64 KB at a time, and take turns.
  */
 export class RequestPace {
   readonly #socket: Socket;
@@ -25,7 +25,7 @@ export class RequestPace {
     socket.on("resume", () => void (this.#isWaiting && socket.pause()));
   }
 
-  /** To be called for every request. */
+  /** Counts a request of the connection. Must be called for each of them. */
   note(request: IncomingMessage): void {
     this.#ofThisRound += 1;
     if (this.#ofThisRound === 1) setImmediate(() => (this.#ofThisRound = 0));

@@ -4,18 +4,19 @@ import { RequestPace, maxPipelinedRequests } from "./pace-requests.ts";
 import type { LoopTurns } from "./loop-turns.ts";
 
 export interface PipelineOptions {
-  /** Milliseconds without a byte read by the client, after the whole answer was written; then its connection is closed. */
+  /** Milliseconds for which a client may read nothing after the whole answer was written. Then its connection is reset. */
   readonly slowReaderMs: number;
   /** Milliseconds of silence after which the socket of a running request is closed. */
   readonly silenceMs: number;
-  /** Called when every request of the connection has been answered. */
+  /** Called each time when all requests of the connection have been answered. */
   readonly onIdle: () => void;
   readonly turns: LoopTurns;
 }
 
 /**
- * The requests of one connection. HTTP demands their answers in order, so one is worked on at a time: a connection holds the
- * answer of one request, however many it has sent. A connection on which too many wait is closed.
+ * Runs the requests of one connection one at a time, because HTTP demands that answers keep the order of their requests. So
+ * a connection holds one answer in memory, however many requests it has sent. A connection on which more than
+ * `maxPipelinedRequests` wait is closed.
  */
 export class Pipeline {
   readonly #socket: Socket;
@@ -34,7 +35,7 @@ export class Pipeline {
     return !this.#isBusy;
   }
 
-  /** Calls `work`, which has to answer, once every earlier request of the connection has been answered. */
+  /** Calls `work` once every earlier request of the connection has been answered. `work` must answer the request. */
   enter(response: ServerResponse, work: () => void): void {
     this.#pace.note(response.req);
     if (!this.#isBusy) this.#begin(response, work);
@@ -54,7 +55,7 @@ export class Pipeline {
 
   #next(): void {
     this.#isBusy = false;
-    // What still waits on a closed connection is never begun.
+    // Requests that still wait on a closed connection never begin.
     const begin = this.#socket.destroyed ? undefined : this.#waiting.shift();
     if (begin) begin();
     else this.#options.onIdle();

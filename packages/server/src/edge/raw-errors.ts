@@ -9,7 +9,10 @@ import { newRequestId } from "./exchange.ts";
 import type { HttpRequest } from "./exchange.ts";
 import { markUnreadable } from "./unread-body.ts";
 
-/** What Node refuses before there is a request: in the envelope, like everything else, and in the log. */
+/**
+ * Answers and logs requests that Node's parser refuses before the server sees them. They get the error envelope, like all
+ * others.
+ */
 export function answerRawErrors(server: Server, log: Log, refusals: RefusalSample): void {
   const answer = (socket: Duplex, error: ApiError): void => {
     const id = newRequestId();
@@ -25,16 +28,17 @@ export function answerRawErrors(server: Server, log: Log, refusals: RefusalSampl
   server.on("clientError", (thrown: NodeJS.ErrnoException, socket: Duplex) => {
     const isOpen = socket.writable && thrown.code !== "ECONNRESET";
     const current = responseUnderWay(socket);
-    // Making an error is slow, because it records a stack trace. On a connection that is closed already, nobody would read it.
+    // A closed connection gets no answer, so no error is created for it: recording its stack trace would be slow.
     if (!isOpen || current?.headersSent) socket.destroy();
     else if (!current) answer(socket, errorFor(thrown));
-    // Its body is broken: the stage that reads it answers, and knows whose request it was.
+    // The body of the running request is broken. The step that reads it answers, because it knows the caller.
     else if (!current.req.readableEnded) markUnreadable(current.req, errorFor(thrown));
-    // The answer to a request that came whole must not be that to what follows it.
+    // The running request arrived whole and the bytes after it are broken. An error would look like the answer to the
+    // former.
     else socket.destroy();
   });
   server.on("connect", (_request: IncomingMessage, socket: Duplex) => {
-    answer(socket, new ApiError("unknown_url", "This is no proxy: CONNECT leads nowhere."));
+    answer(socket, new ApiError("unknown_url", "CONNECT is not supported: this server is not a proxy."));
   });
 }
 
@@ -48,7 +52,7 @@ function errorFor(error: NodeJS.ErrnoException): ApiError {
     });
   }
   if (error.code === "HPE_INVALID_VERSION" || error.code === "HPE_PAUSED_H2_UPGRADE") {
-    return new ApiError("invalid_value", "This version of HTTP is not spoken here. Use HTTP/1.1.", { status: 505 });
+    return new ApiError("invalid_value", "This version of HTTP is not supported. Use HTTP/1.1.", { status: 505 });
   }
   return new ApiError("invalid_value", "The request cannot be read as HTTP.", { cause: error });
 }
@@ -67,6 +71,6 @@ function rawAnswer(id: string, error: ApiError): string {
   return [`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`, ...lines, "", body].join("\r\n");
 }
 
-/** Node keeps the response that a connection is busy with where its types do not show it. */
+/** Returns the response that a connection is writing. Node keeps it in a property that its types do not declare. */
 const responseUnderWay = (socket: Duplex): ServerResponse<HttpRequest> | undefined =>
   (socket as Duplex & { readonly _httpMessage?: ServerResponse<HttpRequest> | null })._httpMessage ?? undefined;

@@ -14,12 +14,13 @@ export interface BodyDeps {
 }
 
 /**
- * Reads the bytes of a body: media type, size, time, in this order. Then waits for the body's turn: bodies are parsed one by
- * one, and keys take turns.
- * @throws {ApiError} 400, 408, 413, 415 @throws {HangUp}
+ * Reads the bytes of a body. Checks its media type, size and time, in this order. Then waits for the body's turn to be
+ * parsed: bodies are parsed one by one, and keys take turns.
+ * @throws {ApiError} 400, 408, 413, 415
+ * @throws {HangUp}
  */
 export async function readBody({ config, turns }: BodyDeps, exchange: Exchange, keyId: string): Promise<Buffer> {
-  // A request that is closed emits no further `close`.
+  // A request that has closed already emits no further `close`, so its disconnect is checked here.
   exchange.signal.throwIfAborted();
   assertMediaType(exchange.req);
   const body = await receive(exchange, config.bodyTimeoutMs, turns);
@@ -27,7 +28,10 @@ export async function readBody({ config, turns }: BodyDeps, exchange: Exchange, 
   return body;
 }
 
-/** Also makes the header equal for all: express-openapi-validator keeps a validator for every spelling of it. */
+/**
+ * Refuses all bodies but JSON in UTF-8, and normalizes the header: express-openapi-validator keeps one validator per
+ * spelling.
+ */
 function assertMediaType(req: HttpRequest): void {
   const type = req.headers["content-type"] ?? "";
   const isJson = /^application\/json[ \t]*(;[ \t]*charset[ \t]*=[ \t]*("utf-8"|utf-8)[ \t]*)?;?[ \t]*$/i.test(type);
@@ -41,7 +45,10 @@ function assertMediaType(req: HttpRequest): void {
   req.headers["content-type"] = "application/json";
 }
 
-/** Gathers a body. Every chunk is an object of some hundred bytes, and may hold a single byte: so many of them are joined. */
+/**
+ * Collects the chunks of a body. A chunk may hold a single byte but takes some hundred bytes of memory, so every 1024 are
+ * joined.
+ */
 class Chunks {
   readonly #joined: Buffer[] = [];
   #latest: Buffer[] = [];
@@ -60,7 +67,10 @@ class Chunks {
   }
 }
 
-/** The body has been received by then. A function inside `receive` would keep it alive as long as the request. */
+/**
+ * Ignores errors after the body was received. A function inside `receive` would keep the body in memory as long as the
+ * request.
+ */
 const ignore = (): void => undefined;
 
 async function receive({ req, res }: Exchange, timeoutMs: number, turns: LoopTurns): Promise<Buffer> {

@@ -20,7 +20,7 @@ const readWhole: Read = (req, res, turns) => {
 };
 const discard: Read = (req, res, turns) => answerEarly(open(req, res), Buffer.from("No."), turns);
 
-/** Sends so many bodies at once. @returns the chunks that came in each round of the event loop */
+/** Sends `bodies` bodies at once. @returns the number of chunks that arrived in each round of the event loop */
 async function chunksOfRounds(bodies: number, text: string, read: Read): Promise<number[]> {
   const turns = new LoopTurns();
   const rounds: number[] = [];
@@ -48,21 +48,21 @@ async function chunksOfRounds(bodies: number, text: string, read: Read): Promise
 }
 
 const tiny = "1\r\n \r\n";
-/** Node reads 64 KB of a connection before it looks whether to go on. */
-const mostOfOneRead = (64 * 1024) / tiny.length + 1;
+/** Node reads up to 64 KB of a connection before a pause takes effect. */
+const maxOfOneRead = (64 * 1024) / tiny.length + 1;
 
-/** Each body is read once before it has to wait, so up to four rounds may read two of them or more. */
+/** Each of the bodies is read once before it has to wait, so in up to four rounds more than one of them is read. */
 const afterThose = (rounds: readonly number[]): number => rounds.toSorted((a, b) => b - a)[4] ?? 0;
 
 test("bodies in tiny chunks are read one at a time, 64 KB in a round", async () => {
   const rounds = await chunksOfRounds(4, tiny.repeat(100_000), readWhole);
   expect(rounds.reduce((sum, chunks) => sum + chunks)).toBe(400_000);
-  expect(Math.max(...rounds)).toBeLessThanOrEqual(4 * mostOfOneRead);
-  expect(afterThose(rounds)).toBeLessThanOrEqual(mostOfOneRead);
+  expect(Math.max(...rounds)).toBeLessThanOrEqual(4 * maxOfOneRead);
+  expect(afterThose(rounds)).toBeLessThanOrEqual(maxOfOneRead);
 });
 
-test("what is discarded of such bodies is read in the same way", async () => {
+test("the discarded rest of such bodies is read in the same way", async () => {
   const rounds = await chunksOfRounds(4, tiny.repeat(100_000), discard);
-  expect(Math.max(...rounds)).toBeLessThanOrEqual(4 * mostOfOneRead);
-  expect(afterThose(rounds)).toBeLessThanOrEqual(mostOfOneRead);
+  expect(Math.max(...rounds)).toBeLessThanOrEqual(4 * maxOfOneRead);
+  expect(afterThose(rounds)).toBeLessThanOrEqual(maxOfOneRead);
 });

@@ -2,19 +2,23 @@ import type { IncomingMessage } from "node:http";
 import { senderOf } from "./loop-turns.ts";
 import type { LoopTurns } from "./loop-turns.ts";
 
-/** A body with more chunks in one round of the event loop has to wait for its turn. Ordinary bodies have few chunks, of kilobytes each. */
-const mostChunks = 256;
+/**
+ * A body with more chunks than this in one round of the event loop has to wait for its turn. The chunks of ordinary bodies
+ * are kilobytes long, and few.
+ */
+const maxChunks = 256;
 
 /**
- * Begins to read a body, and counts its chunks. Each chunk costs time, however small it is, and Node may read megabytes from a
- * connection in one round of the event loop. So a body in tiny chunks is read 64 KB at a time, and such bodies take turns.
+ * Begins to read a body, and counts its chunks. Each chunk takes time, however small it is, and Node may read megabytes of
+ * a connection in one round of the event loop. So a body in tiny chunks is read 64 KB at a time, and such bodies take
+ * turns.
  */
 export function readInTurns(req: IncomingMessage, turns: LoopTurns): void {
   const { socket } = req;
   let chunks = 0;
   let isWaiting = false;
   const nextRound = (): void => void (chunks = 0);
-  // The request itself resumes its socket whenever it has room, and it always has.
+  // The request resumes its socket whenever its buffer has room, which would end the pause too early.
   const stayPaused = (): void => void (isWaiting && socket.pause());
   const waitForTurn = async (): Promise<void> => {
     isWaiting = true;
@@ -28,6 +32,6 @@ export function readInTurns(req: IncomingMessage, turns: LoopTurns): void {
   req.on("data", () => {
     chunks += 1;
     if (chunks === 1) setImmediate(nextRound);
-    if (chunks > mostChunks && !isWaiting) void waitForTurn();
+    if (chunks > maxChunks && !isWaiting) void waitForTurn();
   });
 }

@@ -14,7 +14,7 @@ export interface ReportDeps {
   readonly turns: LoopTurns;
 }
 
-/** Answers with the error that ended a request: the only writer of error bodies that follow a request head. */
+/** Answers a request with the error that ended it. All error bodies are written here, except those of `raw-errors.ts`. */
 export function reportError({ log, turns }: ReportDeps, exchange: Exchange, thrown: unknown): void {
   const { id, record, req, res } = exchange;
   const error =
@@ -26,7 +26,7 @@ export function reportError({ log, turns }: ReportDeps, exchange: Exchange, thro
     log.error({ request_id: id, err: error.cause ?? error }, error.message);
   if (res.headersSent || res.destroyed || thrown instanceof HangUp) return void res.destroy();
   const body = Buffer.from(escapeLineEnds(JSON.stringify(error.toBody(id))));
-  // A key can be disabled while its request runs, when these headers are already set.
+  // If the key was disabled while its request ran, the limit headers are already set.
   if (error.status === 401) removeLimitHeaders(res);
   for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);
   res.setHeader("content-type", "application/json; charset=utf-8").setHeader("content-length", body.length);

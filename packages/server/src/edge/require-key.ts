@@ -6,19 +6,22 @@ import type { RunningKeys } from "../auth/running-keys.ts";
 import { ApiError } from "../errors/api-error.ts";
 import type { Exchange } from "./exchange.ts";
 
-/** Whether a path is the contract's. Other paths take no key. */
+/** Checks whether a path is below `/v1`. Other paths need no key. */
 export const isUnderContract = (path: string): boolean => /^\/v1(?:[/#]|$)/u.test(path);
 
 export interface KeyDeps {
   readonly findCaller: FindCaller;
   readonly runningKeys: RunningKeys;
-  /** A connection that has shown a valid key keeps its place when there are too many. */
+  /**
+   * Marks a connection as authenticated: when there are too many connections, no newcomer takes its place while it is in
+   * use.
+   */
   readonly keepPlace: (socket: Socket) => void;
 }
 
 /**
- * Finds the caller, and ends the exchange when its key is disabled. It reads headers only, so an unauthenticated client
- * cannot make the server read a body, and learns nothing about the models.
+ * Finds the caller, and ends the exchange if its key is disabled while it runs. It reads only headers, so an
+ * unauthenticated client cannot make the server read a body and learns nothing about the models.
  * @throws {ApiError} 401 `invalid_api_key`
  */
 export async function requireKey({ findCaller, runningKeys, keepPlace }: KeyDeps, exchange: Exchange): Promise<Caller> {
@@ -30,7 +33,7 @@ export async function requireKey({ findCaller, runningKeys, keepPlace }: KeyDeps
   return caller;
 }
 
-/** Holds the header `Expect` to what the server can keep. @throws {ApiError} 417 `invalid_value` */
+/** Refuses a header `Expect` that asks for anything but `100-continue`. @throws {ApiError} 417 `invalid_value` */
 export function assertExpectation({ req }: Exchange): void {
   const { expect } = req.headers;
   if (expect === undefined || expect.toLowerCase() === "100-continue") return;

@@ -6,11 +6,17 @@ import type { RequestHandler } from "express";
 import type { Config } from "../config/read-config.ts";
 import { isDemo } from "../config/read-models.ts";
 
-/** Everything is in the pages themselves: nothing is loaded from elsewhere, and nothing is sent there. */
+/**
+ * Forbids the pages to load anything from other origins or to send anything there. All they need is in the pages
+ * themselves.
+ */
 const policy =
   "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src 'self' data:; font-src data:; connect-src 'self'";
 
-/** The contract in every form, and requests for tools. Each has an ETag: tools ask again whether it has changed. */
+/**
+ * Serves the contract in each format, and sample requests for HTTP tools. Each file has an ETag, so a tool can ask whether
+ * it has changed.
+ */
 const serveOffered = (folder: string): RequestHandler =>
   express.static(folder, {
     setHeaders: (res, path) => {
@@ -19,7 +25,10 @@ const serveOffered = (folder: string): RequestHandler =>
     },
   });
 
-/** The contract itself and the pages made from it, without a key. @param site the folder with both, see `brandSite` */
+/**
+ * Serves the contract and the pages made from it, without a key.
+ * @param site the folder that contains both, see `brandSite`
+ */
 export function serveDocs(site: string, { models }: Pick<Config, "models">): Router {
   const router = Router();
   const offered = join(site, "contract");
@@ -30,7 +39,7 @@ export function serveDocs(site: string, { models }: Pick<Config, "models">): Rou
   );
   router.get("/docs", async (_req, res) => {
     reference ??= assembleReference(site, models.some(isDemo) ? demoNotice : "");
-    // A page that could not be read is read again for the next reader.
+    // If the page could not be read, the next request tries again.
     reference.catch(() => (reference = undefined));
     res.setHeader("content-security-policy", policy);
     res.type("html").send(await reference);
@@ -42,14 +51,14 @@ export function serveDocs(site: string, { models }: Pick<Config, "models">): Rou
   return router;
 }
 
-/** Above the reference, where a demonstration model answers. */
+/** Shown above the reference if one of the models is a demonstration model. */
 const demoNotice =
   '<p style="margin:0;padding:.5em 1em;background:#fff3cd;font-family:sans-serif">These are small demonstration models, often wrong outside of what they were taught. ' +
   "To serve your own, set <code>PARLEY_MODEL_1_GGUF</code>: see docs/guides/own-model.md in the repository.</p>";
 
 /**
- * One page that works offline and when it is saved: the program takes the place of its marker. As bytes, which all answers
- * share; of a text each of them would hold a copy.
+ * Returns the reference as one page with its script inlined, so it works offline and when it is saved. All answers share
+ * the returned bytes; a string would be copied for each answer.
  */
 async function assembleReference(site: string, notice: string): Promise<Buffer> {
   const [page, program] = await Promise.all(

@@ -7,13 +7,13 @@ import { sendJson } from "./send-json.ts";
 export interface HealthDeps {
   readonly models: ServedModels;
   readonly recorder: LedgerRecorder;
-  /** From the signal on, also while requests are still taken. */
+  /** Returns true from the shutdown signal on, even while requests are still accepted. */
   readonly isStopping: () => boolean;
 }
 
 /**
- * Tells whether the process lives, and whether it can answer. It is outside the contract, and takes no key.
- * @returns whether the request was a probe, and is answered
+ * Answers the liveness probe `/health` and the readiness probe `/ready`. They are outside the contract and need no key.
+ * @returns true if the request was a probe, which is then answered
  */
 export function serveHealth(deps: HealthDeps, exchange: Exchange): boolean {
   const { req, res, path } = exchange;
@@ -31,7 +31,7 @@ function modelAskedFor({ req, path }: Exchange): string | undefined {
   return asked.length > 1 ? "" : asked[0];
 }
 
-/** Status and body of the answer. */
+/** Returns the status and the body of a readiness probe. */
 function readiness({ models, recorder, isStopping }: HealthDeps, asked: string | undefined): [number, object] {
   const shown = asked === undefined ? models : [findModel(models, asked) ?? []].flat();
   if (shown.length === 0) return [404, { status: "unknown_model" }];

@@ -2,42 +2,43 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import ipaddr from "ipaddr.js";
 
-/** Connections beyond the bounds that are kept for `/health` and `/ready`. */
+/** Number of connections beyond the bounds that are kept open for requests of `/health` and `/ready`. */
 export const placesForProbes = 16;
 
-/** What a load balancer asks. */
+/** Checks whether a URL is that of a health or readiness probe. */
 export const isProbe = (url: string): boolean => /^\/(?:health|ready)(?:\?|$)/u.test(url);
 
 export interface SocketBounds {
   readonly ofAll: number;
   readonly ofAddress: number;
-  /** Whether this is the address of a trusted proxy. Many callers share it, so `ofAddress` does not apply to it. */
+  /** Checks whether this is the address of a trusted proxy. Many callers share it, so `ofAddress` does not apply to it. */
   readonly isProxy: (address: string) => boolean;
 }
 
 export interface SocketPlacesOptions {
-  /** Whether a connection has no request under way. */
+  /** Checks whether no request is running on a connection. */
   readonly isIdle: (socket: Socket) => boolean;
   readonly onRefused: OnRefused;
 }
 
-/** Is called for every connection that is closed because of a bound. */
+/** Called for every connection that is closed because of a bound. */
 export type OnRefused = (bound: SocketBound, address: string) => void;
 
-/** A connection without a place, and the bound that was in its way. */
+/** A connection without a place, and the bound that it exceeded. */
 interface Waiting {
   readonly network: string;
   readonly bound: SocketBound;
 }
 
-/** The bound that a connection exceeds: that on all connections, or that on one address. */
+/** The bound that a connection exceeds: the bound on all connections, or the bound per address. */
 export type SocketBound = keyof Omit<SocketBounds, "isProxy">;
 
 /**
- * Bounds the connections, in all and from one address. Beyond a bound, a new connection takes the place of the oldest one that has not
- * shown a valid key yet. If all have shown one, it takes the place of an idle connection of the network with the most places, unless its
- * own network has as many. A connection without a place is served `/health` and `/ready` only. When too many have no place, the network
- * with the most of them loses its oldest, so that a probe always finds room.
+ * Bounds the number of open connections, in total and per address. Beyond a bound, a new connection takes the place of the
+ * oldest one that has not shown a valid key yet. If all have shown one, it takes the place of an idle connection of the
+ * network with the most places, unless its own network has as many. A connection without a place can only request `/health`
+ * and `/ready`. When more than `placesForProbes` have no place, the network with the most of them loses its oldest, so a
+ * probe always finds room.
  */
 export class SocketPlaces {
   readonly #bounds: SocketBounds;
@@ -46,7 +47,7 @@ export class SocketPlaces {
   readonly #ofNetwork = new Map<string, Set<Socket>>();
   /** The network of each connection that has a place. */
   readonly #taken = new Map<Socket, string>();
-  /** Those of them that have shown no valid key yet, oldest first. */
+  /** The connections with a place that have shown no valid key yet, oldest first. */
   readonly #strangers = new Set<Socket>();
   /** Connections without a place, oldest first. */
   readonly #waiting = new Map<Socket, Waiting>();
@@ -57,17 +58,17 @@ export class SocketPlaces {
     this.#options = options;
   }
 
-  /** Connections that are open now. */
+  /** Number of connections that are open now. */
   get open(): number {
     return this.#taken.size + this.#waiting.size;
   }
 
-  /** Connections that were closed because of each bound. */
+  /** Number of connections that were closed because of each bound. */
   get refused(): Readonly<Record<SocketBound, number>> {
     return this.#refused;
   }
 
-  /** To be called once for every new connection. */
+  /** Gives a new connection a place if possible. Must be called once for each connection. */
   enter(socket: Socket): void {
     socket.on("close", () => this.#leave(socket));
     const network = networkOf(socket);
@@ -77,18 +78,18 @@ export class SocketPlaces {
     else this.#wait(socket, { network, bound });
   }
 
-  /** To be called for a connection that has shown a valid key: no newcomer takes its place. */
+  /** Marks a connection as authenticated: no newcomer takes its place while it is in use. */
   keep(socket: Socket): void {
     if (this.#waiting.has(socket)) this.#takeIfFree(socket);
     this.#strangers.delete(socket);
   }
 
-  /** Whether a request may be answered. If not, its connection is closed. */
+  /** Checks whether a request may be answered. If not, closes its connection. */
   admits({ socket, url = "" }: IncomingMessage): boolean {
     const waiting = this.#waiting.get(socket);
     if (!waiting || isProbe(url) || this.#takeIfFree(socket)) return true;
     const { bound, network } = waiting;
-    // A newcomer may have lost its place to the next one before its request arrived.
+    // A later connection may have taken the place of this one before its request arrived.
     const isFree = this.#displaceIdle(bound, network);
     if (isFree) this.#take(socket, network);
     else this.#close(socket, bound);
@@ -97,7 +98,7 @@ export class SocketPlaces {
 
   #exceeded({ remoteAddress = "" }: Socket, network: string): SocketBound | undefined {
     const { ofAll, ofAddress, isProxy } = this.#bounds;
-    // An address beyond its own bound takes places of its own connections, never those of others.
+    // A new connection beyond the bound of its address takes the place of a connection from the same address.
     const isFull = this.#held(network) >= ofAddress;
     if (isFull && !isProxy(remoteAddress)) return "ofAddress";
     return this.#taken.size >= ofAll ? "ofAll" : undefined;
@@ -122,7 +123,7 @@ export class SocketPlaces {
     return true;
   }
 
-  /** @returns whether there was a connection whose place the newcomer can have */
+  /** @returns true if a place is free for the newcomer now */
   #displaceStranger(bound: SocketBound, newcomer: Socket, network: string): boolean {
     for (const socket of this.#strangers) {
       const its = this.#taken.get(socket) ?? "";
@@ -135,8 +136,9 @@ export class SocketPlaces {
   }
 
   /**
-   * HTTP expects of a client that a connection without a request may be closed at any time.
-   * @returns whether a place is free now
+   * Closes an idle connection of the largest network. HTTP clients must expect that an idle connection is closed at any
+   * time.
+   * @returns true if a place is free now
    */
   #displaceIdle(bound: SocketBound, network: string): boolean {
     if (bound === "ofAddress") return false;
@@ -147,7 +149,10 @@ export class SocketPlaces {
     return idle !== undefined;
   }
 
-  /** Of those with more than so many places. A trusted proxy is none of them, because its connections belong to many callers. */
+  /**
+   * Finds the network with the most connections, if it has more than `places`. Trusted proxies are skipped, because many
+   * callers share their address.
+   */
   #largestNetwork(places: number): ReadonlySet<Socket> | undefined {
     let largest: ReadonlySet<Socket> | undefined;
     for (const sockets of this.#ofNetwork.values()) {
@@ -184,14 +189,17 @@ export class SocketPlaces {
   }
 }
 
-/** An IPv4 address. Of an IPv6 address the first half, because one caller commonly has all of the second. */
+/**
+ * Returns the IPv4 address of a connection, or the first half of its IPv6 address. One caller commonly owns all addresses
+ * that share this half.
+ */
 function networkOf({ remoteAddress = "" }: Socket): string {
   // IPv4 addresses are read without the library, because a flood of connections waits for this line.
   const [, v4] = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/u.exec(remoteAddress) ?? [];
   if (v4 !== undefined) return v4;
-  // Node writes the interface of a link-local address behind a percent sign.
+  // Node appends the interface to a link-local address, after a percent sign.
   const [plain = ""] = remoteAddress.split("%");
-  // A socket that is closed already has no address.
+  // A closed socket has no address.
   if (plain === "") return "";
   const parsed = ipaddr.process(plain);
   return "parts" in parsed ? parsed.parts.slice(0, 4).join(":") : parsed.toString();

@@ -10,17 +10,17 @@ import type { Limits } from "../limits/limits.ts";
 const maxBodyBytes = contract["x-limits"].maxBodyBytes.value;
 
 export interface EntryDeps {
-  /** @throws {ApiError} 503 `service_unavailable` when nothing new is taken */
+  /** @throws {ApiError} 503 `service_unavailable` when the server accepts no new requests */
   readonly assertOpen: () => void;
-  /** The budget of a key that is used up, if one is. */
+  /** Finds a budget of the caller's key that is used up. */
   readonly findSpentBudget: (caller: Caller) => Promise<SpentBudget | undefined>;
   readonly limits: Limits;
   readonly bodyBytes: BodyBytes;
 }
 
 /**
- * The first admission, in front of the body: shutdown, budget, requests a minute, requests at the same time, bytes of bodies.
- * A request that cannot be served costs neither memory nor time to read.
+ * The first admission, before the body is read. Checks shutdown, budget, requests per minute, concurrent requests and
+ * memory for bodies, in this order. So the server does not read bodies of requests that it cannot serve.
  * @throws {ApiError} 402 `insufficient_quota`, 429 `rate_limit_exceeded` or `capacity_exhausted`, 503 `service_unavailable`
  */
 export async function takeEntry(deps: EntryDeps, req: IncomingMessage, caller: Caller): Promise<Entry> {
@@ -34,7 +34,7 @@ export async function takeEntry(deps: EntryDeps, req: IncomingMessage, caller: C
   throw taken === "ofKey" ? tooManyBytes() : busy();
 }
 
-/** A body of unknown length may be as long as the longest. A longer one is refused before it is read. */
+/** Returns the number of bytes that the body may have. A body without a declared length counts as the maximum. */
 function declaredBytes({ headers }: IncomingMessage): number {
   const length = headers["content-length"];
   return length === undefined ? maxBodyBytes : Math.min(Number(length), maxBodyBytes);

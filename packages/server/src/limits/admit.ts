@@ -10,33 +10,34 @@ import { Permit } from "./permit.ts";
 
 /** A request that asks for admission. */
 export interface AdmissionRequest {
-  /** Receives at the end what was used. */
+  /** Receives the usage when the request ends. */
   readonly record: RequestRecord;
   readonly requestId: string;
   readonly caller: Caller;
-  /** What the request has held since its head was read. */
+  /** The entry that `takeEntry` returned when the head was read. */
   readonly entry: Entry;
   readonly model: ServedModel;
   readonly isStream: boolean;
-  /** Choices, each of which takes a slot. */
+  /** Number of choices, each of which takes a slot. */
   readonly n: number;
   readonly promptTokens: number;
-  /** Of each choice. */
+  /** Maximum number of completion tokens of each choice. */
   readonly maxTokens: number;
-  /** Whether the caller named this maximum. */
+  /** True if the caller set `maxTokens`, false if it is a default. */
   readonly isMaximumNamed: boolean;
 }
 
 export interface AdmissionDeps {
   readonly recorder: LedgerRecorder;
   readonly reservations: Reservations;
-  /** The most completion tokens that a running choice reserves of a token limit. */
+  /** Maximum number of completion tokens that a running choice reserves from the limit of tokens per minute. */
   readonly reservedTokens: number;
   readonly nowMs: () => number;
 }
 
 /**
- * The second gate, once the prompt is counted: tokens a minute, money, queue, ledger, in this order.
+ * The second admission, after the prompt is counted. Takes tokens of the minute, money, slots and a ledger entry, in this
+ * order.
  * @throws {ApiError} 402 `insufficient_quota`, 429 `rate_limit_exceeded` or `capacity_exhausted`, 503 `service_unavailable`
  */
 export async function admit(request: AdmissionRequest, deps: AdmissionDeps, signal: AbortSignal): Promise<Permit> {
@@ -56,7 +57,7 @@ export async function admit(request: AdmissionRequest, deps: AdmissionDeps, sign
   undo.defer(() => slots.release(0));
   Object.assign(record, { weight, queueWaitMs: performance.now() - askedMs });
   const running = await deps.recorder.open(admitted(request, deps.nowMs()));
-  undo.move(); // it is admitted
+  undo.move(); // admitted: the permit releases everything from here on
   return new Permit(running, slots, reservation.maxTokens, ({ usage, outcome, costUsd, recorded }) => {
     slots.release(usage.completion_tokens);
     reservation.settle(costUsd, recorded);
@@ -77,7 +78,7 @@ async function reserve(request: AdmissionRequest, reservations: Reservations): P
 
 function tooExpensive({ neededUsd, remainingUsd, heldUsd }: Shortfall): ApiError {
   const held =
-    heldUsd === "0" ? "" : ` Requests under way hold ${heldUsd}; what they do not use comes back when they end.`;
+    heldUsd === "0" ? "" : ` Running requests hold ${heldUsd}; what they do not use comes back when they end.`;
   const message = `This request may cost ${neededUsd} US dollars, and ${remainingUsd} of the key's budget is left.${held} Lower max_completion_tokens, send a shorter prompt, or ask the operator for a larger budget.`;
   return new ApiError("insufficient_quota", message, {
     details: { needed_usd: neededUsd, remaining_usd: remainingUsd },

@@ -1,10 +1,10 @@
-/** The most bytes of bodies that are read or checked at the same time. */
+/** Maximum number of body bytes in memory that are being read or validated. */
 export interface BodyBounds {
   readonly ofKey: number;
   readonly ofAll: number;
 }
 
-/** Counts the bytes of bodies that are being read or checked, of each key and of all together. */
+/** Counts the bytes of bodies that are being read or validated, per key and in total. */
 export class BodyBytes {
   readonly #bounds: BodyBounds;
   readonly #ofKeys = new Map<string, number>();
@@ -14,7 +14,7 @@ export class BodyBytes {
     this.#bounds = bounds;
   }
 
-  /** @returns what gives the bytes back, once; or whose bound is in the way */
+  /** @returns a function that releases the bytes (later calls do nothing), or the name of the bound that is exceeded */
   take(keyId: string, bytes: number): (() => void) | keyof BodyBounds {
     if (this.#of(keyId) + bytes > this.#bounds.ofKey) return "ofKey";
     if (this.#ofAll + bytes > this.#bounds.ofAll) return "ofAll";

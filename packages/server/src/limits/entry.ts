@@ -1,13 +1,12 @@
 import { ApiError } from "../errors/api-error.ts";
 import type { Hold } from "./limit-store.ts";
 
-/** Statuses of requests that the service could not take, through no fault of their own. */
+/** Statuses that say that the service could not take a request. The request itself may be faultless. */
 const serviceStatuses = new Set([402, 429, 503]);
 
 /**
- * What a request holds from the end of its head: one request of the minute, a place among those at the same time, and the
- * memory that its body may take. It ends once: the first of `settle` and `cancel` counts. Leaving the block that uses it settles
- * it with nothing used.
+ * The resources of a request since its head was read: one request of the minute, one concurrent request, and memory for its
+ * body. It ends once: the first call of `settle` or `cancel` counts. Disposal settles it with nothing used.
  */
 export class Entry implements AsyncDisposable {
   readonly #hold: Hold;
@@ -18,27 +17,30 @@ export class Entry implements AsyncDisposable {
     this.#freeBody = freeBody;
   }
 
-  /** Takes tokens of the minute, once. @returns why there are none */
+  /** Takes tokens of the minute. May be called once. @returns the limit that is in the way, if nothing was taken */
   takeTokens: Hold["takeTokens"] = (tokens) => this.#hold.takeTokens(tokens);
 
-  /** The body is no longer kept. */
+  /** Releases the memory of the body, which is no longer kept. */
   freeBody(): void {
     this.#freeBody();
   }
 
-  /** The request has ended, and its request of the minute is used. */
+  /** Ends the entry of a request that was served. Its request of the minute is used. */
   async settle(usedTokens: number): Promise<void> {
     this.#freeBody();
     await this.#hold.settle(usedTokens);
   }
 
-  /** The service could not take the request: everything is given back. */
+  /** Ends the entry of a request that the service could not take. Gives everything back. */
   async cancel(): Promise<void> {
     this.#freeBody();
     await this.#hold.cancel();
   }
 
-  /** Waits for the work of the request. Gives everything back if the service refuses it after all. @throws what the work throws */
+  /**
+   * Waits for the work of the request. Gives everything back if the work ends with 402, 429 or 503.
+   * @throws every error of the work
+   */
   async cancelIfRefused(work: Promise<void>): Promise<void> {
     try {
       await work;

@@ -4,7 +4,7 @@ import type { Limits } from "./limits.ts";
 
 const kinds = ["requests", "tokens"] as const;
 
-/** The six headers that tell a caller where it stands, as of now. */
+/** Sets the six headers that tell a caller the current state of its limits. */
 export async function setLimitHeaders(response: ServerResponse, limits: Limits, caller: Caller): Promise<void> {
   const standing = await limits.standing(caller);
   for (const kind of kinds) {
@@ -15,13 +15,13 @@ export async function setLimitHeaders(response: ServerResponse, limits: Limits, 
   }
 }
 
-/** Takes the six headers away again: a 401 carries no limits (LIM-03). */
+/** Removes the six headers, because a 401 carries no limits (LIM-03). */
 export function removeLimitHeaders(response: ServerResponse): void {
   for (const kind of kinds)
     for (const fact of ["limit", "remaining", "reset"]) response.removeHeader(`x-ratelimit-${fact}-${kind}`);
 }
 
-/** `0s`, `1s`, `6m0s`: whole seconds, rounded up, as the contract writes durations. */
+/** Formats a duration as the contract demands, in whole seconds, rounded up: `0s`, `1s`, `6m0s`. */
 function formatDuration(milliseconds: number): string {
   const seconds = Math.ceil(milliseconds / 1000);
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;

@@ -1,24 +1,24 @@
-/** How much is allowed in a minute. */
+/** Limits per minute. */
 export interface PerMinute {
   readonly requests: number;
   readonly tokens: number;
 }
 
-/** A key with the limits that are in force for it. */
+/** A key with its limits. */
 export interface LimitedKey {
   readonly keyId: string;
   readonly perMinute: PerMinute;
-  /** Requests at the same time; undefined: no bound. */
+  /** Maximum number of concurrent requests; undefined: no limit. */
   readonly concurrency: number | undefined;
 }
 
-/** Where a key stands with one limit. */
+/** The state of one limit of a key. */
 export interface LimitState {
   /** Per minute. */
   readonly limit: number;
-  /** Whole units that could be taken now; never negative. */
+  /** Whole units that could be taken now, 0 or more. */
   readonly remaining: number;
-  /** Milliseconds until the whole limit is available again. */
+  /** Milliseconds until the limit is available in full again. */
   readonly resetMs: number;
 }
 
@@ -27,43 +27,56 @@ export interface Standing {
   readonly tokens: LimitState;
 }
 
-/** Why nothing was taken: the first limit that is in the way. */
+/** The reason why nothing was taken: the first limit that is exceeded. */
 export interface Shortage {
   readonly limit: "requests" | "tokens" | "concurrency";
-  /** The bound that is in the way: per minute, or at the same time. */
+  /** The value of that limit: units per minute, or concurrent requests. */
   readonly bound: number;
-  /** Milliseconds until the same request may be admitted, `Infinity` if it never can; for concurrency unknown: 0. */
+  /**
+   * Milliseconds until the same request may be admitted: `Infinity` if it never can, 0 for concurrency, where it is
+   * unknown.
+   */
   readonly waitMs: number;
 }
 
-/** What a request holds of the limits. It ends once: the first of `settle` and `cancel` counts, later calls change nothing. */
+/**
+ * The units that a request has taken from the limits. A hold ends once: the first call of `settle` or `cancel` counts,
+ * later calls do nothing.
+ */
 export interface Hold {
-  /** Takes so many tokens, or nothing; to be called at most once. @returns why nothing was taken */
+  /**
+   * Takes all of these tokens, or nothing. May be called once.
+   * @returns the limit that is in the way, if nothing was taken
+   */
   takeTokens(tokens: number): Promise<Shortage | undefined>;
   /**
-   * The request has ended: its place is free again, and the tokens taken are replaced by those used. More than was taken
-   * becomes a debt, which is paid before anything else can be taken.
+   * Ends the hold of a request that was served. Releases its concurrent request, and replaces the tokens taken by the
+   * tokens used. If more were used than taken, the difference is a debt: nothing can be taken before the bucket has
+   * refilled by it.
    */
   settle(usedTokens: number): Promise<void>;
-  /** The request was not taken: everything is given back. */
+  /** Ends the hold of a request that was not served. Gives everything back. */
   cancel(): Promise<void>;
 }
 
 /**
- * The limits of each key and those over all keys, which the store is made with. A limit per minute is a bucket: full at
- * first, it refills evenly, up to one minute's worth. A key whose limits have changed starts with full buckets.
+ * The limits of each key, and those over all keys, which a store gets when it is created. A limit per minute is a token
+ * bucket: it is full at first, and refills evenly up to one minute's worth. A key whose limits have changed starts with
+ * full buckets.
  *
- * `take` and `takeTokens` are atomic: of any number of concurrent calls, on any number of servers, no two take the same
- * unit, and a call that is refused takes nothing. A store that several servers share releases the holds of a dead server by itself, for
- * instance by a lease on each hold that its server renews. `standing`, `take` and
- * `takeTokens` reject when the store cannot be reached; what ends a hold never rejects: the store repeats it, or lets the
- * hold expire.
+ * `take` and `takeTokens` are atomic: concurrent calls, on any number of servers, never take the same unit, and a call that
+ * is refused takes nothing. A store that several servers share must release the holds of a dead server, for instance by
+ * leases that each server renews. `standing`, `take` and `takeTokens` reject when the store cannot be reached. `settle` and
+ * `cancel` never reject: the store retries them, or lets the hold expire.
  *
  * `limitStoreContract` in `@parley/server/testing` tests all of this on any implementation.
  */
 export interface LimitStore {
-  /** For each limit the tighter of the key's own and that over all keys. Takes nothing. */
+  /** Returns the state of each limit, of the key or over all keys, whichever is tighter. Takes nothing. */
   standing(key: LimitedKey): Promise<Standing>;
-  /** Takes one request on both levels and one place at the same time, or nothing; requests are looked at first. */
+  /**
+   * Takes one request of the minute (of the key and over all keys) and one concurrent request, or nothing. Requests per
+   * minute are checked first.
+   */
   take(key: LimitedKey): Promise<Hold | Shortage>;
 }

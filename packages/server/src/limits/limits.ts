@@ -2,12 +2,15 @@ import type { Caller } from "../auth/caller.ts";
 import { ApiError } from "../errors/api-error.ts";
 import type { Hold, LimitedKey, LimitStore, PerMinute, Shortage, Standing } from "./limit-store.ts";
 
-/** The limits in the service's words. A key without limits of its own has the defaults of the server. */
+/**
+ * Applies a limit store to callers and turns refusals into API errors. A key without its own limits gets the server's
+ * defaults.
+ */
 export class Limits {
   readonly #store: LimitStore;
   readonly #defaults: PerMinute;
 
-  /** @param defaults of a key without limits of its own; the store has those over all keys */
+  /** @param defaults limits of a key without its own; the store has the limits over all keys */
   constructor(store: LimitStore, defaults: PerMinute) {
     this.#store = store;
     this.#defaults = defaults;
@@ -17,7 +20,7 @@ export class Limits {
     return this.#store.standing(this.#keyOf(caller));
   }
 
-  /** Takes one request and one place. @throws {ApiError} 429 `rate_limit_exceeded` */
+  /** Takes one request of the minute and one concurrent request. @throws {ApiError} 429 `rate_limit_exceeded` */
   async take(caller: Caller): Promise<Hold> {
     const taken = await this.#store.take(this.#keyOf(caller));
     if ("settle" in taken) return taken;
@@ -34,11 +37,11 @@ export class Limits {
   }
 }
 
-/** @param amount how much of that limit was asked for */
+/** @param amount the number of units that were asked for */
 export function exceeded({ limit, bound, waitMs }: Shortage, amount: number): ApiError {
   const details = { limit };
   if (limit === "concurrency") {
-    const message = `This key may have ${bound} requests under way at the same time. Wait for one of them to end.`;
+    const message = `This key may have ${bound} requests running at the same time. Wait for one of them to end.`;
     return new ApiError("rate_limit_exceeded", message, { details, retryAfterMs: 1000 });
   }
   if (waitMs === Number.POSITIVE_INFINITY) {

@@ -8,7 +8,7 @@ import type { Ending } from "../metering/final-cost.ts";
 import type { Metered } from "../metering/meter.ts";
 import type { Outcome } from "../metering/usage-ledger.ts";
 
-/** How an admitted request ended, for the limits, the log and the metrics. */
+/** The outcome and usage of an admitted request, for the limits, the log and the metrics. */
 export interface PermitEnd extends FinalUsage {
   readonly outcome: Outcome;
   /** Resolves when the ledger has recorded the end of the request. */
@@ -16,20 +16,20 @@ export interface PermitEnd extends FinalUsage {
 }
 
 /**
- * The right to run one request: its share of the limits, its slots, its open entry in the ledger. Leaving the block that
- * uses it releases everything and closes the entry, once, with what was used and how it ended.
+ * The right to run one request: its share of the limits, its slots and its open ledger entry. Disposal releases everything
+ * and closes the ledger entry with the outcome and the usage. It does so once.
  */
 export class Permit implements Metered, AsyncDisposable {
-  /** Completion tokens of each choice that may be generated. */
+  /** Maximum number of completion tokens of each choice. */
   readonly maxTokens: number;
   readonly #entry: RunningEntry;
   readonly #slots: Pick<TakenSlots, "count" | "endChoice">;
   readonly #release: (end: PermitEnd) => Promise<void>;
-  /** Nothing is reported when the client disconnects: the block is just left. */
+  /** A client that disconnects is not reported, so this is the ending if nothing else is. */
   #ending: Ending = { outcome: "cancelled", errorCode: undefined, isServiceFault: false };
   #isEnded = false;
 
-  /** @param release gives back everything that the request holds; it must not reject */
+  /** @param release gives back all that the request holds; must not reject */
   constructor(
     entry: RunningEntry,
     slots: Pick<TakenSlots, "count" | "endChoice">,
@@ -61,7 +61,7 @@ export class Permit implements Metered, AsyncDisposable {
     this.#ending = { outcome: "failed", errorCode, isServiceFault: isServiceFault(error) };
   }
 
-  /** Waits for ledger and limits, so that whoever reads them after the answer finds this request in them. */
+  /** Waits for the ledger and the limits, so a caller that reads them after the answer finds this request in them. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#isEnded) return;
     this.#isEnded = true;

@@ -110,7 +110,7 @@ describe("money is held before a request runs", () => {
     await many().chat({ ...play("stall"), stream: true, max_completion_tokens }, { ...key, signal: gone.signal });
     const refusal = await many().refuse({ ...request, max_completion_tokens }, key);
     expect(refusal).toMatchObject({ status: 402, code: "insufficient_quota" });
-    expect(refusal.message).toContain("Requests under way hold");
+    expect(refusal.message).toContain("Running requests hold");
     gone.abort();
     await until(
       async () => (await many().chat({ ...request, max_completion_tokens }, key)).status,
