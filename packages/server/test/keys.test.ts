@@ -223,11 +223,11 @@ test("keys can be made before any server was started", async () => {
   expect(shown(made).token).toMatch(/^parley_/);
 });
 
-test("a path that is no data folder is said to be none, and is not made", async () => {
+test("a path that is not a data folder is refused, and not created", async () => {
   const dataDir = join(server().dataDir, "mistyped");
   for (const args of [["keys", "list"], ["usage"], ["request", "req_x"], ["backup", join(dataDir, "copy.db")]]) {
     const { code, stderr } = await parley([...args, "--data-dir", dataDir], { cwd: server().dataDir });
-    expect(stderr).toMatch(/mistyped is no data folder: .*--data-dir/);
+    expect(stderr).toMatch(/mistyped is not a data folder: .*--data-dir/);
     expect(code).toBe(1);
   }
   expect(existsSync(dataDir)).toBe(false);

@@ -2,17 +2,17 @@ import { ApiError } from "../errors/api-error.ts";
 import type { Caller } from "./caller.ts";
 import type { FindCaller } from "./find-caller.ts";
 
-/** Where a request may have its key. */
+/** The parts of a request that may contain a key. */
 interface RequestHead {
-  /** Name and value in turn, as Node gives them. */
+  /** Names and values in turn, as Node provides them. */
   readonly rawHeaders: readonly string[];
   readonly url?: string | undefined;
 }
 
 /**
- * Reads the Authorization headers of a request, all of them: two are as wrong as none.
- * @throws {ApiError} 401 `invalid_api_key`. All keys that are not accepted share one wording, so strangers learn nothing of
- * keys. A request without a bearer token hears that it has none.
+ * Finds the caller by the Authorization header. A request with two such headers is refused.
+ * @throws {ApiError} 401 `invalid_api_key`. All rejected keys get the same message, so strangers learn nothing about keys.
+ * A request without a bearer token is told so.
  */
 export async function authenticate(head: RequestHead, findCaller: FindCaller): Promise<Caller> {
   const values = head.rawHeaders.filter(
@@ -27,11 +27,13 @@ export async function authenticate(head: RequestHead, findCaller: FindCaller): P
   throw new ApiError("invalid_api_key", fault ? `${refused}: ${fault}. ${howToSend}` : `${refused}. ${howToSend}`);
 }
 
-/** LiteLLM takes any other wording for a bad request: it searches the message for these words. */
+/** LiteLLM searches the message for these words. Without them it reports a bad request. */
 const refused = "Incorrect API key provided";
 const howToSend = "Send one valid key in one header, as: Authorization: Bearer <API_KEY>.";
 
-/** Says why a request has no bearer token. No text of the request may appear: it could be a part of a key. */
+/**
+ * Returns the reason why a request has no bearer token. It never quotes the request, which could contain a part of a key.
+ */
 function explainAbsence(authorization: string, head: RequestHead): string {
   if (authorization === "") return explainNone(head);
   const [scheme = "", ...rest] = authorization.toLowerCase().split(/\s+/);
@@ -47,7 +49,7 @@ function explainAbsence(authorization: string, head: RequestHead): string {
 
 const otherSchemes = ["Basic", "Digest", "Token", "Key", "ApiKey", "Api-Key", "Negotiate", "OAuth", "AWS4-HMAC-SHA256"];
 
-/** Says that no key was sent, and which habit of another service may be the reason. */
+/** Returns that no key was sent, and names a header or parameter of other services if the key may be there. */
 function explainNone({ rawHeaders, url = "" }: RequestHead): string {
   const names = new Set(rawHeaders.filter((_text, index) => index % 2 === 0).map((name) => name.toLowerCase()));
   const header = otherHeaders.find((name) => names.has(name));

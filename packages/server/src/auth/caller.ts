@@ -1,4 +1,4 @@
-/** Who sends a request: the noun that authentication gives to every later stage. */
+/** The sender of a request, identified by its key. Authentication creates it, and all later steps use it. */
 export interface Caller {
   readonly keyId: string;
   /** Model ids; undefined: all. */
@@ -6,9 +6,12 @@ export interface Caller {
   /** Per minute; undefined: the default of the server. */
   readonly requestsPerMinute: number | undefined;
   readonly tokensPerMinute: number | undefined;
-  /** Requests at the same time; undefined: no limit of its own. */
+  /** Concurrent requests; undefined: no limit. */
   readonly concurrency: number | undefined;
-  /** Its share of a busy model: of two keys that always have requests waiting, one of weight 2 is served twice as many tokens. */
+  /**
+   * Its share of a busy model. While two keys always have waiting requests, a key of weight 2 gets twice as many tokens as
+   * one of weight 1.
+   */
   readonly weight: number;
   /** US dollars in all, a decimal string; undefined: no budget. */
   readonly budgetUsd: string | undefined;

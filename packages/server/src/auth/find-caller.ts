@@ -3,7 +3,7 @@ import type { Caller } from "./caller.ts";
 import { hashSecret, isSameHash, splitToken } from "./hash-key.ts";
 import type { KeyRules, KeyStore } from "./key-store.ts";
 
-/** Finds the caller behind a token. @returns undefined: nobody, for whatever reason */
+/** Finds the caller that a token identifies. @returns undefined if the token is not accepted, for any reason */
 export type FindCaller = (token: string) => Promise<Caller | undefined>;
 
 /** Admits stored keys. A token is refused when it is malformed, unknown, wrong, disabled or expired. */
@@ -11,7 +11,7 @@ export function withStoredKeys(store: KeyStore, nowMs: () => number): FindCaller
   return async (token) => {
     const parts = splitToken(token);
     const key = parts && (await store.find(parts.id));
-    // An unknown id costs as much time as a wrong secret, and a key without a former secret as much as one with it.
+    // Both hashes are always compared, so the time does not reveal whether the id exists or has a former secret.
     const given = hashSecret(parts?.secret ?? "");
     const isCurrent = isSameHash(given, key?.hash ?? noHash);
     const isFormer = isSameHash(given, key?.former?.hash ?? noHash);
@@ -27,7 +27,9 @@ const noHash = "0".repeat(64);
 /** The id of the key in PARLEY_API_KEY. */
 export const environmentKey = "environment";
 
-/** Admits one key of the operator's own beside the stored ones. It has no limits of its own and is never stored. */
+/**
+ * Admits the operator's key from the environment besides the stored keys. It has the default limits, and is never stored.
+ */
 export function withEnvironmentKey(key: string | undefined, findStored: FindCaller): FindCaller {
   if (key === undefined) return findStored;
   const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
@@ -36,7 +38,7 @@ export function withEnvironmentKey(key: string | undefined, findStored: FindCall
   return async (token) => (timingSafeEqual(digest(token), expected) ? caller : findStored(token));
 }
 
-/** The caller that a key with these rules identifies. */
+/** Returns the caller of a key with these rules. */
 export const toCaller = (keyId: string, rules: KeyRules): Caller => ({
   keyId,
   models: rules.models && new Set(rules.models),

@@ -1,9 +1,12 @@
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 
-/** `parley_<id>.<secret>`: 48 random bits to find the key by, 256 to prove it. The prefix lets secret scanners see it. */
+/**
+ * A new key. Its token is `parley_<id>.<secret>`, with an id of 48 random bits and a secret of 256. Secret scanners can
+ * recognize the prefix.
+ */
 export interface NewKey {
   readonly id: string;
-  /** Shown once, stored nowhere. */
+  /** Shown once, and never stored. */
   readonly token: string;
   /** SHA-256 of the secret, in hex. A random secret of 256 bits needs no slow hash. */
   readonly hash: string;
@@ -13,7 +16,7 @@ export function makeKey(): NewKey {
   return withSecret(randomBytes(6).toString("hex"));
 }
 
-/** Another secret for the same key. */
+/** Returns a new secret for an existing key id. */
 export function withSecret(id: string): NewKey {
   const secret = randomBytes(32).toString("base64url");
   return { id, token: `parley_${id}.${secret}`, hash: hashSecret(secret) };
@@ -27,6 +30,6 @@ export function splitToken(token: string): { readonly id: string; readonly secre
 
 export const hashSecret = (secret: string): string => hash("sha256", secret);
 
-/** Compares two hashes in hex without telling by its time how much was right. */
+/** Compares two hashes in hex, in constant time. */
 export const isSameHash = (one: string, other: string): boolean =>
   timingSafeEqual(Buffer.from(one), Buffer.from(other));

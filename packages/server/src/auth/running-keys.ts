@@ -2,7 +2,7 @@ import { ApiError } from "../errors/api-error.ts";
 import { environmentKey } from "./find-caller.ts";
 import type { KeyStore } from "./key-store.ts";
 
-/** How often the keys of running requests are checked, in milliseconds. */
+/** Milliseconds between two checks of the keys of running requests. */
 const checkEveryMs = 500;
 
 type End = (reason: ApiError) => void;
@@ -24,7 +24,7 @@ export class RunningKeys implements Disposable {
    * @returns a function that removes the request, to be called when it has ended
    */
   add(keyId: string, end: End): () => void {
-    // No command can disable this key: it is in no store.
+    // This key is not stored, so no command can disable it.
     if (keyId === environmentKey) return () => undefined;
     const requests = this.#requests.get(keyId) ?? new Set();
     this.#requests.set(keyId, requests.add(end));

@@ -71,8 +71,8 @@ export class Permit implements Metered, AsyncDisposable {
 }
 
 /**
- * Returns true when the engine or the service failed, not the request. One that reached its time bound failed itself: what it asked
- * for took too long.
+ * Returns true when the engine or the service failed, not the request. A request that reached its own time limit counts as
+ * its own failure, because it asked for too much.
  */
 function isServiceFault(error: unknown): boolean {
   if (!(error instanceof ApiError)) return true;

@@ -5,7 +5,7 @@ import type { UsageLedger } from "./usage-ledger.ts";
 
 const caller = toCaller("key", { name: "key", monthlyBudgetUsd: "5" });
 const spent: Readonly<Record<string, string>> = { "2026-11": "5", "2026-12": "4.999" };
-/** Of the ledger a budget reads nothing else. */
+/** The only method of a ledger that `findSpentBudget` calls. */
 const ledger = { spentUsd: async (_keyId, month) => (month === undefined ? "9.999" : (spent[month] ?? "0")) } as Pick<
   UsageLedger,
   "spentUsd"
@@ -19,7 +19,7 @@ test.each([
   expect(await findSpentBudget(caller, ledger, Date.parse(now))).toEqual(found);
 });
 
-test("the total budget goes first: it does not start again", async () => {
+test("the total budget is checked first, because it does not renew", async () => {
   const both = { ...caller, budgetUsd: "9.999" };
   expect(await findSpentBudget(both, ledger, Date.parse("2026-11-15"))).toEqual({
     amountUsd: "9.999",

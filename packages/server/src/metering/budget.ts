@@ -6,11 +6,11 @@ import type { UsageLedger } from "./usage-ledger.ts";
 /** A budget that a key has used up. */
 export interface SpentBudget {
   readonly amountUsd: string;
-  /** When it starts again, for the budget of a month; undefined: when the operator raises it. */
+  /** When a monthly budget renews, in Unix milliseconds; undefined for a total budget, which does not renew. */
   readonly renewsMs: number | undefined;
 }
 
-/** Looks at the total budget of a caller, then at that of the month. @returns undefined: it may spend */
+/** Checks the total budget of a caller, then the monthly one. @returns the first that is spent, undefined if none is */
 export async function findSpentBudget(
   { keyId, budgetUsd, monthlyBudgetUsd }: Caller,
   ledger: Pick<UsageLedger, "spentUsd">,

@@ -1,7 +1,10 @@
 import { finalCost } from "./final-cost.ts";
 import type { UsageLedger } from "./usage-ledger.ts";
 
-/** Closes the entries that a dead server has left open, with what was last known of them. @returns how many */
+/**
+ * Closes the entries that a dead server left open, with the usage of their last checkpoint.
+ * @returns the number of entries
+ */
 export async function closeAbandoned(ledger: UsageLedger, endedMs: number): Promise<number> {
   const entries = await ledger.abandoned();
   for (const { id, keyId, usage, pricing } of entries) {

@@ -5,12 +5,12 @@ import { finalCost } from "./final-cost.ts";
 import type { Ending } from "./final-cost.ts";
 import type { CloseRecord, OpenRecord, Outcome, UsageLedger } from "./usage-ledger.ts";
 
-/** An admitted request whose entry is to be opened. */
+/** An admitted request, for which `open` opens an entry. */
 export interface AdmittedRequest extends OpenRecord {
   readonly promptTokens: number;
 }
 
-/** What a request has used in the end, and what it costs in US dollars. */
+/** The final usage of a request, and its cost in US dollars. */
 export interface FinalUsage {
   readonly usage: EngineUsage;
   readonly costUsd: string;
@@ -27,13 +27,13 @@ export interface RunningEntry {
   /** Replaces the counts: `usage` is everything used so far. */
   count(usage: EngineUsage): void;
   /**
-   * Closes the entry, to be called once. The usage is known at once; `written` resolves when the ledger has it, or when
-   * it waits for its next attempt, and never rejects. `recorded` resolves when the ledger has it.
+   * Closes the entry. Must be called once. The usage is returned at once. `written` resolves after the first attempt to
+   * write it, whether or not that succeeds, and never rejects. `recorded` resolves when the ledger has it.
    */
   close(ending: Ending): ClosedEntry;
 }
 
-/** A close that the ledger does not have yet. */
+/** A close record that the ledger does not have yet. */
 interface Unwritten {
   readonly record: CloseRecord;
   readonly onRecorded: () => void;
@@ -41,20 +41,19 @@ interface Unwritten {
 
 interface Running {
   readonly request: AdmittedRequest;
-  /** Undefined until the engine has reported something. */
+  /** Undefined before the first event of the engine. */
   usage: EngineUsage | undefined;
   isWritten: boolean;
 }
 
-/** Of all time: many streams are written less often than few. */
+/** Maximum share of the time that checkpoints may take. With many running requests, they are written less often. */
 const largestShare = 0.05;
 
 const noUsage: EngineUsage = { prompt_tokens: 0, cached_tokens: 0, completion_tokens: 0, reasoning_tokens: 0 };
 
 /**
- * Keeps the ledger in step with the running requests, also while the ledger cannot be written: an entry that cannot be
- * opened refuses its request, one that cannot be closed is tried again until it can, and meanwhile the service reports
- * that it is not ready.
+ * Records all running requests in the ledger. While the ledger cannot be written, new requests are refused, closes are
+ * retried until they succeed, and the service reports that it is not ready.
  */
 export class LedgerRecorder implements AsyncDisposable {
   readonly #ledger: UsageLedger;
@@ -62,7 +61,7 @@ export class LedgerRecorder implements AsyncDisposable {
   readonly #nowMs: () => number;
   readonly #everyMs: number;
   #timer: NodeJS.Timeout;
-  /** The tick under way, or the last one. */
+  /** The running tick, or the last one. */
   #update: Promise<void> = Promise.resolve();
   readonly #running = new Set<Running>();
   #unwritten: Unwritten[] = [];
@@ -143,7 +142,7 @@ export class LedgerRecorder implements AsyncDisposable {
     this.#timer = this.#later(Math.max(this.#everyMs, (performance.now() - began) / largestShare));
   }
 
-  /** Closes what could not be closed before, and writes what running requests have used. */
+  /** Retries the closes that failed, and writes the usage of running requests. */
   async #catchUp(): Promise<void> {
     try {
       for (let next = this.#unwritten[0]; next; next = this.#unwritten[0]) {
@@ -160,11 +159,11 @@ export class LedgerRecorder implements AsyncDisposable {
     }
   }
 
-  /** What running requests have used so far, at once: a killed server loses at most one interval of it. */
+  /** Writes the usage of all running requests in one call. A server that is killed loses at most one interval of usage. */
   async #checkpoint(): Promise<void> {
     const news = [...this.#running].filter(({ isWritten }) => !isWritten);
     if (news.length === 0) return;
-    // Marked first: what is counted while the ledger writes is written the next time.
+    // Marked before the write: usage that is counted during the write belongs to the next checkpoint.
     for (const running of news) running.isWritten = true;
     try {
       await this.#ledger.checkpoint(news.map(({ request, usage = noUsage }) => ({ id: request.id, usage })));
@@ -180,7 +179,7 @@ export class LedgerRecorder implements AsyncDisposable {
     this.#isHealthy = false;
   }
 
-  /** Writes what is left. */
+  /** Stops the timer, and writes all that is not written yet. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#update;
     clearTimeout(this.#timer);
@@ -188,7 +187,7 @@ export class LedgerRecorder implements AsyncDisposable {
   }
 }
 
-/** A client that disconnects before the first token pays for the prompt; a request that fails before it pays nothing. */
+/** A client that disconnects before the first event pays for the prompt. A request that fails before it is free. */
 function finalUsageOf({ request, usage }: Running, outcome: Outcome): EngineUsage {
   return usage ?? (outcome === "cancelled" ? { ...noUsage, prompt_tokens: request.promptTokens } : noUsage);
 }

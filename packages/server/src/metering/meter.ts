@@ -1,19 +1,19 @@
 import { EngineError } from "@parley/inference";
 import type { EngineUsage } from "@parley/inference";
 
-/** A running request that is told what it uses and how it ends. */
+/** A running request, which receives its usage and its outcome. */
 export interface Metered {
-  /** Replaces the counts: `usage` is everything used so far. */
+  /** Replaces the usage. `usage` is the total so far. */
   count(usage: EngineUsage): void;
   /** One of its choices is finished. */
   endChoice(): void;
   /** The answer is whole. */
   complete(): void;
-  /** The request ends with this error. A `HangUp` is the client's doing and no failure. */
+  /** The request ends with this error. A `HangUp` does not count as a failure, because the client caused it. */
   fail(error: unknown): void;
 }
 
-/** Counts what an engine's events report as used, and says how the answer ended. */
+/** Checks the usage that an engine's events report, and forwards usage and outcome to the running request. */
 export class Meter {
   readonly #running: Metered;
   readonly #onFirst: () => void;
@@ -25,12 +25,12 @@ export class Meter {
     this.#onFirst = onFirst;
   }
 
-  /** Everything used so far; undefined before the first event. */
+  /** The total usage so far; undefined before the first event. */
   get usage(): EngineUsage | undefined {
     return this.#usage;
   }
 
-  /** @throws {EngineError} `protocol` for counts that could not be charged */
+  /** @throws {EngineError} `protocol` for counts that are not integers of 0 or more */
   count(usage: EngineUsage): void {
     if (!this.#usage) this.#onFirst();
     assertCounts(usage);
@@ -48,7 +48,7 @@ export class Meter {
     this.#running.complete();
   }
 
-  /** The answer has ended with this error. */
+  /** The answer ended with this error. */
   fail(error: unknown): void {
     this.#running.fail(error);
   }

@@ -2,7 +2,7 @@ import { array, assert, integer, property } from "fast-check";
 import { expect, test } from "vitest";
 import { monthOf, startOfMonth, startOfNextMonth } from "./month.ts";
 
-test("the month of any time is that of its date, whatever was asked for before", () => {
+test("the month of a time is that of its UTC date, whatever the call before it was", () => {
   const times = array(integer({ min: 0, max: Date.parse("2100-01-01") }));
   assert(
     property(times, (all) => {

@@ -1,4 +1,4 @@
-/** The calendar month in UTC, such as `2026-11`. */
+/** Returns the calendar month in UTC of a Unix time in milliseconds, such as `2026-11`. */
 export function monthOf(ms: number): string {
   if (ms < latest.fromMs || ms >= latest.toMs) {
     const month = new Date(ms).toISOString().slice(0, 7);
@@ -7,13 +7,13 @@ export function monthOf(ms: number): string {
   return latest.month;
 }
 
-/** The result of the last call is kept, because most calls are for the same month, and formatting a date is slow. */
+/** The last result. Most calls are for the same month, and formatting a date is slow. */
 let latest = { month: "", fromMs: 0, toMs: 0 };
 
-/** Its first millisecond. */
+/** Returns the first millisecond of the month that contains `ms`. */
 export const startOfMonth = (ms: number): number => Date.parse(`${monthOf(ms)}-01`);
 
-/** The first millisecond of the month after it. */
+/** Returns the first millisecond of the month after that of `ms`. */
 export function startOfNextMonth(ms: number): number {
   const date = new Date(ms);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);

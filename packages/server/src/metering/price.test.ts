@@ -10,7 +10,7 @@ test("a price is exact to the last decimal", () => {
   expect(priceOf({ prompt_tokens: 0, completion_tokens: 0 }, pricing)).toBe("0.001");
 });
 
-test("equals what whole numbers of a ten-millionth of a dollar give", () => {
+test("equals the result of integers that count ten-millionths of a dollar", () => {
   fc.assert(
     fc.property(fc.nat(4_000_000), fc.nat(4_000_000), (prompt, completion) => {
       const units = BigInt(prompt) * 8n + BigInt(completion) * 35n + 10_000n;
@@ -21,12 +21,12 @@ test("equals what whole numbers of a ten-millionth of a dollar give", () => {
   );
 });
 
-/** Decimals of any length, some with zeros at the end. */
+/** Decimals of any length, some with trailing zeros. */
 const decimal = fc
   .tuple(fc.nat(9999), fc.stringMatching(/^\d{0,14}$/))
   .map(([whole, part]) => (part === "" ? `${whole}` : `${whole}.${part}`));
 
-test("equals what a library of decimals gives, at any prices", () => {
+test("equals the result of a decimal library, at any prices", () => {
   const pricings = fc.record({ prompt: decimal, completion: decimal, image: fc.constant("0"), request: decimal });
   fc.assert(
     fc.property(pricings, fc.nat(), fc.nat(), (prices, prompt, completion) => {

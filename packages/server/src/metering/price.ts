@@ -9,14 +9,17 @@ export interface Pricing {
   readonly request: string;
 }
 
-/** The exact cost: prompt tokens × prompt price + completion tokens × completion price + the price of a request. */
+/**
+ * Returns the exact cost in US dollars: prompt tokens × prompt price + completion tokens × completion price + request
+ * price.
+ */
 export function priceOf(usage: Pick<EngineUsage, "prompt_tokens" | "completion_tokens">, pricing: Pricing): string {
   const { prompt, completion, request, digits } = unitsOf(pricing);
   const units = prompt * BigInt(usage.prompt_tokens) + completion * BigInt(usage.completion_tokens) + request;
   return toDecimal(units, digits);
 }
 
-/** Prices as whole numbers of a unit that has so many digits behind the point. */
+/** Prices as integers, in units of 10^-`digits` dollars. */
 interface PriceUnits {
   readonly prompt: bigint;
   readonly completion: bigint;
@@ -24,7 +27,7 @@ interface PriceUnits {
   readonly digits: number;
 }
 
-/** All requests of a model share one object of prices, so the prices of a model are parsed once. */
+/** Parsed prices. All requests of a model share one `Pricing` object, so its prices are parsed once. */
 const known = new WeakMap<Pricing, PriceUnits>();
 
 function unitsOf(pricing: Pricing): PriceUnits {
@@ -39,7 +42,7 @@ function unitsOf(pricing: Pricing): PriceUnits {
   return units;
 }
 
-/** The shortest decimal, without an exponent. */
+/** Formats units as a decimal without an exponent or trailing zeros. */
 function toDecimal(units: bigint, digits: number): string {
   if (digits === 0) return units.toString();
   const text = units.toString().padStart(digits + 1, "0");

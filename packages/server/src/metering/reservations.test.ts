@@ -8,13 +8,13 @@ const caller = toCaller("key", { name: "key", budgetUsd: "1" });
 /** 0.001 + 5 × 0.01 + 2 × 0.1 = 0.251 dollars. */
 const use = { pricing, promptTokens: 5, n: 1, maxTokens: 2, isMaximumNamed: true };
 
-/** Of a ledger a reservation reads nothing else. */
+/** A ledger with the only method that reservations call. */
 function makeLedger(): { spent: string; spentUsd: () => Promise<string> } {
   const ledger = {
     spent: "0",
     spentUsd: async () => {
       const { spent } = ledger;
-      await new Promise((resolve) => setImmediate(resolve)); // as a database on the network
+      await new Promise((resolve) => setImmediate(resolve)); // as slow as a database on the network
       return spent;
     },
   };
@@ -32,7 +32,7 @@ async function hold(reservations: Reservations, changes: Partial<typeof use> = {
 const isHeld = (taken: Reservation | Shortfall): boolean => "settle" in taken;
 
 describe("a named maximum", () => {
-  test("is held as a whole, by as many calls at once as the budget pays", async () => {
+  test("is held in full, by as many concurrent calls as the budget pays for", async () => {
     const reservations = open();
     const taken = await Promise.all(Array.from({ length: 1000 }, () => reservations.reserve(caller, use)));
     expect(taken.filter(isHeld)).toHaveLength(3);
@@ -40,7 +40,7 @@ describe("a named maximum", () => {
     expect(reservations.totalUsd).toBe(0.753);
   });
 
-  test("of every choice counts, the prompt once", async () => {
+  test("counts for each choice, and the prompt once", async () => {
     expect(await open().reserve(caller, { ...use, n: 8 })).toEqual({
       neededUsd: "1.651",
       remainingUsd: "1",
@@ -48,14 +48,14 @@ describe("a named maximum", () => {
     });
   });
 
-  test("may use the budget up to its last decimal", async () => {
+  test("can use up the budget exactly", async () => {
     const exact = { ...caller, budgetUsd: "0.251" };
     expect(isHeld(await open().reserve(exact, use))).toBe(true);
     expect(isHeld(await open().reserve({ ...exact, budgetUsd: "0.2509999" }, use))).toBe(false);
   });
 });
 
-describe("a maximum that nobody named", () => {
+describe("a default maximum", () => {
   test.each([
     ["1", 1, 9],
     ["1", 2, 4],
@@ -76,7 +76,7 @@ describe("a maximum that nobody named", () => {
   });
 });
 
-test("a price of nothing is always paid, and so is every price of a key without a budget", async () => {
+test("a price of zero is always admitted, and so is every price of a key without a budget", async () => {
   const free = { prompt: "0", completion: "0", image: "0", request: "0" };
   expect(await open().reserve({ ...caller, budgetUsd: "0" }, { ...use, pricing: free })).toMatchObject({
     maxTokens: 2,
@@ -92,7 +92,7 @@ test("the tighter of two budgets counts", async () => {
 });
 
 describe("the end of a request", () => {
-  test("gives back what it did not cost, and the rest once the ledger has it", async () => {
+  test("releases what it did not cost, and the cost when the ledger has recorded it", async () => {
     const ledger = makeLedger();
     const reservations = open(ledger);
     const recorded = Promise.withResolvers<void>();
@@ -107,7 +107,7 @@ describe("the end of a request", () => {
     expect(reservations.totalUsd).toBe(0);
   });
 
-  test("while another request reads the ledger neither hides its cost nor refuses the other", async () => {
+  test("during another request's read of the ledger neither hides its cost nor refuses the other request", async () => {
     const ledger = makeLedger();
     const reservations = open(ledger);
     const running = await hold(reservations, { maxTokens: 9 });
@@ -122,14 +122,14 @@ describe("the end of a request", () => {
     });
   });
 
-  test("without a run gives everything back", async () => {
+  test("releases everything if the request did not run", async () => {
     const reservations = open();
     (await hold(reservations)).cancel();
     expect(reservations.totalUsd).toBe(0);
   });
 });
 
-test("a ledger that cannot be read refuses one request, and the next one is looked at", async () => {
+test("a failed read of the ledger refuses one request, and the next one is checked again", async () => {
   const ledger = makeLedger();
   const reservations = open(ledger);
   const { spentUsd } = ledger;

@@ -5,51 +5,51 @@ import { priceOf } from "./price.ts";
 import type { Pricing } from "./price.ts";
 import type { UsageLedger } from "./usage-ledger.ts";
 
-/** The most that a request may use. */
+/** The maximum usage of a request. */
 export interface LargestUse {
   readonly pricing: Pricing;
   readonly promptTokens: number;
   readonly n: number;
-  /** Completion tokens of each choice. */
+  /** Maximum number of completion tokens of each choice. */
   readonly maxTokens: number;
-  /** Whether the caller named this maximum. One that nobody named is lowered to what the rest of the budget pays. */
+  /** True if the caller set `maxTokens`. A default is lowered to the number that the rest of the budget pays for. */
   readonly isMaximumNamed: boolean;
 }
 
-/** Money that is held for one request. It ends once: the first of `settle` and `cancel` counts. */
+/** Money that is held for one request. It ends once: the first call of `settle` or `cancel` counts. */
 export interface Reservation {
-  /** Completion tokens of each choice that it pays for. */
+  /** Number of completion tokens of each choice that the held money pays for. */
   readonly maxTokens: number;
-  /** The request has ended. Its price is held until the ledger has it. */
+  /** The request has ended. Its cost is held until `recorded` resolves. */
   settle(costUsd: string, recorded: Promise<void>): void;
-  /** The request was not run. */
+  /** The request did not run. Releases the money. */
   cancel(): void;
 }
 
-/** Why nothing was held. */
+/** The amounts that explain why nothing was held. */
 export interface Shortfall {
-  /** The most that the request may cost, in US dollars. */
+  /** The maximum cost of the request, in US dollars. With a default `maxTokens`, that of one token for each choice. */
   readonly neededUsd: string;
-  /** The budget less what closed requests have cost and running ones may cost. */
+  /** The budget minus the cost of closed requests and the money held for running ones; at least 0. */
   readonly remainingUsd: string;
-  /** What running requests of the key may cost. */
+  /** The money held for running requests of the key. */
   readonly heldUsd: string;
 }
 
-/** The held money of a key with a budget. It exists while a request of the key is checked or runs. */
+/** The money held for a key with a budget. An account exists while a request of the key is checked or runs. */
 interface Account {
   held: Big;
-  /** How often something was given back. */
+  /** Number of times that money was released. */
   returns: number;
-  /** Requests that are checked or hold money. */
+  /** Number of requests that are being checked or hold money. */
   users: number;
-  /** Resolves when the latest check is over. */
+  /** Resolves when the last check in line has ended. */
   turn: Promise<unknown>;
 }
 
 /**
- * Holds what running requests may cost against the budgets of their keys, so that what is spent never exceeds a budget. It
- * is in the memory of the server that owns the ledger.
+ * Holds the maximum cost of each running request against its key's budgets, so a key never spends more than its budget. The
+ * state is in memory, so only one server may write to the ledger.
  */
 export class Reservations {
   readonly #ledger: Pick<UsageLedger, "spentUsd">;
@@ -61,17 +61,17 @@ export class Reservations {
     this.#nowMs = nowMs;
   }
 
-  /** US dollars that are held now, for all keys. */
+  /** The US dollars that are held now, for all keys. */
   get totalUsd(): number {
     return [...this.#accounts.values()].reduce((sum, { held }) => sum.plus(held), new Big(0)).toNumber();
   }
 
-  /** Holds the most that a request may cost, or nothing. A key without a budget pays everything. */
+  /** Holds the maximum cost of a request, or nothing. A key without a budget is never refused. */
   async reserve(caller: Caller, use: LargestUse): Promise<Reservation | Shortfall> {
     if (caller.budgetUsd === undefined && caller.monthlyBudgetUsd === undefined) return unbounded(use.maxTokens);
     const account = this.#accountOf(caller.keyId);
     account.users += 1;
-    // One at a time: two that read the ledger together would both see the same rest.
+    // Checks of one key run one at a time. Two that read the ledger together would both count the same money.
     const turn = account.turn.then(() => this.#take(caller, use, account));
     account.turn = turn.catch(() => undefined);
     const taken = await turn.catch((error: unknown) => {
@@ -84,7 +84,7 @@ export class Reservations {
 
   async #take(caller: Caller, use: LargestUse, account: Account): Promise<Reservation | Shortfall> {
     for (;;) {
-      // Read before the ledger: a request that ends meanwhile is counted twice rather than not at all.
+      // Read before the ledger: a request that ends in between is then counted twice, not left out.
       const { held, returns } = account;
       const rest = (await this.#unspent(caller)).minus(held);
       const maxTokens = affordableTokens(use, rest);
@@ -124,7 +124,9 @@ export class Reservations {
     };
   }
 
-  /** What closed requests have left of the tighter budget; negative when they have cost more. */
+  /**
+   * Returns the rest of the tighter budget after the cost of closed requests; negative if they cost more than the budget.
+   */
   async #unspent({ keyId, budgetUsd, monthlyBudgetUsd }: Caller): Promise<Big> {
     const month = monthOf(this.#nowMs());
     const rests = await Promise.all([
@@ -146,7 +148,7 @@ export class Reservations {
     return account;
   }
 
-  /** An account that nobody uses is forgotten. */
+  /** Deletes the account after its last user. */
   #leave(keyId: string, account: Account): void {
     account.users -= 1;
     if (account.users === 0) this.#accounts.delete(keyId);
@@ -162,12 +164,15 @@ const unbounded = (maxTokens: number): Reservation => ({
 const largestPrice = ({ pricing, promptTokens, n, maxTokens }: LargestUse): string =>
   priceOf({ prompt_tokens: promptTokens, completion_tokens: n * maxTokens }, pricing);
 
-/** Completion tokens of each choice that the rest pays for; 0: it does not pay for the request. */
+/**
+ * Returns the number of completion tokens of each choice that the rest of the budget pays for; 0 if it cannot pay for the
+ * request.
+ */
 function affordableTokens(use: LargestUse, rest: Big): number {
   const left = rest.minus(largestPrice({ ...use, maxTokens: 0 }));
   if (left.lt(0)) return 0;
   const perToken = new Big(use.pricing.completion).times(use.n);
-  // The remainder first: a quotient that does not end would be rounded.
+  // The remainder is subtracted first, because a division with a remainder would be rounded.
   const paid = perToken.eq(0) ? use.maxTokens : left.minus(left.mod(perToken)).div(perToken).toNumber();
   return use.isMaximumNamed && paid < use.maxTokens ? 0 : Math.min(paid, use.maxTokens);
 }

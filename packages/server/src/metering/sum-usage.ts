@@ -1,7 +1,7 @@
 import { addUsd } from "./price.ts";
 import type { LedgerEntry } from "./usage-ledger.ts";
 
-/** What was used; open requests count with what is known of them so far. */
+/** Sums of usage. Open requests count with the usage of their last checkpoint. */
 export interface UsageCounts {
   readonly requests: number;
   readonly prompt_tokens: number;
@@ -12,7 +12,7 @@ export interface UsageCounts {
   readonly cost_usd: string;
 }
 
-/** The group of an entry; days are those of UTC. */
+/** Returns the group of an entry. Days are in UTC. */
 const groupOf = {
   key: ({ keyId }: LedgerEntry) => keyId,
   model: ({ model }: LedgerEntry) => model,
@@ -23,7 +23,7 @@ export type Grouping = keyof typeof groupOf;
 
 export const groupings: readonly Grouping[] = ["key", "model", "day"];
 
-/** Adds up entries by group, in the order of the groups' names. */
+/** Adds up entries by group. @returns the sums, sorted by group */
 export async function sumUsage(
   entries: AsyncIterable<LedgerEntry>,
   by: Grouping,

@@ -1,10 +1,10 @@
 import type { EngineUsage } from "@parley/inference";
 import type { Pricing } from "./price.ts";
 
-/** How an admitted request ended: completely, cancelled by its client, by an error, or with the server. */
+/** How an admitted request ended. `cancelled`: its client disconnected. `abandoned`: its server died. */
 export type Outcome = "complete" | "cancelled" | "failed" | "abandoned";
 
-/** What opens an entry: an admitted request before it runs. */
+/** The fields of an entry when it is opened, before the request runs. */
 export interface OpenRecord {
   /** The request's id, unique. */
   readonly id: string;
@@ -13,19 +13,19 @@ export interface OpenRecord {
   readonly model: string;
   readonly isStream: boolean;
   readonly startedMs: number;
-  /** The prices in force when it started, kept with the entry. */
+  /** The prices at the time of the request. */
   readonly pricing: Pricing;
 }
 
-/** What a running request has used so far. */
+/** The usage of a running request so far. */
 export interface Checkpoint {
   readonly id: string;
   readonly usage: EngineUsage;
 }
 
-/** What closes an entry. */
+/** The fields of an entry when it is closed. */
 export interface CloseRecord extends Checkpoint {
-  /** Whose entry it is. */
+  /** The key of the entry. */
   readonly keyId: string;
   readonly outcome: Outcome;
   /** The code of the error that ended it, from the contract's catalogue. */
@@ -35,7 +35,7 @@ export interface CloseRecord extends Checkpoint {
   readonly endedMs: number;
 }
 
-/** An entry as it is stored. While it is open its usage is that of the last checkpoint, and its cost "0". */
+/** A stored entry. While it is open, its usage is that of the last checkpoint, and its cost is "0". */
 export interface LedgerEntry extends OpenRecord {
   readonly usage: EngineUsage;
   readonly costUsd: string;
@@ -44,13 +44,13 @@ export interface LedgerEntry extends OpenRecord {
   readonly endedMs: number | undefined;
 }
 
-/** Which entries are meant: those that fit all that is given. */
+/** Selects the entries that match all given members. */
 export interface EntrySelection {
-  /** Started then or later. */
+  /** Started at this time or later. */
   readonly sinceMs?: number | undefined;
-  /** Started earlier. */
+  /** Started before this time. */
   readonly untilMs?: number | undefined;
-  /** Closed, and ended earlier. */
+  /** Closed, and ended before this time. */
   readonly endedBeforeMs?: number | undefined;
   readonly keyId?: string | undefined;
   readonly model?: string | undefined;
@@ -59,44 +59,46 @@ export interface EntrySelection {
 }
 
 /**
- * One entry per admitted request: opened at admission, brought up to date while the request runs, closed exactly once.
+ * The ledger of all admitted requests. It has one entry per request, which is opened at admission, updated while the
+ * request runs, and closed once.
  *
- * Every method is atomic. What has resolved is there after a crash of the process, and 50 ms later after one of the machine. A method rejects when the store
- * cannot be read or written, with an error of its own kind; then nothing has changed and the call may be repeated.
- * Times are milliseconds since 1970, tokens are counts, money is US dollars as exact decimal strings.
+ * Every method is atomic. A change that has resolved survives a crash of the process, and after 50 ms also a crash of the
+ * machine. A method rejects when the store cannot be read or written, with an error that depends on the store. Then nothing
+ * has changed, and the call may be repeated. Times are milliseconds since 1970, tokens are counts, money is US dollars as
+ * exact decimal strings.
  *
  * `usageLedgerContract` in `@parley/server/testing` tests all of this on any implementation.
  */
 export interface UsageLedger {
-  /** Rejects when the entry cannot be written, or its id is taken: then the request must not run. */
+  /** Opens an entry. Rejects when it cannot be written or its id exists already: then the request must not run. */
   open(record: OpenRecord): Promise<void>;
-  /** Replaces the usage of open entries, of all or of none. An entry that is closed or unknown is passed over. */
+  /** Replaces the usage of open entries, of all or of none. Entries that are closed or unknown are skipped. */
   checkpoint(checkpoints: readonly Checkpoint[]): Promise<void>;
   /**
-   * Closes an entry and adds its cost to what its key has spent, both or neither. Only the first call counts: an entry
-   * that is closed or unknown is passed over, so that a call whose answer was lost may be repeated.
+   * Closes an entry and adds its cost to the amount that its key has spent, both or neither. Only the first call counts: an
+   * entry that is closed or unknown is skipped, so a call whose answer was lost can be repeated.
    */
   close(record: CloseRecord): Promise<void>;
   /**
-   * The open entries whose server is dead, never those of a live one. How a server is known to be dead is up to the
-   * implementation: one data folder has one server at a time; a database of many servers needs a lease that each renews.
+   * Returns the open entries of dead servers, never those of a live one. The implementation decides how to detect a dead
+   * server: a data folder has one server at a time, but a database that servers share needs a lease that each of them
+   * renews.
    */
   abandoned(): Promise<LedgerEntry[]>;
   /**
-   * What a key has spent with closed entries; "0" for a key that has none. It is kept beside the entries: what is pruned
-   * stays spent.
-   * @param month of the entries' ends, in UTC, such as `2026-11`; undefined: ever
+   * Returns the total cost of the closed entries of a key; "0" if it has none. Pruning entries does not lower it.
+   * @param month counts only entries that ended in this month, in UTC, such as `2026-11`; undefined: all
    */
   spentUsd(keyId: string, month?: string): Promise<string>;
   find(id: string): Promise<LedgerEntry | undefined>;
-  /** The entries that are selected, by the time of their start, then by id. */
+  /** Yields the selected entries, sorted by start time, then by id. */
   entries(selection?: EntrySelection, order?: "oldest first" | "newest first"): AsyncIterable<LedgerEntry>;
   /**
-   * Removes closed entries that ended before a time in the past, and nothing else: what their keys have spent stays. A call
-   * that fails may have removed some of them.
-   * @returns how many
+   * Removes the closed entries that ended before a time in the past. The amounts that their keys have spent stay. A call
+   * that fails may have removed some entries.
+   * @returns the number of removed entries
    */
   prune(endedBeforeMs: number): Promise<number>;
-  /** Rejects when nothing can be written at the moment. Leaves no trace. */
+  /** Rejects when the ledger cannot be written now. Changes nothing. */
   assertWritable(): Promise<void>;
 }

@@ -5,15 +5,15 @@ import type { Usage } from "./usage.ts";
 
 export interface ChunkTextOptions {
   readonly head: ChunkHead;
-  /** Whether a last chunk carries the usage, and every other one `usage: null`. */
+  /** True: the last chunk has the usage, and all others have `usage: null`. */
   readonly includesUsage: boolean;
   readonly toUsage: (usage: EngineUsage) => Usage;
 }
 
-/** Writes an answer as server-sent events. What every chunk repeats is serialised once. */
+/** Serializes the chunks of an answer as server-sent events. The members that all chunks repeat are serialized once. */
 export class ChunkText {
   readonly #options: ChunkTextOptions;
-  /** Up to the list of choices. */
+  /** The text of an event up to its first choice. */
   readonly #start: string;
   readonly #end: string;
 
@@ -21,7 +21,7 @@ export class ChunkText {
     const { id, created, model, system_fingerprint } = options.head;
     const head = JSON.stringify({ id, object: "chat.completion.chunk", created, model, system_fingerprint });
     this.#options = options;
-    // Joined, it is one string. Added up, its parts would be put together anew for each event.
+    // `join` makes one flat string. With `+`, V8 would have to copy the parts together for each event.
     this.#start = ["data: ", head.slice(0, -1), ',"choices":['].join("");
     this.#end = `]${options.includesUsage ? ',"usage":null' : ""}}\n\n`;
   }

@@ -14,17 +14,20 @@ type ToolCall = NonNullable<Message["tool_calls"]>[number];
 
 /** A choice while its deltas are collected. */
 interface Draft {
-  /** Escaped as in a JSON string, without the quotes. Escaping a long text only at the end would hold up all other requests. */
+  /**
+   * The content as the inside of a JSON string. It is escaped piece by piece, because escaping a long text at the end would
+   * delay all other requests.
+   */
   readonly text: JsonPieces;
-  /** Likewise. */
+  /** The reasoning, in the same form. */
   readonly reasoning: JsonPieces;
   readonly calls: ToolCall[];
-  /** The items of `logprobs.content`: as objects they would take several times the memory. */
+  /** The items of `logprobs.content` as JSON. Objects would take several times the memory. */
   readonly logprobs: JsonPieces;
   finish: Choice["finish_reason"] | undefined;
 }
 
-/** An answer that is not streamed, as JSON in pieces. */
+/** The JSON of an answer that is not streamed, in pieces. */
 export interface CollectedAnswer {
   readonly pieces: readonly Buffer[];
   readonly byteLength: number;
@@ -40,7 +43,8 @@ export interface CollectOptions {
 
 /**
  * Collects a stream into one completion.
- * @throws {ApiError} 400 `invalid_value` when the answer is too large, 503 `service_unavailable` when all together are
+ * @throws {ApiError} 400 `invalid_value` when the answer is too large, 503 `service_unavailable` when all collected answers
+ * together are too large
  */
 export async function collect(
   batches: AsyncIterable<AnswerBatch>,
@@ -59,7 +63,7 @@ export async function collect(
   if (!last) throw new Error("a stream ended without its usage");
   const json = toJson(drafts, head, toUsage(last), hasLogprobs);
   const pieces = json.finish();
-  // Escapes, and characters of several bytes, were counted as one byte each until now.
+  // Replaces the estimate by the exact size: `add` counts an escaped or multi-byte character as one byte.
   held.add(json.byteLength - counted);
   return { pieces, byteLength: json.byteLength };
 }
@@ -73,7 +77,7 @@ function toJson(drafts: readonly Draft[], head: ChunkHead, usage: Usage, hasLogp
   return json;
 }
 
-/** An object whose last brace is missing, for members that follow. */
+/** Returns the JSON of an object without its closing brace, so more members can follow. */
 const opened = (members: Partial<Completion> | Partial<Choice> | Partial<Message>): string =>
   JSON.stringify(members).slice(0, -1);
 
@@ -118,13 +122,13 @@ const emptyDraft = (): Draft => ({
 
 const escaped = (text: string): string => JSON.stringify(text).slice(1, -1);
 
-/** @returns about how many bytes more the draft holds, never too many */
+/** Adds a delta to a draft. @returns an estimate of the added bytes, never too high */
 function add(draft: Draft, { delta, logprobs, finish_reason }: ChunkChoice): number {
   const { content = "", reasoning = "" } = delta;
   if (content !== "") draft.text.add(escaped(content));
   if (reasoning !== "") draft.reasoning.add(escaped(reasoning));
   draft.finish = finish_reason ?? draft.finish;
-  // Reasoning is in the answer under two names.
+  // The answer contains the reasoning twice, under two names.
   let added = content.length + 2 * reasoning.length;
   for (const call of delta.tool_calls ?? []) {
     addCall(draft.calls, call);

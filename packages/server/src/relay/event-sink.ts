@@ -16,45 +16,48 @@ const head = {
 export interface SinkTimings {
   /** Milliseconds of silence after which a comment keeps the connection open. */
   readonly keepAliveMs: number;
-  /** Milliseconds for which a reader may read nothing while data waits for it. */
+  /** Milliseconds for which a reader may read nothing while data waits for it. Then its connection is reset. */
   readonly slowReaderMs: number;
 }
 
-/** The only writer of event streams. It writes no faster than the reader reads, and sends keep-alive comments in silence. */
+/** Writes an event stream, no faster than the reader reads it. Sends keep-alive comments while there are no events. */
 export class EventSink implements Disposable {
   readonly #response: ServerResponse;
   readonly #slowReaderMs: number;
   readonly #signal: AbortSignal;
   readonly #keepAliveMs: number;
   #keepAliveTimer: NodeJS.Timeout;
-  /** When something was written last. */
+  /** Time of the last write. */
   #writtenAt = performance.now();
-  /** False for a client of HTTP/1.0, which takes what comes until the connection ends. */
+  /** False for an HTTP/1.0 client, which reads the answer until the connection ends. */
   readonly #isChunked: boolean;
-  /** Events that are written at the end of this round of the event loop. */
+  /** The events that `flush` will write at the end of this round of the event loop. */
   #waiting = "";
 
-  /** The status line is sent with the first event, or by `sendHead`. The signal ends a wait for the reader. */
+  /** The status line is sent with the first event, or by `sendHead`. @param signal ends a wait for the reader */
   constructor(response: ServerResponse, { keepAliveMs, slowReaderMs }: SinkTimings, signal: AbortSignal) {
     this.#response = response;
     this.#slowReaderMs = slowReaderMs;
     this.#keepAliveMs = keepAliveMs;
     this.#signal = signal;
     response.writeHead(200, head);
-    // Node writes a chunk as four strings, which takes longer than making the chunk. Here a chunk is one string.
+    // Node would write each chunk as four strings, which is slow. So the chunks are encoded here, as one string each.
     this.#isChunked = response.chunkedEncoding;
     response.chunkedEncoding = false;
     response.on("timeout", () => response.socket?.resetAndDestroy());
     this.#keepAliveTimer = setTimeout(this.#keepAlive, keepAliveMs);
   }
 
-  /** Sends the status line with a comment, where an event is not there yet. Some proxies hold a head until a byte follows. */
+  /**
+   * Sends the status line before the first event, with a comment, because some proxies hold back a head until a byte
+   * follows it.
+   */
   sendHead(): void {
     this.#response.write(this.#chunk(keepAlive));
   }
 
   /**
-   * Writes events. While the buffer is full, it returns a promise that resolves when the reader has emptied it.
+   * Writes events. If the buffer is full, returns a promise that resolves when the reader has emptied it.
    * @throws {HangUp} when the reader has disconnected or read nothing for too long; the signal's reason when it aborts
    */
   write(events: string): Promise<void> | undefined {
@@ -66,19 +69,19 @@ export class EventSink implements Disposable {
     return waitForReader(this.#response, { slowReaderMs: this.#slowReaderMs, signal: this.#signal });
   }
 
-  /** Writes what waits. */
+  /** Writes the waiting events. */
   flush(): void {
     const events = this.#take();
-    // Its reader may have left since they were to be written.
+    // The reader may have disconnected since `write`.
     if (events === "" || this.#response.destroyed) return;
-    // Node would cork it, too, and uncork it in the next tick.
+    // Corked here, because Node would cork the socket and uncork it only in the next tick.
     const { socket } = this.#response;
     socket?.cork();
     this.#response.write(this.#chunk(events));
     socket?.uncork();
   }
 
-  /** Writes the last events and ends. */
+  /** Writes the last events and ends the response. */
   end(events: string): void {
     this.#assertRead();
     const last = this.#chunk(this.#take() + events);
@@ -117,10 +120,10 @@ export class EventSink implements Disposable {
   }
 }
 
-/** Streams that have something to write at the end of this round of the event loop. */
+/** The streams with events to write at the end of this round of the event loop. */
 let waiting: EventSink[] = [];
 
-/** All streams share one immediate. */
+/** Schedules a flush. All streams share one `setImmediate`. */
 function writeLater(sink: EventSink): void {
   if (waiting.length === 0) setImmediate(flushAll);
   waiting.push(sink);

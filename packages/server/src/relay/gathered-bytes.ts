@@ -1,32 +1,33 @@
 import { ApiError } from "../errors/api-error.ts";
 
-/** The most bytes of answers that are not streamed, as JSON. */
+/** Maximum number of bytes in memory of answers that are not streamed. */
 export interface AnswerBounds {
   readonly ofAnswer: number;
   readonly ofAll: number;
 }
 
-/** The memory of one answer that is collected, or that waits for its reader. */
+/** The memory of one answer while it is collected and sent. */
 export interface HeldAnswer {
   /**
-   * Counts bytes that the answer holds from now on.
-   * @throws {ApiError} 400 `invalid_value` when the answer is too large; 503 when all answers together are and this one has to go
+   * Adds to the bytes that the answer holds.
+   * @throws {ApiError} 400 `invalid_value` when the answer is too large; 503 when all answers together are too large and
+   * this one is chosen to end
    */
   add(bytes: number): void;
-  /** The answer is held no longer. It may be called again. */
+  /** Releases the memory of the answer. Later calls do nothing. */
   release(): void;
 }
 
 interface Held {
   readonly keyId: string;
   bytes: number;
-  /** Ends the request with an error. Where its answer is being written, the connection is closed. */
+  /** Ends the request with an error. If its answer is being written already, the connection is closed. */
   readonly end: (reason: ApiError) => void;
 }
 
 /**
- * Counts what answers that are not streamed hold, from their first token until their reader has them. When all together hold too
- * much, the largest answer of the key that holds most is given up, so that no key takes the memory of the others.
+ * Counts the memory of answers that are not streamed, from the first token until the client has read them. When the total
+ * exceeds its bound, the key with the most bytes loses its largest answer, so no key can use up the memory of the others.
  */
 export class GatheredBytes {
   readonly #bounds: AnswerBounds;
@@ -38,12 +39,12 @@ export class GatheredBytes {
     this.#bounds = bounds;
   }
 
-  /** Bytes that are held. */
+  /** The bytes that all answers hold now. */
   get total(): number {
     return this.#total;
   }
 
-  /** Answers that were given up for the memory of the others, since the start. */
+  /** Number of answers that were ended because of the total, since the start. */
   get givenUp(): number {
     return this.#givenUp;
   }

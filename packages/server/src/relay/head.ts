@@ -8,7 +8,7 @@ export interface ChunkHead {
   readonly system_fingerprint: string;
 }
 
-/** The head of an answer: a unique id, and the Unix time in seconds at which it began. */
+/** Returns the head of a new answer, with a unique id. `created` is the Unix time in seconds. */
 export const newHead = (model: string, systemFingerprint: string, nowMs: number): ChunkHead => ({
   id: newId("chatcmpl-", 32),
   created: Math.floor(nowMs / 1000),

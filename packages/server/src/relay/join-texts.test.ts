@@ -18,7 +18,7 @@ const text = (written: string, counted: number, choice = 0): EngineEvent => ({
 const role: EngineEvent = { kind: "role", choice: 0, usage: usage(0) };
 const finish: EngineEvent = { kind: "finish", reason: "stop", choice: 0, usage: usage(3) };
 
-test("texts that follow each other are one, with the latest counters", () => {
+test("consecutive texts of a choice are joined, with the latest usage", () => {
   const events = [role, text("a", 1), text("b", 2), text("c", 3), finish];
   expect(joinTexts(events)).toEqual([role, text("abc", 3), finish]);
 });
@@ -28,7 +28,7 @@ test("texts of different choices stay apart", () => {
   expect(joinTexts(events)).toEqual([text("a", 1), text("x", 2, 1), text("bc", 4)]);
 });
 
-test("texts with tokens stay apart, and so does what is around another kind", () => {
+test("texts with tokens are not joined, nor are texts around an event of another kind", () => {
   const token = { token: "b", bytes: [0x62], logprob: -1 };
   const withToken: EngineEvent = { kind: "text", text: "b", tokens: [token], choice: 0, usage: usage(2) };
   const reasoning: EngineEvent = { kind: "reasoning", text: "r", choice: 0, usage: usage(4) };

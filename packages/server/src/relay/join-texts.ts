@@ -2,7 +2,9 @@ import type { EngineEvent } from "@parley/inference";
 
 type TextEvent = Extract<EngineEvent, { kind: "text" }>;
 
-/** Joins the texts of a choice that follow each other. A reader of the whole answer does not see where it was cut. */
+/**
+ * Joins consecutive texts of a choice. In an answer that is not streamed, the client cannot see where the texts were cut.
+ */
 export function joinTexts(events: readonly EngineEvent[]): readonly EngineEvent[] {
   const joined: EngineEvent[] = [];
   let open: TextEvent | undefined;

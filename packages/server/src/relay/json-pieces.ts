@@ -1,11 +1,9 @@
 import { escapeLineEnds } from "../escape-line-ends.ts";
 
-/** Characters after which a piece is closed. */
+/** Number of characters after which a piece is closed. */
 const pieceCharacters = 65_536;
 
-/**
- * A long JSON text, kept in pieces of bytes: outside of V8's heap, in the form in which it is written, and never in one string.
- */
+/** A long JSON text in pieces. The pieces are UTF-8 bytes outside of V8's heap, as they are written to the socket. */
 export class JsonPieces {
   readonly #closed: Buffer[] = [];
   #open = "";
@@ -20,20 +18,20 @@ export class JsonPieces {
     if (this.#open.length >= pieceCharacters) this.#close();
   }
 
-  /** Adds the text of another one, without a copy of its pieces. */
+  /** Adds the text of another instance. Its closed pieces are shared, not copied. */
   addAll(other: JsonPieces): void {
     if (other.#closed.length > 0) this.#close();
     for (const piece of other.#closed) this.#push(piece);
     this.add(other.#open);
   }
 
-  /** The whole text; nothing may be added afterwards. */
+  /** Returns the whole text. Nothing may be added afterwards. */
   finish(): readonly Buffer[] {
     this.#close();
     return this.#closed;
   }
 
-  /** Of what was added so far, where `finish` was called. */
+  /** The size of the text. Exact only after `finish`: an open piece is not counted. */
   get byteLength(): number {
     return this.#bytes;
   }

@@ -4,7 +4,7 @@ import type { Meter } from "../metering/meter.ts";
 import { joinTexts } from "./join-texts.ts";
 import type { ChunkChoice, ChunkMaker } from "./to-chunks.ts";
 
-/** What one batch of an engine's events adds to an answer; the last one brings the usage alone. */
+/** The part of an answer that one batch of an engine's events adds. The last batch has only the usage. */
 export interface AnswerBatch {
   readonly choices: readonly ChunkChoice[];
   readonly usage?: EngineUsage;
@@ -13,16 +13,17 @@ export interface AnswerBatch {
 export interface RelayOptions {
   readonly meter: Meter;
   readonly chunks: ChunkMaker;
-  /** The answer is not streamed, so texts that arrive together are handled as one. */
+  /** True if the answer is not streamed. Texts that arrive together are then joined. */
   readonly isCollected: boolean;
-  /** An error in the words of the service. */
+  /** Turns an error of the engine into one for the caller. */
   readonly explain: (error: unknown) => unknown;
 }
 
 /**
- * What an answer passes through: each event is counted, checked and made a part of a chunk. At the end the meter is told how the
- * answer ended, unless its reader leaves. What came before a failure is passed on first.
- * @throws what the engine throws, and {EngineError} `protocol` for events that the contract does not allow, both explained
+ * Meters and checks each event of an engine, and turns it into choices of chunks. At the end it reports the outcome to the
+ * meter, unless the consumer stops reading early. Events before a failure are still passed on.
+ * @throws every error of the engine, and {EngineError} `protocol` for events that the contract does not allow, both after
+ * `explain`
  */
 export const relayAnswer = (
   events: AsyncIterable<readonly EngineEvent[]>,

@@ -8,12 +8,12 @@ export type Chunk = components["schemas"]["ChatCompletionChunk"];
 type Delta = components["schemas"]["Delta"];
 type TokenLogprob = components["schemas"]["TokenLogprob"];
 
-/** What one event adds to one choice. */
+/** The part of a chunk that one event adds to one choice. */
 export type ChunkChoice = Chunk["choices"][number];
 
 /**
- * Turns an engine's events into the choices of the contract's chunks, and enforces their order: per choice one role, then
- * deltas, then one finish.
+ * Turns an engine's events into the choices of the contract's chunks, and enforces the order of events in each choice: one
+ * role, then deltas, then one finish.
  */
 export class ChunkMaker {
   readonly #choices: readonly ChoiceState[];
@@ -23,7 +23,7 @@ export class ChunkMaker {
     this.#choices = Array.from({ length: n }, (_, index) => new ChoiceState(index, hasLogprobs));
   }
 
-  /** @param chunks what the event adds is appended @throws {EngineError} `protocol` when the event breaks the order */
+  /** @param chunks receives the choices of the event @throws {EngineError} `protocol` when the event breaks the order */
   push(event: EngineEvent, chunks: ChunkChoice[]): void {
     const choice = this.#choices[event.choice];
     if (!choice) throw illegal(`answered for choice ${event.choice}`);
@@ -59,10 +59,10 @@ class ChoiceState {
   push(event: EngineEvent, chunks: ChunkChoice[]): void {
     if (this.#stage === "finished") throw illegal(`sent ${event.kind} after the finish`);
     if (this.#stage === "open" && event.kind === "role") throw illegal("sent the role twice");
-    // Engines send the role first. A choice that begins otherwise still begins with its role here.
+    // An engine should send the role first. If it does not, the role is added here.
     const isFirst = this.#stage === "new";
     this.#stage = "open";
-    // Before the role is sent: an illegal event is still an HTTP error then.
+    // Checked before the role is added, so an illegal first event still becomes an HTTP error.
     const part = event.kind === "role" ? undefined : this.#partOf(event);
     if (isFirst) chunks.push(this.#part({ role: "assistant", content: "" }));
     if (part) chunks.push(part);

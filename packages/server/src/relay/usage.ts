@@ -3,7 +3,7 @@ import type { components } from "../generated/contract.ts";
 
 export type Usage = components["schemas"]["Usage"];
 
-/** The usage of a whole answer, with its cost in US dollars. */
+/** Returns the contract's usage object, with the cost in US dollars. */
 export const toUsage = (usage: EngineUsage, costUsd: string): Usage => ({
   prompt_tokens: usage.prompt_tokens,
   completion_tokens: usage.completion_tokens,

@@ -21,7 +21,7 @@ export async function waitForReader(response: ServerResponse, { slowReaderMs, si
   if (response.destroyed) throw new HangUp();
   response.once("drain", resolve).once("close", onClose);
   signal.addEventListener("abort", onAbort);
-  // The socket's own time-out: it restarts whenever the reader takes a byte.
+  // This timeout of the socket restarts whenever the reader takes a byte.
   response.setTimeout(slowReaderMs);
   try {
     await promise;

@@ -4,7 +4,7 @@ import { waitForReader } from "./wait-for-reader.ts";
 import type { ReaderOptions } from "./wait-for-reader.ts";
 
 /**
- * Writes an answer that is not streamed, no faster than it is read, so that it is in memory once.
+ * Writes an answer that is not streamed, no faster than it is read, so it is in memory once.
  * @throws {HangUp} when the reader has disconnected or read nothing for too long; the signal's reason when it aborts
  */
 export async function writeAnswer(

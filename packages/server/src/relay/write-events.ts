@@ -8,7 +8,7 @@ import type { SinkTimings } from "./event-sink.ts";
 import type { AnswerBatch } from "./relay-answer.ts";
 
 export interface StreamTimings extends SinkTimings {
-  /** Milliseconds of silence before the first event, after which the status line is sent without it. */
+  /** Milliseconds to wait for the first event. Then the status line is sent without it. */
   readonly firstEventMs: number;
 }
 
@@ -16,16 +16,17 @@ export interface StreamOptions {
   readonly text: ChunkText;
   readonly timings: StreamTimings;
   readonly requestId: string;
-  /** Aborts when the caller hangs up or the request times out. */
+  /** Aborts when the client disconnects or the request times out. */
   readonly signal: AbortSignal;
   /** Called with a failure that can no longer become an HTTP error. */
   readonly onBroken: (error: unknown) => void;
 }
 
 /**
- * Writes a stream as the contract's state machine demands. A failure before the first event is thrown and becomes an HTTP
- * error. A later failure becomes the last event or, where that cannot be written, a connection reset.
- * @throws what the answer throws before the status line
+ * Writes an answer as an event stream, in the order that the contract's state machine demands. A failure before the status
+ * line is thrown, and becomes an HTTP error. A later failure becomes the last event, or closes the connection if the client
+ * has disconnected.
+ * @throws every error of the answer before the status line is sent
  */
 export async function writeEvents(
   response: ServerResponse,
@@ -52,11 +53,14 @@ export async function writeEvents(
   }
 }
 
-/** Only some codes can end a stream: a fault of the caller is reported before it begins. */
+/** Returns the error for the last event. Only some codes can end a stream; all others become an internal error. */
 const asStreamError = (error: unknown): ApiError =>
   error instanceof ApiError && catalog[error.code].in_stream ? error : internalError(error);
 
-/** Resolves to whether the promise settled within the time. @throws what the promise throws within it */
+/**
+ * Resolves to true if the promise resolved in time, to false if the time is over.
+ * @throws the promise's error, if it rejects in time
+ */
 async function settlesWithin(milliseconds: number, promise: Promise<unknown>): Promise<boolean> {
   const timeIsOver = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => timeIsOver.resolve(false), milliseconds);

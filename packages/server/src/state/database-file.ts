@@ -1,4 +1,4 @@
 import { join } from "node:path";
 
-/** Keys and ledger of a data folder. */
+/** Returns the path of the database of a data folder. It contains the keys and the ledger. */
 export const databaseFile = (dataDir: string): string => join(dataDir, "parley.db");

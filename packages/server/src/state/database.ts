@@ -4,7 +4,7 @@ import { databaseFile } from "./database-file.ts";
 import { migrate } from "./migrate.ts";
 import { StateError } from "./state-error.ts";
 
-/** Opens the database of keys and ledger, and makes it on first use. @throws {StateError} */
+/** Opens the database of keys and ledger, and creates it on first use. @throws {StateError} */
 export function openDatabase(dataDir: string): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
@@ -25,15 +25,15 @@ export function openDatabase(dataDir: string): DatabaseSync {
   }
 }
 
-/** A mistyped path is no empty ledger. @throws {StateError} */
+/** Checks that a folder has a database, so a mistyped path is not treated as an empty ledger. @throws {StateError} */
 export function assertDataFolder(dataDir: string): void {
   if (existsSync(databaseFile(dataDir))) return;
   throw new StateError(
-    `${dataDir} is no data folder: no server has started there, and no key was made. Name the right one with --data-dir or PARLEY_DATA_DIR.`,
+    `${dataDir} is not a data folder: no server has started there, and no key was made. Name the right one with --data-dir or PARLEY_DATA_DIR.`,
   );
 }
 
-/** SQLite names the kind of a failure in `message` and its meaning in `errstr`. */
+/** Returns the reason of a failure. SQLite reports its kind in `message` and its meaning in `errstr`. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return "errstr" in error ? `${error.message}: ${String(error.errstr)}` : error.message;

@@ -6,7 +6,11 @@ import { knownVersion } from "./migrate.ts";
 import { StateError } from "./state-error.ts";
 import { schemaVersion } from "./tables.ts";
 
-/** Looks at a data folder without changing it. @throws {StateError} when a server could not use it */
+/**
+ * Checks a data folder without changing it.
+ * @returns a description for the operator
+ * @throws {StateError} when a server could not use it
+ */
 export function describeDataFolder(dataDir: string): string {
   const file = databaseFile(dataDir);
   assertUsable(existsSync(file) ? file : nearestFolder(dataDir), dataDir);
@@ -22,13 +26,16 @@ function readVersion(file: string): number {
     return knownVersion(database, file);
   } catch (error) {
     if (error instanceof StateError) throw error;
-    throw new StateError(`${file} is no database of Parley (${String(error)}). Restore it, or name another folder.`, {
-      cause: error,
-    });
+    throw new StateError(
+      `${file} is not a database of Parley (${String(error)}). Restore it, or name another folder.`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
-/** What is there of a path: the folder in which the missing ones would be made. */
+/** Returns the path itself if it exists, otherwise its nearest existing parent folder. */
 function nearestFolder(path: string): string {
   const absolute = resolve(path);
   return existsSync(absolute) ? absolute : nearestFolder(dirname(absolute));
@@ -37,7 +44,7 @@ function nearestFolder(path: string): string {
 function assertUsable(path: string, dataDir: string): void {
   try {
     accessSync(path, constants.R_OK | constants.W_OK);
-    if (!path.endsWith(".db") && !statSync(path).isDirectory()) throw new Error(`${path} is no folder`);
+    if (!path.endsWith(".db") && !statSync(path).isDirectory()) throw new Error(`${path} is not a folder`);
   } catch (error) {
     throw new StateError(
       `The data folder ${dataDir} cannot be used: ${path} cannot be written. Make it writable, or name another one with PARLEY_DATA_DIR.`,

@@ -4,18 +4,24 @@ import { promisify } from "node:util";
 
 const datasync = promisify(fdatasync);
 
-/** A power cut may lose 50 ms of entries. Half of that is spent waiting, the other half is left to the disk. */
+/**
+ * Milliseconds between a commit and its sync. A power cut may lose at most 50 ms of entries, so the disk has 25 ms for the
+ * sync itself.
+ */
 const everyMs = 25;
 
 /**
- * Brings what was committed to the disk, in groups and beside the event loop. What SQLite has written to its log outlives
- * the process at once, and a power cut once the log was synced.
+ * Syncs SQLite's write-ahead log to the disk, outside of the event loop. One sync covers all commits since the last one. A
+ * commit survives a crash of the process at once, and a power cut after the sync.
  */
 export class DiskSync implements Disposable {
   readonly #log: string;
-  /** Of the log, which SQLite keeps for as long as the database is open. It stays open, so that a lack of descriptors stops no sync. */
+  /**
+   * The descriptor of the log. It stays open, so a sync does not fail for lack of descriptors. SQLite keeps the log file
+   * while the database is open.
+   */
   #descriptor: number | undefined;
-  /** While a sync is due or under way. */
+  /** Defined while a sync is due or running. */
   #timer: NodeJS.Timeout | undefined;
   #isNew = false;
   #failure: unknown;
@@ -24,13 +30,13 @@ export class DiskSync implements Disposable {
     this.#log = `${database.location()}-wal`;
   }
 
-  /** Something was committed. */
+  /** Schedules a sync of a new commit. */
   noteCommit(): void {
     this.#isNew = true;
     this.#timer ??= setTimeout(() => void this.#syncInTime(), everyMs).unref();
   }
 
-  /** @throws {Error} when the last sync has failed */
+  /** @throws {Error} when the last sync failed */
   assertSound(): void {
     if (this.#failure !== undefined)
       throw new Error("what was written did not reach the disk", { cause: this.#failure });
@@ -45,7 +51,7 @@ export class DiskSync implements Disposable {
   async #syncInTime(): Promise<void> {
     await this.#sync();
     this.#timer = undefined;
-    // A failed sync is tried again by `flush`, which is called until the ledger can be written.
+    // A failed sync is retried by `flush`, which is called until the ledger can be written.
     if (this.#isNew && this.#failure === undefined) this.noteCommit();
   }
 
@@ -64,7 +70,7 @@ export class DiskSync implements Disposable {
     return (this.#descriptor ??= openSync(this.#log, "r+"));
   }
 
-  /** To be called before the database is closed. */
+  /** Must be called before the database is closed. */
   [Symbol.dispose](): void {
     clearTimeout(this.#timer);
     if (this.#isNew && this.#failure === undefined) fdatasyncSync(this.#open());

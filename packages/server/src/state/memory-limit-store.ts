@@ -6,12 +6,15 @@ interface Buckets {
   readonly tokens: TokenBucket;
 }
 
-/** Limits in the memory of one server. They start full with it, and nothing of a call is left to wait for. */
+/**
+ * Keeps limits in the memory of one server. All buckets are full when it starts. Its methods are atomic because none of
+ * them awaits.
+ */
 export class MemoryLimitStore implements LimitStore {
   readonly #nowMs: () => number;
   readonly #overall: Buckets;
   readonly #keys = new Map<string, Buckets>();
-  /** Requests of each key that run or wait. */
+  /** Number of requests of each key that run or wait. */
   readonly #running = new Map<string, number>();
 
   constructor(overall: PerMinute, nowMs: () => number) {

@@ -7,9 +7,9 @@ import { schemaVersion, steps } from "./tables.ts";
 import { inTransaction } from "./transaction.ts";
 
 /**
- * Brings the tables up to the version that this Parley knows. What an earlier version has written is copied first, so
- * that there is a way back: `parley.db.v1` is the file as version 1 left it.
- * @throws {StateError} when the file is newer, or a server of an earlier version still writes it
+ * Migrates the tables to `schemaVersion`. The file of an earlier version is copied first, so an operator can go back:
+ * `parley.db.v1` is a copy of a file of version 1.
+ * @throws {StateError} when the file is newer, or a server of an earlier version still uses it
  */
 export function migrate(database: DatabaseSync, dataDir: string, nowMs: number): void {
   const file = databaseFile(dataDir);
@@ -20,13 +20,13 @@ export function migrate(database: DatabaseSync, dataDir: string, nowMs: number):
     copyTo(`${file}.v${found}`, database);
   }
   inTransaction(database, () => {
-    // Another process may have been faster.
+    // Reads the version again: another process may have migrated meanwhile.
     for (const step of steps.slice(versionOf(database))) step(database, nowMs);
     database.exec(`PRAGMA user_version = ${schemaVersion}`);
   });
 }
 
-/** @returns the version of the tables, 0 where there are none yet. @throws {StateError} for that of a newer Parley */
+/** @returns the version of the tables, 0 if there are none yet @throws {StateError} if a newer Parley wrote them */
 export function knownVersion(database: DatabaseSync, file: string): number {
   const found = versionOf(database);
   if (found <= schemaVersion) return found;
@@ -41,7 +41,7 @@ function versionOf(database: DatabaseSync): number {
   return version;
 }
 
-/** An earlier server would go on writing, and would leave out what its tables did not have. */
+/** Refuses to migrate while a server runs. A server of an earlier version would write rows without the new columns. */
 function assertNoServer(dataDir: string): void {
   const server = findServer(dataDir);
   if (!server) return;
@@ -51,11 +51,11 @@ function assertNoServer(dataDir: string): void {
   );
 }
 
-/** Complete, or not there: a copy under its final name can be trusted. */
+/** Copies the database. The copy gets its final name when it is complete, so a file with that name is never partial. */
 function copyTo(copy: string, database: DatabaseSync): void {
   const unfinished = `${copy}.part`;
   rmSync(unfinished, { force: true });
-  // SQLite fills an empty file, and this one is nobody else's to read.
+  // SQLite writes into an empty file that exists. This one is created so that only its owner can read it.
   writeFileSync(unfinished, "", { mode: 0o600 });
   database.prepare("VACUUM INTO ?").run(unfinished);
   renameSync(unfinished, copy);

@@ -6,18 +6,18 @@ import { readSecret } from "./tables.ts";
 import { SqliteKeyStore } from "./sqlite-key-store.ts";
 import { SqliteUsageLedger } from "./sqlite-usage-ledger.ts";
 
-/** How long a server may take to see that a command beside it has changed a key. */
+/** Maximum milliseconds until a server sees that a command in another process has changed a key. */
 const staleKeyMs = 10;
 
-/** What outlives a server. Several processes may have it open at the same time: a server and the commands beside it. */
+/** The persistent state of a server. Several processes may have it open at the same time: a server and commands. */
 export interface State extends Disposable {
   readonly keys: KeyStore;
   readonly ledger: UsageLedger;
-  /** 32 bytes that were drawn when the tables were made: the same at every start, and in a backup. */
+  /** 32 random bytes that were generated with the tables. They stay the same at every start, and in backups. */
   readonly cacheSecret: Uint8Array;
 }
 
-/** Opens the state in a data folder, and makes both on first use. @throws {StateError} */
+/** Opens the state in a data folder, and creates both on first use. @throws {StateError} */
 export function openState(dataDir: string): State {
   const database = openDatabase(dataDir);
   const sync = new DiskSync(database);
@@ -34,7 +34,7 @@ export function openState(dataDir: string): State {
   };
 }
 
-/** Opens the state that a server or a command has made before. @throws {StateError} where none has */
+/** Opens existing state. @throws {StateError} if there is none */
 export function openExistingState(dataDir: string): State {
   assertDataFolder(dataDir);
   return openState(dataDir);

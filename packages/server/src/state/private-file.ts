@@ -2,9 +2,9 @@ import { openSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
- * A new file that only its owner may read, from its first byte on.
+ * Creates a file that only its owner may read.
  * @returns its descriptor
- * @throws {Error} with a sentence for the operator: nothing is overwritten, and no folder is made
+ * @throws {Error} with a message for the operator, if the file exists or its folder does not
  */
 export function createPrivateFile(file: string): number {
   try {

@@ -10,14 +10,14 @@ import { StateError } from "./state-error.ts";
 export interface Restored {
   readonly keys: number;
   readonly entries: number;
-  /** The folder that keeps what was in the data folder before; undefined where there was nothing. */
+  /** The folder that received the replaced database; undefined if there was none. */
   readonly replaced: string | undefined;
 }
 
 /**
- * Puts a backup in the place of keys and ledger, and keeps what was there in a folder beside it. The backup is checked and
- * copied before anything is replaced, so a failure leaves the data folder as it was.
- * @throws {StateError} when a server runs, or the file is no sound backup of this Parley or an older one
+ * Replaces keys and ledger by a backup, and keeps the replaced database in a subfolder. The backup is checked and copied
+ * first, so a failure leaves the data folder as it was.
+ * @throws {StateError} when a server runs, or the file is not an undamaged backup of this Parley or an older one
  */
 export async function restore(dataDir: string, file: string, nowMs: number): Promise<Restored> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -63,7 +63,11 @@ function count(database: DatabaseSync, table: "keys" | "requests"): number {
   return Number(database.prepare(`SELECT count(*) AS rows FROM ${table}`).get()?.["rows"]);
 }
 
-/** Also the write-ahead log: SQLite would apply the old one to the new file. The old database stays in place until then. */
+/**
+ * Moves the write-ahead log away, because SQLite would apply it to the new file. The old database gets a second name, and
+ * stays in place until the new one replaces it.
+ * @returns the folder with the old files
+ */
 function setAside(dataDir: string, nowMs: number): string | undefined {
   const old = databaseFile(dataDir);
   if (!existsSync(old)) return undefined;
@@ -74,7 +78,7 @@ function setAside(dataDir: string, nowMs: number): string | undefined {
   return folder;
 }
 
-/** On the disk, not only on its way there. */
+/** Writes a file or folder through to the disk. */
 function sync(path: string): void {
   const descriptor = openSync(path, "r");
   fsyncSync(descriptor);

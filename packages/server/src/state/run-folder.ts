@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 
 /**
- * A folder for sockets, whose paths have to be short. It is noted in the data folder, so that the next server removes what a
- * dead one has left.
+ * A temporary folder for sockets, whose paths must be short. The data folder contains its path, so the next server can
+ * remove the run folder of a dead one.
  */
 export class RunFolder implements Disposable {
   readonly path: string;
@@ -15,7 +15,7 @@ export class RunFolder implements Disposable {
     this.#note = note;
   }
 
-  /** To be called by the server that holds the lock of the data folder. */
+  /** Creates the folder. Only the server that holds the lock of the data folder may call it. */
   static make(dataDir: string): RunFolder {
     const note = join(dataDir, "run-folder");
     removeLeft(note);
@@ -30,7 +30,7 @@ export class RunFolder implements Disposable {
   }
 }
 
-/** Removes the folder that the note names, if its name is that of a run folder and it belongs to our user. */
+/** Removes the folder that the note names, if it has the name of a run folder and belongs to the user of this process. */
 function removeLeft(note: string): void {
   const path = existsSync(note) ? readFileSync(note, "utf8").trim() : "";
   const left = lstatSync(path, { throwIfNoEntry: false });

@@ -4,8 +4,9 @@ import { DatabaseSync } from "node:sqlite";
 import { StateError } from "./state-error.ts";
 
 /**
- * Shows that a server is alive on a data folder: an exclusive transaction on a database of its own. The operating system
- * drops it with the process, however that ended, so that the rows of a dead server can be told from those of a live one.
+ * The lock of a server on its data folder: an exclusive transaction on a separate database file. The operating system
+ * releases it when the process ends for any reason. So open entries in the ledger belong to a dead server if nobody holds
+ * the lock.
  */
 export class ServerLock implements Disposable {
   readonly #database: DatabaseSync;
@@ -16,7 +17,7 @@ export class ServerLock implements Disposable {
     this.#pidFile = pidFile;
   }
 
-  /** @throws {StateError} when another server holds it */
+  /** @throws {StateError} when another server holds the lock */
   static acquire(dataDir: string): ServerLock {
     const database = tryLock(dataDir, probeMs);
     if (!database) {
@@ -36,7 +37,7 @@ export class ServerLock implements Disposable {
   }
 }
 
-/** The server that is alive on a data folder: its process id, where it is known. Undefined: there is none. */
+/** Returns the running server of a data folder, with its process id if that is known; undefined if none runs. */
 export function findServer(dataDir: string): { readonly pid: number | undefined } | undefined {
   if (!existsSync(lockFile(dataDir))) return undefined;
   const database = tryLock(dataDir, 0);
@@ -44,7 +45,7 @@ export function findServer(dataDir: string): { readonly pid: number | undefined 
   return database ? undefined : { pid: readPid(dataDir) };
 }
 
-/** Long enough for another process that only looks whether there is a server. */
+/** Milliseconds to wait for the lock: `findServer` in another process may hold it for a moment. */
 const probeMs = 500;
 
 const lockFile = (dataDir: string): string => join(dataDir, "server.lock");
@@ -60,7 +61,10 @@ function tryLock(dataDir: string, waitMs: number): DatabaseSync | undefined {
   }
 }
 
-/** Never 0 or less: a signal to such a number would reach whole groups of processes. */
+/**
+ * Reads the process id of the server. Never returns 0 or less, because a signal to such a number would reach a group of
+ * processes.
+ */
 function readPid(dataDir: string): number | undefined {
   const file = join(dataDir, "server.pid");
   const text = existsSync(file) ? readFileSync(file, "utf8").trim() : "";

@@ -31,37 +31,40 @@ const columnOf: Readonly<Record<keyof KeyRules, string>> = {
   budgetUsd: "budget_usd",
   monthlyBudgetUsd: "monthly_budget_usd",
 };
-const rules = Object.keys(columnOf) as readonly (keyof KeyRules)[]; // the keys of a constant object
+const rules = Object.keys(columnOf) as readonly (keyof KeyRules)[]; // columnOf has exactly these keys
 
-/** Bounds the memory of the cache, whose entries are small. */
+/** Maximum number of cached keys. It bounds the memory of the cache. */
 export const maxCached = 10_000;
 
 /**
- * Keys in SQLite. A change is on the disk before its call returns. A key that was found is cached until this or another
- * connection writes. What another one has written is seen after `mostStaleMs` at the latest.
+ * Keys in SQLite. A change is on the disk before its call returns. A found key is cached until this or another connection
+ * writes. Writes of other connections are seen after `maxStaleMs` at the latest.
  */
 export class SqliteKeyStore implements KeyStore {
   readonly #database: DatabaseSync;
   readonly #dataVersion: StatementSync;
   readonly #findRow: StatementSync;
   readonly #cache = new Map<string, StoredKey | undefined>();
-  readonly #mostStaleMs: number;
+  readonly #maxStaleMs: number;
   #seenVersion: unknown;
   #lookedMs = Number.NEGATIVE_INFINITY;
 
-  /** @param mostStaleMs looking for changes of other connections takes longer than everything else that finds a key */
-  constructor(database: DatabaseSync, mostStaleMs = 0) {
+  /**
+   * @param maxStaleMs minimum milliseconds between two checks for writes of other connections; the check is the slowest
+   * part of `find`
+   */
+  constructor(database: DatabaseSync, maxStaleMs = 0) {
     this.#database = database;
-    this.#mostStaleMs = mostStaleMs;
+    this.#maxStaleMs = maxStaleMs;
     this.#dataVersion = database.prepare("PRAGMA data_version");
     this.#findRow = database.prepare("SELECT * FROM keys WHERE id = ?");
   }
 
   async find(id: string): Promise<StoredKey | undefined> {
     const nowMs = performance.now();
-    if (nowMs - this.#lookedMs >= this.#mostStaleMs) {
+    if (nowMs - this.#lookedMs >= this.#maxStaleMs) {
       this.#lookedMs = nowMs;
-      // Moves when another connection has written; our own changes clear the cache themselves.
+      // Changes when another connection has written. Changes of this connection clear the cache themselves.
       const version = this.#dataVersion.get()?.["data_version"];
       if (version !== this.#seenVersion) this.#cache.clear();
       this.#seenVersion = version;
@@ -125,7 +128,7 @@ export class SqliteKeyStore implements KeyStore {
     return new Map(rows.map(({ id, name }) => [String(id), String(name)]));
   }
 
-  /** @returns whether a row was written */
+  /** Runs a statement durably. @returns whether a row was written */
   #change(statement: string, ...values: (string | number | null)[]): boolean {
     return durably(this.#database, () => this.#run(statement, ...values));
   }
@@ -137,7 +140,7 @@ export class SqliteKeyStore implements KeyStore {
   }
 }
 
-/** Lists are kept as JSON; a rule that is absent is NULL. */
+/** Returns the column value of a rule. Lists are stored as JSON, and absent rules as NULL. */
 const toColumn = (value: string | number | readonly string[] | undefined): string | number | null =>
   typeof value === "object" ? JSON.stringify(value) : (value ?? null);
 

@@ -29,9 +29,9 @@ interface EntryRow extends EngineUsage {
 }
 
 /**
- * The ledger in SQLite, one row per entry. What each key has spent, ever and by month, is kept beside the rows and changed
- * in the same transaction, and added up here, since SQLite has no decimals. What is written reaches the disk a moment
- * later. When that fails, the ledger refuses new entries until it succeeds.
+ * The ledger in SQLite, one row per entry. Separate tables have the spending of each key, in total and by month. They
+ * change in the same transaction as the entries. The sums are computed here, because SQLite has no decimals. Commits are
+ * synced to the disk within 50 ms. When a sync fails, the ledger refuses new entries until one succeeds.
  */
 export class SqliteUsageLedger implements UsageLedger, Disposable {
   readonly #database: DatabaseSync;
@@ -42,7 +42,7 @@ export class SqliteUsageLedger implements UsageLedger, Disposable {
   readonly #close: StatementSync;
   readonly #ever: SpendingStatements;
   readonly #monthly: SpendingStatements;
-  /** Of the entries that the transaction under way has closed. */
+  /** The costs of the entries that the running transaction has closed. */
   #costs: Cost[] = [];
 
   constructor(database: DatabaseSync, sync: DiskSync) {
@@ -102,7 +102,7 @@ export class SqliteUsageLedger implements UsageLedger, Disposable {
     });
   }
 
-  /** A key that has closed several entries in one transaction is written once. */
+  /** Adds the costs of a transaction to the spending tables, with one write per key and month. */
   #addUpCosts(): void {
     for (const [keyId, ofKey = []] of Object.entries(Object.groupBy(this.#costs, ({ keyId }) => keyId))) {
       addTo(this.#ever, [keyId], ofKey);
@@ -111,7 +111,7 @@ export class SqliteUsageLedger implements UsageLedger, Disposable {
     }
   }
 
-  /** A data folder has one server at a time, so whatever is open when one starts was left by a dead one. */
+  /** A data folder has one server at a time, so every entry that is open when it starts belongs to a dead server. */
   async abandoned(): Promise<LedgerEntry[]> {
     return this.#select("WHERE ended_ms IS NULL").map(toEntry);
   }
@@ -136,7 +136,7 @@ export class SqliteUsageLedger implements UsageLedger, Disposable {
     for (const row of rows) yield toEntry(row as unknown as EntryRow); // the columns of the table
   }
 
-  /** In small steps, between which a server can write. */
+  /** Deletes in small steps, so a server can write in between. */
   async prune(endedBeforeMs: number): Promise<number> {
     const { condition, values } = toCondition({ endedBeforeMs });
     const step = this.#database.prepare(
@@ -156,7 +156,7 @@ export class SqliteUsageLedger implements UsageLedger, Disposable {
     await this.#sync.flush();
   }
 
-  /** Writes what waits. To be called before the database is closed. */
+  /** Writes the waiting changes. Must be called before the database is closed. */
   [Symbol.dispose](): void {
     this.#group[Symbol.dispose]();
   }
@@ -167,14 +167,14 @@ export class SqliteUsageLedger implements UsageLedger, Disposable {
   }
 }
 
-/** What an entry has cost. */
+/** The cost of a closed entry. */
 interface Cost {
   readonly keyId: string;
   readonly month: string;
   readonly costUsd: string;
 }
 
-/** Of a table with what was spent: by key, or by key and month. */
+/** The statements of a spending table: by key, or by key and month. */
 interface SpendingStatements {
   readonly read: StatementSync;
   readonly write: StatementSync;
@@ -195,7 +195,8 @@ function toCondition(selection: EntrySelection): { readonly condition: string; r
     ["started_ms >= ?", sinceMs],
     ["started_ms < ?", untilMs],
     ["ended_ms < ?", endedBeforeMs],
-    // The same, for the index: nothing starts after its end.
+    // Implied by the condition before it, since no entry starts after its end. It lets SQLite use the index on
+    // `started_ms`.
     ["started_ms < ?", endedBeforeMs],
     ["key_id = ?", keyId],
     ["model = ?", model],

@@ -1,2 +1,4 @@
-/** The data folder cannot be used; the message says why and what to do. */
-export class StateError extends Error {}
+/** The data folder cannot be used. The message says why, and what to do. */
+export class StateError extends Error {
+  override readonly name = "StateError";
+}

@@ -5,8 +5,8 @@ import { StateError } from "./state-error.ts";
 import { monthOf, startOfMonth } from "../metering/month.ts";
 
 /**
- * How the tables came about: each step takes them from one version to the next, the first one from an empty file. A step
- * that was released is never changed: a new one is added.
+ * The migrations. Each step changes the tables from one version to the next, starting with an empty file. A released step
+ * is never changed; changes are new steps.
  */
 export const steps: readonly ((database: DatabaseSync, nowMs: number) => void)[] = [
   makeTables,
@@ -15,7 +15,7 @@ export const steps: readonly ((database: DatabaseSync, nowMs: number) => void)[]
   addSecrets,
 ];
 
-/** The version of the tables; a file with a higher number was written by a newer Parley. */
+/** The current version of the tables. A file with a higher version was written by a newer Parley. */
 export const schemaVersion = steps.length;
 
 function makeTables(database: DatabaseSync): void {
@@ -58,7 +58,7 @@ function makeTables(database: DatabaseSync): void {
   `);
 }
 
-/** Monthly budgets, secrets that overlap in a rotation, and the names of keys that were deleted. */
+/** Adds monthly budgets, former secrets that stay valid after a rotation, and the names of deleted keys. */
 function addMonthsAndOverlap(database: DatabaseSync, nowMs: number): void {
   database.exec(`
     ALTER TABLE keys ADD COLUMN monthly_budget_usd TEXT;
@@ -79,7 +79,10 @@ function addMonthsAndOverlap(database: DatabaseSync, nowMs: number): void {
   addUpThisMonth(database, nowMs);
 }
 
-/** Earlier months bound nobody any more. No request takes longer than a day, so the index of their starts helps. */
+/**
+ * Sums the spending of the current month. Earlier months no longer limit anyone. No request takes longer than a day, so the
+ * index on `started_ms` can be used.
+ */
 function addUpThisMonth(database: DatabaseSync, nowMs: number): void {
   const fromMs = startOfMonth(nowMs);
   const rows = database
@@ -96,20 +99,20 @@ function addUpThisMonth(database: DatabaseSync, nowMs: number): void {
 
 const dayMs = 86_400_000;
 
-/** Secrets of this installation. They are drawn here, so each exists exactly once and travels with every backup. */
+/** Adds the secrets of this installation. They are generated here, so each exists once and is part of every backup. */
 function addSecrets(database: DatabaseSync): void {
   database.exec("CREATE TABLE secrets (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT");
   database.prepare("INSERT INTO secrets (name, value) VALUES ('prompt-cache', ?)").run(randomBytes(32));
 }
 
-/** @throws {StateError} where the table lacks it: somebody has edited the file */
+/** @throws {StateError} if the table lacks it, which happens only if someone has edited the file */
 export function readSecret(database: DatabaseSync, name: "prompt-cache"): Uint8Array {
   const value = database.prepare("SELECT value FROM secrets WHERE name = ?").get(name)?.["value"];
   if (value instanceof Uint8Array) return value;
   throw new StateError(`The database lacks the secret ${name}. Restore a backup.`);
 }
 
-/** How large a share of a busy model each key has. */
+/** Adds the weight of a key: its share of a busy model. */
 function addWeights(database: DatabaseSync): void {
   database.exec("ALTER TABLE keys ADD COLUMN weight INTEGER");
 }

@@ -13,7 +13,7 @@ describe("a bucket of sixty a minute", () => {
     expect(bucket.resetMs(0)).toBe(60_000);
   });
 
-  test("never holds more than its limit, and can never give more", () => {
+  test("never holds more than its limit, so more can never be taken", () => {
     const bucket = new TokenBucket(60, 0);
     expect(bucket.remaining(3_600_000)).toBe(60);
     bucket.take(-5, 0);
@@ -21,21 +21,21 @@ describe("a bucket of sixty a minute", () => {
     expect(bucket.waitMs(61, 0)).toBe(Number.POSITIVE_INFINITY);
   });
 
-  test("pays a debt before it gives again", () => {
+  test("refills by a debt before anything can be taken", () => {
     const bucket = new TokenBucket(60, 0);
     bucket.take(90, 0);
     expect(bucket.remaining(0)).toBe(-30);
     expect(bucket.waitMs(1, 0)).toBe(31_000);
   });
 
-  test("does not mind a clock that goes back", () => {
+  test("ignores a clock that goes back", () => {
     const bucket = new TokenBucket(60, 10_000);
     bucket.take(60, 10_000);
     expect(bucket.remaining(0)).toBe(0);
   });
 });
 
-test("whoever waits as long as it is told is served, and not a tenth of a second earlier", () => {
+test("a caller that waits for the given time is served, and not a tenth of a second earlier", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 10_000_000 }),

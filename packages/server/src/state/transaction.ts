@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 
-/** What is changed so is on the disk when the call returns. To be called outside of a transaction. */
+/** Runs a change that is on the disk when the call returns. Must be called outside of a transaction. */
 export function durably<T>(database: DatabaseSync, change: () => T): T {
   database.exec("PRAGMA synchronous = FULL");
   try {
@@ -10,7 +10,7 @@ export function durably<T>(database: DatabaseSync, change: () => T): T {
   }
 }
 
-/** The statements of a database that transactions need, parsed once. */
+/** The prepared statements for transactions of each database. */
 const statements = new WeakMap<DatabaseSync, { readonly begin: StatementSync; readonly commit: StatementSync }>();
 
 function statementsOf(database: DatabaseSync): { readonly begin: StatementSync; readonly commit: StatementSync } {
@@ -21,7 +21,7 @@ function statementsOf(database: DatabaseSync): { readonly begin: StatementSync; 
   return prepared;
 }
 
-/** All or nothing. */
+/** Runs a change in a transaction. If it throws, everything is rolled back. */
 export function inTransaction<T>(database: DatabaseSync, change: () => T): T {
   const { begin, commit } = statementsOf(database);
   begin.run();
@@ -30,7 +30,7 @@ export function inTransaction<T>(database: DatabaseSync, change: () => T): T {
     commit.run();
     return result;
   } catch (error) {
-    // A full disk may have ended the transaction already.
+    // SQLite may have ended the transaction already, for instance because the disk is full.
     if (database.isTransaction) database.exec("ROLLBACK");
     throw error;
   }

@@ -21,7 +21,7 @@ const written = (): unknown[] =>
     .all()
     .map(({ number }) => number);
 
-test("what one turn writes is one commit", async () => {
+test("the changes of one round of the event loop are one commit", async () => {
   await Promise.all([group.add(insert(1)), group.add(insert(2)), group.add(insert(3))]);
   expect(written()).toEqual([1, 2, 3]);
   expect(commits).toBe(1);
@@ -29,13 +29,13 @@ test("what one turn writes is one commit", async () => {
   expect(commits).toBe(2);
 });
 
-test("a change that fails takes none of the others with it", async () => {
+test("a change that fails does not affect the others", async () => {
   const results = await Promise.allSettled([group.add(insert(1)), group.add(insert(1)), group.add(insert(2))]);
   expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
   expect(written()).toEqual([1, 2]);
 });
 
-test("what the changes of a transaction have in common is its last change, and begins anew when it is rolled back", async () => {
+test("the hook `finish` runs as the last change of a transaction, and its state is reset after a rollback", async () => {
   let sum = 0;
   const count = (number: number) => (): void => {
     sum += number;
@@ -49,7 +49,7 @@ test("what the changes of a transaction have in common is its last change, and b
   expect(written()).toEqual([1, 2, 10, 40, 1003, 1010, 1040]);
 });
 
-test("while several changes come together, those of a few turns are one commit, and a single one never waits", async () => {
+test("under load, the changes of several rounds are one commit, and a single change never waits", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
   onTestFinished(() => void vi.useRealTimers());
   await group.add(insert(1));
@@ -73,7 +73,7 @@ test("every change fails when nothing can be written", async () => {
   expect(commits).toBe(0);
 });
 
-test("the end commits what waits", async () => {
+test("disposal commits the waiting changes", async () => {
   const promise = group.add(insert(1));
   group[Symbol.dispose]();
   expect(written()).toEqual([1]);

@@ -7,26 +7,26 @@ interface Write {
   readonly onFailed: (error: unknown) => void;
 }
 
-/** What belongs to a transaction beside the changes in it. */
+/** Callbacks for each transaction. */
 export interface GroupHooks {
-  /** Its last change: what the others have in common. */
+  /** Runs inside the transaction, after all changes. */
   readonly finish?: () => void;
-  /** After it, also where it was rolled back. */
+  /** Runs after the transaction, even if it was rolled back. */
   readonly onEnd?: (isCommitted: boolean) => void;
 }
 
-/** Under load, a transaction holds the changes of so many milliseconds. */
+/** Under load, a transaction contains the changes of this number of milliseconds. */
 const groupMs = 2;
 
 /**
- * Commits what one turn of the event loop writes in one transaction: a commit costs more than most changes. Under load, one
- * transaction holds the changes of several turns.
+ * Groups the changes of one round of the event loop into one transaction, because a commit takes longer than most changes.
+ * Under load, a transaction contains the changes of several rounds.
  */
 export class WriteGroup implements Disposable {
   readonly #database: DatabaseSync;
   readonly #hooks: GroupHooks;
   #waiting: Write[] = [];
-  /** Cancels the commit that is due. */
+  /** Cancels the scheduled commit. */
   #cancel: (() => void) | undefined;
   #committedMs = -Infinity;
   #isBusy = false;
@@ -36,7 +36,7 @@ export class WriteGroup implements Disposable {
     this.#hooks = hooks;
   }
 
-  /** Resolves when the change is committed. Rejects when it fails by itself, whatever becomes of the others. */
+  /** Resolves when the change is committed. Rejects when this change fails, even if the others succeed. */
   add(change: () => void): Promise<void> {
     const { promise, resolve: onWritten, reject: onFailed } = Promise.withResolvers<void>();
     this.#waiting.push({ change, onWritten, onFailed });
@@ -90,7 +90,7 @@ export class WriteGroup implements Disposable {
     for (const { onWritten } of writes) onWritten();
   }
 
-  /** Commits what waits. To be called before the database is closed. */
+  /** Commits the waiting changes. Must be called before the database is closed. */
   [Symbol.dispose](): void {
     if (!this.#cancel) return;
     this.#cancel();
