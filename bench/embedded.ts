@@ -11,9 +11,9 @@ import type { ChildEngine, EngineRequest } from "@parley/inference";
 import { wholeNumber } from "./flag-values.ts";
 
 /**
- * Measures the embedded engine on the demonstration models: memory at rest, how fast a prompt is read, and how long a small
- * chat takes alone, beside the long prompt of another key, and beside three long prompts with a seed. Times are wall times of
- * this machine; `median (least to most)` of so many rounds.
+ * Measures the embedded engine on the demonstration models: memory at rest, the speed of reading a prompt, and the time of a small
+ * chat alone, next to a long prompt of another key, and next to three long prompts with a seed. Times are wall times on
+ * this machine, printed as `median (least to most)` over all rounds.
  */
 const {
   rounds,
@@ -58,7 +58,7 @@ function requestOf({ key, words, seed, maxTokens }: Asked): EngineRequest {
   return { ...request, grammars: compileGrammars(request, new RequestSchemas(compileWanted)) };
 }
 
-/** Milliseconds until the whole answer is there. */
+/** Milliseconds until the answer is complete. */
 async function time(engine: ChildEngine, asked: Asked, signal = AbortSignal.timeout(300_000)): Promise<number> {
   const begun = performance.now();
   for await (const event of engine.stream(requestOf(asked), signal)) void event;
@@ -73,7 +73,7 @@ async function repeat(measure: (round: number) => Promise<number>): Promise<numb
 
 const small = (engine: ChildEngine): Promise<number> => time(engine, { key: "neighbour", words: 0, maxTokens: 24 });
 
-/** The small chat while others read long prompts, which are given up afterwards. */
+/** Measures the small chat while long prompts are being read; those are aborted afterwards. */
 async function beside(engine: ChildEngine, seeds: readonly (string | undefined)[]): Promise<number[]> {
   const end = new AbortController();
   const others = seeds.map((seed) =>
@@ -112,7 +112,7 @@ function start(name: string, runFolder: string): ChildEngine {
     report: () => undefined,
     sampling: neutralSampling,
     weightsId: "bench",
-    // As `start` runs the demonstration models.
+    // The settings with which `start` runs the demonstration models.
     model: {
       file: modelFile(name),
       sha256: undefined,
@@ -131,7 +131,7 @@ try {
   // A ready engine has a process.
   for (const { name, engine } of engines) console.log(`${name}: at rest ${memoryOf(engine.pid as number)}`);
   for (const { name, engine } of engines) {
-    // Each reading uses a new key, because a key that comes again reuses its cache.
+    // Each reading uses a new key, because a known key reuses its prompt cache.
     const reads = await repeat((round) => time(engine, { key: `reader ${round}`, words: promptTokens, maxTokens: 1 }));
     const speeds = reads.map((ms) => (promptTokens / ms) * 1000);
     console.log(`${name}: prompt of ${promptTokens} tokens ${show(speeds, "tokens/s")}`);

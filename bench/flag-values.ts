@@ -7,7 +7,7 @@ export function wholeNumber(text: string): number {
   return value;
 }
 
-/** Reads names that are separated by commas, in the order of those that are known. @throws {InvalidArgumentError} for any other name */
+/** Reads comma-separated names and returns them in the order of the known names. @throws {InvalidArgumentError} for an unknown name */
 export const listOf =
   <T extends string>(known: readonly T[]) =>
   (text: string): T[] => {

@@ -11,9 +11,9 @@ import { loadPino, openEventParser, openLedger, openTemplate, openTokenizer } fr
 import type { Message } from "./libraries.ts";
 
 /**
- * Measures the libraries alone at the work that the contract asks for a plain answer of 160 tokens, without any code of
- * Parley: the floor of `bench`'s row `plain`, on top of the copying of bytes, which is the row of bare Node. Each step runs in a
- * warm loop of its own, which is its best case. Prints processor time in µs: the median of all rounds, with the least and the most.
+ * Measures only the libraries, without any code of Parley, on the work that the contract requires for a plain answer of 160
+ * tokens. The sum is the floor of `bench`'s row `plain`, on top of the copying of bytes that the row of bare Node measures. Each
+ * step runs in a warm loop of its own, which is its best case. Prints processor time in µs: median, least and most of all rounds.
  */
 const { rounds } = new Command("bench:floor")
   .description(
@@ -46,7 +46,7 @@ function makeTokenizer(): () => unknown {
   return () => countTokens(prompt);
 }
 
-/** The engine's events in reads of 16 KB, and the answer that they make. */
+/** Parses the engine's events in reads of 16 KB and builds the answer from them. */
 function makeEvents(): () => unknown {
   const head = { id: "chatcmpl-0123456789abcdef", object: "chat.completion.chunk", created: 1_764_000_000, model: "m" };
   const usage = { prompt_tokens: 60, total_tokens: 99, completion_tokens: 39 };
@@ -64,7 +64,7 @@ function makeEvents(): () => unknown {
   };
 }
 
-/** An entry that is opened and closed, and what its key has spent, 16 entries in a transaction. */
+/** Opens and closes a ledger entry and adds up the key's spending, 16 entries in a transaction. */
 function makeLedger(): () => unknown {
   const ledger = openLedger(folder);
   let entries = 0;
@@ -85,7 +85,7 @@ function makeLog(): () => unknown {
   return () => log.info(line, "request");
 }
 
-/** The only step that grows with the answer. */
+/** The only step whose time grows with the answer. */
 const events = "160 events, parsed, and the answer";
 const steps: Readonly<Record<string, () => unknown>> = {
   "the body, parsed": () => JSON.parse(body) as unknown,

@@ -6,13 +6,13 @@ import type { IncomingHttpHeaders } from "node:http";
 
 /** Loads the libraries that Parley uses, without any code of Parley. */
 
-/** What the benchmarks use of pino. */
+/** The part of pino that the benchmarks use. */
 interface Pino {
   (options: object, file: unknown): { info(fields: object, text: string): void };
   destination(options: object): unknown;
 }
 
-/** What the benchmarks use of prom-client. */
+/** The part of prom-client that the benchmarks use. */
 interface PromClient {
   readonly Counter: new (options: object) => { inc(labels: object, by?: number): void };
   readonly Histogram: new (options: object) => { observe(labels: object, value: number): void };
@@ -27,7 +27,7 @@ export interface AnswerHandler {
   onResponseError(controller: unknown, error: Error): void;
 }
 
-/** What the benchmarks use of undici. */
+/** The part of undici that the benchmarks use. */
 interface Undici {
   readonly Agent: new (options: object) => {
     dispatch(request: object, handler: AnswerHandler): boolean;
@@ -81,7 +81,7 @@ export function openTokenizer(folder: string): (text: string) => number {
   return (text) => tokenizer.encode(text, { add_special_tokens: false }).ids.length;
 }
 
-/** The entries of requests, and what each key has used, in SQLite. */
+/** Ledger in SQLite: an entry per request, and the usage of each key. */
 export interface LibraryLedger {
   begin(): void;
   commit(): void;
@@ -89,7 +89,7 @@ export interface LibraryLedger {
   close(id: string, key: string, endedMs: number, used: { readonly prompt: number; readonly completion: number }): void;
 }
 
-/** @param folder where its files are made */
+/** @param folder for its files */
 export function openLedger(folder: string): LibraryLedger {
   const database = new DatabaseSync(join(folder, "ledger.sqlite"));
   database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");

@@ -10,7 +10,7 @@ export interface Bounds {
   readonly cases: number;
   readonly seed: number;
   /** The number of unique failures after which it stops. */
-  readonly mostFailures?: number;
+  readonly maxFailures?: number;
 }
 
 const flagsOf: Readonly<Record<Source, readonly string[]>> = {
@@ -21,7 +21,7 @@ const flagsOf: Readonly<Record<Source, readonly string[]>> = {
 
 /** The arguments of Schemathesis. It finds the server by `PARLEY_URL`, see `schemathesis.toml`. */
 export const argumentsOf = (
-  { source, cases, seed, mostFailures = 20 }: Bounds,
+  { source, cases, seed, maxFailures = 20 }: Bounds,
   paths: { readonly config: string; readonly contract: string },
 ): string[] => [
   "--config-file",
@@ -33,7 +33,7 @@ export const argumentsOf = (
   "--max-examples",
   String(cases),
   "--max-failures",
-  String(mostFailures),
+  String(maxFailures),
   "--seed",
   String(seed),
 ];

@@ -9,13 +9,13 @@ const isCode = (path: string): boolean =>
   /\.(ts|mjs)$/.test(path) && !path.endsWith(".test.ts") && !path.includes("/generated/");
 const sourcesIn = (folder: string): string[] => files.filter((path) => path.startsWith(folder) && isCode(path));
 
-/** What a file takes from elsewhere in the tree: packages by their exports, folders by their files. */
+/** Finds the imports of a file from elsewhere in the tree: packages by their exports, folders by their files. */
 const ownTargets = (path: string): string[] =>
   importsOf(path).filter((target) =>
     /^(@parley|packages|openapi|demo-models|docs|bench|fuzz|ci|deploy|repo)\//.test(target),
   );
 
-/** The table of ARCHITECTURE.md. What a folder may import beside its own files. */
+/** The table of ARCHITECTURE.md: the imports that a folder may have besides its own files. */
 const arrows: readonly (readonly [folder: string, allowed: readonly RegExp[]])[] = [
   ["openapi/", []],
   ["packages/inference/src/", []],
@@ -75,7 +75,7 @@ const layered = [
   "repo/",
 ];
 
-/** Cycles that are being broken: whoever breaks one deletes its line. */
+/** Cycles that are still to be broken. Delete the line of a cycle that is gone. */
 const knownCycles: Readonly<Record<string, readonly (readonly string[])[]>> = {};
 
 test.each(layered)("the entries of %s import each other in one direction only", (root) => {
@@ -102,7 +102,7 @@ test.each(words)("%s is a word of its own place only", (_word, library, homes) =
   expect(strays).toEqual([]);
 });
 
-/** Where the operator's choice of an engine is read, explained and carried out. */
+/** Files that read, explain or carry out the operator's choice of an engine. */
 const choosesEngines = /^packages\/server\/src\/(config|cli)\/|\/engines\/(start-engine|start-vllm|demo-folder)\.ts$/;
 
 test("the server has no word of an engine's own dialect", () => {

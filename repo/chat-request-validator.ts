@@ -2,13 +2,13 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import standalone from "ajv/dist/standalone/index.js";
 import type { Document, Json, JsonObject } from "../openapi/checks/document.ts";
 
-/** What says nothing about whether a value is valid, or is held by a rule of the server's own: the format of a seed is. */
+/** Recognises keywords that do not decide validity, or that the server checks itself, such as the format of a seed. */
 const isAnnotation = (keyword: string): boolean =>
   ["description", "examples", "format"].includes(keyword) || keyword.startsWith("x-");
 
 /**
- * The code of a function that says whether a value satisfies the schema of a chat request. It needs nothing compiled at the
- * start. Bounds that are each model's own are left out: the server knows them.
+ * Generates the code of a function that checks a value against the schema of a chat request. The server compiles no schema at
+ * its start. Bounds that differ by model are left out, because the server checks them.
  */
 export function chatRequestValidator(document: Document, source: string): string {
   const ajv = new Ajv2020({
@@ -27,7 +27,7 @@ export function chatRequestValidator(document: Document, source: string): string
 ${asModule(standalone.default(ajv, validate))}`;
 }
 
-/** Ajv writes `require` also into modules. Its only use is for a small file without imports, which counts characters. */
+/** Replaces `require`, which Ajv writes even into modules. Its only use is a small file without imports that counts characters. */
 function asModule(code: string): string {
   const [head, name] = /^"use strict";\nexport const validate = (\w+);\nexport default \1;\n/.exec(code) ?? [];
   if (head === undefined) throw new Error("Ajv's standalone code begins in another way than expected");
@@ -39,7 +39,7 @@ ${code.slice(head.length)}
 `;
 }
 
-/** What of a schema decides about a value. */
+/** Keeps only the keywords of a schema that decide validity. */
 function judging(schema: JsonObject): JsonObject {
   const kept = Object.entries(schema).filter(
     ([keyword]) => !isAnnotation(keyword) && !(keyword === "maximum" && schema["x-model-limit"] !== undefined),
@@ -47,11 +47,11 @@ function judging(schema: JsonObject): JsonObject {
   return Object.fromEntries(kept.flatMap(([keyword, value]) => Object.entries(judgingPart(keyword, value))));
 }
 
-/** Mostly the keyword itself. */
+/** Returns a keyword with its value, simplified for Ajv where necessary. */
 function judgingPart(keyword: string, value: Json): JsonObject {
   if (keyword === "oneOf" && Array.isArray(value)) return { oneOf: value.filter(isObject).map(judging) };
   if (!isObject(value)) return { [keyword]: value };
-  // Ajv reads no mapping: the values of the tag select the branch.
+  // Ajv does not support `mapping`. It selects the branch by the values of the tag.
   if (keyword === "discriminator") return { discriminator: { propertyName: value["propertyName"] ?? null } };
   if (keyword !== "properties") return { [keyword]: judging(value) };
   const fields = Object.entries(value).map(([name, field]) => [name, isObject(field) ? judging(field) : field]);

@@ -1,11 +1,11 @@
 import { importsOf } from "./imports.ts";
 
-/** Which entries of a folder, its own files and folders, import which others. */
+/** The imports between the entries (files and folders) of a folder. */
 type Graph = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**
- * The import cycles between the entries of `root`, each as the sorted names of all entries that reach one another. An
- * import of a type counts: it is something that a reader has to know.
+ * Finds the import cycles between the entries of `root`, each as the sorted names of all entries that reach one another.
+ * Imports of types count, because a reader has to follow them as well.
  * @param root a folder that ends in a slash
  * @param sources the code files in it
  */

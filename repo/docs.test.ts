@@ -10,7 +10,7 @@ import { files, read, root } from "./tree.ts";
 const pages = files.filter((path) => path.endsWith(".md") && !path.startsWith("demo-models/"));
 
 describe("code in pages", () => {
-  /** A block that says which file it shows. */
+  /** Code blocks that name the file that they show. */
   const snippets = pages.flatMap((page) =>
     [...read(page).matchAll(/<!-- from (\S+) -->\n+```\w+\n([\s\S]*?)```/g)].map(
       ([, source = "", code = ""]) => [page, source, code] as const,
@@ -78,7 +78,7 @@ test("docs/request-path.md names the steps in the order of app.ts", () => {
     /^async function serve\(([^]*?)^async function validate/m.exec(read("packages/server/src/app.ts")) ?? [];
   const table = read("docs/request-path.md").split("Inside")[0] ?? "";
   const steps = [...table.matchAll(/^\| `(\w+)`/gm)].map(([, name = ""]) => name);
-  // The first is opened before the path, the last two follow it.
+  // The first step is opened before the path, and the last two follow it.
   const onThePath = steps.slice(1, -2);
   const places = onThePath.map((name) => code.lastIndexOf(name.replace("validateBody", "validate(")));
   expect(places).toEqual(places.toSorted((a, b) => a - b));

@@ -2,7 +2,7 @@ import ts from "typescript";
 import { expect, test } from "vitest";
 import { files, read } from "./tree.ts";
 
-/** docs/glossary.md against the tree: its terms are names of the code, and the words that it has retired are not. */
+/** Compares docs/glossary.md with the tree: its terms are names in the code, and its retired words are not. */
 
 interface Row {
   readonly names: readonly string[];
@@ -20,7 +20,7 @@ const rows: readonly Row[] = read("docs/glossary.md")
 
 const isCode = (path: string): boolean => /\.(ts|mjs)$/.test(path) && !path.includes("/generated/");
 
-/** `RemoteKeeper`, `remoteKeeper`, `remote_keeper` and `remote-keeper.ts` are all the words remote and keeper. */
+/** Splits a name into words: `RemoteKeeper`, `remoteKeeper`, `remote_keeper` and `remote-keeper.ts` contain "remote keeper". */
 const wordsOf = (name: string): string =>
   ` ${name
     .replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2")
@@ -40,11 +40,11 @@ function identifiersIn(path: string, text: string): Set<string> {
 
 const isNamed = (name: string, retired: string): boolean => wordsOf(name).includes(wordsOf(retired));
 
-/** A quick look at a text, so that only few files are parsed. */
+/** Searches a text quickly, so that only few files are parsed. */
 const mayHold = (text: string, retired: string): boolean =>
   new RegExp(retired.replaceAll(" ", "[^a-z0-9]?"), "i").test(text);
 
-/** The retired words that a file's name or its identifiers have. */
+/** Finds the retired words in a file's name and its identifiers. */
 function findRetired(path: string, text: string, retired: readonly string[]): string[] {
   const suspects = retired.filter((word) => mayHold(path, word) || mayHold(text, word));
   if (suspects.length === 0) return [];

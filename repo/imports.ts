@@ -1,18 +1,18 @@
 import { dirname, join, normalize } from "node:path/posix";
 import { files, read } from "./tree.ts";
 
-/** What a file imports, types included: paths from the root for its own tree, names for packages. */
+/** Finds the imports of a file, including types: paths from the root for files of the tree, names for packages. */
 export const importsOf = (path: string): string[] =>
   [...read(path).matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map(([, target = ""]) => resolve(path, target));
 
-/** What a file imports as values; imports of types vanish. */
+/** Finds the imports of values; imports of types do not exist at run time. */
 export const valueImports = (path: string): string[] =>
   [...read(path).matchAll(/^import (?!type )[^;]*?from "([^"]+)"/gm)].map(([, target = ""]) => resolve(path, target));
 
 const resolve = (path: string, target: string): string =>
   target.startsWith(".") ? normalize(join(dirname(path), target)) : target;
 
-/** The file behind what a package of ours exports: `@parley/inference/testing` → `packages/inference/testing/index.ts`. */
+/** Resolves an export of one of our packages: `@parley/inference/testing` → `packages/inference/testing/index.ts`. */
 function fileOf(target: string): string {
   const [, name, path = ""] = /^@parley\/([^/]+)(\/.+)?$/.exec(target) ?? [];
   if (name === undefined) return target;
@@ -23,12 +23,12 @@ function fileOf(target: string): string {
   return `packages/${name}/${typeof file === "string" ? file.slice(2) : file.default.slice(2)}`;
 }
 
-/** What a file of the tree exports from elsewhere. It is read as well. */
+/** Finds the files whose values a file re-exports. Node loads them as well. */
 const exportsFrom = (path: string): string[] =>
   [...read(path).matchAll(/^export (?!type )[^;]*?from "([^"]+)"/gm)].map(([, target = ""]) => resolve(path, target));
 
 /**
- * What Node loads together with these files: their imports, the imports of those, and so on, but not what is imported on demand.
+ * Finds the files that Node loads together with these: their imports, transitively, without dynamic imports.
  * @returns the paths of our own files, and the names of the packages that they import
  */
 export function readWith(...roots: readonly string[]): Set<string> {

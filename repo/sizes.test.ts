@@ -3,15 +3,15 @@ import { expect, test } from "vitest";
 import { files, read } from "./tree.ts";
 
 /**
- * Functions of tests end at the same length as those of the code. The linter holds the code; here it would count a
- * whole `describe` as one function, so this looks inside of them.
+ * Functions of tests have the same maximum length as those of the code. The linter checks the code. In tests it would count a
+ * whole `describe` as one function, so this test looks inside of them.
  */
 
 const maxLines = 50;
 const isTest = (path: string): boolean =>
   /\.(ts|mjs)$/.test(path) && /\.test\.ts$|\/(test|testing)\//.test(path) && !path.includes("/generated/");
 
-/** Where a function begins and how long it is, `describe` blocks left out. */
+/** Finds the position and the length of every function, except for `describe` blocks. */
 function functionsIn(path: string): (readonly [place: string, lines: number])[] {
   const source = ts.createSourceFile(path, read(path), ts.ScriptTarget.Latest, true);
   const found: (readonly [string, number])[] = [];
@@ -29,7 +29,7 @@ function functionsIn(path: string): (readonly [place: string, lines: number])[] 
 const isDescribe = (node: ts.Node): boolean =>
   ts.isCallExpression(node) && /^describe\b/.test(node.expression.getText());
 
-/** As the linter counts: without blank lines and comments. */
+/** Counts lines as the linter does: without blank lines and comments. */
 const countLines = (text: string): number => text.split("\n").filter((line) => !/^\s*($|\/\/|\/?\*)/.test(line)).length;
 
 test("no function of a test is longer than 50 lines", () => {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { readWith } from "./imports.ts";
 import { files, read } from "./tree.ts";
 
-/** What a start reads before `/health` answers, besides the driver of each model: every file and package costs it time. */
+/** Files and packages that a start loads before `/health` answers, besides the driver of each model. Each one costs time. */
 
 const start = readWith(...["program", "start", "run-server"].map((name) => `packages/server/src/cli/${name}.ts`));
 

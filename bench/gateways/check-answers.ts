@@ -10,7 +10,7 @@ interface Answer {
   }[];
 }
 
-/** What is wrong with the answers of a subject: one plain and one streamed have to carry the engine's text. */
+/** Checks that one plain and one streamed answer of a subject carry the engine's text. @returns the first problem, if any */
 export async function findWrongAnswer(subject: Subject, engine: SimulatedEngine): Promise<string | undefined> {
   await engine.setPace({ intervalMs: 0 });
   const expected = engine.text(answerTokens);

@@ -1,8 +1,8 @@
-/** How much is asked of every subject. All of it is bounded, and on loopback. */
+/** The load on every subject. It is bounded, and stays on loopback. */
 export interface Duty {
   readonly name: "full" | "short" | "smoke";
   readonly rounds: number;
-  /** Seconds that a row is measured, after its warm-up. */
+  /** Measured time of a row in seconds, after its warm-up. */
   readonly seconds: number;
   readonly warmUpSeconds: number;
   readonly manyStreams: number;
@@ -12,9 +12,9 @@ export interface Duty {
   readonly burst: number;
   readonly broken: number;
   readonly connections: number;
-  /** For the row of answers per second. */
+  /** Measured time of the row of answers per second. */
   readonly connectionsSeconds: number;
-  /** How long the engine takes for one of its answers. */
+  /** Time that the engine takes for one of those answers. */
   readonly answerSeconds: number;
 }
 
@@ -23,7 +23,7 @@ export const duties: Readonly<Record<Duty["name"], Duty>> = {
     name: "full",
     rounds: 3,
     seconds: 4,
-    // A large server in Node gets cheaper for about 15 seconds, while V8 compiles it. A server in service is warm.
+    // A large server in Node gets cheaper for about 15 seconds, while V8 compiles it. A server in production is warm.
     warmUpSeconds: 5,
     manyStreams: 500,
     fewStreams: 100,
@@ -70,12 +70,12 @@ export const duties: Readonly<Record<Duty["name"], Duty>> = {
 /** Descriptors that a gateway and the bench need besides those of its streams. */
 const spareFiles = 1000;
 
-/** Every stream takes a gateway two open files, one to each side. @returns the most streams that its limit allows */
-export const mostStreams = (openFiles: number): number => Math.max(1, Math.floor((openFiles - spareFiles) / 2));
+/** A gateway needs two open files per stream, one to each side. @returns the number of streams that the limit of open files allows */
+export const maxStreams = (openFiles: number): number => Math.max(1, Math.floor((openFiles - spareFiles) / 2));
 
-/** The same duty within the limit of open files. */
+/** Reduces a duty to fit the limit of open files. */
 export function within(duty: Duty, openFiles: number): Duty {
-  const most = mostStreams(openFiles);
+  const most = maxStreams(openFiles);
   const { silentStreams, burst, broken } = duty;
   return {
     ...duty,

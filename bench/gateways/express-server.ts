@@ -2,8 +2,8 @@ import { setTimeout as wait } from "node:timers/promises";
 import express from "express";
 
 /**
- * An Express server that parses JSON, answers JSON, writes an event every 20 ms and waits for `drain`, and nothing else:
- * `express-server.ts ENGINE PORT`. It never asks the engine.
+ * An Express server that parses JSON, answers JSON, writes an event every 20 ms and waits for `drain`. It does nothing else, and
+ * never asks the engine: `express-server.ts ENGINE PORT`.
  */
 
 const port = process.argv[3] ?? "";

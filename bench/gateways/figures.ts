@@ -6,14 +6,14 @@ export interface Figure {
   readonly title: string;
   readonly unit: string;
   readonly digits: number;
-  /** It is more that is better. */
+  /** True if a higher value is better. */
   readonly isMoreBetter?: boolean;
   /** The measurement that gives it. */
   readonly row: RowName;
 }
 
 export const rowNames = [
-  "memory", // a process keeps memory of its other loads
+  "memory", // first, because a process keeps memory of its other loads
   "plain",
   "paced",
   "streams-500",

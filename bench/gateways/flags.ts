@@ -14,11 +14,11 @@ export interface Flags {
   readonly duty: Duty["name"];
   readonly rounds?: number;
   readonly out: string;
-  /** A `result.json`. */
+  /** Path of a `result.json` to compare with. */
   readonly compared?: string;
   readonly note?: string;
   readonly isInstalling: boolean;
-  /** Instead of the rows: so many minutes of load, and what is left in memory. */
+  /** Minutes of load in a soak, which runs instead of the rows and measures how memory grows. */
   readonly soakMinutes?: number;
 }
 

@@ -16,8 +16,8 @@ import type { AnswerHandler, Message } from "../libraries.ts";
 /**
  * A gateway that does the work of a request with Parley's libraries, in the plainest way:
  * `libraries-server.ts ENGINE PORT MODEL_FOLDER DATA_FOLDER`. It hashes the key, parses the body, renders the prompt and counts its
- * tokens, opens an entry in SQLite, asks the engine for a stream, parses the events, writes its own, closes the entry with what was
- * used, and writes a line of a log and the metrics. It checks nothing, and has no limits, queue, time-outs or errors.
+ * tokens, opens an entry in SQLite, asks the engine for a stream, parses its events, writes events of its own, closes the entry
+ * with the usage, and writes a log line and the metrics. It checks nothing, and has no limits, queue, time-outs or errors.
  */
 
 const [engine = "", port = "", modelFolder = "", dataFolder = ""] = process.argv.slice(2);
@@ -42,7 +42,7 @@ interface Write {
 
 let writes: Write[] = [];
 
-/** What comes in one round of the event loop is one transaction. */
+/** Writes all changes of one round of the event loop in one transaction. */
 function write(change: () => void, onWritten: () => void): void {
   if (writes.length === 0) setImmediate(commit);
   writes.push({ change, onWritten });
@@ -69,7 +69,7 @@ interface Usage {
   readonly total_tokens: number;
 }
 
-/** What is read of an event of the engine. */
+/** The members of the engine's event that are read. */
 interface Chunk {
   readonly choices: readonly {
     readonly delta: { readonly content?: string };

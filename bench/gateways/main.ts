@@ -2,12 +2,12 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { MissingForNative } from "../native/build.ts";
+import { NativeBuildError } from "../native/build.ts";
 import { startEngine } from "../native/start-engine.ts";
 import { duties, within } from "./duty.ts";
 import { readFlags } from "./flags.ts";
 import type { Flags } from "./flags.ts";
-import { LoadFailed } from "./measure.ts";
+import { LoadFailedError } from "./measure.ts";
 import { compareResults } from "./report/compare.ts";
 import { writePage } from "./report/page.ts";
 import { writePlot } from "./report/plot.ts";
@@ -30,7 +30,7 @@ try {
   if (aborted.signal.aborted) {
     process.stderr.write("Stopped; nothing was saved.\n");
     process.exitCode = 130;
-  } else if (error instanceof MissingForNative || error instanceof LoadFailed) {
+  } else if (error instanceof NativeBuildError || error instanceof LoadFailedError) {
     process.stderr.write(`${error.message}\n`);
     process.exitCode = 1;
   } else throw error;
@@ -81,7 +81,7 @@ async function runSoak({ kinds, out }: Flags, minutes: number): Promise<void> {
   log(`Saved in ${target}`);
 }
 
-/** What the shell allows, which all processes inherit. */
+/** The limit of open files in the shell, which all processes inherit. */
 function openFiles(): number {
   return Number(execFileSync("sh", ["-c", "ulimit -n"], { encoding: "utf8" })) || 1024;
 }

@@ -14,19 +14,22 @@ export interface Measured {
   readonly subject: Subject;
   readonly engine: SimulatedEngine;
   readonly duty: Duty;
-  /** For the request that is sent. */
+  /** Folder for the file with the request. */
   readonly folder: string;
   readonly signal: AbortSignal;
   /** Bytes of all its processes before its first load. */
   readonly restBytes: number | undefined;
-  /** The answers of this subject have words of their own. */
+  /** True if this subject answers with its own text, without the engine. */
   readonly isItsOwnEngine: boolean;
 }
 
-/** Values by the ids of their figures; what a subject cannot give is missing. */
+/** Values by the ids of their figures. A figure that a subject cannot give is absent. */
 export type Values = Readonly<Record<string, number>>;
 
-export class LoadFailed extends Error {}
+/** The load on a subject had refused, cut or wrong answers. */
+export class LoadFailedError extends Error {
+  override readonly name = "LoadFailedError";
+}
 
 const system = "You are a careful auditor of smart contracts. Answer briefly, and say what you are not sure of.";
 const question =
@@ -46,7 +49,7 @@ export const bodyOf = (tokens: number, stream: boolean): object => ({
 
 type Wanted = Omit<Load, "port" | "path" | "headers" | "body"> & { readonly tokens: number; readonly stream?: boolean };
 
-/** Loads the subject at a pace of the engine; by default whatever fails fails the row. */
+/** Loads the subject at a pace of the engine. By default, any failed request fails the row. */
 async function load<T>(
   measured: Measured,
   pace: Pace,
@@ -69,7 +72,7 @@ async function load<T>(
   const observed = await runLoad(full, folder, observe, signal);
   const { refused, cut, wrong, sample } = observed.result;
   if (!mayFail && refused + cut + wrong > 0)
-    throw new LoadFailed(`${refused} refused, ${cut} cut, ${wrong} wrong answers (${sample})`);
+    throw new LoadFailedError(`${refused} refused, ${cut} cut, ${wrong} wrong answers (${sample})`);
   return observed;
 }
 
@@ -87,7 +90,7 @@ async function cpuPer(measured: Measured, pace: Pace, wanted: Wanted, unit: "ans
 
 const atOnce: Pace = { intervalMs: 0 };
 const everyTwenty: Pace = { intervalMs: 20 };
-/** More than the measurement takes at any pace. */
+/** Tokens of a stream that outlasts the measurement at any pace. */
 const longStream = 8000;
 
 async function measureStreams(measured: Measured, connections: number): Promise<readonly [cpu: number, LoadResult]> {
@@ -97,7 +100,7 @@ async function measureStreams(measured: Measured, connections: number): Promise<
   return [(after - before) / result.events, result];
 }
 
-/** Each takes 0.8 s, so the measured time is longer. */
+/** Each answer takes 0.8 s, so the measured time is longer than in other rows. */
 const pacedAnswers = ({ seconds }: Duty): Wanted => ({
   connections: 64,
   tokens: answerTokens,
@@ -107,7 +110,7 @@ const pacedAnswers = ({ seconds }: Duty): Wanted => ({
 
 const lost = ({ refused, cut, wrong, unfinished }: LoadResult): number => refused + cut + wrong + unfinished;
 
-/** Streams of 20 tokens, all opened in the same moment. */
+/** Opens streams of 20 tokens, all at the same moment. */
 async function burst(measured: Measured): Promise<LoadResult> {
   const wanted = { connections: measured.duty.burst, tokens: 20, stream: true, isOnce: true };
   return (await load(measured, everyTwenty, wanted, () => undefined, true)).result;

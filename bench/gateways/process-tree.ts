@@ -1,10 +1,10 @@
 import { readFileSync, readdirSync } from "node:fs";
 
-/** What all processes of a gateway have used. */
+/** Resources that all processes of a gateway have used. */
 export interface ProcessUse {
-  /** Of all its processes, those that have ended included. */
+  /** Processor time of all its processes, including those that have ended. */
   readonly cpuMicros: number;
-  /** Memory in bytes; what processes share is counted once. */
+  /** Memory in bytes; shared pages are counted once. */
   readonly memoryBytes: number;
 }
 
@@ -28,7 +28,7 @@ export function cpuOfTree(root: number): number {
   return treeOf(root).reduce((sum, { ticks }) => sum + ticks, 0) * tickMicros;
 }
 
-/** The process and all that descend from it. */
+/** Finds the process and all its descendants. */
 function treeOf(root: number): Stat[] {
   const all = readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? (readStat(name) ?? []) : []));
   const tree = all.filter(({ pid }) => pid === root);
@@ -36,13 +36,13 @@ function treeOf(root: number): Stat[] {
   return tree;
 }
 
-/** See proc_pid_stat(5). The name in front may hold anything, so the fields are counted from behind it. */
+/** Parses `/proc/PID/stat`, see proc_pid_stat(5). The process name may contain anything, so fields are counted from its end. */
 function readStat(pid: string): Stat | undefined {
   const text = readOr(`/proc/${pid}/stat`);
   if (text === undefined) return undefined;
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   const number = (field: number): number => Number(fields[field - 3]);
-  // Its own time, and that of children that have ended and were waited for.
+  // The time of the process, and of its children that have ended and were waited for.
   return { pid: Number(pid), parent: number(4), ticks: number(14) + number(15) + number(16) + number(17) };
 }
 
@@ -51,7 +51,7 @@ function memoryOf(pid: number): number {
   return Number(/^Pss:\s+(\d+) kB/m.exec(text)?.[1] ?? 0) * 1024;
 }
 
-/** A process may end at any time. */
+/** Reads a file of `/proc`, or "" if the process has ended. */
 function readOr(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");

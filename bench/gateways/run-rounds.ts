@@ -6,7 +6,7 @@ import { findWrongAnswer } from "./check-answers.ts";
 import type { Duty } from "./duty.ts";
 import { figuresOf } from "./figures.ts";
 import type { RowName } from "./figures.ts";
-import { LoadFailed, measurements } from "./measure.ts";
+import { LoadFailedError, measurements } from "./measure.ts";
 import type { Measured, Values } from "./measure.ts";
 import { useOfTree } from "./process-tree.ts";
 import type { FigureResult } from "./report/result.ts";
@@ -34,7 +34,7 @@ interface Started extends Measured {
   readonly kind: SubjectKind;
 }
 
-/** An Express server without engine has no streams that wait for one. */
+/** Rows for subjects that answer without the engine: they have no streams that wait for it. */
 const ownRows: ReadonlySet<RowName> = new Set(["plain", "streams-500", "streams-100", "one-token", "start"]);
 
 /** Starts the subjects, measures each row of each of them in turns, and stops them. */
@@ -65,7 +65,7 @@ export async function runRounds(plan: Plan, engine: SimulatedEngine): Promise<Ou
   return { figures, missing: [...missing, ...wrong], wrong, ran: started.map(({ kind }) => kind.name) };
 }
 
-/** By figure and subject, a value a round. */
+/** By figure and subject: one value per round. */
 type Found = Map<string, Map<string, number[]>>;
 
 async function measureInTurns(
@@ -76,7 +76,7 @@ async function measureInTurns(
   const found: Found = new Map();
   for (let round = 0; round < duty.rounds; round += 1) {
     for (const row of rows) {
-      // Another subject is first in every round.
+      // Each round starts with a different subject.
       for (const place of started.keys()) {
         const one = started[(place + round) % started.length];
         if (!one || (one.isItsOwnEngine && !ownRows.has(row))) continue;
@@ -92,7 +92,7 @@ async function measureInTurns(
   return found;
 }
 
-/** @returns the subject, or why it did not start */
+/** @returns the subject, or the reason why it did not start */
 async function startSubject(
   kind: SubjectKind,
   { folder: parent, duty, signal, log }: Plan,
@@ -112,12 +112,12 @@ async function startSubject(
   return { kind, subject, engine, duty, folder, signal, restBytes, isItsOwnEngine };
 }
 
-/** A row that fails for one subject is reported, and the others go on. */
+/** Measures one row of one subject. A failure is reported, and the other subjects go on. */
 async function measureOne(measured: Started, row: RowName, fail: (why: string) => void): Promise<Values> {
   try {
     return await measurements[row](measured);
   } catch (error) {
-    if (!(error instanceof LoadFailed)) throw error;
+    if (!(error instanceof LoadFailedError)) throw error;
     fail(error.message);
     return {};
   }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { runLoad } from "../native/run-load.ts";
 import type { SimulatedEngine } from "../native/start-engine.ts";
-import { bodyOf, LoadFailed } from "./measure.ts";
+import { bodyOf, LoadFailedError } from "./measure.ts";
 import { useOfTree } from "./process-tree.ts";
 import type { Subject, SubjectKind } from "./subjects/subject.ts";
 
@@ -11,12 +11,12 @@ import type { Subject, SubjectKind } from "./subjects/subject.ts";
 export interface Soak {
   readonly subject: string;
   readonly samples: readonly Sample[];
-  /** Why it ended early; absent where it ran its time. */
+  /** The reason why it ended early; absent if it ran to its end. */
   readonly failure?: string;
 }
 
 export interface Sample {
-  /** Since the load began. */
+  /** Minutes since the load began. */
   readonly minutes: number;
   readonly bytes: number;
   readonly answers: number;
@@ -30,20 +30,20 @@ interface SoakPlan {
 }
 
 const intervalMs = 20;
-/** Each part has two halves of this length: plain answers, then streams. The last ones of each half are broken off. */
+/** Each part has two halves of this length: plain answers, then streams. Answers that are still running at the end of a half are aborted. */
 const partSeconds = 10;
 const connections = 24;
 const tokens = 20;
-/** Between the last answer of a part and the look at the memory. */
+/** Pause between the last answer of a part and the measurement of the memory. */
 const settleMs = 1000;
 
-/** Loads the subject at the engine's pace, and looks at its memory after each part. What ends it early leaves the samples so far. */
+/** Loads the subject at the engine's pace and measures its memory after each part. If it ends early, the samples so far are kept. */
 export async function soak(kind: SubjectKind, engine: SimulatedEngine, plan: SoakPlan): Promise<Soak> {
   const folder = join(plan.folder, kind.name);
   mkdirSync(folder, { recursive: true });
   await using subject = await kind.start(engine, folder);
   const { pid } = subject;
-  if (pid === undefined) throw new LoadFailed(`${kind.title} has no process to look at`);
+  if (pid === undefined) throw new LoadFailedError(`${kind.title} has no process to look at`);
   await engine.setPace({ intervalMs });
   const samples: Sample[] = [];
   const began = performance.now();
@@ -54,7 +54,7 @@ export async function soak(kind: SubjectKind, engine: SimulatedEngine, plan: Soa
       for (const isStream of [false, true]) answers += await loadPart(subject, isStream, { ...plan, folder });
       await wait(settleMs, undefined, { signal: plan.signal });
     } catch (error) {
-      // An interrupt from a terminal may end the load before it is seen here.
+      // Ctrl-C in a terminal may end the load before this process gets the signal.
       return { subject: kind.title, samples, failure: error instanceof Error ? error.message : String(error) };
     }
     const bytes = useOfTree(pid).memoryBytes;
@@ -70,11 +70,12 @@ async function loadPart(subject: Subject, stream: boolean, { folder, signal }: S
   const load = { port, path, headers, body, connections, seconds: partSeconds, spreadSeconds: 1 };
   const { result } = await runLoad(load, folder, () => undefined, signal);
   const { answers, refused, cut, wrong, sample } = result;
-  if (refused + cut + wrong > 0) throw new LoadFailed(`${refused} refused, ${cut} cut, ${wrong} wrong (${sample})`);
+  if (refused + cut + wrong > 0)
+    throw new LoadFailedError(`${refused} refused, ${cut} cut, ${wrong} wrong (${sample})`);
   return answers;
 }
 
-/** Bytes per ten minutes, by least squares over the samples after the first third, which is the warm-up. NaN for fewer than two. */
+/** Returns the growth in bytes per ten minutes, by least squares over the samples after the first third (the warm-up). NaN for fewer than two. */
 export function growthOf(samples: readonly Sample[]): number {
   const last = samples.at(-1)?.minutes ?? 0;
   const counted = samples.filter(({ minutes }) => minutes >= last / 3);
@@ -85,7 +86,7 @@ export function growthOf(samples: readonly Sample[]): number {
   return (10 * along) / mean(({ minutes }) => (minutes - middle) ** 2);
 }
 
-/** The curve as Markdown: a row for about every tenth of the time, each with the least of its samples. */
+/** Writes the curve as Markdown: a row for about every tenth of the time, with the least of its samples. */
 export function writeSoak({ subject, samples, failure }: Soak): string {
   const last = samples.at(-1)?.minutes ?? 0;
   const rows = Array.from({ length: 10 }, (_, tenth) => {

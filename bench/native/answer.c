@@ -27,7 +27,7 @@ Script read_script(const char *model, const char *path) {
   return script;
 }
 
-/** What stands behind a member's name, or NULL. The prompts of the load do not spell such names. */
+/** Returns the text after a member's name, or NULL. The prompts of the load do not contain such names. */
 static const char *member_of(const char *body, const char *quoted_name) {
   const char *found = strstr(body, quoted_name);
   if (!found) return NULL;

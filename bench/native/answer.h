@@ -15,7 +15,7 @@ typedef struct {
   int word_count;
 } Script;
 
-/** One answer under way. */
+/** One running answer. */
 typedef struct {
   int64_t number;
   bool is_chat, streams, has_usage, has_usage_always, has_logprobs;
@@ -24,16 +24,16 @@ typedef struct {
 
 /** Reads ids and texts, a line each: `17 word`. */
 Script read_script(const char *model, const char *path);
-/** Reads what a request's body asks for. */
+/** Parses the body of a request. */
 Answer read_request(const char *path, const char *body, int64_t number);
 
 void write_stream_head(Buffer *out);
-/** The next token as an event, and what ends the stream after the last one. */
+/** Writes the next token as an event, and the end of the stream after the last one. */
 void write_token(Buffer *out, const Script *script, Answer *answer);
-/** The whole answer at once, as JSON. */
+/** Writes the whole answer at once, as JSON. */
 void write_whole(Buffer *out, const Script *script, Answer *answer);
 void write_json(Buffer *out, int status, const Buffer *json);
-/** What `/v1/models` lists. */
+/** Writes the answer of `/v1/models`. */
 void write_models(Buffer *json, const Script *script);
 
 #endif

@@ -16,7 +16,7 @@ void buffer_add(Buffer *buffer, const char *bytes, size_t count) {
   }
   memcpy(buffer->data + buffer->length, bytes, count);
   buffer->length += count;
-  buffer->data[buffer->length] = 0; // what is searched for text ends with a zero
+  buffer->data[buffer->length] = 0; // text searches need a terminating zero
 }
 
 void buffer_text(Buffer *buffer, const char *text) { buffer_add(buffer, text, strlen(text)); }

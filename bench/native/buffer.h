@@ -19,7 +19,7 @@ void buffer_clear(Buffer *buffer);
 void buffer_free(Buffer *buffer);
 static inline char *buffer_at(const Buffer *buffer) { return buffer->data + buffer->start; }
 static inline size_t buffer_left(const Buffer *buffer) { return buffer->length - buffer->start; }
-/** Adds a whole file. Ends the program where it cannot be read. */
+/** Adds a whole file. Ends the program if the file cannot be read. */
 void buffer_file(Buffer *buffer, const char *path);
 
 #endif

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** The programs in C: a load generator written in Node would measure itself. */
+/** The programs and their sources. They are in C because a load generator in Node would measure itself. */
 const programs = {
   engine: ["engine.c", "answer.c", "buffer.c", "chunked.c", "due.c", "socket.c"],
   load: ["load.c", "response.c", "samples.c", "buffer.c", "chunked.c", "socket.c"],
@@ -11,19 +11,21 @@ const programs = {
 
 export type NativeProgram = keyof typeof programs;
 
-/** There is nothing here that compiles C, or it is not Linux. */
-export class MissingForNative extends Error {}
+/** This machine has no C compiler, or does not run Linux. */
+export class NativeBuildError extends Error {
+  override readonly name = "NativeBuildError";
+}
 
 const folder = import.meta.dirname;
 const built = join(folder, "../../.parley/bench/native");
 
 /**
- * Compiles a program where its sources have changed. @returns its path
- * @throws {MissingForNative}
+ * Compiles a program if its sources have changed. @returns its path
+ * @throws {NativeBuildError}
  */
 export function buildNative(program: NativeProgram): string {
   if (process.platform !== "linux")
-    throw new MissingForNative("The programs of the bench use epoll and /proc: they need Linux.");
+    throw new NativeBuildError("The programs of the bench use epoll and /proc: they need Linux.");
   const path = join(built, `${program}-${hashOfSources()}`);
   if (existsSync(path)) return path;
   mkdirSync(built, { recursive: true });
@@ -31,7 +33,7 @@ export function buildNative(program: NativeProgram): string {
   const args = ["-O2", "-Wall", "-Wextra", "-std=gnu17", "-o", path, ...programs[program]];
   const { status, error, stderr } = spawnSync(compiler, args, { cwd: folder, encoding: "utf8" });
   if (error)
-    throw new MissingForNative(
+    throw new NativeBuildError(
       `There is no C compiler called ${compiler}. Install one (Debian: gcc and libc6-dev), or name one with CC.`,
     );
   if (status !== 0) throw new Error(`${compiler} could not compile ${program}:\n${stderr}`);

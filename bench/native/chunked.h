@@ -12,7 +12,7 @@ typedef struct {
 
 typedef void (*TakeBytes)(void *owner, const char *bytes, size_t count);
 
-/** Hands the data on. @returns the bytes that belong to the body; less than given only once it is `CHUNK_DONE` */
+/** Passes the data to `take`. @returns the bytes that belong to the body: all of them until the state is `CHUNK_DONE` */
 size_t chunked_read(Chunked *chunked, const char *bytes, size_t count, TakeBytes take, void *owner);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** What has to be done for a connection, and when. It is void once the connection has another generation. */
+/** The next action for a connection, and its time. It is void if the connection has another generation by then. */
 typedef struct {
   int64_t at_us;
   int fd;
@@ -11,7 +11,7 @@ typedef struct {
 } Due;
 
 void due_add(Due due);
-/** @returns false where nothing waits */
+/** @returns false if the heap is empty */
 bool due_first(Due *first);
 void due_remove_first(void);
 

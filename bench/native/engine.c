@@ -1,10 +1,10 @@
 /**
- * An engine without a model: it speaks as vLLM does and writes the same words to everyone, as fast as it is told to.
+ * An engine without a model: it speaks the protocol of vLLM and writes the same words to every caller, at a pace that is set.
  *
  *   engine --model NAME --words FILE [--port PORT]
  *
  * It prints its port. `POST /control?interval_us=N&silent=0|1` sets the pace of all later answers: a token every N
- * microseconds (0: all at once), or after the first token silence.
+ * microseconds (0: all at once), or silence after the first token.
  */
 #define _GNU_SOURCE
 #include "answer.h"
@@ -47,7 +47,7 @@ static void close_connection(int fd) {
   close(fd);
 }
 
-/** Sends what waits. @returns false where the connection had to be closed */
+/** Sends the waiting bytes. @returns false if the connection had to be closed */
 static bool flush(int fd) {
   Connection *connection = &connections[fd];
   if (!write_some(fd, &connection->out)) return close_connection(fd), false;
@@ -68,7 +68,7 @@ static void finish(Connection *connection) {
   counted.completed += 1;
 }
 
-/** Writes what is due of an answer. @param due_us when it was due */
+/** Writes the part of an answer that is due. @param due_us the time at which it was due */
 static void go_on(int fd, int64_t due_us) {
   Connection *connection = &connections[fd];
   Answer *answer = &connection->answer;
@@ -87,7 +87,7 @@ static void begin_answer(int fd, const char *path, const char *body) {
   Connection *connection = &connections[fd];
   connection->answer = read_request(path, body, ++counted.answers);
   connection->is_answering = true;
-  // As with an engine, the whole answer comes when its last token has been made.
+  // Like a real engine, a plain answer is sent when its last token is ready.
   int64_t wait_us = pace.interval_us * (connection->answer.streams ? 1 : connection->answer.wanted);
   if (wait_us == 0) go_on(fd, now_us());
   else call_at(fd, now_us() + wait_us);
@@ -122,7 +122,7 @@ static void answer_request(int fd, const char *head, const char *body) {
 
 static void take_body(void *body, const char *bytes, size_t count) { buffer_add(body, bytes, count); }
 
-/** Takes one request out of what has arrived. @returns whether there was a whole one */
+/** Takes one request out of the received bytes. @returns whether there was a complete one */
 static bool take_request(int fd) {
   Connection *connection = &connections[fd];
   char *end = end_of_head(&connection->in);
@@ -167,7 +167,7 @@ static void accept_all(int listener) {
   }
 }
 
-/** Does what is due, and sets the timer for what comes next. */
+/** Runs all actions that are due, and sets the timer for the next one. */
 static void do_due(int timer) {
   Due due;
   while (due_first(&due) && due.at_us <= now_us()) {
@@ -221,7 +221,7 @@ int main(int argc, char **argv) {
     else return 2;
   }
   if (!model || !words) return fprintf(stderr, "usage: engine --model NAME --words FILE [--port PORT]\n"), 2;
-  prctl(PR_SET_PDEATHSIG, SIGTERM); // nobody needs it longer than the bench
+  prctl(PR_SET_PDEATHSIG, SIGTERM); // ends with the bench
   raise_file_limit();
   script = read_script(model, words);
   int listener = listen_on(&port);

@@ -1,8 +1,8 @@
 /**
- * Sends the same request over and over, and says what came back and when. Help: `load --help`.
+ * Sends the same request over and over, and reports the answers and their times. Help: `load --help`.
  *
  * It prints two lines of JSON: one when the measured time begins, one when it has ended. Then it keeps its connections
- * until its input ends, so that whoever started it can look at the server at both moments.
+ * until its input ends, so that its parent can observe the server at both moments.
  */
 #define _GNU_SOURCE
 #include "response.h"
@@ -70,7 +70,7 @@ static void keep_sample(const char *what, const char *text) {
     if (*at == '"' || *at == '\\' || (unsigned char)*at < ' ') *at = '\'';
 }
 
-/** What failed is not asked again before everybody else had a turn: a refused connection would spin. */
+/** Counts a failure. The client asks again only after all others had a turn; otherwise a refused connection would spin. */
 static void give_up(Client *client, int64_t *count, const char *what) {
   *count += 1;
   keep_sample(what, client->response.has_head && client->response.kept.data ? buffer_at(&client->response.kept) : "");
@@ -100,7 +100,7 @@ static void ask(Client *client) {
   add_to(client, EPOLLIN | EPOLLOUT | EPOLLRDHUP);
 }
 
-/** Events that arrive together make one gap: zeros between them would hide the pause before them. */
+/** Counts one gap for events that arrive together: zeros between them would hide the pause before them. */
 static void note_events(Client *client, int64_t at_us) {
   int64_t added = client->response.events - client->events_seen;
   if (added == 0) return;
@@ -146,7 +146,7 @@ static void read_answer(Client *client, bool is_closed) {
 
 static void handle(Client *client, uint32_t events) {
   if (client->fd < 0) return;
-  if (client->is_over) return disconnect(client, false); // the server closes what is idle
+  if (client->is_over) return disconnect(client, false); // the server closes idle connections
   if (!client->is_connected && (events & (EPOLLERR | EPOLLHUP))) return give_up(client, &seen.refused, "not connected");
   if (events & EPOLLOUT) {
     client->is_connected = true;
@@ -159,7 +159,7 @@ static void handle(Client *client, uint32_t events) {
   if (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR)) read_answer(client, events & (EPOLLRDHUP | EPOLLHUP));
 }
 
-/** Works until a moment, or until the condition holds. */
+/** Works until the given time, or until the condition holds. */
 static void work_until(int64_t end_us, bool (*is_enough)(void)) {
   struct epoll_event events[512];
   for (int64_t now = now_us(); now < end_us && !(is_enough && is_enough()); now = now_us()) {
@@ -186,14 +186,14 @@ static void print_end(int64_t wall_us) {
   fflush(stdout);
 }
 
-/** Keeps reading what arrives until nobody listens to us any more. */
+/** Keeps reading answers until standard input ends. */
 static bool is_input_over(void) {
   struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
   char byte;
   return poll(&input, 1, 0) > 0 && read(STDIN_FILENO, &byte, 1) <= 0;
 }
 
-/** All at the same time, or evenly spread over some seconds. */
+/** Starts all clients at the same time, or evenly spread over some seconds. */
 static void begin_clients(int64_t start) {
   for (int at = 0; at < wanted.connections; at += 1) {
     if (wanted.spread > 0) work_until(start + (int64_t)(wanted.spread * 1e6 * at / wanted.connections), NULL);

@@ -10,16 +10,16 @@ typedef struct {
   int status;
   size_t left; // of a body with a length
   Chunked chunked;
-  /** What has arrived of the head; later the body of what is no stream, up to a bound. */
+  /** The head received so far; later the body, up to a bound, if it is not a stream. */
   Buffer kept;
-  /** The beginning of the line that arrives. */
+  /** The beginning of the current line. */
   char line[16];
   size_t line_length;
   /** Events with data so far, without `[DONE]`. */
   int64_t events;
 } Response;
 
-/** Takes what has arrived out of the buffer. */
+/** Parses the received bytes and takes them out of the buffer. */
 void response_read(Response *response, Buffer *in);
 void response_clear(Response *response);
 

@@ -5,23 +5,23 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { buildNative } from "./build.ts";
 
-/** One request that is sent over and over, and by how many connections. See `load --help`. */
+/** One request that is sent over and over, and its number of connections. See `load --help`. */
 export interface Load {
   readonly port: number;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: object;
   readonly connections: number;
-  /** How long it is measured once all connections have been answered and have warmed up. */
+  /** Measured time, which begins when all connections have been answered and have warmed up. */
   readonly seconds?: number;
   readonly warmUpSeconds?: number;
   /** Every connection asks once, all at the same time. */
   readonly isOnce?: boolean;
-  /** Over which the connections begin, so that their answers do not come in waves; otherwise all begin at once. */
+  /** Spreads the start of the connections over this time, so that answers do not come in waves. Absent: all start at once. */
   readonly spreadSeconds?: number;
-  /** Every request on a new connection. */
+  /** Opens a new connection for every request. */
   readonly isFresh?: boolean;
-  /** What a plain answer has to contain. */
+  /** Text that a plain answer has to contain. */
   readonly expected?: string;
   readonly limitSeconds?: number;
 }
@@ -35,7 +35,7 @@ export interface Quantiles {
   readonly max: number;
 }
 
-/** What came back in the measured time. */
+/** Counts and times of the answers in the measured time. */
 export interface LoadResult {
   readonly answers: number;
   /** Events with data, without `[DONE]`. */
@@ -44,14 +44,14 @@ export interface LoadResult {
   readonly refused: number;
   /** Answers that ended before their end. */
   readonly cut: number;
-  /** Answers with another status than 200, or without what was expected. */
+  /** Answers with a status other than 200, or without the expected text. */
   readonly wrong: number;
-  /** Of connections that ask once: those without an answer in time. */
+  /** Connections that ask once and got no answer in time. */
   readonly unfinished: number;
   readonly wall_us: number;
-  /** Until every connection had its first event. */
+  /** Time until every connection had its first event. */
   readonly opened_us: number;
-  /** One thing that went wrong. */
+  /** Description of one failure, as an example. */
   readonly sample: string;
   readonly first_us: Quantiles;
   readonly whole_us: Quantiles;
@@ -60,12 +60,12 @@ export interface LoadResult {
 
 export interface Observed<T> {
   readonly result: LoadResult;
-  /** What was seen when the measured time began, and when it had ended and the connections were still open. */
+  /** Observations at the start of the measured time, and at its end while the connections are still open. */
   readonly before: T;
   readonly after: T;
 }
 
-/** Sends it. @param observe looks at the server */
+/** Runs the load generator. @param observe takes a measurement of the server */
 export async function runLoad<T>(
   load: Load,
   folder: string,
@@ -96,7 +96,7 @@ async function readLine(lines: AsyncIterator<string>, signal: AbortSignal): Prom
   return value;
 }
 
-/** The bytes of the request, in a file. */
+/** Writes the bytes of the request to a file. @returns its path */
 function writeRequest({ path, headers, body }: Load, folder: string): string {
   const text = JSON.stringify(body);
   const all = {

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Durations in microseconds, all of them kept. */
+/** A list of durations in microseconds. */
 typedef struct {
   uint32_t *values;
   size_t count, capacity;

@@ -5,15 +5,15 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { buildNative } from "./build.ts";
 
-/** How the answers come that begin from now on. */
+/** Pace of all answers that begin from now on. */
 export interface Pace {
   /** Milliseconds between two tokens; 0: an answer comes at once. */
   readonly intervalMs: number;
-  /** After its first token a stream says nothing any more. */
+  /** A stream sends nothing after its first token. */
   readonly isSilent?: boolean;
 }
 
-/** What the engine has done so far. */
+/** Counters of the engine since its start. */
 export interface EngineCounters {
   readonly open: number;
   readonly answers: number;
@@ -21,12 +21,12 @@ export interface EngineCounters {
   readonly aborted: number;
 }
 
-/** A simulated vLLM: it speaks its two routes, and writes the same words to everyone. */
+/** A simulated vLLM: it serves its two routes, and writes the same words to every caller. */
 export interface SimulatedEngine extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
   readonly pid: number;
-  /** The words of an answer of so many tokens. */
+  /** Returns the text of an answer of `tokens` tokens. */
   text(tokens: number): string;
   setPace(pace: Pace): Promise<void>;
   counters(): Promise<EngineCounters>;
@@ -34,9 +34,9 @@ export interface SimulatedEngine extends AsyncDisposable {
 
 interface EngineOptions {
   readonly model: string;
-  /** The model's folder: the words have ids of its tokenizer. */
+  /** Folder of the model whose tokenizer gives the words their ids. */
   readonly tokenizer: string;
-  /** For the list of words. */
+  /** Folder for the list of words. */
   readonly folder: string;
 }
 
@@ -73,7 +73,7 @@ interface Word {
   readonly text: string;
 }
 
-/** Words of the vocabulary that need no escaping anywhere: a blank and letters. */
+/** Finds the words of the vocabulary that need no escaping: a blank and letters. */
 function wordsOf(tokenizer: string): Word[] {
   const file = JSON.parse(readFileSync(join(tokenizer, "tokenizer.json"), "utf8")) as {
     readonly model: { readonly vocab: Readonly<Record<string, number>> };

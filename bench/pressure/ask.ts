@@ -19,14 +19,14 @@ export interface Question {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
   readonly signal?: AbortSignal;
-  /** Absent: a connection of its own. */
+  /** Absent: the request uses a new connection. */
   readonly agent?: Agent;
   readonly timeoutMs?: number;
   /** Called with each part of the answer. */
   readonly onText?: (text: string) => void;
 }
 
-/** Sends one request and reads its answer. Rejects when there is none, or when the signal or the time-out ends it. */
+/** Sends one request and reads its answer. Rejects if no answer comes, or if the signal or the time-out ends the request. */
 export async function ask(question: Question): Promise<Answer> {
   const { url, method = "GET", token, headers = {}, body, agent, timeoutMs = 60_000, onText } = question;
   const startedMs = performance.now();
@@ -43,7 +43,7 @@ export async function ask(question: Question): Promise<Answer> {
       ...headers,
     },
   });
-  // A server that refuses a body may reset the connection while it is still being sent, after its answer.
+  // A server that refuses a body may answer and then reset the connection while the body is still being sent.
   sent.on("error", () => undefined);
   sent.end(body);
   const [response] = (await once(sent, "response", { signal })) as [IncomingMessage]; // what the event carries
@@ -60,7 +60,7 @@ export async function ask(question: Question): Promise<Answer> {
   };
 }
 
-/** A chat request, with the members given in place of those of a plain one. */
+/** Sends a chat request. The given members replace those of a plain request. */
 export const chat = (
   origin: string,
   token: string,
@@ -69,7 +69,7 @@ export const chat = (
 ): Promise<Answer> =>
   ask({ ...more, url: `${origin}/v1/chat/completions`, method: "POST", token, body: JSON.stringify(toBody(members)) });
 
-/** A chat request whose body is given as bytes. */
+/** Sends a chat request with a body given as bytes. */
 export const post = (
   origin: string,
   token: string,

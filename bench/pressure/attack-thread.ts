@@ -3,19 +3,19 @@ import { makeKeyIn, parley } from "@parley/server/testing";
 import type { Finding, Target } from "./row.ts";
 import { rows } from "./rows.ts";
 
-/** What the thread is given. */
+/** The attack that the thread runs. */
 export interface Order {
   readonly name: string;
   readonly target: Target;
   readonly seconds: number;
 }
 
-/** What it tells when it has ended. */
+/** The message that the thread sends at its end. */
 export interface Told {
   readonly findings: readonly Finding[];
 }
 
-// The thread of an attack: its load must not delay the one that measures.
+// The thread of an attack. It is separate, so that the attack's own work does not delay the measurements.
 
 const { name, target, seconds } = workerData as Order; // `measureRow` gives it
 const row = rows.find((one) => one.name === name);
@@ -26,5 +26,5 @@ const findings = await row?.attack({
   parley: (...args) => parley([...args, "--data-dir", target.dataDir], { cwd: target.dataDir }),
 });
 parentPort?.postMessage({ findings: findings ?? [] } satisfies Told);
-// Connections that the attack has left open would keep the thread alive.
+// Connections that the attack left open would keep the thread alive.
 process.exit();

@@ -4,7 +4,7 @@ import type { Seen } from "./neighbour.ts";
 import { drainSeconds } from "./subject.ts";
 import type { Stop } from "./subject.ts";
 
-/** Everything that was measured of a row. */
+/** All measurements of a row. */
 export interface Measured {
   readonly row: Pick<Row, "name" | "action" | "engine" | "granted">;
   readonly alone: Seen;
@@ -12,24 +12,24 @@ export interface Measured {
   readonly grownBytes: number;
   /** Requests that were answered and have no closed entry in the ledger. */
   readonly lostEntries: number;
-  /** Absent where it died before. */
+  /** How the server ended after SIGTERM; absent if it had died before. */
   readonly stop?: Stop | undefined;
-  /** Why the server ended while it was attacked. */
+  /** The reason why the server ended during the attack; absent if it did not. */
   readonly died?: string | undefined;
   readonly findings: readonly Finding[];
-  /** How late this process itself was at most: below that, no time means anything. */
+  /** The greatest delay of this process itself. Times below it mean nothing. */
   readonly ownDelayMs: number;
 }
 
 export interface Verdict {
-  /** What must not happen on any machine. */
+  /** Events that must not happen on any machine. */
   readonly stopped: readonly string[];
   /** The aims that were missed. */
   readonly missed: readonly string[];
 }
 
 const aims = { healthMs: 250, chatMs: 1000, chatRatio: 4, grownBytes: 300e6 };
-/** What takes longer is no answer any more. */
+/** A request that takes longer counts as unanswered. */
 const answerWithinMs = 5000;
 
 export function judge(measured: Measured): Verdict {

@@ -18,7 +18,7 @@ export interface Lengths {
   readonly attackSeconds: number;
 }
 
-/** How long an attack may take to end after its time. */
+/** Time in which an attack has to end after its signal. */
 const endPatienceMs = 60_000;
 
 /** Starts a server for one row, measures it alone and under attack, and stops it. */
@@ -46,7 +46,7 @@ export async function measureRow(row: Row, lengths: Lengths, isShort: boolean, s
 
 type AttackMeasured = Pick<Measured, "attacked" | "findings" | "grownBytes" | "ownDelayMs">;
 
-/** What the neighbour and a load balancer see while the attack goes on, and what the server needs for it. */
+/** Runs the attack, and measures the answers to the neighbour and a load balancer and the server's memory meanwhile. */
 async function measureAttack(neighbour: Neighbour, order: Order, stop: AbortSignal): Promise<AttackMeasured> {
   using memory = new MemoryWatch(order.target.pid);
   const delay = monitorEventLoopDelay({ resolution: 10 });
@@ -59,7 +59,7 @@ async function measureAttack(neighbour: Neighbour, order: Order, stop: AbortSign
   return { attacked, findings, grownBytes: memory.grownBytes, ownDelayMs: delay.max / 1e6 };
 }
 
-/** The first requests of a process compile its code. */
+/** Sends the first requests to the process, because they are slow: V8 compiles its code then. */
 async function warmUp({ origin, token, model }: Neighbour): Promise<void> {
   for (let count = 0; count < 10; count += 1) await chat(origin, token, { model });
 }
@@ -80,7 +80,7 @@ async function attackFromThread(order: Order, stop: AbortSignal): Promise<readon
   }
 }
 
-/** How many of the answered requests have no closed entry, once the server has ended. */
+/** Counts the answered requests without a closed ledger entry, after the server has ended. */
 async function countLost(dataDir: string, answered: readonly string[]): Promise<number> {
   const rows = await readLedger(dataDir);
   const closed = new Set(rows.filter(({ ended_ms }) => ended_ms !== null).map(({ id }) => id));

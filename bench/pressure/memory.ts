@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** Resident memory of a process and of all that it has started, in bytes. It reads Linux's `/proc`. */
+/** Returns the resident memory of a process and all its descendants in bytes, from Linux's `/proc`. */
 export function memoryOf(pid: number): number {
   return [pid, ...descendantsOf(pid)].reduce((sum, one) => sum + residentBytes(one), 0);
 }
@@ -15,7 +15,7 @@ export function descendantsOf(pid: number): number[] {
   return children.flatMap((child) => [child, ...descendantsOf(child)]);
 }
 
-/** A process that has ended has no files there. */
+/** Reads a file of `/proc`, or "" if the process has ended. */
 function readProc(path: string): string {
   try {
     return readFileSync(`/proc/${path}`, "utf8");
@@ -29,23 +29,23 @@ export class MemoryWatch implements Disposable {
   readonly #pid: number;
   readonly #timer: NodeJS.Timeout;
   readonly #beforeBytes: number;
-  #mostBytes: number;
+  #peakBytes: number;
 
   constructor(pid: number) {
     this.#pid = pid;
     this.#beforeBytes = memoryOf(pid);
-    this.#mostBytes = this.#beforeBytes;
+    this.#peakBytes = this.#beforeBytes;
     this.#timer = setInterval(() => this.#look(), 100);
   }
 
-  /** How much more it had at its peak than when the watch began. */
+  /** The peak minus the memory at the start of the watch, in bytes. */
   get grownBytes(): number {
     this.#look();
-    return this.#mostBytes - this.#beforeBytes;
+    return this.#peakBytes - this.#beforeBytes;
   }
 
   #look(): void {
-    this.#mostBytes = Math.max(this.#mostBytes, memoryOf(this.#pid));
+    this.#peakBytes = Math.max(this.#peakBytes, memoryOf(this.#pid));
   }
 
   [Symbol.dispose](): void {

@@ -3,25 +3,25 @@ import { ask, chat } from "./ask.ts";
 import type { Answer } from "./ask.ts";
 import { pause } from "./sockets.ts";
 
-/** What was asked again and again: how long each answer took, and what was no answer, or a wrong one. */
+/** Results of a request that was sent repeatedly: the time of each answer, and the failures. */
 export interface Series {
   readonly timesMs: readonly number[];
-  /** A refusal, or an error instead of an answer. */
+  /** Failures: a refusal, or an error instead of an answer. */
   readonly lost: readonly string[];
-  /** Of these, the ones that brought no answer at all. */
+  /** The number of these failures without any answer. */
   readonly unanswered: number;
 }
 
-/** What a caller sees who does nothing wrong, and a load balancer beside it. */
+/** Results of a well-behaved caller, and of a load balancer's health probe. */
 export interface Seen {
   readonly chat: Series;
   readonly health: Series;
-  /** The requests that were answered: the ledger has to have an entry of each. */
+  /** Ids of the answered requests. The ledger must have an entry for each. */
   readonly answered: readonly string[];
 }
 
 const pauseMs = 50;
-/** Longer than anything that is called an answer. */
+/** Time-out of a request. It is longer than any time that counts as an answer. */
 const patienceMs = 30_000;
 
 export interface Neighbour {
@@ -30,7 +30,7 @@ export interface Neighbour {
   readonly model: string;
 }
 
-/** Sends a small chat after the other on one kept connection, and asks `/health` on new ones, until the signal. */
+/** Sends small chats one after another on one kept connection, and probes `/health` on new connections, until the signal. */
 export async function watch({ origin, token, model }: Neighbour, signal: AbortSignal): Promise<Seen> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const answered: string[] = [];
@@ -58,7 +58,7 @@ async function timed(act: () => Promise<Answer>, signal: AbortSignal): Promise<S
       lost.push(error instanceof Error ? error.message : String(error));
       unanswered += 1;
     }
-    // What failed took its time, too.
+    // A failed request counts with its time as well.
     timesMs.push(performance.now() - startedMs);
     await pause(pauseMs, signal);
   }
@@ -67,7 +67,7 @@ async function timed(act: () => Promise<Answer>, signal: AbortSignal): Promise<S
 
 const codeOf = ({ text }: Answer): string => /"code":"(\w+)"/.exec(text)?.[1] ?? "";
 
-/** The value that so large a share of all does not exceed; 0 of none. */
+/** Returns the value that a share (0 to 1) of all values does not exceed, or 0 if there are none. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;

@@ -15,7 +15,7 @@ const heads = [
   "verdict",
 ];
 
-/** A row of the table for each, and beneath it what the attack itself has seen. Times are p50/p95/most, in ms. */
+/** Writes a table with one row per attack, and below it the findings of the attacks. Times are p50/p95/most, in ms. */
 export function toTable(all: readonly Measured[]): string {
   const cells = [heads, ...all.map(toCells)];
   const widths = heads.map((_head, column) => largest(cells.map((row) => row[column]?.length ?? 0)));
@@ -49,7 +49,7 @@ export function verdictOf(measured: Measured): string {
   return stopped.length > 0 ? "STOPPED" : missed.length > 0 ? "missed" : "met";
 }
 
-/** In the words of the verdict: what stopped, which aims were missed, and what the attack has seen. */
+/** Lists the stops, the missed aims and the attack's findings. */
 export function notesOf(measured: Measured): string[] {
   const { stopped, missed } = judge(measured);
   const { row, findings, ownDelayMs } = measured;
@@ -62,7 +62,7 @@ export function notesOf(measured: Measured): string[] {
   ];
 }
 
-/** What was missed is in the lines above already. */
+/** Missed bounds and aims are listed already. */
 const isNews = (finding: Measured["findings"][number]): boolean => finding.kind === "figure" || finding.isKept;
 
 const times = ({ timesMs }: Series): string =>

@@ -1,41 +1,41 @@
 import type { CliResult } from "@parley/server/testing";
 import type { ScriptStep } from "@parley/inference";
 
-/** One attack on a running server, and what it has to leave as it was. */
+/** One attack on a running server, and the settings of that server. */
 export interface Row {
-  /** What `--only` takes: `body/properties`, or `body` for its whole group. */
+  /** The name for `--only`, such as `body/properties`; `body` alone selects the group. */
   readonly name: string;
-  /** What the attacker does, in one line. */
+  /** The attacker's action, in one line. */
   readonly action: string;
-  /** `embedded`: the demonstration models. `scripted`: a stub, where the attack is on what stands before an engine. */
+  /** `embedded`: the demonstration models. `scripted`: a stub, for attacks on the stages before an engine. */
   readonly engine: "embedded" | "scripted";
-  /** The server's environment, beside what every row has. */
+  /** Environment variables of the server, added to those of every row. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** What a scripted engine plays, by name. */
+  /** Scripts for the scripted engine, by name. */
   readonly scenarios?: Readonly<Record<string, readonly ScriptStep[]>>;
-  /** Where the server's log goes; absent: to a file that is deleted. */
+  /** Path of the server's log; absent: a file that is deleted. */
   readonly logTo?: string;
-  /** How long the attack takes where `--seconds` says nothing; absent: 8 s. */
+  /** Length of the attack unless `--seconds` sets it; absent: 8 s. */
   readonly seconds?: number;
-  /** The model that the neighbour asks; absent: the one that is attacked. */
+  /** The model that the neighbour uses; absent: the one that is attacked. */
   readonly neighbourModel?: string;
-  /** Memory that the operator has granted by a setting, and that this attack fills: it may come on top of the aim. */
+  /** Memory that a setting grants and this attack fills. It is added to the aim for memory. */
   readonly granted?: Granted;
-  /** The attack itself tells the server to stop. */
+  /** True if the attack itself stops the server. */
   readonly endsServer?: true;
-  /** Prepares the data folder before a server uses it. @returns what the attack has to know of it */
+  /** Prepares the data folder before the server starts. @returns facts that the attack needs */
   readonly prepare?: (place: Place) => Promise<Prepared> | Prepared;
-  /** Attacks until the signal, in a thread of its own. @returns what it has seen */
+  /** Attacks until the signal, in a separate thread. */
   readonly attack: (attack: Attack) => Promise<readonly Finding[]>;
 }
 
-/** So many bytes, for what, and by which setting. */
+/** An amount of memory, its use, and the setting that grants it. */
 export interface Granted {
   readonly bytes: number;
   readonly what: string;
 }
 
-/** Where a server keeps its data, and whether the short form is run. */
+/** The server's data folder, and whether the short form runs. */
 export interface Place {
   readonly dataDir: string;
   readonly isShort: boolean;
@@ -43,9 +43,9 @@ export interface Place {
 
 export type Prepared = Readonly<Record<string, number>>;
 
-/** A running server, as the thread of the attack gets to know it. */
+/** A running server, described for the thread of the attack. */
 export interface Target extends Place {
-  /** Without a path. */
+  /** Scheme, host and port. */
   readonly origin: string;
   readonly pid: number;
   readonly logFile: string;
@@ -73,8 +73,8 @@ export interface Attack {
 }
 
 /**
- * What an attack has seen beside the neighbour. A `bound` has to hold however slow the machine is. An `aim` is judged, and
- * stops nothing when it is missed. A `figure` is printed.
+ * An observation of the attack itself. A `bound` must hold however slow the machine is. An `aim` is judged, but a missed aim
+ * does not fail the run. A `figure` is only printed.
  */
 export type Finding = { readonly what: string; readonly seen: string } & (
   | { readonly kind: "aim" | "bound"; readonly isKept: boolean }

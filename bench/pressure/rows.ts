@@ -87,8 +87,8 @@ export const rows: readonly Row[] = [
 ];
 
 /**
- * One or two of each kind: all of them would take the pipeline four minutes. Rows whose neighbour already waits for seconds on
- * a quiet machine are for the long form.
+ * One or two rows of each kind, because all rows would take the pipeline four minutes. Rows whose neighbour waits for seconds
+ * even on a quiet machine run only in the long form.
  */
 const shortNames = new Set([
   "unread/one-connection",
@@ -112,6 +112,6 @@ const shortNames = new Set([
 /** The rows of the short form. */
 export const shortRows: readonly Row[] = rows.filter(({ name }) => shortNames.has(name));
 
-/** The rows and groups of these names, in the order of the table. */
+/** Finds the rows and groups with these names, in the order of the table. */
 export const rowsNamed = (names: readonly string[]): readonly Row[] =>
   rows.filter(({ name }) => names.some((one) => name === one || name.startsWith(`${one}/`)));

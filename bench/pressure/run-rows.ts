@@ -18,7 +18,7 @@ export const lengthsFor = (row: Row, { seconds, isShort }: Pick<RunOptions, "sec
     ? { aloneSeconds: 0.5, attackSeconds: seconds ?? 2 }
     : { aloneSeconds: 3, attackSeconds: seconds ?? row.seconds ?? usualSeconds };
 
-/** One row after the other, until the signal. Each has a server of its own. */
+/** Runs the rows one after the other, each with a new server, until the signal. */
 export async function runAll(rows: readonly Row[], options: RunOptions): Promise<Measured[]> {
   const all: Measured[] = [];
   for (const [index, row] of rows.entries()) {

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 
-/** A connection whose errors are left to whoever looks: under attack a reset is an answer like another one. */
+/** Opens a connection and ignores its errors, because a reset is a normal answer to an attack. Callers may add a listener. */
 export async function open(origin: string, localAddress = "127.0.0.1"): Promise<Socket> {
   const { port, hostname } = new URL(origin);
   const socket = connect({ port: Number(port), host: hostname, localAddress });
@@ -19,7 +19,7 @@ export function closeAll(sockets: readonly Socket[]): void {
   for (const socket of sockets) socket.destroy();
 }
 
-/** A request as text. */
+/** Writes a request as HTTP/1.1 text. */
 export const requestText = (line: string, headers: Readonly<Record<string, string>> = {}, body = ""): string =>
   [
     `${line} HTTP/1.1`,
@@ -35,11 +35,11 @@ export const chatHead = (token: string, headers: Readonly<Record<string, string>
     ...headers,
   });
 
-/** Resolves after so long, or when the signal comes. */
+/** Resolves after `ms` milliseconds, or when the signal is aborted. */
 export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   wait(ms, undefined, { signal }).catch(() => undefined);
 
-/** So many loops that act again and again until the signal. What fails is tried again after a moment. */
+/** Runs `count` loops that repeat the action until the signal. A failed action is tried again after a moment. */
 export async function repeatedly(count: number, signal: AbortSignal, act: () => Promise<unknown>): Promise<void> {
   const loop = async (): Promise<void> => {
     while (!signal.aborted) {
@@ -53,7 +53,7 @@ export async function repeatedly(count: number, signal: AbortSignal, act: () => 
   await Promise.all(Array.from({ length: count }, loop));
 }
 
-/** Counts how often each word came, for a line of a report. */
+/** Counts how often each value occurred, for a line of the report. */
 export class Tally {
   readonly #counts = new Map<string, number>();
 
@@ -69,7 +69,7 @@ export class Tally {
     return [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
   }
 
-  /** Whether nothing else came. */
+  /** Returns true if no other value occurred. */
   holdsOnly(...words: readonly (number | string)[]): boolean {
     return [...this.#counts.keys()].every((word) => words.map(String).includes(word));
   }

@@ -12,12 +12,12 @@ export interface Stop {
   readonly tookMs: number;
 }
 
-/** For running requests to end; the server's own default is 30 s. */
+/** Drain time of the server under attack; the server's default is 30 s. */
 export const drainSeconds = 3;
-/** What ends later than this was not going to. */
+/** A server that has not ended by then is killed. */
 const stopPatienceMs = drainSeconds * 1000 + 15_000;
 
-/** The server under attack, started as `start` starts it, in a process and a folder of its own. */
+/** The server under attack, started like `start`, in its own process and folder. */
 export class Subject implements AsyncDisposable {
   readonly target: Target;
   readonly #process: CliProcess;
@@ -67,15 +67,15 @@ export class Subject implements AsyncDisposable {
     return this.#process.isOver;
   }
 
-  /** What it last said to people: why it died, where it did. */
+  /** The last lines that it printed, such as the reason why it died. */
   get lastWords(): string {
     return this.#process.stderr.trim().split("\n").slice(-3).join(" | ");
   }
 
-  /** Ends it as an operator does, and waits. One that does not end is killed. */
+  /** Sends SIGTERM, as an operator does, and waits. A server that does not end is killed. */
   async stop(): Promise<Stop> {
     const startedMs = performance.now();
-    // A second signal would end it at once.
+    // A second SIGTERM would end it at once.
     if (!this.#endsItself) this.#process.child.kill("SIGTERM");
     const late = new AbortController();
     void wait(stopPatienceMs, undefined, { signal: late.signal })

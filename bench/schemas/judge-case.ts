@@ -4,9 +4,9 @@ import { parseTree } from "jsonc-parser";
 import type { Case, Instance } from "./read-case.ts";
 
 /**
- * `pass`: compiles, accepts every valid instance and rejects every invalid one. `other order`: the same, but a valid instance
- * must have its members in another order. `died`: it threw something, or its process
- * ended; `late`: it took longer than it may.
+ * `pass`: the schema compiles, and its grammar accepts every valid instance and rejects every invalid one. `other order`: the
+ * same, but a valid instance must have its members in another order. `died`: an exception was thrown, or the process ended.
+ * `late`: it took longer than the limit.
  */
 export const verdicts = [
   "pass",
@@ -23,15 +23,15 @@ export interface Judgement {
   readonly id: string;
   readonly dataSet: string;
   readonly verdict: Verdict;
-  /** Of a refusal. */
+  /** The keyword at fault, if the schema was refused. */
   readonly keyword?: string | null;
   readonly path?: string;
-  /** Why it is refused, or what the process said last. */
+  /** The reason of the refusal, or the last output of the process. */
   readonly reason?: string;
   readonly compileMs?: number;
   readonly grammarCharacters?: number;
   readonly matchMs?: number;
-  /** The numbers of the instances with the wrong verdict, from 0. */
+  /** Indexes of the instances with a wrong verdict. */
   readonly wrong?: readonly number[];
 }
 
@@ -66,7 +66,7 @@ function verdictOf(grammar: string, wrong: readonly Instance[]): Verdict {
   return canBeReordered ? "other order" : "valid rejected";
 }
 
-/** CPU time, because other processes make the time of the clock longer. */
+/** Returns CPU time, because other processes make wall time longer. */
 function cpuMs(since: NodeJS.CpuUsage): number {
   const { user, system } = process.cpuUsage(since);
   return (user + system) / 1000;

@@ -9,12 +9,12 @@ import { dataSetOf } from "./read-case.ts";
 
 const program = fileURLToPath(new URL("judge.ts", import.meta.url));
 
-/** Judges one schema after another in a process that is started anew when it dies or takes too long. */
+/** Judges one schema after another in a process that is restarted when it dies or takes too long. */
 export class JudgeProcess implements AsyncDisposable {
   readonly #limitMs: number;
   #child: ChildProcess | undefined;
 
-  /** @param limitMs how long one schema may take */
+  /** @param limitMs time limit of one schema */
   constructor(limitMs: number) {
     this.#limitMs = limitMs;
   }

@@ -3,12 +3,12 @@ import { judgeCase } from "./judge-case.ts";
 import type { Judgement } from "./judge-case.ts";
 import { readCase } from "./read-case.ts";
 
-// A process of its own judges the schemas: one that llama.cpp breaks on, or never ends with, costs that schema alone.
+// A separate process judges the schemas, so a schema that crashes or hangs llama.cpp costs only its own verdict.
 
 const matcherOf = await openGrammarMatcher();
 process.on("message", (path: string) => process.send?.(judge(path)));
 process.on("disconnect", () => process.exit());
-process.on("SIGINT", () => undefined); // The parent ends us when it has written down what is done.
+process.on("SIGINT", () => undefined); // The parent ends this process after it has written the results.
 process.send?.("ready");
 
 function judge(path: string): Judgement {

@@ -41,7 +41,7 @@ const flags = new Command("schemas")
   .parse()
   .opts<Flags>();
 
-/** Every k-th of the files, so that each data set keeps its share. */
+/** Chooses every k-th file, so that each data set keeps its share. */
 function choose({ data, dataset, only = "", limit = Number.POSITIVE_INFINITY }: Flags): string[] {
   const names = readdirSync(data)
     .filter((name) => name.endsWith(".json") && name.includes(only))
@@ -84,7 +84,7 @@ async function run(): Promise<string> {
 }
 
 async function judge(): Promise<string> {
-  // What `--compare` names may be the file that is written now.
+  // `--compare` may name the file that this run writes.
   const before = flags.compare === undefined ? undefined : readResults(flags.compare);
   mkdirSync(dirname(flags.out), { recursive: true });
   const out = createWriteStream(flags.out);

@@ -6,8 +6,8 @@ import { quantile, table } from "./report.ts";
 /** Every twelfth schema is compiled as a warm-up before anything is measured, so that V8 has optimised the compiler. */
 const warmUp = 12;
 
-/** Of schemas with fewer steps, the ratio of time to steps is mostly that of the clock. */
-const fewestSteps = 30_000;
+/** With fewer steps, the resolution of the clock dominates the ratio of time to steps. */
+const minSteps = 30_000;
 
 interface Compiled {
   readonly isAccepted: boolean;
@@ -16,7 +16,7 @@ interface Compiled {
   readonly steps: number;
 }
 
-/** Compiles every schema once in this process, and tells the times as Markdown. */
+/** Compiles every schema once in this process. @returns the times as Markdown */
 export async function measureCompiling(paths: readonly string[], stop: AbortSignal): Promise<string> {
   const schemas = paths.map((path) => readCase(path).schema);
   for (const [index, schema] of schemas.entries()) if (index % warmUp === 0) countSteps(schema);
@@ -42,7 +42,7 @@ export async function measureCompiling(paths: readonly string[], stop: AbortSign
       sum.toFixed(0),
     ];
   };
-  const ratios = all.filter(({ steps }) => steps >= fewestSteps).map(({ cpuMs, steps }) => (1000 * cpuMs) / steps);
+  const ratios = all.filter(({ steps }) => steps >= minSteps).map(({ cpuMs, steps }) => (1000 * cpuMs) / steps);
   return [
     table(
       ["compiled", "schemas", "p50, ms", "p90", "p99", "max", "sum"],
@@ -54,7 +54,7 @@ export async function measureCompiling(paths: readonly string[], stop: AbortSign
       ],
     ),
     table(
-      [`schemas of at least ${fewestSteps} steps`, "µs of CPU time per step, p5", "p50", "p95"],
+      [`schemas of at least ${minSteps} steps`, "µs of CPU time per step, p5", "p50", "p95"],
       [[ratios.length, ...[0.05, 0.5, 0.95].map((share) => quantile(ratios, share).toFixed(2))]],
     ),
   ].join("\n\n");

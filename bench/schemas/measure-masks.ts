@@ -2,15 +2,15 @@ import { grammarOf, openMaskTimer } from "@parley/inference/testing/grammars";
 import { readCase } from "./read-case.ts";
 import { quantile, table } from "./report.ts";
 
-/** Other processes share the caches, and make single times longer. */
+/** Each token is timed in several rounds, because other processes share the processor's caches. */
 const rounds = 3;
 
-/** Of one instance. A few instances are so long that they would be most of all tokens. */
-const mostTokens = 200;
+/** Limit per instance, because a few very long instances would otherwise be most of all tokens. */
+const maxTokens = 200;
 
-/** Times the masks of llama.cpp along the first valid instance of every schema that compiles, and tells them as Markdown. */
+/** Times the masks of llama.cpp along the first valid instance of every schema that compiles. @returns the times as Markdown */
 export async function measureMasks(paths: readonly string[], modelFile: string, stop: AbortSignal): Promise<string> {
-  // The work of llama.cpp alone does not keep a process from exiting.
+  // Pending work of llama.cpp does not keep the process alive.
   using stack = new DisposableStack();
   stack.adopt(
     setInterval(() => undefined, 1000),
@@ -25,7 +25,7 @@ export async function measureMasks(paths: readonly string[], modelFile: string, 
     const instance = instances.find(({ isValid }) => isValid);
     const compiled = instance && grammarOf(schema);
     if (!compiled || "fault" in compiled) continue;
-    const times = await bestOf(rounds, () => timer.time(compiled.grammar, instance.text, mostTokens, stop));
+    const times = await bestOf(rounds, () => timer.time(compiled.grammar, instance.text, maxTokens, stop));
     masks.push(...times);
     slowest.push([id, quantile(times, 0.99)]);
     if (slowest.length % 100 === 0) process.stderr.write(`${slowest.length} schemas\n`);
@@ -44,7 +44,7 @@ export async function measureMasks(paths: readonly string[], modelFile: string, 
   ].join("\n\n");
 }
 
-/** The shortest of several times for each token. */
+/** Measures several times. @returns the shortest time of each token */
 async function bestOf(count: number, measure: () => Promise<number[]>): Promise<number[]> {
   let best = await measure();
   for (let round = 1; round < count; round += 1) {

@@ -4,7 +4,7 @@ import type { Schema } from "@parley/inference";
 import { parseTree } from "jsonc-parser";
 import type { Node } from "jsonc-parser";
 
-/** A file of MaskBench: a schema, and values of which it is known whether they satisfy it. */
+/** A file of MaskBench: a schema, and instances that are known to be valid or invalid. */
 export interface Case {
   readonly id: string;
   /** The data set that the schema comes from, such as `Github_easy`. */
@@ -14,7 +14,7 @@ export interface Case {
 }
 
 export interface Instance {
-  /** As MaskBench's own runner writes it: Python's `json.dumps`, members in the order of the file. */
+  /** JSON as MaskBench's own runner writes it: Python's `json.dumps`, members in the order of the file. */
   readonly text: string;
   readonly isValid: boolean;
 }
@@ -38,7 +38,7 @@ export const dataSetOf = (id: string): string => (id.includes("---") ? id.split(
 
 const memberOf = (node: Node | undefined, name: string): Node | undefined => membersOf(node).get(name);
 
-/** A repeated name stands where it stood first, with the value that it had last, as in Python. */
+/** Reads the members of an object. As in Python, a repeated name keeps its first position and its last value. */
 function membersOf(node: Node | undefined): ReadonlyMap<string, Node> {
   const members = node?.type === "object" ? (node.children ?? []) : [];
   return new Map(
@@ -46,7 +46,7 @@ function membersOf(node: Node | undefined): ReadonlyMap<string, Node> {
   );
 }
 
-/** The value as Python writes it after reading it: `", "` and `": "`, numbers as Python prints them. */
+/** Writes a value as Python's `json.dumps` does after reading it: separators `", "` and `": "`, and Python's form of numbers. */
 export function pythonJson(node: Node, text: string): string {
   if (node.type === "array") return `[${(node.children ?? []).map((item) => pythonJson(item, text)).join(", ")}]`;
   if (node.type === "object") {
@@ -60,7 +60,7 @@ export function pythonJson(node: Node, text: string): string {
   return pythonNumber(text.slice(node.offset, node.offset + node.length));
 }
 
-/** Python keeps integers as they are, and writes other numbers with an exponent below 1e-4 and from 1e16 on. */
+/** Writes a number as Python does: integers unchanged, others with an exponent below 1e-4 and from 1e16 on. */
 function pythonNumber(source: string): string {
   if (/^-?\d+$/.test(source)) return source === "-0" ? "0" : source;
   const value = Number(source);

@@ -1,7 +1,7 @@
 import { verdicts } from "./judge-case.ts";
 import type { Judgement, Verdict } from "./judge-case.ts";
 
-/** The results as Markdown: by data set, by refused keyword, and in figures. */
+/** Writes the results as Markdown: by data set, by refused keyword, and in figures. */
 export const report = (all: readonly Judgement[]): string =>
   [byDataSet(all), refusals(all), figures(all)].join("\n\n") + "\n";
 
@@ -18,7 +18,7 @@ function byDataSet(all: readonly Judgement[]): string {
   return table(["data set", "schemas", ...verdicts, "pass"], rows);
 }
 
-/** Refusals by keyword, the commonest first, each with an example. */
+/** Lists the refusals by keyword, the most frequent first, each with an example. */
 function refusals(all: readonly Judgement[]): string {
   const refused = all.filter(({ verdict }) => verdict === "refused");
   const groups = [...Map.groupBy(refused, ({ keyword, reason = "" }) => keyword ?? reason)];
@@ -63,7 +63,7 @@ export function quantile(values: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
 }
 
-/** The schemas whose verdict is another than in an earlier run. */
+/** Lists the schemas whose verdict differs from an earlier run. */
 export function changes(before: readonly Judgement[], after: readonly Judgement[]): string {
   const earlier = new Map(before.map((one) => [one.id, one]));
   const rows = after.flatMap((now) => {
@@ -74,7 +74,7 @@ export function changes(before: readonly Judgement[], after: readonly Judgement[
   return `${table(["schema", "before", "now", "why"], rows)}\n`;
 }
 
-/** A table of Markdown. */
+/** Writes a Markdown table. */
 export function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
   const line = (cells: readonly (string | number)[]): string =>
     `| ${cells.map((cell) => String(cell).replaceAll("|", "\\|")).join(" | ")} |`;

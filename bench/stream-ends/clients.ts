@@ -3,7 +3,7 @@ export interface Client {
   readonly name: string;
   readonly folder: string;
   readonly command: readonly string[];
-  /** A proxy of its own. */
+  /** True if the client is a proxy itself, so that it runs only on the direct route. */
   readonly isDirectOnly?: boolean;
   /** Its messages say nothing more than its lines. */
   readonly isSilent?: boolean;

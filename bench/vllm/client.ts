@@ -16,7 +16,7 @@ export interface Shape {
   readonly outputTokens: number;
 }
 
-/** As vLLM names them. */
+/** Measurements, by vLLM's own names. */
 export interface Measured {
   readonly output_throughput: number;
   readonly median_ttft_ms: number;
@@ -30,7 +30,7 @@ export interface Load {
   readonly extraBody: object;
 }
 
-/** One run of `vllm bench serve` against a base URL. */
+/** Runs `vllm bench serve` once against a base URL. */
 export async function measure(url: string, shape: Shape, { model, extraBody }: Load): Promise<Measured> {
   const folder = mkdtempSync(join(tmpdir(), "bench-"));
   const { concurrency, prompts, inputTokens, outputTokens } = shape;

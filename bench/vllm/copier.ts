@@ -13,7 +13,7 @@ const server = createServer((near, out) => {
   });
   near.pipe(far);
   far.on("error", () => out.destroy());
-  out.on("close", () => far.destroy()); // who hangs up has the engine stop
+  out.on("close", () => far.destroy()); // aborts the engine's request when the client disconnects
 });
 server.listen({ host: "127.0.0.1", port: Number(process.argv[3] ?? 0), backlog: 16_384 }, () => {
   // A server that listens on a port has an address.

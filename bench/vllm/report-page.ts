@@ -15,7 +15,7 @@ interface PageOptions {
 
 type Row = Readonly<Record<string, string | number>>;
 
-/** All measurements as one page of Markdown. Parts that were not measured are listed. */
+/** Writes all measurements as one Markdown page, and lists the parts that were not measured. */
 export async function writePage(options: PageOptions): Promise<string> {
   const { folder, parts } = options;
   const rows = (table: string): Row[] => parts.flatMap((part) => rowsOf(join(folder, part, `${table}.jsonl`)));
@@ -46,7 +46,7 @@ async function describeMachine({ installFolder, isGpu }: PageOptions): Promise<s
   return `vLLM ${versionText}, Node ${process.version}; ${availableParallelism()} × ${cpus()[0]?.model}, ${memory}, ${gpus}.`;
 }
 
-/** The output of `parley engine plan`, without the folder names of this machine. */
+/** Returns the output of `parley engine plan` without the folder names of this machine. */
 function planOf({ root, installFolder }: PageOptions): string {
   const cli = join(root, "packages/server/src/cli/main.mjs");
   const env = { ...process.env, PARLEY_ENGINE: "vllm-process", PARLEY_VLLM: installFolder };
@@ -59,7 +59,7 @@ interface TestFile {
   readonly assertionResults: readonly { readonly status: string; readonly ancestorTitles: readonly string[] }[];
 }
 
-/** By their outermost blocks. */
+/** Counts the tests by their outermost `describe` blocks. */
 function countsOf(part: string, file: string): Row[] {
   if (!existsSync(file)) return [{ part, block: "not run", passed: 0, failed: 0, "not run": 0 }];
   const { testResults } = JSON.parse(readFileSync(file, "utf8")) as { testResults: readonly TestFile[] }; // vitest's own

@@ -61,7 +61,7 @@ try {
   process.exitCode = 1;
 }
 
-/** @throws where this machine cannot make the report that is asked for */
+/** @throws if this machine cannot make the report */
 async function prepare(): Promise<void> {
   mkdirSync(folder, { recursive: true });
   if (process.env["PARLEY_TEST_VLLM"] === undefined) {

@@ -11,21 +11,21 @@ import { startCopier, startEngine, startParley, startVllmRouter } from "./subjec
 import { writeHeavyModel } from "./weights.ts";
 
 /**
- * Tokens per second and time to first token of chat completions, through Parley ÷ straight to the engine, by vLLM's own
- * load generator, in turns in one run. For one request at a time, two proxies are measured as well: the smallest
- * possible one in Node, and `vllm-router` where `PARLEY_TEST_ROUTER` names it. `WEIGHTS` names a folder
- * to serve instead, `ROUNDS` how often each is measured.
+ * Measures tokens per second and time to first token of chat completions with vLLM's own load generator, as ratios: through
+ * Parley ÷ straight to the engine, in turns in one run. With one request at a time, it also measures two proxies: the smallest
+ * possible one in Node, and `vllm-router` if `PARLEY_TEST_ROUTER` names it. `WEIGHTS` names another folder to serve, and
+ * `ROUNDS` is the number of rounds.
  */
 
 const rounds = Number(process.env["ROUNDS"] ?? 3);
 const ownWeights = process.env["WEIGHTS"];
 const { isCpu } = await findVllm(undefined, installFolder);
-/** Concurrent requests for throughput; one at a time for the first token, which would otherwise wait for the steps of others. */
+/** Throughput uses concurrent requests. Time to first token uses one at a time, because it would otherwise include waiting for others. */
 const shapes = [
   { name: "8 at a time", concurrency: 8, prompts: 32, inputTokens: 60, outputTokens: 64, hasOthers: false },
   { name: "1 at a time", concurrency: 1, prompts: 30, inputTokens: 60, outputTokens: 8, hasOthers: true },
 ] as const;
-/** A server runs for long; what a program of Node adds is about twice as much in its first 200 requests as after 600. */
+/** A production server is warm. A Node program adds about twice as much time in its first 200 requests as after 600. */
 const warmUp = { concurrency: 4, prompts: 600, inputTokens: 60, outputTokens: 2 };
 type NamedShape = (typeof shapes)[number];
 
@@ -52,7 +52,7 @@ const models: readonly Model[] =
           isMadeUp: true,
           times: isCpu ? 1 : 2,
         },
-        // Its first token comes so early that one millisecond shows.
+        // Its first token comes early enough that one added millisecond shows.
         { name: "light", weights: miniFolder, isMadeUp: false, times: isCpu ? 1 : 16 },
       ]
     : [{ name: ownWeights, weights: resolve(ownWeights), isMadeUp: false, times: isCpu ? 1 : 2 }];
@@ -61,7 +61,7 @@ for (const model of models) await measureModel(model);
 table.print();
 rmSync(folder, { recursive: true, force: true });
 
-/** The first is the engine itself. */
+/** A way to the engine. The first path is the engine itself. */
 interface Path {
   readonly name: string;
   readonly url: string;
@@ -96,7 +96,7 @@ async function measureInTurns(
 ): Promise<Map<Path, Measured[]>> {
   const seen = new Map<Path, Measured[]>(paths.map((path) => [path, []]));
   for (let round = 0; round < rounds; round += 1) {
-    // The order rotates, so that a drift of the machine does not favour one of them.
+    // The order rotates, so that a drift of the machine does not favour one path.
     const first = round % paths.length;
     for (const path of [...paths.slice(first), ...paths.slice(0, first)]) {
       const measured = await measureOne(path.url);
@@ -107,7 +107,7 @@ async function measureInTurns(
   return seen;
 }
 
-/** Each round's ratio and difference is between measurements of that round. */
+/** Makes a row of the report. Each ratio and difference compares measurements of the same round. */
 function rowOf(
   model: string,
   { name, inputTokens, outputTokens }: NamedShape,

@@ -18,8 +18,8 @@ export interface Subject extends AsyncDisposable {
 const isPinned = availableParallelism() === 2 && spawnSync("taskset", ["--version"]).status === 0;
 
 /**
- * The command in front of a program: with two processors, vLLM has the first to itself, as it would have a GPU, and
- * everything else shares the second. With any other number nothing is pinned.
+ * Returns a command prefix that pins a program to a processor. With two processors, vLLM has the first to itself, as it would
+ * have a GPU, and everything else shares the second. With any other number, nothing is pinned.
  */
 export const pinTo = (processor: 0 | 1): readonly string[] =>
   isPinned ? ["taskset", "--cpu-list", String(processor)] : [];
@@ -27,11 +27,11 @@ export const pinTo = (processor: 0 | 1): readonly string[] =>
 interface EngineOptions {
   readonly weights: string;
   readonly isMadeUp: boolean;
-  /** For its log. */
+  /** Folder for its log. */
   readonly folder: string;
 }
 
-/** vLLM with the flags that Parley starts it with, on a port of its own. Every measured path ends there. */
+/** Starts vLLM with Parley's flags on a free port. Every measured path ends there. */
 export async function startEngine({ weights, isMadeUp, folder }: EngineOptions): Promise<Subject> {
   const found = await findVllm(undefined, installFolder);
   const port = await freePort();
@@ -48,7 +48,7 @@ export async function startEngine({ weights, isMadeUp, folder }: EngineOptions):
     tensorParallel: undefined,
     dtype: "bfloat16",
     shutdownSeconds: 1,
-    // Without this, the second subject would find the prompts of the first in the cache.
+    // Otherwise the second subject would find the prompts of the first in the prompt cache.
     extra: ["--no-enable-prefix-caching", ...(isMadeUp ? ["--load-format", "dummy"] : [])],
   };
   const variables = engineVariables({ isCpu: found.isCpu, temporaryFolder: folder, gpus: undefined, cores: "0" });
@@ -86,7 +86,7 @@ interface ParleyOptions {
   readonly folder: string;
 }
 
-/** The program as an operator starts it, with that engine behind it. */
+/** Starts Parley as an operator does, in front of that engine. */
 export async function startParley({ url, tokenizer, folder }: ParleyOptions): Promise<Subject> {
   const remote = { engine: "remote", slots: 32, remote: { urls: [url], tokenizer } };
   writeFileSync(join(folder, "parley.yaml"), JSON.stringify({ models: { "model-1-mini": remote } }));
@@ -104,7 +104,7 @@ export async function startParley({ url, tokenizer, folder }: ParleyOptions): Pr
   return { url: baseUrl.replace(/\/v1$/, ""), [Symbol.asyncDispose]: () => program[Symbol.asyncDispose]() };
 }
 
-/** The smallest proxy in Node between caller and engine. */
+/** Starts the smallest proxy in Node between caller and engine. */
 export async function startCopier(url: string): Promise<Subject> {
   const [program, ...args] = [...pinTo(1), process.execPath, join(import.meta.dirname, "copier.ts"), url];
   const child = spawn(program, args, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
@@ -117,7 +117,7 @@ export async function startCopier(url: string): Promise<Subject> {
   return { url: own, [Symbol.asyncDispose]: stop };
 }
 
-/** The same for a router written in Rust, where `PARLEY_TEST_ROUTER` names it. */
+/** Starts a router written in Rust, if `PARLEY_TEST_ROUTER` names it. */
 export async function startVllmRouter(url: string): Promise<Subject | undefined> {
   const router = routers.find(({ title }) => title === "vllm-router");
   return router && startRouter(router, url, pinTo(1));

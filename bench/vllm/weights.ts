@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 const demo = fileURLToPath(new URL("../../demo-models/model-1", import.meta.url));
 
 const sizes = {
-  /** About 160 million parameters: a step takes a processor as long as one of a large model takes a GPU. */
+  /** About 160 million parameters: a step takes a processor as long as a step of a large model takes a GPU. */
   cpu: {
     hidden_size: 1024,
     intermediate_size: 3072,
@@ -26,8 +26,8 @@ const sizes = {
 } as const;
 
 /**
- * Writes a model that is large for this hardware. vLLM makes up its weights (`--load-format dummy`). It has the tokenizer and the template of
- * a demonstration model. The demonstration models themselves are too small to keep an engine busy.
+ * Writes the configuration of a model that is large for this hardware. vLLM makes up its weights (`--load-format dummy`). It has
+ * the tokenizer and the template of a demonstration model, because those models are too small to keep an engine busy.
  * @returns the folder
  */
 export function writeHeavyModel(folder: string, hardware: keyof typeof sizes): string {

@@ -51,7 +51,7 @@ describe.skipIf(program === undefined)("the fuzzer (it takes Python 3.11)", () =
     "finds $title, by the check $check",
     async ({ title, check, cases, ...mutation }) => {
       await using proxy = await startMutatingProxy(target.url, mutation);
-      const { exitCode, tally } = await fuzz(title.replaceAll(" ", "-"), proxy.url, { cases, mostFailures: 1 });
+      const { exitCode, tally } = await fuzz(title.replaceAll(" ", "-"), proxy.url, { cases, maxFailures: 1 });
       expect(exitCode).not.toBe(0);
       expect(tally.failures.map(({ failure }) => failure.check)).toContain(check);
     },

@@ -1,12 +1,12 @@
 import { medianOf } from "./result.ts";
 import type { BenchResult } from "./result.ts";
 
-/** What the project aims at: ratios within one run. Nothing fails where one is missed. */
+/** An aim of the project: a ratio within one run. A missed aim fails nothing. */
 interface Aim {
   readonly title: string;
   readonly figure: string;
   readonly subject: string;
-  /** What it is compared with; `best` is the best of all. */
+  /** The subject to compare with; `best` is the best of all. */
   readonly against: string;
   readonly kind: "ratio" | "difference";
   readonly atMost?: number;
@@ -46,7 +46,7 @@ const aims: readonly Aim[] = [
   ...each({ title: "start to /health, ms", figure: "health", against: "nothing", kind: "difference", atMost: 250 }),
 ];
 
-/** An aim beside what was measured. */
+/** An aim and the measured ratio. */
 export interface AimRow {
   readonly title: string;
   readonly subject: string;
@@ -56,7 +56,7 @@ export interface AimRow {
   readonly isMet: boolean;
 }
 
-/** The aims for which both sides were measured. */
+/** Compares a run with the aims. Aims for which one side was not measured are left out. */
 export function compareWithAims(result: BenchResult): AimRow[] {
   return aims.flatMap((aim) => {
     const own = measuredOf(result, aim, aim.subject);

@@ -5,8 +5,8 @@ import type { BenchResult } from "./result.ts";
 const noise = 0.1;
 
 /**
- * What has changed since an earlier run, as Markdown. On another machine absolute figures say nothing, so costs are
- * compared as ratios to bare Node where both runs have it.
+ * Writes the changes since an earlier run as Markdown. Absolute figures of different machines cannot be compared, so costs are
+ * compared as ratios to bare Node if both runs have it.
  */
 export function compareResults(now: BenchResult, then: BenchResult): string {
   const lines = now.figures.flatMap((figure) =>

@@ -1,7 +1,7 @@
 import { median } from "./result.ts";
 import type { BenchResult, FigureResult } from "./result.ts";
 
-// Bars per figure, one for each subject, each with a whisker from the least to the most. No library: it is twenty shapes.
+// A group of bars per figure, one bar per subject, each with a whisker from the least to the most value. Twenty shapes need no library.
 
 const width = 760;
 const labelWidth = 190;

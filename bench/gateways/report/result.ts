@@ -3,26 +3,26 @@ import { readFileSync } from "node:fs";
 import { availableParallelism, cpus, release, totalmem } from "node:os";
 import type { Figure } from "../figures.ts";
 
-/** What a run has found, as it is saved. */
+/** The result of a run, in the form of `result.json`. */
 export interface BenchResult {
-  /** When it began, in UTC. */
+  /** Start of the run, in UTC. */
   readonly date: string;
   readonly commit: string;
-  /** The tree had changes that are not in the commit. */
+  /** True if the tree had uncommitted changes. */
   readonly isChanged: boolean;
   readonly duty: string;
   readonly rounds: number;
   readonly machine: string;
-  /** What the reader should know of the machine or of the run. */
+  /** A remark for the reader about the machine or the run. */
   readonly note?: string;
   readonly subjects: readonly { readonly name: string; readonly title: string }[];
   readonly figures: readonly FigureResult[];
-  /** What was not measured, and why. */
+  /** Subjects and rows that were not measured, each with the reason. */
   readonly missing: readonly string[];
 }
 
 export interface FigureResult extends Figure {
-  /** By the name of the subject, a value a round. */
+  /** By the name of the subject: one value per round. */
   readonly values: Readonly<Record<string, readonly number[]>>;
 }
 
@@ -33,7 +33,7 @@ export const median = (values: readonly number[]): number => {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 };
 
-/** The median of one subject; undefined where it was not measured. */
+/** Returns the median of one subject, or undefined if it was not measured. */
 export function medianOf(figure: FigureResult | undefined, subject: string): number | undefined {
   const values = figure?.values[subject] ?? [];
   return values.length === 0 ? undefined : median(values);
@@ -47,7 +47,7 @@ export const readCommit = (): Pick<BenchResult, "commit" | "isChanged"> => ({
   isChanged: git("status", "--porcelain") !== "",
 });
 
-/** The machine in a line, without its name. */
+/** Describes the machine in one line, without its host name. */
 export function describeMachine(): string {
   const model = cpus()[0]?.model ?? "an unknown processor";
   const memory = Math.round(totalmem() / 2 ** 30);

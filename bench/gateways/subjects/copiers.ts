@@ -5,7 +5,7 @@ import { nodeFlags } from "@parley/server/testing";
 import { chatPath, modelFolder } from "./subject.ts";
 import type { SubjectKind } from "./subject.ts";
 
-/** Nothing between caller and engine. */
+/** No gateway: the caller asks the engine directly. */
 export const direct: SubjectKind = {
   name: "direct",
   title: "direct",
@@ -20,7 +20,7 @@ export const direct: SubjectKind = {
   }),
 };
 
-/** @param more further arguments, given the folder for its files */
+/** @param more returns further arguments for the folder of its files */
 const nodeProgram = (
   file: string,
   flags: readonly string[] = [],
@@ -34,17 +34,17 @@ const nodeProgram = (
   },
 });
 
-/** The floor of a gateway in Node. */
+/** The least that a gateway in Node can cost. */
 export const bareNode: SubjectKind = { name: "node", title: "bare Node", ...nodeProgram("../../vllm/copier.ts") };
 
-/** The floor of a gateway that does Parley's work with Parley's libraries. */
+/** The least that a gateway can cost that does Parley's work with Parley's libraries. */
 export const libraries: SubjectKind = {
   name: "libraries",
   title: "Parley's libraries alone",
   ...nodeProgram("../libraries-server.ts", nodeFlags, (folder) => [modelFolder, folder]),
 };
 
-/** What Express costs a server that knows its answers itself. */
+/** The cost of Express alone, in a server that answers without an engine. */
 export const express: SubjectKind = {
   name: "express",
   title: "Express, without engine",

@@ -4,7 +4,7 @@ import { otherSubjects } from "./others.ts";
 import { parleySubjects } from "./parley.ts";
 import type { SubjectKind } from "./subject.ts";
 
-/** What is measured, in the order of the tables' columns. */
+/** All subjects, in the order of the tables' columns. */
 export const subjectKinds: readonly SubjectKind[] = [
   direct,
   nginx,

@@ -5,7 +5,7 @@ import { freePort } from "./free-port.ts";
 import { startProgram } from "./start-program.ts";
 import type { SubjectKind } from "./subject.ts";
 
-/** One worker, as every other subject has one thread for its callers; what it forwards is neither buffered nor logged. */
+/** One worker, because every other subject has one thread for its callers. Nothing is buffered or logged. */
 const configuration = (port: number, enginePort: number, folder: string): string => `
 daemon off;
 worker_processes 1;
@@ -35,7 +35,7 @@ http {
 }
 `;
 
-/** Debian has it beside the programs of the administrator. */
+/** Debian installs nginx in `/usr/sbin`. */
 const path = `${process.env["PATH"] ?? ""}:/usr/sbin`;
 
 export const nginx: SubjectKind = {

@@ -7,7 +7,7 @@ import { chatPath, modelName } from "./subject.ts";
 import type { Subject, SubjectKind } from "./subject.ts";
 import { installNode, installPython, missingTool, toolPath } from "./tools.ts";
 
-/** Gateways of others, at the versions that are compared. */
+/** Other projects' gateways, at the versions that are compared. */
 const versions = { vllmRouter: "0.1.17", sglangRouter: "0.3.2", portkey: "1.15.2", litellm: "1.106.2" } as const;
 
 const vllmRouter: SubjectKind = {
@@ -53,7 +53,7 @@ const portkey: SubjectKind = {
       "x-portkey-provider": "openai",
       "x-portkey-custom-host": `${engine.url}/v1`,
     };
-    // It forwards to an address of this machine only where that is allowed by name.
+    // It forwards to an address of this machine only if that host is allowed by name.
     const env = { TRUSTED_CUSTOM_HOSTS: "127.0.0.1,localhost" };
     const program = { command: process.execPath, args, env, port, healthPath: "/", headers, folder };
     return untilAnswering(await startProgram(program));
@@ -71,7 +71,7 @@ const litellm: SubjectKind = {
     const file = join(folder, "litellm.yaml");
     writeFileSync(file, JSON.stringify({ model_list: [{ model_name: modelName, litellm_params: upstream }] }));
     const args = ["--host", "127.0.0.1", "--port", String(port), "--config", file, "--telemetry", "False"];
-    // It does not start without a key, which every request then shows.
+    // It does not start without a key. Every request then sends that key.
     const key = "sk-bench";
     const env = { LITELLM_LOCAL_MODEL_COST_MAP: "True", LITELLM_MASTER_KEY: key };
     const command = toolPath("litellm/bin/litellm");
@@ -81,7 +81,7 @@ const litellm: SubjectKind = {
   },
 };
 
-/** They listen before they know their worker. */
+/** Waits for the first answer, because these gateways listen before they know their worker. */
 async function untilAnswering(subject: Subject): Promise<Subject> {
   const body = JSON.stringify({ model: modelName, messages: [{ role: "user", content: "Hello" }], max_tokens: 1 });
   const headers = { "content-type": "application/json", ...subject.headers };

@@ -10,7 +10,7 @@ import type { Subject, SubjectKind } from "./subject.ts";
 
 const program = join(import.meta.dirname, "../../../packages/server/src/cli/main.mjs");
 
-/** Parley as an operator starts it: with a stored key, its ledger, its metrics and its log, and limits that the load does not reach. */
+/** Parley as an operator starts it: a stored key, ledger, metrics and log, with limits that the load does not reach. */
 const settings = {
   PARLEY_MAX_SOCKETS: "20000",
   PARLEY_SOCKETS_PER_ADDRESS: "20000",
@@ -19,7 +19,7 @@ const settings = {
   PARLEY_TOKENS_PER_MINUTE: "100000000000",
   PARLEY_TOTAL_TOKENS_PER_MINUTE: "100000000000",
   PARLEY_QUEUE_LENGTH: "10000",
-  // Silent streams are silent for longer than any engine.
+  // The row of silent streams is silent for longer than any real engine.
   PARLEY_ENGINE_STALL_SECONDS: "600",
   PARLEY_METRICS_PORT: "0",
   PARLEY_LOG_FORMAT: "json",

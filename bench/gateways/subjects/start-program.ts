@@ -13,10 +13,10 @@ interface Program {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly port: number;
-  /** What it answers as soon as it listens; any status will do. */
+  /** A path that it answers as soon as it listens, with any status. */
   readonly healthPath: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** For its log. */
+  /** Folder for its log. */
   readonly folder: string;
 }
 
@@ -24,8 +24,8 @@ const startLimitMs = 120_000;
 const stopLimitMs = 10_000;
 
 /**
- * Starts a gateway in a process group of its own, so that Ctrl-C ends the bench first and the bench ends the gateway. Its
- * log is a file, as with an operator.
+ * Starts a gateway in a process group of its own, so that Ctrl-C ends the bench first and the bench ends the gateway. It logs
+ * to a file, as in production.
  */
 export async function startProgram(program: Program): Promise<Subject> {
   const { command, args, cwd, env = {}, port, healthPath, headers = {}, folder } = program;
@@ -50,7 +50,7 @@ export async function startProgram(program: Program): Promise<Subject> {
   return { port, path: chatPath, headers, pid, startMs, [Symbol.asyncDispose]: stop };
 }
 
-/** Asks at most every 2 ms, so that asking costs the start little. */
+/** Polls at most every 2 ms, so that polling hardly slows the start. */
 async function answers(port: number, path: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const asked = get({ host: "127.0.0.1", port, path, agent: false }, (answer) => {
@@ -74,6 +74,6 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // It is gone.
+    // The process has ended already.
   }
 }

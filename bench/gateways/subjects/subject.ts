@@ -5,30 +5,30 @@ import type { SimulatedEngine } from "../../native/start-engine.ts";
 export interface Subject extends AsyncDisposable {
   readonly port: number;
   readonly path: string;
-  /** Sent with every request. */
+  /** Headers of every request. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The first of its processes; undefined where nothing stands in front of the engine. */
+  /** Its first process; undefined if there is no gateway in front of the engine. */
   readonly pid: number | undefined;
-  /** From the start of its process until it answered for the first time. */
+  /** Time from the start of its process to its first answer. */
   readonly startMs: number | undefined;
 }
 
 export interface SubjectKind {
   readonly name: string;
-  /** What the tables call it. */
+  /** Its name in the tables. */
   readonly title: string;
-  /** It answers without the engine. */
+  /** True if it answers without the engine. */
   readonly isItsOwnEngine?: boolean;
-  /** Why it cannot be measured here; undefined: it can. */
+  /** Returns the reason why it cannot be measured here, or undefined if it can. */
   missing(): string | undefined;
-  /** What `--install` does for it. */
+  /** Installs it, for `--install`. */
   install?(): void;
   /** @param folder for its files and its log */
   start(engine: SimulatedEngine, folder: string): Promise<Subject>;
 }
 
-/** What callers and the engine call the model. */
+/** Name of the model for callers and the engine. */
 export const modelName = "vendor/model-1-mini";
 export const chatPath = "/v1/chat/completions";
-/** The files of the demonstration model, which its tokens are counted with. */
+/** Folder of the demonstration model whose tokenizer counts the tokens. */
 export const modelFolder = fileURLToPath(new URL("../../../demo-models/model-1-mini", import.meta.url));

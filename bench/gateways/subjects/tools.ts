@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** Where `--install` puts what is measured beside Parley. */
+/** Folder into which `--install` installs the other subjects. */
 const toolsFolder = join(import.meta.dirname, "../../../.parley/bench/tools");
 
 export const toolPath = (...parts: readonly string[]): string => join(toolsFolder, ...parts);
@@ -10,7 +10,7 @@ export const toolPath = (...parts: readonly string[]): string => join(toolsFolde
 export const missingTool = (path: string, what: string): string | undefined =>
   existsSync(path) ? undefined : `${what} is not installed: \`--install\` does it`;
 
-/** A virtual environment of Python of its own, since their dependencies do not agree. */
+/** Installs a Python package into its own virtual environment, because the dependencies of the subjects conflict. */
 export function installPython(name: string, requirement: string): void {
   mkdirSync(toolsFolder, { recursive: true });
   if (!existsSync(toolPath(name, "bin/python"))) run("python3", ["-m", "venv", toolPath(name)]);

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { cpuOfTree, useOfTree } from "../process-tree.ts";
 
 test.skipIf(process.platform !== "linux")("a tree counts its children, and those that have ended", async () => {
-  // The first child works and ends, the second one stays and works.
+  // The first child works and ends; the second one works and keeps running.
   const spin = "i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done";
   const child = spawn("sh", ["-c", `sh -c '${spin}'; echo; sh -c '${spin}; echo; read x'; true`], {
     stdio: ["pipe", "pipe", "ignore"],

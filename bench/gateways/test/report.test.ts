@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { duties, mostStreams, within } from "../duty.ts";
+import { duties, maxStreams, within } from "../duty.ts";
 import { figuresOf } from "../figures.ts";
 import { compareWithAims } from "../report/aims.ts";
 import { compareResults } from "../report/compare.ts";
@@ -70,6 +70,6 @@ test("the plot has a bar for each subject, and names are escaped", () => {
 });
 
 test("streams stay within the open files that the shell allows", () => {
-  expect(mostStreams(20_000)).toBe(9500);
+  expect(maxStreams(20_000)).toBe(9500);
   expect(within(duties.full, 2000)).toMatchObject({ burst: 500, silentStreams: 500, broken: 500, manyStreams: 500 });
 });

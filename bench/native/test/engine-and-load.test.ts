@@ -7,18 +7,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { modelFolder, modelName } from "../../gateways/subjects/subject.ts";
-import { MissingForNative, buildNative } from "../build.ts";
+import { NativeBuildError, buildNative } from "../build.ts";
 import { runLoad } from "../run-load.ts";
 import type { Load, LoadResult } from "../run-load.ts";
 import { startEngine } from "../start-engine.ts";
 import type { SimulatedEngine } from "../start-engine.ts";
 
-/** Without a C compiler nothing here can run. */
+/** The programs need a C compiler and Linux. */
 function canBuild(): boolean {
   try {
     return buildNative("load") !== "";
   } catch (error) {
-    if (error instanceof MissingForNative) return false;
+    if (error instanceof NativeBuildError) return false;
     throw error;
   }
 }

@@ -42,7 +42,7 @@ export const bodyProperties = bodyRow({
   statuses: [400],
 });
 
-/** What the bounds let through is the most that a body may cost. */
+/** The most expensive body that the bounds allow. */
 export const bodyAtItsBounds = bodyRow({
   name: "body/at-its-bounds",
   action: "32,700 values: a schema with 30,000 properties",

@@ -4,7 +4,7 @@ import { bound, figure } from "../row.ts";
 import type { Row } from "../row.ts";
 import { chatHead, closeAll, open, openMany, pause, repeatedly, requestText } from "../sockets.ts";
 
-/** Writes as fast as the reader takes it, until the signal or the end of the connection. */
+/** Writes as fast as the peer reads, until the signal or the end of the connection. @returns the bytes written */
 async function pour(socket: Socket, text: string, signal: AbortSignal): Promise<number> {
   let bytes = 0;
   while (!signal.aborted && !socket.destroyed) {
@@ -15,7 +15,7 @@ async function pour(socket: Socket, text: string, signal: AbortSignal): Promise<
   return bytes;
 }
 
-/** Bodies without an end, made of these chunks. */
+/** A row that sends endless bodies of these chunks. */
 const pouring = (name: string, what: string, chunks: string, hasKey = true): Row => ({
   name,
   action: `bodies in chunks of one byte${what}, as fast as they are taken, on four connections`,
@@ -47,7 +47,7 @@ const bodyless = [
   requestText("OPTIONS /v1/chat/completions", { ...preflight, ...chunked }),
 ];
 
-/** Bodies of requests that have none. */
+/** Bodies of requests whose operation takes none. */
 export const bodyTinyChunksNeverRead: Row = {
   name: "body/tiny-chunks-never-read",
   action:

@@ -8,7 +8,7 @@ interface HostileBody {
   readonly name: string;
   readonly action: string;
   readonly body: () => string;
-  /** The answers that are right. 429 is always: the key may have sent too much for a minute. */
+  /** The correct statuses. 429 is always correct, because the key may have exceeded its limit per minute. */
   readonly statuses: readonly number[];
 }
 

@@ -3,7 +3,7 @@ import { bound } from "../row.ts";
 import type { Row } from "../row.ts";
 import { repeatedly, Tally } from "../sockets.ts";
 
-/** Another schema for each request, so that none is known from before. */
+/** Makes a different schema for each request, so that no cache has it. */
 function hardSchema(turn: number): object {
   const branch = (index: number): object => ({
     type: "object",

@@ -5,7 +5,7 @@ import { pause, Tally } from "../sockets.ts";
 
 const model = "vendor/model-1";
 
-/** Breaks the engine of one model, and asks that model and its readiness until the engine is back, or the time is over. */
+/** Breaks the engine of one model, then polls that model and its readiness until the engine is back or the signal comes. */
 async function breakEngine({ target, signal, makeKey }: Attack, scenario: string): Promise<Finding[]> {
   const { token } = await makeKey();
   const isReady = async (): Promise<boolean> =>
@@ -44,7 +44,7 @@ async function breakEngine({ target, signal, makeKey }: Attack, scenario: string
   ];
 }
 
-/** The stub stands for vLLM: both are processes that a supervisor watches. The neighbour asks the other model. */
+/** The scripted engine stands in for vLLM: a supervisor watches the process of either. The neighbour uses the other model. */
 const engineRow = (name: string, action: string, scenario: string): Row => ({
   name: `engine/${name}`,
   action,

@@ -3,7 +3,7 @@ import type { Row } from "../row.ts";
 import { closeAll, open, pause, repeatedly, requestText } from "../sockets.ts";
 
 const fields = Object.fromEntries(Array.from({ length: 900 }, (_none, index) => [`h${index}`, "1"]));
-/** Each is answered at once, so that no queue of the connection fills. */
+/** Each request is answered at once, so the connection's queue of answers does not fill. */
 const texts = [requestText(`GET /ready?${"model=a&".repeat(1000)}`), requestText("GET /health", fields)].map((text) =>
   text.repeat(8),
 );

@@ -5,7 +5,7 @@ import { bound } from "../row.ts";
 import type { Row } from "../row.ts";
 import { repeatedly, Tally } from "../sockets.ts";
 
-/** Small requests, as many as sixteen kept connections take. */
+/** A row that sends small requests as fast as sixteen kept connections take them. */
 const flood = (
   name: string,
   action: string,
@@ -42,7 +42,7 @@ export const floodWrongKeys = flood(
   { method: "POST", path: "/v1/chat/completions", token, body: "{}" },
   [401],
 );
-/** Another key each time, in a header as long as one may be: what is kept for each would add up. */
+/** Sends a different key each time, in a header of maximum length. State that is kept per key would add up. */
 export const floodKeyIds: Row = {
   name: "flood/key-ids",
   action: "without a key: another key of 15 KB each time on 16 kept connections",

@@ -4,7 +4,7 @@ import type { Row } from "../row.ts";
 import { chatHead, closeAll, openMany, pause, repeatedly, Tally } from "../sockets.ts";
 
 const longPrompt = JSON.stringify(toBody(say("a word and another ".repeat(13_000))));
-/** Requests remain, tokens do not: such a key reaches the second gate. */
+/** A key with requests left but no tokens, which reaches the second gate. */
 const spentTokens = { tokensPerMinute: 1 };
 
 export const gateHungUpPrompts: Row = {
@@ -68,7 +68,7 @@ export const gateUnfinishedBodies: Row = {
     await pause(60_000, signal);
     const waiting = sockets.filter((socket) => !socket.destroyed && socket.bytesRead === 0).length;
     closeAll(sockets);
-    // 32 MiB a key, so eight bodies of 4 MiB.
+    // The bound is 32 MiB per key, so eight bodies of 4 MiB.
     return [aim("bodies that are kept, at most 8", waiting <= 8, waiting)];
   },
 };

@@ -6,7 +6,7 @@ import type { Finding, Row } from "../row.ts";
 
 const key = "key-of-the-second-server-0123";
 
-/** A backup, more traffic, kill -9, a restore. @returns how many entries the ledger has then; the backup has one */
+/** Makes a backup, adds traffic, kills the server with SIGKILL and restores. @returns the number of entries then; the backup has one */
 async function killAndRestore(folder: string, file: string): Promise<number> {
   const dataDir = join(folder, "restored");
   const env = { PARLEY_ENGINE: "scripted", PARLEY_DATA_DIR: dataDir, PARLEY_API_KEY: key, PORT: "0" };

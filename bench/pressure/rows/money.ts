@@ -6,7 +6,7 @@ import { Tally } from "../sockets.ts";
 
 const budgetUsd = "0.00001";
 
-/** @returns what a key with a small budget could spend with so many calls at once */
+/** Makes `count` calls at once with a key that has a small budget. @returns the findings about its spending */
 async function spendAtOnce({ target, makeKey }: Attack, count: number): Promise<Finding[]> {
   const { id, token } = await makeKey({ budgetUsd });
   const answers = new Tally();
@@ -19,7 +19,7 @@ async function spendAtOnce({ target, makeKey }: Attack, count: number): Promise<
   const entries = await readLedger(target.dataDir, { keyId: id });
   const spent = entries.reduce((sum, entry) => sum + Number(entry.cost_usd), 0);
   return [
-    // The sum of decimals as floating-point numbers is a little more or less.
+    // A sum of floating-point numbers deviates slightly from the decimal sum.
     bound(
       `spent of ${budgetUsd} US dollars by ${count} calls`,
       spent <= Number(budgetUsd) + 1e-12,

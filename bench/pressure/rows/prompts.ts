@@ -4,10 +4,10 @@ import { bound } from "../row.ts";
 import type { Row } from "../row.ts";
 import { repeatedly, Tally } from "../sockets.ts";
 
-/** The setting's default. */
+/** The default of the setting. */
 const cache = { bytes: 512 * 2 ** 20, what: "the key-value cache (PARLEY_KV_MEMORY_MB)" };
 
-/** Prompts that the embedded engine has to read, sent one after the other on so many connections. */
+/** A row that sends prompts to the embedded engine, one after the other on each of `at` connections. */
 const promptRow = (name: string, action: string, at: number, members: () => Members, statuses: number[]): Row => ({
   name: `prompts/${name}`,
   action,
@@ -25,7 +25,7 @@ const promptRow = (name: string, action: string, at: number, members: () => Memb
 });
 
 let turn = 0;
-/** About 30,000 tokens, and another beginning each time, so that no cache has it. */
+/** A prompt of about 30,000 tokens. Its beginning is different each time, so that no prompt cache has it. */
 const long = (): Members => say(`${(turn += 1)} ${"token pool ".repeat(15_000)}`);
 
 export const promptsLong: Row = {

@@ -58,7 +58,7 @@ export const queueManyKeys: Row = {
   },
 };
 
-/** A string of at least so many characters, so that no choice ends early. */
+/** Schema of a string of at least 8000 characters, so that no choice ends early. */
 const longString = { type: "string", minLength: 8000 };
 const longFormat = {
   type: "json_schema",

@@ -3,7 +3,7 @@ import { figure } from "../row.ts";
 import type { Row } from "../row.ts";
 import { open, repeatedly, requestText } from "../sockets.ts";
 
-/** Connections of the whole machine that Linux dropped because too many waited to be accepted. Their callers try again after 1 s. */
+/** Counts the connections of the whole machine that Linux dropped because the accept queue was full. Their callers retry after 1 s. */
 function countDropped(): number {
   const [names = [], values = []] = readFileSync("/proc/net/netstat", "utf8")
     .split("\n")

@@ -6,7 +6,7 @@ import { closeAll, open, openMany, pause, repeatedly, requestText, Tally } from 
 
 const settings = { PARLEY_MAX_SOCKETS: "100" };
 const count = 100;
-/** What needs no key, or has none. The last ones are answered with megabytes, which nobody reads. */
+/** Requests that need no key, or have none. The last ones are answered with megabytes that the attacker does not read. */
 const requests = [
   requestText("GET /health"),
   requestText("GET /v1/models"),
@@ -17,11 +17,11 @@ const requests = [
 interface Kept {
   readonly name: string;
   readonly action: string;
-  /** Opens the connection of one place and sends its request. */
+  /** Opens connection number `place` and sends its request. */
   readonly ask: (origin: string, token: string, place: number) => Promise<Socket>;
 }
 
-/** Connections on every place; those that are closed are opened again. */
+/** A row that keeps all its connections open, and reopens those that the server closes. */
 const keptRow = ({ name, action, ask }: Kept): Row => ({
   name: `sockets/${name}`,
   action: `100 connections ${action}, with PARLEY_MAX_SOCKETS=100`,
@@ -31,7 +31,7 @@ const keptRow = ({ name, action, ask }: Kept): Row => ({
     const { token } = await makeKey();
     const sockets = await Promise.all(Array.from({ length: count }, (_, place) => ask(origin, token, place)));
     const answers = new Tally();
-    // The neighbour keeps a connection that it had before. These are callers who come now.
+    // The neighbour has its connection from before the attack. These callers connect during the attack.
     await repeatedly(1, signal, async () => {
       await pause(200, signal);
       answers.add(

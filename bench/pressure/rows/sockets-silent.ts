@@ -4,7 +4,7 @@ import { aim, figure } from "../row.ts";
 import type { Row } from "../row.ts";
 import { closeAll, open, openMany, pause } from "../sockets.ts";
 
-/** Keeps so many connections open that send nothing: each that is closed is opened again, until the signal. */
+/** Keeps `count` silent connections open, and reopens each one that is closed, until the signal. */
 async function keepSilent(origin: string, count: number, signal: AbortSignal, localAddress?: string): Promise<number> {
   let opened = count;
   const sockets: Socket[] = await openMany(origin, count, localAddress);
@@ -29,7 +29,7 @@ export const socketsSilent: Row = {
     const { token } = await makeKey();
     const silent = keepSilent(target.origin, 100, signal);
     await pause(500, signal);
-    // The neighbour keeps a connection that it had before. This is a caller who comes now.
+    // The neighbour has its connection from before the attack. This caller connects during the attack.
     const newcomer = await chat(target.origin, token).then(
       ({ status }) => String(status),
       (error: unknown) => (error instanceof Error ? error.message : String(error)),

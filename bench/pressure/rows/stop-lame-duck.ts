@@ -21,7 +21,7 @@ export const stopLameDuck: Row = {
     const stream = chat(target.origin, token, { ...play("long"), stream: true });
     const before = await ask({ url: `${target.origin}/ready` });
     process.kill(target.pid, "SIGTERM");
-    // The port is open for so long, whatever the time of the attack is.
+    // The port stays open during these 3.5 s of the lame-duck time, however long the attack takes.
     const end = AbortSignal.timeout(3500);
     await pause(500, end);
     const states = new Tally();

@@ -7,7 +7,7 @@ import { aim, bound, figure } from "../row.ts";
 const series = (...timesMs: number[]) => ({ timesMs, lost: [], unanswered: 0 });
 const seen = { chat: series(5, 6, 9), health: series(2, 3), answered: ["a"] };
 
-/** A row that met every aim, but for what is given. */
+/** Measurements of a row that met every aim, with the given changes. */
 const measured = (change: Partial<Measured> = {}): Measured => ({
   row: { name: "group/row", action: "does something", engine: "scripted" },
   alone: seen,

@@ -4,7 +4,7 @@ import { rows, shortRows } from "../rows.ts";
 import { lengthsFor } from "../run-rows.ts";
 import { measureRow } from "../measure-row.ts";
 
-// The short form of `pnpm pressure`: two seconds of each attack. Speed is no matter here; what stops is.
+// The short form of `pnpm pressure`: two seconds of each attack. Speed is not checked; only stops fail the test.
 
 const short = { seconds: undefined, isShort: true };
 
