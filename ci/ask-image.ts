@@ -1,12 +1,12 @@
 import { untilReady } from "./until-ready.ts";
 
-// Asks the server's image, which runs beside this step, for a chat. The step's limit ends a server that does not answer.
+// Sends a chat to the server's image, which runs next to this step. If the server does not answer, the step's time limit ends it.
 
 const url = process.env["PARLEY_URL"] ?? "";
 const key = process.env["PARLEY_API_KEY"] ?? "";
 const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
 
-/** The part of the contract's answers that is looked at. */
+/** The part of an answer that is read. */
 interface Completion {
   readonly choices: readonly { readonly finish_reason: string; readonly message: { readonly content: string } }[];
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 
-// Every package in the bill of materials has to have a licence that is allowed. A new licence is decided here, by name.
+// Checks that every package in the bill of materials has an allowed licence. To accept a new licence, add it here by name.
 
-/** SPDX identifiers. All of them let a product of any licence use, change and pass on the package. */
+/** SPDX identifiers of licences that let a product of any licence use, change and redistribute the package. */
 const allowed = new Set([
   "0BSD",
   "Apache-2.0",
@@ -18,7 +18,7 @@ const allowed = new Set([
 const unlicense = "Unlicense, which is the public domain; Spectral brings it, for lint alone";
 const olderField = "MIT, written in the manifest's older field `licenses`";
 
-/** Packages with another licence, or with one that the bill lacks, and why they may stay. `a*` is all that begins with a. */
+/** Packages with another licence, or without one in the bill, and the reason why they are accepted. `a*` matches a prefix. */
 const exceptions: Readonly<Record<string, string>> = {
   "ansi-color": "BSD-3-Clause by its licence file; Dagger's SDK brings it, for the pipeline alone",
   bufrw: olderField,
@@ -73,7 +73,7 @@ process.exitCode = refused.length + stale.length === 0 && components.length > 0 
 function isAllowed(component: Component): boolean {
   if (Object.keys(exceptions).some((exception) => isException(nameOf(component), exception))) return true;
   const licence = licenceOf(component);
-  // Of `A OR B` one is enough; nothing else is read as an expression.
+  // In `A OR B`, one allowed licence is enough. Other expressions are not supported.
   return licence
     .replaceAll(/[()]/g, "")
     .split(" OR ")

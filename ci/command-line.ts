@@ -5,7 +5,7 @@ import { showProgress } from "./progress.ts";
 import { schedule } from "./schedule.ts";
 import type { RunStep } from "./schedule.ts";
 import { makeSecrets } from "./secrets.ts";
-import { stepsChanged, stepsNamed, stepsOf, WrongChoice } from "./select.ts";
+import { stepsChanged, stepsNamed, stepsOf, SelectionError } from "./select.ts";
 import type { Selection } from "./select.ts";
 import { isGreen, summarize } from "./summary.ts";
 import type { RunnerName, Step } from "./step.ts";
@@ -13,10 +13,10 @@ import { steps } from "./steps.ts";
 
 export interface Runner {
   readonly name: RunnerName;
-  /** The verb that a reader types. */
+  /** The verb that the user types. */
   readonly verb: string;
   readonly description: string;
-  /** Makes ready what carries steps out, lets it be used, and clears it away. Using it says whether all went well. */
+  /** Sets up the runner of steps, calls `use` with it, and cleans up. @returns whether all steps went well */
   readonly open: (use: (run: RunStep) => Promise<boolean>, stop: AbortSignal) => Promise<void>;
 }
 
@@ -40,12 +40,12 @@ function readNames(text: string): readonly string[] {
   try {
     stepsNamed(names, steps);
   } catch (error) {
-    throw error instanceof WrongChoice ? new InvalidArgumentError(error.message) : error;
+    throw error instanceof SelectionError ? new InvalidArgumentError(error.message) : error;
   }
   return names;
 }
 
-/** Runs what the flags select, and says in the last line what became of it. @returns the exit code */
+/** Runs the steps that the flags select, and prints the result as the last line. @returns the exit code */
 export async function runSelected(runner: Runner, flags: Flags): Promise<number> {
   const { chosen, left } = select(runner.name, flags);
   if (flags.list === true) return list(chosen);
@@ -61,13 +61,13 @@ export async function runSelected(runner: Runner, flags: Flags): Promise<number>
   }, stop);
   out.write(summarize(finished, left, (Date.now() - startedMs) / 1000));
   if (stop.aborted) return 130;
-  // Where nothing has changed, nothing can have broken.
+  // If no input has changed, no step can have broken.
   return chosen.length === 0 || isGreen(finished) ? 0 : 1;
 }
 
 function select(runner: RunnerName, { only, since }: Flags): Selection {
   const all = stepsOf(runner, steps);
-  // Who names steps knows that the others do not run.
+  // A user who names steps need not be told that the others do not run.
   const named = only === undefined ? all : { chosen: stepsNamed(only, all.chosen), left: [] };
   return since === undefined ? named : stepsChanged(since, named);
 }
@@ -89,8 +89,8 @@ function stopOnSignals(): AbortSignal {
 
 /** One sentence that says what to do, never a stack. @returns the exit code */
 export function explain(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2; // it has spoken already
-  if (!(error instanceof WrongChoice)) throw error;
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2; // Commander has printed its message already
+  if (!(error instanceof SelectionError)) throw error;
   process.stderr.write(`error: ${error.message}\n`);
   return 2;
 }

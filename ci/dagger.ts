@@ -36,7 +36,7 @@ const command = commandFor(pipeline({}))
 try {
   await command.parseAsync();
 } catch (error) {
-  // The client wraps what its engine says.
+  // The client wraps the error of its engine.
   const cause = error instanceof Error ? error.cause : undefined;
   if (!(cause instanceof DaggerSDKError)) process.exitCode = explain(error);
   else {

@@ -1,7 +1,7 @@
 import { runnerNames } from "./step.ts";
 import type { Step } from "./step.ts";
 
-// What most steps have in common.
+// Defaults for the rows of the table in `steps.ts`.
 
 type Row = Pick<Step, "name" | "purpose" | "command" | "inputs"> & Partial<Step>;
 
@@ -20,14 +20,14 @@ export const step = (row: Row): Step => ({
   ...row,
 });
 
-/** A suite of `vitest.config.ts`. It runs after the types, which find a broken program in seconds. */
+/** Defines a suite of `vitest.config.ts`. It runs after the step `types`, which finds a broken program in seconds. */
 export const suite = (row: Omit<Row, "command">): Step => {
   const cores = row.cores ?? 2;
   const command = ["vitest", "run", "--project", row.name, `--maxWorkers=${cores}`] as const;
   return step({ command, needs: ["types"], counts: "vitest", timeLimitSeconds: 600, ...row, cores });
 };
 
-/** Runs in the environment of `ci/python`, which the first of these steps installs. */
+/** Defines a step that runs in the environment of `ci/python`. The first of these steps installs it. */
 export const python = (name: string, purpose: string, command: readonly string[], more: readonly string[] = []): Step =>
   step({
     name,

@@ -35,7 +35,7 @@ function gateRun(name: string, engine: GateRun["engine"], source: Source, cases:
   };
 }
 
-/** What the gate sends, and to which engine. */
+/** The runs of the gate: the source of the requests, and the engine under test. */
 export const gateRuns: readonly GateRun[] = [
   gateRun("grammar", "scripted", "grammar", 4000),
   gateRun("schema", "scripted", "schema", 60),

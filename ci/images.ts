@@ -1,6 +1,6 @@
 import type { Command } from "./command.ts";
 
-/** The containers of the pipeline, and what stands in for each of them on a host. The only file with digests. */
+/** The containers of the pipeline, and the replacement for each of them on a host. The only file with digests. */
 
 const pins = {
   node: "node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6",
@@ -10,14 +10,14 @@ const pins = {
 
 export type PinName = keyof typeof pins;
 
-/** @returns the pinned image, or what `PARLEY_IMAGE_NODE` and its like name where the registry has other images */
+/** @returns the pinned image, or the one that a variable such as `PARLEY_IMAGE_NODE` names, for registries with other images */
 export const pinOf = (name: PinName): string => process.env[`PARLEY_IMAGE_${name.toUpperCase()}`] ?? pins[name];
 
-/** What stands in for a container where there is none. */
+/** The replacement for a container on a host. */
 export interface Host {
-  /** What has to be there. Of several names for one program, one is enough. */
+  /** Programs that the host must have. Each row lists alternative names, of which one is enough. */
   readonly programs: readonly (readonly string[])[];
-  /** Installs or looks for what else is needed. It ends with `didNotRun` and a reason where that cannot be had. */
+  /** Installs or finds further requirements. It ends with `didNotRun` and a reason if the host cannot have them. */
   readonly setUp?: Command;
   /** Folder of the programs that `setUp` installs. */
   readonly path?: string;
@@ -29,9 +29,9 @@ export interface Image {
   readonly dockerfile?: { readonly context: string; readonly file: string };
   /** Packages of Debian, installed on top of the pin. */
   readonly debian?: readonly string[];
-  /** Bytes of `/dev/shm`, where the 64 MiB of a container are too few. */
+  /** Size of `/dev/shm` in bytes, if a container's 64 MiB are too few. */
   readonly sharedMemoryBytes?: number;
-  /** Whether the packages of the lock file are installed in it. */
+  /** True if the packages of the lock file are installed in it. */
   readonly hasWorkspace: boolean;
   readonly host: Host;
 }
@@ -41,7 +41,7 @@ const debian = ["ca-certificates", "curl", "git", "procps", "python3-venv"];
 export const images = {
   node: { pin: "node", debian, hasWorkspace: true, host: { programs: [["git"]] } },
   python: { pin: "node", debian, hasWorkspace: true, host: { programs: [["git"], ["python3"]] } },
-  /** With a compiler of C. */
+  /** Has a C compiler. */
   c: {
     pin: "node",
     debian: [...debian, "gcc", "libc6-dev", "nginx-light"],
@@ -63,7 +63,7 @@ export const images = {
     // A host without a browser skips the tests that need one, and runs the others.
     host: { programs: [["git"]] },
   },
-  /** With the languages of the readers. */
+  /** Has the languages of the stream readers. */
   readers: {
     pin: "node",
     debian: [...debian, "golang-go", "default-jdk-headless", "libgoogle-gson-java"],
@@ -71,7 +71,7 @@ export const images = {
     // A host skips the languages that it lacks.
     host: { programs: [["git"]] },
   },
-  /** Debian's languages. A tool that needs another one, or a newer one, is skipped and named. */
+  /** Has Debian's languages. A tool that needs another language, or a newer version, is skipped and named. */
   partners: {
     pin: "node",
     debian: [
@@ -96,7 +96,7 @@ export const images = {
     hasWorkspace: false,
     host: { programs: [["python3"]], setUp: ["node", "fuzz/install.ts"], path: ".parley/fuzz/bin" },
   },
-  /** What the project delivers. */
+  /** The image that the project delivers. */
   server: {
     pin: "node",
     dockerfile: { context: ".", file: "deploy/server.Dockerfile" },

@@ -3,14 +3,14 @@ import { once } from "node:events";
 import { mkdirSync, readFileSync } from "node:fs";
 import { untilReady } from "./until-ready.ts";
 
-// Judges the server that runs beside this step, at the levels that its own list of models claims. It breaks no clause, and
-// leaves open only those that need a scripted engine.
+// Judges the server that runs next to this step, at the levels that its own list of models claims. The server must break no
+// clause, and may leave open only those that need a scripted engine.
 
 const url = process.env["PARLEY_URL"] ?? "";
 const key = process.env["PARLEY_API_KEY"] ?? "";
 const reportFolder = ".parley/ci/conformance";
 
-/** Of the contract's model object, what says which levels can be judged. */
+/** The members of a model object that decide which levels can be judged. */
 interface Model {
   readonly supported_sampling_parameters: readonly string[];
   readonly supported_features: readonly string[];
@@ -52,7 +52,7 @@ async function judge(levels: readonly string[]): Promise<number> {
     "--level": levels.join(","),
     "--report": reportFolder,
   };
-  // Every case: a choice of them would break now this clause, now that one.
+  // Tries every case, because a sample would find different faults in different runs.
   mkdirSync(reportFolder, { recursive: true });
   const args = ["packages/conformance/src/cli/main.ts", "run", "--exhaustive", ...Object.entries(flags).flat()];
   const [code] = (await once(spawn(process.execPath, args, { stdio: "inherit" }), "exit")) as [number | null];
@@ -60,15 +60,15 @@ async function judge(levels: readonly string[]): Promise<number> {
 }
 
 /**
- * A clause that takes an engine which fails on demand, an answer that a demonstration model did not end, or a model that
- * minds a system message.
+ * Recognises an open clause that needs an engine that fails on demand, an answer that a demonstration model did not end, or a
+ * model that follows a system message.
  */
 const isOfTheModel = (note: string): boolean =>
   note.startsWith("it needs a scripted engine") ||
   note.endsWith('finished with "length"') ||
   note.startsWith("this model answers a system message like a user message");
 
-/** Clauses that were left open without a good reason. */
+/** Lists the clauses that were left open without a good reason. */
 function surprises(): string[] {
   const { clauses } = JSON.parse(readFileSync(`${reportFolder}/report.json`, "utf8")) as Report; // the judge wrote it
   return clauses
@@ -79,7 +79,7 @@ function surprises(): string[] {
     .map(({ id, note }) => `${id} is open: ${note}`);
 }
 
-// A model says what it can do once it is ready, and one that is ready is enough for the server.
+// A model lists its abilities only when it is ready, and the server itself needs only one ready model.
 await untilReady(url, key);
 const code = await judge(await claimedLevels());
 const surprising = surprises();

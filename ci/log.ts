@@ -4,13 +4,13 @@ import type { RunnerName, Step } from "./step.ts";
 
 type Place = RunnerName | "copies";
 
-/** In `.gitignore`. Tests run the pipeline dry and steps in copies: they must not write over the logs of the host. */
+/** Folders in `.gitignore`. Each place has its own, so that tests of the pipeline do not overwrite the logs of the host. */
 const folders: Readonly<Record<Place, string>> = {
   host: ".parley/ci",
   copies: ".parley/ci/copies",
   dagger: ".parley/ci/dagger",
 };
 
-/** The file that has all that a step prints; on a host its services, too. */
+/** Returns the file with the output of a step; on a host also with that of its services. */
 export const logFileOf = (place: Place, { name }: Step): string =>
   join(root, folders[place], `${name.replaceAll(":", "-")}.log`);

@@ -2,12 +2,12 @@ import type { Command } from "./command.ts";
 import { didNotRun } from "./step.ts";
 import type { Step } from "./step.ts";
 
-/** What became of a step. */
+/** The outcome of a step. */
 export interface Outcome {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: readonly Skip[];
-  /** The end of what the step printed, or why it was ended. Only where it failed. */
+  /** The end of a failed step's output, or the reason why it was ended. */
   readonly trouble?: string;
 }
 
@@ -18,7 +18,7 @@ export interface Finished extends Outcome {
 /** Tests, or a whole step, that did not run. */
 export interface Skip {
   readonly count: number;
-  /** What did not run and what would let it run. */
+  /** Names the parts that did not run, and what would let them run. */
   readonly reason: string;
 }
 
@@ -41,11 +41,11 @@ export function countsOf({ passed, failed, skipped: left }: Outcome): string {
     .join(", ");
 }
 
-/** @returns the command as it is run: vitest also writes its report to the file */
+/** @returns the command to run; vitest gets a flag to write its report to the file */
 export const commandOf = ({ command, counts }: Step, reportFile: string): Command =>
   counts === "one" ? command : [...command, "--reporter=default", "--reporter=json", `--outputFile.json=${reportFile}`];
 
-/** What a finished command has left. */
+/** The results of a finished command. */
 export interface Ended {
   readonly exitCode: number;
   readonly output: string;
@@ -59,16 +59,16 @@ export function outcomeOf({ counts }: Step, { exitCode, output, report }: Ended)
   if (counts === "one")
     return { passed: Number(exitCode === 0), failed: Number(exitCode !== 0), skipped: skipsIn(output), ...trouble };
   const { passed, failed, skipped: left } = readReport(report);
-  // A run that broke outside its tests has failed, too; so has one that found none.
+  // A run also fails if it broke outside its tests, or found no tests.
   const isBroken = failed === 0 && (exitCode !== 0 || passed + left.length === 0);
   return { passed, failed: isBroken ? 1 : failed, skipped: left, ...trouble };
 }
 
-/** Parts that a step left out, each on a line of its own: `SKIPPED the tests that need torch`. */
+/** Finds the parts that a step skipped, each on a line such as `SKIPPED the tests that need torch`. */
 const skipsIn = (output: string): Skip[] =>
   [...output.matchAll(/^SKIPPED (.+)$/gm)].map(([, reason = ""]) => ({ count: 1, reason }));
 
-/** The part of vitest's JSON report that is counted. */
+/** The part of vitest's JSON report that is read. */
 interface Report {
   readonly numPassedTests?: number;
   readonly numFailedTests?: number;
@@ -85,7 +85,7 @@ function readReport(text: string): Outcome {
   const report = JSON.parse(text === "" ? "{}" : text) as Report; // vitest's own format
   const tests = (report.testResults ?? []).flatMap(({ assertionResults }) => assertionResults);
   const left = tests.filter(({ status }) => !["passed", "failed"].includes(status));
-  // A group says in its title what would let its tests run.
+  // The title of a group says what would let its tests run.
   const groups = Map.groupBy(left, ({ ancestorTitles: [group], title }) => group ?? title);
   return {
     passed: report.numPassedTests ?? 0,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pnpm } from "./pnpm.ts";
 import { root } from "./root.ts";
 
-// What a release does: clone, install, pack. Only what is committed can be packed.
+// Does the work of a release: clone, install, pack. Only committed files can be packed.
 
 const folder = mkdtempSync(join(tmpdir(), "parley-clone-"));
 
@@ -39,7 +39,7 @@ const publishedPackages = (clone: string): string[] =>
     .filter((manifest) => manifest.private !== true)
     .map(({ name }) => name);
 
-/** A package is of use elsewhere: its code and licence are in it, and its dependencies have versions. */
+/** Checks that a package works elsewhere: it contains its code and licence, and its dependencies have versions. */
 function check(tarball: string, path: string): void {
   const { dependencies = {}, exports } = readManifest(path);
   const faults = [

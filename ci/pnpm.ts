@@ -1,7 +1,7 @@
 import manifest from "../package.json" with { type: "json" };
 
-/** The one version of pnpm; every page and script that names another fails a test. */
+/** The only version of pnpm. A test fails for every page or script that names another. */
 export const pnpmVersion = manifest.engines.pnpm.replace(">=", "");
 
-/** How a step calls pnpm, wherever it runs. */
+/** The command with which a step calls pnpm, on a host and in containers. */
 export const pnpm = ["npx", "-y", `pnpm@${pnpmVersion}`] as const;

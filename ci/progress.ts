@@ -5,12 +5,12 @@ import type { Finished, Outcome } from "./outcome.ts";
 import type { Watcher } from "./schedule.ts";
 import type { Step } from "./step.ts";
 
-/** A terminal, or anything else that takes text. */
+/** A terminal or another text stream. */
 type Output = Writable & Partial<Pick<NodeJS.WriteStream, "isTTY" | "columns">>;
 
 export interface Progress extends Watcher, Disposable {}
 
-/** What finished stays; on a terminal a table of what runs stands below it. Elsewhere every event is a plain line. */
+/** Prints finished steps as lines. On a terminal, a table of the running steps is shown below them. Elsewhere every event is a line. */
 export const showProgress = (out: Output, width: number): Progress =>
   out.isTTY === true ? liveProgress(out, width) : plainProgress(out, width);
 

@@ -27,7 +27,7 @@ const command = commandFor(host({}))
     process.exitCode = forVitest.length > 0 ? await runVitest(forVitest) : await runSelected(host(flags), flags);
   });
 
-/** Directly on the terminal, for whoever is at work on these files. */
+/** Runs vitest directly on the terminal, for work on single test files. */
 async function runVitest(args: readonly string[]): Promise<number> {
   const child = spawn("vitest", ["run", ...args], { stdio: "inherit" });
   const [code] = (await once(child, "exit")) as [number | null];

@@ -7,12 +7,12 @@ export interface Watcher {
   onEnd(step: Step, outcome: Finished): void;
 }
 
-/** Carries one step out: on this host, or in a container. @throws only when the runner itself is broken */
+/** Runs one step, on this host or in a container. @throws only if the runner itself is broken */
 export type RunStep = (step: Step) => Promise<Outcome>;
 
 /**
- * Runs steps in the order of the table, as many at a time as the processors allow. A step that wants more of them than
- * there are runs alone. Needs that are not among the steps count as met.
+ * Runs steps in the order of the table, as many at a time as the processors allow. A step that wants more processors than
+ * there are runs alone. Needs that are not among the given steps count as met.
  */
 export async function schedule(
   steps: readonly Step[],

@@ -1,15 +1,15 @@
 /**
- * What draws the requests. `grammar`: whole conversations, with each member of the contract as likely as any other, valid or
- * with one fault. `schema`: Schemathesis from the schema alone: examples, bounds, random values. `auth`: keys.
+ * The source of the requests. `grammar`: whole conversations, valid or with one fault, in which each member of the contract is
+ * equally likely. `schema`: Schemathesis from the schema alone, with examples, bounds and random values. `auth`: keys.
  */
 export type Source = "grammar" | "schema" | "auth";
 
 export interface Bounds {
   readonly source: Source;
-  /** Of each operation; Schemathesis adds those of its examples and bounds. */
+  /** Random cases per operation. Schemathesis adds cases for examples and bounds. */
   readonly cases: number;
   readonly seed: number;
-  /** The number of unique failures after which it stops. */
+  /** Number of unique failures after which the run stops. */
   readonly maxFailures?: number;
 }
 
@@ -19,7 +19,7 @@ const flagsOf: Readonly<Record<Source, readonly string[]>> = {
   auth: ["--phases", "fuzzing", "--mode", "positive", "--checks", "ignored_auth"],
 };
 
-/** The arguments of Schemathesis. It finds the server by `PARLEY_URL`, see `schemathesis.toml`. */
+/** Returns the arguments of Schemathesis. It finds the server by `PARLEY_URL`, see `schemathesis.toml`. */
 export const argumentsOf = (
   { source, cases, seed, maxFailures = 20 }: Bounds,
   paths: { readonly config: string; readonly contract: string },

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { secretNames } from "./command.ts";
 
-/** Secrets that nobody has given are made up for this run: what they open ends with it. */
+/** Generates secrets that are not in the environment. They are only for servers of this run. */
 export function makeSecrets(): void {
   for (const name of secretNames) process.env[name] ??= `ci-${randomBytes(18).toString("base64url")}`;
 }

@@ -4,16 +4,18 @@ import { root } from "./root.ts";
 import { isInputOf } from "./step.ts";
 import type { RunnerName, Step } from "./step.ts";
 
-/** Steps of the table, and why others of them are left out. */
+/** The chosen steps of the table, and the others with the reason why they are left out. */
 export interface Selection {
   readonly chosen: readonly Step[];
   readonly left: readonly { readonly step: Step; readonly reason: string }[];
 }
 
-/** What is asked for cannot be: the message says what there is. */
-export class WrongChoice extends Error {}
+/** The user's selection is not possible. The message says which choices exist. */
+export class SelectionError extends Error {
+  override readonly name = "SelectionError";
+}
 
-/** What this runner runs of the table. */
+/** Selects the steps of the table that this runner runs. */
 export function stepsOf(runner: RunnerName, steps: readonly Step[]): Selection {
   const others = {
     host: "only the Dagger pipeline runs it: pnpm run pipeline",
@@ -22,11 +24,11 @@ export function stepsOf(runner: RunnerName, steps: readonly Step[]): Selection {
   return split(steps, ({ runners }) => runners.includes(runner), others[runner]);
 }
 
-/** Steps by name; `fuzz` stands for `fuzz:schema` and its like. @throws {WrongChoice} for a name that is not there */
+/** Finds steps by name; `fuzz` selects `fuzz:schema` and the other runs. @throws {SelectionError} for an unknown name */
 export function stepsNamed(names: readonly string[], steps: readonly Step[]): readonly Step[] {
   const isMeant = (step: Step, name: string): boolean => step.name === name || step.name.startsWith(`${name}:`);
   const unknown = names.find((name) => !steps.some((step) => isMeant(step, name)));
-  if (unknown !== undefined) throw new WrongChoice(`there is no step "${unknown}"${hintFor(unknown, steps)}`);
+  if (unknown !== undefined) throw new SelectionError(`there is no step "${unknown}"${hintFor(unknown, steps)}`);
   return steps.filter((step) => names.some((name) => isMeant(step, name)));
 }
 
@@ -36,7 +38,7 @@ function hintFor(name: string, steps: readonly Step[]): string {
   return isNear ? `; did you mean "${nearest}"?` : "; --list shows them all";
 }
 
-/** Steps whose inputs differ from a commit. @throws {WrongChoice} where git does not know the commit */
+/** Finds the steps whose inputs differ from a commit. @throws {SelectionError} if git does not know the commit */
 export function stepsChanged(since: string, { chosen, left }: Selection): Selection {
   const changed = changedFiles(since);
   const changedOnes = split(
@@ -47,7 +49,7 @@ export function stepsChanged(since: string, { chosen, left }: Selection): Select
   return { chosen: changedOnes.chosen, left: [...left, ...changedOnes.left] };
 }
 
-/** Committed or not, new files included. */
+/** Lists the changed files, committed or not, including new files. */
 function changedFiles(since: string): string[] {
   try {
     const base = git("merge-base", since, "HEAD").trim();
@@ -55,7 +57,7 @@ function changedFiles(since: string): string[] {
       .flatMap((text) => text.split("\n"))
       .filter((path) => path !== "");
   } catch {
-    throw new WrongChoice(`git knows no commit "${since}" that this one comes from`);
+    throw new SelectionError(`git knows no commit "${since}" that this one comes from`);
   }
 }
 

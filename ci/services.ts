@@ -1,12 +1,12 @@
 import type { Command, SecretName } from "./command.ts";
 import type { ImageName } from "./images.ts";
 
-/** What runs beside a step. On a host it is a process on loopback, in the pipeline a container with a name. */
+/** A service that runs next to a step: on a host a process on loopback, in the pipeline a container with a name. */
 export interface Service {
-  /** Undefined: what the image runs by itself. */
+  /** Undefined: the image's own command. */
   readonly command?: Command;
   readonly image: ImageName;
-  /** By the variable that tells a step the URL: the port inside of a container. A host takes any free one. */
+  /** The port in a container, by the variable that tells a step the URL. A host takes any free port. */
   readonly ports: Readonly<Record<string, number>>;
   readonly secrets: readonly SecretName[];
   readonly environment: (place: Place) => Readonly<Record<string, string>>;
@@ -17,11 +17,11 @@ export interface Place {
   readonly host: string;
   /** An empty folder that is deleted afterwards. */
   readonly folder: string;
-  /** The port behind a variable of `ports`. */
+  /** Returns the port for a variable of `ports`. */
   readonly portOf: (variable: string) => number;
 }
 
-/** A server whose limits and keys suit the fuzzer. It describes them at `FUZZ_TARGET`. */
+/** A server with limits and keys for the fuzzer. It describes them at `FUZZ_TARGET`. */
 const fuzzTarget = (engine: string): Service => ({
   command: ["node", "fuzz/serve.ts", engine],
   image: "node",
@@ -35,7 +35,7 @@ const fuzzTarget = (engine: string): Service => ({
 });
 
 export const services = {
-  /** What `start` starts. Every setting is its default but for its place, and what the file says with its reason. */
+  /** The server as `start` starts it, with default settings except for its addresses and those in the file, which gives reasons. */
   server: {
     command: [
       "node",
@@ -58,7 +58,7 @@ export const services = {
   },
   "fuzz-scripted": fuzzTarget("scripted"),
   "fuzz-embedded": fuzzTarget("embedded"),
-  /** What the project delivers, as it runs by itself. */
+  /** The delivered image with its own command. */
   "server-image": {
     image: "server",
     ports: { PARLEY_URL: 8080 },

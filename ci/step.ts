@@ -8,36 +8,36 @@ export type RunnerName = (typeof runnerNames)[number];
 
 /** One row of the table in `steps.ts`. Both runners use every column. */
 export interface Step {
-  /** What `--only` takes; `fuzz` selects `fuzz:schema`, too. */
+  /** The name for `--only`; `fuzz` also selects `fuzz:schema`. */
   readonly name: string;
-  /** What a passing step has shown, in one line. */
+  /** The property that a passing step has shown, in one line. */
   readonly purpose: string;
-  /** Run in the root of the repository, with `node_modules/.bin` first on the path. */
+  /** The command, which runs in the root of the repository with `node_modules/.bin` first in `PATH`. */
   readonly command: Command;
   /** Steps that must have passed before this one starts. */
   readonly needs: readonly string[];
-  /** Files and folders that can change the outcome, beside `sharedInputs`. A container sees nothing else. */
+  /** Files and folders that can change the outcome, in addition to `sharedInputs`. A container has no other files. */
   readonly inputs: readonly string[];
-  /** Files that the step writes and a later one reads. Before it runs they are deleted, and their folders made. */
+  /** Files that the step writes and a later step reads. Before the step runs they are deleted and their folders are created. */
   readonly outputs: readonly string[];
-  /** The container that it runs in. On a host its programs have to be there, else the step is skipped. */
+  /** The container that it runs in. A host must have the programs of this image, or the step is skipped. */
   readonly image: ImageName;
   /** Images that the step reads as archives, at `archiveOf`. */
   readonly archives: readonly ImageName[];
-  /** What runs beside the step, and is found by the variables that the service names. */
+  /** Services that run next to the step. The step finds them by the variables that each service declares. */
   readonly services: readonly ServiceName[];
   readonly secrets: readonly SecretName[];
   readonly environment: Readonly<Record<string, string>>;
-  /** Processors that it keeps busy. A suite with deadlines has all that two workers use, so that nothing runs beside it. */
+  /** Processors that it keeps busy. A suite with deadlines claims all that two workers use, so that no other step runs at that time. */
   readonly cores: number;
   readonly timeLimitSeconds: number;
-  /** How its outcome is counted: as one check, or by the tests in vitest's report. */
+  /** `one`: the step counts as one check. `vitest`: the tests in vitest's report are counted. */
   readonly counts: "one" | "vitest";
-  /** What does not fit the time of `.ci/run` runs in the Dagger pipeline only. */
+  /** Runners of the step. Steps that are too slow for `.ci/run` run only in the Dagger pipeline. */
   readonly runners: readonly RunnerName[];
 }
 
-/** Exit code of a step that could not run here, as automake has it. The step has printed the reason as its last line. */
+/** Exit code of a step that could not run here, as in automake. The last line of its output is the reason. */
 export const didNotRun = 77;
 
 /** @returns where a step finds an image as an archive of Docker's form */
@@ -56,7 +56,7 @@ export const sharedInputs = [
   "vitest.config.ts",
 ] as const;
 
-/** What decides which packages are installed. */
+/** Files that decide which packages are installed. */
 export const lockFiles = [
   "package.json",
   "pnpm-lock.yaml",
@@ -66,6 +66,6 @@ export const lockFiles = [
   "repo/package.json",
 ] as const;
 
-/** @returns whether the file is one of the inputs, or lies in one of them */
+/** @returns whether the file is an input of the step, or lies in one */
 export const isInputOf = (step: Step, file: string): boolean =>
   [...sharedInputs, ...step.inputs].some((input) => input === "." || file === input || file.startsWith(`${input}/`));

@@ -4,13 +4,13 @@ import { archiveOf } from "./step.ts";
 import type { Step } from "./step.ts";
 import { pnpm } from "./pnpm.ts";
 
-// The pipeline, once, in the order in which its steps start. Later steps wait for a processor, or for what they need.
+// The table of the pipeline, in the order in which steps start. A step waits for its needs and for a free processor.
 
 const partners = ["node", "packages/partners/src/main.ts", "--check"] as const;
 
 const sbomFile = ".parley/ci/sbom.cdx.json";
 
-/** Spectral knows no 3.2 yet. */
+/** Documents in OpenAPI versions that Spectral supports: it does not know 3.2 yet. */
 const servedContracts = ["docs/site/contract/openapi.yaml", "docs/site/contract/openapi-3.0.json"];
 const contract = ["openapi", "repo/generate.ts"];
 const inference = ["packages/inference", "demo-models"];
@@ -18,7 +18,7 @@ const server = ["packages/server", ...inference, ...contract, "docs", "deploy/pa
 const shown = [...server, "README.md", "packages/client"]; // every page that shows a request
 const conformance = ["packages/conformance", ...server];
 const typescript = ["bench", "deploy", "docs", "fuzz", "openapi", "packages", "repo"];
-/** The tests about the tree ask git for it. */
+/** Input of the tests about the tree, which list its files with git. */
 const everything = ["."];
 
 export const steps: readonly Step[] = [

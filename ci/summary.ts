@@ -3,7 +3,7 @@ import type { Finished } from "./outcome.ts";
 import type { Selection } from "./select.ts";
 import type { Step } from "./step.ts";
 
-/** The last lines of a run: times, what failed, what was skipped and why, and one line that sums it all up. */
+/** Writes the last lines of a run: times, failures, skipped parts with their reasons, and a summary line. */
 export function summarize(finished: ReadonlyMap<Step, Finished>, left: Selection["left"], seconds: number): string {
   const all = [...finished];
   const width = Math.max(...all.map(([{ name }]) => name.length), 0);

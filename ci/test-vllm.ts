@@ -6,7 +6,7 @@ import { didNotRun } from "./step.ts";
 
 /**
  * The tests against a real vLLM; arguments go to vitest. They need five gigabytes that outlive the checkout, unless an
- * environment is named that is there. What cannot be had on this machine is said, and nothing has failed by it.
+ * existing environment is named. A missing requirement of this machine is reported, and does not count as a failure.
  */
 const neededBytes = 4e9;
 const vitest = ["run", "--config", "vitest.vllm.config.ts", ...process.argv.slice(2)];

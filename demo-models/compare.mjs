@@ -1,5 +1,5 @@
-// Holds llama.cpp and Node's template engine against transformers: the same text, the same tokens, the same answers. Writes how
-// fast llama.cpp was on one thread beside the cases: `speed.json`, model → tokens per second, prompts left out.
+// Compares llama.cpp and Node's template engine with transformers: they must give the same text, tokens and answers. Writes the
+// speed of llama.cpp on one thread to `speed.json` next to the cases: model → tokens per second, without prompts.
 //   python -m training.build crosscheck      writes the cases
 //   node compare.mjs CASES.json              (node-llama-cpp and @huggingface/jinja must be installed)
 import { readFileSync, writeFileSync } from "node:fs";

@@ -16,7 +16,7 @@ function hasDocker(): boolean {
   }
 }
 
-/** Built by the step `image`, which this suite needs. */
+/** The image, which the step `image` builds before this suite. */
 const tag = "parley/server";
 const key = `image-${randomBytes(12).toString("hex")}`;
 

@@ -19,7 +19,7 @@ export interface CampaignOptions {
   readonly seed: number | undefined;
 }
 
-/** A folder per seed and a record per round, so that the rounds of an interrupted process count. */
+/** Progress of a campaign: a folder per seed and a record per round, so that finished rounds count after an interruption. */
 interface Campaign {
   readonly seed: number;
   readonly folder: string;
@@ -28,7 +28,10 @@ interface Campaign {
 const casesOfRound: Readonly<Record<"grammar" | "schema", number>> = { grammar: 2000, schema: 250 };
 const current = join(workFolder, "campaign.json");
 
-/** @returns what is wrong: failures of the server, and depths that were not reached; with what was seen so far where `stop` ends the campaign early */
+/**
+ * Runs or continues a campaign. @returns its faults: failures of the server, and depths that were not reached. If `stop` ends
+ * it early, they are those of the rounds so far.
+ */
 export async function runCampaign(program: string, options: CampaignOptions, stop: AbortSignal): Promise<string[]> {
   const campaign = await openCampaign(options);
   await using target = await startTarget("scripted");
@@ -102,7 +105,7 @@ async function runRound(
   );
   const tally = newTally();
   await addRecord(tally, files.record);
-  // A round that ended with an error must not count as one that found nothing.
+  // A round that ended with an error must not count as a round without findings.
   if (exitCode !== 0 && tally.failures.length === 0 && !stop.aborted)
     appendFileSync(files.record, brokenRound(files.log));
 }

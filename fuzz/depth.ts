@@ -3,7 +3,7 @@ import { parse } from "yaml";
 import contract from "@parley/server/contract.json" with { type: "json" };
 import type { Tally } from "./record.ts";
 
-/** The lower bounds that a run has to reach, from `floors.yaml`. */
+/** Minimum counts that a run has to reach, from `floors.yaml`. */
 export interface Floors {
   readonly answers: number;
   readonly takenShare: number;
@@ -15,15 +15,15 @@ export interface Floors {
 export interface FloorsFile {
   readonly scripted: Floors;
   readonly embedded: Floors;
-  /** Why a fuzzer cannot cause a status, by operation and status. */
+  /** Reasons why a fuzzer cannot cause a status, by operation and status. */
   readonly unreachable: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
-/** The floors of `floors.yaml`. */
+/** Reads `floors.yaml`. */
 export const readFloors = (): FloorsFile =>
   parse(readFileSync(new URL("floors.yaml", import.meta.url), "utf8")) as FloorsFile; // a test reads it as well
 
-/** Which floors a run did not reach; empty if it was deep enough. */
+/** Lists the floors that a run did not reach. The list is empty if the run was deep enough. */
 export function findShallows(tally: Tally, least: Floors, unreachable = readFloors().unreachable): string[] {
   const { chats, chatsTaken, streamed } = tally;
   return [
@@ -55,7 +55,7 @@ function statusesMissing({ statuses }: Tally, unreachable: FloorsFile["unreachab
     .map(([operation, status]) => `${operation} never answered ${status}`);
 }
 
-/** Every declared pair of operation and status. */
+/** Lists every declared pair of operation and status. */
 export function declaredStatuses(): [operation: string, status: string][] {
   const operations = Object.values(contract.paths).flatMap((item) => Object.values(item) as object[]);
   return operations
@@ -74,7 +74,7 @@ interface Schema {
 
 const schemas = contract.components.schemas as unknown as Readonly<Record<string, Schema>>; // lint holds it to these words
 
-/** Every member of a request, at every depth: `messages[].content[].text`. */
+/** Lists every member of a request at every depth, such as `messages[].content[].text`. */
 export function membersOfRequest(): string[] {
   return [...new Set(membersOf({ $ref: "ChatCompletionRequest" }, ""))];
 }

@@ -1,10 +1,10 @@
 import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { didNotRun } from "../ci/step.ts";
-import { NotThere, prepareSchemathesis } from "./python.ts";
+import { MissingProgramError, prepareSchemathesis } from "./python.ts";
 import { workFolder } from "./work-folder.ts";
 
-// Puts Schemathesis where a host's step finds it, installed from its lock once. In the pipeline it has an image.
+// Installs Schemathesis from its lock file for the steps of a host, once. The pipeline uses an image instead.
 
 try {
   const program = await prepareSchemathesis();
@@ -13,7 +13,7 @@ try {
   rmSync(link, { force: true });
   symlinkSync(dirname(program), link);
 } catch (error) {
-  if (!(error instanceof NotThere)) throw error;
+  if (!(error instanceof MissingProgramError)) throw error;
   process.stdout.write(`the fuzzer did not run: ${error.message}\n`);
   process.exitCode = didNotRun;
 }

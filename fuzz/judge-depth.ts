@@ -3,7 +3,7 @@ import { gateRuns } from "../ci/fuzz-gate.ts";
 import { addRecord, newTally } from "./record.ts";
 import { summarize } from "./summary.ts";
 
-// The last step of the gate: whether its runs have gone deep enough to say anything.
+// The last step of the gate. It checks that the runs were deep enough to be meaningful.
 
 for (const engine of ["scripted", "embedded"] as const) {
   const tally = newTally();

@@ -4,9 +4,9 @@ import { fileURLToPath } from "node:url";
 import { Command, InvalidArgumentError } from "commander";
 import { didNotRun } from "../ci/step.ts";
 import { runCampaign } from "./campaign.ts";
-import { NotThere, prepareSchemathesis } from "./python.ts";
+import { MissingProgramError, prepareSchemathesis } from "./python.ts";
 
-// `pnpm fuzz` is the gate: a fixed seed, a few minutes. `pnpm fuzz --cases 100000` is a campaign: a free seed, resumable.
+// `pnpm fuzz` is the gate: a fixed seed and a few minutes. `pnpm fuzz --cases 100000` is a campaign: a random seed, resumable.
 
 const stop = new AbortController();
 process.on("SIGINT", () => stop.abort());
@@ -16,13 +16,13 @@ try {
   const { cases, workers, seed } = readFlags();
   process.exitCode = cases === undefined ? await runGate() : await campaign({ cases, workers, seed });
 } catch (error) {
-  const isNotRun = error instanceof NotThere;
+  const isNotRun = error instanceof MissingProgramError;
   const message = error instanceof Error ? error.message : String(error);
   process.stdout.write(`fuzz: ${isNotRun ? "did not run: " : ""}${message}\n`);
   process.exitCode = isNotRun ? didNotRun : 1;
 }
 
-/** The steps `fuzz:…` of the pipeline, on this machine. @returns the exit code */
+/** Runs the steps `fuzz:…` of the pipeline on this machine. @returns the exit code */
 async function runGate(): Promise<number> {
   const runner = fileURLToPath(new URL("../ci/run.ts", import.meta.url));
   const [code] = (await once(spawn(process.execPath, [runner, "--only", "fuzz"], { stdio: "inherit" }), "exit")) as [

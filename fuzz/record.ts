@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 
-/** What the recorder wrote of one answer, and of one failed check. */
+/** A line of the record about one answer. */
 interface AnswerLine {
   readonly operation: string;
   readonly status: number;
@@ -18,7 +18,7 @@ export interface Failure {
   readonly request: { readonly method: string; readonly path: string; readonly headers: object; readonly body: string };
 }
 
-/** What was seen, counted. Names of members are without indexes. */
+/** Counts over a record. Names of members have no indexes. */
 export interface Tally {
   readonly statuses: Map<string, number>;
   readonly taken: Map<string, number>;

@@ -13,7 +13,7 @@ export interface Run extends Bounds {
   readonly record: string;
   /** The file that gets the output of Schemathesis. */
   readonly log: string;
-  /** Disables the grammar and all other help, so that a test can see that the depth meter fails a shallow run. */
+  /** Disables the grammar and other guidance, so that a test can check that the depth meter rejects a shallow run. */
   readonly isShallow?: boolean;
 }
 
@@ -41,7 +41,7 @@ export async function runSchemathesis(
     FUZZ_RUN_CONFIG: JSON.stringify({ ...target, source, record, isShallow }),
   };
   const child = spawn(program, argumentsOf(run, { config: path("schemathesis.toml"), contract }), {
-    // Whatever else it writes is not for the tree.
+    // Its other files must not be written into the tree.
     cwd: workFolder,
     stdio: ["ignore", output, output],
     env: { ...process.env, ...own },

@@ -7,9 +7,9 @@ import { createKey, createLog, makeConfig, startServer } from "@parley/server";
 import type { Config, RunningServer } from "@parley/server";
 import type { EngineName, Target } from "./target.ts";
 
-// The process of one server under test: with keys that die with it, limits that nobody reaches, and a deadline that a
-// stalled engine reaches soon. Where `FUZZ_TARGET_PORT` is set it describes itself there, and serves until SIGTERM; else it
-// prints the description, as one line of JSON, and serves until its standard input ends.
+// The process of one server under test. Its keys end with it, its limits are never reached, and its deadline is short, so that
+// a stalled engine reaches it soon. If `FUZZ_TARGET_PORT` is set, it serves its description on that port and runs until SIGTERM.
+// Otherwise it prints the description as one line of JSON and runs until its standard input ends.
 
 const [engine = "scripted"] = process.argv.slice(2);
 const { FUZZ_HOST: host = "127.0.0.1", FUZZ_PORT: port = "0", FUZZ_TARGET_PORT: targetPort } = process.env;
@@ -31,7 +31,7 @@ if (targetPort === undefined) {
     void stop();
   });
 }
-process.on("SIGINT", () => undefined); // a Ctrl-C is the launcher's to answer
+process.on("SIGINT", () => undefined); // the launcher handles Ctrl-C
 
 function configFor(engine: EngineName, dataDir: string): Config {
   return makeConfig({

@@ -3,7 +3,7 @@ import type { Failure, Tally } from "./record.ts";
 
 const percent = (part: number, whole: number): string => `${(shareOf(part, whole) * 100).toFixed(1)} %`;
 
-/** What was seen, in a few lines. */
+/** Summarises the counts in a few lines. */
 export function summarize(tally: Tally): string {
   const { answers, chats, chatsTaken, streamed, taken, refused, failures, slowestMs } = tally;
   const members = membersOfRequest();
@@ -26,7 +26,7 @@ export function summarize(tally: Tally): string {
   ].join("\n");
 }
 
-/** One entry per check and kind of message, with the first request that led to it. */
+/** Groups failures by check and kind of message, each with the first request that caused it. */
 export function groupFailures(failures: readonly Failure[]): string[] {
   const groups = Map.groupBy(failures, ({ failure }) => `${failure.check}: ${failure.message.replaceAll(/\d+/g, "#")}`);
   return [...groups.values()].map((group) => {

@@ -8,22 +8,22 @@ export type EngineName = "scripted" | "embedded";
 /** A server under test. */
 export interface Target {
   readonly url: string;
-  /** Without limits of its own. */
+  /** A key without limits of its own. */
   readonly key: string;
-  /** One request a minute. */
+  /** A key that allows one request per minute. */
   readonly limitedKey: string;
-  /** Its budget is used up. */
+  /** A key whose budget is used up. */
   readonly spentKey: string;
   readonly models: readonly { readonly id: string; readonly pricing: Readonly<Record<string, string>> }[];
 }
 
 export interface RunningTarget extends Target, AsyncDisposable {
   readonly engine: EngineName;
-  /** Undefined while the server runs. */
+  /** The exit code of the server; null while it runs. */
   readonly exitCode: () => number | null;
 }
 
-/** A server of our own in a process of its own: what kills it is found, and costs the fuzzer nothing. */
+/** Starts a server in a separate process, so that a crash is noticed and does not end the fuzzer. */
 export async function startTarget(engine: EngineName): Promise<RunningTarget> {
   const program = fileURLToPath(new URL("serve.ts", import.meta.url));
   const child = spawn(process.execPath, [program, engine], { stdio: ["pipe", "pipe", "inherit"] });

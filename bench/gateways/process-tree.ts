@@ -51,7 +51,7 @@ function memoryOf(pid: number): number {
   return Number(/^Pss:\s+(\d+) kB/m.exec(text)?.[1] ?? 0) * 1024;
 }
 
-/** Reads a file of `/proc`, or "" if the process has ended. */
+/** Reads a file of `/proc`. Returns undefined if the process has ended. */
 function readOr(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");

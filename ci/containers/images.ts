@@ -6,10 +6,10 @@ import { pnpm } from "../pnpm.ts";
 import { root } from "../root.ts";
 import { lockFiles } from "../step.ts";
 
-/** Where the repository lies in every container. */
+/** Folder of the repository in every container. */
 export const workdir = "/parley";
 
-/** Folders that outlive a run. What is in them is downloaded again when they are lost. */
+/** Folders that outlive a run. If they are lost, their content is downloaded again. */
 const caches: Readonly<Record<string, string>> = {
   "/root/.npm": "parley-npm",
   "/root/.local/share/pnpm": "parley-pnpm",
@@ -17,14 +17,14 @@ const caches: Readonly<Record<string, string>> = {
   [`${workdir}/.parley/python`]: "parley-python",
 };
 
-/** Files of the repository, without what git ignores. */
+/** Files of the repository that git does not ignore. */
 export const sourceOf = (paths: readonly string[]): Directory =>
   dag.host().directory(root, {
     ...(paths.includes(".") ? {} : { include: paths.flatMap((path) => [path, `${path}/**`]) }),
     gitignore: true,
   });
 
-/** The container of an image, with the packages of the lock file where it has them, and without the source. */
+/** Makes the container of an image, without the source. It has the packages of the lock file if the image needs them. */
 export function containerOf(name: ImageName): Container {
   const { dockerfile, pin, debian = [], sharedMemoryBytes: size, hasWorkspace } = imageOf(name);
   const image = pinOf(pin);
@@ -56,7 +56,7 @@ function withWorkspace(container: Container): Container {
   );
   return (
     cached
-      // First, so that a change of the source installs nothing.
+      // The lock files come first, so that a change of the source does not reinstall the packages.
       .withDirectory(".", dag.host().directory(root, { include: [...lockFiles] }))
       .withExec([...pnpm, "install", "--frozen-lockfile", "--reporter=append-only"])
       .withEnvVariable("PATH", `${workdir}/node_modules/.bin:$PATH`, { expand: true })

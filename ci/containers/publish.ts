@@ -1,7 +1,7 @@
 import { dag } from "@dagger.io/dagger";
 import { containerOf } from "./images.ts";
 
-/** The registry's password stands in `REGISTRY_PASSWORD`, its user in `REGISTRY_USER`; without them it has to be open. */
+/** Publishes the server's image. `REGISTRY_USER` and `REGISTRY_PASSWORD` are the credentials; without them the registry must be open. */
 export function publishServer(reference: string): Promise<string> {
   const image = containerOf("server");
   const { REGISTRY_USER: user, REGISTRY_PASSWORD: password } = process.env;

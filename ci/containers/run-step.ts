@@ -15,10 +15,10 @@ const reportFile = "/tmp/report.json";
 /** Exit code of `timeout` when it had to end a command. */
 const wasLate = 124;
 
-/** What finished steps have left for those that need them. */
+/** Containers and outputs of finished steps, for the steps that need them. */
 type Left = Map<string, { readonly container: Container; readonly outputs: readonly string[] }>;
 
-/** Runs steps in containers, each with its inputs, what earlier steps have left for it, and its services beside it. */
+/** Runs steps in containers, each with its inputs, the outputs of earlier steps that it needs, and its services. */
 export function containerRunner(stop: AbortSignal): RunStep {
   const left: Left = new Map();
   return async (step) => {
@@ -45,14 +45,14 @@ async function endOf(step: Step, container: Container): Promise<Ended> {
 
 type Result = Pick<ExecError, "exitCode" | "stdout" | "stderr">;
 
-/** A failure reaches us as an error, and without files: the engine keeps it from its cache, so that a next run tries again. */
+/** Returns the result of a command. Dagger reports a failure as an error without files, and does not cache it. */
 async function resultOf(container: Container): Promise<Result> {
   try {
     return { exitCode: await container.exitCode(), stdout: await container.stdout(), stderr: await container.stderr() };
   } catch (error) {
     if (!(error instanceof ExecError)) throw error;
     const { exitCode, stdout, stderr, message } = error;
-    // Where the container did not come up, its command has said nothing.
+    // If the container did not start, its command printed nothing.
     return { exitCode, stdout, stderr: stdout + stderr === "" ? message : stderr };
   }
 }
@@ -63,7 +63,7 @@ function writeLog(step: Step, output: string): void {
   writeFileSync(file, output);
 }
 
-/** The command, with the limit kept in the container: nothing outside of it can end only one command. */
+/** Wraps the command in `timeout`, because nothing outside of the container can end a single command. */
 export const argumentsOf = (step: Step): string[] => [
   "timeout",
   "-k",

@@ -7,14 +7,14 @@ import type { ServiceName } from "../services.ts";
 import { sharedInputs } from "../step.ts";
 import { containerOf, sourceOf } from "./images.ts";
 
-/** Reads the secret from the environment of this process when it is used: its value is in no query. */
+/** Adds secrets by name. Dagger reads a value from the environment of this process when it is used, so no query contains it. */
 export const withSecrets = (container: Container, names: readonly SecretName[]): Container =>
   names.reduce((one, name) => one.withSecretVariable(name, dag.secret(`env://${name}`)), container);
 
 export const withVariables = (container: Container, variables: Readonly<Record<string, string>>): Container =>
   Object.entries(variables).reduce((one, [name, value]) => one.withEnvVariable(name, value), container);
 
-/** The step finds the service under its name, by the variables that the service names. */
+/** Binds a service to a container. The step finds its URLs in the variables that the service declares. */
 export const bindService = (container: Container, name: ServiceName, inputs: readonly string[]): Container =>
   withVariables(container.withServiceBinding(name, serviceWith(name, inputs)), urlsOf(name));
 

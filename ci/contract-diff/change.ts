@@ -1,7 +1,7 @@
 /**
- * - `breaking`: a caller that keeps to the released contract can meet something that it did not promise
- * - `additive`: more than was promised, and nothing less
- * - `editorial`: other words for the same
+ * - `breaking`: a caller that follows the released contract can get something that the contract did not promise
+ * - `additive`: the contract promises more than before, and nothing less
+ * - `editorial`: the contract says the same in other words
  */
 export const grades = ["breaking", "additive", "editorial"] as const;
 export type Grade = (typeof grades)[number];
@@ -9,19 +9,19 @@ export type Grade = (typeof grades)[number];
 /** One difference between the released contract and this one. */
 export interface Change {
   readonly grade: Grade;
-  /** Where, in words: `POST /v1/chat/completions, request: messages[].name`. */
+  /** Where it is, in words: `POST /v1/chat/completions, request: messages[].name`. */
   readonly place: string;
-  /** What is different: `maximum is 1, was 2`. */
+  /** The difference: `maximum is 1, was 2`. */
   readonly what: string;
 }
 
-/** Members that only people read. */
+/** Recognises members that are only for human readers. */
 export const isText = (name: string): boolean => texts.has(name);
 const ofOpenApi = ["description", "summary", "title", "examples", "example", "externalDocs", "$comment"];
 const ofRootWords = ["text", "remedy", "before"];
 const texts = new Set([...ofOpenApi, ...ofRootWords]);
 
-/** A value on one line, however long it is. */
+/** Prints a value on one line. */
 export function show(value: unknown): string {
   const text = JSON.stringify(value) ?? "absent";
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;

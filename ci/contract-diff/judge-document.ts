@@ -5,19 +5,19 @@ import { isText, show } from "./change.ts";
 import type { Change, Grade } from "./change.ts";
 import { placeOf } from "./place.ts";
 
-/** A difference as `redocly diff` tells it. */
+/** A difference as `redocly diff` reports it. */
 interface Difference {
   readonly path: string;
   readonly typeName: string;
   readonly kind: "added" | "removed" | "modified";
   readonly impact: "major" | "minor" | "patch";
-  /** Why it is more than a patch. */
+  /** The reasons why it is more than a patch. */
   readonly verdicts: readonly {
     readonly ruleId: string;
     readonly message: string;
     readonly location: { readonly pointer: string };
   }[];
-  /** The keyword, where one was modified. */
+  /** The keyword, if one was modified. */
   readonly property?: string;
   readonly base?: { readonly value?: unknown };
   readonly revision?: { readonly value?: unknown };
@@ -41,23 +41,23 @@ export function judgeDocument(released: string, current: string): readonly Chang
 }
 
 const isVersion = ({ path, property }: Difference): boolean => path === "#/info" && property === "version";
-/** What OpenAPI does not define is compared in `judge-words.ts`: Redocly overlooks some of it. */
+/** Recognises differences that `judge-words.ts` judges: those outside of OpenAPI, of which Redocly misses some. */
 const isWord = ({ typeName, property }: Difference): boolean =>
   typeName === "SpecExtension" || property?.startsWith("x-") === true;
 
-/** Redocly's own verdict, but for what this contract promises in another way. */
+/** Returns Redocly's verdict, except where this contract makes other promises. */
 function gradeOf(difference: Difference, released: unknown): Grade {
   const { typeName, kind, impact, property } = difference;
   if (property === undefined ? isOnlyForReaders(typeName) : isText(property)) return "editorial";
   if (mayGrow(difference, released)) return "additive";
   if (impact === "major") return "breaking";
-  // Redocly takes this for harmless in a request: a member that was understood would be ignored.
+  // Redocly considers this harmless in a request, but a member that was understood would now be ignored.
   return kind === "removed" ? "breaking" : "additive";
 }
 
 const isOnlyForReaders = (typeName: string): boolean => ["Example", "Tag", "ExternalDocs"].includes(typeName);
 
-/** An enum of answers to which a minor version may add: clients are told to survive a value that they do not know. */
+/** Recognises an enum in answers that a minor version may extend, because clients must accept unknown values. */
 const mayGrow = ({ verdicts }: Difference, released: unknown): boolean =>
   verdicts.length > 0 &&
   verdicts.every(
@@ -65,7 +65,7 @@ const mayGrow = ({ verdicts }: Difference, released: unknown): boolean =>
       ruleId === "enum-values-added" && at(released, pointer.replace(/enum$/, "x-may-grow")) === true,
   );
 
-/** What a JSON Pointer leads to. */
+/** Resolves a JSON Pointer. */
 function at(document: unknown, pointer: string): unknown {
   const steps = pointer.split("/").slice(1);
   const decode = (step: string): string => step.replaceAll("~1", "/").replaceAll("~0", "~");

@@ -3,18 +3,18 @@ import type { Change, Grade } from "./change.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The contract's own words that programs obey, and what an addition to each means to a caller. */
+/** The contract's extension keywords that programs obey, and the grade of an addition to each. */
 const words: Readonly<Record<string, Grade>> = {
   "x-error-catalog": "additive",
   "x-edge-statuses": "additive",
   "x-limits": "additive",
   "x-engine-members": "additive",
-  // What the machines allow now, a client of the release has not seen.
+  // The stream machines may now allow events that a client of the release does not know.
   "x-streams": "breaking",
   "x-unsupported-values": "additive",
   "x-json-schema": "additive",
   "x-may-grow": "breaking",
-  // In a request, each of these says that something is refused or has no effect.
+  // In a request, each entry says that a value is refused or has no effect.
   "x-dependencies": "breaking",
   "x-error-code": "breaking",
   "x-ignored": "breaking",
@@ -23,7 +23,7 @@ const words: Readonly<Record<string, Grade>> = {
   "x-model-limit": "breaking",
 };
 
-/** Compares two bundles in the words that this contract adds to OpenAPI. */
+/** Compares the keywords that this contract adds to OpenAPI. */
 export function judgeWords(released: Json, current: Json): readonly Change[] {
   const [before, now] = [wordsIn(released), wordsIn(current)];
   return [...new Set([...before.keys(), ...now.keys()])].flatMap((place) => {
@@ -32,7 +32,7 @@ export function judgeWords(released: Json, current: Json): readonly Change[] {
   });
 }
 
-/** The values of all words in a document, by their places. */
+/** Finds the values of all these keywords in a document, by their places. */
 function wordsIn(node: unknown, place = "", found = new Map<string, unknown>()): ReadonlyMap<string, unknown> {
   if (typeof node !== "object" || node === null) return found;
   for (const [name, value] of Object.entries(node)) {
@@ -57,7 +57,7 @@ function compare(path: readonly string[], before: unknown, now: unknown, ofAddit
   return [{ grade: gradeOfValue(path, before, now), place, what: `is ${show(now)}, was ${show(before)}` }];
 }
 
-/** Items with an `id` are compared with their like, others as they are. The order has no meaning. */
+/** Compares two lists without regard to order. Items with an `id` are compared by id, others as whole values. */
 function compareLists(
   path: readonly string[],
   before: readonly unknown[],
@@ -70,8 +70,8 @@ function compareLists(
 }
 
 /**
- * A bound on what a caller may send may grow. One more error may end a stream, because callers must handle codes that they do
- * not know. Any other changed value breaks a caller who relies on it.
+ * Grades a changed value. A bound on a caller's input may grow. A stream may end with a new error, because callers must handle
+ * unknown codes. Any other changed value breaks a caller that relies on it.
  */
 function gradeOfValue([word, name = "", member]: readonly string[], before: unknown, now: unknown): Grade {
   if (word === "x-error-catalog" && member === "in_stream" && now === true) return "additive";

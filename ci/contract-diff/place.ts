@@ -1,4 +1,4 @@
-/** Where a JSON Pointer into the document leads, in a reader's words. */
+/** Describes the place of a JSON Pointer in the reader's words. */
 export function placeOf(pointer: string): string {
   const [first = "", ...rest] = pointer
     .replace(/^#?\//, "")
@@ -17,7 +17,7 @@ export function placeOf(pointer: string): string {
 const join = (operation: string, part: string, member: string): string =>
   [[operation, part].filter((text) => text !== "").join(", "), member].filter((text) => text !== "").join(": ");
 
-/** The path of a member, as `error.param` writes it, behind the media type and without the keywords on the way. */
+/** Returns the path of a member in the form of `error.param`, without media type and schema keywords. */
 function memberAt([content, , ...segments]: readonly string[]): string {
   if (content !== "content") return content ?? "";
   let path = "";

@@ -1,6 +1,6 @@
 import type { Grade } from "./change.ts";
 
-/** The step that semantic versioning asks for. */
+/** The version step that semantic versioning requires. */
 export type Bump = "major" | "minor" | "patch" | "none";
 
 export function bumpFor(found: readonly Grade[]): Bump {
@@ -9,7 +9,7 @@ export function bumpFor(found: readonly Grade[]): Bump {
   return found.length > 0 ? "patch" : "none";
 }
 
-/** Whether the version has taken a step of at least this size. */
+/** Checks that the version has grown by at least this step. */
 export function isEnough(before: string, now: string, bump: Exclude<Bump, "none">): boolean {
   const [from, to] = [numbersOf(before), numbersOf(now)];
   const first = to.findIndex((number, index) => number !== from[index]);

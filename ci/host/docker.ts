@@ -21,7 +21,7 @@ export async function buildImage(image: ImageName, logFile: string, stop: AbortS
   return tag;
 }
 
-/** Lays an image where `archiveOf` says. */
+/** Saves an image as an archive, at `archiveOf`. */
 export async function saveImage(image: ImageName, logFile: string, stop: AbortSignal): Promise<void> {
   const tag = await buildImage(image, logFile, stop);
   await docker(["save", "--output", archiveOf(image), tag], logFile, stop);

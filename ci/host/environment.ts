@@ -6,7 +6,7 @@ import { imageOf } from "../images.ts";
 import type { ImageName } from "../images.ts";
 import { root } from "../root.ts";
 
-/** What a process of this image sees: this process's environment, of the secrets only its own, and its programs first. */
+/** Returns the environment of a process of this image: this process's environment with only the given secrets, its programs first. */
 export function environmentFor(image: ImageName, secrets: readonly SecretName[]): NodeJS.ProcessEnv {
   const hidden = new Set<string>(secretNames.filter((name) => !secrets.includes(name)));
   const shown = Object.entries(process.env).filter(([name]) => !hidden.has(name));
@@ -19,7 +19,7 @@ function pathFor(image: ImageName): string {
   return [...own, process.env["PATH"]].join(delimiter);
 }
 
-/** @returns the program that this machine lacks to stand in for the image */
+/** @returns a program that the image needs and this machine lacks */
 export const missingProgram = (image: ImageName): string | undefined =>
   imageOf(image)
     .host.programs.find((names) => !names.some((name) => isOnPath(name)))

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { didNotRun } from "../step.ts";
 
-// Whether an engine stands behind the client of Docker.
+// Checks that Docker's client reaches an engine.
 
 const { status, stderr } = spawnSync("docker", ["version"], { encoding: "utf8" });
 if (status !== 0) {

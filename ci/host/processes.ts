@@ -5,9 +5,9 @@ import { setTimeout as wait } from "node:timers/promises";
 import { root } from "../root.ts";
 import type { Command } from "../command.ts";
 
-/** A program in a process group of its own, so that what it started ends with it. */
+/** A program in a process group of its own, so that its child processes end with it. */
 export interface Running {
-  /** 1 where a signal ended it. */
+  /** The exit code; 1 if a signal ended it. */
   readonly exitCode: Promise<number>;
   stop(): Promise<void>;
 }
@@ -15,7 +15,7 @@ export interface Running {
 /** From SIGTERM to SIGKILL. */
 const graceMs = 5000;
 
-/** Starts a program in the root of the repository. Its output goes to the end of the log. */
+/** Starts a program in the root of the repository. Its output is appended to the log. */
 export async function startProcess(
   [program, ...args]: Command,
   environment: NodeJS.ProcessEnv,
@@ -23,7 +23,7 @@ export async function startProcess(
 ): Promise<Running> {
   const log = createWriteStream(logFile, { flags: "a" });
   await once(log, "open");
-  // Where no package brings Node, the Node that runs this is the one that is meant.
+  // `node` means the Node that runs this process.
   const file = program === "node" ? process.execPath : program;
   const child = spawn(file, args, { cwd: root, detached: true, stdio: ["ignore", log, log], env: environment });
   const { promise: exitCode, resolve } = Promise.withResolvers<number>();

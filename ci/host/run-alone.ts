@@ -1,7 +1,7 @@
 import { steps } from "../steps.ts";
 import { runOnHost } from "./run-step.ts";
 
-// What `run-in-copy.ts` starts in a copy: the step of this name and no other. The last line that it prints is the outcome.
+// Runs one step by name; `run-in-copy.ts` starts this program in a copy. The last printed line is the outcome.
 
 const [, , name] = process.argv;
 const step = steps.find((one) => one.name === name);

@@ -13,8 +13,8 @@ import { steps } from "../steps.ts";
 import { runToEnd } from "./processes.ts";
 
 /**
- * Runs a step in a copy that holds what the step's container would: the packages of the lock file, the
- * step's inputs, and what earlier steps have left for it. A file that the step reads and does not declare is missing there.
+ * Runs a step in a copy with the same files as the step's container: the packages of the lock file, the step's inputs, and the
+ * outputs of earlier steps that it needs. A file that the step reads but does not declare is missing there.
  */
 export async function runInCopy(step: Step, stop: AbortSignal): Promise<Outcome> {
   if (stop.aborted) return skipped("the run was stopped");

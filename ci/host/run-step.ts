@@ -13,7 +13,7 @@ import { environmentFor, missingProgram } from "./environment.ts";
 import { runToEnd } from "./processes.ts";
 import { startService } from "./services.ts";
 
-/** Runs one step on this machine, with its services beside it, and leaves no process behind. */
+/** Runs one step on this machine together with its services, and leaves no process behind. */
 export async function runOnHost(step: Step, stop: AbortSignal): Promise<Outcome> {
   if (stop.aborted) return skipped("the run was stopped");
   const missing = missingIn(step);
@@ -29,7 +29,7 @@ export async function runOnHost(step: Step, stop: AbortSignal): Promise<Outcome>
   }
 }
 
-/** All images that a step has to do with. */
+/** Lists the images of a step, its services and its archives. */
 const imagesOf = ({ image, services, archives }: Step): ImageName[] => [
   ...new Set([image, ...services.map((name) => serviceOf(name).image), ...archives]),
 ];
@@ -52,7 +52,7 @@ async function runWithServices(step: Step, log: string, stop: AbortSignal): Prom
     if (exitCode !== 0) return endedWith(exitCode);
   }
   for (const image of step.archives) await saveImage(image, log, stop);
-  // What is started last is stopped first.
+  // Processes are stopped in reverse order of their start.
   await using started = new AsyncDisposableStack();
   for (const name of step.services) {
     const service = await startService(serviceOf(name), log, stop);

@@ -13,7 +13,7 @@ import { environmentFor } from "./environment.ts";
 import { startProcess } from "./processes.ts";
 
 export interface RunningService {
-  /** What a step has to know to find it. */
+  /** Environment variables with which the step finds the service. */
   readonly environment: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }
@@ -57,7 +57,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Gives up when the signal says so. */
+/** Waits until the port accepts connections, or until the signal. */
 async function untilOpen(port: number, stop: AbortSignal): Promise<void> {
   while (!stop.aborted) {
     const socket = connect(port, "127.0.0.1");
@@ -81,7 +81,7 @@ async function dockerRun(
 ): Promise<Command> {
   const tag = await buildImage(image, logFile, stop);
   const published = Object.entries(ports).flatMap(([name, port]) => ["--publish", `127.0.0.1:${portOf(name)}:${port}`]);
-  // Secrets by name: the command line is there for everybody to read.
+  // Secrets are passed by name, because every user can read a command line.
   return [
     "docker",
     "run",

@@ -6,21 +6,23 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** What a command needs is not on this machine. The sentence says what is missing; nothing has failed. */
-export class NotThere extends Error {}
+/** This machine lacks a program that a command needs. The message names it. Callers report it as "did not run", not as a failure. */
+export class MissingProgramError extends Error {
+  override readonly name = "MissingProgramError";
+}
 
 export interface EnvironmentOptions {
-  /** What is installed, for the reader of the output. */
+  /** Name of the installed packages in the output. */
   readonly title: string;
-  /** Where environments are kept: one for every state of the locks. */
+  /** Folder of the environments. Each state of the lock files has its own. */
   readonly folder: string;
   /** Files of pinned packages with their hashes. */
   readonly locks: readonly string[];
 }
 
 /**
- * A Python environment with the packages of the locks, installed once. An installation that was interrupted is completed
- * by the next call. @returns its folder of programs @throws {NotThere}
+ * Installs a Python environment with the packages of the lock files, once. An interrupted installation is completed by the
+ * next call. @returns its folder of programs @throws {MissingProgramError} if there is no suitable Python
  */
 export async function prepareEnvironment({ title, folder, locks }: EnvironmentOptions): Promise<string> {
   const digest = createHash("sha256");
@@ -39,7 +41,7 @@ export async function prepareEnvironment({ title, folder, locks }: EnvironmentOp
   return programs;
 }
 
-/** With Python there, a failed installation is a failure: nothing says that the next one would succeed. */
+/** Throws the error of a failed installation. If Python exists, that is a real failure, because the next try may fail as well. */
 function explain(title: string, error: { stderr?: string }): never {
   const [reason = ""] = (error.stderr ?? "").trim().split("\n").slice(-1);
   throw new Error(`${title} could not be installed from the Python package index: ${reason}`, { cause: error });
@@ -55,5 +57,5 @@ async function findPython(): Promise<string> {
     );
     if (isThere) return candidate;
   }
-  throw new NotThere("there is no Python 3.11 or newer (with venv and ensurepip) on this machine");
+  throw new MissingProgramError("there is no Python 3.11 or newer (with venv and ensurepip) on this machine");
 }

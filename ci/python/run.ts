@@ -2,10 +2,10 @@ import { spawn } from "node:child_process";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { didNotRun } from "../step.ts";
-import { NotThere, prepareEnvironment } from "./environment.ts";
+import { MissingProgramError, prepareEnvironment } from "./environment.ts";
 
-// Runs a command in the environment that checks the Python of the tree: ruff, and what the checked code imports, torch
-// left out. The first run installs it. `node ci/python/run.ts ruff check`
+// Runs a command in the environment that checks the Python of the tree: ruff, and the imports of the checked code except
+// torch. The first run installs it. `node ci/python/run.ts ruff check`
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -17,7 +17,7 @@ try {
   });
   process.exitCode = await runIn(programs, process.argv.slice(2));
 } catch (error) {
-  if (!(error instanceof NotThere)) throw error;
+  if (!(error instanceof MissingProgramError)) throw error;
   process.stdout.write(`the Python code was not checked: ${error.message}\n`);
   process.exitCode = didNotRun;
 }

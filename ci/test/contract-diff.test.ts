@@ -9,7 +9,7 @@ import { placeOf } from "../contract-diff/place.ts";
 import { bumpFor, isEnough } from "../contract-diff/version.ts";
 import { root } from "../root.ts";
 
-// A bundle is edited as the JSON that it is: no type could follow it.
+// A bundle is edited as plain JSON, because no type could follow the edits.
 // oxlint-disable-next-line typescript/no-explicit-any
 type Bundle = any;
 type Edit = (document: Bundle) => void;
@@ -21,7 +21,7 @@ const request = ({ components }: Bundle): Bundle => components.schemas.ChatCompl
 const usage = ({ components }: Bundle): Bundle => components.schemas.Usage;
 const operation = ({ paths }: Bundle): Bundle => paths["/v1/chat/completions"].post;
 
-/** Each edit touches another place, so that all of them are judged in one run. */
+/** Each edit changes a different place, so that all of them are judged in one run. */
 const edits: readonly (readonly [title: string, grade: Grade, place: string, edit: Edit])[] = [
   ["a member is required", "breaking", `${chat}, request`, (d) => request(d).required.push("stop")],
   ["a member is taken away", "breaking", `${chat}, request: min_p`, (d) => delete request(d).properties.min_p],

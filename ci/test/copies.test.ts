@@ -6,7 +6,7 @@ const quick = steps.find(({ name }) => name === "contract-lint");
 if (!quick) throw new Error("the table has no contract-lint");
 const never = new AbortController().signal;
 
-// Both install the packages of the lock file, which takes its time on a busy machine.
+// Both tests install the packages of the lock file, which can be slow on a busy machine.
 const enough = { timeout: 180_000 };
 
 test("a step passes in a copy that holds its inputs and nothing else", enough, async () => {

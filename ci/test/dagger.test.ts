@@ -16,7 +16,7 @@ import { steps } from "../steps.ts";
 import { Chain, startRecordingEngine } from "./recording-engine.ts";
 import type { RecordingEngine } from "./recording-engine.ts";
 
-/** A dry run: the pipeline talks to an engine that writes down what it is asked for, and it is compared with the table. */
+/** A dry run: the pipeline talks to an engine that records all queries, and these are compared with the table. */
 
 const run = promisify(execFile);
 const report = JSON.stringify({ numPassedTests: 3, numFailedTests: 0, testResults: [] });
@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine[Symbol.asyncDispose]());
 
-/** What was asked for a step's exit code. */
+/** Finds the query for a step's exit code. */
 const runOf = (step: Step): Chain => {
   const found = engine.asked.filter(
     ({ calls }) =>
@@ -51,7 +51,7 @@ const runOf = (step: Step): Chain => {
   return found[0] ?? new Chain([]);
 };
 
-/** Where an image comes from: a pin, or a Dockerfile on a pin. */
+/** Expects an image to come from a pin, or from a Dockerfile on a pin. */
 function expectImage(chain: Chain, name: ImageName): void {
   const { pin, dockerfile, sharedMemoryBytes: size } = imageOf(name);
   const [built] = chain.all("dockerBuild");
@@ -71,7 +71,7 @@ const secretsOf = (chain: Chain): string[] =>
     return String(name);
   });
 
-/** The folders of this machine that a container gets. */
+/** Lists the folders of this machine that a container gets. */
 const includesOf = (chain: Chain): unknown[] =>
   chain.all("withDirectory").flatMap(({ source, directory }) => {
     const given = source ?? directory;

@@ -69,7 +69,7 @@ test("a step that runs past its limit fails, and what it started ends with it", 
   await expect.poll(() => isAlive(pid)).toBe(false);
 });
 
-/** A dead process may stay listed until somebody asks for its exit code. */
+/** Checks that a process runs. A dead process may stay listed until its parent reads the exit code. */
 function isAlive(pid: number): boolean {
   try {
     return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));

@@ -6,13 +6,13 @@ import { text } from "node:stream/consumers";
 import { Kind, parse, valueFromASTUntyped } from "graphql";
 import type { FieldNode } from "graphql";
 
-/** One call of Dagger's interface, with the objects that it was given in place of their ids. */
+/** One call of Dagger's API, with objects in place of their ids. */
 export interface Call {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
 }
 
-/** The calls that make one object, from the root on. */
+/** The chain of calls from the root that makes one object. */
 export class Chain {
   readonly calls: readonly Call[];
 
@@ -20,22 +20,22 @@ export class Chain {
     this.calls = calls;
   }
 
-  /** The arguments of every call of this name. */
+  /** Returns the arguments of every call with this name. */
   all(name: string): Readonly<Record<string, unknown>>[] {
     return this.calls.filter((call) => call.name === name).map(({ args }) => args);
   }
 }
 
 export interface RecordingEngine extends AsyncDisposable {
-  /** What a client of Dagger has to have in its environment to talk to this engine. */
+  /** Environment variables with which a client of Dagger reaches this engine. */
   readonly environment: Readonly<Record<string, string>>;
   /** Every query that asked for a value, in order. */
   readonly asked: readonly Chain[];
-  /** Every query as it came over the wire. */
+  /** The text of every query. */
   readonly texts: readonly string[];
 }
 
-/** Speaks Dagger's GraphQL, runs nothing, and gives these answers. */
+/** Starts a server that speaks Dagger's GraphQL API, runs nothing, and gives these answers. */
 export async function startRecordingEngine(answers: Readonly<Record<string, unknown>>): Promise<RecordingEngine> {
   const texts: string[] = [];
   const asked: Chain[] = [];

@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { root } from "../root.ts";
-import { stepsChanged, stepsNamed, stepsOf, WrongChoice } from "../select.ts";
+import { stepsChanged, stepsNamed, stepsOf, SelectionError } from "../select.ts";
 import { sharedInputs } from "../step.ts";
 import { probe } from "./probe-step.ts";
 
@@ -16,7 +16,9 @@ test("a name selects its step, and those whose names go on after a colon", () =>
 });
 
 test("a wrong name is answered with the right one", () => {
-  expect(() => stepsNamed(["unti"], table)).toThrow(new WrongChoice('there is no step "unti"; did you mean "unit"?'));
+  expect(() => stepsNamed(["unti"], table)).toThrow(
+    new SelectionError('there is no step "unti"; did you mean "unit"?'),
+  );
   expect(() => stepsNamed(["elephant"], table)).toThrow("--list shows them all");
 });
 

@@ -37,9 +37,9 @@ test("every secret is needed by a step", () => {
 });
 
 describe("every file", () => {
-  /** What runs, or decides how something runs. */
+  /** Recognises files with code, or with settings for it. */
   const isCode = (file: string): boolean => /\.(ts|mjs|py|sh|toml)$|Dockerfile$|^\.ci\/run$/.test(file);
-  /** Steps that look at files one by one, whatever they are, prove nothing of a file. */
+  /** Steps with particular inputs. A step with all files as input, such as the formatter, does not prove that a file is tested. */
   const telling = steps.filter(({ inputs }) => !inputs.includes("."));
 
   test("of code can change the outcome of a step", () => {

@@ -8,7 +8,7 @@ import { steps } from "../steps.ts";
 
 const run = promisify(exec);
 
-// pnpm's own commands win over scripts of the same name, and it has one that is called `pipeline`.
+// pnpm's own commands take precedence over scripts of the same name, and it has a command `pipeline`.
 test.each([".github/workflows/pipeline.yaml", ".gitlab-ci.yml"])(
   "%s reaches the pipeline through pnpm",
   async (file) => {

@@ -2,11 +2,11 @@ import type { Answer } from "./judge-answer.ts";
 import type { Case } from "./read-requests.ts";
 
 export interface Server {
-  /** With `/v1`. */
+  /** Base URL, including `/v1`. */
   readonly url: string;
   readonly key: string;
   readonly model: string;
-  /** More members of every request: the sampling, the cap. */
+  /** Additional members of every request, such as sampling settings and the token cap. */
   readonly members: Readonly<Record<string, unknown>>;
 }
 
@@ -21,7 +21,7 @@ interface Completion {
   readonly usage: { readonly completion_tokens: number };
 }
 
-/** Asks one case. User turns that follow each other are asked one by one, each behind the model's own answer. */
+/** Asks one case. Consecutive user turns are asked one by one, each after the model's own answer. */
 export async function ask(server: Server, { body }: Case): Promise<Answer> {
   const turns = body["messages"] as readonly { readonly role: string }[]; // as read-requests.ts makes them
   const said: object[] = [];

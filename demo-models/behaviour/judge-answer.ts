@@ -11,13 +11,13 @@ export interface Answer {
   readonly tokens: number;
 }
 
-/** The sentences by which the demonstration models decline: they fit none of the messages that want an answer. */
+/** Recognises the sentences with which the demonstration models decline. They are wrong for messages that want an answer. */
 const declines = /only taught|cannot help|cannot see live|no investment advice|was not taught/i;
 
 const ajv = new Ajv2020({ strict: false });
 addFormats.default(ajv);
 
-/** Whether the answer is what the case expects. One that ran to the cap is not. */
+/** Checks that the answer is what the case expects. An answer that ran to the token cap is wrong. */
 export function isRight({ expects }: Case, answer: Answer): boolean {
   if (answer.finish === "length") return false;
   const { content, calls } = answer;
@@ -49,7 +49,7 @@ function isCall(call: Answer["calls"][number], wanted: Extract<Case["expects"], 
   return call.name === wanted.name && allowed.some((one) => isDeepStrictEqual(given, one));
 }
 
-/** A number has to stand alone: 7 is not retold by 77. */
+/** Makes a number match only as a whole: 77 does not contain the number 7. */
 const whole = (pattern: string): string => `(?<![\\d.])(?:${pattern})(?![\\d]|\\.\\d)`;
 
 function parseOr(text: string, otherwise: unknown): unknown {

@@ -7,7 +7,7 @@ import { readMessages, readSkills } from "./read-requests.ts";
 import type { Case } from "./read-requests.ts";
 
 /**
- * Asks a running server the whole examination, at temperature 0 and at the default sampling with fixed seeds, and prints the
+ * Runs the whole examination against a server, at temperature 0 and at the default sampling with fixed seeds, and prints the
  * table of its behaviour: `node demo-models/behaviour/measure.ts --key KEY [--model ID]… [--first N] [--skills N] [--at-once N]`
  */
 const { values } = parseArgs({
@@ -59,7 +59,7 @@ const rows: readonly Row[] = [
   ],
 ];
 
-/** Every n-th one, so that a sample has some of every group. */
+/** Takes every n-th case, so that a sample has cases of every group. */
 function sample(all: readonly Case[], most: string | undefined): Case[] {
   const step = Math.max(1, all.length / Number(most ?? all.length));
   return all.filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step));

@@ -2,15 +2,15 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 
-/** What an answer is held to, beside its end before the cap. */
+/** The check of an answer, in addition to its end before the token cap. */
 export type Expectation =
   | { readonly kind: "ends" }
-  /** A fitting answer, and none of the sentences that decline. */
+  /** Any answer except the sentences that decline. */
   | { readonly kind: "answered" }
-  /** The regular expressions are for the content; `isCased` keeps upper and lower case apart. */
+  /** Regular expressions for the content; `isCased` makes them case-sensitive. */
   | { readonly kind: "system"; readonly matches?: string; readonly lacks?: string; readonly isCased: boolean }
   | { readonly kind: "valid"; readonly schema: object }
-  /** One call, with these arguments or with one of `also` in place of some of them. */
+  /** One call with these arguments. The alternatives in `also` may replace some of them. */
   | { readonly kind: "call"; readonly name: string; readonly arguments: Arguments; readonly also: readonly Arguments[] }
   | { readonly kind: "no call" }
   /** Every regular expression is found in the content. */
@@ -64,7 +64,7 @@ interface Conversations {
   }[];
 }
 
-/** The model writes the first answer of a follow-up itself: `measure.ts` asks every user turn in its order. */
+/** Reads the conversations. The model writes earlier answers itself, because `measure.ts` asks the user turns in order. */
 function conversations(): Case[] {
   const { "follow-up": followUps, system } = read("conversations") as Conversations;
   return [
@@ -158,7 +158,7 @@ const words =
     " ",
   );
 
-/** Fills `{hex:N}` and `{words:N}`: the same every time, another one for every line. */
+/** Fills `{hex:N}` and `{words:N}`. The filling depends on the line, and is the same in every run. */
 function expand(line: string): string {
   return line.replaceAll(/\{(hex|words):(\d+)\}/g, (place, kind: string, count: string, at: number) => {
     const bytes = bytesOf(`${line}/${at}/${place}`, Number(count));

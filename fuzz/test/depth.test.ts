@@ -12,7 +12,7 @@ const { scripted, unreachable } = readFloors();
 const members = membersOfRequest();
 const least = { ...scripted, answers: 2 * members.length };
 
-/** As deep as the floors want: half taken, half of those streamed, every member and every status. */
+/** Lines of a record that just reaches the floors: half accepted, half of those streamed, every member and every status. */
 function deepLines(): object[] {
   const half = members.length;
   const statuses = declaredStatuses().filter(([operation, status]) => !unreachable[operation]?.[status]);

@@ -3,14 +3,14 @@ import { createServer, request as send } from "node:http";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A whole answer on its way to the caller. */
+/** A complete answer on its way to the caller. */
 export interface Answer {
   status: number;
   headers: Record<string, string>;
   body: string;
 }
 
-/** How the proxy mutates what passes through it. */
+/** The changes that the proxy makes to requests and answers. */
 export interface Mutation {
   /** Changes the request before the server sees it. */
   readonly request?: (body: string) => string;
@@ -26,7 +26,7 @@ export async function startMutatingProxy(
   const take = (request: IncomingMessage, response: ServerResponse): void => {
     relay(origin, request, response, mutation).catch(() => response.destroy());
   };
-  // Without a listener Node answers an unknown `Expect` itself, and the server never sees it.
+  // Without a listener, Node itself answers an unknown `Expect`, and the server never gets the request.
   const server = createServer(take).on("checkExpectation", take);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

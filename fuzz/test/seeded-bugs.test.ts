@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findShallows, readFloors } from "../depth.ts";
-import { NotThere, prepareSchemathesis } from "../python.ts";
+import { MissingProgramError, prepareSchemathesis } from "../python.ts";
 import { addRecord, newTally } from "../record.ts";
 import type { Tally } from "../record.ts";
 import { runSchemathesis } from "../run.ts";
@@ -14,7 +14,7 @@ import { startMutatingProxy } from "./mutating-proxy.ts";
 import { seededBugs } from "./seeded-bugs.ts";
 
 const program = await prepareSchemathesis().catch((error: unknown) => {
-  if (error instanceof NotThere) return undefined;
+  if (error instanceof MissingProgramError) return undefined;
   throw error;
 });
 

@@ -1,10 +1,10 @@
 import type { Answer, Mutation } from "./mutating-proxy.ts";
 
-/** A bug that a server may have, and the check that has to find it. */
+/** A possible bug of a server, and the check that must find it. */
 export interface SeededBug extends Mutation {
   readonly title: string;
   readonly check: string;
-  /** How many cases it takes to find it. */
+  /** Number of cases that the fuzzer needs to find it. */
   readonly cases: number;
 }
 

@@ -4,16 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { NotThere, prepareSchemathesis } from "../python.ts";
+import { MissingProgramError, prepareSchemathesis } from "../python.ts";
 import { startTarget } from "../target.ts";
 import type { RunningTarget } from "../target.ts";
 import { startMutatingProxy } from "./mutating-proxy.ts";
 import type { Mutation } from "./mutating-proxy.ts";
 
-// Schemathesis as a stranger runs it: its own program, and files that the server offers. No hooks and no patches of ours.
+// Schemathesis as an outside user runs it: its own program and the files that the server offers, without hooks or patches of ours.
 
 const program = await prepareSchemathesis().catch((error: unknown) => {
-  if (error instanceof NotThere) return undefined;
+  if (error instanceof MissingProgramError) return undefined;
   throw error;
 });
 

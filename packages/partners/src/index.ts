@@ -1,4 +1,4 @@
-/** The table of partners' generators and what the last runs gave, for the pages of the docs. */
+/** The table of partners' generators and the results of the last runs, for the docs. */
 export { filesOf, readAppResult } from "./apps/app.ts";
 export type { App } from "./apps/app.ts";
 export { apps } from "./apps/apps.ts";

@@ -20,7 +20,9 @@ makes docs/guides/generators.md from the results.
   --list         names the tools
 `;
 
-class UsageError extends Error {}
+class UsageError extends Error {
+  override readonly name = "UsageError";
+}
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -53,7 +55,7 @@ async function runTools(selected: readonly Tool[], isCheck: boolean): Promise<nu
     const missing = tool.needs.filter((program) => !isInstalled(program));
     if (missing.length > 0) {
       counts.skipped += 1;
-      // The pipeline's summary names what such a line says.
+      // The pipeline's summary shows lines of this form.
       say(`SKIPPED ${tool.name}: install ${missing.map((program) => prerequisites[program]).join(" and ")}`);
       continue;
     }
@@ -68,7 +70,7 @@ async function runTools(selected: readonly Tool[], isCheck: boolean): Promise<nu
   return counts.failed === 0 ? 0 : 1;
 }
 
-/** Whether a cell failed that was not red before, or a limit is gone and the remarks about it are wrong. */
+/** Checks for a cell that fails and did not before, or a limit that is gone, so that the remarks are wrong. */
 const isWorse = ({ row, lifted }: Outcome, before: Row | undefined): boolean =>
   lifted.length > 0 || stages.some((stage) => row[stage] !== "passed" && row[stage] !== before?.[stage]);
 

@@ -4,14 +4,14 @@ import type { Target } from "./start-target.ts";
 /** A column of the matrix that the program decides. */
 export type Topic = Exclude<Stage, "generate" | "compile">;
 
-/** What the program is asked to do, and what it has to print. */
+/** A task for the program, and the output that it has to print. */
 export interface Question {
   readonly topic: Topic;
   readonly args: readonly string[];
   readonly url: keyof Pick<Target, "url" | "truncatingUrl" | "growingUrl">;
-  /** The lines that are wanted. A `*` stands for any text. */
+  /** The expected lines. A `*` stands for any text. */
   readonly output: readonly string[];
-  /** Whether the program has to end with an error. */
+  /** True if the program has to end with an error. */
   readonly isFailure: boolean;
 }
 

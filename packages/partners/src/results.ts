@@ -20,7 +20,7 @@ export const emptyRow: Row = {
   growth: "not run",
 };
 
-/** What the last run of a tool gave. It lies beside the tool's program. */
+/** The result of a tool's last run. It is stored next to the tool's program. */
 export type Result = Row & { readonly version: string };
 
 export const programsFolder = fileURLToPath(new URL("../programs/", import.meta.url));

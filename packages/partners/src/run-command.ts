@@ -7,9 +7,9 @@ export type Environment = Readonly<Record<string, string>>;
 
 export interface Ended {
   readonly exitCode: number | null;
-  /** On standard output. */
+  /** The text on standard output. */
   readonly printed: string;
-  /** On both outputs. */
+  /** The text on standard output and standard error. */
   readonly output: string;
 }
 
@@ -29,7 +29,7 @@ export function runCommand(
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, ...environment },
   });
-  // The whole group: a shell that is killed alone leaves what it started.
+  // Kills the whole process group, because child processes survive a shell that is killed alone.
   const timer = setTimeout(() => child.pid !== undefined && process.kill(-child.pid, "SIGKILL"), limitMs);
   let printed = "";
   let output = "";
@@ -48,7 +48,7 @@ export function runCommand(
   return promise;
 }
 
-/** @returns what the first command that failed printed */
+/** Runs commands until one fails. @returns the output of the failed command */
 export async function runAll(
   commands: readonly string[],
   cwd: string,

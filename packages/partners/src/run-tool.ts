@@ -13,14 +13,14 @@ import type { Tool } from "./tool.ts";
 
 export interface Outcome {
   readonly row: Row;
-  /** What was printed by the commands that failed. */
+  /** The output of the failed commands. */
   readonly failures: readonly string[];
-  /** Limits of the tool that its minimal documents no longer show. */
+  /** Documented limits of the tool that the runs no longer show. */
   readonly lifted: readonly string[];
 }
 
 const documents = fileURLToPath(new URL("../../../docs/site/contract/", import.meta.url));
-/** Outside of the tree, so that a program can use only what it installs. */
+/** A folder outside of the tree, so that a program can use only the packages that it installs. */
 const scratch = join(tmpdir(), "parley-partners");
 
 /** Generates the client, compiles it with its program, asks the program every question, and checks the tool's limits. */
@@ -51,7 +51,7 @@ function prepareFolder({ name, document }: Tool): string {
   return folder;
 }
 
-/** @returns what is wrong with the answer */
+/** Runs the program with one question. @returns the problem with its output, if any */
 async function ask(tool: Tool, question: Question, folder: string, environment: Environment) {
   const command = `${tool.run} ${question.args.join(" ")}`;
   const { exitCode, printed, output } = await runCommand(command, folder, environment);

@@ -2,17 +2,17 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { startTestServer, testKey } from "@parley/server/testing";
 
-/** A real Parley, and the same one behind proxies that change its answers. */
+/** A real Parley server, and proxies to it that change its answers. */
 export interface Target extends AsyncDisposable {
   readonly url: string;
-  /** Loses the end of every stream. */
+  /** URL of a proxy that cuts off the end of every stream. */
   readonly truncatingUrl: string;
-  /** Answers with values that a later version of the contract may have. */
+  /** URL of a proxy that adds values that a later version of the contract may have. */
   readonly growingUrl: string;
   readonly key: string;
 }
 
-/** What the scripted engine plays for the prompt `script:NAME`. */
+/** Scripts that the scripted engine plays for the prompt `script:NAME`. */
 const scenarios = {
   answer: [
     { role: true, tokens: 0 },
@@ -64,7 +64,7 @@ async function startProxy(target: string, change: Change): Promise<{ readonly ur
   };
 }
 
-/** Headers of an answer that speak of its bytes, which are other ones here. */
+/** Headers of an answer that describe its bytes. They are dropped, because the proxy changes the bytes. */
 const ofTheConnection = new Set([
   "connection",
   "keep-alive",
@@ -75,7 +75,7 @@ const ofTheConnection = new Set([
 
 type Handler = NonNullable<Parameters<typeof createServer>[1]>;
 
-/** The answer ends in good order, with another text. */
+/** Forwards a request and changes the text of its answer. The connection still ends cleanly. */
 async function forward(
   { target, change }: { readonly target: string; readonly change: Change },
   ...[request, response]: Parameters<Handler>

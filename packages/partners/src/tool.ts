@@ -1,36 +1,36 @@
 export type Language = "TypeScript" | "Python" | "Go" | "Java" | "Kotlin" | "Rust" | "Ruby" | "PHP";
 
-/** A generator, or a set of libraries around one, that a partner would use. */
+/** A generator, or a set of libraries around one, that a partner may use. */
 export interface Tool {
-  /** The folder of its program in `programs/`, and its name on the command line. */
+  /** Name of the tool on the command line, and of its program's folder in `programs/`. */
   readonly name: string;
   readonly title: string;
   readonly version: string;
   readonly language: Language;
-  /** The document that it reads. Its program's folder gets it as `openapi.json`. */
+  /** The document that it reads. It is copied to its program's folder as `openapi.json`. */
   readonly document: "openapi.json" | "openapi-3.0.json";
-  /** Programs that have to be on the machine. */
+  /** Programs that the machine must have. */
   readonly needs: readonly (keyof typeof prerequisites)[];
   /** Shell commands, run in a scratch copy of the program's folder. `VERSION` in the environment is the tool's. */
   readonly generate: readonly string[];
   readonly compile: readonly string[];
-  /** The program. It gets the word for what to do, and a prompt. */
+  /** Command that runs the program. Its arguments are the name of the task and a prompt. */
   readonly run: string;
-  /** What a reader of the matrix has to know. Of a failure: whether the cause is ours or the tool's. */
+  /** Remarks for the reader of the matrix. For a failure, they say whether the cause is ours or the tool's. */
   readonly remarks: string;
-  /** What the remarks say that the tool cannot do, each shown by a run. */
+  /** Limits of the tool that the remarks mention, each shown by a run. */
   readonly limits?: readonly Limit[];
 }
 
-/** Shows with the smallest document that the tool itself fails, whatever our document says. */
+/** Shows with a minimal document that the tool itself fails, independently of our document. */
 export interface Limit {
-  /** Run after the program's own commands, in the same folder. The last one fails. */
+  /** Commands that run after the program's own commands, in the same folder. The last one fails. */
   readonly commands: readonly string[];
-  /** A part of what that command prints. */
+  /** A part of that command's output. */
   readonly prints: string;
 }
 
-/** What to install where a program is missing. */
+/** The package to install if a program is missing. */
 export const prerequisites = {
   npm: "Node 20 or newer with npm",
   jq: "jq 1.6 or newer",

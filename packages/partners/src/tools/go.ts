@@ -26,7 +26,7 @@ export const go: readonly Tool[] = [
     generate: [
       openapiGenerator.download,
       "java -jar openapi-generator-cli.jar generate -g go -i openapi.json -o parley --additional-properties=withGoMod=false,packageName=parley,enumClassPrefix=true,enumUnknownDefaultCase=true",
-      // Tests of a module whose name is left open.
+      // The generated tests import a module whose name is only a placeholder.
       "rm -r parley/test",
     ],
     compile: ["go vet ./...", "go build -o program ."],

@@ -1,4 +1,4 @@
-/** One program with a generator for most languages. */
+/** OpenAPI Generator: one program with generators for most languages. */
 export const openapiGenerator = {
   version: "7.23.0",
   /** Leaves `openapi-generator-cli.jar` in the folder. */

@@ -15,7 +15,7 @@ export const ruby: readonly Tool[] = [
       openapiGenerator.download,
       "java -jar openapi-generator-cli.jar generate -g ruby -i openapi.json -o parley --additional-properties=gemName=parley,moduleName=Parley",
     ],
-    // A warning is a failure.
+    // A warning counts as a failure.
     compile: ["! find main.rb parley/lib -name '*.rb' -exec ruby -wc {} \\; 2>&1 | grep -v '^Syntax OK$'"],
     run: "ruby -I parley/lib main.rb",
     remarks: `\`ruby -wc\` without a warning. The client builds a stream's request, and the program reads its answer. ${openListsRemark}`,

@@ -2,7 +2,7 @@ import type { Tool } from "../tool.ts";
 import { openLists, openListsRemark } from "./open-lists.ts";
 import { openapiGenerator } from "./openapi-generator.ts";
 
-/** Keeps what the clients share, their compiled dependencies, for the next run. */
+/** Keeps the compiled dependencies, which the clients share, for the next run. */
 const cargo = "CARGO_TARGET_DIR=../cargo cargo";
 
 export const rust: readonly Tool[] = [
