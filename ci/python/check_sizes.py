@@ -1,4 +1,4 @@
-"""Python ends where the rest of the tree does: a file at 300 lines, a function at 50. `python ci/python/check_sizes.py`"""
+"""Checks the sizes of Python code: a file has at most 300 lines, a function 50. `python ci/python/check_sizes.py`"""
 
 import ast
 import sys
@@ -11,12 +11,12 @@ LONGEST_FILE, LONGEST_FUNCTION = 300, 50
 
 
 def count(lines: list[str]) -> int:
-    """As the linter of TypeScript counts: without blank lines and comments."""
+    """Counts lines as the linter of TypeScript does: without blank lines and comments."""
     return sum(not line.strip().startswith("#") for line in lines if line.strip())
 
 
 def too_long(path: Path) -> Iterator[str]:
-    """Every function of the file, and the file itself, that has too many lines."""
+    """Reports the file and each of its functions that have too many lines."""
     text = path.read_text(encoding="utf-8")
     lines = text.splitlines()
     if len(lines) > LONGEST_FILE:

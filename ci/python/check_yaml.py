@@ -1,7 +1,7 @@
-"""Reads every YAML file of the contract with PyYAML, which knows YAML 1.1 only, and compares it with the same file in JSON,
-where there is one.
+"""Reads every YAML file of the contract with PyYAML, which supports only YAML 1.1, and compares it with its JSON file, if there
+is one.
 
-In YAML 1.1 `on` and `no` are booleans and 2027-12-31 is a date. Most readers in Python and Ruby are such.
+In YAML 1.1 `on` and `no` are booleans and 2027-12-31 is a date. Most readers in Python and Ruby use this version.
 `python ci/python/check_yaml.py`
 """
 
@@ -16,7 +16,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "docs/site/contract"
 
 
 def differences(read: object, wanted: object, place: str = "") -> Iterator[str]:
-    """The places where two values differ, and how. Unlike in Python, `true` is not 1 here, and 1.0 is not 1."""
+    """Yields the places where two values differ, and how. Unlike in Python, `true` is not 1 here, and 1.0 is not 1."""
     if isinstance(read, dict) and isinstance(wanted, dict):
         for name in [*wanted, *(name for name in read if name not in wanted)]:
             yield from differences(read.get(name, "(missing)"), wanted.get(name, "(missing)"), f"{place}/{name}")
@@ -31,7 +31,7 @@ def check(file: Path) -> list[str]:
     read = yaml.safe_load(file.read_text(encoding="utf-8"))
     twin = file.with_suffix(".json")
     if not twin.exists():
-        return []  # The workflows exist in YAML only: that PyYAML reads them is all.
+        return []  # The workflows exist only in YAML, so it is enough that PyYAML reads them.
     wanted = json.loads(twin.read_text(encoding="utf-8"))
     return [f"{file.name}{found}" for found in differences(read, wanted)]
 

@@ -1,4 +1,4 @@
-"""Runs the tests of the training, and says what it leaves out where there is no torch. `python ci/python/test_training.py`"""
+"""Runs the tests of the training. Without torch, it names the tests that it skips. `python ci/python/test_training.py`"""
 
 import importlib.util
 import sys

@@ -1,4 +1,4 @@
-"""An answer in one form, whether it was streamed or not."""
+"""One form for streamed and plain answers."""
 
 from dataclasses import dataclass, field
 from typing import Any

@@ -7,7 +7,7 @@ _scalars = [{"type": "string"}, {"type": "integer"}, {"type": "number"}, {"type"
 
 
 def plain(rng: Random) -> dict[str, Any]:
-    """An object of scalars, which has to be accepted."""
+    """Draws an object of scalars, which every server has to accept."""
     names = rng.sample(["address", "amount", "risk", "$weird name", "é"], rng.randint(1, 3))
     return {
         "type": "object",

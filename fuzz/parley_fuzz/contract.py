@@ -35,7 +35,7 @@ null_places: frozenset[str] = frozenset(
 
 
 def allowed_types(schema: Schema) -> list[str] | None:
-    """The JSON types that a schema allows, those of all branches for a union; None where it allows any."""
+    """Returns the JSON types that a schema allows (for a union, of all branches), or None if it allows any."""
     types = schema.get("type")
     if types is not None or "oneOf" not in schema:
         return [types] if isinstance(types, str) else types
@@ -44,7 +44,7 @@ def allowed_types(schema: Schema) -> list[str] | None:
 
 
 def types_of(value: object) -> list[str]:
-    """The JSON types of a value: a number without a fraction is an integer however it is written, and however large."""
+    """Returns the JSON types of a value. A number without a fraction is an integer, in any spelling and of any size."""
     if value is None:
         return ["null"]
     if isinstance(value, bool):
@@ -65,7 +65,7 @@ def tag_of(schema: Schema) -> str | None:
 
 
 def branch_for(schema: Schema, value: object) -> Schema | None:
-    """The branch of a union that a value belongs to: by its tag where there is one, else by its JSON type."""
+    """Finds the branch of a union for a value: by its tag if there is one, else by its JSON type."""
     branches = [resolve(branch) for branch in schema["oneOf"]]
     tag = tag_of(schema)
     if tag is None:
@@ -87,7 +87,7 @@ def without_indexes(path: str) -> str:
 
 
 def places_in(value: object, schema: Schema = request_schema, path: str = "") -> Iterator[str]:
-    """The paths of the contract that a body sets, without indexes. Null sets a member only if nothing else is allowed there."""
+    """Yields the paths of the contract that a body sets, without indexes. Null counts only if no other value is allowed there."""
     schema = resolve(schema)
     if "oneOf" in schema:
         branch = branch_for(schema, value)
@@ -107,7 +107,7 @@ def places_in(value: object, schema: Schema = request_schema, path: str = "") ->
 
 @cache
 def places() -> frozenset[str]:
-    """Every member of the contract's request, at every depth."""
+    """Returns every member of the contract's request, at every depth."""
     return frozenset(places_of(request_schema, ""))
 
 
@@ -124,7 +124,7 @@ def places_of(schema: Schema, path: str) -> Iterator[str]:
 
 
 def place_at_fault(param: str) -> str | None:
-    """The deepest member of the contract on the way to an `error.param`; the names inside a free object are not members."""
+    """Finds the deepest member of the contract on the path of an `error.param`. Names inside a free object are not members."""
     path = without_indexes(param)
     while path and path not in places():
         path = path.rpartition(".")[0] if not path.endswith("[]") else path[:-2]

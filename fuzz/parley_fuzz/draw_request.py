@@ -34,7 +34,7 @@ def draw_headers(rng: Random) -> dict[str, str]:
 
 
 def draw_payload(rng: Random) -> dict[str, Any] | bytes:
-    """Over half of the bodies are valid, about a third has one fault, and the rest are scenarios, long or malformed."""
+    """Draws a body: over half are valid, about a third have one fault, and the rest are scenarios, long or malformed."""
     odds = rng.random()
     if odds < 0.02:
         return draw_broken(rng)
@@ -53,14 +53,14 @@ def scenario(rng: Random, name: str) -> dict[str, Any]:
 
 
 def long_conversation(rng: Random) -> dict[str, Any]:
-    """A prompt about as long as the context window, or much longer."""
+    """Draws a prompt about as long as the context window, or much longer."""
     words = "a b c " * rng.choice([limits["contextLengthTokens"] // 2, limits["contextLengthTokens"] * 2])
     message = {"role": "user", "content": words}
     return {"model": rng.choice(MODEL_IDS), "messages": [message], "max_tokens": 1, "stream": rng.random() < 0.5}
 
 
 def draw_broken(rng: Random) -> bytes:
-    """Bytes that are not a valid request: not JSON, nested too deep, too large, or JSON of another type."""
+    """Draws bytes that are not a valid request: not JSON, nested too deep, too large, or JSON of another type."""
     good = grammar.spell(rng, grammar.draw_body(rng))
     most = limits["maxNestingLevels"]
     makers = [

@@ -1,4 +1,4 @@
-"""A request and its answer as they went over the wire, parsed once for all checks."""
+"""A request and its answer as sent over the wire, parsed once for all checks."""
 
 import json
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class NotJson(ValueError):
 
 
 def parse_json(text: str) -> Any:
-    """Parses strict JSON: refuses the words that Python reads as numbers."""
+    """Parses strict JSON: refuses `NaN` and `Infinity`, which Python accepts."""
 
     def refuse(word: str) -> None:
         raise NotJson(word)
@@ -81,7 +81,7 @@ class Exchange:
 
     @cached_property
     def asked(self) -> dict[str, Any]:
-        """What the request asked for, without null members at any depth."""
+        """The members of the request without nulls, at any depth."""
         return without_nulls(self.sent_members)
 
     @cached_property
@@ -129,7 +129,7 @@ def _text(value: str | bytes) -> str:
 
 
 def _bytes(body: object) -> bytes:
-    """Raises TypeError for a body that is sent in parts: it is gone when the answer comes, and could not be judged."""
+    """Raises TypeError for a body that is sent in parts: it is no longer available when the answer comes."""
     if isinstance(body, str):
         return body.encode()
     if isinstance(body, bytes):

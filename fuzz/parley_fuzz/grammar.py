@@ -1,7 +1,7 @@
 """Draws request bodies from the contract's own schema: valid ones, and ones with a fault at a given member.
 
-Schemathesis draws from the schema as well, and finds what nobody thought of; but of its bodies hardly one in a hundred has
-a tool, and none a tool choice that names it. Here every member is as likely as any other, at whatever depth it stands.
+Schemathesis also draws from the schema, and finds unexpected cases. But hardly one in a hundred of its bodies has a tool, and
+none has a tool choice that names it. Here all members are equally likely, at any depth.
 """
 
 import json
@@ -59,7 +59,7 @@ WRONG = [
 
 
 def draw_body(rng: Random, wanted: str | None = None, is_faulty: bool = False) -> dict[str, Any]:
-    """A body with the member `wanted`. If `is_faulty`, the value there is probably invalid."""
+    """Draws a body with the member `wanted`. If `is_faulty`, the value there is probably invalid."""
     drawing = _Drawing(rng, wanted, is_faulty)
     body = drawing.draw(request_schema, "")
     _mend(rng, body, spared=wanted or "" if is_faulty else "")
@@ -169,7 +169,7 @@ def _shuffled(rng: Random, value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _mend(rng: Random, body: dict[str, Any], spared: str) -> None:
-    """Usually satisfies the dependencies between members: a body refused for one fault shows nothing about the others."""
+    """Usually satisfies the dependencies between members, because a body refused for one fault shows nothing about others."""
     if spared != "stream":
         body["stream"] = rng.random() < 0.5
     if not IS_SCRIPTED and spared != "max_completion_tokens":
@@ -241,8 +241,8 @@ _specials = {
 
 
 def spell(rng: Random, body: dict[str, Any]) -> bytes:
-    """A body as JSON text with random white space and escapes."""
+    """Writes a body as JSON text with random white space and escapes."""
     separators = rng.choice([(",", ":"), (", ", ": "), (" ,\r\n", "\t: ")])
     text = json.dumps(body, ensure_ascii=rng.random() < 0.5 or "\\ud800" in json.dumps(body), separators=separators)
-    # Python writes infinity as a word, which JSON does not have.
+    # Python writes infinity as `Infinity`, which is not JSON.
     return text.replace("-Infinity", "-1e400").replace("Infinity", "1e400").encode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""What Schemathesis loads: how cases are drawn, and how every answer is checked and recorded."""
+"""The hooks of Schemathesis: they draw the cases, and check and record every answer."""
 
 from collections.abc import Callable
 from random import Random
@@ -21,7 +21,7 @@ from parley_fuzz.variant import declare_edge, describe_events, offer_models
 SEEDS = st.binary(min_size=8, max_size=8)
 MOST_SECONDS = 15
 STALL_AT = 40
-"""Only one case of a run waits for the deadline of the server, because it takes long."""
+"""Only one case of a run waits for the server's deadline, because that takes long."""
 UNAUTHENTICATED_EVERY = 20
 _sent = 0
 
@@ -44,13 +44,13 @@ def is_chat(context: HookContext) -> bool:
 
 @schemathesis.hook
 def before_generate_body(context: HookContext, strategy: Any) -> Any:
-    """The grammar draws whole requests, so that Schemathesis need not draw a body."""
+    """The grammar draws whole requests, so Schemathesis need not draw a body."""
     return st.just({}) if is_drawn_by_grammar(context) else strategy
 
 
 @schemathesis.hook
 def before_generate_headers(context: HookContext, strategy: Any) -> Any:
-    """Leaves Hypothesis only the seed of the grammar to choose. With other choices it repeats half of the seeds."""
+    """Lets Hypothesis choose only the seed of the grammar. With other choices, it repeats half of the seeds."""
     return st.just({}) if is_drawn_by_grammar(context) else strategy
 
 
@@ -82,7 +82,7 @@ def lead_deeper(case: Case) -> Case:
 
 
 def leave_out_refused(body: dict[str, Any]) -> None:
-    """Their schema allows more than null, so nearly every valid body would be refused for one of them."""
+    """Removes members that the server refuses unless they are null: nearly every valid body would be refused for one of them."""
     messages = body.get("messages")
     for owner in [body, *(messages if isinstance(messages, list) else [])]:
         for place in null_places:
@@ -96,14 +96,14 @@ def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> Non
     if IS_SCRIPTED and SOURCE == "grammar" and _sent == STALL_AT and is_chat(context):
         case.body = draw_request.scenario(Random(0), "stalls")
         case.headers.clear()
-    # Not through the configuration, which would win over the headers of a case: some cases come with another key.
+    # Not set in the configuration, which would override the headers of a case: some cases have another key.
     if not IS_AUTH_RUN:
         is_unauthenticated = _sent % UNAUTHENTICATED_EVERY == 0 and not is_chat(context)
         case.headers.setdefault("Authorization", f"Bearer {'not-a-key-of-this-server' if is_unauthenticated else KEY}")
 
 
 class KeyOfServer:
-    """What Schemathesis leaves out and replaces when it looks whether keys are asked for."""
+    """The key of a request, for Schemathesis. It removes and replaces the key to test that the server requires one."""
 
     def get(self, case: Case, context: schemathesis.AuthContext) -> str:
         return KEY
@@ -131,7 +131,7 @@ def _register(check: Callable[[Exchange], str | None]) -> None:
 
 
 def deadline(exchange: Exchange) -> str | None:
-    """Every answer is complete in time."""
+    """Every answer is complete before the deadline."""
     return f"the answer took {exchange.seconds:.1f} s" if exchange.seconds > MOST_SECONDS else None
 
 
@@ -160,6 +160,6 @@ def after_call(context: HookContext, case: Case, response: Response) -> None:
 
 @schemathesis.hook
 def filter_failure(context: HookContext, failure: Failure, case: Case, response: Response) -> bool:
-    """Records every failure, also those of Schemathesis's own checks, and keeps it."""
+    """Records every failure, including those of Schemathesis's own checks, and keeps it."""
     record_failure(exchange_of(case, response), failure)
     return True

@@ -1,6 +1,6 @@
 """The members of a request that have no effect, as the header `x-ignored-params` names them.
 
-Which words of a JSON Schema have none takes a compiler to say: of them only the place is known here.
+Only a compiler knows which keywords of a JSON Schema have no effect, so this module knows only the place of the schema.
 """
 
 import re
@@ -11,12 +11,12 @@ from parley_fuzz.contract import Schema, branch_for, limits, member_path, reques
 
 
 def ignored_names(body: dict[str, Any]) -> list[str]:
-    """The members without effect, as `x-ignored-params` names them, in the order of the request."""
+    """Returns the members without effect, as `x-ignored-params` names them, in the order of the request."""
     return list(_ignored(request_schema, body, ""))
 
 
 def schema_places(body: dict[str, Any]) -> list[str]:
-    """Where the JSON Schemas stand whose words without effect are named: those that an answer or a call is held to."""
+    """Returns the paths of the JSON Schemas that are enforced on an answer or a call. Their ignored keywords are named."""
     response_format = body.get("response_format")
     has_schema = isinstance(response_format, dict) and response_format.get("type") == "json_schema"
     choice = body.get("tool_choice")
@@ -56,7 +56,7 @@ def _ignored(schema: Schema, value: object, path: str) -> Iterator[str]:
 
 
 def is_right_header(found: str | None, body: dict[str, Any]) -> bool:
-    """Whether the header names exactly the members without effect, beside words of schemas."""
+    """Checks that the header names exactly the members without effect, besides keywords of schemas."""
     named = found.split(",") if found else []
     places = tuple(schema_places(body))
     members = [name for name in named if not name.startswith(places)]

@@ -1,4 +1,4 @@
-"""Writes a line per answer with what the depth meter needs, without key and body."""
+"""Writes a line per answer with the facts for the depth meter, without key and body."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def record(exchange: Exchange) -> None:
 
 
 def record_failure(exchange: Exchange, failure: Failure) -> None:
-    """With the request that led to it, so that it can be sent again."""
+    """Records a failure with the request that caused it, so that it can be sent again."""
     sent = exchange.sent[:MOST_BYTES].decode("utf-8", "backslashreplace")
     headers = {name: value for name, value in exchange.sent_headers.items() if name != "authorization"}
     request = {"method": exchange.method, "path": exchange.path, "headers": headers, "body": sent}
@@ -38,5 +38,5 @@ def record_failure(exchange: Exchange, failure: Failure) -> None:
 
 
 def _write(line: dict[str, Any]) -> None:
-    # One call: lines of two processes never mix, and nothing is lost when a run is cut off.
+    # A single write: lines of two processes never mix, and a killed run loses no line.
     os.write(_file, (json.dumps(line) + "\n").encode())

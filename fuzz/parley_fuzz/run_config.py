@@ -1,4 +1,4 @@
-"""The configuration of this run, from the environment; where it names a URL, the server under test describes itself there."""
+"""The configuration of this run, from the environment. If that names a URL, the server under test describes itself there."""
 
 import json
 import os
@@ -12,14 +12,14 @@ if _target := os.environ.get("FUZZ_TARGET"):
 KEY: str = _config["key"]
 """A key without limits of its own."""
 LIMITED_KEY: str | None = _config.get("limitedKey")
-"""One request a minute."""
+"""A key that allows one request per minute."""
 SPENT_KEY: str | None = _config.get("spentKey")
-"""Its budget is used up."""
+"""A key whose budget is used up."""
 IS_SCRIPTED: bool = _config["engine"] == "scripted"
 MODEL_IDS: list[str] = [model["id"] for model in _config["models"]]
 PRICES: dict[str, dict[str, str]] = {model["id"]: model["pricing"] for model in _config["models"]}
 SOURCE: str = _config["source"]
-"""Who draws the bodies: the `grammar` of this folder, or Schemathesis from the `schema`; `auth` is about keys."""
+"""The source of the bodies: the `grammar` of this folder, or Schemathesis from the `schema`; `auth` tests keys."""
 IS_AUTH_RUN: bool = SOURCE == "auth"
 IS_SHALLOW: bool = _config.get("isShallow", False)
 RECORD: str = _config["record"]

@@ -1,4 +1,4 @@
-"""Validators of the contract's answers: closed, since an answer may hold nothing that the contract does not name."""
+"""Validators of the contract's answers. They are closed: an answer may have no member that the contract does not name."""
 
 import json
 from functools import cache
@@ -37,7 +37,7 @@ def _validator(name: str) -> Any:
 
 
 def fault_of(name: str, value: object) -> str | None:
-    """Why a value is not what the contract calls by this name, and nothing beside it."""
+    """Returns the reason why a value does not match the closed schema of this name, if it does not."""
     error = next(_validator(name).iter_errors(value), None)
     return None if error is None else f"{error.message[:300]} (at {list(error.instance_path)})"
 
@@ -49,6 +49,6 @@ def header_is_valid(schema: Schema, text: str) -> bool:
 
 @cache
 def _header_validator(schema: str) -> Any:
-    """Kept by its text: to compile it takes longer than everything else that is done with an answer."""
+    """Caches a validator by the text of its schema, because compiling takes longer than all other work on an answer."""
     own = json.loads(schema.replace("#/components/schemas/", "#/$defs/"))
     return jsonschema_rs.validator_for({**own, "$defs": _definitions()})

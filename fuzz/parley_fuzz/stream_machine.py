@@ -21,7 +21,7 @@ class Violation(Exception):
 
 @dataclass
 class Run:
-    """A stream as far as it has been read."""
+    """The part of a stream that has been read."""
 
     inputs: dict[str, Any]
     states: dict[str, str] = field(default_factory=dict)

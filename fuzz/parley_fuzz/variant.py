@@ -1,4 +1,4 @@
-"""The contract as the fuzzer reads it: with the ids that this server offers, and the errors that come before any operation."""
+"""The contract with changes for the fuzzer: this server's model ids, and the errors that come before any operation."""
 
 from typing import Any
 
@@ -7,13 +7,13 @@ from parley_fuzz.run_config import MODEL_IDS
 
 
 def offer_models(document: dict[str, Any]) -> None:
-    """A model is any string to the contract; drawn as such, hardly a request would get past 404."""
+    """Adds this server's model ids. The contract allows any string, so nearly all requests would get 404."""
     document["components"]["schemas"]["ChatCompletionRequest"]["properties"]["model"]["enum"] = MODEL_IDS
     document["components"]["parameters"]["ModelId"]["schema"]["enum"] = MODEL_IDS
 
 
 def declare_edge(document: dict[str, Any]) -> None:
-    """What may be answered before any operation is known, no operation declares."""
+    """Declares the answers that may come before the operation is known, because no operation declares them."""
     envelope = {"schema": {"$ref": "#/components/schemas/ErrorResponse"}}
     operations = [one for path in document["paths"].values() for one in path.values() if isinstance(one, dict)]
     for operation in operations:
@@ -23,7 +23,7 @@ def declare_edge(document: dict[str, Any]) -> None:
 
 
 def describe_events(document: dict[str, Any]) -> None:
-    """Schemathesis judges whole server-sent events; the contract gives the schema of their data, for generated clients."""
+    """Adds schemas of whole server-sent events for Schemathesis. The contract has only that of their data, for generated clients."""
     operation = document["paths"]["/v1/chat/completions"]["post"]
     stream = operation["responses"]["200"]["content"]["text/event-stream"]
     stream["schema"] = {"$ref": "#/components/schemas/ServerSentEvent"}

@@ -1,6 +1,6 @@
-"""What the contract says of a request body: taken, or refused with which code at which member.
+"""Derives from the contract whether a request body is accepted or refused, and with which code at which member.
 
-Written from the contract and without a look at the server, so that each can show the other's mistakes.
+It was written from the contract, not from the server's code, so that each can reveal the other's mistakes.
 """
 
 import json
@@ -24,7 +24,7 @@ from parley_fuzz.contract import (
 
 @dataclass(frozen=True)
 class Fault:
-    """A refusal. `is_certain` is false where only an engine can tell whether a schema of the caller can be enforced."""
+    """A refusal. `is_certain` is false if only an engine can tell whether a schema of the caller can be enforced."""
 
     code: str
     param: str | None
@@ -32,7 +32,7 @@ class Fault:
 
 
 def faults_of(body: dict[str, Any], text: str) -> Iterator[Fault]:
-    """Every refusal that may be the answer, up to the first that must be, in the order of the contract."""
+    """Yields each possible refusal in the order of the contract, up to the first certain one."""
     for fault in _find(request_schema, body, "", _Rules(body, text)):
         yield fault
         if fault.is_certain:
@@ -40,7 +40,7 @@ def faults_of(body: dict[str, Any], text: str) -> Iterator[Fault]:
 
 
 class _Rules:
-    """What has to be judged across members: `x-dependencies` of the contract."""
+    """The rules across members: `x-dependencies` of the contract."""
 
     def __init__(self, body: dict[str, Any], text: str) -> None:
         self.body = body
@@ -55,7 +55,7 @@ class _Rules:
 
 def _content(_rules: _Rules, value: object, owner: dict[str, Any], path: str) -> Iterator[Fault]:
     calls = owner.get("tool_calls")
-    # Calls that are no list are a fault of their own, which comes after this field.
+    # Calls that are not a list are a separate fault, which comes after this field.
     has_calls = len(calls) > 0 if isinstance(calls, list) else calls is not None
     if owner.get("role") == "assistant" and value is None and not has_calls:
         yield Fault("missing_required_parameter", path)
@@ -78,12 +78,12 @@ def _seed(rules: _Rules, value: object, _owner: dict[str, Any], path: str) -> It
 
 
 def last_source(text: str, name: str) -> str:
-    """How a number of the root is written; of a repeated member the last counts."""
+    """Returns the spelling of a number in the root object. The last of repeated members counts."""
     return json.loads(text, parse_int=_Written, parse_float=_Written)[name].source
 
 
 class _Written(float):
-    """A number that remembers how it was written."""
+    """A number that remembers its spelling."""
 
     source: str
 
@@ -157,12 +157,12 @@ _refused_keywords = schemas["JsonSchemaFormat"]["properties"]["schema"]["x-json-
 
 
 def has_refused_keyword(schema: dict[str, Any]) -> bool:
-    """Whether the root has a keyword that is never enforced."""
+    """Checks for a keyword in the root that is never enforced."""
     return "$schema" not in schema and any(name in schema for name in _refused_keywords)
 
 
 def is_plain(schema: dict[str, Any]) -> bool:
-    """An object of scalars, which every implementation has to take."""
+    """Recognises an object of scalars, which every implementation has to accept."""
     properties = schema.get("properties", {})
     if schema.get("type") != "object" or not set(schema) <= {"type", "properties", "required", "additionalProperties"}:
         return False
@@ -232,7 +232,7 @@ def _find_in_members(schema: Schema, owner: dict[str, Any], path: str, rules: _R
 def _find_in_free_members(
     schema: Schema, names: Schema, owner: dict[str, Any], path: str, rules: _Rules
 ) -> Iterator[Fault]:
-    """Names that the caller chose have no order: any of the faults may be told."""
+    """Yields the faults in a free object. Names that the caller chose have no order, so any of their faults may be reported."""
     found = [Fault("invalid_value", path) for name in owner if _breaks_bound(names, name)]
     for name, item in owner.items():
         found += _find(schema, item, member_path(path, name), rules)
@@ -252,7 +252,7 @@ def _breaks_bound(schema: Schema, value: object) -> bool:
         return "x-exact-bounds" not in schema and _is_outside(schema, value)
     if isinstance(value, str):
         pattern = schema.get("pattern")
-        # Python's `$` also stands before a line break at the end.
+        # Python's `$` also matches before a line break at the end.
         return _is_long(schema, "Length", value) or (
             pattern is not None and not re.search(re.sub(r"\$$", r"\\Z", pattern), value)
         )

@@ -1,4 +1,4 @@
-"""A taken request: the form of its answer, the choices that it asked for, and the arithmetic of usage and price."""
+"""Checks of an accepted request: the form of its answer, the requested choices, and the arithmetic of usage and price."""
 
 import json
 import time
@@ -22,7 +22,7 @@ def _is_answer(exchange: Exchange) -> bool:
 
 
 def scenario_of(exchange: Exchange) -> str | None:
-    """The scenario of the scripted engine that a request plays."""
+    """Returns the scenario of the scripted engine that a request plays, if any."""
     messages = exchange.asked.get("messages")
     texts = [one.get("content") for one in messages or [] if isinstance(one, dict) and one.get("role") == "user"]
     last = texts[-1] if texts else None
@@ -32,7 +32,7 @@ def scenario_of(exchange: Exchange) -> str | None:
 
 
 def media_type(exchange: Exchange) -> str | None:
-    """`stream` alone decides what an answer is."""
+    """Only `stream` decides the media type of an answer."""
     if not _is_answer(exchange):
         return None
     wanted = "text/event-stream" if exchange.asked.get("stream") is True else "application/json"
@@ -40,7 +40,7 @@ def media_type(exchange: Exchange) -> str | None:
 
 
 def stream_events(exchange: Exchange) -> str | None:
-    """Every event of a stream by its schema, their order by the machine of the contract, the end by what was asked."""
+    """Checks each event of a stream by its schema, their order by the contract's machine, and the end by the request."""
     if not (_is_answer(exchange) and exchange.is_stream):
         return None
     try:
@@ -64,12 +64,12 @@ def stream_events(exchange: Exchange) -> str | None:
 
 
 def completion_schema(exchange: Exchange) -> str | None:
-    """An answer that is not streamed is a ChatCompletion and nothing beside it."""
+    """A plain answer is a ChatCompletion without other members."""
     return fault_of("ChatCompletion", exchange.json) if _is_answer(exchange) and not exchange.is_stream else None
 
 
 def answer_form(exchange: Exchange) -> str | None:
-    """The model that was asked, an id of its own, as many choices as were asked for, each of the form that was asked for."""
+    """Checks the model, the unique id, the number of choices, and the requested form of each choice."""
     if not _is_answer(exchange):
         return None
     answer = answer_of(exchange)
@@ -167,7 +167,7 @@ def _against(schema: dict[str, Any], value: object) -> str | None:
 
 
 def usage_arithmetic(exchange: Exchange) -> str | None:
-    """Sums, parts within their wholes, the cap, and the exact price by the record of the model."""
+    """Checks the sums, that no part exceeds its whole, the cap, and the exact price by the model's record."""
     if not _is_answer(exchange):
         return None
     answer = answer_of(exchange)

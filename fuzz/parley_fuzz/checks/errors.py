@@ -1,4 +1,4 @@
-"""Errors: the envelope, the catalogue, and what an answer must never tell."""
+"""Checks of errors: the envelope, the catalogue, and secrets that an answer must never contain."""
 
 import re
 from typing import Any
@@ -14,7 +14,7 @@ LEAKS = re.compile(
 
 
 def error_envelope(exchange: Exchange) -> str | None:
-    """Every error has the one shape, and code, status, type and `param` that belong together."""
+    """Every error has the contract's shape, and code, status, type and `param` that belong together."""
     if exchange.is_taken:
         return None
     if exchange.method == "HEAD":
@@ -47,7 +47,7 @@ def _mismatch(exchange: Exchange) -> str | None:
 
 
 def _overflow(error: dict[str, Any]) -> str | None:
-    """Clients match on two of its sentences, and read the sizes."""
+    """Clients match two sentences of this message, and read the sizes in it."""
     details = error.get("details", {})
     names = ("context_length", "prompt_tokens", "max_completion_tokens")
     words = (f"maximum context length is {details.get('context_length')} tokens", "prompt is too long")
@@ -70,7 +70,7 @@ def _unknown_param(param: str | None, code: str, message: str) -> str | None:
 
 
 def no_leak(exchange: Exchange) -> str | None:
-    """No stack, no address of an engine, no key: not in a body that the caller did not write, not in a header."""
+    """An answer contains no stack trace, address of an engine or key, except in text that the caller wrote."""
     headers = "\n".join(exchange.headers.values())
     if len(exchange.key) > 7 and (exchange.key in headers or exchange.key.encode() in exchange.body):
         return "the answer holds the key"

@@ -1,4 +1,4 @@
-"""The headers of an answer: those that its status declares, and the rules between them."""
+"""Checks of an answer's headers: those that its status declares, and the rules between them."""
 
 import math
 import re
@@ -15,7 +15,7 @@ _seen_ids: set[str] = set()
 
 
 def response_headers(exchange: Exchange) -> str | None:
-    """Every declared header, required ones there, each of its form; the request's id unique, the caller's own echoed."""
+    """Checks that required headers are present and each has its form, that request ids are unique, and that a caller's id is echoed."""
     for name, header in _declared(exchange).items():
         value = exchange.headers.get(name)
         if value is None and header.get("required"):
@@ -43,7 +43,7 @@ def _request_ids(exchange: Exchange) -> str | None:
     is_lawful = sent is not None and re.fullmatch(f"[ -~]{{1,{limits['clientRequestIdCharacters']}}}", sent) is not None
     echoed = exchange.headers.get("x-client-request-id")
     if exchange.status in (400, 414, 431, 505) and echoed is None:
-        return None  # A head that cannot be read has no header to echo.
+        return None  # A head that cannot be parsed has no header to echo.
     is_echoed = echoed == (sent.strip() if is_lawful and sent else None)
     return None if is_echoed else f"X-Client-Request-Id {sent!r} is answered with {echoed!r}"
 
@@ -62,7 +62,7 @@ def _stream_headers(exchange: Exchange) -> str | None:
 
 
 def rate_limit_headers(exchange: Exchange) -> str | None:
-    """All six with every accepted key, none with a refused one; what is left within the limit."""
+    """All six headers are present with an accepted key and absent with a refused one. The remainder is within the limit."""
     found = [name for name in LIMIT_HEADERS if name in exchange.headers]
     if exchange.status == 401:
         return f"a 401 shows {found[0]}" if found else None
@@ -80,7 +80,7 @@ def rate_limit_headers(exchange: Exchange) -> str | None:
 
 
 def retry_headers(exchange: Exchange) -> str | None:
-    """The wait of a 429 and a 503, alike in seconds and milliseconds; no advice to retry where it is long."""
+    """The wait of a 429 or 503 is the same in seconds and milliseconds. A long wait has no advice to retry."""
     seconds, milliseconds = (exchange.headers.get(name) for name in ("retry-after", "retry-after-ms"))
     if exchange.status not in (429, 503):
         return f"{exchange.status} has Retry-After" if seconds is not None else None

@@ -1,4 +1,4 @@
-"""Whether a request was rightly taken or refused, and with the right code at the right member."""
+"""Checks that a request was rightly accepted or refused, with the right code at the right member."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +15,7 @@ SMALL_BODY_BYTES = 16_000
 
 
 def judgement(exchange: Exchange) -> str | None:
-    """The answer is one that the contract allows for this very request: status, code and member."""
+    """The contract allows the status, code and member of this answer for this request."""
     if not exchange.is_chat or exchange.status in (414, 417, 431):
         return _edge(exchange)
     allowed = list(_outcomes(exchange))
@@ -31,7 +31,7 @@ Outcome = tuple[int, str | None, str | None]
 
 
 def _edge(exchange: Exchange) -> str | None:
-    """What is said of a head, and what no request but a chat can be told. A URL beyond a whole head is a head too large."""
+    """Checks refusals of a head, and codes that only a chat request can get. A URL longer than a whole head counts as a large head."""
     headers = sum(len(name) + len(value) for name, value in exchange.sent_headers.items())
     reasons = {
         414: len(exchange.path) > 4000,
@@ -42,7 +42,7 @@ def _edge(exchange: Exchange) -> str | None:
 
 
 def _outcomes(exchange: Exchange) -> Iterator[Outcome]:
-    """What may be answered, in the order in which a request is looked at."""
+    """Yields the allowed answers, in the order in which a server checks a request."""
     if exchange.key not in (KEY, LIMITED_KEY, SPENT_KEY):
         yield 401, "invalid_api_key", None
         return
@@ -58,7 +58,7 @@ def _outcomes(exchange: Exchange) -> Iterator[Outcome]:
         yield 413, "request_too_large", None
         return
     try:
-        # A byte order mark may be skipped (RFC 8259, 8.1), and is.
+        # The server skips a byte order mark, as RFC 8259, 8.1 allows.
         text = exchange.sent.decode("utf-8-sig")
         body = parse_json(text)
     except (NotJson, UnicodeDecodeError):
