@@ -74,7 +74,10 @@ const tests: Readonly<Record<string, BoundTest | "none">> = {
   ],
   exactPromptContexts: ["packages/inference/test/embedded-start.test.ts", "that is longer is counted no further"],
   contextLengthTokens: [`${chat}/400.test.ts`, "MSG-23 MSG-24 is refused in words that clients know"],
-  maxCompletionTokens: [`${chat}/400.test.ts`, "max_completion_tokens 16385"],
+  maxCompletionTokens: [
+    `${chat}/200-members.test.ts`,
+    "is lowered to what the model object says, and the head of a stream names it, too",
+  ],
 
   PARLEY_MAX_SOCKETS: [
     `${server}/sockets.test.ts`,

@@ -7,8 +7,13 @@ const isAnnotation = (keyword: string): boolean =>
   ["description", "examples", "format"].includes(keyword) || keyword.startsWith("x-");
 
 /**
+<<<<<<< HEAD
  * Generates the code of a function that checks a value against the schema of a chat request. The server compiles no schema at
  * its start. Bounds that differ by model are left out, because the server checks them.
+=======
+ * The code of a function that says whether a value satisfies the schema of a chat request. It needs nothing compiled at the
+ * start.
+>>>>>>> 908c827 (contract: lower a maximum that the model cannot write, and name it)
  */
 export function chatRequestValidator(document: Document, source: string): string {
   const ajv = new Ajv2020({
@@ -41,9 +46,7 @@ ${code.slice(head.length)}
 
 /** Keeps only the keywords of a schema that decide validity. */
 function judging(schema: JsonObject): JsonObject {
-  const kept = Object.entries(schema).filter(
-    ([keyword]) => !isAnnotation(keyword) && !(keyword === "maximum" && schema["x-model-limit"] !== undefined),
-  );
+  const kept = Object.entries(schema).filter(([keyword]) => !isAnnotation(keyword));
   return Object.fromEntries(kept.flatMap(([keyword, value]) => Object.entries(judgingPart(keyword, value))));
 }
 

@@ -12,6 +12,8 @@ const words: Readonly<Record<string, Grade>> = {
   // The stream machines may now allow events that a client of the release does not know.
   "x-streams": "breaking",
   "x-unsupported-values": "additive",
+  // A member that was unknown was promised nothing.
+  "x-unsupported-members": "additive",
   "x-json-schema": "additive",
   "x-may-grow": "breaking",
   // In a request, each entry says that a value is refused or has no effect.
@@ -57,27 +59,35 @@ function compare(path: readonly string[], before: unknown, now: unknown, ofAddit
   return [{ grade: gradeOfValue(path, before, now), place, what: `is ${show(now)}, was ${show(before)}` }];
 }
 
-/** Compares two lists without regard to order. Items with an `id` are compared by id, others as whole values. */
+/** Items with an `id` or a `kind` are compared with the item of the same name, others as they are. The order has no meaning. */
 function compareLists(
   path: readonly string[],
   before: readonly unknown[],
   now: readonly unknown[],
   ofAddition: Grade,
 ): Change[] {
-  const byName = (items: readonly unknown[]): Json =>
-    Object.fromEntries(items.map((item) => [isRecord(item) && "id" in item ? String(item["id"]) : show(item), item]));
+  const byName = (items: readonly unknown[]): Json => Object.fromEntries(items.map((item) => [nameOf(item), item]));
   return compare(path, byName(before), byName(now), ofAddition);
 }
 
+const nameOf = (item: unknown): string =>
+  isRecord(item) && ("id" in item || "kind" in item) ? String(item["id"] ?? item["kind"]) : show(item);
+
 /**
- * Grades a changed value. A bound on a caller's input may grow. A stream may end with a new error, because callers must handle
- * unknown codes. Any other changed value breaks a caller that relies on it.
+ * A bound on what a caller may send may grow. The lines of a stream may become fewer: a pattern that continues the released one
+ * allows less. The texts that say how far a keyword of a caller's schema is enforced are judged by their clauses. One more error may end a stream, because callers must handle codes that they do
+ * not know. Any other changed value breaks a caller who relies on it.
  */
 function gradeOfValue([word, name = "", member]: readonly string[], before: unknown, now: unknown): Grade {
   if (word === "x-error-catalog" && member === "in_stream" && now === true) return "additive";
+  if (word === "x-streams" && name === "lines") return isLonger(before, now) ? "additive" : "breaking";
+  if (word?.endsWith("x-json-schema") === true && name === "enforced-in-part") return "additive";
   const isBound = word === "x-limits" && member === "value" && /^(?:max|schema)[A-Z]/.test(name);
   return isBound && Number(now) > Number(before) ? "additive" : "breaking";
 }
+
+const isLonger = (before: unknown, now: unknown): boolean =>
+  typeof before === "string" && typeof now === "string" && now.startsWith(before);
 
 const isRecord = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);

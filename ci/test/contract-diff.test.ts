@@ -198,6 +198,18 @@ const edits: readonly (readonly [title: string, grade: Grade, place: string, edi
     (d) => (d["x-limits"].hangUpSeconds.value += 1),
   ],
   [
+    "a line of a stream is bounded further",
+    "additive",
+    "x-streams lines comment pattern",
+    (d) => (d["x-streams"].lines.find(({ kind }: { kind: string }) => kind === "comment").pattern += " "),
+  ],
+  [
+    "a line of a stream may be another",
+    "breaking",
+    "x-streams lines end pattern",
+    (d) => (d["x-streams"].lines.find(({ kind }: { kind: string }) => kind === "end").pattern = "^.?$"),
+  ],
+  [
     "a stream may do more",
     "breaking",
     "x-streams machines call states late",

@@ -34,6 +34,7 @@ TEXTS = [
     "\ud800",
     "END",
 ]
+UNKNOWN = ["mood", "__proto__", "constructor", "7", "a,b", "é", "x" * 200, "", "echo", "enable_thinking", "prefix"]
 WRONG = [
     "",
     "x",
@@ -143,9 +144,7 @@ class _Drawing:
             if drawn is not GONE:
                 value[name] = None if name not in required and not is_wanted and self.rng.random() < 0.05 else drawn
         if self.rng.random() < 0.04:
-            value[self.rng.choice(["mood", "__proto__", "constructor", "7", "a,b", "é", "x" * 200, ""])] = (
-                self.rng.choice(WRONG)
-            )
+            value[self.rng.choice(UNKNOWN)] = self.rng.choice(WRONG)
         return _shuffled(self.rng, value)
 
     def _wrong(self, schema: Schema, is_required: bool) -> Any:
@@ -217,7 +216,8 @@ def _seed(rng: Random) -> int:
 
 
 def _cap(rng: Random) -> int:
-    return rng.choice([1, 2, 3, 5, 8, 20, 16384] if IS_SCRIPTED else [1, 2, 3, 5, 8])
+    # A maximum above the model's means the same as none, so a real model could write for minutes.
+    return rng.choice([1, 2, 3, 5, 8, 20, 16384, 16385, 32000, 2**63, 10**30] if IS_SCRIPTED else [1, 2, 3, 5, 8])
 
 
 _specials = {

@@ -15,6 +15,17 @@ def ignored_names(body: dict[str, Any]) -> list[str]:
     return list(_ignored(request_schema, body, ""))
 
 
+def maximum_of(body: dict[str, Any]) -> str | None:
+    """The member that holds the maximum of tokens."""
+    return next((name for name in ("max_completion_tokens", "max_tokens") if body.get(name) is not None), None)
+
+
+def is_above_model(body: dict[str, Any]) -> bool:
+    """Tells a maximum above that of the models. The context may leave even less: only the prompt's size tells."""
+    name = maximum_of(body)
+    return name is not None and body[name] > limits["maxCompletionTokens"]
+
+
 def schema_places(body: dict[str, Any]) -> list[str]:
     """Returns the paths of the JSON Schemas that are enforced on an answer or a call. Their ignored keywords are named."""
     response_format = body.get("response_format")
@@ -60,9 +71,23 @@ def is_right_header(found: str | None, body: dict[str, Any]) -> bool:
     named = found.split(",") if found else []
     places = tuple(schema_places(body))
     members = [name for name in named if not name.startswith(places)]
-    wanted = [_header_name(name) for name in ignored_names(body)]
+    maximum = maximum_of(body)
+    # Where only the context leaves less than the maximum, the prompt's size tells whether it is named.
+    ignored = [name for name in _with_maximum(body) if name != maximum or is_above_model(body) or name in members]
+    wanted = [_header_name(name) for name in ignored]
     is_full = len(named) == limits["ignoredParamsShown"]
     return len(named) <= limits["ignoredParamsShown"] and members == (wanted[: len(members)] if is_full else wanted)
+
+
+def _with_maximum(body: dict[str, Any]) -> list[str]:
+    """The members without effect and the maximum, in the order of the request."""
+    names = ignored_names(body)
+    maximum = maximum_of(body)
+    if maximum is None:
+        return names
+    earlier = set(list(body)[: list(body).index(maximum)])
+    place = sum(name in earlier or re.split(r"[.\[]", name)[0] in earlier for name in names)
+    return [*names[:place], maximum, *names[place:]]
 
 
 def _header_name(name: str) -> str:

@@ -7,6 +7,8 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
+from math import inf
 from typing import Any
 
 from parley_fuzz.contract import (
@@ -32,11 +34,27 @@ class Fault:
 
 
 def faults_of(body: dict[str, Any], text: str) -> Iterator[Fault]:
+<<<<<<< HEAD
     """Yields each possible refusal in the order of the contract, up to the first certain one."""
     for fault in _find(request_schema, body, "", _Rules(body, text)):
+=======
+    """Every refusal that may be the answer, up to the first that must be, in the order of the contract."""
+    for fault in chain(_find(request_schema, body, "", _Rules(body, text)), _unsupported(body)):
+>>>>>>> 908c827 (contract: lower a maximum that the model cannot write, and name it)
         yield fault
         if fault.is_certain:
             return
+
+
+def _unsupported(body: dict[str, Any]) -> Iterator[Fault]:
+    """The members of other services that are refused."""
+    for entry in request_schema["x-unsupported-members"]:
+        *inner, name = entry["member"].split("[].")
+        owners = [(f"messages[{at}]", one) for at, one in enumerate(body["messages"])] if inner else [("", body)]
+        for path, owner in owners:
+            value = owner.get(name)
+            if value is not None and not any(_is_same(value, one) for one in entry.get("harmless", [])):
+                yield Fault("unsupported_parameter", member_path(path, name))
 
 
 class _Rules:
@@ -267,6 +285,8 @@ def _is_outside(schema: Schema, value: float) -> bool:
     return (
         value < schema.get("minimum", float("-inf"))
         or value > schema.get("maximum", float("inf"))
+        # A maximum has no upper bound but that of a double.
+        or ("x-model-limit" in schema and value == inf)
         or ("exclusiveMinimum" in schema and value <= schema["exclusiveMinimum"])
     )
 

@@ -74,6 +74,13 @@ export interface Document {
   "x-streams": JsonObject;
 }
 
+/** An entry of `x-unsupported-members`. */
+export interface UnsupportedMember {
+  member: string;
+  use: string;
+  harmless?: readonly unknown[];
+}
+
 /** The value that a JSON Pointer leads to, or undefined where it leads nowhere. */
 export function at(value: unknown, pointer: string): unknown {
   const steps = pointer.split("/").slice(1);

@@ -15,6 +15,7 @@ const words = [
   "x-json-schema",
   "x-may-grow",
   "x-dependencies",
+  "x-unsupported-members",
 ];
 
 /**

@@ -2,9 +2,12 @@ import { inRequests, typesOf } from "./walk-schemas.mjs";
 
 const bothEnds = [
   ["minimum", "exclusiveMinimum"],
-  ["maximum", "exclusiveMaximum"],
+  ["maximum", "exclusiveMaximum", "x-model-limit"],
 ];
-/** Exact bounds stand in for those of a schema, which readers round to doubles. */
+/**
+ * A larger number than the model's own is lowered to it, so it needs no maximum. Exact bounds stand in for those of a
+ * schema, which readers round to doubles.
+ */
 const needs = { number: bothEnds, integer: bothEnds, string: [["maxLength", "pattern"]], array: [["maxItems"]] };
 
 /** In requests every number has both bounds, every text a length or a pattern, every list and every map a size. */

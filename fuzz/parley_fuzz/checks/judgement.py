@@ -6,7 +6,7 @@ from typing import Any
 from parley_fuzz.checks.answer import scenario_of
 from parley_fuzz.contract import limits
 from parley_fuzz.exchange import Exchange, NotJson, parse_json
-from parley_fuzz.ignored import ignored_names, schema_places
+from parley_fuzz.ignored import ignored_names, is_above_model, maximum_of, schema_places
 from parley_fuzz.run_config import KEY, LIMITED_KEY, MODEL_IDS, SCENARIOS, SPENT_KEY
 from parley_fuzz.verdict import faults_of
 
@@ -114,13 +114,20 @@ def _for_body(exchange: Exchange, body: dict[str, Any], text: str) -> Iterator[O
     elif body["model"] not in MODEL_IDS:
         yield 404, "model_not_found", "model"
     else:
-        yield from _for_valid(exchange)
+        yield from _for_valid(exchange, is_strict)
 
 
-def _for_valid(exchange: Exchange) -> Iterator[Outcome]:
+def _for_valid(exchange: Exchange, is_strict: bool) -> Iterator[Outcome]:
     scenario = scenario_of(exchange)
-    if len(exchange.sent) > SMALL_BODY_BYTES:
+    is_small = len(exchange.sent) <= SMALL_BODY_BYTES
+    if not is_small:
         yield 400, "context_length_exceeded", "messages"
+    maximum = maximum_of(exchange.asked)
+    is_above = maximum is not None and is_above_model(exchange.asked)
+    if is_strict and maximum is not None and (is_above or not is_small):
+        yield 400, "unknown_parameter", maximum
+        if is_above:
+            return
     if scenario in SCENARIOS:
         code = {502: "upstream_error", 504: "timeout"}[SCENARIOS[scenario]]
         yield SCENARIOS[scenario], code, None

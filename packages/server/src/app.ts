@@ -92,7 +92,8 @@ async function validate(
   const isStrict = exchange.header("x-strict-params")?.toLowerCase() === "true";
   const gate = mount.gateFor(exchange);
   const validated = await validateBody(body, { gate, schemaCompiler, keyId, isStrict, signal });
-  if (validated.ignored.length > 0) res.setHeader("x-ignored-params", formatIgnored(validated.ignored));
+  const { paths } = validated.ignored;
+  if (paths.length > 0) res.setHeader("x-ignored-params", formatIgnored(paths));
   return validated;
 }
 

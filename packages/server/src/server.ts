@@ -10,7 +10,6 @@ import type { Config } from "./config/read-config.ts";
 import type { Deps } from "./deps.ts";
 import { DescriptorWatch, describePlan, planDescriptors } from "./descriptors.ts";
 import { createGate } from "./contract/request-gate.ts";
-import { requestSchema } from "./contract/schema.ts";
 import { brandSite } from "./edge/brand-site.ts";
 import type { Exchange } from "./edge/exchange.ts";
 import { startModels } from "./engines/start-models.ts";
@@ -91,7 +90,6 @@ async function start(
 ): Promise<RunningServer> {
   const state = ownState(config.dataDir, started);
   const abandoned = await closeAbandoned(state.ledger, nowMs());
-  const gate = createGate(requestSchema(Math.max(...config.models.map((model) => model.maxCompletionTokens))));
   const refusals = new RefusalSample(nowMs);
   // Before the engines: a port in use is reported at once.
   const listener = started.use(await Listener.open(config, log, refusals));
@@ -110,7 +108,7 @@ async function start(
   const deps: Deps = {
     config,
     siteFolder: brandSite(config, runFolder),
-    gate,
+    gate: createGate(),
     schemaCompiler: started.use(new SchemaCompiler()),
     models,
     recorder,

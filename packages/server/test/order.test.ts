@@ -53,9 +53,11 @@ const faults: readonly Fault[] = [
   ["reasoning_effort", 400, "invalid_value", "reasoning_effort", set({ reasoning_effort: "all" })],
   ["user", 400, "invalid_type", "user", set({ user: 1 })],
   ["functions", 400, "unsupported_parameter", "functions", set({ functions: [] })],
+  ["a member of another service", 400, "unsupported_parameter", "thinking", set({ thinking: { type: "enabled" } })],
   ["an unknown member", 400, "unknown_parameter", "mood", withStrict],
   ["model", 404, "model_not_found", "model", set({ model: "vendor/model-2" })],
   ["context", 400, "context_length_exceeded", "messages", set(say("x".repeat(140_000)))],
+  ["a maximum that would be lowered", 400, "unknown_parameter", "max_completion_tokens", withStrictMaximum],
   ["tokens a minute", 429, "rate_limit_exceeded", null, ({ rules }) => void (rules["tokensPerMinute"] = 1)],
 ];
 
@@ -128,6 +130,11 @@ test("HTTP-21 admission comes last: an engine that will fail is not asked before
 function withStrict({ headers, members }: Draft): void {
   headers["x-strict-params"] = "true";
   members["mood"] = 1;
+}
+
+function withStrictMaximum({ headers, members }: Draft): void {
+  headers["x-strict-params"] = "true";
+  members["max_completion_tokens"] = 32_000;
 }
 
 function formatOf(keyword: string): object {

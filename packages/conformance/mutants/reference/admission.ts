@@ -20,7 +20,7 @@ export async function admit(world: World, key: Key, body: Body, prompt: number):
   const { flags } = world.mutant;
   const refused = enter(key);
   if (refused) return refused;
-  const tokens = prompt + reserved;
+  const tokens = tokensFor(world, key, body, prompt);
   if (tokens > key.tokens.limit) return limited("tokens", 60_000, tokens);
   if (key.tokens.left < tokens) return limited("tokens", key.tokens.waitFor(tokens));
   if (Date.now() < world.engine.downUntilMs && flags?.has("stand-in") !== true && body["model"] === "reference/toy") {
@@ -39,6 +39,14 @@ export async function admit(world: World, key: Key, body: Body, prompt: number):
   key.running += 1;
   world.running += 1;
   return undefined;
+}
+
+/** The tokens that a request reserves. Without a maximum they are at most the limit, if that is above the prompt. */
+function tokensFor({ mutant }: World, key: Key, body: Body, prompt: number): number {
+  const isNamed = typeof (body["max_completion_tokens"] ?? body["max_tokens"]) === "number";
+  if (!isNamed && mutant.flags?.has("maximum-reserved-whole") === true) return prompt + 16_384;
+  const { limit } = key.tokens;
+  return isNamed || prompt >= limit ? prompt + reserved : Math.min(prompt + reserved, limit);
 }
 
 /** @param requested what it asks for, where that alone is above the limit */

@@ -5,6 +5,7 @@ import type { Call } from "./call.ts";
 import { dependencies } from "./dependencies.ts";
 import { errorReply, newRequestId } from "./edge.ts";
 import { run } from "./generation.ts";
+import { loweredMaximum } from "./identity.ts";
 import { countPrompt } from "./language.ts";
 import { contextLength, isOffered, unknownModel } from "./models.ts";
 import type { Reply } from "./mutant.ts";
@@ -34,7 +35,7 @@ export async function answerChat(call: Call, given: string): Promise<Reply | und
   const changed = mutant.violation ? mutant.violation(own, bodyOf(parsed), head) : own;
   const body = mutant.body?.(bodyOf(parsed), head) ?? bodyOf(parsed);
   if (changed) return refuse(world, changed);
-  const names = [...ignoredMembers(schema, body), ...ignoredWords(body)];
+  const names = namedMembers(body);
   const found = mutant.ignored?.(names, body) ?? names;
   const shown = found
     .slice(0, 16)
@@ -59,6 +60,16 @@ function keepNumbers(body: unknown, text: string): unknown {
   return { ...body, response_format: at(exact, "/response_format") };
 }
 
+/** Members without effect, in the order of the request: a maximum that is lowered is one of them. */
+function namedMembers(body: Body): readonly string[] {
+  const names = [...ignoredMembers(schema, body), ...ignoredWords(body)];
+  const lowered = loweredMaximum(body, countPrompt(body));
+  if (lowered === undefined) return names;
+  const order = Object.keys(body);
+  const before = names.filter((name) => order.indexOf(name.split(/[.[]/)[0] ?? "") < order.indexOf(lowered));
+  return names.toSpliced(before.length, 0, lowered);
+}
+
 /** Nothing is recorded of a refusal, by a server that is right. */
 function refuse(world: World, violation: Violation): Reply {
   const reply = errorReply(violation);
@@ -77,12 +88,15 @@ function judge(body: unknown, text: string, { head, key }: Call): Violation | un
     const broken = depend(body, text);
     if (broken) return broken;
   }
+  const isStrict = head.headers["x-strict-params"]?.toLowerCase() === "true";
   const [ignored] = [...ignoredMembers(schema, body), ...ignoredWords(body)];
-  if (ignored !== undefined && head.headers["x-strict-params"]?.toLowerCase() === "true")
-    return fault("unknown_parameter", ignored, `${ignored} would have no effect.`);
+  if (ignored !== undefined && isStrict) return withoutEffect(ignored);
   if (!isOffered(String(body["model"]), key)) return unknownModel(String(body["model"]), key);
-  return overflow(body);
+  const lowered = isStrict ? loweredMaximum(body, countPrompt(body)) : undefined;
+  return overflow(body) ?? (lowered === undefined ? undefined : withoutEffect(lowered));
 }
+
+const withoutEffect = (name: string): Violation => fault("unknown_parameter", name, `${name} would have no effect.`);
 
 function overflow(body: Body): Violation | undefined {
   const prompt_tokens = countPrompt(body);
@@ -94,7 +108,7 @@ function overflow(body: Body): Violation | undefined {
     details: {
       context_length: contextLength,
       prompt_tokens,
-      max_completion_tokens: typeof asked === "number" ? asked : 16_384,
+      max_completion_tokens: Math.min(typeof asked === "number" ? asked : 16_384, 16_384),
     },
   };
 }

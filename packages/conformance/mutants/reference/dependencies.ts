@@ -1,4 +1,5 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
+import { unsupportedMembers } from "../../src/contract/contract.ts";
 import { at, isRecord, listAt, textAt } from "../../src/judge/read.ts";
 import { wordsIn } from "./schema-words.ts";
 import { fault } from "./violation.ts";
@@ -55,7 +56,22 @@ export const dependencies: readonly ((body: Body, text: string) => Violation | u
     const name = refused.find((one) => (body[one] ?? null) !== null);
     return name === undefined ? undefined : fault("unsupported_parameter", name, `${name} is not supported.`);
   },
+  (body) => {
+    const name = unsupportedMembers.flatMap((one) => foreignPlaces(one, body))[0];
+    return name === undefined ? undefined : fault("unsupported_parameter", name, `${name} is not supported.`);
+  },
 ];
+
+/** Where a body has a member of another service that asks for something. */
+function foreignPlaces({ member, harmless = [] }: (typeof unsupportedMembers)[number], body: Body): string[] {
+  const name = member.replace("messages[].", "");
+  const asks = (value: unknown): boolean =>
+    (value ?? null) !== null && !harmless.some((one) => JSON.stringify(one) === JSON.stringify(value));
+  if (name === member) return asks(body[name]) ? [name] : [];
+  return listAt(body, "/messages").flatMap((one, index) =>
+    asks(at(one, `/${name}`)) ? [`messages[${index}].${name}`] : [],
+  );
+}
 
 function toolFault({ tools }: Body): Violation | undefined {
   const list = Array.isArray(tools) ? tools : [];

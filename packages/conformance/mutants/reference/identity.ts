@@ -5,9 +5,22 @@ import type { World } from "./world.ts";
 
 /** The most tokens of a choice. */
 export function maxTokensOf({ mutant }: World, body: Body, prompt: number): number {
-  const asked = body["max_completion_tokens"] ?? body["max_tokens"];
-  const maxTokens = Math.min(typeof asked === "number" ? asked : 16_384, contextLength - prompt);
+  const asked = body[capOf(body)];
+  const most = Math.min(mostTokens, contextLength - prompt);
+  const maxTokens = typeof asked === "number" ? Math.min(asked, most) : most;
   return mutant.maxTokens?.(maxTokens, body) ?? maxTokens;
+}
+
+const mostTokens = 16_384;
+
+/** The member that holds the maximum, if any. */
+const capOf = (body: Body): string =>
+  typeof body["max_completion_tokens"] === "number" ? "max_completion_tokens" : "max_tokens";
+
+/** The member whose maximum is above what can be written after the prompt. */
+export function loweredMaximum(body: Body, prompt: number): string | undefined {
+  const name = capOf(body);
+  return Number(body[name] ?? 0) > Math.min(mostTokens, contextLength - prompt) ? name : undefined;
 }
 
 /** What names an answer. */

@@ -95,4 +95,5 @@ export type Flag =
   | "stand-in"
   | "refusals-recorded"
   | "full-queue-waits"
+  | "maximum-reserved-whole"
   | "bad-request-in-stream";

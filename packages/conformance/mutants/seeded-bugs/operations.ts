@@ -134,6 +134,7 @@ export const operations: SeededBugs = {
   ),
   "place-leaks": flagged("place-leaks"),
   "budget-after-body": flagged("budget-after-body"),
+  "unnamed-maximum-refused": flagged("maximum-reserved-whole"),
   "refused-engine-500": onCode("service_unavailable", ({ body }) => ({
     status: 500,
     body: isRecord(body) ? { ...body, error: { ...Object(body["error"]), code: "internal_error" } } : body,

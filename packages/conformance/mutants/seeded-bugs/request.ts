@@ -1,3 +1,4 @@
+import { unsupportedMembers } from "../../src/contract/contract.ts";
 import { at, isRecord, listAt } from "../../src/judge/read.ts";
 import { formatName } from "../reference/chat.ts";
 import { fault } from "../reference/violation.ts";
@@ -111,6 +112,14 @@ export const request: SeededBugs = {
     400,
     "metadata",
   ),
+  "highest-effort-refused": strict((body) => body["reasoning_effort"] === "max", 400, "reasoning_effort"),
+  "foreign-member-ignored": overlook(
+    ({ code, param }) =>
+      code === "unsupported_parameter" &&
+      unsupportedMembers.some(({ member }) => member === param?.replaceAll(/\d+/g, "")),
+  ),
+  "large-maximum-refused": strict((body) => Number(body["max_tokens"]) > 16_384, 400, "max_tokens"),
+  "lowered-maximum-unnamed": { ignored: (names) => names.filter((name) => !name.startsWith("max_")) },
   "empty-stop-accepted": overlookCode("invalid_value", /^stop/),
   "developer-refused": strict(
     (body) => messagesOf(body).some((one) => at(one, "/role") === "developer"),

@@ -1,6 +1,6 @@
 import clausesJson from "../generated/clauses.json" with { type: "json" };
 import bundle from "../generated/contract.json" with { type: "json" };
-import type { CatalogEntry, Document, JsonObject } from "../generated/document.ts";
+import type { CatalogEntry, Document, JsonObject, UnsupportedMember } from "../generated/document.ts";
 import type { Streams } from "../generated/stream-words.ts";
 import { compile } from "../generated/validator.ts";
 import type { Judge } from "../generated/validator.ts";
@@ -50,6 +50,11 @@ export const limit = (name: string): number => {
   if (!found) throw new Error(`the contract has no limit ${name}`);
   return found.value;
 };
+
+/** Members of other services that have to be refused. */
+export const unsupportedMembers = bundle.components.schemas.ChatCompletionRequest[
+  "x-unsupported-members"
+] as readonly UnsupportedMember[];
 
 const engineMembers: ReadonlySet<string> = new Set(document["x-engine-members"]);
 

@@ -17,6 +17,7 @@ const words = [
   "x-json-schema",
   "x-may-grow",
   "x-dependencies",
+  "x-unsupported-members",
 ];
 
 /**

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { KeyChange } from "../auth/key-store.ts";
 import { findModel, suggestIds } from "../config/find-model.ts";
 import type { Config } from "../config/read-config.ts";
+import { isAtLeastUsd, priceOf } from "../metering/price.ts";
 import { readFuture, readList, readUsd, readWeight, readWhole } from "./read-argument.ts";
 
 /** What a flag gives that takes a rule away. */
@@ -67,6 +68,34 @@ export function rulesOf({ models, expires, ...flags }: RuleFlags, config: Config
   const given = Object.entries(rules).filter(([, value]) => value !== undefined);
   // The names are those of the rules above.
   return Object.fromEntries(given.map(([rule, value]) => [rule, value === removed ? undefined : value])) as KeyChange;
+}
+
+/** Limits of a key that are too small for ordinary requests, each with the requests that it can never serve. */
+export function smallLimitsOf(
+  { models, tokensPerMinute, budgetUsd, monthlyBudgetUsd }: KeyChange,
+  config: Config,
+): readonly string[] {
+  const { reservedTokens } = config;
+  const tokens =
+    tokensPerMinute === undefined || tokensPerMinute > reservedTokens
+      ? []
+      : [
+          `${tokensPerMinute} tokens a minute: a request whose prompt and max_completion_tokens need more than that together is never admitted (of the maximum, up to ${reservedTokens} of each choice count). An answer without a maximum ends once prompt and answer have ${tokensPerMinute} tokens.`,
+        ];
+  const least = cheapestUsd(config.models.filter(({ id }) => models?.includes(id) ?? true));
+  const budgets = [budgetUsd, monthlyBudgetUsd].filter((budget) => budget !== undefined);
+  return [
+    ...tokens,
+    ...budgets
+      .filter((budget) => isAtLeastUsd("0", budget) || !isAtLeastUsd(budget, least))
+      .map((budget) => `a budget of ${budget} US dollars: no request is ever admitted. The cheapest costs ${least}.`),
+  ];
+}
+
+/** The price of a prompt of one token and an answer of one token, with the cheapest model. */
+function cheapestUsd(models: Config["models"]): string {
+  const prices = models.map(({ pricing }) => priceOf({ prompt_tokens: 1, completion_tokens: 1 }, pricing));
+  return prices.reduce((least, price) => (isAtLeastUsd(price, least) ? least : price), prices[0] ?? "0");
 }
 
 /** A key is for models, whatever they are called: it keeps their ids. */

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { NewKey } from "../auth/hash-key.ts";
 import { createKey, rotateKey } from "../auth/issue-key.ts";
-import type { KeyStore } from "../auth/key-store.ts";
+import type { KeyChange, KeyStore } from "../auth/key-store.ts";
 import type { Config } from "../config/read-config.ts";
 import { openExistingState, openState } from "../state/open-state.ts";
 import type { State } from "../state/open-state.ts";
@@ -9,7 +9,7 @@ import { deliverKey, forgetDelivery } from "./deliver-key.ts";
 import { findKeyId } from "./find-key.ts";
 import { formatTime } from "./format-time.ts";
 import { describeKey, listKey, toKeyTable } from "./key-listing.ts";
-import { addRuleFlags, rulesOf } from "./key-rules.ts";
+import { addRuleFlags, rulesOf, smallLimitsOf } from "./key-rules.ts";
 import type { RuleFlags } from "./key-rules.ts";
 import { readSpan } from "./read-argument.ts";
 import { dataFlags, modelFlags } from "./settings.ts";
@@ -57,6 +57,7 @@ function addCreate(keys: Command): void {
       const rules = { ...rulesOf(flags, config), name: flags.name };
       using state = openState(config.dataDir);
       deliver(await createKey(state.keys, rules, Date.now()), config, flags);
+      warn(rules, config);
     });
 }
 
@@ -92,6 +93,7 @@ function addUpdate(onKey: OnKey): void {
       const id = await findStored(state.keys, key);
       await state.keys.update(id, change);
       await show(state, id, flags);
+      warn((await state.keys.find(id)) ?? change, config);
     });
 }
 
@@ -131,6 +133,11 @@ async function show({ keys, ledger }: State, id: string, { json }: JsonFlag): Pr
   if (!key) throw new Error(`${id} was deleted a moment ago.`);
   const listed = await listKey(key, ledger, Date.now());
   process.stdout.write(json === true ? toJson(listed) : describeKey(listed));
+}
+
+/** On the error stream, so that programs can read the other. */
+function warn(rules: KeyChange, config: Config): void {
+  for (const limit of smallLimitsOf(rules, config)) process.stderr.write(`Warning: ${limit}\n`);
 }
 
 function deliver(key: NewKey, { dataDir }: Config, { json }: JsonFlag): void {

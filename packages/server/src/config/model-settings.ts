@@ -12,6 +12,8 @@ const efforts = [
   "low",
   "medium",
   "high",
+  "xhigh",
+  "max",
 ] as const satisfies readonly components["schemas"]["ReasoningEffort"][];
 export type ReasoningEffort = (typeof efforts)[number];
 

@@ -11,7 +11,6 @@ export type ExpressGate = (body: unknown, req: IncomingMessage, res: ServerRespo
 /**
  * express-openapi-validator, of which two stages are needed: the one that looks up the operation, and the one that
  * judges its body. Keys, paths and media types have been judged by then. It takes requests as Express has them.
- * @param schema that of a chat request: the contract's, with the bounds of the models that are served
  */
 export function createExpressGate(schema: Schema): ExpressGate {
   const [, lookUp, , validate] = OpenApiValidator.middleware({

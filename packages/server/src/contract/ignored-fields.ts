@@ -14,19 +14,32 @@ export interface IgnoredLookup {
   readonly ignoredIn: (schema: Readonly<Record<string, unknown>>) => readonly Path[];
 }
 
+/** The fields without effect that a body alone shows. */
+export interface IgnoredFields {
+  readonly paths: readonly Path[];
+  /** The number of paths in front of a maximum, which has no effect once it is lowered to that of a model. */
+  readonly placeOfMaximum: ReadonlyMap<string, number>;
+}
+
+/** The same fields and a maximum, in the order of the request. */
+export function withMaximum({ paths, placeOfMaximum }: IgnoredFields, name: string): readonly Path[] {
+  return paths.toSpliced(placeOfMaximum.get(name) ?? paths.length, 0, name).slice(0, ignoredParamsShown.value);
+}
+
 /**
  * Fields of a valid body that have no effect: unknown ones anywhere, those that the contract marks so, and in a JSON Schema
  * the words that are not enforced. A null field counts as absent, so it is never among them. In the order of the request,
  * at most as many as the header shows.
  */
-export function findIgnoredFields(schema: Schema, body: unknown, lookup: IgnoredLookup): readonly Path[] {
-  const search: Search = { found: [], ...lookup };
+export function findIgnoredFields(schema: Schema, body: unknown, lookup: IgnoredLookup): IgnoredFields {
+  const search: Search = { found: [], places: new Map(), ...lookup };
   collect(search, schema, body, "");
-  return search.found;
+  return { paths: search.found, placeOfMaximum: search.places };
 }
 
 interface Search extends IgnoredLookup {
   readonly found: Path[];
+  readonly places: Map<string, number>;
 }
 
 function collect(search: Search, unresolved: Schema, value: unknown, path: Path): void {
@@ -68,7 +81,8 @@ function collectFields(
     const member = Object.hasOwn(properties, name) ? properties[name] : undefined;
     const at = fieldPath(path, name);
     if (!member || member["x-ignored"]) search.found.push(at);
-    else collect(search, member, item, at);
+    else if (member["x-model-limit"] === undefined) collect(search, member, item, at);
+    else search.places.set(name, search.found.length);
   }
 }
 

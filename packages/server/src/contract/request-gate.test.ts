@@ -21,11 +21,10 @@ beforeAll(async () => {
   judgeByContract = await openGates();
 });
 
-/** What the validator that `generate` writes and express-openapi-validator say, both with the bounds of the models served. */
-async function openGates(maxCompletionTokens?: number): Promise<Judge> {
-  const schema = requestSchema(maxCompletionTokens);
-  const generated = createGate(schema);
-  const library = createExpressGate(schema);
+/** The verdicts of the validator that `generate` writes and of express-openapi-validator. */
+async function openGates(): Promise<Judge> {
+  const generated = createGate();
+  const library = createExpressGate(requestSchema);
   // It takes requests as Express has them.
   const app = express();
   app.post("/v1/chat/completions", express.text({ type: () => true, limit: "5mb" }), async (req, res) => {
@@ -89,12 +88,12 @@ test.each([
   expect(generated).toBe(library);
 });
 
-test.each([1, 5, 16_384, 1_000_000])("both hold a request to the model with the largest bound: %d", async (most) => {
-  const judge = await openGates(most);
-  const values = [most, most + 1, 0, -1, null, `"${most}"`, 1.5, "1e400", "[1]"];
+test("both take a maximum of any size, and only whole numbers that a double holds", async () => {
+  const taken = ["1", "16385", "2147483648", "9223372036854775808", "1e30", "32000.0", "null"];
+  const refused = ["0", "-1", '"5"', "1.5", "1e400", "9".repeat(400), "[1]"];
   for (const field of ["max_tokens", "max_completion_tokens"]) {
-    const said = await Promise.all(values.map((value) => judge(bodyWith(`"${field}":${value}`))));
-    expect(said.map(([generated]) => generated)).toEqual(said.map(([, library]) => library));
-    expect(said.map(([generated]) => generated)).toEqual(values.map((value) => value === most || value === null));
+    const judge = (value: string) => judgeByContract(bodyWith(`"${field}":${value}`));
+    expect(await Promise.all(taken.map(judge))).toEqual(taken.map(() => [true, true]));
+    expect(await Promise.all(refused.map(judge))).toEqual(refused.map(() => [false, false]));
   }
 });

@@ -33,6 +33,9 @@ export interface Schema {
 
 const schemas = contract.components.schemas as unknown as Readonly<Record<string, Schema>>; // lint holds the contract to these keywords
 
+/** By reference. */
+const resolved = new Map<string, Schema>();
+
 /** Follows a reference into the components, as often as needed. */
 export function resolve(schema: Schema): Schema {
   if (schema.$ref === undefined) return schema;
@@ -45,21 +48,8 @@ export function resolve(schema: Schema): Schema {
   return found;
 }
 
-/** By reference. */
-const resolved = new Map<string, Schema>();
-
-/**
- * The schema of a chat request. A bound that is each model's own is here that of the model with the largest one; the
- * model that is asked for is held to its own later.
- */
-export function requestSchema(maxCompletionTokens = contract["x-limits"].maxCompletionTokens.value): Schema {
-  const schema = resolve({ $ref: "#/components/schemas/ChatCompletionRequest" });
-  const fields = Object.entries(schema.properties ?? {}).map(([name, field]) => {
-    const isOwn = field["x-model-limit"] === "max_completion_tokens";
-    return [name, isOwn ? { ...field, maximum: maxCompletionTokens } : field] as const;
-  });
-  return { ...schema, properties: Object.fromEntries(fields) };
-}
+/** The schema of a chat request. */
+export const requestSchema = resolve({ $ref: "#/components/schemas/ChatCompletionRequest" });
 
 /** The JSON type of a value; a number without a fraction is an `integer` and a `number`. */
 export function typesOf(value: unknown): readonly string[] {

@@ -6,6 +6,7 @@ import contract from "../generated/contract.json" with { type: "json" };
 import type { BodyText } from "./body-text.ts";
 import type { ChatRequest } from "./chat-request.ts";
 import { toEngineMessage } from "./to-engine-message.ts";
+import type { NamedMaximum } from "./validate-body.ts";
 
 const maxShownCharacters = contract["x-limits"].shownSchemaCharacters.value;
 
@@ -27,8 +28,6 @@ export function toEngineRequest(
   { metadata, maxCompletionTokens, defaultReasoningEffort }: ModelLimits,
   keyId: string,
 ): UncompiledRequest {
-  assertAtMost(body, "max_completion_tokens", maxCompletionTokens);
-  assertAtMost(body, "max_tokens", maxCompletionTokens);
   assertSupported(body, metadata);
   const tools = (body.tools ?? []).map(toFunctionTool);
   const format = toFormat(body.response_format);
@@ -44,7 +43,7 @@ export function toEngineRequest(
     shownSchema: showSchema(format, metadata, maxShownCharacters),
     isWhole: body.stream !== true,
     isReasoning: metadata.canReason && (body.reasoning_effort ?? defaultReasoningEffort) !== "none",
-    max_tokens: body.max_completion_tokens ?? body.max_tokens ?? maxCompletionTokens,
+    max_tokens: Math.min(namedMaximum(body)?.tokens ?? maxCompletionTokens, maxCompletionTokens),
     n: body.n ?? 1,
     seed: typeof body.seed === "number" ? text.sourceOf("seed") : undefined,
     sampling: toSampling(body, metadata),
@@ -54,11 +53,11 @@ export function toEngineRequest(
   };
 }
 
-/** A bound of this model, below the contract's. */
-function assertAtMost(body: ChatRequest, name: "max_completion_tokens" | "max_tokens", most: number): void {
-  if ((body[name] ?? 0) > most) {
-    throw new ApiError("invalid_value", `${name} must be at most ${most}: the model writes no more.`, { param: name });
-  }
+/** The maximum that holds; undefined where the request names none. */
+export function namedMaximum(body: ChatRequest): NamedMaximum | undefined {
+  const name = typeof body.max_completion_tokens === "number" ? "max_completion_tokens" : "max_tokens";
+  const tokens = body[name];
+  return typeof tokens === "number" ? { name, tokens } : undefined;
 }
 
 /** A sampling parameter that the engine lacks is accepted only with the value that it works with anyway. */

@@ -11,7 +11,7 @@ import { parseJsonBody } from "./parse-json-body.ts";
 import { createGate } from "./request-gate.ts";
 import { requestSchema } from "./schema.ts";
 
-const gate = createGate(requestSchema());
+const gate = createGate();
 
 const read = (json: string) => {
   const { value, text } = parseJsonBody(Buffer.from(json));
@@ -27,9 +27,9 @@ test("the gate with the rules, and the walk that explains a refusal, never disag
       const keepsSchema = gate.accepts(value);
       const isAccepted = keepsSchema && keepsRules(value, rules);
       verdicts[isAccepted ? "accepted" : keepsSchema ? "refused by a rule" : "refused by the schema"] += 1;
-      if (keepsSchema) expect(explainViolation(requestSchema(), value)).toBeUndefined();
+      if (keepsSchema) expect(explainViolation(requestSchema, value)).toBeUndefined();
       const again = read(json);
-      const violation = explainViolation(requestSchema(), again.value, again.rules);
+      const violation = explainViolation(requestSchema, again.value, again.rules);
       expect(violation === undefined).toBe(isAccepted);
       if (violation) expect(violation.message).toContain(violation.param ?? "The body");
     }),

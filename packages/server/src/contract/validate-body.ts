@@ -3,18 +3,23 @@ import { ApiError } from "../errors/api-error.ts";
 import { dependenciesOf } from "./dependencies.ts";
 import { explainViolation } from "./explain-violation.ts";
 import { keepsRules } from "./field-rules.ts";
-import { findIgnoredFields } from "./ignored-fields.ts";
+import type { Path } from "./field-path.ts";
+import { findIgnoredFields, withMaximum } from "./ignored-fields.ts";
+import type { IgnoredFields } from "./ignored-fields.ts";
 import type { ParsedBody } from "./parse-json-body.ts";
 import type { RequestGate } from "./request-gate.ts";
 import type { Schema } from "./schema.ts";
 import { schemasIn } from "./schemas-in-body.ts";
+import { findUnsupported } from "./unsupported-members.ts";
 
 /** A body that keeps the contract. */
 export interface ValidatedBody extends ParsedBody {
   /** The schemas in the body, compiled as far as validation had to. */
   readonly schemas: RequestSchemas;
-  /** The paths of the members that have no effect. */
-  readonly ignored: readonly string[];
+  /** The members that have no effect. */
+  readonly ignored: IgnoredFields;
+  /** Whether the caller wants members without effect to be refused. */
+  readonly isStrict: boolean;
 }
 
 export interface ValidationOptions {
@@ -37,25 +42,49 @@ export async function validateBody(body: ParsedBody, options: ValidationOptions)
     namesOf: (owner) => body.text.namesOf(owner),
     ignoredIn: (inner) => schemas.ignoredIn(inner),
   });
-  const [first] = ignored;
-  if (isStrict && first !== undefined) throw withoutEffect(first);
-  return { ...body, schemas, ignored };
+  const [first] = ignored.paths;
+  if (isStrict && first !== undefined) throw withoutEffect(first, `${first} would have no effect`);
+  return { ...body, schemas, ignored, isStrict };
 }
 
 /**
- * Once the gate has judged the schema, holds a body to the rules across fields. Only when one of both has refused is the
- * body walked, to find the first fault in the contract's order. @throws {ApiError} 400
+ * Once the gate has judged the schema, holds a body to the rules across fields, and to the members that are not supported.
+ * Only when the gate or a rule has refused is the body walked, to find the first fault in the contract's order.
+ * @throws {ApiError} 400
  */
 function assertValid({ value, text }: ParsedBody, keepsSchema: boolean, schema: Schema, schemas: RequestSchemas): void {
   const rules = dependenciesOf(value, text, schemas);
-  if (keepsSchema && keepsRules(value, rules)) return;
+  const keepsAll = keepsSchema && keepsRules(value, rules);
   // Both read the same contract; a property test holds them to the same verdict.
-  throw (
-    explainViolation(schema, value, rules) ?? new ApiError("invalid_value", "The body does not match the contract.")
-  );
+  const fault = keepsAll
+    ? findUnsupported(value)
+    : (explainViolation(schema, value, rules) ??
+      new ApiError("invalid_value", "The body does not match the contract."));
+  if (fault) throw fault;
 }
 
-const withoutEffect = (member: string): ApiError =>
-  new ApiError("unknown_parameter", `${member} would have no effect, and x-strict-params was asked for.`, {
-    param: member,
-  });
+/** A maximum that a request has named. */
+export interface NamedMaximum {
+  readonly name: "max_completion_tokens" | "max_tokens";
+  readonly tokens: number;
+}
+
+/**
+ * Returns the members without effect where a maximum is lowered to `most`: it is one of them.
+ * @throws {ApiError} 400 `unknown_parameter` where the caller wants it to be refused
+ */
+export function ignoredWhenLowered(
+  { ignored, isStrict }: Pick<ValidatedBody, "ignored" | "isStrict">,
+  { name, tokens }: NamedMaximum,
+  most: number,
+): readonly Path[] {
+  if (isStrict)
+    throw withoutEffect(
+      name,
+      `${name} is ${tokens} and would be lowered to ${most}, all that the model can write here`,
+    );
+  return withMaximum(ignored, name);
+}
+
+const withoutEffect = (member: Path, reason: string): ApiError =>
+  new ApiError("unknown_parameter", `${reason}, and x-strict-params was asked for.`, { param: member });

@@ -25,7 +25,9 @@ function numberFault(schema: Schema, value: number): string | undefined {
   if (minimum !== undefined && value < minimum) return `must be at least ${minimum}`;
   if (exclusiveMinimum !== undefined && value <= exclusiveMinimum) return `must be above ${exclusiveMinimum}`;
   if (maximum !== undefined && value > maximum) return `must be at most ${maximum}`;
-  return exclusiveMaximum !== undefined && value >= exclusiveMaximum ? `must be below ${exclusiveMaximum}` : undefined;
+  if (exclusiveMaximum !== undefined && value >= exclusiveMaximum) return `must be below ${exclusiveMaximum}`;
+  const isUnreadable = schema["x-model-limit"] !== undefined && !Number.isFinite(value);
+  return isUnreadable ? `must be at most ${Number.MAX_VALUE}, the largest double` : undefined;
 }
 
 function stringFault(schema: Schema, value: string): string | undefined {

@@ -42,11 +42,12 @@ export interface AdmissionDeps {
  */
 export async function admit(request: AdmissionRequest, deps: AdmissionDeps, signal: AbortSignal): Promise<Permit> {
   const { model, record, entry } = request;
-  const completionTokens = request.n * Math.min(request.maxTokens, deps.reservedTokens);
+  const maxTokens = grantableTokens(request);
+  const completionTokens = request.n * Math.min(maxTokens, deps.reservedTokens);
   const reservedTokens = request.promptTokens + completionTokens;
   const shortage = await entry.takeTokens(reservedTokens);
   if (shortage) throw exceeded(shortage, reservedTokens);
-  const reservation = await reserve(request, deps.reservations);
+  const reservation = await reserve({ ...request, maxTokens }, deps.reservations);
   entry.freeBody();
   using undo = new DisposableStack();
   undo.defer(() => reservation.cancel());
@@ -65,6 +66,13 @@ export async function admit(request: AdmissionRequest, deps: AdmissionDeps, sign
     Object.assign(record, { ...used, outcome, costUsd });
     return entry.settle(used.promptTokens + used.completionTokens);
   });
+}
+
+/** The completion tokens of each choice. A maximum that nobody named is lowered to what the limit can ever grant. */
+function grantableTokens({ entry, promptTokens, n, maxTokens, isMaximumNamed }: AdmissionRequest): number {
+  if (isMaximumNamed) return maxTokens;
+  // At least one, so that a prompt that fills the limit alone is refused with what it needs.
+  return Math.max(1, Math.min(maxTokens, Math.floor((entry.tokenLimit - promptTokens) / n)));
 }
 
 /** @throws {ApiError} 402 `insufficient_quota` */

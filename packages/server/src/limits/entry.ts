@@ -17,6 +17,11 @@ export class Entry implements AsyncDisposable {
     this.#freeBody = freeBody;
   }
 
+  /** The most tokens of a minute that a request of this key can ever have. */
+  get tokenLimit(): number {
+    return this.#hold.tokenLimit;
+  }
+
   /** Takes tokens of the minute. May be called once. @returns the limit that is in the way, if nothing was taken */
   takeTokens: Hold["takeTokens"] = (tokens) => this.#hold.takeTokens(tokens);
 

@@ -44,6 +44,8 @@ export interface Shortage {
  * later calls do nothing.
  */
 export interface Hold {
+  /** The most tokens that can ever be taken: the tighter of the key's own limit and that over all keys. */
+  readonly tokenLimit: number;
   /**
    * Takes all of these tokens, or nothing. May be called once.
    * @returns the limit that is in the way, if nothing was taken

@@ -46,6 +46,7 @@ export class MemoryLimitStore implements LimitStore {
       this.#enter(key.keyId, -1);
     };
     return {
+      tokenLimit: Math.min(...levels.map((level) => level.tokens.limit)),
       takeTokens: async (wanted) => {
         const missing = this.#shortage("tokens", levels, wanted);
         if (missing) return missing;

@@ -71,6 +71,14 @@ export const limitStoreContract: readonly ContractCase<LimitStoreSubject>[] = [
     },
   },
   {
+    title: "says the most tokens that a request can ever have: the tighter of the key's limit and that over all keys",
+    assert: async ({ store }) => {
+      assert.equal(held(await store.take(key())).tokenLimit, 6000);
+      const large = key({ keyId: "large", perMinute: { requests: 60, tokens: 1_000_000 } });
+      assert.equal(held(await store.take(large)).tokenLimit, overallLimits.tokens);
+    },
+  },
+  {
     title: "says how long to wait, and admits after just that time",
     assert: async ({ store, advance }) => {
       held(await takeAll(store, key(), 6000));

@@ -148,6 +148,18 @@ const checks: readonly Check[] = [
       : cannot("nothing was accepted with this key");
   }),
   checkOf(
+    "LIM-19",
+    "Sends a short question without a maximum with a key that has few tokens a minute.",
+    ["few tokens and no maximum"],
+    (context) => {
+      const answer = context.answer("few tokens and no maximum");
+      const isLater = is429(answer) && answer.header("x-should-retry") !== "false";
+      if (isLater) cannot("the tokens of the key were used up before");
+      must(isCompletion(answer), answer, "200", answer.summary);
+      return "answered";
+    },
+  ),
+  checkOf(
     "LIM-17",
     "Completes, fails and abandons requests of a key with few concurrency slots, and asks again.",
     ["slots released", "beyond the concurrency"],

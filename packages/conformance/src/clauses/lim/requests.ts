@@ -3,6 +3,7 @@ import { cannot } from "../../judge/finding.ts";
 import { tokensOf } from "../../judge/read.ts";
 import { chat, play } from "../../requests/chat-request.ts";
 import { needsKey } from "../../requests/keys.ts";
+import { withoutReasoning } from "../../requests/reasoning-request.ts";
 import { needsScript, scripted } from "../../requests/scripted-request.ts";
 
 export const steps: readonly Step[] = [
@@ -31,8 +32,19 @@ export const steps: readonly Step[] = [
     },
   },
   {
+    name: "few tokens and no maximum",
+    needs: ["models"],
+    isValid: true,
+    requests: (context) => {
+      needsKey(context, "tokens", "tokensPerMinute");
+      const stop = [" ", ".", "e", "a"];
+      const members = { max_completion_tokens: undefined, stop, ...withoutReasoning(context) };
+      return [chat(context, members, { key: "tokens" })];
+    },
+  },
+  {
     name: "beyond the tokens",
-    needs: ["models", "plain"],
+    needs: ["models", "plain", "few tokens and no maximum"],
     when: "background",
     requests: (context) => {
       const limit = needsKey(context, "tokens", "tokensPerMinute");

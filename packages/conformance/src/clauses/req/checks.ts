@@ -2,7 +2,8 @@ import { checkOf } from "../../judge/check.ts";
 import type { TestGroup, Check } from "../../judge/check.ts";
 import { cannot, must, show } from "../../judge/finding.ts";
 import { mustStopAtMaxTokens } from "../../judge/max-tokens.ts";
-import { at, completionOf, givenCompletion, isCompletion, listAt, mustRefuse } from "../../judge/read.ts";
+import { mustNameIgnored } from "../../judge/ignored-params.ts";
+import { at, completionOf, finishOf, givenCompletion, isCompletion, listAt, mustRefuse } from "../../judge/read.ts";
 import type { Answer } from "../../wire/answer.ts";
 import { acceptedChecks, optionalMembers } from "./accepted.ts";
 import { plans, steps } from "./requests.ts";
@@ -87,11 +88,37 @@ const checks: readonly Check[] = [
         : "";
     },
   },
+  checkOf(
+    "REQ-34",
+    "Asks for a hundred million tokens, and expects an answer.",
+    ["a maximum above the model's"],
+    (context) => {
+      const answer = context.answer("a maximum above the model's");
+      completionOf(answer);
+      return `answered with ${show(finishOf(answer))}`;
+    },
+    true,
+  ),
+  loweredCheck("Asks for a hundred million tokens", "a maximum above the model's", "max_tokens"),
+  loweredCheck("Asks for more than the context leaves", "a maximum beyond the context", "max_completion_tokens"),
+  checkOf("REQ-36", "Sends the reasoning efforts max and xhigh.", ["the highest efforts"], (context) => {
+    for (const answer of context.answers("the highest efforts")) completionOf(answer);
+    return "both were accepted";
+  }),
   checkOf("REQ-28", "Sends both ends of the seed.", ["ends of the seed"], (context) => {
     for (const answer of context.answers("ends of the seed")) completionOf(answer);
     return "both were accepted";
   }),
 ];
+
+/** A request whose maximum is lowered, and the member that has to be named. */
+function loweredCheck(how: string, step: string, member: string): Check {
+  return checkOf("REQ-35", `${how}, and expects the member named.`, [step], (context) => {
+    const answer = context.answer(step);
+    givenCompletion(answer);
+    return mustNameIgnored(answer, member);
+  });
+}
 
 export const req: TestGroup = {
   steps: [...plans.steps, ...steps],

@@ -1,9 +1,11 @@
+import { unsupportedMembers } from "../../contract/contract.ts";
 import type { Step } from "../../judge/check.ts";
 import { cannot, show } from "../../judge/finding.ts";
 import { mustStopAtMaxTokens } from "../../judge/max-tokens.ts";
-import { chat } from "../../requests/chat-request.ts";
+import { chat, question } from "../../requests/chat-request.ts";
 import { refusals } from "../../requests/refusals.ts";
 import type { Case } from "../../requests/refusals.ts";
+import { withoutReasoning } from "../../requests/reasoning-request.ts";
 
 const wrong = (code: string, param?: string) => ({ status: 400, code, ...(param !== undefined && { param }) });
 
@@ -20,6 +22,15 @@ const withRaw = (member: string, text: string, param = member): Case => ({
   raw: [`"${member}":${text}`],
   want: { param },
 });
+
+/** A member of another service, in the body or in a message. */
+function foreign({ member }: { readonly member: string }): Case {
+  const name = member.replace("messages[].", "");
+  const message = { messages: [{ role: "user", content: question, [name]: "conformance" }] };
+  return name === member
+    ? bad(name, "conformance")
+    : { title: member, members: message, want: { param: `messages[0].${name}` } };
+}
 
 const long = (length: number): string => "x".repeat(length);
 const pairs = (count: number): Record<string, string> =>
@@ -83,7 +94,6 @@ export const plans = refusals([
       bad("reasoning_effort", "extreme"),
       bad("logit_bias", { 5: 101 }, "logit_bias.5"),
       bad("repetition_penalty", 2.5),
-      bad("max_completion_tokens", 100_000_000),
     ],
   },
   {
@@ -108,6 +118,12 @@ export const plans = refusals([
         coveredBy: "REQ-20 x-strict-params in capitals",
       },
       { title: "store", members: { store: true }, headers: [["x-strict-params", "true"]], want: { param: "store" } },
+      {
+        title: "a maximum that would be lowered",
+        members: { max_completion_tokens: 100_000_000 },
+        headers: [["x-strict-params", "true"]],
+        want: { param: "max_completion_tokens" },
+      },
     ],
   },
   {
@@ -135,6 +151,7 @@ export const plans = refusals([
       bad("modalities", ["audio"]),
     ],
   },
+  { clause: "REQ-37", want: wrong("unsupported_parameter"), sample: 2, cases: unsupportedMembers.map(foreign) },
   {
     clause: "REQ-23",
     want: wrong("invalid_value", "top_logprobs"),
@@ -228,6 +245,25 @@ export const steps: readonly Step[] = [
       return "nulls and roles";
     },
     requests: (context) => [chat(context, { max_completion_tokens: undefined, max_tokens: 3 })],
+  },
+  {
+    name: "a maximum above the model's",
+    needs: ["models"],
+    isValid: true,
+    requests: (context) => [
+      chat(context, {
+        max_completion_tokens: undefined,
+        max_tokens: 100_000_000,
+        stop: [" ", ".", "e", "a"],
+        ...withoutReasoning(context),
+      }),
+    ],
+  },
+  {
+    name: "the highest efforts",
+    needs: ["models"],
+    requests: (context) =>
+      ["max", "xhigh"].map((reasoning_effort) => chat(context, { reasoning_effort, max_completion_tokens: 1 })),
   },
   {
     name: "ends of the seed",

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { modelId, say } from "@parley/server/testing";
+import contract from "../../generated/contract.json" with { type: "json" };
 import { useServer } from "../../../test/use-server.ts";
 
 const server = useServer();
+const unsupported = contract.components.schemas.ChatCompletionRequest["x-unsupported-members"];
 const text = (length: number): string => "a".repeat(length);
 const ignoredIn = async (members: Readonly<Record<string, unknown>>): Promise<string | null> => {
   const response = await server().chat(members);
@@ -28,7 +30,7 @@ describe("REQ-05 REQ-18 a value at its bound is accepted, and not named as ignor
     ["stream", [false]],
     ["parallel_tool_calls", [true, false]],
     ["response_format", [{ type: "text" }, { type: "json_object" }]],
-    ["reasoning_effort", ["none", "minimal", "low", "medium", "high"]],
+    ["reasoning_effort", ["none", "minimal", "low", "medium", "high", "xhigh", "max"]],
     ["user", ["", "someone"]],
     ["metadata", [{}, { [text(64)]: text(512) }, { a: "🜂".repeat(512) }, { ["🜂".repeat(64)]: "" }]],
     ["modalities", [["text"]]],
@@ -190,6 +192,27 @@ test("HTTP-17 the last of a repeated member counts", async () => {
   expect(choices.map(({ message }) => message.content)).toEqual(["You said: b", "You said: b"]);
 });
 
+test("REQ-36 the highest efforts are those of the model: they think as much as `high`", async () => {
+  const reasoningTokens = async (reasoning_effort: string): Promise<number | undefined> =>
+    (await server().complete({ reasoning_effort })).usage.completion_tokens_details?.reasoning_tokens;
+  const high = await reasoningTokens("high");
+  expect(high).toBeGreaterThan(0);
+  for (const effort of ["xhigh", "max"]) expect(await reasoningTokens(effort)).toBe(high);
+});
+
+describe("REQ-37 a member that other services know", () => {
+  test.each(unsupported)("$member is ignored and named with a value that asks for nothing", async (entry) => {
+    const { member, harmless = [] } = entry as { member: string; harmless?: readonly unknown[] };
+    expect(await ignoredIn(withMember(member, null))).toBeNull();
+    for (const value of harmless) expect(await ignoredIn(withMember(member, value))).toBe(member.replace("[]", "[0]"));
+  });
+
+  test("REQ-11 is ignored and named where it only shifts the odds of words, or measures an engine", async () => {
+    const members = { typical_p: 0.9, mirostat: 2, min_tokens: 5, ignore_eos: true };
+    expect(await ignoredIn(members)).toBe(Object.keys(members).join());
+  });
+});
+
 describe("MSG-26 MSG-27 near the end of the context", () => {
   // The engine counts four bytes as a token: this leaves ten.
   const long = say(`${text(130_940)} ${"b ".repeat(30)}`);
@@ -209,6 +232,65 @@ test("MSG-27 the default is as large as the record says", async () => {
   const { usage } = await server().complete(say("b ".repeat(16_500)));
   expect(usage.completion_tokens).toBe(16_384);
 });
+
+describe("REQ-34 REQ-35 a maximum above what the model can write", () => {
+  const numbers = ["16385", "32000", "32000.0", "2147483648", "9223372036854775807", "9223372036854775808", "1e30"];
+  const bodyWith = (members: string): { body: string } => ({
+    body: `{"model": "${modelId}", "messages": [{"role": "user", "content": "a"}], ${members}}`,
+  });
+
+  test.each(numbers)("%s means the same as none, and is named", async (number) => {
+    for (const name of ["max_tokens", "max_completion_tokens"]) {
+      const response = await server().chat({}, bodyWith(`"${name}": ${number}`));
+      expect([response.status, response.headers.get("x-ignored-params")]).toEqual([200, name]);
+      expect(await response.json()).toMatchObject({ choices: [{ message: { content: "You said: a" } }] });
+    }
+  });
+
+  test("is lowered to what the model object says, and the head of a stream names it, too", async () => {
+    const long = say("b ".repeat(16_500));
+    const { usage } = await server().complete({ ...long, max_tokens: 32_000 });
+    expect(usage.completion_tokens).toBe(16_384);
+    const response = await server().chat({ stream: true, max_tokens: 32_000 });
+    expect(response.headers.get("x-ignored-params")).toBe("max_tokens");
+    await response.text();
+  });
+
+  test("MSG-26 is named where the context leaves less than it, and not where it fits", async () => {
+    const long = say(text(120_000));
+    expect(await ignoredIn({ ...long, max_tokens: 16_384 })).toBe("max_tokens");
+    expect(await ignoredIn({ ...long, max_completion_tokens: 16_384 })).toBe("max_completion_tokens");
+    expect(await ignoredIn({ ...long, max_tokens: 100 })).toBeNull();
+    expect(await ignoredIn(long)).toBeNull();
+  });
+
+  test("REQ-25 counts only where it holds", async () => {
+    expect(await ignoredIn({ max_completion_tokens: 5, max_tokens: 32_000 })).toBeNull();
+    expect(await ignoredIn({ max_completion_tokens: 32_000, max_tokens: 5 })).toBe("max_completion_tokens");
+    expect(await ignoredIn({ max_completion_tokens: null, max_tokens: 32_000 })).toBe("max_tokens");
+  });
+
+  test("REQ-15 is named in the order of the request, among sixteen", async () => {
+    expect(await ignoredIn({ store: true, max_tokens: 32_000, mood: 1 })).toBe("store,max_tokens,mood");
+    const many = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`m${index}`, 1]));
+    const sixteen = Array.from({ length: 16 }, (_, index) => `m${index}`);
+    expect(await ignoredIn({ max_tokens: 32_000, ...many })).toBe(["max_tokens", ...sixteen.slice(0, 15)].join(","));
+    expect(await ignoredIn({ ...many, max_tokens: 32_000 })).toBe(sixteen.join(","));
+  });
+
+  test("does not hide that the model is not offered", async () => {
+    const members = { model: "vendor/typo", max_tokens: 32_000 };
+    expect(await server().refuse(members)).toMatchObject({ status: 404, code: "model_not_found", param: "model" });
+    const strict = { headers: { "x-strict-params": "true" } };
+    expect(await server().refuse(members, strict)).toMatchObject({ code: "model_not_found" });
+  });
+});
+
+/** A request with one of the unsupported members, in the body or in its message. */
+function withMember(member: string, value: unknown): Readonly<Record<string, unknown>> {
+  const name = member.replace("messages[].", "");
+  return name === member ? { [name]: value } : { messages: [{ role: "user", content: "a", [name]: value }] };
+}
 
 function call(name: string): object {
   return { id: "call_1", type: "function", function: { name, arguments: "{}" } };

@@ -93,7 +93,7 @@ describe("tokens a minute", () => {
 
   test("LIM-12 may be owed, and a wait of more than a minute is said to be one", async () => {
     const key = withKey(await server().makeKey({ tokensPerMinute: 100 }));
-    expect((await server().chat(play("long"), key)).status).toBe(200);
+    expect((await server().chat({ ...play("long"), max_tokens: 400 }, key)).status).toBe(200);
     const refusal = await server().refuse({}, key);
     expect(waitOf(refusal)).toBeGreaterThan(60_000);
     expect(refusal.headers.get("x-ratelimit-remaining-tokens")).toBe("0");
@@ -132,6 +132,10 @@ describe("the ceiling of the server", () => {
 
 describe("the ceiling of tokens", () => {
   const server = useServer({ settings: { totalTokensPerMinute: 200 } });
+
+  test("LIM-19 holds for a request without a maximum, which is answered", async () => {
+    expect((await server().chat({}, withKey(await server().makeKey()))).status).toBe(200);
+  });
 
   test("LIM-08 that of tokens holds over all keys", async () => {
     const [one, other] = [withKey(await server().makeKey()), withKey(await server().makeKey())];

@@ -1,7 +1,9 @@
 import { compileGrammars } from "@parley/inference";
 import type { EngineUsage } from "@parley/inference";
 import type { Exchange } from "../../edge/exchange.ts";
-import { toEngineRequest } from "../../contract/to-engine-request.ts";
+import { formatIgnored } from "../../contract/ignored-fields.ts";
+import { namedMaximum, toEngineRequest } from "../../contract/to-engine-request.ts";
+import { ignoredWhenLowered } from "../../contract/validate-body.ts";
 import { toApiError } from "../../engines/engine-failure.ts";
 import { fitContext } from "../../engines/fit-context.ts";
 import { maxCompletionOf } from "../../engines/model-object.ts";
@@ -70,7 +72,9 @@ function translate({ models }: ChatDeps, { caller, body, validated }: ChatCall) 
     asked: toEngineRequest(body, validated.text, modelLimits, caller.keyId),
     schemas: validated.schemas,
     isStream: body.stream === true,
-    isMaximumNamed: typeof (body.max_completion_tokens ?? body.max_tokens) === "number",
+    maximum: namedMaximum(body),
+    ignored: validated.ignored,
+    isStrict: validated.isStrict,
     hasLogprobs: body.logprobs === true,
     includesUsage: body.stream_options?.include_usage === true,
   };
@@ -95,9 +99,13 @@ async function run(
   translated: Translated,
 ): Promise<CollectedAnswer | undefined> {
   const { id: requestId, signal, record, res } = exchange;
-  const { model, isStream, isMaximumNamed, hasLogprobs } = translated;
+  const { model, maximum, isStream, hasLogprobs } = translated;
   const { promptTokens, request } = await fitContext(model, translated.asked, signal);
   const { n, max_tokens: maxTokens } = request;
+  const isLowered = maximum !== undefined && maximum.tokens > maxTokens;
+  if (isLowered) res.setHeader("x-ignored-params", formatIgnored(ignoredWhenLowered(translated, maximum, maxTokens)));
+  // One that is lowered means the same as none.
+  const isMaximumNamed = maximum !== undefined && !isLowered;
   const size = { isStream, n, promptTokens, maxTokens, isMaximumNamed };
   const admissionRequest = { record, requestId, caller, entry, model, ...size };
   Object.assign(record, { model: model.id, isStream });
