@@ -8,14 +8,14 @@ import { files, read } from "./tree.ts";
  */
 const pending: Readonly<Record<string, number>> = {
   ".github/workflows": 1,
-  "bench": 2,
+  bench: 2,
   "demo-models": 41,
-  "docs": 8,
+  docs: 8,
   "docs/decisions": 20,
   "docs/guides": 31,
   "docs/readers": 6,
   "launch.mjs": 3,
-  "openapi": 8,
+  openapi: 8,
   "openapi/checks": 3,
   "openapi/schemas": 3,
   "openapi/variants": 2,
