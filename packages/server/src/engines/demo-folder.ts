@@ -5,9 +5,9 @@ import type { DemoName } from "../config/model-settings.ts";
 import { demoModelsFolder, recordedHash } from "./demo-models.ts";
 
 /**
- * The model in the Hugging Face format, for the engines that read it: the weights are made of the GGUF file at first use and kept in
- * the data folder, with tokenizer and template.
- * @throws {ConfigError} where the record of the files is missing, the weights are damaged or the data folder cannot be written
+ * Returns the folder of a demonstration model in the Hugging Face format, for engines that need it. At first use, its
+ * weights are converted from the GGUF file and stored in the data folder, with tokenizer and template.
+ * @throws {ConfigError} if `hashes.json` is missing, the weights are damaged or the data folder cannot be written
  */
 export function demoFolder(name: DemoName, dataDir: string): string {
   try {

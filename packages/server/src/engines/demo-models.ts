@@ -6,13 +6,16 @@ import type { DemoName } from "../config/model-settings.ts";
 
 export const demoModelsFolder = fileURLToPath(new URL("../../../../demo-models", import.meta.url));
 
-/** A model file in the repository with what is recorded of it. */
+/** A model file in the repository, with its recorded hash. */
 export interface DemoModel {
   readonly file: string;
   readonly sha256: string;
 }
 
-/** @throws {ConfigError} when the record of the files is missing or damaged */
+/**
+ * Returns the GGUF file of a demonstration model.
+ * @throws {ConfigError} when `hashes.json` is missing or does not list it
+ */
 export function findDemoModel(name: DemoName): DemoModel {
   const relative = ggufOf(name);
   return { file: join(demoModelsFolder, relative), sha256: recordedHash(relative) };
@@ -20,7 +23,7 @@ export function findDemoModel(name: DemoName): DemoModel {
 
 const ggufOf = (name: DemoName): string => `${name}/${name}.bf16.gguf`;
 
-/** @throws {ConfigError} */
+/** Returns the SHA-256 of a file from `hashes.json`, in hex. @throws {ConfigError} */
 export function recordedHash(relative: string): string {
   const record = join(demoModelsFolder, "hashes.json");
   if (!existsSync(record)) throw new ConfigError([`${record} is missing: restore it with "git checkout -- ${record}"`]);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { DrainRate } from "./drain-rate.ts";
 
-/** A queue that had a turn every so many milliseconds, until now. */
+/** Returns the drain rate of a queue that admitted a request every `everyMs` milliseconds, `turns` times, until now. */
 function drained(everyMs: number, turns: number): DrainRate {
   let now = 0;
   const rate = new DrainRate(() => now);
@@ -22,7 +22,7 @@ test.each([
   expect(Math.abs(drained(everyMs, turns).waitMs(requests) - waitMs)).toBeLessThanOrEqual(waitMs / 9);
 });
 
-test("without a turn in the last 30 seconds it is a minute", () => {
+test("the wait is a minute if no request was admitted in the last 30 seconds", () => {
   expect(drained(31_000, 1).waitMs(1)).toBe(60_000);
   expect(new DrainRate(() => 0).waitMs(1)).toBe(60_000);
 });

@@ -1,9 +1,9 @@
 const windowMs = 30_000;
-/** The most turns that are remembered. */
-const mostTurns = 1000;
+/** Maximum number of recorded admissions. */
+const maxTurns = 1000;
 const bounds = { least: 1000, most: 60_000 };
 
-/** How fast a queue gets shorter, by the turns of the last 30 seconds. */
+/** Estimates how fast a queue drains, by the admissions of the last 30 seconds. */
 export class DrainRate {
   readonly #nowMs: () => number;
   readonly #turns: number[] = [];
@@ -12,13 +12,13 @@ export class DrainRate {
     this.#nowMs = nowMs;
   }
 
-  /** A request had its turn. */
+  /** Records that a request was admitted. */
   noteTurn(): void {
     this.#turns.push(this.#nowMs());
-    if (this.#turns.length > mostTurns) this.#turns.shift();
+    if (this.#turns.length > maxTurns) this.#turns.shift();
   }
 
-  /** Milliseconds until so many requests will have had their turn, from 1 to 60 seconds. */
+  /** Returns the estimated milliseconds until this number of requests is admitted, from 1 to 60 seconds. */
   waitMs(requests: number): number {
     const now = this.#nowMs();
     const recent = this.#turns.filter((turn) => now - turn < windowMs);

@@ -1,7 +1,10 @@
 import { EngineError } from "@parley/inference";
 import { ApiError } from "../errors/api-error.ts";
 
-/** An engine's failure in the service's words; never the engine's own, but for a refusal that is meant for the caller. */
+/**
+ * Turns an engine's failure into an API error. The message of the engine is only passed on if the engine rejected the
+ * request.
+ */
 export function toApiError(error: unknown): unknown {
   if (!(error instanceof EngineError)) return error;
   if (error.kind === "rejected")

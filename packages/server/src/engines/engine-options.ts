@@ -10,20 +10,23 @@ export interface EngineOptions {
   readonly config: Config;
   /** An existing folder for sockets. */
   readonly runFolder: string;
-  /** Keeps the prompts that an upstream caches for one key apart from those of another. */
+  /** Derives the cache salts that keep the cached prompts of one key apart from those of another. */
   readonly cacheSecret: Uint8Array;
   readonly report: (event: SupervisorReport) => void;
 }
 
-/** Small models are right more often at a low temperature, and the penalty ends repetitions. */
+/** Small models give more correct answers at a low temperature, and the penalty stops repetitions. */
 const demoSampling = { ...neutralSampling, temperature: 0.3, frequency_penalty: 0.1 };
 
-/** The line in which they were trained to read a schema (`demo-models/training/chat.py`). Without it, half as much of their JSON comes to an end. */
+/**
+ * The line with which the demonstration models were trained to read a schema (`demo-models/training/chat.py`). Without it,
+ * they complete only half as many JSON answers.
+ */
 const demoSchemaPrompt = "Reply with JSON of this schema: {schema}";
 
 type CommonOptions = Pick<ScriptedOptions, "name" | "runFolder" | "timings" | "report" | "sampling" | "schemaPrompt">;
 
-/** What every driver is started with. */
+/** Returns the options that all drivers share. */
 export function commonOptions({ model, config, runFolder, report }: EngineOptions): CommonOptions {
   const timings = { ...defaultTimings, stallMs: config.engineStallMs, unansweredMs: config.engineSilenceMs };
   const sampling: CommonOptions["sampling"] = Object.assign(

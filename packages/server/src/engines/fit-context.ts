@@ -7,7 +7,7 @@ import type { ServedModel } from "./served-model.ts";
 
 const { exactPromptContexts } = contract["x-limits"];
 
-/** A request that fits the context window: its prompt is counted, its maximum lowered to what the prompt leaves. */
+/** A request that fits the context window. Its `max_tokens` is lowered to the tokens that the prompt leaves free. */
 export interface ContextBudget {
   readonly promptTokens: number;
   readonly request: UncompiledRequest;
@@ -28,7 +28,7 @@ export async function fitContext(
   return { promptTokens, request: { ...request, max_tokens: Math.min(request.max_tokens, left) } };
 }
 
-/** Client libraries match on words of this message: "maximum context length is …" and "prompt is too long". */
+/** Client libraries search this message for the words "maximum context length is …" and "prompt is too long". */
 function overflow(contextLength: number, promptTokens: number, maxTokens: number): ApiError {
   const isExact = promptTokens <= exactPromptContexts.value * contextLength;
   const count = isExact ? promptTokens : `at least ${promptTokens}`;

@@ -17,15 +17,15 @@ const supportedSampling: readonly string[] = [
   "max_tokens",
 ];
 
-/** The context that prompt and completion of a model share, in tokens. */
+/** Returns the context window of a model, which prompt and completion share, in tokens. */
 export const contextLengthOf = (model: ServedModel): number =>
   model.engine.metadata?.context_length ?? model.contextLength ?? contract["x-limits"].contextLengthTokens.value;
 
-/** The most tokens that one choice may have. */
+/** Returns the maximum number of completion tokens of one choice. */
 export const maxCompletionOf = (model: ServedModel): number =>
   Math.min(model.maxCompletionTokens, contextLengthOf(model));
 
-/** What the listing says of a model, with what its engine has found out. */
+/** Returns the model object of the listing. It contains the metadata that the engine has reported so far. */
 export function toModelObject(model: ServedModel): ModelObject {
   const { metadata, state } = model.engine;
   const {

@@ -6,7 +6,7 @@ const never = new AbortController().signal;
 const queue = (slots = 2, maxWaiting = 2, maxWaitMs = 5000, spareSlots = 0) =>
   new ModelQueue({ maxWaiting, maxWaitMs }, () => ({ slots, spareSlots }));
 
-/** What has been admitted so far, in order. */
+/** Returns functions that enter requests, and the names of those admitted so far, in order. */
 function arrivals(of: ModelQueue) {
   const admitted: string[] = [];
   const enter = async (name: string, choices = 1, signal = never, keyId = "key", completionTokens = 10) => {
@@ -38,7 +38,7 @@ describe("a queue", () => {
     expect(one).toMatchObject({ taken: 0, waiting: 0 });
   });
 
-  test("lets more choices than there are slots in once all slots are free", async () => {
+  test("admits a request with more choices than slots when all slots are free", async () => {
     const one = queue(2);
     const { admitted, enter } = arrivals(one);
     const first = await enter("first");
@@ -52,14 +52,14 @@ describe("a queue", () => {
     expect(one.taken).toBe(0);
   });
 
-  test("gives away the slot of a choice that has ended, unless another choice of its request needs it", async () => {
+  test("frees the slot of an ended choice, unless another choice of the same request needs it", async () => {
     const one = queue(2);
     const { admitted, enter } = arrivals(one);
     const large = await enter("large", 3);
     const small = enter("small");
     large.endChoice();
     await settled();
-    expect(admitted).toEqual(["large"]); // its third choice has the slot now
+    expect(admitted).toEqual(["large"]); // its third choice took the slot
     large.endChoice();
     (await small)();
     expect(one).toMatchObject({ taken: 1, waiting: 0 });
@@ -69,7 +69,7 @@ describe("a queue", () => {
     expect(one.taken).toBe(0);
   });
 
-  test("that is full refuses at once, and one that is slow after its patience", async () => {
+  test("refuses at once when it is full, and after the maximum wait when it is slow", async () => {
     const one = queue(1, 1, 30);
     const { enter } = arrivals(one);
     const release = await enter("running");
@@ -81,7 +81,7 @@ describe("a queue", () => {
     expect(one.taken).toBe(0);
   });
 
-  test("lets a caller leave, and whoever stood behind go on", async () => {
+  test("lets a caller leave, and admits the requests behind it", async () => {
     const one = queue(2);
     const { admitted, enter } = arrivals(one);
     await enter("first");
@@ -108,7 +108,7 @@ describe("several keys in a queue", () => {
     expect(admitted).toEqual(["a0", "b1", "a1", "b2", "a2", "a3"]);
   });
 
-  test("share by tokens: a long answer is as much as several short ones", async () => {
+  test("share by tokens: a long answer counts as much as several short ones", async () => {
     const one = queue(1, 10);
     const { admitted, enter } = arrivals(one);
     const running = await enter("first", 1, never, "c");
@@ -120,7 +120,7 @@ describe("several keys in a queue", () => {
     expect(admitted).toEqual(["first", "L1", "s1", "s2", "s3", "L2", "s4"]);
   });
 
-  test("share by weight: a key of weight 3 has three turns for one of a key of weight 1", async () => {
+  test("share by weight: a key of weight 3 is admitted three times for each request of a key of weight 1", async () => {
     const one = queue(1, 10);
     const { admitted, enter } = arrivals(one);
     const running = await enter("first", 1, never, "c");
@@ -132,7 +132,7 @@ describe("several keys in a queue", () => {
     expect(admitted).toEqual(["first", "H1", "l1", "H2", "H3", "H4", "l2", "H5"]);
   });
 
-  test("are charged for a running answer that is longer than what was reserved for it", async () => {
+  test("are charged for a running answer that is longer than its reservation", async () => {
     const one = queue(2, 10);
     const { admitted, enter } = arrivals(one);
     const long = await enter("long", 1, never, "talkative", 10);
@@ -140,7 +140,7 @@ describe("several keys in a queue", () => {
     const waiting = [enter("t2", 1, never, "talkative", 10), enter("q2", 1, never, "quiet", 10)];
     await settled();
     long.count(1000);
-    other(); // the key of the long answer has reserved less, and has been served more
+    other(); // the key of the long answer had reserved less, but was served more
     await settled();
     expect(admitted).toEqual(["long", "other", "q2"]);
     long();
@@ -148,7 +148,7 @@ describe("several keys in a queue", () => {
     expect(one).toMatchObject({ taken: 0, waiting: 0 });
   });
 
-  test("share a full queue: the last request of the key with most gives way to another key", async () => {
+  test("share a full queue: the key with the most requests loses its last one to another key", async () => {
     const one = queue(1, 3);
     const { admitted, enter } = arrivals(one);
     const running = await enter("a0", 1, never, "a");
@@ -177,7 +177,7 @@ describe("the spare slot", () => {
     const others = [enter("b2", 1, never, "b"), enter("c1", 1, never, "c"), enter("d1", 2, never, "d")];
     await settled();
     expect(admitted).toEqual(["a1", "a2", "b1"]);
-    lent(); // key c has the spare slot next; key d asks for two
+    lent(); // key c gets the spare slot next; key d needs two
     await settled();
     expect(admitted).toEqual(["a1", "a2", "b1", "c1"]);
     for (const release of running) release();
@@ -185,7 +185,7 @@ describe("the spare slot", () => {
     expect(one).toMatchObject({ taken: 0, waiting: 0 });
   });
 
-  test("is not taken from those that wait for many slots", async () => {
+  test("does not delay requests that wait for many slots", async () => {
     const one = queue(2, 10, 5000, 1);
     const { admitted, enter } = arrivals(one);
     const first = await enter("a1", 1, never, "a");
@@ -193,7 +193,7 @@ describe("the spare slot", () => {
     const lent = [await enter("c1", 1, never, "c")];
     const waiting = enter("d1", 1, never, "d");
     await settled();
-    first(); // the lent slot is none of the two that the large request needs
+    first(); // the lent slot is not one of the two that the large request needs
     lent.push(await large);
     expect(admitted).toEqual(["a1", "c1", "b1"]);
     for (const release of lent) release();

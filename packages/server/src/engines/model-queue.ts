@@ -5,37 +5,40 @@ import { DrainRate } from "./drain-rate.ts";
 
 /** A request that asks for slots. */
 export interface SlotRequest extends WeightedKey {
-  /** Each takes a slot. */
+  /** Number of choices, each of which takes a slot. */
   readonly choices: number;
   readonly promptTokens: number;
-  /** Reserved for all choices together. */
+  /** Completion tokens reserved for all choices together. */
   readonly completionTokens: number;
 }
 
 /** The slots of a running request. */
 export interface TakenSlots {
-  /** The completion tokens that were generated so far, in all. It may be called for every token: it only keeps the number. */
+  /**
+   * Sets the number of completion tokens generated so far, of all choices together. Cheap enough to be called for every
+   * token.
+   */
   count(completionTokens: number): void;
-  /** A choice has ended. Its slot is free, unless a choice of the same request still waits for one. */
+  /** Frees the slot of an ended choice, unless a choice of the same request still waits for one. */
   endChoice(): void;
-  /** Gives the slots back, to be called once, with the completion tokens that were generated. */
+  /** Gives the slots back. Must be called once, with the number of generated completion tokens. */
   release(completionTokens: number): void;
 }
 
-/** The choices that an engine can generate at the same time. It may change when the engine is started anew. */
+/** The number of choices that an engine can generate at the same time. It may change when the engine restarts. */
 export interface EngineSlots {
   readonly slots: number;
-  /** Choices beyond `slots`, for keys that have none. */
+  /** Additional slots, for keys without a running request. */
   readonly spareSlots?: number | undefined;
 }
 
-/** A running request, and what its key was charged for it. */
+/** A running request, and the tokens that its key was charged for it. */
 interface Running {
   readonly request: SlotRequest;
   slots: number;
-  /** Choices that have not ended. */
+  /** Number of choices that have not ended. */
   choices: number;
-  /** Its slot is a spare one. */
+  /** True if it uses a spare slot. */
   readonly isLent: boolean;
   chargedTokens: number;
   generatedTokens: number;
@@ -47,16 +50,16 @@ interface Waiter {
   readonly giveUp: (reason: unknown) => void;
 }
 
-/** A completion token counts as this many prompt tokens, because each takes a decoding step of its own. */
+/** Cost of a completion token in prompt tokens. It costs more, because each needs its own decoding step. */
 const promptTokensPerCompletionToken = 2;
 
 /**
- * The bounded queue in front of one model. The key that has been served least is next; among the requests of one key, first
- * come, first served. A request takes a slot for each choice at once, or all slots where it has more choices: those take turns.
- * Each slot is free again when no choice needs it any more.
- * Where all slots are taken, a spare one is lent to a key that has none, for a request of one choice.
- * Who finds the queue full hears it at once, unless another key has more requests in it: that key loses its last one. Who waits
- * too long is told to come back.
+ * The bounded queue of one model. The key that has been served least is next; requests of one key keep their order. A
+ * request takes one slot per choice at once. If it has more choices than there are slots, it takes all slots, and its
+ * choices take turns. A slot is free again when no choice of the request needs it. If all slots are taken, a spare slot is
+ * lent to a key that has no running request, for a request with one choice. If the queue is full, a new request is refused,
+ * unless another key has more waiting requests: then that key's last one is refused instead. A request that waits longer
+ * than the maximum is refused, too.
  */
 export class ModelQueue {
   readonly #maxWaiting: number;
@@ -80,7 +83,7 @@ export class ModelQueue {
     return this.#waiting;
   }
 
-  /** Slots that are in use, spare ones included. */
+  /** Number of slots in use, including spare ones. */
   get taken(): number {
     return this.#taken + this.#lent;
   }
@@ -105,7 +108,7 @@ export class ModelQueue {
     }
   }
 
-  /** The last slot stays taken until the request has ended. */
+  /** Frees slots that no choice needs any more. The last slot stays taken until the request ends. */
   #endChoice(running: Running): void {
     running.choices -= 1;
     const needed = Math.max(1, running.choices);
@@ -130,7 +133,7 @@ export class ModelQueue {
     this.#share.charge(running.request, tokens);
   }
 
-  /** Charges what running requests have generated beyond what was reserved for them. */
+  /** Charges the tokens that running requests have generated beyond their reservation. */
   #catchUp(): void {
     for (const running of this.#running)
       if (running.generatedTokens > running.chargedTokens) this.#charge(running, running.generatedTokens);
@@ -186,7 +189,7 @@ export class ModelQueue {
         giveUp: (reason) => {
           leave();
           reject(reason instanceof Error ? reason : new Error("gave up waiting"));
-          this.#admitNext(); // whoever stood behind may fit
+          this.#admitNext(); // the requests behind it may fit
         },
       };
       const onAbort = (): void => waiter.giveUp(signal.reason);
@@ -210,7 +213,11 @@ export class ModelQueue {
     this.#waiting -= 1;
   }
 
-  /** Takes the last place of the key with most requests, if that has more than the newcomer's. @throws {ApiError} 429 */
+  /**
+   * Makes room by rejecting the newest request of the key with the most waiting requests, if it has more than the
+   * newcomer's key.
+   * @throws {ApiError} 429 otherwise
+   */
   #makeRoom(keyId: string): void {
     const longest = [...this.#waiters.values()].reduce((a, b) => (b.length > a.length ? b : a), []);
     if (longest.length <= this.#waitersOf(keyId).length)
@@ -226,7 +233,10 @@ export class ModelQueue {
     if (borrower) borrower.admit(true);
   }
 
-  /** The first request of the key that has been served least, among the first ones that may be taken. */
+  /**
+   * Returns the first waiting request of the key that has been served least. Keys whose first request fails `may` are
+   * skipped.
+   */
   #next(may: (request: SlotRequest) => boolean = () => true): Waiter | undefined {
     const firsts = [...this.#waiters.values()].flatMap((waiters) => waiters.slice(0, 1));
     const servedTo = ({ request }: Waiter): number => this.#share.servedTo(request.keyId);

@@ -4,16 +4,17 @@ import { findModel, suggestIds } from "../config/find-model.ts";
 import { ApiError } from "../errors/api-error.ts";
 import type { ServedModel } from "./served-model.ts";
 
-/** The models that are offered, in the order of the listing. */
+/** The served models, in the order of the listing. */
 export type ServedModels = readonly ServedModel[];
 
-/** Those that this caller's key may use. */
+/** Returns the models that the caller's key may use. */
 export const modelsFor = (models: ServedModels, caller: Caller): ServedModel[] =>
   models.filter((model) => caller.models === undefined || caller.models.has(model.id));
 
 /**
- * Finds the model among those of the key. A model for other keys is unknown here: it changes neither the meaning of a short
- * name nor a word of the refusal. @throws {ApiError} 404 `model_not_found`
+ * Finds a model among those of the caller's key. Other models affect neither the meaning of a short name nor the error
+ * message.
+ * @throws {ApiError} 404 `model_not_found`
  */
 export function pickModel(models: ServedModels, caller: Caller, name: string): ServedModel {
   const offered = modelsFor(models, caller);
@@ -25,11 +26,11 @@ export function pickModel(models: ServedModels, caller: Caller, name: string): S
   throw new ApiError("model_not_found", sentences.filter(Boolean).join(" "), { param: "model" });
 }
 
-/** Returns the name that an answer has as its `model`: an alias as it was asked for, otherwise the id. */
+/** Returns the value of `model` in an answer: the alias that the caller used, otherwise the id. */
 export const nameInAnswer = ({ id, aliases }: ServedModel, asked: string): string =>
   aliases.includes(asked) ? asked : id;
 
-/** What a ready engine knows of its model. @throws {ApiError} 503 `service_unavailable` while it is not ready */
+/** Returns the metadata of a ready engine. @throws {ApiError} 503 `service_unavailable` while it is not ready */
 export function readyMetadata({ id, engine }: ServedModel): EngineMetadata {
   if (engine.state === "ready" && engine.metadata) return engine.metadata;
   throw new ApiError("service_unavailable", `The model ${id} is not ready at the moment. Try again shortly.`, {

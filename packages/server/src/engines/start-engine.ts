@@ -9,7 +9,10 @@ import { commonOptions } from "./engine-options.ts";
 import type { EngineOptions } from "./engine-options.ts";
 import type { ModelConfig } from "../config/read-models.ts";
 
-/** Starts what serves a model. Only its driver is loaded. @throws {ConfigError} where a file that it needs is missing or damaged */
+/**
+ * Starts the engine of a model. Only the module of its driver is loaded.
+ * @throws {ConfigError} if a file that it needs is missing or damaged
+ */
 export async function startEngine(options: EngineOptions): Promise<Engine> {
   const { engineConfig } = options.model;
   switch (engineConfig.driver) {
@@ -41,7 +44,7 @@ async function startEmbedded(options: EngineOptions, config: EmbeddedConfig): Pr
   return startEmbeddedEngine({ ...commonOptions(options), model, weightsId: model.sha256 ?? identify(model.file) });
 }
 
-/** What an embedded model is started with. */
+/** Returns the options of an embedded model. */
 export function embeddedModel(
   options: EngineOptions,
   { weights, kvMemoryMb, threads }: EmbeddedConfig,
@@ -50,7 +53,7 @@ export function embeddedModel(
   const kvMemoryBytes = kvMemoryMb * 2 ** 20;
   const promptThreads = threads === "auto" ? availableParallelism() : threads;
   if ("path" in weights) {
-    // More threads than free processors make llama.cpp hundreds of times slower.
+    // With more threads than free processors, llama.cpp is hundreds of times slower.
     const most = threads === "auto" ? Math.max(1, availableParallelism() - 1) : threads;
     return { file: weights.path, sha256: undefined, contextLength, kvMemoryBytes, threads: most, promptThreads };
   }
@@ -60,7 +63,7 @@ export function embeddedModel(
   return { file, sha256, contextLength, processors, ...machine };
 }
 
-/** Small models that do not know what to write repeat themselves or ramble. Their right answers are short. */
+/** Processors that stop repetitions and rambling of the demonstration models, whose correct answers are short. */
 const demoProcessors = ({
   trainedPromptTokens = 0,
 }: ModelConfig): NonNullable<EmbeddedOptions["model"]["processors"]> => ({
@@ -74,7 +77,7 @@ const demoProcessors = ({
   },
 });
 
-/** Tokens that a network of the demonstration models reads at once in training. Their answers to longer prompts are noise. */
+/** The sequence length of the demonstration models in training, in tokens. Their answers to longer prompts are noise. */
 const longestDemoPrompt = 2048;
 
 async function startRemote(
@@ -100,7 +103,7 @@ async function startRemote(
   });
 }
 
-/** A script that cannot be read is reported before its engine dies of it, again and again. @throws {ConfigError} */
+/** Checks that a script can be read. Otherwise its engine would crash again and again. @throws {ConfigError} */
 function assertScript(script: string | undefined): string | undefined {
   try {
     if (script !== undefined) JSON.parse(readFileSync(script, "utf8"));
@@ -111,7 +114,7 @@ function assertScript(script: string | undefined): string | undefined {
   }
 }
 
-/** Stands for the contents of a large file: hashing it would take longer than loading it. */
+/** Returns an identity of a large file from its size and time. Hashing the file would take longer than loading it. */
 function identify(file: string): string {
   const stats = statSync(file, { throwIfNoEntry: false });
   return `${file} ${stats?.size} ${stats?.mtimeMs}`;

@@ -5,18 +5,18 @@ import { ModelQueue } from "./model-queue.ts";
 import type { ServedModel } from "./served-model.ts";
 import { startEngine } from "./start-engine.ts";
 
-/** What all models are started with. */
+/** The options that all models share. */
 export interface StartOptions {
   readonly config: Config;
   /** An existing folder for sockets. */
   readonly runFolder: string;
-  /** At least 32 bytes that only this installation knows. */
+  /** At least 32 bytes that are secret to this installation. */
   readonly cacheSecret: Uint8Array;
   /** Receives every change of an engine's state. */
   readonly report: (event: SupervisorReport) => void;
 }
 
-/** Starts the engine of every model; each becomes ready, or not, on its own. @throws {ConfigError} */
+/** Starts the engine of every model, without waiting until it is ready. @throws {ConfigError} */
 export async function startModels(options: StartOptions): Promise<ServedModel[]> {
   const { queueLength: maxWaiting, queueWaitMs: maxWaitMs, models } = options.config;
   return Promise.all(
@@ -31,6 +31,6 @@ export async function startModels(options: StartOptions): Promise<ServedModel[]>
   );
 }
 
-/** For the start: what each ready model turned out to be. */
+/** Returns the description of a ready model that is logged at the start. */
 export const summarize = (model: ServedModel): string =>
   `ready, ${model.engine.metadata?.quantization}, context ${contextLengthOf(model)} tokens, ${model.engine.metadata?.description}`;

@@ -9,14 +9,14 @@ import { demoFolder } from "./demo-folder.ts";
 import { commonOptions } from "./engine-options.ts";
 import type { EngineOptions } from "./engine-options.ts";
 
-/** @throws {ConfigError} where a file that it needs is missing or damaged */
+/** @throws {ConfigError} if a file that it needs is missing or damaged */
 export function startVllm(options: EngineOptions, config: VllmConfig): Engine {
   const settings = vllmSettings(options, config);
   const { driver, image } = config;
   return (driver === "vllm-process" ? startVllmProcess(settings) : startVllmContainer({ ...settings, image })).engine;
 }
 
-/** What a model is served with by vLLM on this machine. */
+/** Returns the settings of vLLM for a model on this machine. */
 export function vllmSettings(options: EngineOptions, { weights, slots, given }: VllmConfig): VllmProcessOptions {
   const { model, config } = options;
   const place = config.models.indexOf(model);

@@ -10,17 +10,17 @@ export interface ApiErrorOptions {
   /** The path of the field at fault, written `messages[2].content[0].text`. */
   readonly param?: string | null;
   readonly details?: ErrorDetails;
-  /** How long to wait before another attempt. */
+  /** Milliseconds to wait before another attempt; undefined: 1000. */
   readonly retryAfterMs?: number;
-  /** No attempt will ever succeed, although the code usually passes. */
+  /** True if retries cannot succeed, although errors with this code are usually temporary. */
   readonly isNonRetryable?: boolean;
-  /** Only for a request that cannot be read, whose status is more exact than the code's. */
+  /** A status that is more specific than that of the code. Only for requests that cannot be read. */
   readonly status?: number;
   readonly allow?: string;
   readonly cause?: unknown;
 }
 
-/** The one error of the service: `message` is for the caller, `cause` for the log. */
+/** An error of the service. `message` is for the caller, `cause` for the log. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
@@ -38,7 +38,7 @@ export class ApiError extends Error {
     this.headers = headersOf(code, options);
   }
 
-  /** The envelope; in a stream it is the last event. */
+  /** Returns the error envelope. In a stream it is the last event. */
   toBody(requestId: string): ErrorBody {
     const { message, code, param, details } = this;
     const error = { message, type: catalog[code].type, param, code, ...(details && { details }) };
@@ -49,15 +49,15 @@ export class ApiError extends Error {
 const { errorMessageCharacters, noRetryAboveSeconds } = contract["x-limits"];
 const maxCharacters = errorMessageCharacters.value;
 
-/** Message and param hold names that the caller chose. A long one is not sent back at full length. */
+/** Cuts a text after the maximum length, since messages contain names that the caller chose. */
 function truncate(text: string): string {
   if (text.length <= maxCharacters) return text;
-  // A character is one or two units of a string.
+  // A character has one or two UTF-16 units.
   const characters = Array.from(text.slice(0, 2 * maxCharacters + 2));
   return characters.length > maxCharacters ? `${characters.slice(0, maxCharacters - 1).join("")}…` : text;
 }
 
-/** A path that is cut would name nothing: instead it names the member above. */
+/** Shortens a long path to one of its parents. A path that is cut inside a name would name nothing. */
 function toNameable(path: string): string | null {
   if (path === truncate(path)) return path;
   const end = Math.max(path.lastIndexOf(".", maxCharacters), path.lastIndexOf("[", maxCharacters));
@@ -79,7 +79,7 @@ function headersOf(code: ErrorCode, options: ApiErrorOptions): Record<string, st
   return headers;
 }
 
-/** The error of an unforeseen failure. It reveals nothing of the cause, which only the log receives. */
+/** The error of an unforeseen failure. It does not reveal the cause, which only the log receives. */
 export const internalError = (cause: unknown): ApiError =>
   new ApiError(
     "internal_error",

@@ -7,9 +7,9 @@ export type ErrorType = components["schemas"]["ErrorType"];
 export interface CatalogEntry {
   readonly status: number;
   readonly type: ErrorType;
-  /** Whether it can end a stream that has begun. */
+  /** True if it can end a stream that has begun. */
   readonly in_stream: boolean;
 }
 
-/** Every code that the contract knows, as the contract describes it. */
+/** The contract's entry of every error code. */
 export const catalog = contract["x-error-catalog"] as unknown as Readonly<Record<ErrorCode, CatalogEntry>>; // a test of the tree compares both lists

@@ -1,4 +1,4 @@
-/** The caller has closed the connection. No answer reaches it any more. */
+/** The client closed the connection, so no answer can reach it. */
 export class HangUp extends Error {
   constructor() {
     super("the caller closed the connection");

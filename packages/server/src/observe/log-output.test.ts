@@ -14,7 +14,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A pipe whose reader reads when it is told to. */
+/** Creates a pipe, which the test reads when it wants to. */
 function makePipe(): number {
   const path = join(folder, `pipe-${randomUUID()}`);
   execFileSync("mkfifo", [path]);
@@ -23,19 +23,19 @@ function makePipe(): number {
 
 const line = `${"x".repeat(1023)}\n`;
 
-test("a reader that has stopped reading costs lines beyond the bound; when it reads again, it is told how many", async () => {
+test("lines beyond the bound are lost while the reader does not read, and their number is reported when it reads again", async () => {
   const pipe = makePipe();
   const { promise: recovered, resolve } = Promise.withResolvers<number>();
   const output = new LogOutput(pipe, resolve);
   for (let count = 0; count < 2048; count += 1) output.write(line);
-  expect(output.lost).toBeGreaterThan(900); // two mebibytes, of which one may wait
+  expect(output.lost).toBeGreaterThan(900); // 2 MiB were written, of which 1 MiB may wait
   expect(output.lost).toBeLessThan(1200);
   const buffer = Buffer.alloc(65_536);
   const reader = setInterval(() => {
     try {
       while (readSync(pipe, buffer) > 0);
     } catch {
-      // Nothing is there now.
+      // The pipe is empty now.
     }
   }, 1);
   expect(await recovered).toBe(output.lost);
@@ -43,7 +43,7 @@ test("a reader that has stopped reading costs lines beyond the bound; when it re
   closeSync(pipe);
 }, 30_000);
 
-test("a full disk takes nothing, and the end does not wait for it longer than allowed", async () => {
+test("on a full disk, the end does not wait longer than allowed", async () => {
   const output = new LogOutput(openSync("/dev/full", "w"), () => undefined);
   for (let count = 0; count < 2048; count += 1) output.write(line);
   expect(output.lost).toBeGreaterThan(900);
@@ -51,7 +51,7 @@ test("a full disk takes nothing, and the end does not wait for it longer than al
   output.write(line);
 });
 
-test("the end writes every line that waits, also behind one that is being written", async () => {
+test("the end writes every waiting line, even while an earlier write is running", async () => {
   const path = join(folder, "log");
   const output = new LogOutput(openSync(path, "w"), () => undefined);
   for (let count = 0; count < 100; count += 1) output.write(`${count}\n`);
@@ -59,7 +59,7 @@ test("the end writes every line that waits, also behind one that is being writte
   expect(readFileSync(path, "utf8")).toBe(Array.from({ length: 100 }, (_, count) => `${count}\n`).join(""));
 });
 
-test("a reader that stays away does not keep the process alive after the end", async () => {
+test("a reader that never reads does not keep the process alive after the end", async () => {
   const output = new LogOutput(makePipe(), () => undefined);
   for (let count = 0; count < 2048; count += 1) output.write(line);
   await output.end(100);

@@ -1,31 +1,32 @@
 import sonicBoom from "sonic-boom";
 
-/** Bytes of the log that may wait to be written. Lines beyond are lost, so that a full disk costs no memory. */
+/** Maximum number of bytes that wait to be written. Further lines are lost, so a full disk does not use up memory. */
 export const maxWaitingBytes = 1024 * 1024;
 
-/** Lines are written together: after so many milliseconds, or when there are so many bytes. A write costs more than a line. */
+/** Waiting lines are written in one write: after `groupMs` milliseconds, or when they have `groupBytes` bytes. */
 const groupMs = 20;
 const groupBytes = 4096;
 
 /**
- * Writes the log to a file descriptor without ever blocking the server. What cannot be written is tried again every second,
- * also when a disk is full or the reader of a pipe has stopped reading.
+ * Writes the log to a file descriptor, without ever blocking the server. Failed writes are retried every second, for
+ * instance while a disk is full or the reader of a pipe does not read.
  */
 export class LogOutput {
   readonly #file: sonicBoom.SonicBoom;
-  /** Writes the lines that wait; undefined while none does. */
+  /** The timer that writes the waiting lines; undefined while there are none. */
   #timer: NodeJS.Timeout | undefined;
   #isEnding = false;
   #isGivenUp = false;
   #lost = 0;
 
   constructor(descriptor: number, onRecovered: (lost: number) => void) {
-    // Node then makes a pipe non-blocking, and a thread that waited for its reader would hold up the end of the process.
+    // This makes Node set a pipe to non-blocking. Otherwise, a thread that waits for the reader would delay the end of the
+    // process.
     if (descriptor === process.stdout.fd) void process.stdout.writable;
     this.#file = new sonicBoom.SonicBoom({
       fd: descriptor,
       sync: false,
-      // With 0, `flush` does nothing, neither every second nor at the end.
+      // With 0, `flush` would do nothing, neither every second nor at the end.
       minLength: groupBytes,
       maxLength: maxWaitingBytes,
       periodicFlush: 1000,
@@ -33,7 +34,7 @@ export class LogOutput {
     });
     let reported = 0;
     this.#file.on("drop", () => (this.#lost += 1));
-    this.#file.on("error", () => undefined); // the line waits for the next try
+    this.#file.on("error", () => undefined); // the line waits for the next attempt
     this.#file.on("drain", () => {
       const lost = this.#lost - reported;
       reported = this.#lost;
@@ -41,7 +42,7 @@ export class LogOutput {
     });
   }
 
-  /** Lines that were lost since the start. */
+  /** Number of lines that were lost since the start. */
   get lost(): number {
     return this.#lost;
   }
@@ -62,7 +63,7 @@ export class LogOutput {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, withinMs);
     this.#file.flush(() => {
-      // Only now: destroyed during a write, it would write nothing over and over, and keep the process alive.
+      // Destroyed only after the flush. If destroyed during a write, it would retry without end and keep the process alive.
       this.#file.destroy();
       resolve();
     });

@@ -33,7 +33,7 @@ test("a request is one line of at most 120 columns", () => {
   expect(longest(text)).toBeLessThanOrEqual(120);
 });
 
-test("what has no room goes on below the text, and nothing of it is lost", () => {
+test("a long text is wrapped, and nothing of it is lost", () => {
   const failed = { ...request, status: 400, error_code: "context_length_exceeded", completion_tokens: undefined };
   const text = toText(JSON.stringify({ ...failed, path: `/v1/${"x".repeat(300)}` }));
   expect(longest(text)).toBeLessThanOrEqual(120);
@@ -44,12 +44,12 @@ test("what has no room goes on below the text, and nothing of it is lost", () =>
   expect(other).toMatch(/^21:07:11 warn {2}engine detail=a word/);
 });
 
-test("the last words of an engine follow as they were written", () => {
+test("the last output of an engine follows unchanged", () => {
   const line = { level: "warn", time, msg: "engine", state: "crashed", last_words: "Error: no\n    at here\n\nno" };
   expect(toText(JSON.stringify(line))).toBe("21:07:11 warn  engine state=crashed\nError: no\n    at here\n\nno\n");
 });
 
-test("an error brings its stack", () => {
+test("an error is followed by its stack", () => {
   const line = { level: "error", time, msg: "it broke", err: { message: "no", stack: "Error: no\n    at here" } };
   expect(toText(JSON.stringify(line))).toBe("21:07:11 error it broke\nError: no\n    at here\n");
 });

@@ -1,11 +1,11 @@
-/** What a terminal shows of a line without breaking it. */
+/** Width of the terminal, in characters. */
 const columns = 120;
-/** The text begins behind the time and the level. */
+/** The width of the time and the level, after which the text begins. */
 const indent = 15;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A JSON line of the log as people read it. Of a request it has what one looks for; the JSON has everything. */
+/** Turns a JSON line of the log into text for people. Of a request it shows only the most useful fields. */
 export function toText(line: string): string {
   const { level, time, msg, err, last_words: lastWords, ...fields } = JSON.parse(line) as Fields; // pino wrote it
   const text = msg === "request" ? describeRequest(fields) : `${shown(msg)} ${listFields(fields)}`;
@@ -29,7 +29,7 @@ const listFields = (fields: Fields): string =>
 
 const shown = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
 
-/** Goes on in the next line, between words where there are some. */
+/** Wraps a text, between words if possible. */
 function wrap(text: string): string {
   const width = columns - indent;
   const lines = text.match(new RegExp(`.{1,${width}}(?= |$)|.{1,${width}}`, "g")) ?? [];

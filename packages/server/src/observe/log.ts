@@ -5,16 +5,16 @@ import { toText } from "./log-text.ts";
 
 export type Log = Logger;
 
-/** The log of a process, and what a process has to know about how it is written. */
+/** The log of a process, with its counter of lost lines and its end. */
 export interface ProcessLog {
   readonly log: Log;
-  /** How many lines could not be written since the start. */
+  /** Returns the number of lines that could not be written since the start. */
   readonly lostLines: () => number;
   /** Writes the waiting lines, for at most `withinMs` milliseconds. Later lines are ignored. */
   readonly end: (withinMs: number) => Promise<void>;
 }
 
-/** One structured line per event on standard output; on a terminal, one that people can read. */
+/** Creates a log that writes one line per event to standard output, as JSON or as text for people. */
 export function createLog(level: string, format: "json" | "text"): ProcessLog {
   const output = new LogOutput(process.stdout.fd, (lost) =>
     log.warn({ lost_lines: lost }, "lines of this log were lost, because standard output could not be written"),

@@ -1,14 +1,14 @@
 import type { RequestListener } from "node:http";
 import type { Registry } from "prom-client";
 
-/** `/metrics` in Prometheus' text format, and nothing else. Scrapes that come at once share one text. */
+/** Serves only `/metrics`, in Prometheus' text format. Concurrent scrapes share one text. */
 export function metricsHandler(registry: Registry): RequestListener {
-  let underWay: Promise<Buffer> | undefined;
+  let running: Promise<Buffer> | undefined;
   const render = async (): Promise<Buffer> => {
     try {
       return Buffer.from(await registry.metrics());
     } finally {
-      underWay = undefined;
+      running = undefined;
     }
   };
   return (request, response) => {
@@ -16,7 +16,7 @@ export function metricsHandler(registry: Registry): RequestListener {
       response.writeHead(404, { "content-type": "text/plain" }).end("Metrics are at /metrics.\n");
       return;
     }
-    (underWay ??= render()).then(
+    (running ??= render()).then(
       (text) => response.writeHead(200, { "content-type": registry.contentType }).end(text),
       () => response.writeHead(500).end(),
     );

@@ -14,51 +14,51 @@ export const engineStates = [
   "failed",
 ] as const satisfies readonly EngineState[];
 
-/** A model, as the gauges read it. */
+/** The parts of a model that the gauges read. */
 export interface ObservedModel {
   readonly id: string;
   readonly queue: { readonly waiting: number; readonly taken: number };
   readonly engine: Pick<Engine, "state" | "gauges">;
 }
 
-/** How many admitted requests run, and how many of them are streamed. */
+/** Number of admitted requests that are running, and of those that are streamed. */
 export interface RunningCounts {
   readonly running: number;
   readonly streams: number;
 }
 
-/** Money that running requests hold. */
+/** The money that running requests hold. */
 export interface ReservedMoney {
   readonly totalUsd: number;
 }
 
-/** Answers that are collected, or wait for their reader. */
+/** Answers that are not streamed, while they are collected and sent. */
 export interface GatheredAnswers {
-  /** Bytes that they hold. */
+  /** Bytes that all of them hold now. */
   readonly total: number;
-  /** Since the start, for the memory of the others. */
+  /** Number of answers that were ended because of the total memory, since the start. */
   readonly givenUp: number;
 }
 
 /** The connections of the service's port. */
 export interface ConnectionCounts {
   readonly open: number;
-  /** Since the start, by the bound that they exceeded. */
+  /** Number of closed connections since the start, by the bound that they exceeded. */
   readonly refused: Readonly<Record<"ofAll" | "ofAddress", number>>;
 }
 
-/** What is read at every scrape. */
+/** The sources that are read at every scrape. */
 export interface Observed {
   readonly models: readonly ObservedModel[];
   readonly requests: RunningCounts;
   readonly reservations: ReservedMoney;
   readonly connections: ConnectionCounts;
   readonly gatheredBytes: GatheredAnswers;
-  /** Lines of the log that could not be written. */
+  /** Returns the number of log lines that could not be written. */
   readonly lostLines: () => number;
 }
 
-/** What Prometheus reads on the private port. */
+/** The metrics that Prometheus reads on the private port. */
 export interface Metrics {
   readonly registry: Registry;
   countRequest(record: RequestRecord, status: number, durationMs: number): void;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { RefusalSample } from "./refusal-sample.ts";
 
-test("600 a minute are written, and the first one of the next minute says how many were left out", () => {
+test("600 lines a minute are written, and the first of the next minute has the number that was left out", () => {
   let now = 0;
   const sample = new RefusalSample(() => now);
   const written = Array.from({ length: 1000 }, () => sample.next()).filter((leftOut) => leftOut !== undefined);

@@ -1,8 +1,8 @@
 const windowMs = 60_000;
-/** Anybody can be refused as often as they like, so only so many of these lines are written in a minute. */
+/** Maximum number of these lines per minute, because anyone can cause any number of refusals. */
 export const maxLines = 600;
 
-/** Which refusals of callers without a valid key are written to the log. */
+/** Decides which refusals of callers without a valid key are logged. */
 export class RefusalSample {
   readonly #nowMs: () => number;
   #windowBeganMs: number;
@@ -14,7 +14,7 @@ export class RefusalSample {
     this.#windowBeganMs = nowMs();
   }
 
-  /** @returns how many were left out since the last one that was written; undefined: leave this one out, too */
+  /** @returns the number of refusals left out since the last logged one; undefined if this one is to be left out, too */
   next(): number | undefined {
     if (this.#nowMs() - this.#windowBeganMs >= windowMs) {
       this.#windowBeganMs = this.#nowMs();

@@ -1,7 +1,7 @@
 import type { ApiError } from "../errors/api-error.ts";
 import type { ErrorCode } from "../errors/catalog.ts";
 
-/** Codes that stand for one bound. */
+/** The bound for each error code that has only one. */
 const boundOfCode: Partial<Record<ErrorCode, string>> = {
   insufficient_quota: "budget",
   capacity_exhausted: "queue",
@@ -11,5 +11,5 @@ const boundOfCode: Partial<Record<ErrorCode, string>> = {
   timeout: "time",
 };
 
-/** The bound that a request met, by a name out of a short list: a limit of the contract, or one of the above. */
+/** Returns the name of the bound that refused a request: a limit of the contract, or one of the above. */
 export const refusedBy = ({ code, details }: ApiError): string | undefined => details?.limit ?? boundOfCode[code];

@@ -1,11 +1,11 @@
-/** What the access log and the metrics say of one request. Never a prompt, an answer or a key. */
+/** The fields of one request for the access log and the metrics. Never a prompt, an answer or a key. */
 export interface RequestRecord {
   readonly id: string;
   readonly method: string;
-  /** Without the query string: it might hold what it should not. At most 256 characters. */
+  /** Without the query string, which could contain a secret. At most 256 characters. */
   readonly path: string;
   readonly client: string;
-  /** On the server's monotonic clock. */
+  /** Start of the request on the server's monotonic clock. */
   readonly startedAtMs: number;
   keyId?: string;
   operation?: string;
@@ -20,9 +20,10 @@ export interface RequestRecord {
   errorCode?: string;
   /** The bound that refused the request, for the metrics. */
   refusedBy?: string;
-  /** The weight of the key, and how long the request waited for its slots, in milliseconds. */
+  /** The weight of the key. */
   weight?: number;
+  /** Milliseconds for which the request waited for its slots. */
   queueWaitMs?: number;
-  /** How an admitted request ended. */
+  /** The outcome of an admitted request. */
   outcome?: string;
 }

@@ -3,8 +3,9 @@ import type { Registry } from "prom-client";
 import type { RequestRecord } from "./request-record.ts";
 
 /**
- * What keys of each weight get of the models, and which bounds refuse requests. There are at most 100 weights, and any number of
- * keys. @returns counts a request that has ended
+ * Adds metrics of the share that keys of each weight get, and of refusals by bound. They have weights as labels and not
+ * keys, because there are at most 100 weights.
+ * @returns a function that counts an ended request
  */
 export function addShares(registers: Registry[], buckets: readonly number[]): (record: RequestRecord) => void {
   const labelNames = ["weight"];
