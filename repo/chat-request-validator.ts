@@ -7,13 +7,8 @@ const isAnnotation = (keyword: string): boolean =>
   ["description", "examples", "format"].includes(keyword) || keyword.startsWith("x-");
 
 /**
-<<<<<<< HEAD
  * Generates the code of a function that checks a value against the schema of a chat request. The server compiles no schema at
- * its start. Bounds that differ by model are left out, because the server checks them.
-=======
- * The code of a function that says whether a value satisfies the schema of a chat request. It needs nothing compiled at the
- * start.
->>>>>>> 908c827 (contract: lower a maximum that the model cannot write, and name it)
+ * its start.
  */
 export function chatRequestValidator(document: Document, source: string): string {
   const ajv = new Ajv2020({

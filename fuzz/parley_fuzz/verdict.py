@@ -34,13 +34,8 @@ class Fault:
 
 
 def faults_of(body: dict[str, Any], text: str) -> Iterator[Fault]:
-<<<<<<< HEAD
     """Yields each possible refusal in the order of the contract, up to the first certain one."""
-    for fault in _find(request_schema, body, "", _Rules(body, text)):
-=======
-    """Every refusal that may be the answer, up to the first that must be, in the order of the contract."""
     for fault in chain(_find(request_schema, body, "", _Rules(body, text)), _unsupported(body)):
->>>>>>> 908c827 (contract: lower a maximum that the model cannot write, and name it)
         yield fault
         if fault.is_certain:
             return
