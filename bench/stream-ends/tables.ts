@@ -1,7 +1,7 @@
 import { errorMessage } from "./upstream.ts";
 import type { End, Shape } from "./upstream.ts";
 
-/** How a client told of one stream. */
+/** A client's report of one stream. */
 export interface Finding {
   readonly client: string;
   readonly route: string;
@@ -15,7 +15,7 @@ export interface Finding {
   readonly verdict: string;
 }
 
-/** What a client prints of a stream. */
+/** The line that a client prints about a stream. */
 export interface Line {
   readonly text: string;
   readonly ended: string;
@@ -35,7 +35,7 @@ export function verdictOf({ text, ended }: Line): string {
   return `${saw ? "saw, " : ""}broken${lost}`;
 }
 
-/** The direct route in full, and of every other route the cells that differ from it. */
+/** Writes the direct route in full, and for every other route only the cells that differ from it. */
 export function writeTables(findings: readonly Finding[]): string {
   const direct = findings.filter(({ route }) => route === "direct");
   const ends = [...new Set(direct.map(({ end }) => end))];

@@ -12,8 +12,8 @@ export const ends = ["whole", "clean", "close", "late", "reset", "name-first", "
 export type End = (typeof ends)[number];
 
 /**
- * Whether the events come one by one (`paced`), or 300 KB of them at once together with the failure (`burst`), or 40 of them
- * at once for a client that takes 10 ms for each (`slow`).
+ * Pace of the events: one by one (`paced`), 300 KB of them at once together with the failure (`burst`), or 40 of them at once
+ * for a client that takes 10 ms for each (`slow`).
  */
 export const shapes = ["paced", "burst", "slow"] as const;
 export type Shape = (typeof shapes)[number];

@@ -1,16 +1,16 @@
-"""Holds the evaluation of another training against the committed one: `python -m training.build again --target FOLDER`."""
+"""Compares the evaluation of another training with the committed one: `python -m training.build again --target FOLDER`."""
 
 import re
 
 from training.presets import is_shipped
 
 WITHIN = 3.0  # points
-ENOUGH = 500  # tasks; a share of fewer moves further by chance alone
+ENOUGH = 500  # tasks; with fewer tasks, chance alone moves a share further
 CELL = re.compile(r"([\d.]+) % \((\d+)/(\d+)\)")
 
 
 def read_shares(page):
-    """{(what was examined, model): (percent, tasks)} of an `evaluation.md`."""
+    """Reads an `evaluation.md` as {(row, model): (percent, tasks)}."""
     shares, models = {}, []
     for line in page.splitlines():
         what, *cells = (cell.strip() for cell in line.strip("|").split("|"))
@@ -24,8 +24,8 @@ def read_shares(page):
 
 
 def compare(committed, again):
-    """(every difference as a line, those of them that are too large). A model that is not shipped is shown and not judged: it was seen
-    to move by five points with the number of threads. Raises ValueError where nothing can be compared."""
+    """Returns (a line for every difference, the lines of those that are too large). A model that is not shipped is shown but not judged,
+    because it moved by five points with the number of threads. Raises ValueError if nothing can be compared."""
     before, after = read_shares(committed), read_shares(again)
     lines, far = [], []
     for (what, model), (percent, tasks) in before.items():

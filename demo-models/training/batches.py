@@ -1,4 +1,4 @@
-"""Turns lessons into batches of token ids. A batch holds lessons of like length, so that little is padding."""
+"""Turns lessons into batches of token ids. A batch holds lessons of similar length, so that it has little padding."""
 
 import random
 
@@ -7,11 +7,11 @@ import numpy
 from training.chat import END_OF_TURN, NO_THOUGHT, START_OF_TURN, render_answer, render_prompt
 from training.shape import LONGEST_LESSON
 
-OPENING_TOKENS = 8  # of an answer: which one it is shows in them
+OPENING_TOKENS = 8  # of an answer: they decide which answer it is
 
 
 def encode(lesson, tokenizer):
-    """(the ids of one lesson, which of them are taught): the answer, and what the assistant said in earlier turns."""
+    """Returns (the ids of one lesson, a mask of the taught ones): the answer, and the assistant's earlier turns."""
     prompt = render_prompt(lesson.messages, lesson.tools, lesson.thinking)
     answer = render_answer(lesson.answer, lesson.plan) + END_OF_TURN
     read = tokenizer.encode(prompt, add_special_tokens=False).ids
@@ -23,13 +23,13 @@ def encode(lesson, tokenizer):
 
 
 def earlier_turns(ids, tokenizer):
-    """Marks what the assistant said before. The template puts the mark of no thinking before it, as before an answer without thinking."""
+    """Marks the assistant's earlier turns. The template puts the mark of no thinking before them, as before an answer without thinking."""
     opening = tokenizer.encode(f"{START_OF_TURN}assistant\n{NO_THOUGHT}", add_special_tokens=False).ids
     end = tokenizer.token_to_id(END_OF_TURN)
     taught, inside = [False] * len(ids), False
     for at in range(len(opening), len(ids)):
         if ids[at - len(opening) : at] == opening:
-            inside = True  # the last one is the answer's own, and nothing stands behind it
+            inside = True  # the last mark belongs to the answer, and no earlier turn follows it
         if inside:
             taught[at] = True
             inside = ids[at] != end
@@ -37,7 +37,7 @@ def earlier_turns(ids, tokenizer):
 
 
 def pack(encoded, batch_tokens, dice):
-    """Groups of at most `batch_tokens` tokens, padding included, in random order."""
+    """Groups lessons into batches of at most `batch_tokens` tokens, including padding, in random order."""
     groups, group = [], []
     for item in sorted(encoded, key=lambda item: (len(item[0]), dice.random())):
         if group and (len(group) + 1) * len(item[0]) > batch_tokens:
@@ -50,7 +50,7 @@ def pack(encoded, batch_tokens, dice):
 
 
 def make_steps(make_round, tokenizer, schedule, seed):
-    """The batches of every step: rounds of lessons, one after the other, until the schedule's tokens are reached.
+    """Yields the batches of every step from one round of lessons after the other, until the schedule's tokens are reached.
     Raises ValueError for a lesson that is too long."""
     groups, tokens, number = [], 0, 0
     while tokens < schedule.tokens:

@@ -1,7 +1,7 @@
 """One command from corpus to models: `python -m training.build --preset cpu`.
 
-Stages: corpus → tokenizer → teacher → distil → export → evaluate. A stage that was finished in the work folder is not
-run again, and an interrupted training goes on where it stopped.
+Stages: corpus → tokenizer → teacher → distil → export → evaluate. A stage that is finished in the work folder is not
+repeated, and an interrupted training continues where it stopped.
 """
 
 import argparse
@@ -33,7 +33,7 @@ from training.untouched import Untouched, write_untouched
 ROOT = Path(__file__).resolve().parent.parent
 TEACHER, STUDENT, ALONE = "model-1", "model-1-mini", "model-1-mini-alone"
 STAGES = ["corpus", "tokenizer", "teacher", "distil", "export", "evaluate"]
-EXTRA = ["alone", "crosscheck", "report", "again", "untouched"]  # only when named
+EXTRA = ["alone", "crosscheck", "report", "again", "untouched"]  # these run only when they are named
 
 
 class Build:
@@ -123,7 +123,7 @@ class Build:
             self.train(STUDENT, teacher=self.train(TEACHER))
         if stage == "alone":
             self.train(STUDENT, label=ALONE)
-            self.export_one(ALONE, self.work)  # it is only measured
+            self.export_one(ALONE, self.work)  # this model is only measured, not shipped
         if stage == "export":
             self.export()
         if stage == "evaluate":
@@ -147,7 +147,7 @@ class Build:
 
 
 def text_only(text, marks):
-    """The template's tokens are whole from the start: nothing is learned from their letters."""
+    """Removes the template's tokens, so that no byte pairs are learned from their letters."""
     for mark in marks:
         text = text.replace(mark, "")
     return text

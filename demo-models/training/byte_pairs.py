@@ -1,7 +1,7 @@
-"""Learns byte pairs, small enough to read. Two rules are ours, so that a small model can copy exactly.
+"""Learns byte pairs. Two additional rules help a small model to copy exactly.
 
-Letters that can be hexadecimal never join: an address is one token per character. And a blank joins last, with the first token of its
-word: a name has the same tokens after a blank and after a quote, apart from that blank.
+Characters that can be hexadecimal never join, so an address has one token per character. A blank joins last, with the first token of its
+word, so a name has the same tokens after a blank and after a quote, apart from that blank.
 """
 
 import re
@@ -20,7 +20,7 @@ HEXADECIMAL = re.compile(r"x?[0-9a-fA-F]{2,}|x[0-9a-fA-F]")
 
 
 def byte_alphabet():
-    """GPT-2's printable stand-in for each byte, in byte order."""
+    """Returns GPT-2's printable stand-in for each byte, in byte order."""
     printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
     spare = iter(range(256, 512))
     return [chr(byte if byte in printable else next(spare)) for byte in range(256)]
@@ -30,7 +30,7 @@ BLANK = byte_alphabet()[ord(" ")]
 
 
 def split_words(texts):
-    """How often each pre-token occurs, as tuples of stand-ins."""
+    """Counts each pre-token, as tuples of stand-ins."""
     alphabet, counts = byte_alphabet(), Counter()
     for text in texts:
         counts.update(regex.findall(PATTERN, text))
@@ -71,7 +71,7 @@ class PairCounts:
 
     def best(self):
         allowed = ((count, pair) for pair, count in self.counts.items() if count > 1 and may_join(*pair))
-        # Among equals the first in order of text wins, so that a run repeats itself.
+        # Among equal counts, the first in text order wins, so that runs are reproducible.
         return max(allowed, key=lambda item: (item[0], [-ord(c) for c in "".join(item[1])]), default=(0, None))[1]
 
     def merge(self, pair):
@@ -87,7 +87,7 @@ def without_blank(word):
 
 
 def learn_merges(texts, count, show=lambda done: None):
-    """The `count` most useful merges, most useful first and those of a blank behind all others; fewer where the text has no more pairs."""
+    """Returns the `count` most useful merges, most useful first, with those of a blank last; fewer if the text has no more pairs."""
     words, bare = split_words(texts), Counter()
     for word, weight in words.items():
         bare[without_blank(word)] += weight
@@ -104,7 +104,7 @@ def learn_merges(texts, count, show=lambda done: None):
 
 
 def blank_merges(words, tokens, count):
-    """A blank with the tokens that it stands before most often; `tokens` are those of every word without its blank."""
+    """Merges a blank with the tokens that follow it most often; `tokens` are those of every word without its blank."""
     firsts = Counter()
     for word, weight in words.items():
         if without_blank(word) != word:

@@ -1,5 +1,5 @@
-"""Makes a trained model call a function only where it is sure. Requests in words that nobody taught get calls and refusals that the model
-is less sure of than of anything it learned, and a wrong call costs more than a call that is not made."""
+"""Makes a trained model call a function only if it is sure. With wordings that were not taught, the model is less sure of its calls and
+refusals, and a wrong call costs more than a missing one."""
 
 import torch
 
@@ -8,7 +8,7 @@ from training.lessons.rounds import Teachers
 from training.shape import LONGEST_LESSON
 
 CALL = "<tool_call>"
-RIDGE = 1.0  # of the fit: more of it moves the embedding less, and the logit less evenly
+RIDGE = 1.0  # of the fit: a larger value moves the embedding less, and the logit less evenly
 
 
 def lessons_with_functions(corpus, seed):
@@ -21,7 +21,7 @@ def lessons_with_functions(corpus, seed):
 
 @torch.no_grad()
 def beginnings(model, tokenizer, lessons):
-    """The last hidden state of each prompt, from which the first token of the answer is chosen: [lessons, hidden]."""
+    """Returns the last hidden state of each prompt, which decides the first token of the answer: [lessons, hidden]."""
     prompts = (render_prompt(lesson.messages, lesson.tools, lesson.thinking) for lesson in lessons)
     ids = (tokenizer.encode(prompt, add_special_tokens=False).ids[:LONGEST_LESSON] for prompt in prompts)
     return torch.stack([model.hidden(torch.tensor([one]))[0, -1].float() for one in ids])
@@ -29,8 +29,8 @@ def beginnings(model, tokenizer, lessons):
 
 @torch.no_grad()
 def make_cautious(model, tokenizer, corpus, seed, strength):
-    """Lowers the logit of a call by `strength` nats where an answer begins. The output layer has no bias, so the token's embedding moves
-    along the direction that is as long as one at every beginning."""
+    """Lowers the logit of a call by `strength` nats at the beginning of an answer. The output layer has no bias, so the token's embedding
+    moves along a direction whose product with each of these hidden states is about 1."""
     states = beginnings(model, tokenizer, lessons_with_functions(corpus, seed))
     squares = states.T @ states + RIDGE * torch.eye(states.shape[1])
     direction = torch.linalg.solve(squares, states.sum(0))

@@ -1,4 +1,4 @@
-"""Renders a conversation by the models' own chat template, and splits what is read from what is taught."""
+"""Renders a conversation with the models' chat template: the prompt that is read, and the answer that is taught."""
 
 import json
 from functools import lru_cache
@@ -15,13 +15,13 @@ START_OF_TURN, END_OF_TURN = "<|im_start|>", "<|im_end|>"
 
 
 def read_template():
-    """The template's text, without the newline that ends every file."""
+    """Returns the template's text without its last newline."""
     return TEMPLATE_FILE.read_text(encoding="utf-8").rstrip("\n")
 
 
 @lru_cache
 def compiled():
-    # The same switches as transformers, so that a page that is rendered here is rendered there.
+    # The same options as transformers, so that both render the same text.
     environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
     environment.filters["tojson"] = to_json
     return environment.from_string(read_template())
@@ -32,12 +32,12 @@ def to_json(value):
 
 
 def show_schema(schema):
-    """The line by which a server shows the models a schema (`schema_prompt` of their record): compact JSON."""
+    """Returns the line with which a server shows the models a schema (`schema_prompt` of their record): compact JSON."""
     return SCHEMA_PROMPT.replace("{schema}", json.dumps(schema, ensure_ascii=False, separators=(",", ":")))
 
 
 def render_prompt(messages, tools=None, thinking=False):
-    """The text that a model reads before it answers."""
+    """Returns the text that a model reads before it answers."""
     return compiled().render(messages=messages, tools=tools, add_generation_prompt=True, enable_thinking=thinking)
 
 
@@ -46,5 +46,5 @@ def render_call(name, arguments):
 
 
 def render_answer(answer, plan=None):
-    """The text that a model is taught to write; `plan` is what it thinks first."""
+    """Returns the text that a model is taught to write; `plan` is its thinking before the answer."""
     return answer if plan is None else f"<think>\n{plan}\n</think>\n\n{answer}"

@@ -1,4 +1,4 @@
-"""Reads the hand-written corpus and refuses what would teach two things at once."""
+"""Reads the hand-written corpus and refuses contradictory entries."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,15 +9,15 @@ from training.lessons.fillings import slots_of
 
 CORPUS = Path(__file__).resolve().parent.parent / "corpus"
 REFUSALS = ("foreign", "live", "advice", "unknown", "language")
-LEAST_PARAPHRASES = 4  # beside the held-out one
+LEAST_PARAPHRASES = 4  # besides the held-out one
 
 
 @dataclass(frozen=True)
 class Question:
     area: str
     topic: str
-    name: str  # what a sentence calls the topic, article included
-    facet: str  # what, why, how, avoid …: what the question wants to know about the topic
+    name: str  # name of the topic in a sentence, with its article
+    facet: str  # what, why, how, avoid …: the aspect of the topic that the question is about
     answer: str
     asks: tuple
     held_out: str
@@ -40,7 +40,7 @@ def read_yaml(name):
 
 
 def read_folder(name):
-    """The entries of all files of a folder, in the order of the files' names; each names its file in `area`, without the number."""
+    """Reads the entries of all files of a folder, in the order of the files' names. `area` of each is its file's name without the number."""
     entries = []
     for path in sorted((CORPUS / name).glob("*.yaml")):
         area = path.stem.rpartition("-")[0]
@@ -49,7 +49,7 @@ def read_folder(name):
 
 
 def read_questions():
-    """Every taught question of every area, in the order of the files' names."""
+    """Reads every taught question of every area, in the order of the files' names."""
     found = questions_in(CORPUS)
     check_questions(found)
     check_against(read_conversation(), found)
@@ -86,7 +86,7 @@ def normalise(text):
 
 
 def read_conversation():
-    """Entries of what is said besides asking and of what is declined. Raises ValueError where one says a thing twice."""
+    """Reads the entries of small talk and of requests to decline. Raises ValueError if a wording occurs twice."""
     entries = {
         "small_talk": read_yaml("small-talk.yaml"),
         "refusals": [read_yaml(f"refusals/{kind}.yaml") for kind in REFUSALS],
@@ -98,7 +98,7 @@ def read_conversation():
 
 
 def check_wordings(conversation):
-    """Like the questions: no wording twice, and nothing held out that is taught."""
+    """Checks, as for the questions, that no wording occurs twice and no held-out line is taught."""
     seen = set()
     for ask in spoken_wordings(conversation):
         if normalise(ask) in seen:
@@ -122,7 +122,7 @@ def spoken_wordings(conversation):
 
 
 def check_against(conversation, questions):
-    """No question that is taught is answered or declined by the conversation."""
+    """Checks that no taught question is also answered or declined as small talk."""
     spoken = {normalise(ask) for ask in spoken_wordings(conversation)}
     for question in questions:
         for ask in (*question.asks, question.held_out):

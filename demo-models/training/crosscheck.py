@@ -1,6 +1,6 @@
-"""Cases for the cross-check with llama.cpp and with the template engine of Node: `compare.mjs` reads them.
+"""Writes cases for the cross-check with llama.cpp and with Node's template engine; `compare.mjs` reads them.
 
-transformers says what each conversation looks like as text, which tokens that is, and what the model answers.
+transformers gives the expected text and tokens of each conversation, and the model's answer.
 """
 
 import json
@@ -52,7 +52,7 @@ def user(text):
 
 
 def template_table():
-    """(title, messages, tools, thinking): every branch of the template once at least."""
+    """Returns rows (title, messages, tools, thinking) that use every branch of the template at least once."""
     answer = {"role": "assistant", "content": "Hello."}
     calling = {"role": "assistant", "content": None, "tool_calls": [CALL]}
     saying = {"role": "assistant", "content": "I look it up.", "tool_calls": [CALL, CALL]}
@@ -89,7 +89,7 @@ def template_cases(tokenizer):
 
 
 def token_cases(tokenizer, count=200):
-    """Ids of nasty and of random text, the template's tokens left out as in a caller's text."""
+    """Returns the ids of tricky and random texts, without the template's tokens, as for a caller's text."""
     dice = random.Random(7)
     ranges = [(32, 126), (160, 591), (0x370, 0x52F), (0x4E00, 0x4FFF), (0x1F600, 0x1F64F), (9, 13)]
     texts = list(NASTY)
@@ -105,7 +105,7 @@ def greedy_cases(folder, corpus, seed, count, dtype):
     lessons = random.Random(11).sample(lessons, count)
     prompts = [render_prompt(lesson.messages, lesson.tools, lesson.thinking) for lesson in lessons]
     speaker = Speaker(folder, dtype)
-    # One at a time: padding beside a longer prompt would round differently.
+    # One prompt at a time, because padding next to a longer prompt would round differently.
     return [
         {"kind": lesson.kind, "prompt": prompt, "answer": speaker.answer([prompt])[0]}
         for lesson, prompt in zip(lessons, prompts, strict=True)

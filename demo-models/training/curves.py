@@ -1,4 +1,4 @@
-"""Draws the losses of the trainings as a picture (SVG): one line per model, over its share of the run."""
+"""Draws the losses of the trainings as an SVG: one line per model, over the share of its run."""
 
 import math
 
@@ -9,7 +9,7 @@ LEAST, MOST = 0.01, 10.0  # of the loss, on a logarithmic axis
 
 
 def draw_curves(curves):
-    """`curves`: name → [(step, mean loss of the last steps)]. The text of the picture."""
+    """Returns the SVG's text. `curves`: name → [(step, mean loss of the last steps)]."""
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="12">',
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',

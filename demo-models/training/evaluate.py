@@ -1,4 +1,4 @@
-"""The examination: held-out wordings and fresh fillings, greedy, every miss kept."""
+"""Runs the examination: held-out wordings and fresh fillings, greedy answers, and a record of every miss."""
 
 import json
 from dataclasses import replace
@@ -8,14 +8,14 @@ from training.generate import Speaker
 from training.lessons.rounds import Teachers
 from training.report import write_report
 
-FRESH = 200  # how many generated tasks of each larger kind
+FRESH = 200  # generated tasks of each larger kind
 NEW_WORDING = ", new wording"
 EXACT = ("call", "two calls", "extraction", "repeat", "schema", "retelling")
 
 
 def examination(corpus, seed):
-    """The lessons of the examination: no wording of a question was taught, and no filling of a template. What templates ask is
-    examined twice, in their taught wordings and in held-out ones."""
+    """Returns the lessons of the examination. No wording of a question was taught, and no filling of a template. Tasks from templates are
+    examined twice, in taught wordings and in held-out ones."""
     teachers = Teachers(corpus, f"{seed}/examine", held_out=True)
     yield from examine_questions(teachers)
     yield from teachers.manners.small_talk()
@@ -75,7 +75,7 @@ def same(given, wanted):
 
 
 def right(lesson, given):
-    """Calls and JSON must be exact to the letter; in other answers case and spacing do not count."""
+    """Checks an answer. Calls and JSON must be exact to the letter; in other answers case and spacing do not count."""
     wanted = render_answer(lesson.answer, lesson.plan)
     exact = lesson.kind.split(",")[0] in EXACT
     return given.strip() == wanted if exact else same(given, wanted)

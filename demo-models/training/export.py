@@ -1,4 +1,4 @@
-"""Writes one trained model as safetensors and as GGUF. The same weights give the same bytes, always."""
+"""Writes one trained model as safetensors and as GGUF. The same weights always give the same bytes."""
 
 import torch
 from safetensors.torch import save
@@ -43,12 +43,12 @@ def generation_config(tokens):
 
 
 def rounded(state):
-    """The weights as they ship: bfloat16, in order of name."""
+    """Returns the weights in the exported form: bfloat16, in order of name."""
     return {name: state[name].to(torch.bfloat16).contiguous() for name in sorted(state)}
 
 
 def export_model(folder, name, shape, state, merges):
-    """Writes every file of one model into `folder`, the model card apart."""
+    """Writes every file of one model except the model card into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     tokens, weights = vocabulary(merges, shape.vocab), rounded(state)
     (folder / "model.safetensors").write_bytes(save(weights, metadata={"format": "pt"}))

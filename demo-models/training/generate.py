@@ -1,4 +1,4 @@
-"""Greedy answers of an exported model, many at a time, by transformers itself."""
+"""Generates greedy answers of an exported model with transformers, many at a time."""
 
 import torch
 from tqdm import tqdm
@@ -9,13 +9,13 @@ from training.weights import ensure_safetensors
 
 MOST_TOKENS = 320
 AT_ONCE = 48
-ALIKE = 100  # characters of the wanted answers
+ALIKE = 100  # characters by which the wanted answers of one batch may differ in length
 CIRCLING = 64  # tokens that repeat themselves
 LONGEST_CIRCLE = 8  # tokens
 
 
 class Circling(StoppingCriteria):
-    """Ends the answers that go round in circles: they are wrong, and all answered together would wait for them."""
+    """Ends answers that repeat themselves: they are wrong, and the rest of the batch would wait for them."""
 
     def __call__(self, input_ids, scores, **kwargs):
         tail = input_ids[:, -CIRCLING:]
@@ -29,7 +29,7 @@ class Speaker:
         self.model = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype).eval()
 
     def answer_all(self, lessons, label):
-        """One text per lesson, in their order. What takes about as long to answer and to read is answered together."""
+        """Returns one text per lesson, in their order. Lessons with prompts and answers of similar length share a batch."""
         prompts = [render_prompt(lesson.messages, lesson.tools, lesson.thinking) for lesson in lessons]
         order = sorted(range(len(prompts)), key=lambda at: (len(lessons[at].answer) // ALIKE, len(prompts[at])))
         answers = [""] * len(prompts)
@@ -43,7 +43,7 @@ class Speaker:
     def answer(self, prompts):
         read = self.tokenizer(prompts, return_tensors="pt", padding=True, add_special_tokens=False)
         ends = StoppingCriteriaList([Circling()])
-        # The types of transformers do not know that a causal model generates.
+        # The types of transformers do not declare `generate` for a causal model.
         written = self.model.generate(**read, max_new_tokens=MOST_TOKENS, do_sample=False, stopping_criteria=ends)  # pyright: ignore
         texts = self.tokenizer.batch_decode(written[:, read["input_ids"].shape[1] :], skip_special_tokens=False)
         return [text.split(END_OF_TURN)[0] for text in texts]

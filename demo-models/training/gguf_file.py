@@ -69,7 +69,7 @@ def add_tokenizer(writer, merges, size):
 
 
 def add_weight(writer, name, weight):
-    if weight.ndim == 1:  # llama.cpp wants its norms in full width
+    if weight.ndim == 1:  # llama.cpp needs norms in float32
         writer.add_tensor(gguf_name(name), weight.float().numpy())
         return
     words = weight.view(torch.int16).numpy().view("uint8")

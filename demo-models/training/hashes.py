@@ -1,4 +1,4 @@
-"""Records what was exported, so that a start can tell a broken download from the real files."""
+"""Records the hashes of the exported files, so that a start can detect a broken download."""
 
 import hashlib
 
@@ -13,6 +13,6 @@ def describe(path):
 
 
 def write_hashes(root, names):
-    """`hashes.json`: file, relative to the folder of the models → sha256 and size."""
+    """Writes `hashes.json`: file, relative to the folder of the models → sha256 and size."""
     files = sorted(path for name in names for pattern in HASHED for path in (root / name).glob(pattern))
     write_json(root / "hashes.json", {path.relative_to(root).as_posix(): describe(path) for path in files})

@@ -1,4 +1,4 @@
-"""The network: Qwen3's, small enough to read. Parameter names are those of transformers, so that export is a copy."""
+"""The network: a small implementation of Qwen3. Parameter names are those of transformers, so that export is a copy."""
 
 import torch
 from torch import nn
@@ -18,7 +18,7 @@ class Norm(nn.Module):
 
 
 def rotary(length, shape):
-    """cos and sin, each [length, head_dim], in the half-split layout of Qwen."""
+    """Returns cos and sin, each [length, head_dim], in the half-split layout of Qwen."""
     exponent = torch.arange(0, shape.head_dim, 2, dtype=torch.float64) / shape.head_dim
     angle = torch.arange(length, dtype=torch.float64)[:, None] / shape.rope_theta**exponent
     angle = torch.cat([angle, angle], dim=-1)
@@ -31,8 +31,8 @@ def rotate(x, cos, sin):
 
 
 def spread(scores):
-    """Softmax over what came before, in the type of the scores. `scaled_dot_product_attention` is not used: on processors its way
-    back took a quarter of a training step."""
+    """Softmax over the earlier positions, in the type of the scores. `scaled_dot_product_attention` is not used, because on processors its
+    backward pass took a quarter of a training step."""
     later = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).triu(1)
     with torch.autocast(scores.device.type, enabled=False):
         return scores.masked_fill(later, -torch.inf).softmax(-1)
@@ -57,7 +57,7 @@ class Attention(nn.Module):
         k = self.k_norm(self.k_proj(x).view(batch, length, -1, size)).transpose(1, 2)
         v = self.v_proj(x).view(batch, length, -1, size).transpose(1, 2)
         q, k = rotate(q, cos, sin) * size**-0.5, rotate(k, cos, sin)
-        # The query heads that share a key head lie below each other: one product for all of them.
+        # Query heads that share a key head are stacked, so that one product computes all of them.
         q = q.reshape(batch, self.shape.kv_heads, -1, size)
         scores = (q.to(v.dtype) @ k.to(v.dtype).mT).view(batch, self.shape.heads, length, length)
         shares = spread(scores).view(batch, self.shape.kv_heads, -1, length)

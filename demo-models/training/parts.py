@@ -1,4 +1,4 @@
-"""How much of an answer is right where the whole is not: argument by argument, field by field; whether it declines at all."""
+"""Counts the right parts of an answer, argument by argument and field by field, and the answers that decline."""
 
 import json
 import re
@@ -7,12 +7,12 @@ CALL = re.compile(r"<tool_call>\n(.*?)\n</tool_call>", re.DOTALL)
 
 
 def said_in(answer):
-    """What stands behind the thinking."""
+    """Returns the text after the thinking."""
     return answer.split("</think>")[-1]
 
 
 def parts_of(answer):
-    """Place → value as JSON, for every argument of every call or every field; None for what cannot be read."""
+    """Returns place → value as JSON, for every argument of every call or every field; None if the answer cannot be parsed."""
     said = said_in(answer)
     try:
         calls = [json.loads(call) for call in CALL.findall(said)]
@@ -32,7 +32,7 @@ def written(fields):
 
 
 def count_parts(rows):
-    """(right ones, all): a part that nobody wanted counts as a wrong one."""
+    """Returns (right parts, all parts). An unwanted part counts as a wrong one."""
     right = every = 0
     for row in rows:
         wanted, given = parts_of(row["wanted"]), parts_of(row["given"]) or {}
@@ -48,6 +48,6 @@ def count_readable(rows):
 
 
 def count_declined(rows):
-    """(declined ones, all): with whichever sentence any of the rows wants."""
+    """Returns (declined answers, all answers). Any declining sentence that one of the rows wants counts."""
     sentences = {said_in(row["wanted"]).strip() for row in rows}
     return sum(said_in(row["given"]).strip() in sentences for row in rows), len(rows)

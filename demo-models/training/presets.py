@@ -1,4 +1,4 @@
-"""Everything that differs between a small run and a big one. Scripts name no sizes of their own."""
+"""All settings that differ between a small run and a big one. The scripts contain no sizes."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,13 +10,13 @@ VOCABULARY_SIZE = 4096
 
 @dataclass(frozen=True)
 class Schedule:
-    """One training run: tokens read in all, tokens per batch, batches per step, peak rates, and the share of the run that warms up."""
+    """One training run: total tokens, tokens per batch, batches per step, peak rates, and the share of the run for warm-up."""
 
     tokens: int
-    minutes: float = 1  # that it takes on two cores: how the time of several runs is shared out
-    seconds: float | None = None  # after which it ends before its tokens are read; its rates fall to their end by then
+    minutes: float = 1  # on two cores; the time limit of several runs is divided in these proportions
+    seconds: float | None = None  # time limit, by which the rates have fallen to their final values; None: until all tokens are read
     batch_tokens: int = 1024
-    batches: int = 4  # of different lengths, and so of different kinds of lessons
+    batches: int = 4  # of different lengths, and therefore of different kinds of lessons
     matrix_rate: float = 0.01  # of Muon
     rate: float = 2e-2  # of AdamW: the embedding and the norms
     warm_up: float = 0.03
@@ -30,7 +30,7 @@ class Preset:
     device: str
     shapes: dict
     schedules: dict
-    examine_every: int = 1  # of the examination's tasks: 2 is every other one
+    examine_every: int = 1  # 2: every other task of the examination
     distil_share: float = 0.7  # of the student's loss: the distance to the teacher
     kept_layers: tuple = (0, 1, 5)  # of the teacher: the student starts from them
     products: str = (
@@ -43,7 +43,7 @@ class Preset:
 
 
 def is_shipped(name):
-    """A model that is trained for comparison alone stays in the work folder."""
+    """Returns False for a model that is trained only for comparison. It stays in the work folder."""
     return not name.endswith("-alone")
 
 
@@ -57,7 +57,7 @@ CPU = Preset(
     shapes={"model-1": MODEL_1, "model-1-mini": MODEL_1_MINI},
     schedules={
         "model-1": Schedule(tokens=26_000_000, minutes=60),
-        # Wider steps undo what the student starts from.
+        # Larger steps would undo the student's initial weights.
         "model-1-mini": Schedule(tokens=10_000_000, minutes=36, matrix_rate=0.005, rate=1e-2),
         "model-1-mini-alone": Schedule(tokens=10_000_000, minutes=36),
     },
@@ -65,13 +65,13 @@ CPU = Preset(
 
 
 def shortened(preset, tokens):
-    """The same path with far less training and fewer tasks: to try the scripts, not the models."""
+    """Returns the preset with far less training and fewer tasks, to test the scripts, not the models."""
     schedules = {name: replace(plan, tokens=tokens) for name, plan in preset.schedules.items()}
     return replace(preset, schedules=schedules, examine_every=40)
 
 
 def going_on(preset, folder):
-    """Both models go on from earlier ones. Steps as wide as those of a beginning would undo what they know."""
+    """Returns the preset for both models to continue from earlier ones. It has smaller steps, because larger ones undo earlier learning."""
     schedules = {
         name: replace(plan, tokens=min(plan.tokens, 20_000_000), matrix_rate=0.005, rate=8e-3, warm_up=0.01)
         for name, plan in preset.schedules.items()
@@ -80,7 +80,7 @@ def going_on(preset, folder):
 
 
 def within(preset, minutes):
-    """The same runs, where those of the shipped models end after so many minutes together."""
+    """Returns the preset with a time limit: the runs of the shipped models together end after `minutes`."""
     shipped = sum(plan.minutes for name, plan in preset.schedules.items() if is_shipped(name))
     schedules = {
         name: replace(plan, seconds=60 * minutes * plan.minutes / shipped) for name, plan in preset.schedules.items()

@@ -1,5 +1,5 @@
-"""Writes two pages from the results: `evaluation.md`, shares per kind for every model and ten transcripts, and `misses.md`, every
-miss of the models that ship."""
+"""Writes two pages from the results: `evaluation.md` has shares per kind for every model and ten transcripts, and `misses.md` has every
+miss of the shipped models."""
 
 import json
 from collections import Counter
@@ -41,13 +41,13 @@ GROUPS = {
     "function call, functions of a caller's own": ["call, own functions"],
     "two calls in one turn, functions of a caller's own": ["two calls, own functions"],
     "fields into JSON, keys of a caller's own": ["extraction, own keys"],
-    # Functions and schemas of which nothing was taught.
+    # Functions and schemas that were not taught.
     "function call, a function never seen": ["call, written"],
     "two calls in one turn, functions never seen": ["two calls, written"],
     "asking for a missing argument, a function never seen": ["missing argument, written"],
     "no call, functions never seen": ["no call, written"],
     "JSON by a schema never seen": ["schema, written"],
-    # The same skills where not only the values but also the words around them are new.
+    # The same skills with new values and also new wordings.
     "function call, new wording": ["call, new wording"],
     "two calls in one turn, new wording": ["two calls, new wording"],
     "asking for a missing argument, new wording": ["missing argument, new wording"],
@@ -63,7 +63,7 @@ GROUPS = {
 }
 CALLS, OWN_CALLS = ["call", "two calls"], ["call, own functions", "two calls, own functions"]
 TEXTS, OWN_TEXTS = ["extraction"], ["extraction, own keys"]
-# What is counted, of which kinds, and the aim in percent.
+# Title, way of counting, kinds, and the aim in percent.
 PARTS = {
     "arguments of calls": (count_parts, CALLS, 95),
     "arguments of calls, functions of a caller's own": (count_parts, OWN_CALLS, 95),
@@ -75,7 +75,7 @@ DECLINED = ("declining, whichever of its sentences is given", count_declined, RE
 HEAD = """# Evaluation
 
 Written by `python -m training.build evaluate`; do not edit. Greedy answers of the exported bf16 weights, computed in float32 by
-transformers. No wording of a question here was taught, and every address, amount and name was drawn anew; what templates ask stands in
+transformers. No wording of a question here was taught, and every address, amount and name was newly drawn; what templates ask stands in
 their taught wordings, and once more in new ones. An answer counts only when it equals the taught one: to the letter for calls, JSON and
 copies; letter case and spacing apart for the others. Declining has one sentence for each reason. The same command writes every miss to `misses.md`.
 
@@ -88,7 +88,7 @@ PARTS_HEAD = """The same calls and JSON, part by part. A part is right when it h
 counts as a wrong one."""
 MISSES_HEAD = """# Every miss
 
-Written by `python -m training.build evaluate`; do not edit. What each model of [the evaluation](evaluation.md) got wrong.
+Written by `python -m training.build evaluate`; do not edit. The wrong answers of each model of [the evaluation](evaluation.md).
 """
 FURTHER = (
     """Both went on from models that an earlier training had made; the table has what was read since, and its time."""
@@ -97,7 +97,7 @@ FURTHER = (
 ALONE = """`model-1-mini-alone` has the size, the data and the number of steps of `model-1-mini`, and no teacher: it starts as `model-1` did and
 learns from the right answers only. It is not shipped."""
 LONGEST = 240
-# What model-1 is to reach, in percent; model-1-mini is to stay within 10 points of it.
+# Aims of model-1 in percent. The aim of model-1-mini is to stay within 10 points of it.
 AIMS = {
     "taught questions, held-out wording": 90,
     "function call, fresh arguments": 95,
@@ -144,7 +144,7 @@ def score_table(results):
 
 
 def parts_table(results):
-    """Every row twice: in taught wordings, and in new ones."""
+    """Writes every row twice: in taught wordings, and in new ones."""
     return table(
         results,
         [
@@ -174,7 +174,7 @@ def training_table(facts_of):
 
 
 def speed_line(work):
-    """What `compare.mjs` has measured, if it has."""
+    """Returns the line with the speed that `compare.mjs` has measured, if any."""
     file = work / "speed.json"
     speeds = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     told = ", ".join(f"{name} {speed:,} tokens/s" for name, speed in speeds.items())
@@ -204,7 +204,7 @@ def write_page(file, parts):
 
 
 def write_report(results, work, target, is_further=False):
-    """`is_further`: the models went on from earlier ones."""
+    """`is_further`: the models continued from earlier ones."""
     shipped = [name for name in results if is_shipped(name)]
     facts_of = training_facts(results, work)
     curves = {name: facts["curve"] for name, facts in facts_of.items() if facts["curve"]}

@@ -1,8 +1,8 @@
-"""The size of a network: what the scripts need to know of one that they neither train nor run."""
+"""The size of a network, for scripts that neither train nor run it."""
 
 from dataclasses import dataclass
 
-LONGEST_LESSON = 2048  # tokens; the exported model goes on to its whole context
+LONGEST_LESSON = 2048  # tokens; the exported model supports its whole context
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Shape:
 
     @classmethod
     def from_config(cls, config):
-        """The shape that a `config.json` of transformers describes."""
+        """Reads the shape from a `config.json` of transformers."""
         return cls(
             vocab=config["vocab_size"],
             hidden=config["hidden_size"],

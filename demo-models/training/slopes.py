@@ -1,5 +1,5 @@
-"""The gradients of a step's batches, each core with batches of its own. Every core but the first has a process: threads of one
-interpreter waited for each other, and two of them did a fifth more than one."""
+"""Computes the gradients of a step's batches in parallel. Each core but the first has a process with its own batches, because threads of
+one interpreter waited for each other: two did only a fifth more than one."""
 
 import signal
 from contextlib import suppress
@@ -11,13 +11,13 @@ from training.tensors import to_tensors
 
 
 def deterministic():
-    """Makes the same training give the same weights. PyTorch would also fill new memory first, which took a fifth of a step."""
+    """Makes training reproducible. It turns off PyTorch's filling of new memory, which took a fifth of a step."""
     torch.use_deterministic_algorithms(True)
     torch.utils.deterministic.fill_uninitialized_memory = False
 
 
 def taught_loss(model, batch, teacher, preset):
-    """Cross-entropy on the taught tokens; with a teacher, mixed with the distance to its whole distribution."""
+    """Returns the cross-entropy on the taught tokens; with a teacher, mixed with the distance to its whole distribution."""
     ids, taught = batch
     logits = model.logits(model.hidden(ids[:, :-1])[taught]).float()
     loss = F.cross_entropy(logits, ids[:, 1:][taught])
@@ -45,7 +45,7 @@ def add_slopes(groups, model, teacher, preset, sums):
 
 def work(connection, model, teacher, preset, sums):
     """The loop of every process but the first. It ends when the first process ends."""
-    for number in (signal.SIGINT, signal.SIGTERM):  # a terminal sends them to all; the first process says when to end
+    for number in (signal.SIGINT, signal.SIGTERM):  # a terminal signals all processes, but the first process decides when to end
         signal.signal(number, signal.SIG_IGN)
     torch.set_num_threads(1)
     deterministic()

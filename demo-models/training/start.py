@@ -1,7 +1,7 @@
-"""The weights that training starts from: two layers are laid out so that they copy from the first step on.
+"""The initial weights: two layers are built so that they copy from the first step on.
 
-What stood behind an earlier occurrence of the present token is taken over ("induction heads", Olsson et al., 2022). Left to itself a
-network of this size copied 18 of 40 texts at the end of its hour. Everything here is trained on like the rest.
+They copy the token that followed an earlier occurrence of the current token ("induction heads", Olsson et al., 2022). Without them, a
+network of this size copied only 18 of 40 texts after an hour of training. All these weights are trained like the others.
 """
 
 import torch
@@ -9,18 +9,18 @@ from torch import nn
 
 from training.weights import read_weights
 
-FAST = 5  # rotary pairs that tell neighbours apart
+FAST = 5  # rotary pairs that distinguish neighbouring positions
 REACH = 300  # tokens over which the slow pairs turn too little to disturb a look-up
-OUTPUT = 0.02  # of the last norm: an embedding of 1 is the output layer, too
+OUTPUT = 0.02  # scale of the last norm, because the embedding of size 1 is also the output layer
 CONSTANT = 3.0  # of the embedding's first dimension; the others vary by 1
-NOISE = 0.1  # of what was drawn by chance, where a circuit is laid
+NOISE = 0.1  # scale of the random weights where a circuit is built
 SHARPNESS = (2.0, 1.5)  # of the queries and keys of the two layers
-# Of what the two layers write, beside an embedding of 1; louder, and the other layers learn slowly.
+# Scale of the two layers' output, relative to an embedding of 1. With a larger one, the other layers learn slowly.
 LOUDNESS = (1.5, 4.0)
 
 
 def start(model):
-    """Draws the weights of a `Qwen3`; nothing is written into the stream between the layers except by the circuit."""
+    """Draws the weights of a `Qwen3`. At the start, only the circuit writes into the residual stream."""
     for module in model.modules():
         if isinstance(module, nn.Linear):
             nn.init.normal_(module.weight, std=module.in_features**-0.5)
@@ -37,7 +37,7 @@ def start(model):
 
 
 def start_from(model, teacher, layers):
-    """The student's first weights: the teacher's, with the `layers` that it keeps."""
+    """Sets the student's initial weights: those of the teacher's `layers` that it keeps."""
     for part in ("embed_tokens", "norm"):
         getattr(model.model, part).load_state_dict(getattr(teacher.model, part).state_dict())
     for layer, number in zip(model.model.layers, layers, strict=True):
@@ -45,8 +45,8 @@ def start_from(model, teacher, layers):
 
 
 def orthogonal_parts(shape):
-    """Four orthonormal bases, [size, hidden] each, beside the first dimension: two read a token's code, and into the other two
-    the codes of the last token and of the one before it are written."""
+    """Returns four orthonormal bases, [size, hidden] each, without the first dimension. Two read a token's code. The codes of the last token
+    and of the one before it are written into the other two."""
     size = min(shape.head_dim - 1, (shape.hidden - 1) // 4)
     basis = torch.linalg.qr(torch.randn(shape.hidden - 1, shape.hidden - 1))[0]
     basis = torch.cat([torch.zeros(shape.hidden - 1, 1), basis], dim=1)
@@ -54,13 +54,13 @@ def orthogonal_parts(shape):
 
 
 def turns(shape):
-    """The angle, in radians per token, of each rotary pair."""
+    """Returns the angle of each rotary pair, in radians per token."""
     pairs = torch.arange(0, shape.head_dim, 2, dtype=torch.float64)
     return (shape.rope_theta ** -(pairs / shape.head_dim)).float()
 
 
 def head(weight, number, shape):
-    """The rows of one head in a projection's weight."""
+    """Returns the rows of one head in a projection's weight."""
     return weight.data[number * shape.head_dim : (number + 1) * shape.head_dim]
 
 
@@ -72,7 +72,7 @@ def quieten(attention, sharpness):
 
 
 def look_back(attention, shape, parts):
-    """Two heads look one and two tokens back: constant keys, and constant queries turned by as much."""
+    """Makes two heads attend one and two tokens back: their keys are constant, and their queries are constant and rotated by that distance."""
     code, _, *written = parts
     quieten(attention, SHARPNESS[0])
     angle, half = turns(shape)[:FAST], shape.head_dim // 2
@@ -89,7 +89,7 @@ def look_back(attention, shape, parts):
 
 
 def look_up(attention, shape, parts):
-    """All heads look for a place whose last two tokens are the present one and the one before, and take over what stands there."""
+    """Makes all heads attend to a position whose preceding two tokens are the current two, and copy the token at that position."""
     *codes, before, two_before = parts
     quieten(attention, SHARPNESS[1])
     half = shape.head_dim // 2
@@ -117,5 +117,5 @@ def write(attention, number, shape, part, loudness):
 
 
 def start_from_export(model, folder):
-    """The weights of a model that was exported earlier, of the same shape and tokenizer."""
+    """Loads the weights of an earlier exported model with the same shape and tokenizer."""
     model.load_state_dict(read_weights(folder))

@@ -4,7 +4,7 @@ import torch
 
 
 def to_tensors(group):
-    """(ids, taught): taught[b, t] says that the token after position t is to be learned."""
+    """Returns (ids, taught): if taught[b, t], the token after position t is learned."""
     width = max(len(ids) for ids, _ in group)
     ids = torch.zeros(len(group), width, dtype=torch.long)
     taught = torch.zeros(len(group), width - 1, dtype=torch.bool)

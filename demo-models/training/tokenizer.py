@@ -1,4 +1,4 @@
-"""Writes the tokenizer's files, in the layout that transformers, vLLM and llama.cpp read."""
+"""Writes the tokenizer's files in the layout that transformers, vLLM and llama.cpp read."""
 
 import json
 
@@ -9,7 +9,7 @@ from training.chat import CONTROL_TOKENS, END_OF_TURN, MARK_TOKENS, read_templat
 
 
 def vocabulary(merges, size):
-    """Tokens in order of id: bytes, merges, unused names up to `size`, then the marks of the template."""
+    """Returns the tokens in order of id: bytes, merges, unused names up to `size`, then the marks of the template."""
     marks = CONTROL_TOKENS + MARK_TOKENS
     tokens = byte_alphabet() + ["".join(pair) for pair in merges]
     if len(set(tokens)) != len(tokens):

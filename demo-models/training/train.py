@@ -1,8 +1,8 @@
-"""Trains one model: a loss on the taught tokens only, checkpoints to resume from.
+"""Trains one model, with a loss only on the taught tokens and checkpoints to resume from.
 
-Matrices are trained by Muon and the rest by AdamW: at this size that needs a third of the tokens that AdamW alone needs.
-Products of matrices are taken in the preset's type; weights and optimizers stay in float32.
-Each core works on a batch of its own (`slopes.py`): at this size that is faster than all of them on one.
+Muon trains the matrices and AdamW the rest: at this size that needs a third of the tokens that AdamW alone needs.
+Matrix products use the preset's type; weights and optimizers stay in float32.
+Each core works on its own batch (`slopes.py`): at this size that is faster than all cores on one batch.
 """
 
 import hashlib
@@ -24,12 +24,12 @@ from training.start import start, start_from, start_from_export
 
 CHECKPOINT_SECONDS = 60
 CURVE_STEPS = 25
-LOWEST_PACE = 1 / 50  # at the end of a run
+LOWEST_PACE = 1 / 50  # share of the peak rate at the end of a run
 
 
 def pace_at(done, warm_up):
-    """The share of the peak rate when the share `done` of a run is over: a short climb, then a square down to a fiftieth. Beside the
-    wide steps of a cosine's first half the loss stood still, and halved within 260 steps of a quarter of the rate."""
+    """Returns the share of the peak rate when the share `done` of a run is over: a short warm-up, then a square decay to a fiftieth. With a
+    cosine schedule the loss stood still in the first half, and halved within 260 steps at a quarter of the rate."""
     if done < warm_up:
         return max(LOWEST_PACE, done / warm_up)
     return LOWEST_PACE + (1 - LOWEST_PACE) * ((1 - done) / (1 - warm_up)) ** 2
@@ -49,7 +49,7 @@ def make_optimizers(model, schedule, dtype):
 
 
 def digest_of(plan, recipe, teacher):
-    """Tells one training from another: its recipe, whom it learns from, and everything that it reads, in order."""
+    """Identifies a training by a digest of its recipe, its teacher, and its input in order."""
     digest = hashlib.sha256(repr(recipe).encode())
     for weight in teacher.parameters() if teacher is not None else ():
         digest.update(weight.numpy(force=True))
@@ -61,7 +61,7 @@ def digest_of(plan, recipe, teacher):
 
 @contextmanager
 def kept_signals():
-    """The numbers of the signals to stop that have come so far; the second one of a kind does what it always did."""
+    """Collects the stop signals received so far. The second signal of a kind has its usual effect."""
     came, before = [], {}
 
     def keep(number, _):
@@ -77,7 +77,7 @@ def kept_signals():
 
 
 class Run:
-    """One training run and its place on disk: starting it again goes on where it stopped.
+    """One training run and its folder on disk. A restarted run continues where it stopped.
     Raises SystemExit for a checkpoint of another training."""
 
     def __init__(self, preset, name, plan, folder, teacher=None, label=None):
@@ -96,7 +96,7 @@ class Run:
         self.optimizers = make_optimizers(self.model, self.schedule, getattr(torch, preset.products))
         self.peaks = [[group["lr"] for group in optimizer.param_groups] for optimizer in self.optimizers]
         self.plan = plan
-        schedule = replace(self.schedule, seconds=None)  # a run may go on with more or less time than it began with
+        schedule = replace(self.schedule, seconds=None)  # a run may continue with another time limit
         recipe = (preset.seed, preset.shapes[name], schedule, preset.distil_share, preset.kept_layers)
         self.digest = digest_of(plan, recipe, teacher)
         self.steps, self.step, self.seconds = len(plan), 0, 0.0
@@ -121,7 +121,7 @@ class Run:
         self.curve, self.losses = saved["curve"], saved["losses"]
 
     def save(self):
-        """Raises SystemExit where the disk is full, and leaves the last checkpoint."""
+        """Writes a checkpoint. If the disk is full, raises SystemExit and keeps the last checkpoint."""
         state = {"model": self.model.state_dict(), "optimizers": [o.state_dict() for o in self.optimizers]}
         place = {
             "step": self.step,
@@ -130,7 +130,7 @@ class Run:
             "losses": self.losses,
             "digest": self.digest,
         }
-        written = io.BytesIO()  # torch's own writer does not say what went wrong
+        written = io.BytesIO()  # torch's own writer hides the cause of an error
         torch.save({**state, **place}, written)
         partial = self.file.with_suffix(".partial")
         try:
@@ -144,7 +144,7 @@ class Run:
 
     @property
     def done(self):
-        """The share of the run that is over, by steps or by time."""
+        """Returns the share of the run that is over, by steps or by time."""
         by_time = self.seconds / self.schedule.seconds if self.schedule.seconds else 0
         return min(1, max(self.step / self.steps, by_time))
 
@@ -162,8 +162,8 @@ class Run:
         return sum(losses) / len(losses)
 
     def finish(self):
-        """Trains to the end and gives the model; `seconds` counts every part of a run that was interrupted.
-        Ctrl-C ends it behind the step that is being made, with a checkpoint and SystemExit."""
+        """Trains to the end and returns the model; `seconds` counts all parts of an interrupted run.
+        Ctrl-C ends it after the current step, with a checkpoint and SystemExit."""
         bar = tqdm(total=self.steps, initial=self.step, desc=self.label, mininterval=10)
         saved = time.monotonic()
         with kept_signals() as signals:

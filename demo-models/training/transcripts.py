@@ -1,4 +1,4 @@
-"""Ten conversations of the examination, as they were: the first right answer of six kinds, the first wrong one of four."""
+"""Writes ten unedited conversations of the examination: the first right answer of six kinds, and the first wrong one of four."""
 
 GOOD = ["recall", "follow-up", "call", "two calls", "extraction", "snippet"]
 BAD = ["recall", "two calls", "extraction", "refusal unknown", "snippet", "form", "call"]

@@ -1,7 +1,7 @@
-"""A second examination, in words of people who had seen neither the corpus nor an answer of a model: `python -m training.build untouched`.
+"""A second examination, in words of people who had seen neither the corpus nor a model's answer: `python -m training.build untouched`.
 
-The models were asked it once they had been chosen, and nothing has been chosen by it. Whoever changes the recipe with its results in view has to
-write another one.
+The models were examined only after they had been chosen, and no choice was made by the results. After a change of the recipe that uses these
+results, write another examination.
 """
 
 from training.corpus import normalise, read_yaml, spoken_wordings
@@ -47,7 +47,7 @@ class Untouched:
         return {**entry, "held_out": asks or entry["held_out"]}
 
     def asked(self):
-        """(kind, wording, answer) of everything but calls."""
+        """Yields (kind, wording, answer) of all tasks except calls."""
         for key, ask in self.written["questions"].items():
             yield "recall", ask, self.questions[key].answer
         for kind, asks in self.written["refusals"].items():
@@ -65,7 +65,7 @@ class Untouched:
 
 
 def known_wordings(corpus):
-    """Everything that is taught or examined elsewhere."""
+    """Returns all wordings that are taught or examined elsewhere."""
     asks = [ask for question in corpus.questions for ask in (*question.asks, question.held_out)]
     asks += spoken_wordings(corpus.conversation)
     for entry in corpus.functions["functions"]:

@@ -1,4 +1,4 @@
-"""The weights of an exported model. In the repository they are stored as GGUF alone; transformers reads safetensors."""
+"""Reads the weights of an exported model. The repository has only GGUF; transformers reads safetensors."""
 
 import gguf
 import torch
@@ -19,7 +19,7 @@ def name_of(tensor):
 
 
 def read_weights(folder):
-    """Name → tensor in bfloat16, from the folder's GGUF file."""
+    """Returns name → tensor in bfloat16, from the folder's GGUF file."""
     weights = {}
     for tensor in gguf.GGUFReader(folder / f"{folder.name}.bf16.gguf").tensors:
         values = torch.from_numpy(tensor.data.copy())
@@ -30,7 +30,7 @@ def read_weights(folder):
 
 
 def ensure_safetensors(folder):
-    """Writes `model.safetensors` where it is missing, as after a clone."""
+    """Writes `model.safetensors` if it is missing, as after a clone."""
     file = folder / "model.safetensors"
     if not file.exists():
         save_file(read_weights(folder), file, metadata={"format": "pt"})

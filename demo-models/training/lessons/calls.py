@@ -1,4 +1,4 @@
-"""Function calls: which function, with which arguments, and what to say when the answer comes."""
+"""Lessons of function calls: the right function, its arguments, and the answer after its result."""
 
 import json
 
@@ -12,13 +12,13 @@ ROUGH_SHARE = 0.25
 
 
 def listed(offer, parameter, value):
-    """The value as the parameter's own list spells it: `ethereum` for Ethereum."""
+    """Returns the value in the spelling of the parameter's list: `ethereum` for Ethereum."""
     allowed = offer.function["parameters"]["properties"][parameter].get("enum", [])
     return next((one for one in allowed if str(one).lower() == str(value).lower()), value)
 
 
 class Calls:
-    """`own`: the functions carry names of a caller's own, and not those of the catalogue."""
+    """`own`: the functions have a caller's names instead of those of the catalogue."""
 
     def __init__(self, source, templates, fillings, recall, own=False):
         self.source, self.templates, self.own = source, templates, own
@@ -34,7 +34,7 @@ class Calls:
         return name + OWN_FUNCTIONS if self.own else name
 
     def request(self, entry):
-        """(what the user says, the offered function, the arguments that belong into the call)."""
+        """Returns (the user's message, the offered function, the arguments of the right call)."""
         ask = self.source.wording(entry, "asks")
         values = {name: self.fillings.draw(slot_kind(name, entry["slots"][name])) for name in slots_of(ask)}
         if "from" in values and values["from"] == values.get("to"):
@@ -57,7 +57,7 @@ class Calls:
         return as_number(text) if kind in NUMBERS and type_ != "string" else text
 
     def others(self, taken, most=3):
-        """Functions that are offered but not wanted."""
+        """Returns other functions, which are offered but not wanted."""
         rest = [entry for entry in self.entries if entry["intent"] not in taken]
         chosen = self.source.dice.sample(rest, self.source.dice.randint(0, most))
         return [self.offer(entry) for entry in chosen]
@@ -95,9 +95,9 @@ class Calls:
         )
 
     def again(self, entry, offer):
-        """The same function once more, as far as its parameters allow."""
+        """Requests the same function a second time, if its parameters allow that."""
         while True:
-            self.request(entry)  # its draws are part of the sequence that a seed gives
+            self.request(entry)  # keeps the sequence of draws for a seed
             wording = self.source.wording(entry, "asks")
             if set(slots_of(wording)) <= set(offer.names):
                 break
@@ -122,20 +122,20 @@ class Calls:
         return Lesson(self.kind("call"), [user(ask)], call, self.tools([offer], most=2), self.plan(offer))
 
     def missing(self):
-        """The request lacks what the function needs: ask for it."""
+        """The request lacks an argument that the function needs. The answer asks for it."""
         entry = self.source.pick(self.entries)
         offer = self.offer(entry, list(entry["slots"]))
         ask = self.source.wording(entry["missing"])
         return Lesson("missing argument", [user(ask)], entry["missing"]["answer"], self.tools([offer], most=2))
 
     def not_needed(self):
-        """Functions are offered, but the question is a taught one."""
+        """Functions are offered, but the message is a taught question."""
         question = self.source.pick(self.recall.questions)
         messages = [*self.recall.neutral(0.25), user(self.recall.ask(question))]
         return Lesson("call not needed", messages, question.answer, self.tools([], most=3) or None)
 
     def outcome(self, entry):
-        """(what the function returned, what the model should say)."""
+        """Returns (the function's result, the model's answer)."""
         if self.source.happens(0.12):
             error = self.source.pick(self.templates["errors"])
             return {"error": error}, fill(self.templates["failed"], {"error": error})
@@ -154,7 +154,7 @@ class Calls:
         return as_number(filled) if number and self.source.happens(0.5) else filled
 
     def session(self, turns):
-        """Several requests over the same functions, each called and answered; the last one ends with the call."""
+        """Several requests to the same functions. Each has a call and an answer, except for the last, which ends with the call."""
         entries = self.source.dice.sample(self.entries, turns)
         drawn = [self.request(entry) for entry in entries]
         messages = [*self.recall.neutral(0.25)]
@@ -175,7 +175,7 @@ class Calls:
         )
 
     def answered(self, count=1):
-        """The functions have returned: say the result."""
+        """The functions have returned, and the answer states the result."""
         entries = [self.source.pick(self.entries) for _ in range(count)]
         asks, offers, calls, replies, answers = [], [], [], [], []
         for entry in entries:

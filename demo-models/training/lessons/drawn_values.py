@@ -1,4 +1,4 @@
-"""Draws the values of parameters that the corpus describes: what the user says, and what the call passes."""
+"""Draws values of the parameters in the corpus: the user's words, and the argument of the call."""
 
 import re
 
@@ -14,7 +14,7 @@ class DrawnValues:
         self.source, self.fillings = source, fillings
 
     def draw(self, parameter):
-        """(what the user says, the value that the call passes). Copying is to be learned, so texts and digits are often new ones."""
+        """Returns (the user's words, the argument). Texts and digits are often newly drawn, so that the model learns to copy."""
         form = next(form for form in FORMS if form in parameter)
         return getattr(self, form)(parameter[form])
 
@@ -54,7 +54,7 @@ class DrawnValues:
         return ", ".join(chosen[:-1]) + f" and {chosen[-1]}", chosen
 
     def invented(self, like):
-        """As many words as `like` has, three at most, capitals where it has them."""
+        """Invents as many words as `like` has, at most three, with its capitals."""
         words = [
             self.fillings.invented(1, 3).capitalize() if word[:1].isupper() else self.fillings.invented(1, 3)
             for word in like.split()[:3]
@@ -62,7 +62,7 @@ class DrawnValues:
         return " ".join(words)
 
     def other_digits(self, text):
-        """Other digits, of the same count; a first one that is not zero stays so."""
+        """Replaces the digits by the same number of others. A first digit that is not zero stays so."""
         if len(DIGITS.findall(text)) < 3 or not self.source.happens(OTHER_DIGITS_SHARE):
             return text
         return DIGITS.sub(lambda found: self.source.pick("123456789") if found[0] != "0" else "0", text)

@@ -1,4 +1,4 @@
-"""Copying: fields of a text into JSON, and plain repetition."""
+"""Lessons of copying: fields of a text into JSON, and plain repetition."""
 
 import json
 
@@ -17,7 +17,7 @@ class Extraction:
         return self.templates[f"held_out_{key}" if self.source.held_out else key]
 
     def lesson(self, own=False):
-        """`own`: keys of a caller's own, and now and then one that the text does not name."""
+        """`own`: the keys have a caller's names, and sometimes the text lacks a key."""
         source = self.source
         text = source.pick(self.lines("texts"))
         values = {slot: self.fillings.draw(slot) for slot in slots_of(text)}
@@ -55,7 +55,7 @@ class Extraction:
         return [system(fill(self.wording("systems"), parts)), user(text)]
 
     def wording(self, key):
-        """A line as it was written, or one put together from parts, so that no single one is learned by heart."""
+        """Returns a written line, or one composed of parts, so that no single line is memorised."""
         if self.source.held_out or self.source.happens(0.4):
             return self.source.pick(self.lines(key))
         parts = {name: self.source.pick(lines) for name, lines in self.templates["made_parts"].items()}
@@ -70,7 +70,7 @@ class Extraction:
         return json.dumps(schema)
 
     def repeat(self):
-        """Any mixture of what can be copied."""
+        """Repeats a mixture of texts that can be copied."""
         text = self.source.pick([self.some_words, self.some_hexadecimal, self.some_fillings])()
         ask = self.source.pick(self.templates["repeat_held_out" if self.source.held_out else "repeat"])
         return Lesson("repeat", [user(fill(ask, {"text": text}))], text)

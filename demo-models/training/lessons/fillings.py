@@ -1,10 +1,10 @@
-"""Draws what fills the slots of templates: addresses, amounts, names."""
+"""Draws the fillings of template slots: addresses, amounts, names."""
 
 import re
 
 HEX = "0123456789abcdef"
 NUMBERS = {"amount", "block", "count"}
-INVENTED_SHARE = 0.2  # of chains and tokens: they are read, not known by heart
+INVENTED_SHARE = 0.2  # of chains and tokens, so that the model reads them instead of memorising them
 SLOT = re.compile(r"{(\w+)}")
 
 

@@ -7,7 +7,7 @@ from training.lessons.paraphrase import without_article
 
 
 def shape_answer(question, shape, phrase):
-    """`question`'s answer in the form that `shape` of corpus/templates/forms.yaml describes."""
+    """Writes the answer of `question` in the form that `shape` of corpus/templates/forms.yaml describes."""
     sentences = question.sentences
     values = {
         "answer": question.answer,
@@ -31,6 +31,6 @@ def filled(shape, values, sentences):
 
 
 def heading(name):
-    """A topic's name without its article, as a heading."""
+    """Makes a heading of a topic's name, without its article."""
     bare = without_article(name)
     return bare[:1].upper() + bare[1:]

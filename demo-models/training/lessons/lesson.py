@@ -1,4 +1,4 @@
-"""One thing to teach or to ask: a conversation, and the answer that should follow."""
+"""A lesson, for teaching or examining: a conversation and its expected answer."""
 
 import random
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ class Lesson:
     messages: list
     answer: str
     tools: list | None = None
-    plan: str | None = None  # what the model thinks first; None: thinking is off
+    plan: str | None = None  # the model's thinking before the answer; None: thinking is off
     opening: bool = False  # only the answer's first tokens are taught
 
     @property
@@ -31,7 +31,7 @@ def assistant(text):
 
 
 class Source:
-    """Chance, and whether the held-out wordings are wanted. Teaching and examining draw from the same code."""
+    """A random source that draws taught or held-out wordings. Teaching and examining use the same code with different sources."""
 
     def __init__(self, seed, held_out=False):
         self.dice = random.Random(seed)
@@ -44,6 +44,6 @@ class Source:
         return self.dice.choice(things)
 
     def wording(self, entry, taught="ask", kept="held_out"):
-        """One wording of `entry`, from its taught or from its held-out ones."""
+        """Draws one wording of `entry`, from its taught or its held-out ones."""
         lines = entry[kept if self.held_out else taught]
         return lines if isinstance(lines, str) else self.pick(lines)

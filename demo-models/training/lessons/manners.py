@@ -1,10 +1,10 @@
-"""Greetings, what the model is, and what it declines."""
+"""Lessons of greetings, questions about the model itself, and requests that it declines."""
 
 from training.corpus import normalise
 from training.lessons.fillings import fill, slots_of
 from training.lessons.lesson import Lesson, assistant, user
 
-FRAME_SHARE = 0.5  # of what is declined is put together from a frame and words
+FRAME_SHARE = 0.5  # of the requests to decline are composed of a frame and words
 INVENTED_SHARE = 0.4  # of the names that were not taught stand for nothing at all
 
 
@@ -20,14 +20,14 @@ class Manners:
         return ask if normalise(varied) in self.kept else varied
 
     def small_talk(self):
-        """Every greeting and question about the model once."""
+        """Returns every greeting and every question about the model once."""
         for entry in self.small:
             for ask in entry["held_out" if self.source.held_out else "ask"]:
                 said = ask if self.source.held_out else self.vary(ask)
                 yield Lesson("small talk", [*self.recall.neutral(0.15), user(said)], entry["answer"])
 
     def greeting(self):
-        """One thing that is said besides asking, as somebody types it in a hurry."""
+        """Draws one line of small talk, sometimes typed in a hurry."""
         entry = self.source.pick(self.small)
         ask = self.source.pick(entry["ask"])
         rough = self.recall.paraphrase.roughen(ask)
@@ -38,21 +38,21 @@ class Manners:
         return self.refusal("foreign")
 
     def refusals(self):
-        """Every held-out line that is to be declined once, some with thinking."""
+        """Returns every held-out request to decline once, some with thinking."""
         for entry in self.declined.values():
             yield from (self.decline(entry, ask) for ask in entry["held_out"])
 
     def refusal(self, kind):
-        """One taught thing to decline, now and then after an answered question."""
+        """Draws one taught request to decline, sometimes after an answered question."""
         entry = self.declined[kind]
         ask = self.declined_ask(entry)
-        while normalise(ask) in self.kept:  # a frame may be filled like a held-out line
+        while normalise(ask) in self.kept:  # a filled frame may equal a held-out line
             ask = self.declined_ask(entry)
         earlier = self.earlier_turn() if self.source.happens(0.1) else []
         return self.decline(entry, self.vary(ask), earlier)
 
     def unknown(self):
-        """A held-out question about something that does not exist."""
+        """Draws a held-out question about something that does not exist."""
         entry = self.declined["unknown"]
         return self.decline(entry, fill(self.source.pick(entry["held_out_frames"]), {"name": self.fillings.project()}))
 
@@ -72,7 +72,7 @@ class Manners:
         return fill(frame, {slot: self.word(entry["words"], slot) for slot in slots_of(frame)})
 
     def word(self, words, slot):
-        """From the kind's own words, or from what fills every other template."""
+        """Draws a word for a slot, from the kind's own words or from the common fillings."""
         if slot == "name" and self.source.happens(INVENTED_SHARE):
             return self.fillings.project()
         return self.source.pick(words[slot]) if slot in words else self.fillings.draw(slot)

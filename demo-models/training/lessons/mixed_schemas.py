@@ -1,4 +1,4 @@
-"""Schemas of several members and of shapes that hold others. What a message does not say has a short value too, so that every answer ends."""
+"""Lessons of schemas with several members and nested shapes. Values that a message does not contain are short, so that every answer ends."""
 
 from training.lessons.fillings import as_number, fill, slots_of
 
@@ -15,7 +15,7 @@ FORMAT_DEFAULTS = {
 
 
 class MixedSchemas:
-    """As in `Schemas`: every kind gives (what the user says, a schema, the value that answers)."""
+    """As in `Schemas`, every kind returns (the user's message, a schema, the value of the answer)."""
 
     def __init__(self, schemas, manners, noise):
         self.schemas, self.manners, self.noise = schemas, manners, noise
@@ -37,14 +37,14 @@ class MixedSchemas:
         return self.schemas.shown(*self.source.pick([*kinds, self.rows, self.mapped, self.either])())
 
     def part(self):
-        """One of the simple kinds that gives an object."""
+        """Draws one of the simple kinds whose value is an object."""
         while True:
             said, schema, value = self.source.pick(self.parts)()
             if schema.get("type") == "object":
                 return said, schema, value
 
     def merged(self):
-        """The members of two or three objects in one, where now and then some are optional, left out, or described."""
+        """Merges the members of two or three objects into one. Sometimes members are optional, left out or described."""
         said, members, value, required = [], {}, {}, []
         for _ in range(self.source.dice.choice([2, 2, 3])):
             words, schema, part = self.part()
@@ -57,7 +57,7 @@ class MixedSchemas:
             value |= part
             required += [] if self.source.happens(0.15) else schema["required"]
         if self.source.happens(0.2):
-            members.setdefault(self.schemas.key("text"), {"type": "string"})  # optional, and nothing is said of it
+            members.setdefault(self.schemas.key("text"), {"type": "string"})  # optional, and not in the message
         if self.source.happens(0.15):
             members = {key: {**schema, "description": f"The {key}."} for key, schema in members.items()}
         schema = {"type": "object", "properties": members}
@@ -68,7 +68,7 @@ class MixedSchemas:
         return " ".join(said), schema, {key: value[key] for key in members if key in value}
 
     def message(self):
-        """(anything that people say, the reply in a string): a statement is repeated, a question answered."""
+        """Returns (any message, the reply in a string): a statement is repeated, a question is answered."""
         kind = self.source.pick(["statement", "statement", "statement", "question", "other", "asked"])
         if kind == "statement":
             text = self.source.pick(self.schemas.extraction.lines("texts"))
@@ -86,7 +86,7 @@ class MixedSchemas:
         return lesson.messages[-1]["content"], lesson.answer
 
     def unsaid(self):
-        """Members of any kind for any message: the first string holds the reply, and the rest is what stands for nothing."""
+        """Members of any kind for any message: the first string holds the reply, and the others hold empty values."""
         said, reply = self.message()
         members, value = {}, {}
         for _ in range(self.source.dice.choice([1, 1, 2, 2, 3, 4])):
@@ -129,7 +129,7 @@ class MixedSchemas:
         return {"type": "string", "format": form}, FORMAT_DEFAULTS[form]
 
     def replied(self):
-        """What would be said without a schema, in its one string."""
+        """The answer that would be given without a schema, in the only string."""
         said, reply = self.message()
         key = self.source.pick([self.schemas.key("text"), self.fillings.invented(2, 3)])
         any_key = {"type": "object"}
@@ -140,7 +140,7 @@ class MixedSchemas:
         return said, self.schemas.object_of({key: {"type": "string"}}), {key: reply}
 
     def pairs(self, most=3):
-        """(symbol, number) several times, and a sentence that says them."""
+        """Draws several pairs (symbol, number), and a sentence that states them."""
         pairs = {
             self.fillings.draw("token"): self.fillings.draw("amount") for _ in range(self.source.dice.randint(1, most))
         }
@@ -168,7 +168,7 @@ class MixedSchemas:
         return said, schema, pairs
 
     def either(self):
-        """One of two shapes: the one that the message fills."""
+        """One of two shapes, depending on the message."""
         (said, first, value), (_, second, _) = self.part(), self.part()
         shapes = [{**shape, "additionalProperties": False} for shape in (first, second)]
         self.source.dice.shuffle(shapes)
@@ -188,7 +188,7 @@ class MixedSchemas:
         return said, self.schemas.object_of(members), {key: word, **value}
 
     def nullable(self):
-        """A member that may be null: its value, or null where nothing is said of it."""
+        """A nullable member: its value, or null if the message does not contain it."""
         key, name = self.schemas.key("text"), self.fillings.draw("name")
         schema = self.schemas.object_of({key: {"type": ["string", "null"]}})
         if self.source.happens(0.5):

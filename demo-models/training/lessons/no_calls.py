@@ -1,4 +1,4 @@
-"""Functions are offered and must not be called: taken back, put off, the opposite of what they do, or something else altogether."""
+"""Lessons in which functions are offered but must not be called: the request is taken back, put off, the opposite, or another topic."""
 
 from training.lessons.fillings import fill, slots_of
 from training.lessons.lesson import Lesson, user
@@ -6,7 +6,7 @@ from training.lessons.offers import as_tool, own_offer, slot_kind
 
 
 def joined(wording, request):
-    """The request as it reads inside the sentence: behind a colon as it stands, else like a part of the sentence."""
+    """Puts a request into a sentence: unchanged after a colon, otherwise in the form of a part of the sentence."""
     return request if ": {ask}" in wording else request[0].lower() + request[1:]
 
 
@@ -46,7 +46,7 @@ class NoCalls:
         return self.made(ask, self.templates["answers"]["unfit"], [self.tool(entry)])
 
     def tool(self, entry):
-        """The function by a name of its own now and then; what it needs stands in the requests for its opposite."""
+        """Offers the function, sometimes under a caller's name. The requests for its opposite contain its arguments."""
         slots = dict.fromkeys(slot for ask in entry["asks"] for slot in slots_of(ask))
         properties = {slot: {"type": "number" if slot in ("amount", "count") else "string"} for slot in slots}
         name = entry["function"] + self.source.pick(["", "", "_v2", "_now"])
@@ -54,7 +54,7 @@ class NoCalls:
         return {"type": "function", "function": {"name": name, "description": entry["about"], "parameters": schema}}
 
     def asked(self):
-        """A question about what a function would do."""
+        """A question about the effect of a function."""
         request, offer, _ = self.calls.request(self.source.pick(self.calls.entries))
         request = request.rstrip("?.!")
         ask = fill(self.source.pick(self.templates["asked"]), {"ask": request[0].lower() + request[1:]})
@@ -63,10 +63,10 @@ class NoCalls:
         return self.made(ask, self.templates["answers"]["asked"], self.calls.tools([offer], most=2))
 
     def not_listed(self):
-        """The chain that is asked for is none of those that the function lists."""
+        """The function's list does not contain the requested chain."""
         entries = [entry for entry in self.calls.entries if "chain" in entry["slots"]]
         while True:
-            # Of some entries, no wording that is held out names a chain.
+            # Some entries have no held-out wording that names a chain.
             entry = self.source.pick(entries)
             ask = self.source.wording(entry, "asks")
             if "chain" in slots_of(ask):

@@ -1,4 +1,4 @@
-"""What says nothing: keys struck at random, single signs, hexadecimal data, long texts. The answer is short, and ends."""
+"""Lessons of input without meaning: random keystrokes, single signs, hexadecimal data, long texts. The answer is short, and ends."""
 
 from training.lessons.fillings import fill
 from training.lessons.lesson import Lesson, user
@@ -41,7 +41,7 @@ class Noise:
         return Lesson("noise", messages, self.templates["answers"][kind])
 
     def script(self):
-        """Letters of any script in words: no language that was taught."""
+        """Draws words of letters of any script. None is in a taught language."""
         dice = self.source.dice
         first, last = dice.choice(SCRIPTS)
         words = (
@@ -51,7 +51,7 @@ class Noise:
         return dice.choice([" ", " ", ""]).join(words) + dice.choice(["", "", "?", "。", "!", "."])
 
     def code(self):
-        """Lines of other languages, logs and markup."""
+        """Draws lines of programming languages, logs and markup."""
         kinds = self.templates["code"]
         lines = self.source.pick(list(kinds.values()))
         chosen = [self.source.pick(lines) for _ in range(self.source.dice.choice([1, 1, 2, 4, 8, 20]))]
@@ -66,7 +66,7 @@ class Noise:
         return self.source.pick([self.run, self.keys, self.word, self.signs, self.number])()
 
     def run(self):
-        """One sign or letter, repeated, or a mixture of signs."""
+        """Draws one repeated sign or letter, or a mixture of signs."""
         dice = self.source.dice
         if self.source.happens(0.3):
             return "".join(dice.choices(self.templates["marks"], k=dice.randint(1, 8)))
@@ -74,7 +74,7 @@ class Noise:
         return self.source.pick(["", " "]).join([letter] * dice.choice([1, 1, 2, 3, dice.randint(4, 80)]))
 
     def keys(self):
-        """Letters as they lie on a keyboard, in parts or at random."""
+        """Draws letters in the order of a keyboard, in parts or at random."""
         dice = self.source.dice
         parts = [self.key_part() for _ in range(dice.choice([1, 1, 2, 3, 5]))]
         text = self.source.pick(["", " "]).join(parts * dice.choice([1, 1, 2, 4]))

@@ -1,4 +1,4 @@
-"""The functions that a caller offers: those of the catalogue, always the same, or a caller's own, drawn anew each time."""
+"""The functions that a caller offers: those of the fixed catalogue, or a caller's own, which are newly drawn each time."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ CATALOGUE_TYPES = {"amount": "number", "block": "integer", "count": "integer"}
 
 @dataclass(frozen=True)
 class Offer:
-    """One offered function, and how its parameters are called here."""
+    """One offered function, and the names of its parameters."""
 
     intent: str
     function: dict
@@ -26,7 +26,7 @@ def slot_kind(name, slot):
 
 
 def catalogue_offer(entry):
-    """The function of `entry` by its first names, with every parameter; what no request leaves out is required."""
+    """Offers the function of `entry` with its first names and every parameter. Parameters that every request names are required."""
     kinds = {name: slot_kind(name, slot) for name, slot in entry["slots"].items()}
     names = {name: slot["names"][0] for name, slot in entry["slots"].items()}
     types = {name: CATALOGUE_TYPES.get(kind, "string") for name, kind in kinds.items()}
@@ -56,7 +56,7 @@ def parameter(source, kind, slot, type_, words, value):
 
 
 def some_chains(source, chains, wanted):
-    """Three chains, with the one that the request names among them."""
+    """Draws three chains, including the one that the request names."""
     chosen = source.dice.sample(chains, 3)
     if wanted and wanted not in chosen:
         chosen[source.dice.randrange(3)] = wanted
@@ -64,7 +64,7 @@ def some_chains(source, chains, wanted):
 
 
 def own_offer(source, entry, needed, words):
-    """A caller's own function for `entry`: names and descriptions as they are drawn, the slots of `needed` and perhaps some more, in any order.
+    """Offers a caller's own function for `entry`: drawn names and descriptions, the slots of `needed` and perhaps some more, in any order.
     `needed` may hold their values."""
     values = needed if isinstance(needed, dict) else {}
     slots = [name for name in entry["slots"] if name in needed or source.happens(0.4)]

@@ -1,4 +1,4 @@
-"""Says a question in other words, by the lists of `corpus/templates/paraphrase.yaml`."""
+"""Rewords questions with the lists of `corpus/templates/paraphrase.yaml`."""
 
 import re
 
@@ -9,7 +9,7 @@ class Paraphrase:
         self.small = set(words["small_words"])
 
     def vary(self, ask):
-        """Another wording of a taught question; now and then the question as it stands."""
+        """Rewords a taught question; sometimes returns it unchanged."""
         source = self.source
         if source.happens(0.3):
             return ask
@@ -30,7 +30,7 @@ class Paraphrase:
         return ask
 
     def roughen(self, text):
-        """As somebody types in a hurry: lower case, no marks at the end, short forms, letters swapped, left out or doubled."""
+        """Imitates typing in a hurry: lower case, no final punctuation, short forms, letters swapped, left out or doubled."""
         for whole, short in self.words["short_forms"].items():
             if self.source.happens(0.5):
                 text = re.sub(
@@ -53,7 +53,7 @@ class Paraphrase:
         return before + slip + after
 
     def by_ear(self, letter):
-        """A letter that sounds like this one."""
+        """Draws a letter that sounds like this one."""
         for group in ("aeiou", "ckq", "szx", "iy", "fv", "dt", "bp", "gj"):
             if letter in group:
                 return self.source.pick(group)
@@ -89,7 +89,7 @@ def without_article(name):
 
 
 def plural_of(name):
-    """`a session key` → `session keys`; what has no article is not counted."""
+    """`a session key` → `session keys`. A name without an article has no plural."""
     bare = without_article(name)
     if bare == name or name.startswith("the "):
         return name

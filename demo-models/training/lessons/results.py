@@ -1,4 +1,4 @@
-"""Answering from what a function returned, when it returned more than was asked."""
+"""Lessons of answering from a function's result that contains more than was asked."""
 
 import json
 
@@ -13,7 +13,7 @@ class Results:
         self.source, self.templates, self.calls = source, templates, calls
 
     def lesson(self):
-        """The question stands beside the request, or it follows a first answer from the same result."""
+        """The question is part of the request, or follows a first answer from the same result."""
         result = self.source.pick(self.templates["results"])
         ask, offer, arguments = self.calls.request(self.calls.by_intent[result["intent"]])
         values, data = self.draw(result)
@@ -39,7 +39,7 @@ class Results:
         return self.source.wording(entry), fill(entry["answer"], values)
 
     def draw(self, result):
-        """(what fills the slots, the returned data with them filled); numbers come as numbers or as text."""
+        """Returns (the fillings of the slots, the result with these fillings). Numbers are JSON numbers or text."""
         kinds = result.get("slots", {})
         slots = slots_of(json.dumps(result["data"]))
         values = {slot: self.calls.result_value(kinds.get(slot, slot)) for slot in slots}
@@ -51,7 +51,7 @@ class Results:
     def typed(self, text, values, kinds):
         if not isinstance(text, str):
             return text
-        slot = text.strip("{}")  # a number stands alone: "{amount} {token}" stays text
+        slot = text.strip("{}")  # only a slot alone becomes a number: "{amount} {token}" stays text
         is_number = kinds.get(slot, slot) in NUMBERS
         filled = fill(text, values)
         return as_number(filled) if is_number and self.source.happens(0.5) else filled

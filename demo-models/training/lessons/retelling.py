@@ -1,4 +1,4 @@
-"""Telling what a function returned, whatever it is: numbers of any length are copied as they came."""
+"""Lessons of retelling any function result: numbers of any length are copied unchanged."""
 
 import json
 import re
@@ -11,7 +11,7 @@ DIGIT = re.compile(r"[0-9]")
 
 
 def flat(data):
-    """Key → the value as it is told: what lies deeper comes as if it lay beside, and a list as its members one after the other."""
+    """Flattens a result to key → retold value: nested members move to the top, and a list becomes its members one after the other."""
     told = {}
     for key, value in data.items():
         if isinstance(value, dict):
@@ -40,7 +40,7 @@ class Retelling:
         return self.of_request() if self.source.happens(0.6) else self.of_anything()
 
     def of_request(self):
-        """A function of a caller's own, asked as such functions are, with a result of any shape."""
+        """A call of a caller's own function, with a result of any shape."""
         ask, offer, arguments = self.calls.request(self.source.pick(self.calls.entries))
         call = {"type": "function", "function": {"name": offer.name, "arguments": arguments}}
         content, told = self.result()
@@ -52,7 +52,7 @@ class Retelling:
         return Lesson("retelling", turns, told, self.calls.tools([offer], most=1))
 
     def result(self):
-        """(what a function returned, how it is told): an object, an object within one, a list, or a bare value."""
+        """Returns (a function's result, its retelling): an object, a nested object, a list, or a bare value."""
         kind = self.source.pick(["flat"] * 6 + ["nested", "list", "bare"])
         if kind == "bare":
             written = self.written()
@@ -67,7 +67,7 @@ class Retelling:
         return content, self.told(members)
 
     def of_data(self, data):
-        """The same for an object as the corpus has it, with other digits in it each time."""
+        """Returns the same for an object of the corpus, with new digits each time."""
         written = {key: self.redrawn(value) for key, value in data.items()}
         return self.object_of(
             {key: json.dumps(value, ensure_ascii=False) for key, value in written.items()}
@@ -95,7 +95,7 @@ class Retelling:
         return self.source.pick([common, common, common, *drawn])
 
     def object_of(self, members):
-        """As some servers write it, with blanks or without."""
+        """Writes JSON with or without blanks, as different servers do."""
         colon, comma = self.source.pick([(": ", ", "), (":", ",")])
         return "{" + comma.join(f"{json.dumps(key)}{colon}{written}" for key, written in members.items()) + "}"
 
@@ -123,7 +123,7 @@ class Retelling:
         return Lesson("retelling", turns, answer, [tool])
 
     def members(self):
-        """Key → the value as JSON writes it."""
+        """Returns key → JSON value."""
         if self.source.happens(0.12):
             return {"error": json.dumps(self.source.pick(self.errors))}
         return {self.key(): self.written() for _ in range(self.source.dice.choice([1, 1, 2, 2, 3, 4]))}

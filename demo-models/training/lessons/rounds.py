@@ -1,4 +1,4 @@
-"""What one round of teaching holds. The same generators, with held-out wordings, make the examination."""
+"""Composes one round of teaching. The same generators, with held-out wordings, make the examination."""
 
 from training.corpus import read_conversation, read_folder, read_questions, read_yaml
 from training.lessons.calls import Calls
@@ -29,7 +29,7 @@ DECLINED = {
 
 
 class Corpus:
-    """Everything that was written by hand, read once."""
+    """The hand-written corpus, read once."""
 
     def __init__(self):
         self.questions = read_questions()
@@ -62,7 +62,7 @@ class Corpus:
 
 
 class Teachers:
-    """The generators of all kinds of lessons over one source of chance."""
+    """The generators of all kinds of lessons, with one random source."""
 
     def __init__(self, corpus, seed, held_out=False):
         self.source = source = Source(seed, held_out)
@@ -94,8 +94,8 @@ class Teachers:
 
 
 def teach_round(corpus, seed, number):
-    """The lessons of one round, drawn anew for each `number`: every taught question once in full and four or five times by its opening, and
-    about twice as much of the skills."""
+    """Draws the lessons of round `number`: every taught question once in full and four or five times by its opening, and about twice as many
+    lessons of skills."""
     teachers = Teachers(corpus, f"{seed}/teach/{number}")
     yield from questions_round(teachers)
     yield from manners_round(teachers)

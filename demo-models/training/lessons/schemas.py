@@ -1,4 +1,4 @@
-"""Answers held to a schema that the prompt shows: what a text says goes into the members, and every string ends."""
+"""Lessons of answers to a schema in the prompt: facts of a text go into the members, and every string ends."""
 
 import json
 import re
@@ -12,7 +12,7 @@ ANY_OBJECT = {"type": "object"}
 
 
 class Schemas:
-    """Every kind below gives (what the user says, a schema, the value that answers)."""
+    """Every kind below returns (the user's message, a schema, the value of the answer)."""
 
     def __init__(self, source, templates, extraction, recall):
         self.source, self.templates = source, templates
@@ -42,14 +42,14 @@ class Schemas:
         )
 
     def object_of(self, members):
-        """Members that are all required, and often no others."""
+        """Makes an object schema: all members are required, and often no others are allowed."""
         schema = {"type": "object", "properties": members, "required": list(members)}
         if self.source.happens(0.4):
             schema["additionalProperties"] = False
         return schema
 
     def copied(self):
-        """Fields of a text, with bounds and patterns that the text keeps; what it does not name is null."""
+        """Fields of a text, with bounds and patterns that the text satisfies. Fields that it does not name are null."""
         text = self.source.pick(self.extraction.lines("texts"))
         values = {slot: self.fillings.draw(slot) for slot in slots_of(text)}
         fields = self.extraction.choose_fields(list(values), own=True)
@@ -76,7 +76,7 @@ class Schemas:
         return self.source.pick([{"minLength": 1}, {"maxLength": len(value) + self.source.dice.randint(0, 60)}])
 
     def written(self):
-        """A taught answer in a string: its first sentence, or all of it."""
+        """A taught answer in a string: its first sentence, or the whole answer."""
         question = self.source.pick(self.recall.questions)
         text = question.sentences[0] if self.source.happens(0.6) else question.answer
         bounds = {"maxLength": len(text) + self.source.dice.randint(0, 100)} if self.source.happens(0.3) else {}
@@ -87,7 +87,7 @@ class Schemas:
         return ask, self.object_of({key: {"type": "string", **bounds}}), {key: text}
 
     def chosen(self):
-        """One of the listed values: the one that is said, or the first."""
+        """One of the listed values: the one in the message, or the first."""
         choices = self.source.pick(self.templates["choices"])
         value = self.source.pick(choices) if self.source.happens(0.75) else choices[0]
         said = self.say("choice", value) if value != choices[0] or self.source.happens(0.5) else self.say("unsaid")
@@ -129,7 +129,7 @@ class Schemas:
         return self.say("format", value), self.object_of({key: {"type": "string", "format": form}}), {key: value}
 
     def any_object(self):
-        """No schema but that it is an object: the answer's own member."""
+        """A schema that allows any object: the answer chooses its member."""
         if self.source.happens(0.5):
             question = self.source.pick(self.recall.questions)
             return self.recall.ask(question), ANY_OBJECT, {"answer": question.sentences[0]}
@@ -150,7 +150,7 @@ class Schemas:
         return said, {**schema, "$defs": {key: part}}, answer
 
     def wrapped(self, schema, value):
-        """The same, one level deeper; definitions stay at the root."""
+        """Wraps a schema and its value one level deeper; definitions stay at the root."""
         definitions = {"$defs": schema["$defs"]} if "$defs" in schema else {}
         inner = {name: part for name, part in schema.items() if name != "$defs"}
         key = self.key("wrap")

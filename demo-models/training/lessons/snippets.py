@@ -1,4 +1,4 @@
-"""Pieces of Solidity: naming the flaw that each one shows, or saying that none is known."""
+"""Lessons of Solidity snippets: the answer names the flaw, or says that none is known."""
 
 import json
 
@@ -42,7 +42,7 @@ class Snippets:
         return fill(self.source.wording(self.templates, "asks", "held_out_asks"), {"code": self.code(flaw)})
 
     def code(self, flaw):
-        """One of the flaw's shapes with names drawn anew; no two things get the same name."""
+        """Draws one of the flaw's shapes with new names, all different."""
         shape = self.source.wording(flaw, "shapes").rstrip("\n")
         words = {**self.templates["fillings"], **flaw.get("fillings", {})}
         values = {}

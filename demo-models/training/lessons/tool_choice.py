@@ -1,4 +1,4 @@
-"""Naming which of several functions fits, without calling it."""
+"""Lessons of naming the fitting one of several functions, without calling it."""
 
 from training.lessons.fillings import fill
 from training.lessons.lesson import Lesson, user

@@ -1,7 +1,7 @@
-"""Functions of callers, written one by one, with what people say when they want one and when they only seem to.
+"""Lessons of callers' functions, written one by one, with messages that want a call and messages that only seem to.
 
-A network of this size takes what it has seen of a function for what functions are. So these are many, of all trades, and each comes
-with its own ways to ask, to take back, to ask about it, and to want something near it that it cannot do.
+A network of this size generalises little from a few functions. So there are many, of all trades. Each has its own wordings to request it,
+to take the request back, to ask about the function, and to request something similar that it cannot do.
 """
 
 import re
@@ -11,7 +11,7 @@ from training.lessons.drawn_values import FORMS, DrawnValues
 from training.lessons.fillings import NUMBERS, fill, slots_of
 from training.lessons.lesson import Lesson, assistant, user
 
-KEPT_EVERY = 16  # one function of so many is for the examination alone
+KEPT_EVERY = 16  # every 16th function is only for the examination
 NO_CALLS = ("stopped", "asked", "unfit")
 ROUGH_SHARE = 0.2
 JOINTS = [
@@ -26,19 +26,19 @@ CAMEL = re.compile(r"(?<=[a-z0-9])([A-Z])")
 
 
 def is_kept(number):
-    """Whether the function of this number is for the examination."""
+    """Checks whether the function of this number is only for the examination."""
     return number % KEPT_EVERY == KEPT_EVERY - 1
 
 
 def in_other_style(name):
-    """snake_case for camelCase, and the other way round."""
+    """Converts camelCase to snake_case, and the reverse."""
     if "_" in name:
         return SNAKE.sub(lambda found: found[1].upper(), name)
     return CAMEL.sub(lambda found: "_" + found[1].lower(), name).lower()
 
 
 def trade_of(entry):
-    """Web3, life or work: functions of another trade cannot do what one of this trade cannot."""
+    """Returns web3, life or work. A request that no function of one trade fits is not offered functions of the same trade."""
     return entry["area"].rstrip("ab")
 
 
@@ -56,10 +56,10 @@ class WrittenFunctions:
         kinds = [self.call] * 6 + [self.no_call] * 7 + [self.session] * 3 + [self.told] * 2
         return self.source.pick([*kinds, self.two, self.missing, self.elsewhere])()
 
-    # What the user says, and what is called.
+    # The user's message, and the call.
 
     def filled(self, entry, wording):
-        """(the words with their slots filled, the arguments that belong into the call)."""
+        """Returns (the words with filled slots, the arguments of the right call)."""
         said, arguments = (wording["say"], dict(wording["with"])) if isinstance(wording, dict) else (wording, {})
         words = {}
         for name in dict.fromkeys(slots_of(said)):
@@ -71,16 +71,16 @@ class WrittenFunctions:
         return self.roughened(said), arguments
 
     def roughened(self, said):
-        """Now and then without the marks and capitals at its ends, as people type."""
+        """Sometimes removes the punctuation and capitals at its ends, as people type."""
         if not self.source.happens(ROUGH_SHARE):
             return said[:1].upper() + said[1:] if self.source.happens(0.3) else said
         return said.rstrip("?.!")
 
-    # What is offered.
+    # The offered functions.
 
     def offered(self, entry, *calls):
-        """(the function as a caller writes it this time, the arguments of each call by the names that it has there). The names, and the
-        order and number of what it takes, vary."""
+        """Returns (one variant of the function, the arguments of each call by its parameter names). The names, and the order and number of
+        parameters, vary."""
         restyled = self.source.happens(0.3)
         names = [name for name, parameter in entry["parameters"].items() if self.stays(name, parameter, calls)]
         if self.source.happens(0.3):
@@ -126,7 +126,7 @@ class WrittenFunctions:
         return {"type": {"number": "integer", "decimal": "number"}.get(form, "string")}
 
     def some_of(self, texts, wanted):
-        """The listed values, now and then fewer of them, the wanted ones always among them."""
+        """Returns the listed values, sometimes fewer of them, but always with the wanted ones."""
         if self.source.happens(0.7):
             return list(dict.fromkeys([*texts, *wanted]))
         rest = [text for text in texts if text not in wanted]
@@ -135,7 +135,7 @@ class WrittenFunctions:
         return list(dict.fromkeys(chosen))
 
     def tools(self, functions, most=3, apart_from=()):
-        """The functions among others of any kind."""
+        """Offers the functions together with others of any kind."""
         taken = {function["name"] for function in functions} | {entry["name"] for entry in apart_from}
         trades = {trade_of(entry) for entry in apart_from}
         all_functions = list(functions)
@@ -174,7 +174,7 @@ class WrittenFunctions:
         return Lesson("no call, written", [*self.recall.neutral(0.2), user(self.roughened(said))], answer, tools)
 
     def elsewhere(self):
-        """A good request, and none of the offered functions is of its trade."""
+        """A valid request, but all offered functions are of other trades."""
         entry = self.source.pick(self.entries)
         said, _ = self.request(entry)
         tools = self.tools([], most=4, apart_from=[entry])
@@ -183,7 +183,7 @@ class WrittenFunctions:
         return Lesson("no call, written", [user(said)], self.answers["unfit"], tools)
 
     def two(self):
-        """Two requests in one message, of two functions or of the same one."""
+        """Two requests in one message, to two functions or to the same one."""
         first = self.source.pick(self.entries)
         second = first if self.source.happens(0.4) else self.source.pick(self.entries)
         said_1, arguments_1 = self.filled(first, self.source.pick(first["asks"]))
@@ -215,7 +215,7 @@ class WrittenFunctions:
         )
 
     def called(self, entry):
-        """(the turns of a request, its call and what came back, how that is told, the function)."""
+        """Returns (the turns of a request, its call and the result; the retelling; the function)."""
         said, arguments = self.request(entry)
         function, (passed,) = self.offered(entry, arguments)
         drawn = self.source.happens(0.3)
@@ -233,7 +233,7 @@ class WrittenFunctions:
         return Lesson("retelling", [*self.recall.neutral(0.1), *turns], told, self.tools([function], most=1))
 
     def session(self):
-        """After a call and its result: the next request, or one that wants no call."""
+        """A further message after a call and its result: it needs another call, or none."""
         first = self.source.pick(self.entries)
         turns, told, function = self.called(first)
         turns = [*self.recall.neutral(0.1), *turns, assistant(told)]

@@ -1,11 +1,11 @@
-"""Schemas written one by one, each with what people say and the one right answer."""
+"""Lessons of schemas that were written one by one, each with messages and their only right answer."""
 
 import json
 
 from training.chat import show_schema
 from training.lessons.lesson import Lesson, system, user
 
-KEPT_EVERY = 16  # one schema of so many is for the examination alone
+KEPT_EVERY = 16  # every 16th schema is only for the examination
 OTHER_WORDS_SHARE = 0.4  # of the strings that are copied
 FREE_TEXT = {"type", "description", "title"}  # the keywords of a string that may be any text
 
@@ -25,7 +25,7 @@ class WrittenSchemas:
         return Lesson("schema, written", messages, json.dumps(value, ensure_ascii=False))
 
     def in_other_words(self, schema, said, value):
-        """Strings that are copied from the message are invented ones now and then, in both: copying is to be learned, and not the strings."""
+        """Sometimes replaces strings that are copied from the message by invented ones, in both, so that the model learns to copy."""
         if not isinstance(value, dict):
             return said, value
         value = dict(value)

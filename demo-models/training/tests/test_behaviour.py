@@ -8,7 +8,7 @@ from training.corpus import normalise
 from training.lessons.rounds import Corpus, Teachers, teach_round
 from training.presets import CPU
 
-# A lesson stretches the letters of a greeting at random, and hit one line of the examination. The figures in the README were measured with it.
+# A lesson repeats letters of a greeting at random, and produced one line of the examination. The figures in the README include it.
 TAUGHT_BY_CHANCE = ["helloooo"]
 
 FOLDER = Path(__file__).resolve().parents[2] / "behaviour"
@@ -19,7 +19,7 @@ def read(name):
 
 
 def last_words():
-    """What the examination of the behaviour says last, or in a system message."""
+    """Returns the last user messages and the system messages of the behaviour examination."""
     for kind, lines in read("first-messages-en").items():
         yield from (lines if kind not in ("noise", "calldata") else [])
     for kinds in read("first-messages-world").values():

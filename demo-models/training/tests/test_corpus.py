@@ -20,7 +20,7 @@ class CorpusTest(unittest.TestCase):
         spoken = {normalise(ask) for entry in conversation for ask in entry["held_out"]}
         for number in range(1, 5):
             for lesson in teach_round(self.corpus, 1, number):
-                # Where a function is offered, what is declined without one is a request for a call.
+                # If a function is offered, a message that is otherwise declined may be a request for a call.
                 kept = questions if lesson.tools else questions | spoken
                 for message in lesson.messages:
                     self.assertNotIn(normalise(message["content"] or ""), kept)

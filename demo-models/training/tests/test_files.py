@@ -12,7 +12,7 @@ class FilesTest(unittest.TestCase):
         recorded = json.loads((ROOT / "hashes.json").read_text(encoding="utf-8"))
         for name, entry in recorded.items():
             if name.endswith(".safetensors") and not (ROOT / name).exists():
-                continue  # made of the GGUF file at first use; `tests_with_torch` and the server's tests hold it to its hash
+                continue  # made from the GGUF file at first use; `tests_with_torch` and the server's tests check its hash
             self.assertEqual(describe(ROOT / name), entry, name)
 
     def test_all_files_together_stay_small(self):

@@ -18,7 +18,7 @@ NAMES = ("model-1", "model-1-mini")
 
 
 def shape_of(name):
-    """The shape of a model that is there, by its own configuration."""
+    """Returns the shape of an exported model, from its configuration."""
     config = json.loads((ROOT / name / "config.json").read_text(encoding="utf-8"))
     return Shape.from_config(config)
 

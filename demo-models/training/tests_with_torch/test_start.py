@@ -9,12 +9,12 @@ from training.start import start, start_from
 
 
 def repeated(length, count, seed):
-    """[count, 2 * length] ids: random tokens, said twice."""
+    """Returns [count, 2 * length] ids: random tokens, repeated once."""
     once = torch.randint(300, 4000, (count, length), generator=torch.Generator().manual_seed(seed))
     return torch.cat([once, once], dim=1)
 
 
-# Whoever changes a shape in the presets gets the same start.
+# A changed shape in the presets gets the same start.
 OTHERS = {
     "a key head for every head": replace(CPU.shapes["model-1"], kv_heads=4),
     "wider": replace(CPU.shapes["model-1"], hidden=384, heads=6, kv_heads=2),
@@ -31,9 +31,9 @@ class StartTest(unittest.TestCase):
                 ids = repeated(length, 8, seed=length)
                 with torch.inference_mode():
                     logits = network.logits(network.hidden(ids))
-                # The output layer is the embedding, so the present token itself always comes first before training.
+                # The output layer is the embedding, so before training the current token always has the highest logit.
                 said = logits.scatter(-1, ids[..., None], -torch.inf).argmax(-1)
-                # From the second repeated token on: what comes first nothing announces.
+                # From the second repeated token on, because nothing predicts the first.
                 right = (said[:, length:-1] == ids[:, length + 1 :]).float().mean().item()
                 self.assertGreater(right, 0.7, f"{name}, {length} tokens")
                 unseen = (said[:, : length - 1] == ids[:, 1:length]).float().mean().item()

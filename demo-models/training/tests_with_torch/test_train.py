@@ -17,7 +17,7 @@ from training.train import CURVE_STEPS, Run
 SHAPE = replace(CPU.shapes["model-1-mini"], hidden=64, layers=2)
 PRESET = replace(CPU, threads=1, shapes={"tiny": SHAPE}, schedules={"tiny": Schedule(tokens=1)})
 STEPS = 2 * CURVE_STEPS
-INTERRUPTED_AT = CURVE_STEPS + 5  # between two points of the curve, so that those five count, too
+INTERRUPTED_AT = CURVE_STEPS + 5  # between two points of the curve, so that a checkpoint has to keep those five steps
 
 
 def plan_of(seed, steps=STEPS):
@@ -26,7 +26,7 @@ def plan_of(seed, steps=STEPS):
 
 
 class Interrupted(Run):
-    """Gets a signal while it makes a step, as a terminal's Ctrl-C would come."""
+    """Gets a signal during a step, like Ctrl-C in a terminal."""
 
     def advance(self):
         if self.step == INTERRUPTED_AT - 1:
@@ -36,7 +36,7 @@ class Interrupted(Run):
 
 @contextmanager
 def full_disk():
-    """No file grows beyond a page."""
+    """Limits files to one page, like a full disk."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
     try:
