@@ -8,8 +8,6 @@ import { files, read } from "./tree.ts";
  */
 const pending: Readonly<Record<string, number>> = {
   ".github/workflows": 1,
-  bench: 2,
-  "demo-models": 41,
   docs: 8,
   "docs/decisions": 20,
   "docs/guides": 31,
@@ -51,7 +49,7 @@ const pending: Readonly<Record<string, number>> = {
   "packages/server/src/cli": 16,
   "packages/server/src/config": 25,
   "packages/server/src/contract": 10,
-  "packages/server/src/errors": 2,
+  "packages/server/src/errors": 1,
   "packages/server/src/operations": 6,
   "packages/server/test": 38,
   "packages/server/testing": 13,
