@@ -123,12 +123,12 @@ const tests: Readonly<Record<string, BoundTest | "none">> = {
   "64 connections": [`${server}/sockets.test.ts`, "of the port of the metrics have a bound of their own"],
   "1048576 bytes": [
     "packages/server/src/observe/log-output.test.ts",
-    "a reader that has stopped reading costs lines beyond the bound; when it reads again, it is told how many",
+    "lines beyond the bound are lost while the reader does not read, and their number is reported when it reads again",
   ],
   "256 characters": [`${server}/observe.test.ts`, "cuts a path at 256 characters"],
   "600 lines a minute": [
     "packages/server/src/observe/refusal-sample.test.ts",
-    "600 a minute are written, and the first one of the next minute says how many were left out",
+    "600 lines a minute are written, and the first of the next minute has the number that was left out",
   ],
   "10000 keys": [`${server}/state/key-store.test.ts`, "keys are found however many others were asked for"],
 };

@@ -19,7 +19,7 @@ export async function runServer(config: Config, { log, lostLines }: ProcessLog):
   const stop = new AbortController();
   say("Parley is starting.");
   for (const { id, engineConfig } of config.models) {
-    if (engineConfig.driver === "scripted") say(`${id} plays a script: it is a stub, no language model.`);
+    if (engineConfig.driver === "scripted") say(`${id} plays a script: it is a stub, not a language model.`);
   }
   for (const sentence of explainSharedNames(config.models)) say(sentence);
   forgetTokens(config);

@@ -8,12 +8,12 @@ import { fromText } from "./setting.ts";
 import type { Setting } from "./setting.ts";
 import { settingNames, settings } from "./settings.ts";
 
-/** Where settings come from. */
+/** The sources of settings. */
 export interface ConfigSources {
   /** Values by flag: `{"--port": "9000"}`. */
   readonly flags: Readonly<Record<string, string | undefined>>;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Path of the file that was asked for; undefined: `parley.yaml` in the working folder, if it is there. */
+  /** Path of the settings file; undefined: `parley.yaml` in the working folder, if it exists. */
   readonly file?: string | undefined;
 }
 
@@ -22,17 +22,20 @@ export type Origin = "flag" | "environment" | "parley.yaml" | "default";
 /** A mapping of the file. */
 export type Document = Record<string, unknown>;
 
-/** What all sources together say. */
+/** The values of all sources together. */
 export interface Given {
-  /** In the form of the file; a secret stands under the name of its variable. */
+  /** The values in the form of `parley.yaml`. A secret has the name of its variable. */
   readonly document: Document;
-  /** For messages, by the path in the file: `--port` or `PORT`, where the value does not come from the file. */
+  /** Names for messages, by path in the file. `--port` or `PORT` if the value does not come from the file. */
   readonly labels: ReadonlyMap<string, string>;
-  /** By environment variable. */
+  /** The origin of each setting, by environment variable. */
   readonly origins: ReadonlyMap<string, Origin>;
 }
 
-/** Puts flags over the environment, and both over the file. */
+/**
+ * Collects the values of all sources. Flags override the environment, and both override the file.
+ * @param faults receives a sentence for each fault
+ */
 export function collectValues(sources: ConfigSources, faults: string[]): Given {
   const document = readFile(sources.file, faults);
   const labels = new Map<string, string>();
@@ -63,13 +66,13 @@ function findOutside(
   const flagText = flag === undefined ? undefined : sources.flags[flag];
   if (flag !== undefined && flagText !== undefined) return { text: flagText, label: flag, origin: "flag" };
   const text = sources.env[env];
-  // An empty variable is how many tools say "not set".
+  // Many tools set an empty variable to say "not set".
   return text === undefined || text === "" || isServiceLink(env, text)
     ? undefined
     : { text, label: env, origin: "environment" };
 }
 
-/** A secret may stand in a file of its own: `PARLEY_API_KEY_FILE` names that of `PARLEY_API_KEY`. */
+/** Reads a secret from a separate file: `PARLEY_API_KEY_FILE` names the file of `PARLEY_API_KEY`. */
 function findInFile({ env, path }: Setting, sources: ConfigSources, faults: string[]): ReturnType<typeof findOutside> {
   const label = `${env}_FILE`;
   const file = path === undefined ? sources.env[label] : undefined;
@@ -86,14 +89,14 @@ function findInFile({ env, path }: Setting, sources: ConfigSources, faults: stri
   return undefined;
 }
 
-/** False where the file lists models, and not the one that the value is for. */
+/** Sets a value in the document. @returns false if the file lists models without the one that the value is for */
 function put(document: Document, path: readonly string[], value: unknown): boolean {
   const [key = "", ...rest] = path;
   if (rest.length === 0) document[key] = value;
   else {
     document[key] ??= key === "models" ? Object.fromEntries(defaultNames.map((name) => [name, {}])) : {};
     const inner = document[key];
-    if (!isMapping(inner)) return true; // a fault that is reported of the file itself
+    if (!isMapping(inner)) return true; // the fault of the file is reported elsewhere
     if (key === "models" && !(String(rest[0]) in inner)) return false;
     return put(inner, rest, value);
   }
@@ -119,7 +122,7 @@ function readFile(path: string | undefined, faults: string[]): Document {
   return {};
 }
 
-/** A key without a value is none. */
+/** Removes secrets, which are faults in the file, and keys without a value. */
 function withoutSecrets(document: Document, faults: string[]): Document {
   const isSecret = (key: string): boolean =>
     secretNames.has(key.toUpperCase()) || secretNames.has(`PARLEY_${key.toUpperCase()}`);

@@ -1,5 +1,6 @@
-/** Everything that is wrong with the configuration, together: a sentence for each fault. */
+/** All faults of the configuration, one sentence each. */
 export class ConfigError extends Error {
+  override readonly name = "ConfigError";
   readonly faults: readonly string[];
 
   constructor(faults: readonly string[]) {

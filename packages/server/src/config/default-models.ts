@@ -7,9 +7,12 @@ import { baseUrl, listOf, path } from "./value-kinds.ts";
 const topics = "on-chain analysis, DeFi, smart contracts, DAOs, security, agent interaction and question answering";
 
 const demonstrates = (size: string): string =>
-  `Demonstration model. ${size} for Web3 questions: ${topics}. It knows little and is no substitute for the operator's model.`;
+  `Demonstration model. ${size} for Web3 questions: ${topics}. It knows little and does not replace the operator's model.`;
 
-/** The demonstration models in the repository, by folder, with what callers are told of each. Their cards name the longest lesson. */
+/**
+ * The demonstration models in the repository, by folder. The prompt tokens are those of the longest training example, as in
+ * their model cards.
+ */
 export const demoModels = {
   "model-1": { description: demonstrates("A small language model"), trainedPromptTokens: 1379 },
   "model-1-mini": {
@@ -18,18 +21,18 @@ export const demoModels = {
   },
 } as const;
 
-/** A caller of the scripted engine is told that nothing is computed. */
-export const stubDescription = "A stub that plays a script. It is no language model; it is here to test clients.";
+/** The description of models on the scripted engine. It tells callers that nothing is computed. */
+export const stubDescription = "A stub that plays a script. It is not a language model. It exists to test clients.";
 
-/** What an entry need not say, in the words of the file. */
+/** The defaults of a model entry, with the names of the file. */
 export interface ModelDefaults {
   readonly label: string;
   readonly description: string;
-  /** Seconds of Unix time: when the two models that the service was ordered with were made. */
+  /** Creation time of the default models, in seconds of Unix time. */
   readonly created: number;
   readonly max_completion_tokens: number;
   readonly default_reasoning_effort: ReasoningEffort;
-  /** Without prices for tokens, an entry has to name them: nothing is free by mistake. */
+  /** If the prices of tokens are absent here, an entry must set them, so no model is free by mistake. */
   readonly pricing: Readonly<Record<"image" | "request", string> & Partial<Record<"prompt" | "completion", string>>>;
   readonly demo?: keyof typeof demoModels;
 }
@@ -44,7 +47,7 @@ const anyModel = {
 
 const ordered = { ...anyModel, description: `A language model specialised in Web3: ${topics}.` };
 
-/** The models that are served where `models` is absent. An entry of one of these names has the same defaults. */
+/** The models that are served if `models` is absent. An entry with one of these names has the same defaults. */
 const defaultModels: Readonly<Record<string, ModelDefaults>> = {
   "model-1": {
     ...ordered,
@@ -64,10 +67,10 @@ export const defaultNames: readonly string[] = Object.keys(defaultModels);
 
 export const defaultsOf = (name: string): ModelDefaults => defaultModels[name] ?? { ...anyModel, label: name };
 
-/** What a start without a file can say of the default models: three variables for each. */
+/** Settings of the default models that need no file: three variables for each model. */
 export const modelShortcuts: readonly Setting[] = defaultNames.flatMap((name) => {
   const env = (kind: string): string => `PARLEY_${name.toUpperCase().replaceAll("-", "_")}_${kind}`;
-  const instead = `that takes the place of the demonstration model ${name}`;
+  const instead = `to use instead of the demonstration model ${name}`;
   return [
     shortcut(env("GGUF"), ["models", name, "gguf"], path(), `GGUF file ${instead}`),
     shortcut(env("WEIGHTS"), ["models", name, "weights"], path(), `folder of weights for vLLM ${instead}`),
@@ -75,7 +78,7 @@ export const modelShortcuts: readonly Setting[] = defaultNames.flatMap((name) =>
       env("URL"),
       ["models", name, "remote", "urls"],
       listOf("addresses", baseUrl()),
-      `where a remote ${name} is served, several addresses separated by commas`,
+      `addresses of a remote ${name}, separated by commas`,
     ),
   ];
 });

@@ -44,7 +44,7 @@ describe("a variable that is not a setting", () => {
     expect(faultsOf({ [name]: "8080" })).toEqual([`${name} is not a setting${hint}`]);
   });
 
-  test("is none where another program of Parley's reads it, or parley.yaml names it", () => {
+  test("is accepted if another program of Parley reads it, or parley.yaml names it", () => {
     const others = {
       PARLEY_URL: "http://a",
       PARLEY_KEY: "k",
@@ -82,7 +82,7 @@ test.each([
   expect(others).toEqual([]);
 });
 
-describe("a value that a file of variables has left in another form", () => {
+describe("a value with remains of an env file's syntax", () => {
   test.each(rows.map(({ env }) => env))("in quotation marks is refused: %s", (name) => {
     for (const mark of ['"', "'"]) {
       const [fault = "", ...others] = faultsOf({ [name]: `${mark}sk-0123456789abcdef${mark}` });
@@ -92,7 +92,7 @@ describe("a value that a file of variables has left in another form", () => {
     }
   });
 
-  test.each(rows.map(({ env }) => env))("with the line end of Windows is refused: %s", (name) => {
+  test.each(rows.map(({ env }) => env))("with a Windows line end is refused: %s", (name) => {
     expect(faultsOf({ [name]: "8080\r" })).toEqual([
       expect.stringMatching(new RegExp(`^${name} ends with a line end`)),
     ]);
@@ -106,7 +106,7 @@ describe("a value that a file of variables has left in another form", () => {
     expect(faultsOf({ VENDOR_LABEL: 'The "Best"' })).toEqual([]);
   });
 
-  test("is refused in the file of a secret as well, and in a flag", () => {
+  test("is also refused in the file of a secret, and in a flag", () => {
     const file = fileWith("key", '"sk-0123456789abcdef"\n');
     expect(faultsOf({ PARLEY_API_KEY_FILE: file }).join()).toMatch(/^PARLEY_API_KEY_FILE has quotation marks/);
     expect(() => readConfig({ flags: { "--vendor-label": "'Ours'" }, env: {} })).toThrow(

@@ -3,21 +3,21 @@ import { modelShortcuts } from "./default-models.ts";
 import { settingNames, settings } from "./settings.ts";
 import { suggest } from "./suggest.ts";
 
-/** The names of all settings as variables, with those of files that hold secrets. */
+/** The variables of all settings, including those that name files of secrets. */
 const known: ReadonlySet<string> = new Set([
   ...settingNames.map((name) => settings[name].env),
   ...Array.from(secretNames, (name) => `${name}_FILE`),
   ...modelShortcuts.map(({ env }) => env),
 ]);
 
-/** Variables of Parley's other programs: clients and examples, the pipeline, and the tests. They may stand beside those of the server. */
+/** Variables of Parley's other programs: clients, examples, pipeline and tests. The server ignores them. */
 const ofOtherPrograms = /^PARLEY_(?:URL|KEY|REPORT|MUTANTS|CHROMIUM|NODE_\d+|IMAGE_[A-Z0-9_]+|TEST_[A-Z0-9_]+)$/;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Finds variables that look like settings and are none: a misspelt name, or one that Kubernetes has added.
- * @param named variables that the configuration itself names, such as that of an upstream's token
+ * Finds variables that look like settings but are not: misspelt names, and variables that Kubernetes has added.
+ * @param named variables that the configuration names, such as that of an upstream's token
  * @returns a sentence for each fault
  */
 export function findForeignVariables(env: Environment, named: ReadonlySet<string>): string[] {
@@ -30,8 +30,8 @@ export function findForeignVariables(env: Environment, named: ReadonlySet<string
 }
 
 /**
- * Whether Kubernetes (or Docker's `--link`) has added this variable for a service whose name begins with `parley`. One of
- * them, such as `PARLEY_METRICS_PORT` for a service `parley-metrics`, may have the name of a setting.
+ * Checks whether Kubernetes (or Docker's `--link`) added a variable for a service whose name begins with `parley`. It may
+ * have the name of a setting, such as `PARLEY_METRICS_PORT` for a service `parley-metrics`.
  */
 export const isServiceLink = (name: string, value: string | undefined): boolean =>
   /^PARLEY_(?:\w+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)$/.test(
@@ -48,7 +48,7 @@ function explainLinks(names: readonly string[]): string[] {
   ];
 }
 
-/** Names are compared without what all of them have in common. */
+/** Names are compared without the prefix that all of them share. */
 function explainUnknown(name: string): string {
   const short = (variable: string): string => variable.toUpperCase().replace(/^PARLEY_/, "");
   const byShortName = new Map(Array.from(known, (variable) => [short(variable), variable]));
@@ -57,7 +57,7 @@ function explainUnknown(name: string): string {
   return `${name} is not a setting${hint}`;
 }
 
-/** A value that a file of variables has left in a form that nobody meant. Undefined: it is as it should be. */
+/** Returns the fault of a value that has remains of an env file's syntax; undefined if it has none. */
 export function explainWrapping(text: string): string | undefined {
   if (/^(["'])(?:(?!\1).)*\1$/s.test(text)) {
     return 'has quotation marks around its value: leave them out, because "docker run --env-file" and the like make them a part of it';

@@ -3,7 +3,7 @@ import type { Given } from "./collect-values.ts";
 import { secretNames, settingsBelow } from "./config-schema.ts";
 import { suggest } from "./suggest.ts";
 
-/** What is wrong with a value, a sentence for each fault: where it was given, and what to write instead. */
+/** Returns a sentence for each fault of a value. It names the source of the value, and says what to write instead. */
 export function explainIssue(issue: z.core.$ZodIssue, given: Given): string[] {
   const { path } = issue;
   if (issue.code === "unrecognized_keys") {
@@ -23,7 +23,7 @@ function didYouMean(key: string, known: readonly string[]): string {
   return meant === undefined ? "" : `: did you mean ${meant}?`;
 }
 
-/** `PORT` or `--port` where it comes from there, else its place in the file. */
+/** Returns the source of a value: `PORT` or `--port`, or its path in the file. */
 function labelOf(path: readonly PropertyKey[], { labels }: Given): string {
   for (let length = path.length; length > 0; length -= 1) {
     const label = labels.get(path.slice(0, length).join("."));
@@ -39,4 +39,4 @@ const pathText = (path: readonly PropertyKey[]): string =>
   );
 
 const at = (value: unknown, path: readonly PropertyKey[]): unknown =>
-  path.reduce<unknown>((inner, key) => (inner as Record<PropertyKey, unknown> | undefined)?.[key], value); // the issue is about this place
+  path.reduce<unknown>((inner, key) => (inner as Record<PropertyKey, unknown> | undefined)?.[key], value); // the issue is at this path

@@ -1,10 +1,10 @@
 import leven from "leven";
 import type { ModelConfig } from "./read-models.ts";
 
-/** A model as far as its names are concerned. */
+/** The names of a model. */
 type Named = Pick<ModelConfig, "id" | "aliases" | "shortName">;
 
-/** Finds the model that a name means among these: by id, by alias, or by a short name that only one of them has. */
+/** Finds a model by its id, by an alias, or by a short name that only one of these models has. */
 export function findModel<M extends Named>(models: readonly M[], name: string): M | undefined {
   const exact = models.find(({ id, aliases }) => id === name || aliases.includes(name));
   if (exact) return exact;
@@ -13,8 +13,8 @@ export function findModel<M extends Named>(models: readonly M[], name: string): 
 }
 
 /**
- * Says which ids are nearest to a name that none of these models has, as a sentence; empty where there are no models.
- * Several ids are named where they differ in their vendor prefix alone.
+ * Returns a sentence that suggests the ids nearest to an unknown name; empty if there are no models. It suggests several
+ * ids if they differ only in their vendor prefix.
  */
 export function suggestIds(models: readonly Named[], name: string): string {
   const asked = name.slice(0, 100).toLowerCase();
@@ -27,7 +27,7 @@ export function suggestIds(models: readonly Named[], name: string): string {
 
 const either = new Intl.ListFormat("en", { type: "disjunction" });
 
-/** Returns the edits between a name in small letters and the nearest name of a model, with or without a vendor prefix. */
+/** Returns the edit distance between a lower-case name and the nearest name of a model, with or without a vendor prefix. */
 function distanceTo({ id, aliases }: Named, asked: string): number {
   const whole = [id, ...aliases].map((name) => leven(asked, name.toLowerCase()));
   return Math.min(...whole, leven(lastPart(asked), lastPart(id.toLowerCase())));
@@ -35,7 +35,7 @@ function distanceTo({ id, aliases }: Named, asked: string): number {
 
 const lastPart = (name: string): string => name.slice(name.lastIndexOf("/") + 1);
 
-/** Says which short names do not mean one model, for the operator: a sentence each. */
+/** Returns a sentence for the operator for each short name that does not identify one model. */
 export function explainSharedNames(models: readonly Named[]): string[] {
   const names = new Set(models.flatMap(({ shortName }) => shortName ?? []));
   return Array.from(names).flatMap((name) => {

@@ -17,7 +17,7 @@ const efforts = [
 ] as const satisfies readonly components["schemas"]["ReasoningEffort"][];
 export type ReasoningEffort = (typeof efforts)[number];
 
-const demoNames = Object.keys(demoModels) as (keyof typeof demoModels)[]; // the keys of a constant object
+const demoNames = Object.keys(demoModels) as (keyof typeof demoModels)[]; // demoModels has exactly these keys
 export type DemoName = (typeof demoNames)[number];
 
 const segment = "[A-Za-z0-9][A-Za-z0-9._:@-]*";
@@ -31,21 +31,30 @@ const created = z.union([whole(0, 1e12), day().transform((text) => Date.parse(te
   error: "a date such as 2026-11-01, or seconds of Unix time",
 });
 
-/** What callers see is called as in the model object. */
+/** Settings that callers see. They have the names of the model object. */
 const shown = {
-  id: about(modelId, "what callers ask for; absent: `<vendor>/<name>`"),
-  aliases: about(listOf("names", alias), "other names that callers may ask for; an answer names what was asked for"),
+  id: about(modelId, "the model id; absent: `<vendor>/<name>`"),
+  aliases: about(
+    listOf("names", alias),
+    "other names that callers may use; an answer has the name that its request used",
+  ),
   label: about(line(), "the display name is `<vendor label>: <label>`; absent: the name"),
-  description: about(line(), "what callers are told of it"),
-  created: about(created, "when the model was made"),
-  context_length: about(tokens(256), "tokens that prompt and answer share; at most what the model's files declare"),
+  description: about(line(), "description for callers"),
+  created: about(created, "creation time of the model"),
+  context_length: about(tokens(256), "context window in tokens; at most the value that the model's files declare"),
   trained_prompt_tokens: about(
     tokens(1),
-    "tokens of the longest prompt that it was trained on; callers are told, and longer prompts are taken as before",
+    "tokens of the longest prompt that it was trained on; callers can read it, and longer prompts are still accepted",
   ),
-  max_completion_tokens: about(tokens(1), "tokens of one choice at most; the context is a bound, too"),
-  default_reasoning_effort: about(oneOf(...efforts), "of a request that names none, where the model can reason"),
-  quantization: about(line(), "number format of the weights; absent: what the engine reports"),
+  max_completion_tokens: about(
+    tokens(1),
+    "maximum number of completion tokens of one choice; the context window is also a limit",
+  ),
+  default_reasoning_effort: about(
+    oneOf(...efforts),
+    "reasoning effort of requests that set none, if the model can reason",
+  ),
+  quantization: about(line(), "number format of the weights; absent: as the engine reports it"),
   pricing: about(
     mapping({
       prompt: about(price(), "for each token of the prompt"),
@@ -59,40 +68,43 @@ const shown = {
   deprecation_date: about(day(), "last day on which it is offered"),
   schema_prompt: about(
     text("a text with {schema} in it", /\{schema\}/),
-    "line of the system message that shows the model the schema of `response_format`, with {schema} where it belongs; " +
-      "absent: a schema is enforced and not shown; without effect where an upstream makes the prompt",
+    "line of the system message that shows the schema of `response_format` to the model, with {schema} as its placeholder; " +
+      "absent: a schema is enforced but not shown; no effect if an upstream renders the prompt",
   ),
-  sampling: about(samplingSchema, "values that apply where a request names none"),
+  sampling: about(samplingSchema, "sampling values of requests that set none"),
 };
 
 const engine = {
-  engine: about(oneOf(...engineDrivers), "what serves it; absent: `engine` of the server"),
+  engine: about(oneOf(...engineDrivers), "driver of its engine; absent: `engine` of the server"),
   demo: about(oneOf(...demoNames), "a demonstration model of this repository, in place of `gguf` or `weights`"),
   gguf: about(path(), "GGUF file, for the embedded engine"),
   weights: about(path(), "folder of weights in the Hugging Face form, for vLLM"),
   script: about(path(), "scenarios of the scripted engine; absent: `script` of the server"),
-  remote: about(remoteSchema, "how a model is reached that others serve"),
-  slots: about(whole(1, 65_536), "choices at the same time on vLLM; absent: `engine_slots` of the server"),
-  kv_memory_mb: about(whole(1, 1_048_576, "MiB"), "key-value cache, in MiB; absent: `kv_memory_mb` of the server"),
+  remote: about(remoteSchema, "connection to a model on another server"),
+  slots: about(whole(1, 65_536), "number of choices at the same time on vLLM; absent: `engine_slots` of the server"),
+  kv_memory_mb: about(
+    whole(1, 1_048_576, "MiB"),
+    "memory for the key-value cache, in MiB; absent: `kv_memory_mb` of the server",
+  ),
   threads: about(whole(1, 256), "threads of the embedded engine; absent: `engine_threads` of the server"),
   gpus: about(text("numbers separated by commas", /^\d+(,\d+)*$/), "GPUs for vLLM by their numbers"),
   gpu_memory_share: about(share(), "share of a GPU's memory for vLLM"),
-  tensor_parallel: about(whole(1, 1024), "GPUs that vLLM splits the model over"),
+  tensor_parallel: about(whole(1, 1024), "number of GPUs that vLLM splits the model over"),
   cores: about(text("numbers such as 0-3 or 0,2", /^[\d,|-]+$/), "processors for vLLM by their numbers"),
   arguments: about(listOf("texts", z.string({ error: "a text" })), "more arguments for vLLM"),
 };
 
 const modelSchema = mapping({ ...shown, ...engine });
 
-/** The settings of one model, as an operator wrote them. */
+/** The settings of one model in the file. */
 export type ModelSettings = z.output<typeof modelSchema>;
 
-/** `models` of the file. An entry without a value takes every default. */
+/** The schema of `models` in the file. An entry without a value has all defaults. */
 export const modelsSchema = z
   .record(modelName, modelSchema.nullable(), { error: "a mapping of model names to settings" })
   .optional()
   .meta({
     description:
-      "the models that are served, by name, in the order of the listing; a model that is not named is not served; " +
+      "the models to serve, by name, in the order of the listing; other models are not served; " +
       "absent: model-1 and model-1-mini",
   });

@@ -48,18 +48,18 @@ describe("every setting", () => {
     },
   );
 
-  test("has a name of its own, and a sentence", () => {
+  test("has a unique name and a description", () => {
     expect(new Set(rows.map(({ env }) => env)).size).toBe(rows.length);
     for (const { schema } of rows) expect(toSchema(schema).description?.length).toBeGreaterThan(5);
   });
 
-  test("that is no secret is in the schema of parley.yaml, and no secret is", () => {
+  test("except secrets is in the schema of parley.yaml", () => {
     const names = Object.keys(configSchema().properties ?? {}).filter((name) => name !== "models");
     expect(names.toSorted()).toEqual(rows.flatMap(({ path }) => path?.[0] ?? []).toSorted());
   });
 });
 
-describe("where a value comes from", () => {
+describe("the source of a value", () => {
   test("a flag wins over the environment, that over the file, that over the default", () => {
     const file = withFile("port: 1\n");
     expect(read({}).config.port).toBe(8080);
@@ -70,11 +70,11 @@ describe("where a value comes from", () => {
     expect(all.origins.port).toBe("flag");
   });
 
-  test("an empty variable is none, nor is a key of the file without a value", () => {
+  test("an empty variable does not count, nor does a key of the file without a value", () => {
     expect(read({ ...withFile("port:\n"), env: { PORT: "" } }).origins.port).toBe("default");
   });
 
-  test("a duration is given in seconds and kept in milliseconds", () => {
+  test("a duration is given in seconds and stored in milliseconds", () => {
     expect(read({ ...withFile("drain_seconds: 0.5\n"), env: { PARLEY_QUEUE_WAIT_SECONDS: "7" } }).config).toMatchObject(
       {
         drainMs: 500,
@@ -153,7 +153,7 @@ describe("a fault", () => {
     ]);
   });
 
-  test("a file that was asked for must be there", () => {
+  test("a file that was named must exist", () => {
     expect(faultsOf({ file: join(folder, "nowhere.yaml") }).join()).toMatch(/nowhere\.yaml cannot be read/);
   });
 });
@@ -182,7 +182,7 @@ describe("the published schema", () => {
   });
 });
 
-test("a limit of the contract that an operator may set is the default of a setting, and no other is one", () => {
+test("the limits of the contract that an operator may set, and only those, are defaults of settings", () => {
   const limits = Object.entries(contract["x-limits"]);
   const setByOperator = limits.filter(([, { set_by }]) => set_by === "operator");
   const { config: defaults } = read({});

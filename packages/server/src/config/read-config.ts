@@ -10,7 +10,7 @@ import { settingNames, settings as rows } from "./settings.ts";
 import type { SettingName, Settings } from "./settings.ts";
 
 export interface Config extends Settings {
-  /** In the order of the listing. */
+  /** The served models, in the order of the listing. */
   readonly models: readonly ModelConfig[];
 }
 
@@ -20,8 +20,8 @@ export interface ReadConfig {
 }
 
 /**
- * Flags, environment, `parley.yaml` and defaults, in that order.
- * @param needsCredentials false where nothing is started, so that no token for an upstream is needed
+ * Reads the configuration from flags, environment, `parley.yaml` and defaults. Earlier sources win.
+ * @param needsCredentials false if nothing will be started, so upstreams need no token
  * @throws {ConfigError} with every fault at once
  */
 export function readConfig(sources: ConfigSources, needsCredentials = true): ReadConfig {
@@ -35,10 +35,10 @@ export function readConfig(sources: ConfigSources, needsCredentials = true): Rea
   return { config: Object.freeze({ ...settings, models }), origins: toOrigins(given) };
 }
 
-/** What a program may set: settings as `Config` has them, models as the file has them. */
+/** The changes that a program may make to the defaults: settings as in `Config`, models as in the file. */
 export type ConfigChanges = Partial<Settings> & { readonly models?: ModelsGiven };
 
-/** The configuration of a server inside another program. @throws {ConfigError} */
+/** Returns the configuration of a server inside another program. @throws {ConfigError} */
 export function makeConfig({ models, ...changes }: ConfigChanges = {}, env = process.env): Config {
   const settings: Settings = { ...toSettings(documentSchema.parse({}, uncompiled)), ...changes };
   const faults: string[] = [];
@@ -47,12 +47,12 @@ export function makeConfig({ models, ...changes }: ConfigChanges = {}, env = pro
   return { ...settings, models: read };
 }
 
-/** A document is read once: compiling its schema first would take longer. */
+/** Each document is parsed once, and compiling its schema first would take longer. */
 const uncompiled = { jitless: true };
 
 type Values = Readonly<Record<string, unknown>> & { readonly models?: ModelsGiven };
 
-/** What is wrong is reported and left out, so that the rest can be looked at as well. */
+/** Parses the values. Wrong ones are reported and left out, so the rest can be checked, too. */
 function parse(given: Given, faults: string[]): Values {
   const { success, data, error } = documentSchema.safeParse(given.document, uncompiled);
   if (success) return data;
@@ -64,16 +64,16 @@ function parse(given: Given, faults: string[]): Values {
   return documentSchema.parse(sound, uncompiled);
 }
 
-/** Variables whose names the file gives: those with the tokens of upstreams. */
+/** Returns the variables that the file names: those with the tokens of upstreams. */
 const variablesOf = (models: ModelsGiven = {}): ReadonlySet<string> =>
   new Set(Object.values(models).flatMap((given) => given?.remote?.api_key_env ?? []));
 
-/** By their names in the program. */
+/** Returns the settings by their names in the program. */
 function toSettings(values: Values): Settings {
   const named = settingNames.map((name) => [name, values[rows[name].path?.[0] ?? rows[name].env]]);
   return Object.fromEntries(named) as Settings; // every setting was parsed by its own schema
 }
 
 const toOrigins = ({ origins }: Given): Record<SettingName, Origin> =>
-  // A row for every name.
+  // The result has an entry for every name.
   Object.fromEntries(settingNames.map((name) => [name, origins.get(rows[name].env)])) as Record<SettingName, Origin>;

@@ -5,30 +5,30 @@ import type { Reading } from "./reading.ts";
 import type { RemoteSettings } from "./remote-settings.ts";
 import { readUpstreamKey } from "./upstream-key.ts";
 
-/** Weights in the repository, or where the operator's own are: a file for llama.cpp, a folder for vLLM. */
+/** Weights of a demonstration model, or the path of the operator's weights: a file for llama.cpp, a folder for vLLM. */
 export type Weights = { readonly demo: DemoName } | { readonly path: string };
 
-/** What serves a model. Every driver has what it cannot do without. */
+/** The configuration of a model's engine, with all that its driver requires. */
 export type EngineConfig = EmbeddedConfig | ScriptedConfig | VllmConfig | RemoteConfig;
 
 export interface EmbeddedConfig {
   readonly driver: "embedded";
   readonly weights: Weights;
-  /** For the key-value cache. */
+  /** Memory for the key-value cache, in MiB. */
   readonly kvMemoryMb: number;
   readonly threads: number | "auto";
 }
 
 export interface ScriptedConfig {
   readonly driver: "scripted";
-  /** A JSON file; undefined: the built-in reply to everything. */
+  /** Path of a JSON file; undefined: the built-in reply to every request. */
   readonly script: string | undefined;
 }
 
 export interface VllmConfig {
   readonly driver: "vllm-process" | "vllm-container";
   readonly weights: Weights;
-  /** The container image; empty for a process. */
+  /** The container image; empty for a vLLM process. */
   readonly image: string;
   /** Choices at the same time. */
   readonly slots: number;
@@ -38,7 +38,7 @@ export interface VllmConfig {
 export interface RemoteConfig {
   readonly driver: "remote";
   readonly urls: readonly string[];
-  /** Folder with its tokenizer and chat template. */
+  /** Folder with the tokenizer and the chat template. */
   readonly tokenizer: string;
   /** The bearer token. */
   readonly apiKey: string | undefined;
@@ -65,7 +65,7 @@ const readers: Readonly<Record<EngineDriver, Reader>> = {
   remote: readRemote,
 };
 
-/** Undefined where something is missing: it is reported, with the place where it has to stand. */
+/** Reads the engine of an entry. @returns undefined if something is missing, which is reported with its path in the file */
 export const readEngine: Reader = (entry, reading) =>
   readers[entry.given.engine ?? reading.settings.engine](entry, reading);
 
@@ -93,7 +93,7 @@ function readVllm(driver: VllmConfig["driver"], entry: Entry, reading: Reading):
   return weights && { driver, weights, image, slots: given.slots ?? engineSlots, given };
 }
 
-/** A demonstration model of the entry's own goes before a path; a default one goes behind. */
+/** Returns the weights of an entry: its path, its `demo`, or the demonstration model of a default entry without weights. */
 function readWeights(
   driver: EngineDriver,
   key: "gguf" | "weights",

@@ -27,7 +27,7 @@ function faultsOf(models: NonNullable<ConfigChanges["models"]>, env = {}): reado
 }
 
 describe("without models", () => {
-  test("the two that the service was ordered with are served", () => {
+  test("the two default models are served", () => {
     expect(modelsOf({})).toMatchObject([
       { id: "vendor/model-1", displayName: "Vendor: Model 1", engineConfig: { weights: { demo: "model-1" } } },
       {
@@ -37,7 +37,7 @@ describe("without models", () => {
     ]);
   });
 
-  test("the six variables give them weights and addresses of their own", () => {
+  test("the six variables set their weights and addresses", () => {
     const env = {
       PARLEY_MODEL_1_GGUF: "own.gguf",
       PARLEY_MODEL_1_MINI_WEIGHTS: "/w",
@@ -58,7 +58,7 @@ describe("without models", () => {
 });
 
 describe("models", () => {
-  test("is the whole list, in its order; a default name keeps the defaults that its entry leaves", () => {
+  test("is the whole list, in its order, and a default name keeps the defaults that its entry does not set", () => {
     const own = { gguf: "own.gguf", pricing };
     expect(modelsOf({ vendor: "acme", models: { own, "model-1": { label: "One" } } })).toMatchObject([
       { id: "acme/own", displayName: "Vendor: own", maxCompletionTokens: 16_384 },
@@ -66,7 +66,7 @@ describe("models", () => {
     ]);
   });
 
-  test("gives an id and everything else that callers see", () => {
+  test("sets the id and everything else that callers see", () => {
     const third = {
       id: "other/big",
       aliases: ["gpt-4o"],
@@ -127,14 +127,14 @@ describe("the token for an upstream", () => {
   const keysOf = (changes: ConfigChanges, env = {}): unknown[] =>
     modelsOf(changes, env).map(({ engineConfig }) => "apiKey" in engineConfig && engineConfig.apiKey);
 
-  test("is its own, out of a variable or a file; else the one for all", () => {
+  test("is the upstream's own, from a variable or a file, otherwise the shared one", () => {
     const file = join(folder, "token");
     writeFileSync(file, "from-file\n");
     const models = { a: remote({ api_key_env: "A" }), b: remote({ api_key_file: file }), c: remote({}) };
     expect(keysOf({ upstreamApiKey: "for-all", models }, { A: "from-a" })).toEqual(["from-a", "from-file", "for-all"]);
   });
 
-  test("has to be there, once, and is not shown", () => {
+  test("is required, must be given once, and is never shown", () => {
     const file = join(folder, "blank");
     writeFileSync(file, "two words");
     const models = {

@@ -4,7 +4,7 @@ import { readEngine } from "./read-engine.ts";
 import type { EngineConfig } from "./read-engine.ts";
 import type { Reading } from "./reading.ts";
 
-/** A model as it is served: what was given, and the default of everything else. */
+/** The configuration of a served model: its settings and defaults. */
 export interface ModelConfig {
   /** Its key in the file. */
   readonly name: string;
@@ -13,38 +13,38 @@ export interface ModelConfig {
   /** The vendor prefix of the id. */
   readonly ownedBy: string;
   readonly aliases: readonly string[];
-  /** The part of the id after its first slash; undefined: callers may not leave out the vendor prefix. */
+  /** The part of the id after its first slash; undefined if callers may not omit the vendor prefix. */
   readonly shortName: string | undefined;
   /** `<vendor label>: <label>` */
   readonly displayName: string;
   readonly description: string;
-  /** The tokens of the longest prompt that it was trained on; undefined: not known. */
+  /** Tokens of the longest prompt in training; undefined if unknown. */
   readonly trainedPromptTokens: number | undefined;
-  /** Seconds of Unix time. */
+  /** Creation time in seconds of Unix time. */
   readonly created: number;
   /** US dollars as decimal strings: per token, per image, per request. */
   readonly pricing: Readonly<Record<"prompt" | "completion" | "image" | "request", string>>;
-  /** Tokens; undefined: what its files declare. */
+  /** Context window in tokens; undefined: as its files declare. */
   readonly contextLength: number | undefined;
-  /** Tokens of one choice; the context is a bound, too. */
+  /** Maximum number of completion tokens of one choice. The context window is also a limit. */
   readonly maxCompletionTokens: number;
   readonly defaultReasoningEffort: ReasoningEffort;
-  /** Undefined: what the engine reports. */
+  /** Undefined: as the engine reports. */
   readonly quantization: string | undefined;
   readonly huggingFaceId: string | undefined;
   /** `YYYY-MM-DD`. */
   readonly deprecationDate: string | undefined;
-  /** The line that shows the model a schema; undefined: it is not shown. */
+  /** The line of the system message that shows a schema to the model; undefined: schemas are not shown. */
   readonly schemaPrompt: string | undefined;
-  /** Values that apply where a request names none. */
+  /** Sampling values of requests that set none. */
   readonly sampling: NonNullable<ModelSettings["sampling"]>;
   readonly engineConfig: EngineConfig;
 }
 
-/** `models` of the file. */
+/** The value of `models` in the file. */
 export type ModelsGiven = Readonly<Record<string, ModelSettings | null>>;
 
-/** The models in the order of the listing: those that are named, or the default ones. */
+/** Returns the models in the order of the listing: those in the file, or the default models. */
 export function readModels(given: ModelsGiven | undefined, reading: Reading): ModelConfig[] {
   const entries = Object.entries(given ?? Object.fromEntries(defaultNames.map((name) => [name, null])));
   if (entries.length === 0) reading.faults.push("models must name at least one model");
@@ -96,7 +96,7 @@ function readPricing(
   return prompt === undefined || completion === undefined ? undefined : { prompt, completion, image, request };
 }
 
-/** What callers are told where the engine is no language model of the operator's. */
+/** Returns the description of a stub or a demonstration model; undefined for the operator's models. */
 function describeEngine(engine: EngineConfig): string | undefined {
   if (engine.driver === "scripted") return stubDescription;
   return demoOf(engine)?.description;
@@ -105,10 +105,10 @@ function describeEngine(engine: EngineConfig): string | undefined {
 const demoOf = (engine: EngineConfig): (typeof demoModels)[DemoName] | undefined =>
   "weights" in engine && "demo" in engine.weights ? demoModels[engine.weights.demo] : undefined;
 
-/** Whether a demonstration model of the repository is behind it. */
+/** Checks whether a model is one of the repository's demonstration models. */
 export const isDemo = ({ engineConfig }: ModelConfig): boolean => demoOf(engineConfig) !== undefined;
 
-/** A caller asks for one name, so two models cannot share it. */
+/** Returns a fault for each id or alias that two models share. */
 function findCollisions(models: readonly ModelConfig[]): string[] {
   const owners = new Map<string, string>();
   return models.flatMap(({ name, id, aliases }) =>

@@ -1,10 +1,10 @@
 import type { Settings } from "./settings.ts";
 
-/** What models are read with. */
+/** The inputs for reading models, and the faults found. */
 export interface Reading {
   readonly settings: Settings;
-  /** For the credentials of upstreams; undefined where nothing is started, so that none is needed. */
+  /** Contains the tokens of upstreams. Undefined if nothing will be started, so no token is needed. */
   readonly env: Readonly<Record<string, string | undefined>> | undefined;
-  /** Takes a sentence for everything that is wrong. */
+  /** Receives a sentence for each fault. */
   readonly faults: string[];
 }

@@ -1,10 +1,13 @@
 import { z } from "zod";
 import { about, baseUrl, listOf, mapping, oneOf, path, text, yesOrNo } from "./value-kinds.ts";
 
-/** How a model is reached that others serve. */
+/** The connection to a model on another server. */
 export const remoteSchema = mapping({
-  urls: about(listOf("addresses", baseUrl()), "where it is served; several are asked in turn"),
-  model: about(text("a name", /./), "the name that it has there; absent: its id here"),
+  urls: about(
+    listOf("addresses", baseUrl()),
+    "addresses of the server; each request goes to the one with the fewest running requests",
+  ),
+  model: about(text("a name", /./), "its name on the other server; absent: its id here"),
   tokenizer: about(path(), "folder with its tokenizer and chat template; absent: `weights`"),
   protocol: about(
     oneOf("completions", "chat"),
@@ -12,7 +15,7 @@ export const remoteSchema = mapping({
   ),
   cache_salt: about(
     yesOrNo(),
-    "whether requests carry `cache_salt`, which keeps the cached prompts of keys apart; absent: unless the protocol is chat and the service is not vLLM",
+    "whether requests contain `cache_salt`, which keeps the cached prompts of keys apart; absent: true, unless the protocol is chat and the service is not vLLM",
   ),
   api_key_env: about(
     text("the name of an environment variable", /^[A-Za-z_][A-Za-z0-9_]*$/),
@@ -23,11 +26,11 @@ export const remoteSchema = mapping({
     z.record(text("the name of a header", /^[A-Za-z0-9-]+$/), text("one line of text", /^[^\r\n]*$/), {
       error: "a mapping of names to texts",
     }),
-    "sent with every request; {key}, {user} and {metadata.NAME} stand for the caller's",
+    "headers of every request; {key}, {user} and {metadata.NAME} are replaced by the caller's values",
   ),
-  ca_file: about(path(), "file with the certificates (PEM) that are trusted"),
-  proxy: about(baseUrl(), "proxy on the way there"),
+  ca_file: about(path(), "file with trusted certificates (PEM)"),
+  proxy: about(baseUrl(), "address of a proxy to the server"),
 });
 
-/** What was given for one upstream. */
+/** The settings of one upstream in the file. */
 export type RemoteSettings = z.output<typeof remoteSchema>;

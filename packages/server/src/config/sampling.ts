@@ -14,7 +14,7 @@ export const samplingNames = [
 ] as const;
 export type SamplingName = (typeof samplingNames)[number];
 
-/** A default has the bounds of the request field that it stands in for. */
+/** Returns the schema of a sampling value. It has the bounds of the request field that it replaces. */
 function valueOf(name: SamplingName) {
   const field = contract.components.schemas.ChatCompletionRequest.properties[name];
   const { minimum, exclusiveMinimum, maximum }: { minimum?: number; exclusiveMinimum?: number; maximum: number } =
@@ -29,9 +29,9 @@ function valueOf(name: SamplingName) {
   ).optional();
 }
 
-/** Values that apply where a request names none. */
+/** The sampling values of requests that set none. */
 export const samplingSchema = mapping(
-  // Object.fromEntries forgets which names it was given.
+  // The type of Object.fromEntries does not keep the names.
   Object.fromEntries(samplingNames.map((name) => [name, valueOf(name)])) as Record<
     SamplingName,
     ReturnType<typeof valueOf>

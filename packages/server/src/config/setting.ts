@@ -1,23 +1,23 @@
 import { z } from "zod";
 
-/** One setting: its names in every place where it can be given, and what it may be. */
+/** A setting: its names in each source, and the schema of its value. */
 export interface Setting<S extends z.ZodType = z.ZodType> {
   /** Environment variable. */
   readonly env: string;
   /** Flag, with its dashes. Undefined for a secret. */
   readonly flag: string | undefined;
-  /** Where it stands in `parley.yaml`. Undefined for a secret. */
+  /** Path in `parley.yaml`. Undefined for a secret. */
   readonly path: readonly string[] | undefined;
   readonly schema: S;
 }
 
-/** A setting whose names follow from its environment variable: `PARLEY_DATA_DIR`, `--data-dir`, `data_dir`. */
+/** Returns a setting whose names follow from its environment variable: `PARLEY_DATA_DIR`, `--data-dir`, `data_dir`. */
 export function setting<S extends z.ZodType>(env: string, schema: S, description: string): Setting<S> {
   const key = keyOf(env);
   return { env, flag: flagOf(key), path: [key], schema: schema.meta({ description }) };
 }
 
-/** A setting that stands deeper in the file: `PARLEY_MODEL_1_GGUF`, `--model-1-gguf`, `models.model-1.gguf`. */
+/** Returns a setting that is nested deeper in the file: `PARLEY_MODEL_1_GGUF`, `--model-1-gguf`, `models.model-1.gguf`. */
 export function shortcut<S extends z.ZodType>(
   env: string,
   path: readonly string[],
@@ -27,7 +27,7 @@ export function shortcut<S extends z.ZodType>(
   return { env, flag: flagOf(keyOf(env)), path, schema: schema.meta({ description }) };
 }
 
-/** A setting that is read from the environment only. */
+/** Returns a setting that is read from the environment only. */
 export function secret<S extends z.ZodType>(env: string, schema: S, description: string): Setting<S> {
   return { env, flag: undefined, path: undefined, schema: schema.meta({ description }) };
 }
@@ -35,7 +35,7 @@ export function secret<S extends z.ZodType>(env: string, schema: S, description:
 const keyOf = (env: string): string => env.toLowerCase().replace(/^parley_/, "");
 const flagOf = (key: string): string => `--${key.replaceAll("_", "-")}`;
 
-/** What a JSON Schema says of one value. */
+/** The JSON Schema of a value, as far as it is used here. */
 export interface ValueSchema {
   readonly title?: string;
   readonly type?: string;
@@ -49,11 +49,14 @@ export interface ValueSchema {
   readonly additionalProperties?: ValueSchema | boolean;
 }
 
-/** What may be given for a setting, as JSON Schema. */
+/** Returns the JSON Schema of the values that a setting accepts. */
 export const describe = (schema: z.ZodType): ValueSchema =>
-  z.toJSONSchema(schema, { io: "input" }) as unknown as ValueSchema; // the members of it that we read
+  z.toJSONSchema(schema, { io: "input" }) as unknown as ValueSchema; // declares only the members that are read
 
-/** Text of a flag or a variable as the value that `parley.yaml` would have. What does not fit stays text. */
+/**
+ * Parses the text of a flag or variable to the value that `parley.yaml` would have. A text that does not fit the type stays
+ * text.
+ */
 export function fromText({ schema }: Setting, text: string): unknown {
   const { type, anyOf = [{ type }] } = describe(schema);
   const types = new Set(anyOf.map((branch) => branch.type));
@@ -65,5 +68,5 @@ export function fromText({ schema }: Setting, text: string): unknown {
   return isNumber && /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
 }
 
-/** A value of `parley.yaml` as a flag would have it; empty for none. */
+/** Formats a value of `parley.yaml` as the text of a flag; empty for an absent value. */
 export const toText = (value: unknown): string => [value ?? []].flat().map(String).join(",");

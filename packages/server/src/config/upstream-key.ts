@@ -4,7 +4,7 @@ import type { Reading } from "./reading.ts";
 import type { RemoteSettings } from "./remote-settings.ts";
 import { bearer } from "./value-kinds.ts";
 
-/** The bearer token for one upstream: its own, out of a variable or a file; else the one for all. */
+/** Returns the bearer token for an upstream: its own, from a variable or a file, otherwise the shared one. */
 export function readUpstreamKey(remote: RemoteSettings, place: string, reading: Reading): string | undefined {
   const { api_key_env: variable, api_key_file: file } = remote;
   if (variable === undefined && file === undefined) return reading.settings.upstreamApiKey;
@@ -24,11 +24,11 @@ export function readUpstreamKey(remote: RemoteSettings, place: string, reading: 
   return undefined;
 }
 
-/** A line feed at the end belongs to the file, not to the token. */
+/** Reads a token from a file, without the line feed at its end. */
 function readToken(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8").trim();
   } catch {
-    return undefined; // reported like a file that holds no token
+    return undefined; // reported like a file without a token
   }
 }

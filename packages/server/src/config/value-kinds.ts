@@ -1,38 +1,35 @@
 import { isIP } from "node:net";
 import { z } from "zod";
 
-/**
- * The kinds of values that settings have. The message of each completes the sentence "NAME must be …", so that a fault
- * says what to write instead.
- */
+/** The kinds of values that settings have. Each error message completes the sentence "NAME must be …". */
 
 export const text = (mustBe: string, pattern: RegExp) => z.string({ error: mustBe }).regex(pattern, { error: mustBe });
 
 export const path = () => text("a path", /./);
 
-/** An integer between these bounds, both included. */
-export function whole(least: number, most: number, unit = "") {
-  const error = `a whole number${unit && ` of ${unit}`} from ${least} to ${most}`;
-  return z.int({ error }).min(least, { error }).max(most, { error });
+/** Returns the schema of an integer between two bounds, both included. */
+export function whole(min: number, max: number, unit = "") {
+  const error = `a whole number${unit && ` of ${unit}`} from ${min} to ${max}`;
+  return z.int({ error }).min(min, { error }).max(max, { error });
 }
 
-/** A duration: given in seconds, kept in milliseconds. */
-export function seconds(most: number) {
-  const error = `seconds, above 0 and at most ${most}`;
+/** Returns the schema of a duration above 0. It is given in seconds and stored in milliseconds. */
+export function seconds(max: number) {
+  const error = `seconds, above 0 and at most ${max}`;
   return z
     .number({ error })
     .gt(0, { error })
-    .max(most, { error })
+    .max(max, { error })
     .transform((value) => value * 1000);
 }
 
-/** A duration that may be none: given in seconds, kept in milliseconds. */
-export function secondsOrNone(most: number) {
-  const error = `seconds, from 0 to ${most}`;
+/** Returns the schema of a duration that may be 0. It is given in seconds and stored in milliseconds. */
+export function secondsOrNone(max: number) {
+  const error = `seconds, from 0 to ${max}`;
   return z
     .number({ error })
     .min(0, { error })
-    .max(most, { error })
+    .max(max, { error })
     .transform((value) => value * 1000);
 }
 
@@ -44,7 +41,7 @@ export const oneOf = <const T extends string>(...allowed: readonly T[]) =>
 export const listOf = (mustBe: string, part: z.ZodType<string>) =>
   z.array(part, { error: `a list of ${mustBe}` }).readonly();
 
-/** What a test decides, in place of a pattern. */
+/** Returns the schema of a text that a function checks. */
 const checked = (mustBe: string, isRight: (value: string) => boolean) =>
   z.string({ error: mustBe }).refine(isRight, { error: mustBe });
 
@@ -54,7 +51,7 @@ export const origin = () =>
     (value) => value === "*" || (URL.canParse(value) && new URL(value).origin === value),
   );
 
-/** An address, a network, or a name that Express gives to some of them. */
+/** Returns the schema of an address, a network, or one of Express's names for networks. */
 export const proxy = () => checked("an address or a network such as 10.0.0.0/8", isProxy);
 
 function isProxy(value: string): boolean {
@@ -64,13 +61,13 @@ function isProxy(value: string): boolean {
   return ["loopback", "linklocal", "uniquelocal"].includes(value) || (family !== 0 && isMask && rest.length === 0);
 }
 
-/** An address that paths are put behind. */
+/** Returns the schema of a URL to which paths are appended. */
 export const baseUrl = () => checked("an http or https address without a query", isBaseUrl);
 
 const isBaseUrl = (value: string): boolean =>
   URL.canParse(value) && ["http:", "https:"].includes(new URL(value).protocol) && new URL(value).search === "";
 
-/** A calendar day. */
+/** Returns the schema of a calendar day. */
 export const day = () =>
   checked("a date such as 2027-12-31", (value) => /^\d{4}-\d{2}-\d{2}$/.test(value) && isRealDay(value));
 
@@ -79,11 +76,11 @@ const isRealDay = (value: string): boolean => {
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(value);
 };
 
-/** US dollars: text, because a price such as 0.0000003 is no exact double. */
+/** Returns the schema of a price in US dollars. It is a text, because doubles cannot represent 0.0000003 exactly. */
 export const price = () =>
   text('a decimal number of US dollars in quotation marks, such as "0.0000003"', /^[0-9]+(\.[0-9]+)?$/);
 
-/** What a header can carry as a bearer token. */
+/** Returns the schema of a bearer token, as a header can contain it. */
 export const bearer = () => text("printable characters without blanks", /^[!-~]+$/);
 
 export function share() {
@@ -91,8 +88,8 @@ export function share() {
   return z.number({ error }).gt(0, { error }).max(1, { error });
 }
 
-/** Settings below a name; a name that is not listed is a fault. */
+/** Returns the schema of nested settings. Unknown names are faults. */
 export const mapping = <S extends z.ZodRawShape>(shape: S) => z.strictObject(shape, { error: "a mapping of settings" });
 
-/** A setting that may be left out, with what it is. */
+/** Returns the schema of an optional setting, with a description. */
 export const about = <S extends z.ZodType>(schema: S, description: string) => schema.optional().meta({ description });
