@@ -8,7 +8,7 @@ WORKDIR /parley
 COPY package.json pnpm-lock.yaml pnpm-workspace.yaml .pnpmfile.cjs ./
 COPY packages/inference/package.json packages/inference/
 COPY packages/server/package.json packages/server/
-# The lock file knows these, too; none of their packages is installed.
+# The lock file also lists these folders. Their packages are not installed.
 COPY packages/client/package.json packages/client/
 COPY packages/conformance/package.json packages/conformance/
 COPY repo/package.json repo/
@@ -22,14 +22,14 @@ COPY demo-models demo-models
 COPY docs/site docs/site
 COPY packages/inference/src packages/inference/src
 COPY packages/server/src packages/server/src
-# Tests, training, and weights in a second form that somebody made here.
+# Removes tests, training, and local copies of the weights in a second form.
 RUN find . \( -name "*.test.ts" -o -name "*.safetensors" \) -delete && rm -rf demo-models/corpus demo-models/training
 
 FROM installed AS bundled
 COPY --from=files /parley ./
 RUN node packages/server/src/bundle/main.ts
 
-# Without the bundler.
+# Removes the bundler.
 FROM installed AS packages
 RUN find . \( -name "*rolldown*" -o -name "@oxc-project*" \) -prune -exec rm -rf {} +
 
@@ -45,7 +45,7 @@ RUN node packages/server/src/cli/main.mjs --version
 VOLUME /data
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 PARLEY_DATA_DIR=/data PARLEY_METRICS_PORT=off PARLEY_LAME_DUCK_SECONDS=5
 EXPOSE 8080
-# Both models have answered a probe when it is ready. A busy server stays healthy.
+# The server is healthy when it answers `/health`, even if it is busy.
 HEALTHCHECK --interval=5s --timeout=5s --start-period=60s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # Node is the first process, so that SIGTERM reaches it and running requests end.

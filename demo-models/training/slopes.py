@@ -45,7 +45,8 @@ def add_slopes(groups, model, teacher, preset, sums):
 
 def work(connection, model, teacher, preset, sums):
     """The loop of every process but the first. It ends when the first process ends."""
-    for number in (signal.SIGINT, signal.SIGTERM):  # a terminal signals all processes, but the first process decides when to end
+    # A terminal signals all processes, but the first process decides when to end.
+    for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     torch.set_num_threads(1)
     deterministic()

@@ -1,7 +1,7 @@
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { createChatCompletion, listModels } from "./parley";
 import type { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest, StreamEvent } from "./parley";
-import { open, Refusal } from "./send";
+import { open, RefusalError } from "./send";
 
 // Usage: main models | main answer PROMPT | main error | main stream PROMPT
 
@@ -32,7 +32,7 @@ async function refusal(): Promise<void> {
   try {
     await createChatCompletion({ model: "vendor/none", messages: [{ role: "user", content: "Hello" }] });
   } catch (failure) {
-    if (!(failure instanceof Refusal)) throw failure;
+    if (!(failure instanceof RefusalError)) throw failure;
     console.log(failure.status, failure.body.error.type, failure.body.error.code);
   }
 }

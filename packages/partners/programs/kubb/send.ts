@@ -1,6 +1,6 @@
 import type { ErrorResponse } from "./parley";
 
-// The generated client calls what is exported here. Its own default would take an error for an answer.
+// The generated client calls these exports. Its own default would treat an error as an answer.
 
 export interface RequestConfig<Data = unknown> {
   readonly url?: string;
@@ -10,7 +10,8 @@ export interface RequestConfig<Data = unknown> {
 }
 
 /** An answer that is an error. */
-export class Refusal extends Error {
+export class RefusalError extends Error {
+  override readonly name = "RefusalError";
   readonly status: number;
   readonly body: ErrorResponse;
 
@@ -21,7 +22,7 @@ export class Refusal extends Error {
   }
 }
 
-/** @throws {Refusal} when the answer is an error */
+/** @throws {RefusalError} when the answer is an error */
 export async function open(config: RequestConfig): Promise<Response> {
   const response = await fetch(`${process.env["PARLEY_URL"]}${config.url}`, {
     method: config.method ?? "GET",
@@ -32,7 +33,7 @@ export async function open(config: RequestConfig): Promise<Response> {
     },
     body: config.data === undefined ? null : JSON.stringify(config.data),
   });
-  if (!response.ok) throw new Refusal(response.status, (await response.json()) as ErrorResponse);
+  if (!response.ok) throw new RefusalError(response.status, (await response.json()) as ErrorResponse);
   return response;
 }
 

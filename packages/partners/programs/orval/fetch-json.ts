@@ -5,7 +5,7 @@ export const send = (path: string, options: RequestInit): Promise<Response> => {
   return fetch(`${process.env["PARLEY_URL"]}${path}`, { ...options, headers });
 };
 
-/** What the generated client calls. `T` is one of the answers that the contract gives to the operation. */
+/** The generated client calls this function. `T` is one of the answers that the contract gives to the operation. */
 export async function fetchJson<T>(path: string, options: RequestInit): Promise<T> {
   const response = await send(path, options);
   return { status: response.status, headers: response.headers, data: await response.json() } as T;

@@ -38,7 +38,7 @@ async function answer(): Promise<void> {
   }
 }
 
-/** What the client throws when the answer is an error. */
+/** The value that the client throws when the answer is an error. */
 function asRefusal(failure: unknown): HttpResponse<unknown, ErrorResponse> {
   if (!(failure instanceof Response)) throw failure;
   return failure as HttpResponse<unknown, ErrorResponse>;
