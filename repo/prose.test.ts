@@ -42,7 +42,6 @@ const pending: Readonly<Record<string, number>> = {
   "packages/inference/src/wire": 17,
   "packages/inference/test": 18,
   "packages/inference/testing": 15,
-  "packages/partners/programs": 3,
   "packages/server/README.md": 2,
   "packages/server/src": 12,
   "packages/server/src/bundle": 1,
