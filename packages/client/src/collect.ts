@@ -1,4 +1,4 @@
-import { IncompleteStreamError } from "./errors.ts";
+import { IncompleteStreamError, MalformedResponseError } from "./errors.ts";
 import { askCaller } from "./retry-advice.ts";
 import { isCut, isNamed } from "./whole-message.ts";
 import type {
@@ -16,20 +16,21 @@ import type {
  * Collects the chunks of a stream into the completion that the same request would have returned without `stream`: every
  * choice with its text, reasoning, tool calls and log-probabilities, and the usage if it was asked for. `logprobs` of a
  * choice without any text is null. A choice that was cut has its text and calls up to there, without a call that had no name.
- * @throws {IncompleteStreamError} when the chunks are not those of a whole answer; whatever reading the stream throws
+ * @throws {IncompleteStreamError} when the chunks are not those of a whole answer; {MalformedResponseError} when a piece of text is
+ *   something else; whatever reading the stream throws
  */
 export async function collect(
   chunks: AsyncIterable<ChatCompletionChunk> | Iterable<ChatCompletionChunk>,
 ): Promise<CollectedCompletion> {
-  const drafts: Draft[] = [];
+  const drafts = new Map<number, Draft>();
   const seen: ChatCompletionChunk[] = [];
   for await (const chunk of chunks) {
     seen.push(chunk);
-    for (const choice of chunk.choices) add((drafts[choice.index] ??= newDraft()), choice);
+    for (const choice of chunk.choices) if (isObject(choice)) add(draftAt(drafts, choice.index), choice);
   }
   const last = seen.at(-1);
-  const choices = drafts.flatMap((draft, index) => toChoice(draft, index) ?? []);
-  if (!last || choices.length === 0 || choices.length < drafts.length) {
+  const choices = inOrder(drafts).flatMap((draft, index) => (draft && toChoice(draft, index)) ?? []);
+  if (!last || choices.length === 0 || choices.length < drafts.size) {
     throw new IncompleteStreamError("The chunks end before every choice has, or a tool call has no id or name.", {
       retry: askCaller,
       chunks: seen,
@@ -42,38 +43,70 @@ export async function collect(
 /** A choice while its chunks arrive. */
 interface Draft {
   content: string;
+  refusal: string;
   reasoning: string;
-  readonly calls: ToolCall[];
+  /** By index. */
+  readonly calls: Map<number, ToolCall>;
   logprobs: TokenLogprob[] | undefined;
   finish: FinishReason | null;
 }
 
-const newDraft = (): Draft => ({ content: "", reasoning: "", calls: [], logprobs: undefined, finish: null });
+function draftAt(drafts: Map<number, Draft>, index: number): Draft {
+  const draft = drafts.get(index) ?? {
+    content: "",
+    refusal: "",
+    reasoning: "",
+    calls: new Map(),
+    logprobs: undefined,
+    finish: null,
+  };
+  drafts.set(index, draft);
+  return draft;
+}
+
+/** Returns the values by their index, undefined for each index up to their number that has none. An index may be anything. */
+const inOrder = <T>(values: ReadonlyMap<number, T>): (T | undefined)[] =>
+  Array.from({ length: values.size }, (_none, index) => values.get(index));
+
+const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
+
+/** Returns a piece of text, empty where it is left out. */
+function textOf(piece: unknown): string {
+  if (typeof piece === "string") return piece;
+  if (piece === undefined || piece === null) return "";
+  throw new MalformedResponseError(`A piece of text in the stream is of the type ${typeof piece}.`, {
+    retry: askCaller,
+  });
+}
 
 /** Something in between may leave a member out, or make it null. */
 function add(draft: Draft, { delta, logprobs, finish_reason }: Partial<ChunkChoice>): void {
-  draft.content += delta?.content ?? "";
-  draft.reasoning += delta?.reasoning ?? delta?.reasoning_content ?? "";
+  draft.content += textOf(delta?.content);
+  draft.refusal += textOf(delta?.refusal);
+  draft.reasoning += textOf(delta?.reasoning ?? delta?.reasoning_content);
   if (logprobs?.content) (draft.logprobs ??= []).push(...logprobs.content);
-  for (const { index, id, function: part } of (delta?.tool_calls ?? []) as readonly Partial<ToolCallDelta>[]) {
-    const call = (draft.calls[index ?? 0] ??= { id: "", type: "function", function: { name: "", arguments: "" } });
-    call.id ||= id ?? "";
-    call.function.name ||= part?.name ?? "";
-    call.function.arguments += part?.arguments ?? "";
+  const pieces = (delta?.tool_calls ?? []) as readonly Partial<ToolCallDelta>[];
+  for (const { index, id, function: part } of pieces.filter(isObject)) {
+    const { calls } = draft;
+    const call = calls.get(index ?? 0) ?? { id: "", type: "function", function: { name: "", arguments: "" } };
+    calls.set(index ?? 0, call);
+    call.id ||= textOf(id);
+    call.function.name ||= textOf(part?.name);
+    call.function.arguments += textOf(part?.arguments);
   }
   draft.finish = finish_reason ?? draft.finish;
 }
 
-function toChoice({ content, reasoning, calls, logprobs, finish }: Draft, index: number): Choice | undefined {
-  const named = calls.filter(isNamed); // leaves gaps out as well
-  if (!finish || (named.length < calls.length && !isCut(finish))) return undefined;
+function toChoice({ content, refusal, reasoning, calls, logprobs, finish }: Draft, index: number): Choice | undefined {
+  const named = inOrder(calls).filter((call) => call !== undefined && isNamed(call));
+  if (!finish || (named.length < calls.size && !isCut(finish))) return undefined;
   const hasCalls = named.length > 0;
   return {
     index,
     message: {
       role: "assistant",
       content: hasCalls && content === "" ? null : content,
-      refusal: null,
+      refusal: refusal || null,
       ...(hasCalls && { tool_calls: named }),
       ...(reasoning !== "" && { reasoning, reasoning_content: reasoning }),
     },

@@ -211,6 +211,36 @@ describe("the pieces of a stream of something in between", () => {
     expect(await collected(bytes)).toEqual({ role: "assistant", content: "a", refusal: null });
   });
 
+  test("a refusal in pieces is a refusal", async () => {
+    const bytes = chunk({ refusal: "N" }) + chunk({ refusal: "o." }) + end("stop");
+    expect(await collected(bytes)).toEqual({ role: "assistant", content: "", refusal: "No." });
+    await using stub = await startStub(stream(bytes));
+    const error = await errorOf(connect(stub.baseURL).stream(hello).finalMessage());
+    expect(error).toMatchObject({ name: "IncompleteAnswerError", message: "The answer is a refusal: No.." });
+  });
+
+  test.each([
+    ["content", chunk({ content: [{ type: "text", text: "a" }] })],
+    ["arguments", tool({ ...called, index: 0, function: { name: "look", arguments: { at: 1 } } })],
+    ["a name", tool({ ...called, index: 0, function: { name: 1 } })],
+  ])("something else than text as %s is malformed, and never becomes text", async (_title, bytes) => {
+    expect(await errorOf(collected(bytes + end("stop")))).toHaveProperty("code", "malformed_response");
+  });
+
+  test("null as a choice or a call is left out", async () => {
+    const nothing = `data: ${JSON.stringify({ ...completion, choices: [null] })}\n\n`;
+    const bytes = nothing + tool(null) + chunk({ content: "a" }) + end("stop");
+    expect(await collected(bytes)).toHaveProperty("content", "a");
+  });
+
+  // A list with such an index has a billion gaps: going through them took minutes.
+  test("an index out of all proportion is no answer, and costs no time", { timeout: 5000 }, async () => {
+    const far = chunk({ content: "a" }, { index: 999_999_999, finish_reason: "stop" }) + done;
+    const farCall = tool({ ...called, index: 999_999_999 }) + end("tool_calls");
+    for (const bytes of [far, farCall])
+      expect(await errorOf(collected(bytes))).toHaveProperty("code", "incomplete_stream");
+  });
+
   test("a call that was cut before it had a name is left out, and one that never gets a name is no answer", async () => {
     const nameless = tool({ index: 0, id: "call_1", function: { arguments: "" } });
     expect(await collected(nameless + end("length"))).toEqual({ role: "assistant", content: "", refusal: null });
