@@ -51,15 +51,25 @@ const otherSchemes = ["Basic", "Digest", "Token", "Key", "ApiKey", "Api-Key", "N
 
 /** Returns that no key was sent, and names a header or parameter of other services if the key may be there. */
 function explainNone({ rawHeaders, url = "" }: RequestHead): string {
-  const names = new Set(rawHeaders.filter((_text, index) => index % 2 === 0).map((name) => name.toLowerCase()));
-  const header = otherHeaders.find((name) => names.has(name));
-  if (header !== undefined) return `none was sent in the header Authorization. The header ${header} is not read`;
-  const query = new URLSearchParams(url.slice(url.indexOf("?") + 1));
-  if (otherParameters.some((name) => query.has(name)))
+  const header = rawHeaders.find((name, index) => index % 2 === 0 && isOtherName(name));
+  if (header !== undefined)
+    return `none was sent in the header Authorization. The header ${header.toLowerCase()} is not read`;
+  const names = [...new URLSearchParams(url.slice(url.indexOf("?") + 1)).keys()];
+  if (names.some((name) => isOtherName(name) || /^(?:key|token|auth|authorization)$/i.test(name)))
     return "none was sent in the header Authorization. A key in the URL is not read";
   return "none was sent";
 }
 
-/** Headers that other services read a key from, such as those of Azure, Anthropic and Google. */
-const otherHeaders = ["x-api-key", "api-key", "apikey", "x-goog-api-key", "x-auth-token", "proxy-authorization"];
-const otherParameters = ["api_key", "api-key", "apikey", "key", "access_token", "token", "authorization"];
+/**
+ * Whether other services, such as those of Azure, Anthropic and Google, read a key from a header or parameter of this name, or it
+ * resembles `Authorization`. The message quotes the header's name, so nothing but these words may match.
+ */
+function isOtherName(name: string): boolean {
+  const plain = name.toLowerCase().replaceAll(/[-_]/g, "");
+  return (
+    plain !== "authorization" &&
+    /^x?(?:goog|proxy|forwarded|openai|parley)?(?:(?:api|access|auth|secret|subscription)(?:key|token)|authentication|authori[sz]ation)$/.test(
+      plain,
+    )
+  );
+}

@@ -19,7 +19,7 @@ describe("AUTH-08 AUTH-09 AUTH-10 AUTH-14 LIM-03 a 401, with", () => {
   });
 
   test("AUTH-06 AUTH-15 a key in the query string", async () => {
-    for (const name of ["api_key", "key", "access_token", "authorization"]) {
+    for (const name of ["api_key", "apiKey", "API-KEY", "x-api-key", "key", "access_token", "auth", "authorization"]) {
       await assertUnauthorized(server(), `POST /v1/chat/completions?${name}=${testKey}`, [], keyInUrl, body);
     }
   });
