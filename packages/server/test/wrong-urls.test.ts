@@ -58,6 +58,10 @@ describe("HTTP-06 a near miss of chat completions", () => {
     ["/v1%2Fchat%2Fcompletions", "The path has characters that do not belong to it"],
     ["/v1\\chat\\completions", "The path has characters that do not belong to it"],
     ["/v1/chat/completions&stream=true", "The path has characters that do not belong to it"],
+    ["/v1/chat/completions#x", "The path has characters that do not belong to it"],
+    ["/v1/chat/completions.json", "The path has characters that do not belong to it"],
+    ["/v1/chat/completions:stream", "The path has characters that do not belong to it"],
+    ["/v1chat/completions", "The path lacks a slash"],
     ["/v1/chat/completions%3Fapi-version=1", "The path has characters that do not belong to it"],
     ["/v1/chat/completions;a=b", "The path has characters that do not belong to it"],
     ["/v1/%ff/chat/completions", isTheAddress],
@@ -93,6 +97,12 @@ describe("HTTP-06 a near miss of the models", () => {
     ["/api/v1/models", "GET /v1/models"],
     ["/openai/models?api-version=1", "GET /v1/models"],
     ["/v1/chat/completions/models", "GET /v1/models"],
+    ["/v1/chat/completions/v1/models", "GET /v1/models"],
+    ["/v1/completions/models", "GET /v1/models"],
+    ["/v1/chat/models", "GET /v1/models"],
+    ["/v1models", "GET /v1/models"],
+    ["/v1models/vendor/model-1", "GET /v1/models/vendor/model-1"],
+    ["/v1/models.json", "GET /v1/models"],
     ["/v1/model", "GET /v1/models"],
     ["/models/vendor/model-1", "GET /v1/models/vendor/model-1"],
     ["/models/vendor%2Fmodel-1", "GET /v1/models/vendor/model-1"],
@@ -109,6 +119,22 @@ describe("HTTP-06 a near miss of the models", () => {
     for (const path of ["/v1/models", "/v1/models/chat/completions"])
       expect(await ask("POST", path)).toMatchObject({ status: 405, message: expect.stringContaining(chat) as unknown });
   });
+});
+
+test.each([
+  ["/v1/health", "GET /health and GET /ready"],
+  ["/healthz", "GET /health and GET /ready"],
+  ["/v1/readyz", "GET /health and GET /ready"],
+  ["/v1/docs", "at /docs"],
+  ["/swagger", "at /docs"],
+  ["/v1/openapi.json", "at /openapi.json"],
+  ["/swagger.json", "at /openapi.json"],
+  ["/v3/api-docs", "at /openapi.json"],
+  ["/metrics", "a port of their own"],
+])("a near miss of another page: %s: %s", async (path, hint) => {
+  const { status, code, message } = await ask("GET", path);
+  expect([status, code]).toEqual([404, "unknown_url"]);
+  expect(message).toContain(hint);
 });
 
 describe("HTTP-06 an API that is not offered", () => {

@@ -11,7 +11,7 @@ const maxPathCharacters = 300;
 
 /** The 404 for a path that serves nothing. The message names the URL that was meant, where there is one. */
 export function explainUrl(url: string): ApiError {
-  const [whole = ""] = url.split(/[?#]/, 1);
+  const [whole = ""] = url.split("?", 1);
   const path = whole.slice(0, maxPathCharacters);
   const segments = segmentsOf(path);
   const meant = operationMeant(segments);
@@ -27,8 +27,10 @@ const shorten = (text: string): string => (text.length > 100 ? `${text.slice(0, 
 function segmentsOf(path: string): string[] {
   const [plain = ""] = decode(path).split(/[?#;&]/, 1);
   return plain
+    .replace(/(?<=\/v\d+)(?=(?:chat|models)(?:\/|$))/i, "/") // a base URL and a path that were joined without a slash
     .split(/[/\\]+/)
     .map((segment) => segment.replaceAll(/^[\s"'`<>([{.,:]+|[\s"'`<>)\]}.,:]+$/g, ""))
+    .map((segment) => segment.replace(/^(completions|models)[.:]\w+$/i, "$1"))
     .filter((segment) => segment !== "");
 }
 
@@ -57,8 +59,9 @@ function operationMeant(segments: readonly string[]): OperationMeant | undefined
   if (own < 0) return undefined;
   if (leven(small.slice(own).join("/"), "chat/completions") <= maxChatEdits)
     return { method: "POST", path: chatPath, prefix: small.slice(0, own) };
-  // A base URL may end in /chat/completions, and `models` follow.
-  const start = chat === own ? chat + 2 : own;
+  // A base URL may end in /chat or /chat/completions, and `models` follow.
+  const start = small.findIndex((segment) => !isPrefix(segment) && segment !== "chat" && segment !== "completions");
+  if (start < 0) return undefined;
   const [first = "", ...rest] = small.slice(start);
   if (leven(first, "models") > maxModelsEdits || isGeminiMethod(rest.at(-1) ?? "")) return undefined;
   const path = encodeURI([modelsPath, ...segments.slice(start + 1)].join("/"));
@@ -82,6 +85,7 @@ function faultOf(path: string, segments: readonly string[], { path: right, prefi
   if (prefix.join("/") !== "v1") return "The base URL must be the address of this service, followed by /v1";
   if (isRight && /\/{2,}./.test(path)) return "The path has a slash too many";
   if (isRight && path.endsWith("/")) return "Leave out the slash at the end";
+  if (isRight && path.length < right.length) return "The path lacks a slash";
   if (isRight && path.toLowerCase() === right.toLowerCase()) return "The path is written in small letters";
   return isRight ? "The path has characters that do not belong to it" : "The path is misspelt";
 }

@@ -20,7 +20,7 @@ const geminiMethod = /:(streamgeneratecontent|generatecontent|counttokens|embedc
 /** Whether the last segment of a path, in small letters, calls a method of Gemini's API. */
 export const isGeminiMethod = (segment: string): boolean => geminiMethod.test(segment);
 
-/** Paths of other APIs that applications ask for, and what to set instead. The first that matches counts. */
+/** Paths of other APIs that applications ask for, with the setting to change, and wrong paths of our own pages. The first match counts. */
 const otherApis: readonly OtherApi[] = [
   {
     path: /\/responses(\/.*)?$/,
@@ -61,6 +61,13 @@ const otherApis: readonly OtherApi[] = [
     path: /\/(assistants|threads|conversations|chatkit)(\/.*)?$/,
     hint: chatInstead("The API for stored conversations", "choose Chat Completions, and send the conversation whole"),
   },
+  {
+    path: /\/(health|healthz|live|livez|ready|readyz|ping|status)$/,
+    hint: "The probes are GET /health and GET /ready.",
+  },
+  { path: /\/(docs|redoc|swagger|swagger-ui)$/, hint: "The docs are at /docs." },
+  { path: /\/(openapi|swagger|api-docs)(\.\w+)?$/, hint: "The OpenAPI document is at /openapi.json." },
+  { path: /\/metrics$/, hint: "Metrics have a port of their own, which the operator of this service knows." },
   { path: /^(\/v1)?\/chat$/, hint: `Send chat requests to ${chat}.` },
 ];
 
