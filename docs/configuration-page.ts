@@ -17,8 +17,8 @@ only. Every fault is reported at once, with its place and what to write instead,
 A variable that begins with \`PARLEY_\` and is not a setting is a fault, too. These belong to other programs and may stand beside the
 server's: \`PARLEY_URL\`, \`PARLEY_KEY\`, \`PARLEY_REPORT\`, \`PARLEY_MUTANTS\`, \`PARLEY_CHROMIUM\`, \`PARLEY_NODE_…\`, \`PARLEY_IMAGE_…\`,
 \`PARLEY_TEST_…\`, and what \`api_key_env\` names. A value in quotation marks is refused: \`docker run --env-file\` makes them a part of
-it. So is one with a blank or a line end at its end. Kubernetes adds variables such as \`PARLEY_METRICS_PORT=tcp://…\` for each Service whose
-name begins with \`parley\`: set \`enableServiceLinks: false\` in the spec of the pod.
+it. So is one with a blank or a line end at its end. Variables such as \`PARLEY_METRICS_PORT=tcp://…\`, which Kubernetes adds for
+each Service whose name begins with \`parley\`, are left out: \`config check\`, \`doctor\` and \`start\` say so.
 
 \`\`\`sh
 npx -y pnpm@12.21.0 parley config check    # every setting, where it comes from, and every model as it will be served

@@ -82,7 +82,8 @@ function textOf(piece: unknown): string {
 /** Something in between may leave a member out, or make it null. */
 function add(draft: Draft, { delta, logprobs, finish_reason }: Partial<ChunkChoice>): void {
   draft.content += textOf(delta?.content);
-  draft.refusal += textOf(delta?.refusal);
+  // The contract has no refusals in a stream; something in between may add one.
+  draft.refusal += textOf((delta as { readonly refusal?: unknown } | undefined)?.refusal);
   draft.reasoning += textOf(delta?.reasoning ?? delta?.reasoning_content);
   if (logprobs?.content) (draft.logprobs ??= []).push(...logprobs.content);
   const pieces = (delta?.tool_calls ?? []) as readonly Partial<ToolCallDelta>[];
@@ -98,7 +99,7 @@ function add(draft: Draft, { delta, logprobs, finish_reason }: Partial<ChunkChoi
 }
 
 function toChoice({ content, refusal, reasoning, calls, logprobs, finish }: Draft, index: number): Choice | undefined {
-  const named = inOrder(calls).filter((call) => call !== undefined && isNamed(call));
+  const named = inOrder(calls).flatMap((call) => (call && isNamed(call) ? [call] : []));
   if (!finish || (named.length < calls.size && !isCut(finish))) return undefined;
   const hasCalls = named.length > 0;
   return {

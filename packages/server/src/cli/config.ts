@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import { configSchema } from "../config/config-schema.ts";
-import { explainSharedNames } from "../config/find-model.ts";
 import { toText } from "../config/setting.ts";
 import type { ModelConfig } from "../config/read-models.ts";
 import { settingNames, settings } from "../config/settings.ts";
@@ -13,7 +12,6 @@ export function addConfigCommand(program: Command): void {
   addSettingFlags(config.command("check").description("print every setting with where it comes from")).action(
     (_flags, command: Command) => {
       const { config: read, origins } = settingsOf(command);
-      for (const sentence of explainSharedNames(read.models)) process.stderr.write(`${sentence}\n`);
       const rows = settingNames.map((name) => [settings[name].env, show(name, read[name]), origins[name]]);
       process.stdout.write(toTable(["setting", "value", "from"], rows));
       process.stdout.write(`models: ${JSON.stringify(read.models.map(withoutSecrets), undefined, 2)}\n`);

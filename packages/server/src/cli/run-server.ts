@@ -1,6 +1,5 @@
 import type { SupervisorReport } from "@parley/inference";
 import type { Config } from "../config/read-config.ts";
-import { explainSharedNames } from "../config/find-model.ts";
 import { hasDocs } from "../edge/brand-site.ts";
 import { isDemo } from "../config/read-models.ts";
 import { summarize } from "../engines/start-models.ts";
@@ -21,7 +20,6 @@ export async function runServer(config: Config, { log, lostLines }: ProcessLog):
   for (const { id, engineConfig } of config.models) {
     if (engineConfig.driver === "scripted") say(`${id} plays a script: it is a stub, not a language model.`);
   }
-  for (const sentence of explainSharedNames(config.models)) say(sentence);
   forgetTokens(config);
   const progress = new Progress(
     config.models.map(({ id }) => id),

@@ -35,8 +35,12 @@ export const addressFlags = flagsFor(settings.host, settings.port);
 export const addSettingFlags = (command: Command): Command =>
   addFlags(command, allSettings).addHelpText("after", secretsHelp);
 
-/** The configuration that a command runs with. @throws {ConfigError} */
-export const settingsOf = (command: Command): ReadConfig => read(command, allSettings);
+/** The configuration that a command runs with. Tells the operator what is not as it seems. @throws {ConfigError} */
+export function settingsOf(command: Command): ReadConfig {
+  const settingsRead = read(command, allSettings);
+  for (const notice of settingsRead.notices) process.stderr.write(`${notice}\n`);
+  return settingsRead;
+}
 
 function addFlags(command: Command, rows: readonly Setting[]): Command {
   const described = new Map<string | undefined, Setting>(rows.map((row) => [row.flag, row]));

@@ -39,6 +39,8 @@ describe("a variable that is not a setting", () => {
     ["PARLEY_PORT", ": did you mean PORT?"],
     ["PARLEY_MODEL_1_GUF", ": did you mean PARLEY_MODEL_1_GGUF?"],
     ["parley_data_dir", ": did you mean PARLEY_DATA_DIR?"],
+    ["PARLEY_LOG", ": did you mean PARLEY_LOG_LEVEL?"],
+    ["PARLEY_IDLE_SECONDS", ": did you mean PARLEY_CONNECTION_IDLE_SECONDS?"],
     ["PARLEY_SOMETHING_ELSE_ALTOGETHER", ""],
   ])("is a fault: %s", (name, hint) => {
     expect(faultsOf({ [name]: "8080" })).toEqual([`${name} is not a setting${hint}`]);
@@ -76,10 +78,19 @@ test.each([
   ],
   ["parley", { PARLEY_SERVICE_HOST: "10.0.0.7", PARLEY_SERVICE_PORT: "8080", PARLEY_PORT: "tcp://10.0.0.7:8080" }],
   ["parley-vllm", { PARLEY_VLLM_PORT: "udp://[fd00::7]:8000", PARLEY_VLLM_PORT_8000_UDP: "udp://[fd00::7]:8000" }],
-])("the variables of a Kubernetes Service %s are one fault, which names enableServiceLinks", (_name, env) => {
-  const [fault = "", ...others] = faultsOf(env);
-  expect(fault).toMatch(/^PARLEY_\w+, .*: Kubernetes adds .* Set "enableServiceLinks: false" in the spec of the pod/);
-  expect(others).toEqual([]);
+])("the variables of a Kubernetes Service %s are left out, and one notice names enableServiceLinks", (_name, env) => {
+  const { notices, origins } = readConfig({ flags: {}, env });
+  expect(notices).toEqual([
+    expect.stringMatching(
+      /^Left out PARLEY_\w+, .*: Kubernetes adds .* set "enableServiceLinks: false" in the spec of the pod\.$/,
+    ),
+  ]);
+  expect(origins.metricsPort).toBe("default");
+});
+
+test("a name like that of a Service's variable is a setting where its value is one", () => {
+  const { config, notices } = readConfig({ flags: {}, env: { PARLEY_METRICS_PORT: "9464" } });
+  expect([config.metricsPort, notices]).toEqual([9464, []]);
 });
 
 describe("a value with remains of an env file's syntax", () => {

@@ -16,17 +16,17 @@ const ofOtherPrograms = /^PARLEY_(?:URL|KEY|REPORT|MUTANTS|CHROMIUM|NODE_\d+|IMA
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Finds variables that look like settings but are not: misspelt names, and variables that Kubernetes has added.
+ * Finds variables that look like settings but are not, such as misspelt names.
  * @param named variables that the configuration names, such as that of an upstream's token
  * @returns a sentence for each fault
  */
-export function findForeignVariables(env: Environment, named: ReadonlySet<string>): string[] {
-  const ours = Object.entries(env).filter(([name, value]) => /^parley_/i.test(name) && value !== undefined);
-  const links = ours.filter(([name, value]) => isServiceLink(name, value)).map(([name]) => name);
-  const unknown = ours
-    .map(([name]) => name)
-    .filter((name) => !known.has(name) && !named.has(name) && !ofOtherPrograms.test(name) && !links.includes(name));
-  return [...explainLinks(links), ...unknown.map(explainUnknown)];
+export function findUnknownVariables(env: Environment, named: ReadonlySet<string>): string[] {
+  const names = Object.keys(env).filter((name) => /^parley_/i.test(name) && env[name] !== undefined);
+  return names
+    .filter(
+      (name) => !known.has(name) && !named.has(name) && !ofOtherPrograms.test(name) && !isServiceLink(name, env[name]),
+    )
+    .map(explainUnknown);
 }
 
 /**
@@ -39,12 +39,14 @@ export const isServiceLink = (name: string, value: string | undefined): boolean 
   ) ||
   (/^PARLEY_(?:\w+_)?PORT$/.test(name) && /^(?:tcp|udp|sctp):\/\//.test(value ?? ""));
 
-function explainLinks(names: readonly string[]): string[] {
+/** Returns a sentence about the variables of services that were left out, for the operator; none if there are none. */
+export function explainServiceLinks(env: Environment): string[] {
+  const names = Object.keys(env).filter((name) => isServiceLink(name, env[name]));
   if (names.length === 0) return [];
   const shown = names.toSorted().slice(0, 3).join(", ");
   const more = names.length > 3 ? ` and ${names.length - 3} more` : "";
   return [
-    `${shown}${more}: Kubernetes adds such variables for a Service whose name begins with "parley". Set "enableServiceLinks: false" in the spec of the pod, or give the Service another name`,
+    `Left out ${shown}${more}: Kubernetes adds such variables for a Service whose name begins with "parley". To get none of them, set "enableServiceLinks: false" in the spec of the pod.`,
   ];
 }
 

@@ -1,5 +1,5 @@
-import leven from "leven";
 import type { ModelConfig } from "./read-models.ts";
+import { countEdits } from "./suggest.ts";
 
 /** The names of a model. */
 type Named = Pick<ModelConfig, "id" | "aliases" | "shortName">;
@@ -29,8 +29,8 @@ const either = new Intl.ListFormat("en", { type: "disjunction" });
 
 /** Returns the edit distance between a lower-case name and the nearest name of a model, with or without a vendor prefix. */
 function distanceTo({ id, aliases }: Named, asked: string): number {
-  const whole = [id, ...aliases].map((name) => leven(asked, name.toLowerCase()));
-  return Math.min(...whole, leven(lastPart(asked), lastPart(id.toLowerCase())));
+  const whole = [id, ...aliases].map((name) => countEdits(asked, name.toLowerCase()));
+  return Math.min(...whole, countEdits(lastPart(asked), lastPart(id.toLowerCase())));
 }
 
 const lastPart = (name: string): string => name.slice(name.lastIndexOf("/") + 1);

@@ -2,8 +2,9 @@ import { collectValues } from "./collect-values.ts";
 import type { ConfigSources, Document, Given, Origin } from "./collect-values.ts";
 import { ConfigError } from "./config-error.ts";
 import { documentSchema } from "./config-schema.ts";
-import { findForeignVariables } from "./explain-environment.ts";
+import { explainServiceLinks, findUnknownVariables } from "./explain-environment.ts";
 import { explainIssue } from "./explain-issue.ts";
+import { explainSharedNames } from "./find-model.ts";
 import { readModels } from "./read-models.ts";
 import type { ModelConfig, ModelsGiven } from "./read-models.ts";
 import { settingNames, settings as rows } from "./settings.ts";
@@ -17,6 +18,8 @@ export interface Config extends Settings {
 export interface ReadConfig {
   readonly config: Config;
   readonly origins: Readonly<Record<SettingName, Origin>>;
+  /** Sentences for the operator about things that are no fault. */
+  readonly notices: readonly string[];
 }
 
 /**
@@ -29,10 +32,11 @@ export function readConfig(sources: ConfigSources, needsCredentials = true): Rea
   const given = collectValues(sources, faults);
   const { models: named, ...values } = parse(given, faults);
   const settings = toSettings(values);
-  faults.push(...findForeignVariables(sources.env, variablesOf(named)));
+  faults.push(...findUnknownVariables(sources.env, variablesOf(named)));
   const models = readModels(named, { settings, env: needsCredentials ? sources.env : undefined, faults });
   if (faults.length > 0) throw new ConfigError(faults);
-  return { config: Object.freeze({ ...settings, models }), origins: toOrigins(given) };
+  const notices = [...explainServiceLinks(sources.env), ...explainSharedNames(models)];
+  return { config: Object.freeze({ ...settings, models }), origins: toOrigins(given), notices };
 }
 
 /** The changes that a program may make to the defaults: settings as in `Config`, models as in the file. */
