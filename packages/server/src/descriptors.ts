@@ -35,7 +35,7 @@ export function planDescriptors(config: Config, limit = readLimit()): Descriptor
   if (maxSockets < Math.min(minSockets, config.maxSockets)) {
     const needed = keptBack + perSocket * Math.min(minSockets, config.maxSockets);
     throw new ConfigError([
-      `This process may have ${limit} files open, and needs at least ${needed}, better ${wanted}: ${remedyFor(wanted)}`,
+      `This process may have ${limit} files open, and needs at least ${needed}, better ${wanted}: ${remedyFor(wanted, maxSockets)}`,
     ]);
   }
   return { limit, keptBack, maxSockets, wanted };
@@ -46,12 +46,15 @@ export function describePlan(config: Config, { limit, keptBack, maxSockets, want
   if (maxSockets === config.maxSockets) return `${limit} are enough for ${maxSockets} connections`;
   return (
     `${limit} allow ${maxSockets} connections, fewer than PARLEY_MAX_SOCKETS=${config.maxSockets}: ${keptBack} are kept back for ` +
-    `engines, ledger, metrics and probes, and each connection may need another one to its engine. To have all connections, ${remedyFor(wanted)}`
+    `engines, ledger, metrics and probes, and each connection may need another one to its engine. To have all connections, ${remedyFor(wanted, maxSockets)}`
   );
 }
 
-const remedyFor = (wanted: number): string =>
-  `raise the limit to ${wanted}: LimitNOFILE=${wanted} in a systemd unit, --ulimit nofile=${wanted} for a container, or "ulimit -n ${wanted}" in a shell. Or set a lower PARLEY_MAX_SOCKETS.`;
+/** @param maxSockets connections that the limit allows; no setting helps where it is below 1 */
+function remedyFor(wanted: number, maxSockets: number): string {
+  const raise = `raise the limit to ${wanted}: LimitNOFILE=${wanted} in a systemd unit, --ulimit nofile=${wanted} for a container, or "ulimit -n ${wanted}" in a shell.`;
+  return maxSockets < 1 ? raise : `${raise} Or set PARLEY_MAX_SOCKETS to ${maxSockets} or less.`;
+}
 
 function keptBackFor({ models, metricsPort }: Config): number {
   const metrics = metricsPort === "off" ? 0 : maxMetricsSockets + placesForProbes;

@@ -88,7 +88,10 @@ describe("a limit that is too low", () => {
     const refused = await parley(["start"], { ...folder.quick(env), wrapper: under(200) });
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain("This process may have 200 files open, and needs at least 224, better 8384");
+    expect(refused.stderr).toContain("Or set PARLEY_MAX_SOCKETS to 4 or less.");
     expect((await doctor(200)).stdout).toContain("needs at least 224");
+    // Fewer than are kept back: no lower setting would help.
+    expect((await doctor(150)).stdout).toMatch(/needs at least 224.* in a shell\.(?! Or set)/);
   });
 });
 

@@ -75,6 +75,8 @@ describe("MODL-22 a refusal names the nearest id", () => {
     ["openai/vendor/model-1-mini", miniId],
     ["models/vendor/model-1", modelId],
     ["model-1-min", miniId],
+    ["mini", miniId],
+    ["model-1-latest", modelId],
     [`${modelId}:latest`, modelId],
     [` ${modelId}`, modelId],
     ["gpt-4", modelId],
