@@ -45,7 +45,6 @@ const pending: Readonly<Record<string, number>> = {
   "packages/server/README.md": 2,
   "packages/server/src": 12,
   "packages/server/src/bundle": 1,
-  "packages/server/src/cli": 16,
   "packages/server/src/contract": 10,
   "packages/server/src/errors": 1,
   "packages/server/src/operations": 6,

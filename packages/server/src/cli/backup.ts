@@ -7,7 +7,7 @@ export function addBackupCommand(program: Command): void {
     .addTo(
       program
         .command("backup")
-        .description("copy keys and ledger to a file, also while a server runs")
+        .description("copy keys and ledger to a file; works while a server runs")
         .argument("<file>"),
     )
     .action(async (file: string, _flags, command: Command) => {

@@ -1,9 +1,12 @@
 import type { Command } from "commander";
 
-/** Loads the function that adds a command to the program. Most commands need little of the server, so each is loaded when it is used. */
+/**
+ * Imports the function that adds a command to the program. Only the command in use is imported, since most need little of
+ * the server.
+ */
 type LoadCommand = () => Promise<(program: Command) => void>;
 
-/** Every command by its name, in the order of the help. */
+/** All commands by name, in the order of the help. */
 export const commands: ReadonlyMap<string, LoadCommand> = new Map([
   ["start", async () => (await import("./start.ts")).addStartCommand],
   ["stop", async () => (await import("./stop.ts")).addStopCommand],

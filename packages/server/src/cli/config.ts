@@ -8,8 +8,8 @@ import { addSettingFlags, settingsOf } from "./settings.ts";
 import { toTable } from "./table.ts";
 
 export function addConfigCommand(program: Command): void {
-  const config = program.command("config").description("look at the configuration without starting anything");
-  addSettingFlags(config.command("check").description("print every setting with where it comes from")).action(
+  const config = program.command("config").description("check the configuration without starting anything");
+  addSettingFlags(config.command("check").description("print every setting and its source")).action(
     (_flags, command: Command) => {
       const { config: read, origins } = settingsOf(command);
       const rows = settingNames.map((name) => [settings[name].env, show(name, read[name]), origins[name]]);
@@ -33,7 +33,7 @@ function show<Name extends SettingName>(name: Name, value: Settings[Name]): stri
   return typeof value === "number" && name.endsWith("Ms") ? `${value / 1000} s` : toText(value);
 }
 
-/** Headers for an upstream may hold a token, too. */
+/** Returns the printed form of a model, without its token and its headers, which may also contain a token. */
 function withoutSecrets({ engineConfig, ...model }: ModelConfig): object {
   if (engineConfig.driver !== "remote") return { ...model, engine: engineConfig };
   const { apiKey, given, ...engine } = engineConfig;

@@ -17,7 +17,7 @@ import { addSettingFlags, dataFlags, settingsOf } from "./settings.ts";
 import { toJson, toTable } from "./table.ts";
 
 export function addDoctorCommand(program: Command): void {
-  addSettingFlags(program.command("doctor").description("look for everything that would keep a server from starting"))
+  addSettingFlags(program.command("doctor").description("find problems that would keep a server from starting"))
     .option("--json", "as JSON")
     .action(async ({ json }: { readonly json?: boolean }, command: Command) => {
       const findings = await examine(settingsOf(command));
@@ -47,10 +47,10 @@ function examineDataFolder(dataDir: string): Finding {
   }
 }
 
-/** Long enough for a service that loads nothing; a lost one is not waited for. */
+/** Maximum wait for an upstream, in milliseconds. */
 const upstreamPatienceMs = 15_000;
 
-/** Asks a service of others, as the server will, and says whether it keeps the cached prompts of keys apart. */
+/** Connects to an upstream as the server would, and checks whether it keeps the cached prompts of keys apart. */
 async function examinePromptCache(options: EngineOptions, { given }: RemoteConfig): Promise<Finding> {
   const { id } = options.model;
   const engine = await startEngine(options);
@@ -79,7 +79,7 @@ const sharedCacheProblem = (model: string): string =>
   "A caller can find out, by the time of an answer, whether another key has sent a prompt: switch its prefix cache off, " +
   `or set models.${model}.remote.cache_salt to true if it takes this member, or to false to accept this.`;
 
-/** What is served by vLLM is examined together: its models share the machine. */
+/** Examines a model. Those on vLLM are examined together (`examineOnVllm`), because they share the machine. */
 async function examineModel(options: EngineOptions): Promise<Finding[]> {
   const { id, engineConfig } = options.model;
   switch (engineConfig.driver) {
@@ -107,7 +107,7 @@ async function examineOnVllm({ dataDir }: Config, all: readonly EngineOptions[])
   return examineVllm({ processes, containers, dataDir });
 }
 
-/** Fewer connections than the default are still enough to start. */
+/** Checks the limit of open files. It is a problem only if the operator has asked for more connections than it allows. */
 function examineDescriptors({ config, origins }: ReadConfig): Finding {
   const topic = "open files";
   try {
@@ -123,7 +123,7 @@ function examineDescriptors({ config, origins }: ReadConfig): Finding {
   }
 }
 
-/** A server that runs has its ports itself. */
+/** Checks that the ports are free, unless a running server of this data folder uses them. */
 async function examinePorts({ dataDir, host, port, metricsHost, metricsPort }: Config): Promise<Finding[]> {
   if (findServer(dataDir)) return [{ topic: "ports", seen: "those of the server that runs", problem: "" }];
   const metrics = metricsPort === "off" ? [] : [await examinePort("port of the metrics", metricsHost, metricsPort)];

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { writeScriptedVllm } from "@parley/inference/testing";
 import { CliProcess, until } from "@parley/server/testing";
 
-/** The commands about engines, with a stand-in for vLLM where one is needed. */
+/** Tests of the engine commands, with a fake vLLM. */
 
 let folder: string;
 const inData = (): string[] => ["--data-dir", join(folder, "data")];
@@ -26,7 +26,7 @@ async function run(...args: readonly string[]): Promise<{ code: unknown; stdout:
 }
 
 describe("engine plan", () => {
-  test("prints the exact command line, its variables in front of it", async () => {
+  test("prints the exact command line, preceded by its variables", async () => {
     const { code, stdout } = await run("engine", "plan", ...onVllm());
     expect(code).toBe(0);
     expect(stdout).toMatch(
@@ -35,7 +35,7 @@ describe("engine plan", () => {
     expect(stdout).toContain("--served-model-name vendor/model-1-mini --dtype bfloat16");
   });
 
-  test("follows parley.yaml, for each model on its own", async () => {
+  test("follows parley.yaml, separately for each model", async () => {
     const file = join(folder, "own.yaml");
     writeFileSync(
       file,
@@ -46,20 +46,20 @@ describe("engine plan", () => {
     expect(stdout).toContain("vendor/model-1-mini: embedded");
   });
 
-  test("says what is missing instead", async () => {
+  test("names the missing part if vLLM is not installed", async () => {
     const { stdout } = await run("engine", "plan", "--engine", "vllm-process", "--vllm", "/nonexistent", ...inData());
     expect(stdout).toContain("PARLEY_VLLM names /nonexistent, where there is no vLLM.");
   });
 });
 
 describe("doctor", () => {
-  test("finds nothing wrong where nothing is", async () => {
+  test("finds no problem if there is none", async () => {
     const { code, stdout } = await run("doctor", ...onVllm(), "--port", "0", "--metrics-port", "off");
     expect(stdout).toContain("vLLM 0.32.0+cpu");
     expect(code).toBe(0);
   });
 
-  test("looks at the ports", async () => {
+  test("checks the ports", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await once(taken, "listening");
     // A server that listens on a port has an address.
@@ -106,7 +106,7 @@ test(
       (log) => log.includes("restart requested"),
     );
     await until(states, (text) => /model-1 +ready/.test(text));
-    // Its engines end with it only if it is asked to end.
+    // Its engines end with it only after a signal that it can handle.
     server.child.kill("SIGTERM");
     expect((await server.result()).code).toBe(0);
   },

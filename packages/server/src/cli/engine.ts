@@ -17,16 +17,16 @@ export function addEngineCommands(program: Command): void {
     engine.command("plan").description("print how each engine would be started, starting nothing"),
   ).action(async (_flags, command: Command) => print(await plan(settingsOf(command).config)));
   addressFlags
-    .addTo(engine.command("status").description("what the running server says of its engines"))
+    .addTo(engine.command("status").description("print the state of each engine of the running server"))
     .action(async (_flags, command: Command) => print(await status(addressFlags.configOf(command))));
   modelFlags
     .addTo(
       engine
         .command("logs")
-        .description("the last lines of an engine's own log")
+        .description("print the last lines of an engine's log")
         .argument("<model>", "its name in parley.yaml, or any name that callers may use"),
     )
-    .option("--lines <count>", "how many", "200")
+    .option("--lines <count>", "number of lines", "200")
     .action((model: string, flags: { readonly lines: string }, command: Command) => {
       const lines = filesOf(modelFlags.configOf(command), model).lastLines(Number(flags.lines));
       if (lines === undefined) throw new Error(`There is no log of ${model}: only vLLM on this machine writes one.`);
@@ -35,14 +35,14 @@ export function addEngineCommands(program: Command): void {
   addSettingFlags(
     engine
       .command("restart")
-      .description("let an engine finish what it is doing and restart it")
+      .description("let an engine finish its running requests, then restart it")
       .argument("<model>", "its name in parley.yaml, or any name that callers may use"),
   ).action((model: string, _flags, command: Command) => restart(settingsOf(command).config, model));
 }
 
 const print = (text: string): void => void process.stdout.write(text);
 
-/** What the start of every model is decided by. The folder of a run is made when it starts. */
+/** Returns the options of every engine, to examine them without a start. Run folder and secret are placeholders. */
 export const engineOptionsOf = (config: Config): EngineOptions[] =>
   config.models.map((model) => ({
     model,
@@ -92,15 +92,13 @@ function restart(config: Config, name: string): void {
   }
   if (!findServer(config.dataDir)) throw new Error(`No server uses the data folder ${config.dataDir}.`);
   filesOf(config, name).requestRestart();
-  process.stderr.write(
-    `${name} restarts when the requests under way have ended. Watch it with: parley engine status\n`,
-  );
+  process.stderr.write(`${name} restarts when its running requests have ended. Watch it with: parley engine status\n`);
 }
 
 const filesOf = (config: Config, name: string): EngineFiles =>
   new EngineFiles(join(config.dataDir, "engines"), modelNamed(config, name).id);
 
-/** By its key in the file, or as callers name it. */
+/** Finds a model by its name in the file, or by a name that callers use. */
 function modelNamed({ models }: Config, name: string): ModelConfig {
   const model = models.find((one) => one.name === name) ?? findModel(models, name);
   if (!model) throw new Error(`There is no model ${name}; there are: ${models.map((one) => one.name).join(", ")}.`);

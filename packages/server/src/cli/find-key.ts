@@ -1,9 +1,9 @@
 import { typed } from "./settings.ts";
 
 /**
- * The id of the key that is meant by an id, or by a name that only one key has.
- * @param names of the keys in question, by id
- * @throws {Error} when there is none, or several
+ * Returns the id of the key with this id, or with this name if only one key has it.
+ * @param names names of the keys by id
+ * @throws {Error} if no key matches, or several keys have the name
  */
 export function findKeyId(names: ReadonlyMap<string, string>, idOrName: string): string {
   if (names.has(idOrName)) return idOrName;

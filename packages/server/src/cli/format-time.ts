@@ -1,7 +1,7 @@
-/** `2026-11-23 21:07:11 UTC`: what people read, and what `date -d` does. */
+/** Formats a time as `2026-11-23 21:07:11 UTC`, which `date -d` can read. */
 export const formatTime = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19).replace("T", " ")} UTC`;
 
-/** `850 ms`, `12.4 s`, `3 min 20 s`. */
+/** Formats a duration as `850 ms`, `12.4 s` or `3 min 20 s`. */
 export function formatDuration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   const seconds = ms / 1000;

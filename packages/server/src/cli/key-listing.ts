@@ -4,7 +4,7 @@ import type { UsageLedger } from "../metering/usage-ledger.ts";
 import { formatTime } from "./format-time.ts";
 import { toLines, toTable } from "./table.ts";
 
-/** A key as it may be shown, in JSON: never with its secret, nor the hash of it. Times are in UTC. */
+/** The JSON form of a key. It never contains the secret or its hash. Times are in UTC. */
 export interface KeyListing {
   readonly id: string;
   readonly name: string;
@@ -12,7 +12,7 @@ export interface KeyListing {
   readonly created: string;
   readonly expires: string | null;
   readonly disabled: string | null;
-  /** Until then the secret before the last rotation works, too. */
+  /** The time until which the secret before the last rotation still works. */
   readonly former_secret_until: string | null;
   /** Null: all. */
   readonly models: readonly string[] | null;
@@ -58,7 +58,7 @@ const orNull = <T, U>(value: T | undefined, to: (value: T) => U): U | null => (v
 const shown = (value: number | string | null): string => (value === null ? "-" : String(value));
 const shownTime = (time: string | null): string => (time === null ? "-" : formatTime(Date.parse(time)));
 
-/** Keys as people read them, a row each. Their limits are in `describeKey`. */
+/** Formats keys as a table. Their limits are only in `describeKey`. */
 export const toKeyTable = (keys: readonly KeyListing[]): string =>
   toTable(
     ["id", "name", "state", "expires", "models", "weight", "budget", "spent", "monthly budget", "this month"],
@@ -76,7 +76,7 @@ export const toKeyTable = (keys: readonly KeyListing[]): string =>
     ]),
   );
 
-/** One key as people read it. */
+/** Formats one key with all its rules, for people. */
 export function describeKey(key: KeyListing): string {
   const perMinute = (limit: number | null, what: string): string =>
     limit === null ? "that of the server" : `${limit} ${what} a minute`;

@@ -5,7 +5,7 @@ import type { Config } from "../config/read-config.ts";
 import { isAtLeastUsd, priceOf } from "../metering/price.ts";
 import { readFuture, readList, readUsd, readWeight, readWhole } from "./read-argument.ts";
 
-/** What a flag gives that takes a rule away. */
+/** The value of a flag that removes a rule. */
 const removed = Symbol("removed");
 type OrRemoved<T> = T | typeof removed;
 
@@ -21,27 +21,23 @@ export interface RuleFlags {
   readonly expires?: OrRemoved<number>;
 }
 
-/** Every rule that a key may have, once, for the commands that make keys and those that change them. */
+/** Adds the flags of all rules of a key, for `create` and `update`. */
 export const addRuleFlags = (command: Command): Command =>
   command
-    .option("--name <name>", "what to call it")
+    .option("--name <name>", "its name")
     .option(
       "--models <ids>",
       "models it may use, by any of their names, separated by commas, or all",
       or("all", readList),
     )
-    .option("--requests-per-minute <n>", "its own limit of requests, or none", or("none", readWhole))
-    .option("--tokens-per-minute <n>", "its own limit of tokens, or none", or("none", readWhole))
+    .option("--requests-per-minute <n>", "requests per minute, or none for the server's default", or("none", readWhole))
+    .option("--tokens-per-minute <n>", "tokens per minute, or none for the server's default", or("none", readWhole))
     .option("--concurrency <n>", "requests at the same time, or none", or("none", readWhole))
-    .option(
-      "--weight <n>",
-      "its share of a busy model, 1 to 100 (a key without has 1), or none",
-      or("none", readWeight),
-    )
-    .option("--budget-usd <amount>", "what it may spend in all, in US dollars, or none", or("none", readUsd))
+    .option("--weight <n>", "its share of a busy model, 1 to 100, or none for 1", or("none", readWeight))
+    .option("--budget-usd <amount>", "total budget in US dollars, or none", or("none", readUsd))
     .option(
       "--monthly-budget-usd <amount>",
-      "what it may spend in a calendar month (UTC), in US dollars, or none",
+      "budget per calendar month (UTC) in US dollars, or none",
       or("none", readUsd),
     )
     .option("--expires <when>", "a date (2027-01-31), a time from now (30d, 12h), or never", or("never", readFuture));
@@ -51,7 +47,7 @@ const or =
   (text: string): OrRemoved<T> =>
     text === word ? removed : read(text);
 
-/** The rules that were given, and no others. @throws {Error} for a model that is not served */
+/** Returns the rules that were given. @throws {Error} for a model that is not served */
 export function rulesOf({ models, expires, ...flags }: RuleFlags, config: Config): KeyChange {
   const { name, requestsPerMinute, tokensPerMinute, concurrency, weight, budgetUsd, monthlyBudgetUsd } = flags;
   const rules = {
@@ -66,11 +62,11 @@ export function rulesOf({ models, expires, ...flags }: RuleFlags, config: Config
     expiresMs: expires,
   };
   const given = Object.entries(rules).filter(([, value]) => value !== undefined);
-  // The names are those of the rules above.
+  // The object has only names of `rules`.
   return Object.fromEntries(given.map(([rule, value]) => [rule, value === removed ? undefined : value])) as KeyChange;
 }
 
-/** Limits of a key that are too small for ordinary requests, each with the requests that it can never serve. */
+/** Returns a warning for each limit of a key that is too small for some requests, which would never be admitted. */
 export function smallLimitsOf(
   { models, tokensPerMinute, budgetUsd, monthlyBudgetUsd }: KeyChange,
   config: Config,
@@ -92,13 +88,13 @@ export function smallLimitsOf(
   ];
 }
 
-/** The price of a prompt of one token and an answer of one token, with the cheapest model. */
+/** Returns the price of a prompt with one token and an answer with one token, with the cheapest model. */
 function cheapestUsd(models: Config["models"]): string {
   const prices = models.map(({ pricing }) => priceOf({ prompt_tokens: 1, completion_tokens: 1 }, pricing));
   return prices.reduce((least, price) => (isAtLeastUsd(price, least) ? least : price), prices[0] ?? "0");
 }
 
-/** A key is for models, whatever they are called: it keeps their ids. */
+/** Returns the id of the model with this name. Keys store ids of models, not their other names. */
 function idOf(name: string, { models }: Config): string {
   const model = findModel(models, name);
   const offered = new Intl.ListFormat("en").format(models.map(({ id }) => id));

@@ -22,7 +22,7 @@ interface JsonFlag {
 export function addKeysCommand(program: Command): void {
   const keys = program.command("keys").description("API keys; a running server sees every change at once");
   const onKey: OnKey = (name, description) =>
-    keys.command(name).description(description).argument("<key>", "its id, or its name where no other key has it");
+    keys.command(name).description(description).argument("<key>", "its id, or its name if no other key has it");
   addCreate(keys);
   addShow(keys, onKey);
   addUpdate(onKey);
@@ -34,14 +34,11 @@ export function addKeysCommand(program: Command): void {
     await store.enable(id);
     return `${id} is enabled.`;
   });
-  addChange(
-    onKey("delete", "remove a key for good; what it has used stays in the ledger"),
-    async (store, id, config) => {
-      await store.delete(id, Date.now());
-      forgetDelivery(id, config.dataDir);
-      return `${id} is deleted. What it has used stays in the ledger.`;
-    },
-  );
+  addChange(onKey("delete", "delete a key; its usage stays in the ledger"), async (store, id, config) => {
+    await store.delete(id, Date.now());
+    forgetDelivery(id, config.dataDir);
+    return `${id} is deleted. Its usage stays in the ledger.`;
+  });
   addRotate(onKey);
 }
 
@@ -49,7 +46,7 @@ type OnKey = (name: string, description: string) => Command;
 
 function addCreate(keys: Command): void {
   modelFlags
-    .addTo(addRuleFlags(keys.command("create").description("make a key and show it once")))
+    .addTo(addRuleFlags(keys.command("create").description("create a key and show it once")))
     .option("--json", "as JSON")
     .action(async (flags: RuleFlags & JsonFlag, command: Command) => {
       if (flags.name === undefined) command.error("error: a key needs a name: --name NAME");
@@ -63,7 +60,7 @@ function addCreate(keys: Command): void {
 
 function addShow(keys: Command, onKey: OnKey): void {
   dataFlags
-    .addTo(keys.command("list").description("list keys, never with their secrets"))
+    .addTo(keys.command("list").description("list keys, without their secrets"))
     .option("--json", "as JSON")
     .action(async ({ json }: JsonFlag, command: Command) => {
       using state = openExistingState(dataFlags.configOf(command).dataDir);
@@ -72,7 +69,7 @@ function addShow(keys: Command, onKey: OnKey): void {
       process.stdout.write(json === true ? toJson(listed) : toKeyTable(listed));
     });
   dataFlags
-    .addTo(onKey("show", "one key with all its rules, never with its secret"))
+    .addTo(onKey("show", "show one key with all its rules, without its secret"))
     .option("--json", "as JSON")
     .action(async (key: string, flags: JsonFlag, command: Command) => {
       using state = openExistingState(dataFlags.configOf(command).dataDir);
@@ -82,7 +79,7 @@ function addShow(keys: Command, onKey: OnKey): void {
 
 function addUpdate(onKey: OnKey): void {
   modelFlags
-    .addTo(addRuleFlags(onKey("update", "change the rules that are named, and leave the others")))
+    .addTo(addRuleFlags(onKey("update", "change the given rules of a key")))
     .option("--json", "as JSON")
     .action(async (key: string, flags: RuleFlags & JsonFlag, command: Command) => {
       const config = modelFlags.configOf(command);
@@ -99,8 +96,8 @@ function addUpdate(onKey: OnKey): void {
 
 function addRotate(onKey: OnKey): void {
   dataFlags
-    .addTo(onKey("rotate", "give a key another secret and show it once"))
-    .option("--overlap <time>", "how long the old secret works beside it (7d, 12h, 30m)", readSpan)
+    .addTo(onKey("rotate", "give a key a new secret and show it once"))
+    .option("--overlap <time>", "how long the old secret still works (7d, 12h, 30m)", readSpan)
     .option("--json", "as JSON")
     .action(async (key: string, flags: JsonFlag & { overlap?: number }, command: Command) => {
       const config = dataFlags.configOf(command);
@@ -114,7 +111,7 @@ function addRotate(onKey: OnKey): void {
     });
 }
 
-/** A command that does one thing to one key and says so. */
+/** Adds a command that changes one key and prints the result. */
 function addChange(command: Command, change: (store: KeyStore, id: string, config: Config) => Promise<string>): void {
   dataFlags.addTo(command).action(async (key: string) => {
     const config = dataFlags.configOf(command);
@@ -135,7 +132,7 @@ async function show({ keys, ledger }: State, id: string, { json }: JsonFlag): Pr
   process.stdout.write(json === true ? toJson(listed) : describeKey(listed));
 }
 
-/** On the error stream, so that programs can read the other. */
+/** Warns on standard error, so programs can parse standard output. */
 function warn(rules: KeyChange, config: Config): void {
   for (const limit of smallLimitsOf(rules, config)) process.stderr.write(`Warning: ${limit}\n`);
 }

@@ -4,20 +4,20 @@ import { ConfigError } from "../config/config-error.ts";
 import contract from "../generated/contract.json" with { type: "json" };
 import { commands } from "./commands.ts";
 
-/** How every command ends: 0 done, 1 it could not be done, 2 it was called wrongly. */
+/** Exit codes of all commands: 0 done, 1 failed, 2 called or configured wrongly. */
 const exitCodes = { done: 0, failed: 1, misused: 2 } as const;
 
-// Whoever reads only the first lines (`| head`) has had enough.
+// A reader such as `head` has closed the pipe, and wants no more lines.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
   process.exit(exitCodes.done);
 });
 
-// Whatever it writes is its owner's alone, also in a folder that others may read.
+// Only the owner may read files that a command writes, even in a folder that others can read.
 process.umask(0o077);
 
 const packageFile = new URL("../../package.json", import.meta.url);
-const { version } = JSON.parse(readFileSync(packageFile, "utf8")) as { version: string }; // our own
+const { version } = JSON.parse(readFileSync(packageFile, "utf8")) as { version: string }; // our own file
 
 const program = new Command("parley")
   .description("A chat-completion service under one contract.")
@@ -28,7 +28,7 @@ const program = new Command("parley")
   .showHelpAfterError("(--help lists what there is)")
   .exitOverride();
 
-// Help, and advice on a mistake, need every command.
+// Without a known command, all are loaded for the help and for suggestions.
 const asked = commands.get(process.argv[2] ?? "");
 for (const load of asked ? [asked] : commands.values()) (await load())(program);
 
@@ -38,9 +38,9 @@ try {
   process.exitCode = explain(error);
 }
 
-/** One sentence that says what to do, never a stack. */
+/** Prints the message of an error, without its stack. @returns the exit code */
 function explain(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.misused; // it has spoken already
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.misused; // Commander has printed it
   process.stderr.write(`parley: ${error instanceof Error ? error.message : String(error)}\n`);
   return error instanceof ConfigError ? exitCodes.misused : exitCodes.failed;
 }

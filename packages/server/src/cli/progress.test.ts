@@ -7,7 +7,7 @@ function record(isTTY: boolean): { readonly text: () => string; readonly progres
   return { text: () => text, progress: new Progress(["a", "b"], target) };
 }
 
-/** What a terminal shows in the end: the cursor goes up, and a line that is begun anew is empty. */
+/** Returns the lines that a terminal shows in the end. It interprets the codes for "cursor up" and "clear line". */
 function screen(text: string): string[] {
   const lines: string[] = [];
   let row = 0;
@@ -20,7 +20,7 @@ function screen(text: string): string[] {
   return lines;
 }
 
-test("a terminal shows one line per model, whatever happens on the way", () => {
+test("a terminal shows one line per model, whatever happens meanwhile", () => {
   const { progress, text } = record(true);
   for (const share of [10, 50, 100]) progress.step("a", `reading weights ${share} %`);
   progress.fact("b", `ready, ${"x".repeat(100)}`);
@@ -28,14 +28,14 @@ test("a terminal shows one line per model, whatever happens on the way", () => {
   expect(screen(text())).toEqual(["a: ready", `b: ready, ${"x".repeat(29)}`]);
 });
 
-test("a terminal that does not know its width is taken for one of 80 columns", () => {
+test("a terminal of unknown width counts as one of 80 columns", () => {
   let text = "";
   const progress = new Progress(["a"], { isTTY: true, columns: 0, write: (more: string) => void (text += more) });
   progress.step("a", "x".repeat(100));
   expect(screen(text)).toEqual([`a: ${"x".repeat(76)}`]);
 });
 
-test("a file has a line for each fact, and no steps", () => {
+test("a file gets a line for each fact, and no steps", () => {
   const { progress, text } = record(false);
   for (const share of [10, 50, 100]) progress.step("a", `reading weights ${share} %`);
   progress.fact("a", "ready");
@@ -43,7 +43,7 @@ test("a file has a line for each fact, and no steps", () => {
   expect(text()).toBe("a: ready\nb: ready\n");
 });
 
-test("behind other lines nothing is written in place", () => {
+test("after `end`, no line is rewritten", () => {
   const { progress, text } = record(true);
   progress.step("a", "starting");
   const before = text();

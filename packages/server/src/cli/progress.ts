@@ -1,11 +1,14 @@
-/** What the lines are written to: standard error, or what stands for it in a test. */
+/** The output of the lines: standard error, or a fake in tests. */
 export interface ProgressTarget {
   readonly isTTY?: boolean;
   readonly columns?: number;
   write(text: string): unknown;
 }
 
-/** A line for each model. On a terminal the lines are written anew in place; elsewhere only what stays true is written. */
+/**
+ * Shows one line for each model. On a terminal the lines are rewritten in place. Elsewhere only facts are written, one line
+ * each.
+ */
 export class Progress {
   readonly #target: ProgressTarget;
   readonly #texts: Map<string, string>;
@@ -17,18 +20,18 @@ export class Progress {
     this.#texts = new Map(names.map((name) => [name, "waiting"]));
   }
 
-  /** A step on the way, such as a share that is loaded. */
+  /** Shows a temporary step, such as the loaded share of a file. Only on a terminal. */
   step(name: string, text: string): void {
     if (this.#isInPlace) this.#draw(name, text);
   }
 
-  /** What is worth a line in a file. */
+  /** Shows a lasting fact. */
   fact(name: string, text: string): void {
     if (this.#isInPlace) this.#draw(name, text);
     else this.#target.write(`${name}: ${text}\n`);
   }
 
-  /** Other lines follow: from here on nothing is written in place. */
+  /** Stops rewriting, because other lines follow. */
   end(): void {
     this.#isOver = true;
   }
@@ -40,8 +43,8 @@ export class Progress {
   #draw(name: string, text: string): void {
     this.#texts.set(name, text);
     const up = this.#isDrawn ? `\u001B[${this.#texts.size}A` : "";
-    // A line that the terminal breaks would be two when the cursor goes up.
-    const width = (this.#target.columns || 80) - 1; // some terminals say 0
+    // Lines are cut at the width, because a wrapped line would take two lines when the cursor goes up.
+    const width = (this.#target.columns || 80) - 1; // some terminals report 0
     const lines = [...this.#texts].map(([model, state]) => `\u001B[2K${`${model}: ${state}`.slice(0, width)}\n`);
     this.#target.write(up + lines.join(""));
     this.#isDrawn = true;

@@ -20,12 +20,12 @@ export function addPruneCommand(usage: Command): void {
     .addTo(usage.command("prune").description("write old requests to a CSV file, then remove them from the ledger"))
     .requiredOption(
       "--before <when>",
-      "those that ended before a date (2026-01-01, UTC) or a time ago (365d)",
+      "requests that ended before a date (2026-01-01, UTC) or a time ago (365d)",
       readPast,
     )
-    .option("--export <file>", "where to write them (default: a file in the data folder, named by the date)")
+    .option("--export <file>", "file for the removed requests (default: a file in the data folder, named by the date)")
     .action(async (flags: PruneFlags, command: Command) => {
-      // What ends from now on is not in the export, and must not be removed.
+      // Requests that end from now on are not in the export, so they must not be removed.
       if (flags.before > Date.now()) command.error("error: --before must be in the past");
       const { dataDir } = dataFlags.configOf(command);
       using state = openExistingState(dataDir);
@@ -40,7 +40,7 @@ export function addPruneCommand(usage: Command): void {
     });
 }
 
-/** On the disk when it resolves. @returns how many */
+/** Exports entries to a CSV file, which is on the disk when the promise resolves. @returns the number of entries */
 async function exportEntries(
   ledger: UsageLedger,
   names: ReadonlyMap<string, string>,

@@ -7,7 +7,7 @@ export function readWhole(text: string): number {
   return Number(text);
 }
 
-/** The largest weight of a key. With it, a key of weight 1 still has a turn for every hundred of such a key. */
+/** The maximum weight of a key. A key of weight 1 then still gets one hundredth of the share of such a key. */
 const maxWeight = 100;
 
 export function readWeight(text: string): number {
@@ -23,7 +23,7 @@ export function readUsd(text: string): string {
 
 const unitMs = { d: 86_400_000, h: 3_600_000, m: 60_000 } as const;
 
-/** Milliseconds of a length of time such as `30d`, `12h` or `15m`. @returns undefined: it is none */
+/** Parses a length of time such as `30d`, `12h` or `15m`. @returns milliseconds; undefined if it is not one */
 function parseSpan(text: string): number | undefined {
   const [, count, unit] = /^(\d{1,6})([dhm])$/.exec(text) ?? [];
   // The expression allows no other unit.
@@ -36,14 +36,14 @@ export function readSpan(text: string): number {
   return span;
 }
 
-/** Milliseconds since 1970 of a date, or of a date with its time, in UTC unless it names a zone. */
+/** Parses a date, or a date with a time, in UTC unless it names a zone. @returns milliseconds since 1970, or NaN */
 function parseDate(text: string): number {
   const [, day, time, zone] =
     /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?)(Z|[+-]\d{2}:\d{2})?)?$/.exec(text) ?? [];
   return Date.parse(time === undefined ? (day ?? "") : `${day}T${time}${zone ?? "Z"}`);
 }
 
-/** Milliseconds since 1970 of a date or of a time from now. */
+/** Parses a date, or a time from now. @returns milliseconds since 1970 */
 export function readFuture(text: string): number {
   const span = parseSpan(text);
   const ms = span === undefined ? parseDate(text) : Date.now() + span;
@@ -53,7 +53,7 @@ export function readFuture(text: string): number {
   return ms;
 }
 
-/** Milliseconds since 1970 of a date or of a time ago. */
+/** Parses a date, or a time ago. @returns milliseconds since 1970 */
 export function readPast(text: string): number {
   const span = parseSpan(text);
   const ms = span === undefined ? parseDate(text) : Date.now() - span;

@@ -3,7 +3,7 @@ import type { LedgerEntry } from "../metering/usage-ledger.ts";
 import { formatDuration, formatTime } from "./format-time.ts";
 import { toLines } from "./table.ts";
 
-/** A request of the ledger, with the same names in a table, in CSV and in JSON. The token counts have those of the contract. */
+/** A request of the ledger. Its names are the same in tables, CSV and JSON. Token counts have the names of the contract. */
 export interface RequestRow extends EngineUsage {
   readonly id: string;
   /** ISO 8601, in UTC. */
@@ -17,13 +17,13 @@ export interface RequestRow extends EngineUsage {
   readonly outcome: LedgerEntry["outcome"];
   readonly error_code: string | null;
   readonly cost_usd: string;
-  /** US dollars for each token of prompt and completion, and for the request, when it started. */
+  /** The prices in US dollars when the request started: per prompt token, per completion token, per request. */
   readonly prompt_price: string;
   readonly completion_price: string;
   readonly request_price: string;
 }
 
-/** @param names of keys, by id */
+/** Returns the row of a ledger entry. @param names names of keys by id */
 export const toRequestRow = (entry: LedgerEntry, names: ReadonlyMap<string, string>): RequestRow => ({
   id: entry.id,
   started: new Date(entry.startedMs).toISOString(),
@@ -63,7 +63,7 @@ export const requestColumns: readonly RequestColumn[] = [
   "request_price",
 ];
 
-/** What a terminal has room for. */
+/** The columns that fit on a terminal. */
 export const tableColumns: readonly RequestColumn[] = [
   "id",
   "started",
@@ -87,7 +87,7 @@ const endings: Readonly<Record<LedgerEntry["outcome"], string>> = {
   abandoned: "abandoned: the server died",
 };
 
-/** One request as people read it. */
+/** Formats one request for people. */
 export function describeRequest(row: RequestRow): string {
   const startedMs = Date.parse(row.started);
   const endedMs = row.ended === null ? undefined : Date.parse(row.ended);

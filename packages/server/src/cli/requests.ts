@@ -22,11 +22,11 @@ interface RequestsFlags extends SelectionFlags {
 const outcomes: readonly LedgerEntry["outcome"][] = ["open", "complete", "cancelled", "failed", "abandoned"];
 
 export function addRequestsCommand(program: Command): void {
-  const list = program.command("requests").description("requests of the ledger, the newest first");
+  const list = program.command("requests").description("list requests of the ledger, newest first");
   addFormatFlags(addSelectionFlags(modelFlags.addTo(list)))
-    .addOption(new Option("--outcome <outcome>", "how they ended").choices(outcomes))
-    .option("--error <code>", "with this error code")
-    .option("--limit <n>", "how many at most", readWhole, 50)
+    .addOption(new Option("--outcome <outcome>", "only those that ended in this way").choices(outcomes))
+    .option("--error <code>", "only those with this error code")
+    .option("--limit <n>", "maximum number of requests", readWhole, 50)
     .action(async (flags: RequestsFlags) => {
       const config = modelFlags.configOf(list);
       using state = openExistingState(config.dataDir);
@@ -43,8 +43,8 @@ export function addRequestsCommand(program: Command): void {
 
 export function addRequestCommand(program: Command): void {
   dataFlags
-    .addTo(program.command("request").description("one request of the ledger"))
-    .argument("<id>", "the x-request-id of its answer")
+    .addTo(program.command("request").description("show one request of the ledger"))
+    .argument("<id>", "value of the header x-request-id of its answer")
     .option("--json", "as JSON")
     .action(async (id: string, flags: { readonly json?: boolean }, command: Command) => {
       using state = openExistingState(dataFlags.configOf(command).dataDir);

@@ -7,8 +7,8 @@ export function addRestoreCommand(program: Command): void {
     .addTo(
       program
         .command("restore")
-        .description("put a backup in the place of keys and ledger, while no server runs")
-        .argument("<file>", 'what "parley backup" has written'),
+        .description("replace keys and ledger by a backup; no server may run")
+        .argument("<file>", 'a file that "parley backup" has written'),
     )
     .action(async (file: string, _flags, command: Command) => {
       const { keys, entries, replaced } = await restore(dataFlags.configOf(command).dataDir, file, Date.now());

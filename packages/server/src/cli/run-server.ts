@@ -10,10 +10,13 @@ import { deliverKey, makeFirstKey } from "./deliver-key.ts";
 import { Progress } from "./progress.ts";
 import { typed } from "./settings.ts";
 
-/** What people read goes to standard error; standard output holds nothing but the log. */
+/** Writes a line for people to standard error. Standard output contains only the log. */
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** Starts, says what it does, serves until it is told to stop, and drains. Rejects with a sentence for the operator. */
+/**
+ * Starts a server, reports the progress, serves until a signal stops it, and drains. Rejects with a message for the
+ * operator.
+ */
 export async function runServer(config: Config, { log, lostLines }: ProcessLog): Promise<void> {
   const stop = new AbortController();
   say("Parley is starting.");
@@ -35,25 +38,29 @@ export async function runServer(config: Config, { log, lostLines }: ProcessLog):
     for (const reason of failures ?? []) say(`ERROR: ${reason}\nThe other models are served without it.`);
   } catch (error) {
     await server.close();
-    // Engines that are stopped while they start say so, too.
+    // Engines that are stopped while they start reject, too.
     if (!stop.signal.aborted) throw error;
   }
   await stopped;
   say("Parley has stopped.");
 }
 
-/** Engines inherit our environment but for our settings, and the names of these variables are the operator's own. */
+/**
+ * Deletes the variables with tokens of upstreams. Engines inherit the environment except for known settings, and the
+ * operator chose the names of these variables.
+ */
 function forgetTokens({ models }: Config): void {
   for (const { engineConfig } of models) {
     const variable = engineConfig.driver === "remote" ? engineConfig.given.api_key_env : undefined;
-    // It was read with the configuration.
+    // Its value was read with the configuration.
     if (variable !== undefined) Reflect.deleteProperty(process.env, variable);
   }
 }
 
 /**
- * Resolves when each model is ready or will never be: a file that is missing or damaged does not get better by waiting.
- * @returns why models failed, in a sentence each. Rejects when none is left to serve.
+ * Waits until each model is ready or has failed for good, for instance because of a damaged file. Rejects if all have
+ * failed.
+ * @returns a sentence for each model that failed
  */
 async function untilReady({ models }: RunningServer, progress: Progress): Promise<string[]> {
   const failures = await Promise.all(
@@ -73,7 +80,7 @@ async function untilReady({ models }: RunningServer, progress: Progress): Promis
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Shows every model until it is ready; later changes are for the log. */
+/** Returns a function that shows the state of each model until it is ready. Later changes are logged. */
 function progressReporter(progress: Progress, log: Log, stopping: AbortSignal): (event: SupervisorReport) => void {
   const ready = new Set<string>();
   return ({ name, state, detail, isProblem, log: lines = [] }) => {
@@ -128,7 +135,7 @@ const curl = (base: string, key: string, model: string): string =>
     `    -d '{"model": "${model}", "messages": [{"role": "user", "content": "What is a reentrancy attack?"}]}'`,
   ].join("\n");
 
-/** The first signal drains, the second one ends at once. */
+/** Stops the server on a signal: the first one drains it, the second one ends the process at once. */
 function stopOnSignals(server: RunningServer, stop: AbortController, lameDuckMs: number): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const onSignal = (): void => {

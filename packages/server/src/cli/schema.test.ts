@@ -9,7 +9,7 @@ function check(schema: unknown, ...flags: readonly string[]) {
   return spawnSync(process.execPath, [program, "schema", "check", "-", ...flags], { input, encoding: "utf8" });
 }
 
-test("a schema of which everything is enforced", () => {
+test("a schema that is enforced completely", () => {
   const { status, stdout } = check({ type: "object", properties: { a: { type: "string", format: "date" } } });
   expect(status).toBe(0);
   expect(stdout).toBe(
@@ -17,7 +17,7 @@ test("a schema of which everything is enforced", () => {
   );
 });
 
-test("a keyword that cannot be enforced is named with its place and another form, words that are none are named", () => {
+test("the report names an unenforced keyword with its path and an alternative, and unknown keywords", () => {
   const tags = { type: "array", items: { type: "string" }, uniqueItems: true };
   const { status, stdout } = check({ type: "object", example: 1, properties: { tags } });
   expect(status).toBe(1);
@@ -34,7 +34,7 @@ test.each([
   expect(stderr).toMatch(expected);
 });
 
-test("a malformed schema and one that no value satisfies say why, also as JSON", () => {
+test("a malformed or unsatisfiable schema is reported with its reason, also as JSON", () => {
   expect(check({ type: "colour" })).toMatchObject({
     status: 1,
     stdout: expect.stringContaining('"type" is not valid'),

@@ -16,11 +16,9 @@ export function addSchemaCommand(program: Command): void {
     .command("schema")
     .description("JSON Schemas for response_format and tools")
     .command("check")
-    .description("say which keywords of a JSON Schema are enforced, and which are not and where")
+    .description("report which keywords of a JSON Schema are enforced, and where the others are")
     .argument("<file>", "a file with the schema, or - for standard input")
-    .addOption(
-      new Option("--as <use>", "what the schema describes").choices(["answer", "parameters"]).default("answer"),
-    )
+    .addOption(new Option("--as <use>", "use of the schema").choices(["answer", "parameters"]).default("answer"))
     .option("--json", "print the report as JSON")
     .action((file: string, flags: CheckFlags) => {
       const report = explainSchema(readSchema(file), flags.as === "parameters");
@@ -32,7 +30,7 @@ export function addSchemaCommand(program: Command): void {
 function readSchema(file: string): Schema {
   const value = parse(readText(file), file);
   if (typeof value === "boolean" || (typeof value === "object" && value !== null && !Array.isArray(value)))
-    return value as Schema; // every other JSON value has been excluded
+    return value as Schema; // all other JSON values are excluded
   throw new Error(`${file} holds no JSON Schema: it must be an object, true or false`);
 }
 

@@ -16,12 +16,12 @@ export interface SelectionFlags {
 
 export const addSelectionFlags = (command: Command): Command =>
   command
-    .option("--since <when>", "from a date (2026-11-01, UTC) or a time ago (7d, 12h) on", readPast)
-    .option("--until <when>", "before a date or a time ago", readPast)
-    .option("--key <key>", "of one key: its id or its name")
-    .option("--model <id>", "of one model: any of its names");
+    .option("--since <when>", "only requests since a date (2026-11-01, UTC) or a time ago (7d, 12h)", readPast)
+    .option("--until <when>", "only requests before a date or a time ago", readPast)
+    .option("--key <key>", "only requests of this key (id or name)")
+    .option("--model <id>", "only requests for this model (any of its names)");
 
-/** @param names of keys, by id */
+/** Returns the selection that the flags describe. @param names names of keys by id */
 export const toSelection = (
   { since: sinceMs, until: untilMs, key, model }: SelectionFlags,
   { models }: Config,
@@ -30,11 +30,14 @@ export const toSelection = (
   sinceMs,
   untilMs,
   keyId: key === undefined ? undefined : findKeyId(names, key),
-  // A model that is served no longer is still in the ledger.
+  // The ledger may contain models that are no longer served.
   model: model === undefined ? undefined : (findModel(models, model)?.id ?? model),
 });
 
-/** The names of all keys that a ledger may hold, by id: those that were deleted, and the one that is never stored. */
+/**
+ * Returns the names of all keys that a ledger may contain, by id. They include deleted keys, and the key of PARLEY_API_KEY,
+ * which is never stored.
+ */
 export async function keyNames(keys: KeyStore): Promise<ReadonlyMap<string, string>> {
   return new Map([...(await keys.names()), [environmentKey, "PARLEY_API_KEY"]]);
 }

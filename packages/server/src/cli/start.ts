@@ -5,7 +5,7 @@ import { addSettingFlags, settingsOf } from "./settings.ts";
 export function addStartCommand(program: Command): void {
   addSettingFlags(program.command("start").description("start the server")).action(async (_flags, command: Command) => {
     const { config } = settingsOf(command);
-    // Help and mistakes are told before the server's libraries are read.
+    // Imported here, so help and errors in flags do not wait for the server's libraries.
     const [{ runServer }, { createLog }] = await Promise.all([import("./run-server.ts"), import("../observe/log.ts")]);
     const log = createLog(config.logLevel, logFormat(config));
     try {

@@ -17,11 +17,11 @@ export function addStopCommand(program: Command): void {
         );
       process.kill(pid, "SIGTERM");
       process.stderr.write(`Process ${pid} is stopping.\n`);
-      // Longer than a server takes at most: its patience with requests and with engines.
+      // Longer than a server may take to drain requests and stop engines.
       const deadline = performance.now() + config.lameDuckMs + config.drainMs + 10_000;
       while (findServer(config.dataDir) !== undefined) {
         if (performance.now() > deadline)
-          throw new Error(`Process ${pid} is still there. Stop it at once with: kill -9 ${pid}`);
+          throw new Error(`Process ${pid} is still running. Stop it at once with: kill -9 ${pid}`);
         await wait(100);
       }
       process.stderr.write("It has stopped.\n");

@@ -6,10 +6,10 @@ export type Format = (typeof formats)[number];
 
 export const addFormatFlags = (command: Command): Command =>
   command
-    .addOption(new Option("--format <format>", "how to print it").choices(formats).default("table"))
+    .addOption(new Option("--format <format>", "output format").choices(formats).default("table"))
     .addOption(new Option("--json", "the same as --format json").implies({ format: "json" }));
 
-/** The same columns by the same names, whatever the format; JSON keeps their types, and fields that are no column. */
+/** Formats rows. All formats have the same columns and names. JSON also keeps types, and fields that are not columns. */
 export function toRows(columns: readonly string[], rows: readonly object[], format: Format): string {
   if (format === "json") return toJson(rows);
   const cells = rows.map((row) => columns.map((column) => cellOf((row as Record<string, unknown>)[column]))); // a row has its columns
@@ -21,7 +21,7 @@ const cellOf = (value: unknown): string => {
   return typeof value === "string" ? value : JSON.stringify(value);
 };
 
-/** Rows as people read them: columns as wide as their widest cell. */
+/** Formats rows for people. Each column is as wide as its widest cell. */
 export function toTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = header.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => (row[column] ?? "").length)),
@@ -34,7 +34,7 @@ export function toTable(header: readonly string[], rows: readonly (readonly stri
   return `${[header, ...rows].map(line).join("\n")}\n`;
 }
 
-/** One thing as people read it: a line for each of its fields. */
+/** Formats one thing for people, with a line for each field. */
 export function toLines(fields: readonly (readonly [name: string, value: string])[]): string {
   const width = Math.max(...fields.map(([name]) => name.length));
   return fields.map(([name, value]) => `${name.padEnd(width)}  ${value}\n`).join("");
@@ -42,7 +42,7 @@ export function toLines(fields: readonly (readonly [name: string, value: string]
 
 export const toJson = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
 
-/** RFC 4180. */
+/** Formats rows as CSV (RFC 4180). */
 export const toCsv = (header: readonly string[], rows: readonly (readonly string[])[]): string =>
   [header, ...rows].map(toCsvLine).join("");
 

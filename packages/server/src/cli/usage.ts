@@ -18,11 +18,11 @@ interface UsageFlags extends SelectionFlags {
 export function addUsageCommand(program: Command): void {
   const usage = program
     .command("usage")
-    .description("what was used and what it cost")
-    // Flags behind `prune` are its own.
+    .description("sum up usage and cost")
+    // Flags after `prune` belong to that subcommand.
     .enablePositionalOptions();
   addFormatFlags(addSelectionFlags(modelFlags.addTo(usage)))
-    .addOption(new Option("--by <group>", "what a row is").choices(groupings).default("key"))
+    .addOption(new Option("--by <group>", "group of each row").choices(groupings).default("key"))
     .action(async (flags: UsageFlags) => {
       const config = modelFlags.configOf(usage);
       using state = openExistingState(config.dataDir);
