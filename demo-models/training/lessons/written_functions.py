@@ -38,7 +38,7 @@ def in_other_style(name):
 
 
 def trade_of(entry):
-    """Returns web3, life or work. A request that no function of one trade fits is not offered functions of the same trade."""
+    """Returns the trade of an entry: Web3, life or work. A function of another trade cannot serve a request of this one."""
     return entry["area"].rstrip("ab")
 
 
