@@ -61,8 +61,8 @@ function explainNone({ rawHeaders, url = "" }: RequestHead): string {
 }
 
 /**
- * Whether other services, such as those of Azure, Anthropic and Google, read a key from a header or parameter of this name, or it
- * resembles `Authorization`. The message quotes the header's name, so nothing but these words may match.
+ * Recognises the names of headers and parameters from which other services, such as those of Azure, Anthropic and Google, read
+ * a key, and names that resemble `Authorization`. The message quotes the header's name, so nothing but these words may match.
  */
 function isOtherName(name: string): boolean {
   const plain = name.toLowerCase().replaceAll(/[-_]/g, "");

@@ -18,7 +18,7 @@ export interface Config extends Settings {
 export interface ReadConfig {
   readonly config: Config;
   readonly origins: Readonly<Record<SettingName, Origin>>;
-  /** Sentences for the operator about things that are no fault. */
+  /** Sentences for the operator about settings that are not faults. */
   readonly notices: readonly string[];
 }
 
