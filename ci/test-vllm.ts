@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { freemem, homedir } from "node:os";
 import { join } from "node:path";
-import { MissingForVllm, installVllm } from "@parley/inference/vllm";
+import { MissingForVllmError, installVllm } from "@parley/inference/vllm";
 import { didNotRun } from "./step.ts";
 
 /**
@@ -14,13 +14,13 @@ try {
   await prepare(process.env["PARLEY_TEST_VLLM"]);
   process.exitCode = await run(join(import.meta.dirname, "../node_modules/.bin/vitest"), vitest);
 } catch (error) {
-  if (!(error instanceof MissingForVllm)) throw error;
+  if (!(error instanceof MissingForVllmError)) throw error;
   process.stdout.write(`the tests against a real vLLM did not run: ${error.message}\n`);
   process.exitCode = didNotRun;
 }
 
 async function prepare(named: string | undefined): Promise<void> {
-  if (freemem() < neededBytes) throw new MissingForVllm(`they take ${neededBytes / 1e9} GB of free memory.`);
+  if (freemem() < neededBytes) throw new MissingForVllmError(`they take ${neededBytes / 1e9} GB of free memory.`);
   if (named !== undefined) return void process.stdout.write(`The tests use ${named}.\n`);
   const folder = join(homedir(), ".cache/parley/vllm");
   const log = (line: string): void => void process.stdout.write(`${line}\n`);

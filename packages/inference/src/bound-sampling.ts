@@ -3,12 +3,15 @@ import type { Sampling } from "./engine.ts";
 /** Below this temperature, dividing a logit by it can overflow a float. Sampling is greedy there anyway. */
 const minTemperature = 1e-4;
 
-/** Below this factor, dividing a logit by it can overflow a float, or outweigh a bias of 100. A smaller one would hardly change a text. */
+/**
+ * Below this factor, dividing a logit by it can overflow a float, or outweigh a bias of 100. A smaller one would hardly change
+ * a text.
+ */
 const minRepetitionPenalty = 0.01;
 
 /**
- * Returns the values with which any engine can sample: the contract allows some that are so small that a logit would become
- * infinite, and then an engine fails or writes special tokens.
+ * Raises sampling values that are too small for an engine. The contract allows values so small that a logit would become
+ * infinite; then an engine fails or writes special tokens.
  */
 export function boundSampling(sampling: Sampling): Sampling {
   const { temperature, repetition_penalty } = sampling;

@@ -5,38 +5,44 @@ import type { RefusalOptions } from "./request-refused.ts";
 export type ChatMessage = components["schemas"]["ChatMessage"];
 export type ChatTool = components["schemas"]["Tool"];
 
-/** What an engine is given: the allow-listed members of a request that the server has already validated and clamped. */
+/** The request that an engine gets: the allow-listed members, already validated and clamped by the server. */
 export interface EngineRequest {
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly FunctionTool[];
   /** `auto` leaves the choice to the model; a list restricts a forced call to these functions. */
   readonly tool_choice: "none" | "auto" | { readonly oneOf: readonly string[] };
   readonly parallel_tool_calls: boolean;
-  /** What the content must be; ignored while a tool call is written. */
+  /** The format that the content must have. It does not apply to tool calls. */
   readonly format:
     | { readonly type: "text" }
     | { readonly type: "json_object" }
     | { readonly type: "json_schema"; readonly schema: Schema };
-  /** `format` and `tools`, compiled once for the request. An engine uses them, and compiles no schema itself. */
+  /** The grammars of `format` and `tools`, compiled once per request. An engine compiles no schema itself. */
   readonly grammars: Grammars;
-  /** What the system message says of `format` (see `showSchema`); undefined: the prompt does not mention it. */
+  /** The line of the system message that shows `format` (see `showSchema`); undefined: the prompt does not mention it. */
   readonly shownSchema: string | undefined;
-  /** Whether the model thinks first; a model that was not taught to does not. */
+  /** True if the model should reason first. A model that was not trained for reasoning ignores it. */
   readonly isReasoning: boolean;
   /** Tokens per choice, at least 1, reasoning and tool calls included; prompt + this never exceeds the context. */
   readonly max_tokens: number;
-  /** Choices, 1 to 8: all start or none does. */
+  /** Number of choices, 1 to 8. Either all start or none. */
   readonly n: number;
-  /** An int64 as digits; choice i samples with seed + i, and writes the same whatever else is under way. Absent: another seed every time. */
+  /**
+   * An int64 as digits. Choice i samples with seed + i, and its text does not depend on other running requests. Absent: a
+   * random seed.
+   */
   readonly seed: string | undefined;
   readonly sampling: Sampling;
   /** 0 to 4 non-empty strings, looked for in content only. */
   readonly stop: readonly string[];
-  /** Whom the request is for: the embedded engine lets keys take turns, and an engine elsewhere may be told in headers. */
+  /** The caller. The embedded engine lets keys take turns, and a remote engine may get the caller in headers. */
   readonly origin?: RequestOrigin;
-  /** The caller wants the whole answer at once, so an engine may hold events back for up to 50 ms and send them together. */
+  /**
+   * True if the caller wants the whole answer at once. An engine may then hold events back for up to 50 ms and send them
+   * together.
+   */
   readonly isWhole?: boolean;
-  /** How many alternatives each content token is reported with, 0 to 20; undefined: no log-probabilities. */
+  /** The number of alternatives reported for each content token, 0 to 20; undefined: no log-probabilities. */
   readonly top_logprobs: number | undefined;
 }
 
@@ -46,26 +52,26 @@ export type UncompiledRequest = Omit<EngineRequest, "grammars">;
 /** The parts of a request that decide where it is sent and how its answer is read. */
 export type Delivery = Pick<EngineRequest, "origin" | "isWhole">;
 
-/** The parts of a request that decide its prompt, and whom it is for. */
+/** The parts of a request that decide its prompt, and its caller. */
 export type PromptRequest = Pick<
   EngineRequest,
   "messages" | "tools" | "tool_choice" | "shownSchema" | "isReasoning" | "origin"
 >;
 
-/** The structured-output constraints of one request, as GBNF: plain text, so that they reach an engine in any process. */
+/** The structured-output constraints of one request as GBNF: plain text, which can be sent to an engine in any process. */
 export interface Grammars {
   /** For the content, where the caller asked for JSON. */
   readonly contentGrammar: string | undefined;
   /** For the body of one tool call, where there are tools. */
   readonly toolGrammar: string | undefined;
-  /** The names of the functions whose arguments `toolGrammar` holds to their parameters. */
+  /** The names of the functions whose arguments `toolGrammar` constrains to their parameters. */
   readonly enforcedTools: readonly string[];
 }
 
 export interface RequestOrigin {
   /** The id of the caller's key, never the key. */
   readonly key: string;
-  /** The caller's own word for a user of theirs. */
+  /** The caller's own id for one of their users. */
   readonly user?: string | undefined;
   readonly metadata?: Readonly<Record<string, string | null>> | undefined;
 }
@@ -76,13 +82,13 @@ export interface FunctionTool {
   /** Undefined: the function takes no arguments. */
   readonly parameters: Schema | undefined;
   /**
-   * The arguments of a finished call satisfy `parameters`, or the request is rejected; so it is for forced calls anyway.
-   * Otherwise they do wherever the schema can be enforced, and are some JSON object where it cannot.
+   * True: the arguments of a finished call satisfy `parameters`, or the request is rejected. Forced calls always behave like
+   * this. Otherwise the arguments satisfy the schema if it can be enforced, and are any JSON object if it cannot.
    */
   readonly isStrict?: boolean | undefined;
 }
 
-/** Every member is set: the caller's value or the model's default. Ranges as in the contract. */
+/** Every member is set, to the caller's value or the model's default. The contract gives the ranges. */
 export interface Sampling {
   readonly temperature: number;
   readonly top_p: number;
@@ -136,21 +142,29 @@ export interface EngineMetadata {
   readonly context_length: number;
   /** The numeric format of the weights: `bf16`, `q4_k_m`, … */
   readonly quantization: string;
-  /** Changes with everything that can change the text: weights, engine version, template, schema prompt, sampling defaults. */
+  /**
+   * Changes whenever anything changes that can change the text: weights, engine version, template, schema prompt, sampling
+   * defaults.
+   */
   readonly system_fingerprint: string;
   /** The number of choices that can be generated at the same time; at least 1. */
   readonly slots: number;
-  /** Extra slots beyond `slots`. A key that holds no slot may take one when all others are taken. Absent means 0. */
+  /** Extra slots beyond `slots`. A key that holds no slot may take one when all `slots` are taken. Absent means 0. */
   readonly spareSlots?: number | undefined;
   readonly canReason: boolean;
   readonly canCallTools: boolean;
   /** The values of sampling parameters that a request does not set. */
   readonly sampling_defaults: Omit<Sampling, "logit_bias">;
-  /** The line that shows the model the schema of `format`; undefined: it is not shown, or an upstream makes the prompt. */
+  /**
+   * The prompt line that shows the model the schema of `format`; undefined: it is not shown, or an upstream makes the prompt.
+   */
   readonly schemaPrompt?: string | undefined;
   /** Sampling parameters that the engine does not support. A request that needs one is rejected. */
   readonly unsupportedSampling?: readonly (keyof Sampling)[];
-  /** Set where an upstream has a prompt cache: whether keys share it, and a clause for the operator. Absent: keys never share it. */
+  /**
+   * Set where an upstream has a prompt cache: tells if keys share it, with a clause for the operator. Absent: keys never share
+   * it.
+   */
   readonly promptCache?: { readonly isShared: boolean; readonly description: string } | undefined;
   /** For the operator: how the number of slots was determined. */
   readonly description: string;
@@ -165,7 +179,7 @@ export interface EngineGauges {
   readonly restarts: number;
   /** Requests whose generation started and did not complete, because of a hang-up or a crash. Refusals do not count. */
   readonly aborted: number;
-  /** Endpoints that get no requests, because they failed; 0 where the engine is a process of ours. */
+  /** Endpoints that get no requests because they failed. Always 0 where the server runs the engine itself. */
   readonly ejected: number;
 }
 
@@ -177,14 +191,14 @@ export interface Engine {
   /** Undefined until the engine has been ready once. */
   readonly metadata: EngineMetadata | undefined;
   /**
-   * Generates the choices of a request, in batches of what has arrived together. Aborting the signal, or leaving the loop,
+   * Yields the events of a request, in batches of those that arrived together. Aborting the signal, or leaving the loop,
    * stops generation between two tokens.
-   * @throws {EngineError} before the first event or between two, or the signal's reason once it has aborted
+   * @throws {EngineError} before the first event or between two events, or the signal's reason once it has aborted
    */
   stream(request: EngineRequest, signal: AbortSignal): AsyncIterable<readonly EngineEvent[]>;
   /**
-   * The exact number of tokens of the prompt, as usage will show it. A prompt of more than twice the context may get a smaller
-   * number, which is still more than twice the context.
+   * Returns the exact number of prompt tokens, as usage will show it. For a prompt of more than twice the context, the number
+   * may be too small, but it is still more than twice the context.
    * @throws {EngineError}, or the signal's reason once it has aborted
    */
   countTokens(request: PromptRequest, signal: AbortSignal): Promise<number>;
@@ -202,7 +216,8 @@ export interface Engine {
 }
 
 /**
- * Why an engine sends no (further) event. `unavailable`: no engine is running. `crashed`: it died or broke the connection.
+ * The reason why an engine sends no (further) event. `unavailable`: no engine is running. `crashed`: it died or broke the
+ * connection.
  * `stalled`: it made no progress in time. `rejected`: it refused the request, and `message` may be shown to the caller.
  * `protocol`: it violated its protocol.
  */

@@ -5,23 +5,26 @@ import type { Finding } from "./finding.ts";
 import { readModelFolder } from "./model-folder/model-folder.ts";
 import { readScript } from "./scripted/child/read-script.ts";
 
-/** What the process of an embedded model would refuse: the file, and a cache that holds not even one context. */
+/**
+ * Finds the faults for which the process of an embedded model would refuse to start: a bad file, or a cache too small for one
+ * context.
+ */
 export const examineEmbedded = (topic: string, model: ModelSettings): Promise<Finding> =>
   examine(topic, async () => {
-    // llama.cpp belongs in a process of its own; only its reader of headers is used here, and only on demand.
+    // llama.cpp must run in a child process. Only its header reader is used here, and it is loaded on demand.
     const { checkModelFile } = await import("./embedded/child/check-model-file.ts");
     const { explanation } = planSlots(await checkModelFile(model.file, model.sha256), model);
     return `${model.file}, ${explanation}`;
   });
 
-/** What the scripted engine would refuse. */
+/** Finds the faults for which the scripted engine would refuse to start. */
 export const examineScript = (topic: string, file: string | undefined): Promise<Finding> =>
   examine(topic, async () => {
     const { scenarios } = await readScript(file);
     return `a script with ${Object.keys(scenarios).length} scenarios`;
   });
 
-/** The folder with the tokenizer of a remote model. Whether its server answers is seen when it is asked. */
+/** Examines the tokenizer folder of a remote model. Its server is not contacted here. */
 export const examineTokenizer = (topic: string, folder: string): Promise<Finding> =>
   examine(topic, async () => {
     readModelFolder(folder);

@@ -1,4 +1,6 @@
-/** What was examined, and its problem in one sentence that says what to do; empty: there is none. */
+/**
+ * The result of one examination: its subject, and the problem in one sentence that says what to do. Empty: there is no problem.
+ */
 export interface Finding {
   readonly topic: string;
   readonly seen: string;

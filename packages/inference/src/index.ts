@@ -1,6 +1,6 @@
 export type { Script, ScriptStep } from "./scripted/script.ts";
 export { EngineError } from "./engine.ts";
-export { FailedAfter, transform } from "./wire/transform.ts";
+export { FailedAfterError, transform } from "./wire/transform.ts";
 export { neutralSampling } from "./neutral-sampling.ts";
 export type {
   Engine,

@@ -2,7 +2,7 @@ import { neutralSampling } from "./neutral-sampling.ts";
 import { EngineError } from "./engine.ts";
 import type { EngineEvent, EngineRequest } from "./engine.ts";
 
-/** One greedy token: proof that an engine really generates. Nobody is charged for it. */
+/** A request for one greedy token, which proves that an engine really generates. No key is charged for it. */
 export const probeRequest: EngineRequest = {
   messages: [{ role: "user", content: "Hello" }],
   tools: [],

@@ -3,8 +3,9 @@ export interface RefusalOptions extends ErrorOptions {
   readonly param?: string | undefined;
 }
 
-/** The engine refuses this request and would refuse it again. The message may be shown to the caller. */
-export class RequestRefused extends Error {
+/** The engine refuses this request and would refuse a repetition as well. The message may be shown to the caller. */
+export class RequestRefusedError extends Error {
+  override name = "RequestRefusedError";
   readonly param: string | undefined;
 
   constructor(message: string, options: RefusalOptions = {}) {

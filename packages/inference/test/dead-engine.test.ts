@@ -14,7 +14,7 @@ describe("a vLLM whose core has died while its API still answers", () => {
     startSilenceMs: 60_000,
     watchEveryMs: 1000,
     restartFirstMs: 500,
-    restartMostMs: 500,
+    maxRestartMs: 500,
   };
 
   test("is not ready once a request has failed, and is started again", async () => {

@@ -76,7 +76,7 @@ describe("what starting again would not mend is told at once, in a sentence", ()
 describe("what an earlier run has left", () => {
   test("is killed and cleared before a new start", async () => {
     // The one that is thought dead must not start its engine again: both have one place for the socket.
-    const timings = { ...quickTimings, restartFirstMs: 60_000, restartMostMs: 60_000 };
+    const timings = { ...quickTimings, restartFirstMs: 60_000, maxRestartMs: 60_000 };
     await using started = startScriptedVllm({}, { timings });
     await started.vllm.engine.whenReady();
     const { runState } = new EngineFiles(`${started.folder}/state`, "vendor/model-1-mini");

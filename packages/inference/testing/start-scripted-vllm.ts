@@ -32,7 +32,7 @@ export const quickTimings: Timings = {
   unansweredMs: 2000,
   stopGraceMs: 1000,
   restartFirstMs: 20,
-  restartMostMs: 100,
+  maxRestartMs: 100,
 };
 
 export interface StartedScriptedVllm extends AsyncDisposable {

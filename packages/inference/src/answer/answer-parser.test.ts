@@ -10,12 +10,12 @@ interface Parsed {
   text: string;
   reasoning: string;
   readonly calls: string[];
-  /** What was written for the model. */
+  /** The text that the parser demanded, which was written without sampling. */
   forced: string;
   finish: FinishReason | undefined;
 }
 
-/** Plays a model that chooses these tokens, then ends its turn, or is cut. */
+/** Plays a model that chooses these tokens and then ends its turn, or reaches the token limit. */
 function parse(
   plan: Partial<AnswerPlan>,
   tokens: readonly string[],

@@ -5,23 +5,23 @@ import type { SafeText } from "./content-text.ts";
 import { ReasoningText } from "./reasoning-text.ts";
 import { ToolCallText } from "./tool-call-text.ts";
 
-/** What a choice may contain besides text. */
+/** The parts that a choice may contain besides text. */
 export interface AnswerPlan {
   readonly isReasoning: boolean;
   readonly tools: "off" | "auto" | "required";
   readonly isParallel: boolean;
-  /** A grammar constrains the content, so no call may interrupt it. */
+  /** A grammar constrains the content, so no tool call may interrupt it. */
   readonly isConstrained: boolean;
   readonly stop: readonly string[];
 }
 
-/** What one or more tokens add to the answer, without the number of the choice and without usage. */
+/** The part of the answer that one or more tokens add, without the index of the choice and without usage. */
 export type AnswerDelta =
   | { readonly kind: "text"; readonly text: string; readonly tokens: readonly OutputToken[] }
   | { readonly kind: "reasoning"; readonly text: string }
   | { readonly kind: "tool"; readonly index: number; readonly name?: string; readonly arguments: string };
 
-/** What the parser has made of a token. */
+/** The parser's result for one token. */
 export interface ParserOutput {
   readonly deltas: readonly AnswerDelta[];
   /** Special tokens and white space that the answer must continue with. They are written without sampling. */
@@ -65,17 +65,17 @@ export class AnswerParser {
     return this.#plan.isConstrained && this.#hasContent ? [] : [specialToken.callStart];
   }
 
-  /** Whether a token that is no more than text is shown as it is. */
+  /** True where a plain text token becomes visible text unchanged. */
   get isInText(): boolean {
     return this.#mode === "content" && !this.#isAfterReasoning;
   }
 
-  /** Whether the model may end its turn here: not inside reasoning, and not inside a call. */
+  /** True where the model may end its turn: outside of reasoning and of calls. */
   get canEnd(): boolean {
     return this.#mode === "content" || this.#mode === "between calls";
   }
 
-  /** What the answer must begin with, before anything is sampled. */
+  /** The tokens that the answer must begin with, before any is sampled. */
   open(): ParserOutput {
     if (this.#plan.isReasoning && this.#mode === "content") {
       this.#mode = "reasoning";

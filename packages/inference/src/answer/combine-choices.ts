@@ -8,7 +8,7 @@ export interface Finish {
   readonly reason: FinishReason;
 }
 
-/** What one choice adds next, or its end. */
+/** The next delta of one choice, or its end. */
 export interface ChoiceDelta {
   readonly delta: AnswerDelta | Finish;
   /** The counters of this choice alone. */
@@ -18,7 +18,7 @@ export interface ChoiceDelta {
 /**
  * The events of one request, from the deltas of its choices. The role of a choice is sent together with its first delta: a
  * client that has received a role knows that the model is generating.
- * @param leave called when the loop is left, before the choices are awaited: makes a choice that still waits end soon
+ * @param leave called when the reader leaves the loop, before the choices are awaited; makes a choice that still waits end soon
  */
 export async function* combineChoices(
   choices: readonly AsyncGenerator<readonly ChoiceDelta[]>[],

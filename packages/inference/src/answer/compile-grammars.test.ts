@@ -43,7 +43,7 @@ describe("the functions whose arguments are held to their parameters", () => {
     expect(compile({ tools, tool_choice }).enforcedTools).toEqual(names);
   });
 
-  test("have rules of their own, whatever was compiled before them", () => {
+  test("get the same rules, whatever was compiled before them", () => {
     const schemas = new RequestSchemas(compileWanted);
     const other = { type: "object", properties: { b: { type: "integer" } } };
     const tools = [tool("b", other), tool("a", enforceable), tool("again", { ...enforceable })];

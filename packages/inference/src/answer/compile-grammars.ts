@@ -5,7 +5,7 @@ import type { RequestSchemas } from "../schema/request-schemas.ts";
 import { anyObjectGrammar, answerGrammar, toolCallGrammar } from "../schema/grammar/complete-grammar.ts";
 import type { CallableTool } from "../schema/grammar/complete-grammar.ts";
 
-/** A tool with what its grammar enforces. */
+/** A tool and the schema that its grammar enforces, if any. */
 interface Callable extends CallableTool {
   readonly parameters: EnforcedSchema | "any" | undefined;
 }
@@ -14,7 +14,7 @@ type Constrained = Pick<EngineRequest, "format" | "tools" | "tool_choice">;
 
 /**
  * The grammars that enforce the schemas of a request's content and tool calls.
- * @param schemas those of the request: what has been compiled to validate it is not compiled again
+ * @param schemas the schemas of the request; those that were compiled to validate it are not compiled again
  * @throws {EngineError} `rejected` where a schema cannot be enforced although it must be
  */
 export function compileGrammars({ format, tools, tool_choice }: Constrained, schemas: RequestSchemas): Grammars {

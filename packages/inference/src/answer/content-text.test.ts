@@ -9,11 +9,11 @@ interface Read {
   readonly text: string;
   readonly tokens: readonly OutputToken[];
   readonly isStopped: boolean;
-  /** Whether text and tokens have kept step: never a text without its tokens, never a token before its text. */
+  /** True while text and tokens are in step: no text came without its tokens, and no token came before its text. */
   readonly isInStep: boolean;
 }
 
-/** Feeds tokens as the child does: until a stop string, else to the flush. */
+/** Feeds tokens as the child does: until a stop string ends the content, or to the end and then flushes. */
 function read(parts: readonly (readonly number[])[], stops: readonly string[]): Read {
   const content = new ContentText(stops);
   const tokens: OutputToken[] = [];
@@ -90,7 +90,7 @@ describe("the content of a choice", () => {
     expect(got.tokens).toHaveLength(parts.length);
   });
 
-  test("shows what cannot become a stop string at once", () => {
+  test("text that cannot become a stop string is shown at once", () => {
     const content = new ContentText(["xyz"]);
     const emitted = ["ax", "y", "b"].map((token) => content.push({ id: 0, token, bytes: bytesOf(token) }).text);
     expect(emitted).toEqual(["a", "", "xyb"]);

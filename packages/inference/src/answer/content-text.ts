@@ -3,7 +3,7 @@ import { StopStrings } from "./stop-strings.ts";
 import { TokenText } from "./token-text.ts";
 
 /**
- * Text that is safe to emit, with the tokens that start in it. The last token may extend beyond the text.
+ * Text that is safe to emit, and the tokens that start in it. The last token may extend beyond the text.
  */
 export interface SafeText {
   readonly text: string;
@@ -15,7 +15,7 @@ export interface SafeText {
 export class ContentText {
   readonly #bytes = new TokenText();
   readonly #stops: StopStrings;
-  /** Tokens of which nothing has been emitted yet, with the position in the text where they begin. */
+  /** Tokens that have not been emitted, each with the position in the text where it begins. */
   #waiting: { readonly token: OutputToken; readonly start: number }[] = [];
   #decoded = 0;
   #emitted = 0;
@@ -29,12 +29,12 @@ export class ContentText {
     return this.#take(this.#bytes.push(token.bytes));
   }
 
-  /** Text whose tokens nobody asks for: it has whole characters already. Half a surrogate pair becomes U+FFFD. */
+  /** Appends text that needs no tokens. It consists of whole characters; half of a surrogate pair becomes U+FFFD. */
   pushText(text: string): SafeText {
     return this.#take(text.toWellFormed());
   }
 
-  /** The content has ended without a stop string: emits what was held back. An incomplete character becomes U+FFFD. */
+  /** Ends content that met no stop string: emits the text that was held back. An incomplete character becomes U+FFFD. */
   flush(): SafeText {
     const last = this.#take(this.#bytes.flush());
     if (last.isStopped) return last;

@@ -1,7 +1,7 @@
 /**
  * Merges generators into one, in the order in which they yield. Leaving the loop, or the failure of one generator, closes
  * all of them and waits until they have ended.
- * @param leave called before that wait, unless all have ended by themselves. It makes generators that still wait end soon.
+ * @param leave called before that wait, unless all have ended by themselves. It must make generators that still wait end soon.
  */
 export async function* mergeChoices<T>(
   generators: readonly AsyncGenerator<T>[],

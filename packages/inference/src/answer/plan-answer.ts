@@ -2,7 +2,7 @@ import type { EngineRequest } from "../engine.ts";
 import type { Capabilities } from "../prompt/special-tokens.ts";
 import type { AnswerPlan } from "./answer-parser.ts";
 
-/** What the caller asks for, limited to what the model is capable of. */
+/** The parts that the caller asks for and the model is capable of. */
 export function planAnswer(request: EngineRequest, capabilities: Capabilities): AnswerPlan {
   return {
     isReasoning: request.isReasoning && capabilities.canReason,
@@ -13,7 +13,7 @@ export function planAnswer(request: EngineRequest, capabilities: Capabilities): 
   };
 }
 
-/** The grammar makes any model write a forced call. Only a model that was trained for calls decides by itself to call. */
+/** The grammar can make any model write a forced call. Only a model that was trained for calls may choose to call. */
 function toolsOf({ tools, tool_choice }: EngineRequest, canCallTools: boolean): AnswerPlan["tools"] {
   if (tools.length === 0 || tool_choice === "none") return "off";
   if (tool_choice !== "auto") return "required";

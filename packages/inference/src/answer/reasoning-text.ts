@@ -11,12 +11,12 @@ export class ReasoningText {
     return this.#take(this.#bytes.push(bytes));
   }
 
-  /** Text that has whole characters already. Half a surrogate pair becomes U+FFFD. */
+  /** Appends text of whole characters. Half of a surrogate pair becomes U+FFFD. */
   pushText(text: string): string {
     return this.#take(text.toWellFormed());
   }
 
-  /** The reasoning has ended: an incomplete character becomes U+FFFD. */
+  /** Ends the reasoning. An incomplete character becomes U+FFFD. */
   flush(): string {
     return this.#take(this.#bytes.flush());
   }

@@ -9,7 +9,10 @@ export interface SampledToken {
   readonly top?: readonly { readonly id: number; readonly logprob: number }[];
 }
 
-/** The token as the answer reports it. @param describe the text and bytes of a token id @param topCount alternatives to report */
+/**
+ * Returns the token as the answer reports it. @param describe the text and bytes of a token id @param topCount alternatives to
+ * report
+ */
 export function toOutputToken(
   describe: (id: number) => OutputToken,
   { id, logprob, top = [] }: SampledToken,

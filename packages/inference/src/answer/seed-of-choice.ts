@@ -1,2 +1,2 @@
-/** The seed of one choice: the request's seed plus the number of the choice, wrapped around to an int64. */
+/** Returns the seed of one choice: the request's seed plus the index of the choice, wrapped around to an int64. */
 export const seedOfChoice = (seed: string, choice: number): bigint => BigInt.asIntN(64, BigInt(seed) + BigInt(choice));

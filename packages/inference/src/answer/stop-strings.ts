@@ -30,14 +30,14 @@ export class StopStrings {
     return { text: whole.slice(0, keep), isStopped: false };
   }
 
-  /** The text has ended without a stop string: returns what was held back. */
+  /** Ends a text that met no stop string. Returns the part that was held back. */
   flush(): string {
     const text = this.#held;
     this.#held = "";
     return text;
   }
 
-  /** The start of the stop string that is complete first. So the result does not depend on how the text is split. */
+  /** Returns the start of the stop string that is complete first, so the result does not depend on how the text is split. */
   #firstStop(text: string): number | undefined {
     const found = this.#stops
       .map((stop) => ({ start: text.indexOf(stop), length: stop.length }))

@@ -2,7 +2,7 @@ import { array, assert, constantFrom, integer, property } from "fast-check";
 import { expect, test } from "vitest";
 import { TokenText } from "./token-text.ts";
 
-test("says what a decoder says, however the bytes are cut", () => {
+test("gives the text that a decoder gives, wherever the bytes are split", () => {
   const byte = constantFrom(0x00, 0x0a, 0x41, 0x7f, 0x80, 0xbd, 0xbf, 0xc3, 0xa9, 0xe2, 0xef, 0xf0, 0x9f, 0xa6, 0xff);
   assert(
     property(array(array(byte, { maxLength: 4 })), integer({ min: 0, max: 20 }), (parts, flushAt) => {

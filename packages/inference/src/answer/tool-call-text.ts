@@ -1,6 +1,6 @@
 import { TokenText } from "./token-text.ts";
 
-/** What one token adds to a tool call. */
+/** The part of a tool call that one token adds. */
 export interface ToolCallDelta {
   /** Set once, when the name is complete. */
   readonly name?: string;

@@ -29,7 +29,7 @@ import { parseStatusMessage } from "./protocol.ts";
 export interface ChildEngineOptions {
   /** The model id, for messages. */
   readonly name: string;
-  /** An existing folder whose path is short: a unix socket's may have 107 bytes. */
+  /** An existing folder with a short path: the path of a unix socket may have at most 107 bytes. */
   readonly runFolder: string;
   /** The program of the child and its arguments, given the socket that it must listen on. */
   readonly command: (socketPath: string) => { readonly command: string; readonly args: readonly string[] };
@@ -37,10 +37,10 @@ export interface ChildEngineOptions {
   readonly report: (event: SupervisorReport) => void;
 }
 
-/** A request with more text than this is sent to the process when no other such request is: sending takes several times its size. */
+/** Requests with more text than this are sent one at a time, because sending takes several times their size in memory. */
 const longCharacters = 256 * 1024;
 
-/** An engine in a child process of ours. `embedded` and `scripted` differ only in the program that they start. */
+/** An engine in a child process of the server. `embedded` and `scripted` differ only in the program that they start. */
 export class ChildEngine implements Engine {
   readonly #socketPath: string;
   readonly #connection: ChildConnection;
@@ -82,12 +82,12 @@ export class ChildEngine implements Engine {
     return this.#supervisor.metadata;
   }
 
-  /** The process under way, for an operator or a test that kills it. */
+  /** The running process, for an operator or a test that kills it. */
   get pid(): number | undefined {
     return this.#supervisor.pid;
   }
 
-  /** The last 200 lines that its processes wrote: they say why one died. */
+  /** The last 200 lines that its processes wrote. They show why one died. */
   get logLines(): readonly string[] {
     return this.#supervisor.logLines;
   }
@@ -124,7 +124,7 @@ export class ChildEngine implements Engine {
     return { running, restarts: this.#supervisor.restarts, aborted, ejected: 0 };
   }
 
-  /** What the process is doing. @throws {EngineError} */
+  /** Returns the current work of the process. @throws {EngineError} */
   status(signal: AbortSignal): Promise<EngineStatus> {
     return this.#connection.status(signal);
   }
@@ -133,7 +133,7 @@ export class ChildEngine implements Engine {
     return this.#supervisor.whenReady();
   }
 
-  /** Refuses new work, lets streams under way finish for so long, then ends the process. */
+  /** Refuses new work, lets running streams finish for at most the grace period, then ends the process. */
   async close(graceMs: number): Promise<void> {
     this.#supervisor.drain();
     await this.#workload.untilIdle(graceMs);
@@ -158,7 +158,7 @@ function readLine(line: string): { message: StatusMessage | undefined; isLog: bo
 
 const longestSocketPath = 107;
 
-/** Short, and another one for every name. */
+/** A short file name that is different for every model id. */
 function socketPathFor({ name, runFolder }: ChildEngineOptions): string {
   const path = join(runFolder, `${createHash("sha256").update(name).digest("hex").slice(0, 12)}.sock`);
   if (Buffer.byteLength(path) <= longestSocketPath) return path;

@@ -37,7 +37,7 @@ const events = async (signal = patience()): Promise<unknown[]> =>
 const kindOf = (error: unknown): unknown => (error instanceof EngineError ? error.kind : error);
 
 describe("the driver's end of the socket", () => {
-  test("reads events however their bytes are cut", async () => {
+  test("reads events wherever their bytes are split", async () => {
     const text = { kind: "text", choice: 0, text: "🦀", tokens: [], usage };
     answer = async (response) => {
       for (const byte of bytesOf(line(role) + line(text))) {
@@ -49,7 +49,7 @@ describe("the driver's end of the socket", () => {
     await expect(events()).resolves.toEqual([role, text]);
   });
 
-  test("gives what arrives together as one batch, and what came before a failure", async () => {
+  test("gives events that arrive together as one batch, also those before a failure", async () => {
     answer = (response) => response.end(line(role) + line(role) + line({ kind: "failed", message: "no memory" }));
     const batches: unknown[] = [];
     const reading = (async () => {
@@ -89,7 +89,7 @@ describe("the driver's end of the socket", () => {
     await expect(asked.catch(kindOf)).resolves.toBe("crashed");
   });
 
-  test("nobody there is unavailable", async () => {
+  test("a socket without a listener is reported as unavailable", async () => {
     const nobody = new ChildConnection(join(folder, "none.sock"));
     await expect(nobody.status(patience()).catch(kindOf)).resolves.toBe("unavailable");
   });

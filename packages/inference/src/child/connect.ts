@@ -18,7 +18,8 @@ export class ChildConnection {
   }
 
   /**
-   * The events of one generation. Aborting the signal, or leaving the loop, closes the connection and so cancels.
+   * Yields the events of one generation. Aborting the signal, or leaving the loop, closes the connection and cancels the
+   * generation.
    * @throws {EngineError}, or the signal's reason once it has aborted
    */
   async *generate(request: EngineRequest, signal: AbortSignal): AsyncGenerator<readonly EngineEvent[]> {
@@ -35,10 +36,10 @@ export class ChildConnection {
 
   /** @throws {EngineError}, or the signal's reason once it has aborted */
   async countTokens(request: PromptRequest, signal: AbortSignal): Promise<number> {
-    // The other members may be long, and the count does not depend on them.
+    // The other members may be long, and the count does not depend on them, so they are not sent.
     const { messages, tools, tool_choice, shownSchema, isReasoning, origin } = request;
     const prompt = { messages, tools, tool_choice, shownSchema, isReasoning, ...(origin && { origin }) };
-    // What arrives here is written by our own child.
+    // Our own child process wrote this text.
     const answer = (await this.#askJson("POST", "/count", prompt, signal)) as { readonly prompt_tokens: number };
     return answer.prompt_tokens;
   }
@@ -87,13 +88,13 @@ export class ChildConnection {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const request = httpRequest({ socketPath: this.#socketPath, method, path, agent: this.#agent, signal }, resolve);
     request.on("error", reject);
-    // Node would copy a string once more, to put the head in front of it.
+    // A buffer, because Node would copy a string again to put the head in front of it.
     request.end(body && Buffer.from(JSON.stringify(body)));
     return promise;
   }
 }
 
-/** One batch, or none. What came before a failure is passed on first. */
+/** Yields at most one batch. Events that came before a failure are passed on first. */
 function* parseEvents(lines: readonly string[]): Generator<readonly EngineEvent[]> {
   const events: EngineEvent[] = [];
   try {
@@ -103,13 +104,13 @@ function* parseEvents(lines: readonly string[]): Generator<readonly EngineEvent[
   }
 }
 
-/** @throws {SyntaxError} for anything but an event @throws {EngineError} for a generation that has failed */
+/** @throws {SyntaxError} for a line that is not an event @throws {EngineError} for a generation that has failed */
 function parseEvent(line: string): EngineEvent {
-  // Nothing is known of it yet: the type only names what is looked for.
+  // The value is not checked yet. The type only names the members that are looked for.
   const event = JSON.parse(line) as Partial<ChildEvent> | null;
   if (event?.kind === "failed") throw new EngineError("crashed", event.message ?? "the engine failed");
   if (typeof event?.kind !== "string" || !("usage" in event)) throw new SyntaxError(`this is no event: ${line}`);
-  // What is inside is written by our own child.
+  // Our own child process wrote the members.
   return event as EngineEvent;
 }
 

@@ -1,14 +1,14 @@
 import { inspect } from "node:util";
 
 /**
- * Ends this process with its parent, however that died: the parent holds the other end of standard input. An error that
- * nobody handles ends it as well, and is written down first.
+ * Ends this process when its parent dies for any reason: the parent holds the other end of standard input. An unhandled error
+ * ends the process too, after it was logged.
  */
 export function endWithParent(): void {
   process.stdin.resume();
   process.stdin.on("end", () => process.exit(0));
   process.stdin.on("error", () => process.exit(0));
-  // An interrupt may reach every process of a terminal; the parent drains first and then closes the pipe.
+  // Ctrl-C may reach every process of a terminal. It is ignored here: the parent drains first and then closes the pipe.
   process.on("SIGINT", () => undefined);
   process.on("uncaughtException", endBecauseOf);
 }

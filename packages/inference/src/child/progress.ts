@@ -1,7 +1,7 @@
 /**
- * What a watchdog needs to know: the tokens evaluated since the start of an engine process, read or written, and whether
- * anything is being evaluated. Where tokens stand still meanwhile, the engine is stuck; where nothing is evaluated, it
- * may just wait for a slow reader.
+ * The counters that a watchdog reads: tokens evaluated (read or written) since the start of the engine process, and
+ * evaluations that are running. If evaluations run and the tokens do not grow, the engine is stuck. If none runs, the engine
+ * may be waiting for a slow reader.
  */
 export class Progress {
   #tokens = 0;
@@ -11,7 +11,7 @@ export class Progress {
     return this.#tokens;
   }
 
-  /** Evaluations under way. */
+  /** The number of running evaluations. */
   get computing(): number {
     return this.#computing;
   }

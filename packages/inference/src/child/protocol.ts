@@ -8,24 +8,24 @@ import type { StatusMessage } from "../sidecar/status.ts";
  * - `POST /count` takes a `PromptRequest`, answers `{prompt_tokens}`.
  * - `GET /status` answers `EngineStatus`.
  *
- * On its standard output the child writes one `StatusMessage` a line; it ends when its standard input does.
+ * The child writes one `StatusMessage` per line to its standard output. It exits when its standard input is closed.
  */
 
-/** `failed` ends the stream: the engine could not go on. */
+/** `failed` is the last event of a stream whose generation could not continue. */
 export type ChildEvent = EngineEvent | { readonly kind: "failed"; readonly message: string };
 
-/** The body of a 400: the engine refuses the request, `message` is fit for a caller. */
+/** The body of a 400: the engine refuses the request. `message` may be shown to the caller. */
 export interface ChildRefusal {
   readonly message: string;
   /** The path of the member that is refused. */
   readonly param?: string | undefined;
 }
 
-/** A line of the child's standard output, where it is a status message and no noise. */
+/** Returns the status message in a line of the child's standard output, or undefined for any other line. */
 export function parseStatusMessage(line: string): StatusMessage | undefined {
   if (!line.startsWith('{"status"')) return undefined;
   try {
-    // Nothing but our own child writes lines that begin so.
+    // Only our own child process writes lines with this prefix.
     return JSON.parse(line) as StatusMessage;
   } catch {
     return undefined; // cut short by the death of the child

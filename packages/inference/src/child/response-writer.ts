@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 
-/** The bytes of one generation on their way to the driver, written no faster than it reads. */
+/** Writes the bytes of one generation to the driver, no faster than the driver reads. */
 export class ResponseWriter {
   readonly #response: ServerResponse;
   readonly #signal: AbortSignal;
@@ -21,7 +21,7 @@ export class ResponseWriter {
     }
   }
 
-  /** From here on every byte is written on its own. */
+  /** From here on every byte is written separately. */
   split(): void {
     this.#isSplit = true;
   }

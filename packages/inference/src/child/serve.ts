@@ -4,12 +4,12 @@ import { text } from "node:stream/consumers";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { EngineEvent, EngineRequest, PromptRequest } from "../engine.ts";
 import { parseJsonWith } from "../json/parse-json.ts";
-import { RequestRefused } from "../request-refused.ts";
+import { RequestRefusedError } from "../request-refused.ts";
 import type { StatusMessage, EngineStatus } from "../sidecar/status.ts";
 import type { ChildEvent, ChildRefusal } from "./protocol.ts";
 import { ResponseWriter } from "./response-writer.ts";
 
-/** What the process of an engine can do; `embedded` and `scripted` each bring one. */
+/** The functions of an engine process. `embedded` and `scripted` each implement them. */
 export interface EngineCore {
   generate(request: EngineRequest, signal: AbortSignal, writer: ResponseWriter): AsyncIterable<readonly EngineEvent[]>;
   countTokens(request: PromptRequest, signal: AbortSignal): Promise<number>;
@@ -35,7 +35,7 @@ export async function serveEngine(core: EngineCore, socketPath: string): Promise
   server.keepAliveTimeout = 0;
   server.listen(socketPath);
   await once(server, "listening");
-  // A connection that could not be accepted: its request fails, and the engine goes on.
+  // A connection could not be accepted. Only its request fails, and the engine goes on.
   server.on("error", (error) => process.stderr.write(`${describe(error)}\n`));
   return server;
 }
@@ -49,7 +49,7 @@ interface Exchange {
   readonly status: () => EngineStatus;
 }
 
-/** Registered at once: a reader may disconnect while its request is still being read. */
+/** Must be registered at once: a reader may disconnect while its request is still being read. */
 function whenReaderDisconnects(response: ServerResponse): AbortSignal {
   const hangUp = new AbortController();
   response.on("close", () => {
@@ -61,7 +61,7 @@ function whenReaderDisconnects(response: ServerResponse): AbortSignal {
 async function route(core: EngineCore, exchange: Exchange): Promise<void> {
   const { request, response, hangUp, status } = exchange;
   if (request.url === "/status") return sendJson(response, 200, status());
-  // What arrives here is written by our own driver.
+  // Our own driver wrote this text.
   const generation = parseJsonWith(await text(request), ["tools", "format"]) as EngineRequest;
   if (request.url === "/count") {
     return sendJson(response, 200, { prompt_tokens: await core.countTokens(generation, hangUp) });
@@ -97,7 +97,7 @@ function failGeneration(response: ServerResponse, error: unknown): void {
 
 function fail(response: ServerResponse, error: unknown): void {
   if (response.headersSent || response.destroyed) return void response.destroy();
-  if (error instanceof RequestRefused) {
+  if (error instanceof RequestRefusedError) {
     const { message, param } = error;
     return sendJson(response, 400, { message, param } satisfies ChildRefusal);
   }

@@ -63,14 +63,14 @@ describe("slots", () => {
     expect(planSlots(fileWith(metadata), { ...settings, contextLength }).steps).toEqual(steps);
   });
 
-  test("are explained by their arithmetic", () => {
+  test("come with the arithmetic that explains them", () => {
     expect(planSlots(qwen32b, settings).explanation).toBe(
       "1 slots: 32768 tokens × 262144 bytes = 8192 MB per slot, budget 8192 MB",
     );
     expect(planSlots(qwen32b, { ...settings, contextLength: 8192 }).explanation).toMatch(/^3 slots and a spare one: /);
   });
 
-  test("that do not fit are refused with what to change", () => {
+  test("that do not fit are refused, and the message says which settings to change", () => {
     const tooLittle = (): unknown => planSlots(qwen32b, { ...settings, kvMemoryBytes: 2 ** 30 });
     expect(tooLittle).toThrow(MemoryBudgetError);
     expect(tooLittle).toThrow(

@@ -7,14 +7,17 @@ export interface ModelSettings {
   readonly file: string;
   /** The SHA-256 that the file must have, in hex; undefined: not checked. */
   readonly sha256: string | undefined;
-  /** In tokens; undefined: the length that the file declares. */
+  /** Context length in tokens; undefined: the length that the file declares. */
   readonly contextLength: number | undefined;
   readonly processors?: ProcessorSettings;
   /** Memory for the key-value caches of all slots, in bytes. */
   readonly kvMemoryBytes: number;
-  /** Threads of answers, and of all that must be repeatable: with flash attention, sums depend on their number. */
+  /** Threads for answers and for every repeatable request: with flash attention, sums depend on the number of threads. */
   readonly threads: number;
-  /** The most threads that read the prompts of requests without a seed: as many as processors are free at that moment. */
+  /**
+   * The maximum number of threads that read prompts of requests without a seed. They use as many as processors are free at
+   * that moment.
+   */
   readonly promptThreads: number;
   /** Milliseconds without a request after which the key-value cache shrinks; undefined: a minute. */
   readonly idleMs?: number;
@@ -22,23 +25,31 @@ export interface ModelSettings {
 
 export interface SlotPlan {
   readonly slots: number;
-  /** One beside them where the budget has room for two, so that a caller with one request need not wait for those with many. */
+  /**
+   * 1 where the budget has room for two slots, otherwise 0. A caller with one request can use it and need not wait for callers
+   * with many.
+   */
   readonly spareSlots: number;
   readonly contextLength: number;
   readonly kvBytesPerToken: number;
-  /** The sizes that the cache of a slot can have, in tokens: it begins with the first, and grows to the last. */
+  /** The possible sizes of a slot's cache in tokens, from the initial size to the full one. */
   readonly steps: readonly number[];
-  /** The arithmetic in one line, for the operator. */
+  /** The calculation in one line, for the operator. */
   readonly explanation: string;
 }
 
-/** The memory budget is too small for one slot. The message shows the arithmetic and what to change. */
-export class MemoryBudgetError extends Error {}
+/** The memory budget is too small for one slot. The message shows the calculation and the settings to change. */
+export class MemoryBudgetError extends Error {
+  override name = "MemoryBudgetError";
+}
 
 /** `n` is at most 8, and more slots would only share the same cores. */
-const mostSlots = 8;
+const maxSlots = 8;
 
-/** Slots, with the spare one = memory budget ÷ bytes of one full context in the key-value cache (16-bit keys and values). */
+/**
+ * Computes the slots (spare one included): memory budget ÷ bytes of one full context in the key-value cache (16-bit keys and
+ * values).
+ */
 export function planSlots(file: GgufFileInfo, settings: ModelSettings): SlotPlan {
   const { contextLength: declared, layers, valuesPerToken } = readDimensions(file);
   const contextLength = settings.contextLength ?? declared;
@@ -46,7 +57,7 @@ export function planSlots(file: GgufFileInfo, settings: ModelSettings): SlotPlan
   const slotBytes = contextLength * kvBytesPerToken;
   const affordable = Math.floor(settings.kvMemoryBytes / slotBytes);
   const spareSlots = affordable > 1 ? 1 : 0;
-  const slots = Math.min(mostSlots, affordable - spareSlots);
+  const slots = Math.min(maxSlots, affordable - spareSlots);
   const arithmetic = `${contextLength} tokens × ${kvBytesPerToken} bytes = ${megabytes(slotBytes)} per slot`;
   if (slots < 1) {
     throw new MemoryBudgetError(
@@ -65,10 +76,13 @@ export function planSlots(file: GgufFileInfo, settings: ModelSettings): SlotPlan
   };
 }
 
-/** A sequence of so many bytes moves to a larger cache within some hundredths of a second. */
+/** A sequence of this many bytes moves to a larger cache within some hundredths of a second. */
 const movableBytes = 64 * 2 ** 20;
 
-/** Growing stops all slots while sequences move, so a cache whose sequences are too large has its full size from the start. */
+/**
+ * Growing stops all slots while sequences move. A cache whose sequences are too large to move quickly has its full size from
+ * the start.
+ */
 const stepsOf = (contextLength: number, kvBytesPerToken: number): number[] => [
   ...[2047, 8191].filter((step) => step < contextLength && 8191 * kvBytesPerToken <= movableBytes),
   contextLength,

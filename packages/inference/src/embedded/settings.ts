@@ -5,10 +5,10 @@ import type { ModelSettings } from "./plan-slots.ts";
 export interface EmbeddedChildSettings {
   readonly socketPath: string;
   readonly model: ModelSettings;
-  /** The sampling values that apply where a request names none. */
+  /** The default sampling values. */
   readonly sampling: Omit<Sampling, "logit_bias">;
-  /** The line that shows the model a schema; undefined: none does. */
+  /** The prompt line that shows the model a schema; undefined: schemas are not shown. */
   readonly schemaPrompt?: string | undefined;
-  /** Identifies the weights: a hash of the file, or of what stands for it. */
+  /** Identifies the weights: a hash of the file, or of its name, size and time. */
   readonly weightsId: string;
 }

@@ -45,7 +45,9 @@ interface ModelConfig {
 }
 
 /** The folder lacks something that an engine needs; the message says what, and what to do. */
-export class ModelFolderError extends Error {}
+export class ModelFolderError extends Error {
+  override name = "ModelFolderError";
+}
 
 /** @throws {ModelFolderError} */
 export function readModelFolder(path: string): ModelFolder {

@@ -117,8 +117,8 @@ const isPlainSpeller = ({ config, use_regex, add_prefix_space }: PreTokenizer): 
   config?.type === "ByteLevel" && use_regex !== true && add_prefix_space !== true;
 
 /** Bounds the memory of a model's cache of words to about two megabytes. */
-const mostWords = 10_000;
-const mostCharacters = 32;
+const maxWords = 10_000;
+const maxCharacters = 32;
 
 function rememberWords(encode: (word: string) => readonly number[]): (word: string) => readonly number[] {
   const known = new Map<string, readonly number[]>();
@@ -127,8 +127,8 @@ function rememberWords(encode: (word: string) => readonly number[]): (word: stri
     if (ids) return ids;
     const copy = copyOf(word);
     const found = encode(copy);
-    if (known.size >= mostWords) known.clear();
-    if (copy.length <= mostCharacters) known.set(copy, found);
+    if (known.size >= maxWords) known.clear();
+    if (copy.length <= maxCharacters) known.set(copy, found);
     return found;
   };
 }

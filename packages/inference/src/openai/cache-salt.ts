@@ -38,7 +38,7 @@ export const withPromptCache = (metadata: EngineMetadata, promptCache: PromptCac
 type Ask = (request: EngineRequest) => AsyncIterable<readonly EngineEvent[]>;
 
 /** Longer than the cache blocks of the models that vLLM serves. */
-const mostRepeats = 300;
+const maxRepeats = 300;
 const sentence = "The next block holds the price of gas. ";
 
 /**
@@ -48,7 +48,7 @@ const sentence = "The next block holds the price of gas. ";
  */
 export async function tryPromptCache(contextLength: number, ask: Ask): Promise<PromptCache> {
   const run = randomBytes(12).toString("hex");
-  const content = `${run} ${sentence.repeat(Math.min(mostRepeats, Math.floor(contextLength / 32)))}`;
+  const content = `${run} ${sentence.repeat(Math.min(maxRepeats, Math.floor(contextLength / 32)))}`;
   const cachedFor = async (key: string): Promise<number> => {
     let cached = 0;
     const origin = { key: `${run}-${key}` };

@@ -2,13 +2,13 @@ import { errors } from "undici";
 import { expect, test } from "vitest";
 import { readCapture } from "../../testing/captures.ts";
 import { EngineError } from "../engine.ts";
-import { RequestRefused } from "../request-refused.ts";
-import { RefusedAnswer, findMessage } from "../wire/refused-answer.ts";
+import { RequestRefusedError } from "../request-refused.ts";
+import { RefusedAnswerError, findMessage } from "../wire/refused-answer.ts";
 import { asEngineError } from "./engine-failure.ts";
 
-const refused = (name: string): RefusedAnswer => {
+const refused = (name: string): RefusedAnswerError => {
   const { status, body } = readCapture(name);
-  return new RefusedAnswer(status, findMessage(body));
+  return new RefusedAnswerError(status, findMessage(body));
 };
 const coded = (code: string): Error => Object.assign(new Error("hung up"), { code });
 
@@ -21,7 +21,7 @@ test.each<[string, unknown, string, string]>([
   ["a full queue, streamed", refused("err-queue-full-stream"), "unavailable", "currently busy"],
   [
     "a page of HTML",
-    new RefusedAnswer(502, findMessage("<html><style>a{}</style><h1>Bad\nGateway</h1>")),
+    new RefusedAnswerError(502, findMessage("<html><style>a{}</style><h1>Bad\nGateway</h1>")),
     "crashed",
     "HTTP 502: Bad Gateway",
   ],
@@ -36,7 +36,7 @@ test.each<[string, unknown, string, string]>([
 });
 
 test("what is fit for a caller stays what it is", () => {
-  const refused = new RequestRefused("Too long.", { param: "stop[1]" });
+  const refused = new RequestRefusedError("Too long.", { param: "stop[1]" });
   expect(asEngineError(refused)).toMatchObject({ kind: "rejected", message: "Too long.", param: "stop[1]" });
   const own = new EngineError("protocol", "odd");
   expect(asEngineError(own)).toBe(own);

@@ -1,8 +1,8 @@
 import { EngineError } from "../engine.ts";
-import { RequestRefused } from "../request-refused.ts";
+import { RequestRefusedError } from "../request-refused.ts";
 import { isShortage } from "../sidecar/shortage.ts";
 import { codeOf, isSilent, isUnconnected } from "../wire/connection.ts";
-import { RefusedAnswer } from "../wire/refused-answer.ts";
+import { RefusedAnswerError } from "../wire/refused-answer.ts";
 
 /** Fit for a caller: the engine's own words name its own members. */
 export const refusal = "The model's engine cannot work on this request.";
@@ -13,10 +13,10 @@ export const refusal = "The model's engine cannot work on this request.";
  */
 export function asEngineError(error: unknown): unknown {
   if (error instanceof EngineError) return error;
-  if (error instanceof RequestRefused) {
+  if (error instanceof RequestRefusedError) {
     return new EngineError("rejected", error.message, { param: error.param, cause: error });
   }
-  if (error instanceof RefusedAnswer) return readRefusal(error);
+  if (error instanceof RefusedAnswerError) return readRefusal(error);
   if (isShortage(error)) return new EngineError("unavailable", "the engine could not be asked", { cause: error });
   if (isUnconnected(error)) return new EngineError("unavailable", "the engine is not running", { cause: error });
   if (isSilent(error)) return new EngineError("stalled", "the engine sent nothing in time", { cause: error });
@@ -25,7 +25,7 @@ export function asEngineError(error: unknown): unknown {
 }
 
 /** Its statuses, as measured: 503 when the queue is full, 500 while it shuts down, 404 for another model's name. */
-function readRefusal(cause: RefusedAnswer): EngineError {
+function readRefusal(cause: RefusedAnswerError): EngineError {
   const { status } = cause;
   if (status === 400 || status === 422) {
     return new EngineError("rejected", refusal, { cause });

@@ -10,7 +10,7 @@ import type {
   PromptRequest,
 } from "../engine.ts";
 import type { OpenModel } from "../model-folder/open-model.ts";
-import { mostCounted } from "../prompt/most-counted.ts";
+import { maxCounted } from "../prompt/max-counted.ts";
 import { asStall } from "../sidecar/as-stall.ts";
 import { confirmFailure } from "../sidecar/confirm-failure.ts";
 import type { Confirming } from "../sidecar/confirm-failure.ts";
@@ -87,7 +87,7 @@ export class OpenAiEngine implements Engine {
   async countTokens(request: PromptRequest, signal: AbortSignal): Promise<number> {
     signal.throwIfAborted();
     try {
-      return await this.#readyModel().prompts.count(request, signal, mostCounted(this.metadata?.context_length));
+      return await this.#readyModel().prompts.count(request, signal, maxCounted(this.metadata?.context_length));
     } catch (error) {
       throw signal.aborted ? signal.reason : asEngineError(error);
     }

@@ -15,7 +15,9 @@ export interface MetadataOptions {
 }
 
 /** The engine lists other models than the one that is wanted. */
-export class ModelNotListed extends Error {}
+export class ModelNotListedError extends Error {
+  override name = "ModelNotListedError";
+}
 
 interface ModelList {
   readonly data?: readonly Listed[];
@@ -29,7 +31,7 @@ export interface Listed {
   readonly owned_by?: string;
 }
 
-/** What the engine says of itself and what the model's files say. @throws {ModelNotListed} and what a connection dies of */
+/** What the engine says of itself and what the model's files say. @throws {ModelNotListedError} and what a connection dies of */
 export async function readMetadata(
   upstream: Upstream,
   options: MetadataOptions,
@@ -64,13 +66,13 @@ export async function readMetadata(
   };
 }
 
-/** @throws {ModelNotListed} */
+/** @throws {ModelNotListedError} */
 export async function readListed(upstream: Upstream, servedName: string, signal: AbortSignal): Promise<Listed> {
   const list = JSON.parse(await upstream.read("/v1/models", signal)) as ModelList; // as documented by OpenAI
   const entry = list.data?.find(({ id }) => id === servedName);
   if (entry) return entry;
   const listed = (list.data ?? []).map(({ id }) => id).join(", ");
-  throw new ModelNotListed(`the engine does not serve ${servedName}, it lists: ${listed || "nothing"}`);
+  throw new ModelNotListedError(`the engine does not serve ${servedName}, it lists: ${listed || "nothing"}`);
 }
 
 /** Routers have no such path: what they stand for is unknown. */

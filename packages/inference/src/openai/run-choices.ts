@@ -2,7 +2,7 @@ import { combineChoices, eventMaker } from "../answer/combine-choices.ts";
 import type { ChoiceDelta } from "../answer/combine-choices.ts";
 import type { EngineEvent } from "../engine.ts";
 import type { EventBatches } from "../wire/connection.ts";
-import { FailedAfter, transform } from "../wire/transform.ts";
+import { FailedAfterError, transform } from "../wire/transform.ts";
 import { asEngineError } from "./engine-failure.ts";
 
 /** Makes the deltas of one choice out of the events that an upstream answers with. */
@@ -89,7 +89,7 @@ const readChoice = <T>(
           try {
             reader.push(events, deltas);
           } catch (error) {
-            throw new FailedAfter(passOn(deltas), error);
+            throw new FailedAfterError(passOn(deltas), error);
           }
           return passOn(deltas);
         },

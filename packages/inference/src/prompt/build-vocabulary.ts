@@ -1,4 +1,4 @@
-import { countBytes, mostOf } from "./fewest-tokens.ts";
+import { countBytes, maxOf } from "./fewest-tokens.ts";
 import type { ByteCounts } from "./fewest-tokens.ts";
 import { isSpecialSpelling } from "./special-tokens.ts";
 import { bytesOfByteLevel, bytesOfSentencePiece, utf8 } from "./token-bytes.ts";
@@ -32,7 +32,7 @@ export function buildVocabulary({ spellings, encoding, kindOf }: TokenList, temp
   return {
     size: spellings.length,
     bytesOf: (id) => (known[id] ??= bytesOf(spellings[id] ?? "", kindOf(id), encoding)),
-    mostBytes: () => mostBytesOf({ spellings, encoding, kindOf }),
+    maxBytes: () => maxBytesOf({ spellings, encoding, kindOf }),
     spellingOf: (id) => spellings[id] ?? "",
     specialTokenId: (spelling) => specialTokens.get(spelling),
     specialTokens: [...specialTokens.keys()],
@@ -44,11 +44,11 @@ const isSpecial = (spelling: string, kind: TokenKind, template: string): boolean
   kind === "control" || kind === "reserved" || (kind === "added" && isSpecialSpelling(spelling, template));
 
 /** A special token stands for its spelling in a prompt, also where it writes nothing. */
-function mostBytesOf({ spellings, encoding, kindOf }: TokenList): ByteCounts {
+function maxBytesOf({ spellings, encoding, kindOf }: TokenList): ByteCounts {
   return spellings
     .map((spelling = "", id) => (kindOf(id) === "control" ? utf8(spelling) : bytesOf(spelling, kindOf(id), encoding)))
     .map(countBytes)
-    .reduce(mostOf, countBytes([]));
+    .reduce(maxOf, countBytes([]));
 }
 
 function bytesOf(spelling: string, kind: TokenKind, encoding: TokenList["encoding"]): readonly number[] {

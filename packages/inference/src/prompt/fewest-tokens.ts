@@ -22,7 +22,7 @@ export function countBytes(bytes: Iterable<number>): ByteCounts {
 }
 
 /** The larger number of each kind. */
-export const mostOf = (one: ByteCounts, two: ByteCounts): ByteCounts => ({
+export const maxOf = (one: ByteCounts, two: ByteCounts): ByteCounts => ({
   alphanumeric: Math.max(one.alphanumeric, two.alphanumeric),
   beyondAscii: Math.max(one.beyondAscii, two.beyondAscii),
   other: Math.max(one.other, two.other),
@@ -31,10 +31,10 @@ export const mostOf = (one: ByteCounts, two: ByteCounts): ByteCounts => ({
 const kinds = ["alphanumeric", "beyondAscii", "other"] as const;
 
 /** A lower bound for the number of tokens of a text, for any tokenizer that has this vocabulary and encodes every byte. */
-export function fewestTokensWith(vocabulary: Pick<Vocabulary, "mostBytes">): (text: string) => number {
+export function fewestTokensWith(vocabulary: Pick<Vocabulary, "maxBytes">): (text: string) => number {
   let most: ByteCounts | undefined;
   return (text) => {
-    const known = (most ??= vocabulary.mostBytes());
+    const known = (most ??= vocabulary.maxBytes());
     const counts = countBytes(Buffer.from(text));
     return Math.max(...kinds.map((kind) => Math.ceil(counts[kind] / Math.max(1, known[kind]))));
   };

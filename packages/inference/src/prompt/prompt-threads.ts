@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { FairQueue } from "../fair/fair-queue.ts";
 import type { PromptAnswer, PromptJob, WantedPrompt } from "./prompt-worker.ts";
-import { PromptTooLong, TemplateRefusal } from "./render-prompt.ts";
+import { PromptTooLongError, TemplateRefusalError } from "./render-prompt.ts";
 import type { PromptRequest } from "../engine.ts";
 import { charactersIn } from "./characters-in.ts";
 import type { Prompt, PromptRenderer } from "./render-prompt.ts";
@@ -12,16 +12,16 @@ import type { Prompt, PromptRenderer } from "./render-prompt.ts";
  * characters. The longest take some hundredths of a second, some tenths, and a second.
  */
 const sizes = [
-  { size: "short", mostCharacters: 16 * 1024, jobsAtATime: 2 }, // one runs, and the next is there when it ends
-  { size: "long", mostCharacters: 256 * 1024, jobsAtATime: 1 },
-  { size: "huge", mostCharacters: Number.POSITIVE_INFINITY, jobsAtATime: 1 },
+  { size: "short", maxCharacters: 16 * 1024, jobsAtATime: 2 }, // one runs, and the next is there when it ends
+  { size: "long", maxCharacters: 256 * 1024, jobsAtATime: 1 },
+  { size: "huge", maxCharacters: Number.POSITIVE_INFINITY, jobsAtATime: 1 },
 ] as const;
 
 /** A prompt of up to so many characters takes a few milliseconds, so it is not worth stopping. */
-const mostUnstopped = 4096;
+const maxUnstopped = 4096;
 
 /** A prompt of up to this many characters is rendered without a thread. It takes about half a millisecond, hardly more than sending it to a thread. */
-const mostAtOnce = 1024;
+const maxAtOnce = 1024;
 
 type Size = (typeof sizes)[number]["size"];
 
@@ -60,23 +60,23 @@ export class PromptThreads {
   }
 
   /**
-   * The number of tokens of a prompt. It is exact unless it is above `mostTokens`: then the prompt has at least so many.
+   * The number of tokens of a prompt. It is exact unless it is above `maxTokens`: then the prompt has at least so many.
    * @throws as `render` does
    */
-  async count(request: PromptRequest, signal: AbortSignal, mostTokens: number): Promise<number> {
+  async count(request: PromptRequest, signal: AbortSignal, maxTokens: number): Promise<number> {
     try {
-      const prompt = await this.#find(request, signal, mostTokens);
+      const prompt = await this.#find(request, signal, maxTokens);
       this.#cache.set(request.messages, { request, prompt });
       return prompt.tokens.length;
     } catch (error) {
-      if (error instanceof PromptTooLong) return error.tokens;
+      if (error instanceof PromptTooLongError) return error.tokens;
       throw error;
     }
   }
 
   /**
    * The prompt, to be generated from. One that was counted is not made again.
-   * @throws {TemplateRefusal} when the model's template refuses the conversation
+   * @throws {TemplateRefusalError} when the model's template refuses the conversation
    * @throws the signal's reason when it aborts first
    */
   async render(request: PromptRequest, signal: AbortSignal): Promise<Prompt> {
@@ -86,24 +86,24 @@ export class PromptThreads {
     return prompt;
   }
 
-  /** @throws as `render` does, or {PromptTooLong} where the prompt has more than `mostTokens` */
-  async #find(whole: PromptRequest, signal: AbortSignal, mostTokens: number): Promise<Prompt> {
+  /** @throws as `render` does, or {PromptTooLongError} where the prompt has more than `maxTokens` */
+  async #find(whole: PromptRequest, signal: AbortSignal, maxTokens: number): Promise<Prompt> {
     const { messages, tools, tool_choice, shownSchema, isReasoning, origin } = whole;
     const request = { messages, tools, tool_choice, shownSchema, isReasoning };
     const cached = this.#cache.get(messages);
     if (cached && isSame(cached.request, request)) return cached.prompt;
-    return this.#make(request, { keyId: origin?.key ?? "", signal }, mostTokens);
+    return this.#make(request, { keyId: origin?.key ?? "", signal }, maxTokens);
   }
 
-  async #make(request: PromptRequest, owner: PromptOwner, mostTokens: number): Promise<Prompt> {
+  async #make(request: PromptRequest, owner: PromptOwner, maxTokens: number): Promise<Prompt> {
     const { signal } = owner;
     const characters = charactersIn(request);
     const here = this.#hereFor(characters);
-    if (here) return here.render(request, { mostTokens });
+    if (here) return here.render(request, { maxTokens });
     return this.#run(characters, owner, async (thread) => {
       signal.throwIfAborted();
-      const wanted = { request: { ...request, tools: JSON.stringify(request.tools) }, mostTokens };
-      return characters <= mostUnstopped ? thread.render(wanted) : thread.renderUnless(signal, wanted);
+      const wanted = { request: { ...request, tools: JSON.stringify(request.tools) }, maxTokens };
+      return characters <= maxUnstopped ? thread.render(wanted) : thread.renderUnless(signal, wanted);
     });
   }
 
@@ -114,7 +114,7 @@ export class PromptThreads {
   }
 
   #hereFor(characters: number): PromptRenderer | undefined {
-    return characters <= mostAtOnce ? this.#options.here : undefined;
+    return characters <= maxAtOnce ? this.#options.here : undefined;
   }
 
   async close(): Promise<void> {
@@ -128,7 +128,7 @@ export class PromptThreads {
     { keyId, signal }: PromptOwner,
     work: (thread: PromptThread) => Promise<T>,
   ): Promise<T> {
-    const size = sizes.find(({ mostCharacters }) => characters <= mostCharacters)?.size ?? "huge";
+    const size = sizes.find(({ maxCharacters }) => characters <= maxCharacters)?.size ?? "huge";
     const queue = this.#queues.get(size);
     if (!queue) throw new RangeError(`prompts that are ${size} have no queue`);
     const runInThread = async (): Promise<T> => {
@@ -246,7 +246,7 @@ class PromptThread {
 }
 
 function failureOf(answer: PromptAnswer): Error {
-  if ("tooLong" in answer) return new PromptTooLong(answer.tooLong);
-  if ("refusal" in answer) return new TemplateRefusal(answer.refusal);
+  if ("tooLong" in answer) return new PromptTooLongError(answer.tooLong);
+  if ("refusal" in answer) return new TemplateRefusalError(answer.refusal);
   return new Error("error" in answer ? answer.error : "the thread that makes prompts answered something else");
 }

@@ -1,5 +1,5 @@
 import { parentPort } from "node:worker_threads";
-import { PromptTooLong, TemplateRefusal } from "./render-prompt.ts";
+import { PromptTooLongError, TemplateRefusalError } from "./render-prompt.ts";
 import { parseJson } from "../json/parse-json.ts";
 import type { PromptRequest } from "../engine.ts";
 import type { Prompt, PromptRenderer } from "./render-prompt.ts";
@@ -7,7 +7,7 @@ import type { Prompt, PromptRenderer } from "./render-prompt.ts";
 export interface WantedPrompt {
   /** Its tools are text, because their schemas may hold what cannot be cloned to a thread (see `parseJson`). */
   readonly request: Omit<PromptRequest, "tools"> & { readonly tools: string };
-  readonly mostTokens: number;
+  readonly maxTokens: number;
   /** Shared memory: not 0 once nobody waits for the prompt any more. Absent: the prompt is always made. */
   readonly stop?: Int32Array;
 }
@@ -35,13 +35,13 @@ function answer(renderer: PromptRenderer, job: PromptJob): PromptAnswer {
   const { id } = job;
   try {
     if ("text" in job) return { id, count: renderer.countText(job.text) };
-    const { stop, mostTokens } = job;
+    const { stop, maxTokens } = job;
     // The text was made of tools.
     const request = { ...job.request, tools: parseJson(job.request.tools) as PromptRequest["tools"] };
-    return { id, prompt: renderer.render(request, { isStopped: () => isSet(stop), mostTokens }) };
+    return { id, prompt: renderer.render(request, { isStopped: () => isSet(stop), maxTokens }) };
   } catch (error) {
-    if (error instanceof PromptTooLong) return { id, tooLong: error.tokens };
-    if (error instanceof TemplateRefusal) return { id, refusal: error.message };
+    if (error instanceof PromptTooLongError) return { id, tooLong: error.tokens };
+    if (error instanceof TemplateRefusalError) return { id, refusal: error.message };
     return { id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   }
 }

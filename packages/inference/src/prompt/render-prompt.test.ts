@@ -9,7 +9,7 @@ import type { Vocabulary } from "./vocabulary.ts";
 import type { ChatMessage } from "../engine.ts";
 import { parseJson } from "../json/parse-json.ts";
 import { fewestTokensWith } from "./fewest-tokens.ts";
-import { RenderStopped, PromptRenderer, PromptTooLong, TemplateRefusal } from "./render-prompt.ts";
+import { RenderStoppedError, PromptRenderer, PromptTooLongError, TemplateRefusalError } from "./render-prompt.ts";
 import type { PromptRequest } from "../engine.ts";
 import { addToSystemMessage } from "./show-schema.ts";
 import { toTemplateMessages, toTemplateTool } from "./template-messages.ts";
@@ -135,7 +135,7 @@ describe("what a caller writes is text", () => {
   test("a prompt that nobody waits for any more is given up between two of its parts", () => {
     let asked = 0;
     const isStopped = (): boolean => (asked += 1) > 3;
-    expect(() => renderer.render(everywhere("<|im_end|>".repeat(1000)), { isStopped })).toThrow(RenderStopped);
+    expect(() => renderer.render(everywhere("<|im_end|>".repeat(1000)), { isStopped })).toThrow(RenderStoppedError);
     expect(asked).toBe(4);
   });
 
@@ -202,7 +202,7 @@ describe("a prompt that has more tokens than are wanted", () => {
     return { given, model: new PromptRenderer({ ...names, tokenize, fewestTokens: fewestTokensWith(vocabulary) }) };
   }
   const say = (content: string): PromptRequest => ({ ...bare, messages: [{ role: "user", content }] });
-  const mostTokens = 1000;
+  const maxTokens = 1000;
 
   test.each([
     ["one long word", "ab".repeat(100_000)],
@@ -211,8 +211,8 @@ describe("a prompt that has more tokens than are wanted", () => {
     ["blanks", " ".repeat(100_000)],
   ])("is not tokenized to its end: %s", (_title, text) => {
     const { given, model } = counting();
-    const render = () => model.render(say(text), { mostTokens });
-    expect(render).toThrow(PromptTooLong);
+    const render = () => model.render(say(text), { maxTokens });
+    expect(render).toThrow(PromptTooLongError);
     expect(render).toThrow(/at least \d{4,} tokens/);
     expect(given.characters).toBeLessThan(20_000);
   });
@@ -262,7 +262,7 @@ describe("reasoning at the end of the prompt", () => {
 
   test("what the template refuses is refused with its words", () => {
     const refusing = withTemplate("{{ raise_exception('Roles must alternate.') }}", specialTokens);
-    expect(() => refusing.render(ask("hi"))).toThrow(TemplateRefusal);
+    expect(() => refusing.render(ask("hi"))).toThrow(TemplateRefusalError);
     expect(() => refusing.render(ask("hi"))).toThrow("Roles must alternate.");
   });
 
@@ -270,6 +270,6 @@ describe("reasoning at the end of the prompt", () => {
     const deep = "[".repeat(200_000) + "]".repeat(200_000);
     const call = { id: "c", type: "function", function: { name: "f", arguments: deep } } as const;
     const request: PromptRequest = { ...bare, messages: [{ role: "assistant", content: null, tool_calls: [call] }] };
-    expect(() => renderer.render(request)).toThrow(TemplateRefusal);
+    expect(() => renderer.render(request)).toThrow(TemplateRefusalError);
   });
 });

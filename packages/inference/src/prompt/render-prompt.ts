@@ -3,7 +3,7 @@ import type { PromptRequest } from "../engine.ts";
 import { addToSystemMessage } from "./show-schema.ts";
 import { SpecialTokenEscaper, spellingsToEscape } from "./escape-special-tokens.ts";
 import { specialToken } from "./special-tokens.ts";
-import { RequestRefused } from "../request-refused.ts";
+import { RequestRefusedError } from "../request-refused.ts";
 import { findSystemPlacement } from "./system-placement.ts";
 import type { SystemPlacement } from "./system-placement.ts";
 import { toTemplateMessages, toTemplateTool } from "./template-messages.ts";
@@ -27,7 +27,7 @@ export interface RenderBounds {
   /** Called between the parts of a prompt. True means that nobody waits for it any more. */
   readonly isStopped?: () => boolean;
   /** A prompt with more tokens is not made. */
-  readonly mostTokens?: number;
+  readonly maxTokens?: number;
 }
 
 /** A rendered conversation. */
@@ -38,10 +38,13 @@ export interface Prompt {
 }
 
 /** The chat template has refused the conversation. */
-export class TemplateRefusal extends RequestRefused {}
+export class TemplateRefusalError extends RequestRefusedError {
+  override name = "TemplateRefusalError";
+}
 
 /** The prompt was not made, because it has more tokens than were wanted. */
-export class PromptTooLong extends RequestRefused {
+export class PromptTooLongError extends RequestRefusedError {
+  override name = "PromptTooLongError";
   /** It has at least so many tokens. */
   readonly tokens: number;
 
@@ -52,10 +55,12 @@ export class PromptTooLong extends RequestRefused {
 }
 
 /** The caller of the prompt has gone. */
-export class RenderStopped extends Error {}
+export class RenderStoppedError extends Error {
+  override name = "RenderStoppedError";
+}
 
 /** Of a UTF-16 code unit in UTF-8. */
-const mostBytesOfCharacter = 3;
+const maxBytesOfCharacter = 3;
 
 /** Renders conversations of one model into token ids. Prompts are made here only, both for counting and for generating. */
 export class PromptRenderer {
@@ -72,21 +77,21 @@ export class PromptRenderer {
   }
 
   /**
-   * @throws {TemplateRefusal} when the template calls `raise_exception` or cannot be applied
-   * @throws {PromptTooLong} {RenderStopped} at a bound
+   * @throws {TemplateRefusalError} when the template calls `raise_exception` or cannot be applied
+   * @throws {PromptTooLongError} {RenderStoppedError} at a bound
    */
-  render(request: PromptRequest, { isStopped, mostTokens = Number.POSITIVE_INFINITY }: RenderBounds = {}): Prompt {
+  render(request: PromptRequest, { isStopped, maxTokens = Number.POSITIVE_INFINITY }: RenderBounds = {}): Prompt {
     const escaper = new SpecialTokenEscaper(this.#spellings);
     const text = this.#renderText(request, escaper);
     const tokens: number[] = [];
     for (const part of escaper.split(text)) {
-      if (isStopped?.() === true) throw new RenderStopped();
+      if (isStopped?.() === true) throw new RenderStoppedError();
       // Tokenizing a long text takes a hundred times its memory, so a text that cannot fit is not tokenized.
-      const fewest = tokens.length + this.#fewestTokens(part, mostTokens - tokens.length);
-      if (fewest > mostTokens) throw new PromptTooLong(fewest);
+      const fewest = tokens.length + this.#fewestTokens(part, maxTokens - tokens.length);
+      if (fewest > maxTokens) throw new PromptTooLongError(fewest);
       for (const token of this.#model.tokenize(part)) tokens.push(token);
     }
-    if (tokens.length > mostTokens) throw new PromptTooLong(tokens.length);
+    if (tokens.length > maxTokens) throw new PromptTooLongError(tokens.length);
     return { tokens, opensInReasoning: this.#opensInReasoning(text) };
   }
 
@@ -97,7 +102,7 @@ export class PromptRenderer {
 
   /** A lower bound for the number of tokens of a text. 0 where the text has too few bytes to exceed `tokens`. */
   #fewestTokens(text: string, tokens: number): number {
-    return text.length * mostBytesOfCharacter <= tokens ? 0 : (this.#model.fewestTokens?.(text) ?? 0);
+    return text.length * maxBytesOfCharacter <= tokens ? 0 : (this.#model.fewestTokens?.(text) ?? 0);
   }
 
   /** Only where the model has both special tokens. Otherwise they are not escaped, and a caller may have written them. */
@@ -124,7 +129,7 @@ export class PromptRenderer {
     } catch (error) {
       // The template's own `raise_exception` arrives here, too.
       const reason = error instanceof Error ? error.message : String(error);
-      throw new TemplateRefusal(`The model's chat template refuses these messages: ${reason}`, { cause: error });
+      throw new TemplateRefusalError(`The model's chat template refuses these messages: ${reason}`, { cause: error });
     }
   }
 }

@@ -7,7 +7,7 @@ export interface Vocabulary {
   /** The raw bytes that a token writes; none for a special token that is no text. */
   bytesOf(token: number): readonly number[];
   /** The most bytes of each kind that one token stands for. It reads the whole vocabulary. */
-  mostBytes(): ByteCounts;
+  maxBytes(): ByteCounts;
   /** The spelling, those of special tokens included. */
   spellingOf(token: number): string;
   /** The special token (such as `<tool_call>`) with exactly this spelling, or undefined. */

@@ -4,11 +4,11 @@ import { backoffMs } from "../sidecar/backoff.ts";
 import { isShortage } from "../sidecar/shortage.ts";
 import { isUnconnected } from "../wire/connection.ts";
 import type { Connection, EventBatches } from "../wire/connection.ts";
-import { RefusedAnswer } from "../wire/refused-answer.ts";
+import { RefusedAnswerError } from "../wire/refused-answer.ts";
 import { fillHeaders } from "./fill-headers.ts";
 
 /** How long a failing endpoint is ejected: at first, and at most. */
-const ejection = { firstMs: 1000, mostMs: 60_000 };
+const ejection = { firstMs: 1000, maxMs: 60_000 };
 
 /** One address where a model is served, with a circuit breaker: failures in a row eject it for a growing time. */
 export class Endpoint {
@@ -96,7 +96,7 @@ export class Endpoint {
       return await this.connection.read(path, signal, body);
     } catch (error) {
       // A path that it does not have is no failure: routers have no `/version`.
-      const isMissing = error instanceof RefusedAnswer && error.status === 404;
+      const isMissing = error instanceof RefusedAnswerError && error.status === 404;
       if (!signal.aborted && !isMissing) this.#recordFailure(error);
       throw error;
     }
@@ -104,7 +104,7 @@ export class Endpoint {
 
   /** A refusal of this one request says nothing about the next, and a shortage of ours nothing about the endpoint. Where the model or our key is unknown, every request fails. */
   #recordFailure(error: unknown): void {
-    if (error instanceof RefusedAnswer && [400, 413, 422].includes(error.status)) return;
+    if (error instanceof RefusedAnswerError && [400, 413, 422].includes(error.status)) return;
     if (isShortage(error)) return;
     this.#failureReason = `${this.connection.baseUrl}: ${error instanceof Error ? error.message : String(error)}`;
     this.#ejectedUntil = performance.now() + backoffMs(this.#failuresInARow, ejection, () => 0.5 + Math.random() / 2);
@@ -114,6 +114,6 @@ export class Endpoint {
 
 /** Whether another endpoint may be asked instead: nothing was begun here, and the endpoint itself says so. */
 export function isRetryable(error: unknown): boolean {
-  if (error instanceof RefusedAnswer) return [429, 502, 503].includes(error.status);
+  if (error instanceof RefusedAnswerError) return [429, 502, 503].includes(error.status);
   return isUnconnected(error);
 }

@@ -1,7 +1,7 @@
 import type { RequestOrigin } from "../engine.ts";
 
 /** Longer than any id; a header without bound could be refused, and the request with it. */
-const mostCharacters = 256;
+const maxCharacters = 256;
 
 /**
  * Header templates with the caller's own values: `{key}`, `{user}`, `{metadata.NAME}`. A header that would need a value which
@@ -16,7 +16,7 @@ export function fillHeaders(
     const text = template.replaceAll(/\{(key|user|metadata\.([\w.-]+))\}/g, (_all, word: string, member?: string) => {
       const value = valueOf(origin, word, member);
       isComplete &&= value !== undefined;
-      return (value ?? "").replaceAll(/[^\x21-\x7e]/g, "?").slice(0, mostCharacters);
+      return (value ?? "").replaceAll(/[^\x21-\x7e]/g, "?").slice(0, maxCharacters);
     });
     return isComplete ? [[name, text] as const] : [];
   });

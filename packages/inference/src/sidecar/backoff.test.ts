@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { backoffMs } from "./backoff.ts";
 
-const bounds = { firstMs: 1000, mostMs: 300_000 };
+const bounds = { firstMs: 1000, maxMs: 300_000 };
 
 test.each([
   ["nothing at the least", 5, 0, 0],

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { EngineError } from "../engine.ts";
-import { RefusedAnswer } from "../wire/refused-answer.ts";
+import { RefusedAnswerError } from "../wire/refused-answer.ts";
 import { isShortage } from "./shortage.ts";
 
 /** What knows whether an engine works. */
@@ -16,7 +16,7 @@ const patienceMs = 1000;
 export const isBroken = (error: unknown): boolean =>
   error instanceof EngineError &&
   !isShortage(error) &&
-  (error.kind === "crashed" || (error.kind === "unavailable" && !(error.cause instanceof RefusedAnswer)));
+  (error.kind === "crashed" || (error.kind === "unavailable" && !(error.cause instanceof RefusedAnswerError)));
 
 /** To be awaited before the failure is told: whoever has read of it finds the engine's state changed. */
 export async function confirmFailure(failure: unknown, engine: Confirming): Promise<void> {

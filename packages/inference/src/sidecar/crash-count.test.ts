@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { CrashCount } from "./crash-count.ts";
 import { defaultTimings } from "./timings.ts";
 
-const timings = { ...defaultTimings, restartFirstMs: 1000, restartMostMs: 300_000, maxPauseAfterReadyMs: 10_000 };
+const timings = { ...defaultTimings, restartFirstMs: 1000, maxRestartMs: 300_000, maxPauseAfterReadyMs: 10_000 };
 
 test.each([
   ["was ready is away no longer than a request may cause", true, [500, 1000, 2000, 4000, 5000, 5000]],

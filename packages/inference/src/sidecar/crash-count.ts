@@ -32,9 +32,9 @@ export class CrashCount {
 
   /** Milliseconds until the next start. After a shortage they do not grow. */
   waitMs(isShortage: boolean): number {
-    const { restartFirstMs, restartMostMs, maxPauseAfterReadyMs } = this.#target.timings;
+    const { restartFirstMs, maxRestartMs, maxPauseAfterReadyMs } = this.#target.timings;
     const crashes = isShortage ? crashesOfShortage : this.#inARow;
-    const mostMs = this.#wasReady ? Math.min(restartMostMs, maxPauseAfterReadyMs) : restartMostMs;
-    return backoffMs(crashes - 1, { firstMs: restartFirstMs, mostMs }, () => this.#target.random());
+    const maxMs = this.#wasReady ? Math.min(maxRestartMs, maxPauseAfterReadyMs) : maxRestartMs;
+    return backoffMs(crashes - 1, { firstMs: restartFirstMs, maxMs }, () => this.#target.random());
   }
 }

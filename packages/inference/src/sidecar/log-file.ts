@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs
 import { dirname } from "node:path";
 
 /** A file beyond this size is rotated; only one rotated file is kept. */
-const mostBytes = 4 * 2 ** 20;
+const maxBytes = 4 * 2 ** 20;
 
 /** The log of one engine on disk, in two files of bounded size. */
 export class LogFile {
@@ -19,7 +19,7 @@ export class LogFile {
   append(line: string): void {
     const text = `${new Date().toISOString()} ${line}\n`;
     try {
-      if (this.#bytes > mostBytes) this.#rotate();
+      if (this.#bytes > maxBytes) this.#rotate();
       appendFileSync(this.#path, text, { mode: 0o600 });
       this.#bytes += Buffer.byteLength(text);
     } catch {

@@ -11,7 +11,7 @@ export interface Timings {
   /** Between the request to stop and SIGKILL. */
   readonly stopGraceMs: number;
   readonly restartFirstMs: number;
-  readonly restartMostMs: number;
+  readonly maxRestartMs: number;
   /** The longest pause after a process that was ready. One that a request ends must not be away for long. */
   readonly maxPauseAfterReadyMs: number;
   /** After so long in good health the next crash counts as the first. */
@@ -28,7 +28,7 @@ export const patientTimings: Timings = {
   stallMs: 30_000,
   stopGraceMs: 15_000,
   restartFirstMs: 1000,
-  restartMostMs: 300_000,
+  maxRestartMs: 300_000,
   maxPauseAfterReadyMs: 10_000,
   healthyResetMs: 600_000,
   failAfterCrashes: 4,
@@ -41,7 +41,7 @@ export const defaultTimings: Timings = {
   stallMs: 30_000,
   stopGraceMs: 2000,
   restartFirstMs: 1000,
-  restartMostMs: 300_000,
+  maxRestartMs: 300_000,
   maxPauseAfterReadyMs: 10_000,
   healthyResetMs: 600_000,
   failAfterCrashes: 4,

@@ -5,7 +5,7 @@ export type { VllmContainerOptions } from "./container/container-host.ts";
 export { examinePort, findGpus } from "./doctor/examine-machine.ts";
 export { examineVllm } from "./doctor/examine-vllm.ts";
 export { explainContainer, explainProcess } from "./explain-start.ts";
-export { MissingForVllm, installVllm, installedBytes } from "./install/install-vllm.ts";
+export { MissingForVllmError, installVllm, installedBytes } from "./install/install-vllm.ts";
 export { findVllm } from "./process/find-vllm.ts";
 export { startVllmProcess } from "./process/process-host.ts";
 export type { VllmProcessOptions } from "./process/process-host.ts";

@@ -5,7 +5,7 @@ import { EventReader } from "./event-reader.ts";
 import { IncomingAnswer } from "./incoming-answer.ts";
 import type { Waits } from "./incoming-answer.ts";
 import type { RequestDispatcher } from "./open-dispatcher.ts";
-import { RefusedAnswer } from "./refused-answer.ts";
+import { RefusedAnswerError } from "./refused-answer.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -66,7 +66,7 @@ export class Connection {
   /**
    * Resolves with the first bytes of an answer to a POST: the data of its server-sent events, those of one read together.
    * It has to be read. Leaving the loop closes the connection, unless the last event was `[DONE]`.
-   * @throws {RefusedAnswer} for any status but 200, or what the connection died of
+   * @throws {RefusedAnswerError} for any status but 200, or what the connection died of
    */
   async open(
     path: string,
@@ -78,7 +78,7 @@ export class Connection {
     return this.#readEvents(await this.#ask("POST", path, { body, signal, headers, isWhole }));
   }
 
-  /** @throws {RefusedAnswer} for any status but 200, or what the connection died of */
+  /** @throws {RefusedAnswerError} for any status but 200, or what the connection died of */
   async read(path: string, signal: AbortSignal, body?: string): Promise<string> {
     const answer = await this.#ask(body === undefined ? "GET" : "POST", path, { body, signal });
     return Buffer.concat(await Array.fromAsync(bytesOf(answer))).toString();
@@ -122,7 +122,7 @@ export class Connection {
       );
       const status = await answer.status;
       if (status === 200) return answer;
-      throw await RefusedAnswer.read(status, bytesOf(answer));
+      throw await RefusedAnswerError.read(status, bytesOf(answer));
     } finally {
       this.#waits.count -= 1;
     }

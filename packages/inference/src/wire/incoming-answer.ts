@@ -13,7 +13,7 @@ const largestDelay = 0.05;
 const leastPauseMs = 4;
 
 /** The connection is paused when this many bytes wait to be read. */
-const mostWaiting = 64 * 1024;
+const maxWaiting = 64 * 1024;
 
 /** The milliseconds that an answer has to end after its last event. */
 const endMs = 1000;
@@ -107,7 +107,7 @@ export class IncomingAnswer implements AnswerHandler {
     if (this.#isLeft) return;
     this.#chunks.push(chunk);
     this.#size += chunk.length;
-    const isFull = this.#size >= mostWaiting;
+    const isFull = this.#size >= maxWaiting;
     if (isFull) controller.pause();
     if (this.#isDue || this.#isLate) return;
     if (!this.#isWhole || !this.#isBegun || isFull) return this.#becomeDueInTurn();

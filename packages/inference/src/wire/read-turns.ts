@@ -1,7 +1,7 @@
 /** What arrives in the first milliseconds of a round of the event loop is read at once. */
 const roundMs = 50;
 /** The rest waits. Each of the next rounds reads this many answers of it. */
-const mostLate = 16;
+const maxLate = 16;
 
 let startedMs: number | undefined;
 const late: (() => void)[] = [];
@@ -22,7 +22,7 @@ export function readInTurn(read: () => void): void {
 
 function endRound(): void {
   startedMs = undefined;
-  const due = late.splice(0, mostLate);
+  const due = late.splice(0, maxLate);
   for (const read of due) read();
   if (late.length === 0) return;
   startedMs = performance.now();

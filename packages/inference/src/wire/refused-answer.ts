@@ -1,8 +1,9 @@
 /** No more of a body than this is read: it may be a page of HTML. */
-const mostCharacters = 500;
+const maxCharacters = 500;
 
 /** An HTTP answer with another status than 200. Its message is for the log, never for a caller. */
-export class RefusedAnswer extends Error {
+export class RefusedAnswerError extends Error {
+  override name = "RefusedAnswerError";
   readonly status: number;
 
   constructor(status: number, message: string) {
@@ -10,8 +11,8 @@ export class RefusedAnswer extends Error {
     this.status = status;
   }
 
-  static async read(status: number, body: AsyncIterable<Uint8Array>): Promise<RefusedAnswer> {
-    return new RefusedAnswer(status, findMessage(await readStart(body)));
+  static async read(status: number, body: AsyncIterable<Uint8Array>): Promise<RefusedAnswerError> {
+    return new RefusedAnswerError(status, findMessage(await readStart(body)));
   }
 }
 
@@ -52,4 +53,4 @@ function messageIn(value: unknown): string | undefined {
   return JSON.stringify(value);
 }
 
-const shorten = (text: string): string => text.replaceAll(/\s+/g, " ").trim().slice(0, mostCharacters);
+const shorten = (text: string): string => text.replaceAll(/\s+/g, " ").trim().slice(0, maxCharacters);

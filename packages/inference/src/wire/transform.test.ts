@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { FailedAfter, transform } from "./transform.ts";
+import { FailedAfterError, transform } from "./transform.ts";
 import type { Transformer } from "./transform.ts";
 
 interface Seen {
@@ -125,7 +125,7 @@ test("nothing is read any more when nothing more is wanted, and the source is cl
 test("what was made before a failure is passed on first", async () => {
   const { all, seen } = watch(2, {
     transform: () => {
-      throw new FailedAfter("half", new Error("the rest has failed"));
+      throw new FailedAfterError("half", new Error("the rest has failed"));
     },
   });
   expect(await readAll(all)).toEqual({ passed: ["half"], failure: "explained" });
@@ -135,7 +135,7 @@ test("what was made before a failure is passed on first", async () => {
 test("a failure before anything was made is thrown at once", async () => {
   const { all } = watch(2, {
     transform: () => {
-      throw new FailedAfter(undefined, new Error("all has failed"));
+      throw new FailedAfterError(undefined, new Error("all has failed"));
     },
   });
   expect(await readAll(all)).toEqual({ passed: [], failure: "explained" });

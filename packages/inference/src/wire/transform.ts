@@ -3,7 +3,7 @@ type Source<S> = Pick<AsyncIterator<S>, "next" | "return">;
 /** What happens to the values of a source on their way to a reader. */
 export interface Transformer<S, T> {
   readonly source: Source<S>;
-  /** Makes the value that is passed on. undefined: there is none, and the next one is read. @throws {FailedAfter} in the middle of a value */
+  /** Makes the value that is passed on. undefined: there is none, and the next one is read. @throws {FailedAfterError} in the middle of a value */
   readonly transform: (value: S) => T | undefined;
   /** Whether nothing more of the source is wanted. It is asked after each value. */
   readonly isDone?: () => boolean;
@@ -16,7 +16,8 @@ export interface Transformer<S, T> {
 }
 
 /** `transform` has failed in the middle of a value. What it had made by then is passed on before the failure is thrown. */
-export class FailedAfter extends Error {
+export class FailedAfterError extends Error {
+  override name = "FailedAfterError";
   readonly made: unknown;
 
   /** @param cause the failure */
@@ -118,7 +119,7 @@ class Transformed<S, T> implements AsyncGenerator<T> {
     try {
       made = transformer.transform(value);
     } catch (error) {
-      if (!(error instanceof FailedAfter)) return this.#giveLater(this.#fail(error, transformer));
+      if (!(error instanceof FailedAfterError)) return this.#giveLater(this.#fail(error, transformer));
       this.#failure = { error: error.cause };
       made = error.made as T | undefined; // what its own transform has made
     }

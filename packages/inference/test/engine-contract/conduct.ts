@@ -20,30 +20,30 @@ export function describeCancelling({ engine, talkative }: Given): void {
       }
     })();
     await expect(reading).rejects.toThrow("the caller is gone");
-    expect(await freeChoices(engine())).toBe(mostChoices(engine()));
+    expect(await freeChoices(engine())).toBe(maxChoices(engine()));
   });
 
   test("a signal that has aborted before starts nothing", async () => {
     await expect(ask(engine(), endless(), AbortSignal.abort(new Error("too late")))).rejects.toThrow("too late");
-    expect(await freeChoices(engine())).toBe(mostChoices(engine()));
+    expect(await freeChoices(engine())).toBe(maxChoices(engine()));
   });
 
   test("leaving the loop is enough", async () => {
     for await (const event of oneByOne(engine().stream(requestFor(endless()), new AbortController().signal))) {
       if (event.kind === "text") break;
     }
-    expect(await freeChoices(engine())).toBe(mostChoices(engine()));
+    expect(await freeChoices(engine())).toBe(maxChoices(engine()));
   });
 }
 
 /** What was cancelled leaves nothing behind: as many choices as ever can be had at once. */
 async function freeChoices(engine: Engine): Promise<number> {
   await until("nothing runs", () => engine.gauges().running === 0);
-  const { choices } = await ask(engine, { n: mostChoices(engine), max_tokens: 2 });
+  const { choices } = await ask(engine, { n: maxChoices(engine), max_tokens: 2 });
   return choices.filter((choice) => choice.finish !== undefined).length;
 }
 
-const mostChoices = (engine: Engine): number => Math.min(8, engine.metadata?.slots ?? 1);
+const maxChoices = (engine: Engine): number => Math.min(8, engine.metadata?.slots ?? 1);
 
 export function describeCounting({ engine }: Given): void {
   const call = {
@@ -98,7 +98,7 @@ export function describeTurns({ engine }: Given): void {
     await until("it runs", () => engine().gauges().running > 0);
     hangUp.abort(new Error("the caller is gone"));
     expect(await asking).toMatchObject({ message: "the caller is gone" });
-    expect(await freeChoices(engine())).toBe(mostChoices(engine()));
+    expect(await freeChoices(engine())).toBe(maxChoices(engine()));
   });
 }
 

@@ -11,9 +11,9 @@ export function acceptsInSomeOrder(walk: GrammarWalk, node: Node, source: string
   return new OrderSearch(walk, source).write(walk.start, node).isEnd;
 }
 
-const mostMembers = 10;
+const maxMembers = 10;
 /** Bounds the search: the number of orders is a product over all nested objects. */
-const mostTried = 1_000_000;
+const maxTried = 1_000_000;
 
 const dead = union([]);
 
@@ -45,7 +45,7 @@ class OrderSearch {
 
   /** Positions that are reached with the same members written are one position: the rest does not depend on their order. */
   #writeObject(start: Position, members: readonly Node[]): Position {
-    if (members.length > mostMembers) return dead;
+    if (members.length > maxMembers) return dead;
     let reached = new Map([[0, start]]);
     for (let written = 0; written < members.length; written += 1) {
       const further = new Map<number, Position[]>();
@@ -63,7 +63,7 @@ class OrderSearch {
 
   #writeMember(from: Position, { children: [name, value] = [] }: Node, isFirst: boolean): Position {
     this.#tried += 1;
-    if (!name || !value || this.#tried > mostTried) return dead;
+    if (!name || !value || this.#tried > maxTried) return dead;
     const atValue = this.#walk.follow(from, `${isFirst ? "" : ","}${JSON.stringify(name.value)}:`);
     return isDead(atValue) ? dead : this.write(atValue, value);
   }

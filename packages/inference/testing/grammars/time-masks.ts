@@ -7,9 +7,9 @@ export interface MaskTimer {
   readonly vocabularySize: number;
   /**
    * Milliseconds of CPU time per token of the text, less what sampling takes without a grammar. It stops at the first refused
-   * token, after `mostTokens`, or when the signal aborts.
+   * token, after `maxTokens`, or when the signal aborts.
    */
-  time(grammar: string, text: string, mostTokens: number, stop: AbortSignal): Promise<number[]>;
+  time(grammar: string, text: string, maxTokens: number, stop: AbortSignal): Promise<number[]>;
 }
 
 /** The native objects below node-llama-cpp's public types: see `src/embedded/child/slot.ts`. */
@@ -43,11 +43,11 @@ export async function openMaskTimer(modelFile: string): Promise<MaskTimer> {
   const baseline = plain.map(({ ms }) => ms).toSorted((a, b) => a - b)[10] ?? 0;
   return {
     vocabularySize: model.fileInfo.metadata.tokenizer.ggml.tokens.length,
-    time: async (text, instance, mostTokens, stop) => {
+    time: async (text, instance, maxTokens, stop) => {
       const grammar = new LlamaGrammar(llama, { grammar: text });
       const state = new LlamaGrammarEvaluationState({ model, grammar }) as unknown as { _state: unknown };
       const times: number[] = [];
-      for (const token of model.tokenize(instance).slice(0, mostTokens)) {
+      for (const token of model.tokenize(instance).slice(0, maxTokens)) {
         if (stop.aborted) break;
         const { chosen, ms } = await sample(token, state._state);
         times.push(Math.max(0, ms - baseline));

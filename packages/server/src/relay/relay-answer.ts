@@ -1,4 +1,4 @@
-import { EngineError, FailedAfter, transform } from "@parley/inference";
+import { EngineError, FailedAfterError, transform } from "@parley/inference";
 import type { EngineEvent, EngineUsage } from "@parley/inference";
 import type { Meter } from "../metering/meter.ts";
 import { joinTexts } from "./join-texts.ts";
@@ -40,7 +40,7 @@ export const relayAnswer = (
           if (event.kind === "finish") meter.endChoice();
         }
       } catch (error) {
-        throw new FailedAfter(asBatch(choices), error);
+        throw new FailedAfterError(asBatch(choices), error);
       }
       return asBatch(choices);
     },

@@ -8,11 +8,11 @@ const never = new AbortController().signal;
 interface Caller extends Partial<Omit<DecodeJob, "sequence">> {
   readonly name: string;
   readonly jobs: number;
-  /** Milliseconds of one job; those of a batch run at the same time. */
+  /** Milliseconds that one job takes. Jobs of a batch run at the same time. */
   readonly costMs?: number;
 }
 
-/** Lets callers ask again and again for their next job, and records the batches. */
+/** Lets callers request their next job repeatedly, and records the batches. */
 class Run {
   readonly batches: string[][] = [];
   #now = 0;
@@ -103,7 +103,7 @@ describe("turns", () => {
     expect(order.indexOf("Q")).toBeLessThanOrEqual(order.indexOf("o") + 2);
   });
 
-  test("prompts that must be repeatable leave others their turns, too", async () => {
+  test("prompts that must be repeatable let others take their turns, too", async () => {
     const callers = ["S", "T", "U"].map((name) => prompt(name, 2, { isSolo: true, costMs: 2 }));
     expect((await new Run().all(...callers, { name: "a", jobs: 8 })).join("")).toBe("SaaTaaUaaSaaTU");
   });
@@ -127,7 +127,7 @@ describe("who gives up", () => {
   });
 });
 
-test("a failure reaches the one whose tokens it were, and nobody else", async () => {
+test("a failure reaches only the caller whose tokens failed", async () => {
   const run = new Run();
   const job = { kind: "prompt", isSolo: false, key: "bad", sequence: {} } as const;
   const failed = run.scheduler.run(job, () => Promise.reject(new Error("no memory")), never);

@@ -1,24 +1,24 @@
-/** Tokens of one sequence that are decoded in one go. */
+/** Tokens of one sequence that are decoded in one batch. */
 export interface DecodeJob {
-  /** A slice of a prompt, or the tokens that a running answer has just written. */
+  /** `prompt`: a slice of a prompt. Otherwise the tokens that a running answer has just written. */
   readonly kind: "prompt" | "answer";
   /** No other sequence may share the batch: see `BatchScheduler`. */
   readonly isSolo: boolean;
-  /** Whom the work is for: keys take turns. */
+  /** The key that the work is for. Keys take turns. */
   readonly key: string;
-  /** The sequence: those of one key take turns as well. */
+  /** The id of the sequence. Sequences of one key take turns as well. */
   readonly sequence: object;
 }
 
 interface Waiting extends DecodeJob {
-  /** Decodes, settles the promise of the one who waits, and never rejects. */
+  /** Decodes the tokens and settles the promise of the waiting caller. Never rejects. */
   readonly decode: () => Promise<void>;
 }
 
 export interface SchedulerClock {
   /** Milliseconds. */
   readonly now: () => number;
-  /** Resolves when everything that has been read from sockets and promises is dealt with. */
+  /** Resolves when all pending socket events and promises have been handled. */
   readonly nextCycle: () => Promise<unknown>;
 }
 
@@ -26,18 +26,18 @@ export interface SchedulerClock {
  * Decides which tokens llama.cpp decodes next. One batch at a time is decoded:
  *
  * - Running answers share a batch. Floating-point sums depend on what else is in the batch, and a small difference can lead to
- *   another sampled token. So a sequence whose text must be repeatable is decoded in batches of its own.
- * - A slice of a prompt is a batch of its own. Keys take turns, and so do the prompts of one key.
- * - After a slice, running answers get as much time as it took, and all the time while no prompt waits. So answers and
- *   prompts slow each other down by half at most.
+ *   another sampled token. So a sequence whose text must be repeatable never shares a batch.
+ * - A slice of a prompt never shares a batch. Keys take turns, and so do the prompts of one key.
+ * - After a slice, running answers get as much time as the slice took, and all the time while no prompt waits. So answers and
+ * prompts at most halve each other's speed.
  */
 export class BatchScheduler {
   readonly #clock: SchedulerClock;
   #waiting: Waiting[] = [];
   #isDecoding = false;
-  /** Milliseconds that answers may still take before it is the prompts' turn. */
+  /** Milliseconds that answers may still take before the next prompt slice. */
   #answerTime = 0;
-  /** When a key or a sequence last had a prompt decoded: the number of the turn. */
+  /** The turn in which each key and sequence last had a prompt slice decoded. */
   readonly #lastTurn = { keys: new Map<string, number>(), sequences: new WeakMap<object, number>() };
   #turn = 0;
 
@@ -68,7 +68,7 @@ export class BatchScheduler {
 
   async #decodeAll(): Promise<void> {
     this.#isDecoding = true;
-    // Those who come at the same time, and answers that write their next token, share the next batch.
+    // Jobs that arrive at the same time, and answers that write their next token, share the next batch.
     await this.#clock.nextCycle();
     for (let batch = this.#take(); batch.length > 0; batch = this.#take()) {
       const begun = this.#clock.now();
@@ -94,7 +94,7 @@ export class BatchScheduler {
     return first.isSolo ? [first] : answers.filter((one) => !one.isSolo);
   }
 
-  /** A slice of the key that has waited longest, and of its prompts the one that has. */
+  /** Returns the next slice: of the key that has waited longest, the prompt that has waited longest. */
   #nextPrompt(prompts: readonly Waiting[]): Waiting[] {
     const { keys, sequences } = this.#lastTurn;
     const lastOf = (one: Waiting): readonly [number, number] => [
@@ -107,7 +107,7 @@ export class BatchScheduler {
     });
     if (next === undefined) return [];
     this.#turn += 1;
-    // Only keys that wait are compared, so the others need not be remembered.
+    // Only waiting keys are compared, so the turns of all others can be forgotten.
     const known = new Set(prompts.map((one) => one.key));
     for (const key of keys.keys()) if (!known.has(key)) keys.delete(key);
     keys.set(next.key, this.#turn);

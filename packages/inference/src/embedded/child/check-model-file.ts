@@ -5,7 +5,9 @@ import type { GgufFileInfo } from "node-llama-cpp";
 import { readModelFile } from "./open-llama.ts";
 
 /** The model file cannot be used. The message says what is wrong with it and what to do. */
-export class ModelFileError extends Error {}
+export class ModelFileError extends Error {
+  override name = "ModelFileError";
+}
 
 /**
  * Checks that the model file exists, is GGUF, has the recorded hash, and is a chat model; returns its header.
@@ -63,7 +65,7 @@ async function readHeader(path: string): Promise<GgufFileInfo> {
   );
 }
 
-/** llama.cpp's own check of the tensors comes last, and only its reason is known. */
+/** llama.cpp checks the tensors last. Only its error message is known. */
 export const cannotLoad = (path: string, reason: string): ModelFileError =>
   new ModelFileError(
     `${path} cannot be loaded, it is damaged, truncated or of a kind that llama.cpp does not know: ${reason}`,

@@ -15,7 +15,7 @@ import type { Slot, SlotUser } from "./slot.ts";
 export interface ChoiceJob {
   readonly request: EngineRequest;
   readonly prompt: Prompt;
-  /** 32 bits, of this choice alone. */
+  /** The seed of this choice, 32 bits. */
   readonly seed: number;
   readonly user: SlotUser;
 }
@@ -30,7 +30,7 @@ export class Choice {
   readonly #contentGrammar: unknown;
   readonly #banned = new Map<string, readonly number[]>();
   #toolGrammar: unknown;
-  /** Tokens of the answer or the prompt that are not decoded yet. */
+  /** Tokens of the prompt or the answer that still have to be decoded. */
   #pending: number[] = [];
   #isPromptRead = false;
   #cached = 0;
@@ -73,7 +73,10 @@ export class Choice {
     }
   }
 
-  /** Decodes all of the prompt that is not there yet but its last slice, which is decoded together with the sampling of the first token. */
+  /**
+   * Decodes the part of the prompt that is not cached, except its last slice. The last slice is decoded when the first token
+   * is sampled.
+   */
   async #prefill(signal: AbortSignal): Promise<void> {
     const { tokens } = this.#job.prompt;
     const last = lastSlice(tokens);
@@ -83,7 +86,7 @@ export class Choice {
     this.#pending = tokens.slice(last);
   }
 
-  /** Appends the tokens that the parser demands; true when the token limit is reached. */
+  /** Appends the tokens that the parser demands. Returns true when the token limit is reached. */
   #force(output: ParserOutput): boolean {
     const tokens = (output.force ?? []).flatMap((text) => this.#model.encodeStructure(text));
     const left = this.#job.request.max_tokens - this.#written;
@@ -113,7 +116,8 @@ export class Choice {
     const alternatives = count === undefined ? undefined : { count, banned };
     const grammar = this.#grammar();
     return this.#slot.next(kind, pending, async (sample) => {
-      // The grammar of the content knows no calls: whether the model wants to call is sampled without it first.
+      // The grammar of the content does not include calls, so the first sampling, which shows if the model wants to call, is
+      // without it.
       const canCallInstead =
         grammar !== undefined && this.#parser.allowedSpecialTokens.includes(specialToken.callStart);
       if (canCallInstead) {
@@ -121,14 +125,17 @@ export class Choice {
         if (free.id === vocabulary.specialTokenId(specialToken.callStart)) return free;
       }
       const sampled = await sample(this.#sampler.config(banned, grammar), alternatives);
-      // Where no token is possible, llama.cpp takes any. A grammar allows none that begins with a zero byte.
+      // Where no token is possible, llama.cpp takes any. No grammar allows a token that begins with a zero byte.
       const isImpossible = banned.includes(sampled.id) || (grammar && vocabulary.bytesOf(sampled.id)[0] === 0);
       if (isImpossible) throw new Error("there is no token that the answer may continue with");
       return sampled;
     });
   }
 
-  /** The special tokens that must not come next. Cached: there are few different lists, and each may have hundreds of ids. */
+  /**
+   * Returns the special tokens that must not come next. The lists are cached: there are few different ones, and each may have
+   * hundreds of ids.
+   */
   #bannedIds(): readonly number[] {
     const { allowedSpecialTokens, canEnd } = this.#parser;
     const key = [canEnd, ...allowedSpecialTokens].join(" ");
@@ -143,7 +150,7 @@ export class Choice {
     return banned;
   }
 
-  /** Every tool call starts the grammar from its beginning. */
+  /** Restarts the grammar for every tool call. */
   #grammar(): unknown {
     const { toolGrammar } = this.#job.request.grammars;
     if (this.#parser.mode === "tool") return (this.#toolGrammar ??= this.#model.startGrammar(toolGrammar));

@@ -5,18 +5,18 @@ import { Choice } from "./choice.ts";
 import type { LoadedModel } from "./load-model.ts";
 import { assertFits } from "../../answer/assert-fits.ts";
 import { combineChoices } from "../../answer/combine-choices.ts";
-import { mostCounted } from "../../prompt/most-counted.ts";
+import { maxCounted } from "../../prompt/max-counted.ts";
 import type { Prompt } from "../../prompt/render-prompt.ts";
 import type { PromptThreads } from "../../prompt/prompt-threads.ts";
 import { foldSeed } from "./sampler.ts";
 import type { Slot, SlotUser } from "./slot.ts";
 import { SlotPool } from "./slot-pool.ts";
 
-/** Generates with one model: renders the prompt, takes slots, runs the choices. */
+/** Generates with one model: renders the prompt, acquires slots, runs the choices. */
 export function llamaCore(model: LoadedModel, prompts: PromptThreads): EngineCore {
   return {
     generate: (request, signal) => generate(model, prompts, request, signal),
-    countTokens: (request, signal) => prompts.count(request, signal, mostCounted(model.plan.contextLength)),
+    countTokens: (request, signal) => prompts.count(request, signal, maxCounted(model.plan.contextLength)),
     status: () => ({
       running: model.slots.running,
       waiting: model.slots.waiting,
@@ -36,7 +36,7 @@ async function* generate(
   assertFits(prompt.tokens.length, request, { context_length: model.plan.contextLength });
   const user = userOf(request, prompt);
   const slots = await model.slots.take(Math.min(request.n, model.plan.slots), signal, (slot) => slot.reusable(user));
-  // More choices than slots take turns in the slots of their request.
+  // If there are more choices than slots, the choices share the slots of their request one after the other.
   const own = new SlotPool(slots);
   const held = new Set(slots);
   const pass = (slot: Slot): void => {
@@ -59,7 +59,7 @@ async function* generate(
   }
 }
 
-/** With a seed, the text must depend on the request alone. */
+/** With a seed, the text must depend only on the request. */
 const userOf = ({ seed, origin }: EngineRequest, { tokens }: Prompt): SlotUser => ({
   isSolo: seed !== undefined,
   key: origin?.key,
@@ -71,7 +71,7 @@ type RunInSlot = (slot: Slot) => AsyncGenerator<readonly ChoiceDelta[]>;
 /** The slots of one request. */
 interface OwnSlots {
   readonly pool: SlotPool;
-  /** A choice has left its slot. */
+  /** Resolves when a choice has released its slot. */
   readonly pass: (slot: Slot) => void;
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { FreeProcessors } from "./free-processors.ts";
 import type { ProcessorTimes } from "./free-processors.ts";
 
-/** Four processors that were watched for a second; the rest of their time was used by others. */
+/** Four processors that were watched for one second. Other processes used the rest of their time. */
 const after = (idle: number, own: number): ProcessorTimes[] => [
   { idle: 0, own: 0, total: 0, processors: 4 },
   { idle: idle * 1000, own: own * 1000, total: 4000, processors: 4 },
@@ -21,7 +21,7 @@ test.each([
   expect(free.count()).toBe(want);
 });
 
-test("a moment says nothing: the last count holds", () => {
+test("an interval that is too short keeps the last count", () => {
   const times = [...after(4, 0), { idle: 4000, own: 0, total: 4040, processors: 4 }];
   const free = new FreeProcessors(() => times.shift() ?? { idle: 0, own: 0, total: 0, processors: 4 });
   expect([free.count(), free.count()]).toEqual([4, 4]);

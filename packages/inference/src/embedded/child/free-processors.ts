@@ -1,21 +1,21 @@
 import { cpus } from "node:os";
 
-/** Milliseconds, summed up since the start of the machine or of this process. */
+/** Milliseconds since the start of the machine or of this process. */
 export interface ProcessorTimes {
-  /** Of all processors together. */
+  /** Idle time of all processors together. */
   readonly idle: number;
   readonly total: number;
-  /** That this process has used. */
+  /** CPU time that this process has used. */
   readonly own: number;
   readonly processors: number;
 }
 
-/** Looking more often would count single slices. */
+/** The minimum interval between two counts. Shorter intervals would count single scheduler slices. */
 const lookEveryMs = 100;
 
 /**
- * How many processors this process could use now: those that it uses, and those that are idle. A thread too many makes
- * llama.cpp many times slower, because its threads wait for each other in loops that never sleep.
+ * Counts the processors that this process could use now: those that it uses, and those that are idle. One thread too many makes
+ * llama.cpp many times slower, because its threads wait for each other in busy loops.
  */
 export class FreeProcessors {
   readonly #read: () => ProcessorTimes;
@@ -34,7 +34,7 @@ export class FreeProcessors {
     if (elapsed < lookEveryMs) return this.#free;
     const available = (now.idle - this.#last.idle + now.own - this.#last.own) / elapsed;
     this.#last = now;
-    // What the rest of this machine does in the background is no reason to leave a processor idle.
+    // The tolerance of 0.25 keeps background work of the machine from leaving a processor idle.
     this.#free = Math.max(1, Math.min(now.processors, Math.floor(available + 0.25)));
     return this.#free;
   }

@@ -5,26 +5,26 @@ import type { SlotPlan } from "../plan-slots.ts";
 export interface KvMemoryOptions {
   readonly model: LlamaModel;
   readonly plan: SlotPlan;
-  /** The most threads that a batch may have. */
+  /** The maximum number of threads that decode a batch. */
   readonly threads: number;
-  /** Tokens that a batch may have. */
+  /** The maximum number of tokens in a batch. */
   readonly batchSize: number;
-  /** The path of a file of our own: what a sequence passes through when it moves. */
+  /** The path of a private temporary file through which the state of a sequence is moved. */
   readonly movePath: string;
 }
 
 /**
- * The key-value caches of all slots. llama.cpp writes to all of its cache when a context is created, so a context for full
- * slots takes all its memory from the start on. So the first context is small. When a slot needs more, a larger context takes
- * its place, and the sequences move there byte by byte: their texts do not depend on it.
+ * The key-value caches of all slots. llama.cpp writes to all of its cache when it creates a context, so a context for full
+ * slots would take all its memory from the start. Therefore the first context is small. When a slot needs more, a larger
+ * context replaces it, and the state of each sequence is copied byte by byte, so their texts do not depend on it.
  */
 export class KvMemory {
   readonly #options: KvMemoryOptions;
   #context: LlamaContext;
   #sequences: readonly LlamaContextSequence[];
-  /** A larger context that is being made, or waits to take the place of the one in use. */
+  /** A larger context that is being created, or is ready to replace the current one. */
   #next: { readonly size: number; readonly made: Promise<LlamaContext> } | undefined;
-  /** Sequences are changed one after the other. */
+  /** The last change of a sequence. Changes run one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
   private constructor(options: KvMemoryOptions, context: LlamaContext) {
@@ -34,7 +34,7 @@ export class KvMemory {
   }
 
   static async create(options: KvMemoryOptions): Promise<KvMemory> {
-    // A process that died while a sequence moved has left it.
+    // A process that died while it moved a sequence may have left the file.
     await rm(options.movePath, { force: true });
     return new KvMemory(options, await createContext(options, stepFor(options.plan, 0)));
   }
@@ -45,17 +45,20 @@ export class KvMemory {
     return sequence;
   }
 
-  /** Whether every slot can hold so many tokens. */
+  /** Checks if every slot can hold `tokens` tokens. */
   holds(tokens: number): boolean {
     return tokens <= capacityOf(this.#context);
   }
 
-  /** Changes a sequence while no other is changed. */
+  /** Changes a sequence while no other one is being changed. */
   change<T>(slot: number, act: (sequence: LlamaContextSequence) => Promise<T>): Promise<T> {
     return this.#alone(() => act(this.sequence(slot)));
   }
 
-  /** Makes a larger context, while the one in use goes on. Filling its memory with zeros would otherwise take most of the time of `grow`. */
+  /**
+   * Creates a larger context while the current one stays in use. Filling its memory with zeros would otherwise take most of
+   * the time of `grow`.
+   */
   async prepare(tokens: number): Promise<void> {
     if (this.holds(tokens)) return;
     const size = stepFor(this.#options.plan, tokens);
@@ -72,12 +75,12 @@ export class KvMemory {
     }
   }
 
-  /** Makes every slot hold so many tokens. Nothing may be decoded meanwhile. */
+  /** Grows every slot to hold `tokens` tokens. Nothing may be decoded meanwhile. */
   async grow(tokens: number): Promise<void> {
     await this.#alone(async () => {
       while (!this.holds(tokens)) {
         await this.prepare(tokens);
-        // Absent when another request has replaced it by a larger one, and that could not be made.
+        // Undefined when another request asked for an even larger context, and creating that one failed.
         const next = this.#next;
         this.#next = undefined;
         if (next) await this.#moveTo(await next.made);
@@ -85,7 +88,7 @@ export class KvMemory {
     });
   }
 
-  /** Makes every slot as small as it was at first. Sequences that are longer are emptied. Nothing may be decoded meanwhile. */
+  /** Shrinks every slot to its initial size. Sequences that are longer are emptied. Nothing may be decoded meanwhile. */
   async shrink(): Promise<void> {
     await this.#alone(async () => {
       this.#dropNext();
@@ -94,11 +97,11 @@ export class KvMemory {
     });
   }
 
-  /** Gives up the larger context, because nobody wants it any more or an even larger one is wanted. */
+  /** Discards the larger context, because it is no longer needed or an even larger one is. */
   #dropNext(): void {
     const next = this.#next;
     this.#next = undefined;
-    // Nobody waits for it, so its failure is nobody's.
+    // Nothing waits for this context, so its failure is ignored.
     next?.made.then((context) => context.dispose()).catch(() => undefined);
   }
 
@@ -116,15 +119,15 @@ export class KvMemory {
     await old.dispose();
   }
 
-  /** node-llama-cpp gives out the state of a sequence as a file only. */
+  /** Moves one sequence. node-llama-cpp exports the state of a sequence only as a file. */
   async #move(from: LlamaContextSequence, to: LlamaContextSequence): Promise<void> {
     if (from.nextTokenIndex === 0 || from.nextTokenIndex > to.contextSize - 1) return;
     const { movePath } = this.#options;
     try {
-      // Made beforehand for its mode: it holds what callers have written.
+      // Created first to set its mode: the file will hold text of callers.
       await (await open(movePath, "wx", 0o600)).close();
       await from.saveStateToFile(movePath);
-      // The risk is a file of another model.
+      // The flag accepts the risk that the file belongs to another model. This file was just written here.
       await to.loadStateFromFile(movePath, { acceptRisk: true });
     } finally {
       await rm(movePath, { force: true });
@@ -138,7 +141,7 @@ export class KvMemory {
   }
 }
 
-/** The smallest step that holds so many tokens; the last one holds every request. */
+/** Returns the smallest step that holds `tokens` tokens. The last step holds every request. */
 const stepFor = ({ steps, contextLength }: SlotPlan, tokens: number): number =>
   steps.find((step) => step >= tokens) ?? contextLength;
 
@@ -151,7 +154,7 @@ const createContext = ({ model, plan, threads, batchSize }: KvMemoryOptions, tok
     contextSize: tokens + 1,
     threads,
     batchSize,
-    // Where llama.cpp offers it for this processor and model.
+    // Used if llama.cpp supports it for this processor and model.
     flashAttention: "auto",
     ignoreMemorySafetyChecks: true,
   });

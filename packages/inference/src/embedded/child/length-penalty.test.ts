@@ -7,7 +7,7 @@ function biasesAfter(written: number, isConstrained: boolean): readonly (readonl
   return [...penalty.biases(isConstrained)];
 }
 
-test("an answer may have its length", () => expect(biasesAfter(3, true)).toEqual([]));
+test("an answer below the allowed length has no penalty", () => expect(biasesAfter(3, true)).toEqual([]));
 
 test("then its end is more likely with every token", () => {
   expect(biasesAfter(4, false)).toEqual([[1, 0.5]]);

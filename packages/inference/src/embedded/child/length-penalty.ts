@@ -1,7 +1,8 @@
 import type { LogitsProcessor } from "./logits-processors.ts";
 
 /**
- * Makes a long answer end. Once it has `after` tokens, each further token adds `perToken` to the logits of the tokens that end it.
+ * Makes a long answer end. Once it has `after` tokens, each further token adds `perToken` to the logits of the tokens that end
+ * it.
  * (Hugging Face's `exponential_decay_length_penalty` is similar, for the end-of-turn token alone.)
  */
 export interface LengthRules {
@@ -18,7 +19,10 @@ export interface Ends {
   readonly brackets: readonly number[];
 }
 
-/** More than logits differ by. Beyond it, a quote would no longer come before a bracket: see `maxShift` of the sampler. */
+/**
+ * More than the largest difference between logits. With a larger value, a quote would no longer outrank a bracket: see
+ * `maxShift` of the sampler.
+ */
 const maxBias = 200;
 
 export class LengthPenalty implements LogitsProcessor {
@@ -44,7 +48,7 @@ export class LengthPenalty implements LogitsProcessor {
     for (const token of ofAnswer) found.set(token, bias);
     if (!isConstrained) return found;
     for (const token of brackets) found.set(token, bias);
-    // Inside a string, a bracket is ordinary text. The quote gets more, so that the string ends first.
+    // Inside a string, a bracket is ordinary text. The quote gets a larger bias, so that the string ends first.
     for (const token of quotes) found.set(token, 2 * bias);
     return found;
   }

@@ -22,7 +22,7 @@ import { describeWith } from "../../prompt/vocabulary.ts";
 import type { Vocabulary } from "../../prompt/vocabulary.ts";
 import { readVocabulary } from "./vocabulary.ts";
 
-/** A model in memory with its slots, and what a choice needs of it. */
+/** A loaded model with its slots and everything that a choice needs. */
 export interface LoadedModel {
   readonly file: GgufFileInfo;
   /** The name and version of the inference library. */
@@ -31,26 +31,26 @@ export interface LoadedModel {
   readonly capabilities: Capabilities;
   readonly plan: SlotPlan;
   readonly slots: SlotPool;
-  /** To be called whenever slots have been released: memory that is not needed for some time goes back to the system. */
+  /** Must be called whenever slots have been released. Memory that is unused for some time is returned to the system. */
   readonly whenIdle: () => void;
   readonly progress: Progress;
   isEndOfTurn(token: number): boolean;
   readonly describe: (token: number) => OutputToken;
   /** Token ids of the special tokens and white space that structure an answer. */
   encodeStructure(text: string): readonly number[];
-  /** Makes the logits processors of a new choice. */
+  /** Creates the logits processors of a new choice. */
   readonly startProcessors: (choice: ProcessedChoice) => readonly LogitsProcessor[];
-  /** A fresh evaluation of a grammar (GBNF) for the native sampler; undefined stays undefined. */
+  /** Starts a new evaluation of a grammar (GBNF) for the native sampler. Returns undefined for undefined. */
   startGrammar(grammar: string | undefined): unknown;
   dispose(): Promise<void>;
 }
 
 /**
  * Loads a model file and creates its slots.
- * @param file the header of the file, which has been checked
- * @param movePath where a sequence passes through when the memory grows or shrinks
+ * @param file the header of the file, already checked
+ * @param movePath the file through which sequences are moved when the memory grows or shrinks
  * @param onProgress called with 0 to 1 while the weights are read
- * @throws {ModelFileError} {MemoryBudgetError} faults that a restart cannot correct
+ * @throws {ModelFileError} {MemoryBudgetError} for faults that a restart cannot correct
  */
 export async function loadModel(
   settings: ModelSettings,
@@ -101,13 +101,16 @@ export async function loadModel(
   };
 }
 
-/** A batch is a slice, or the next tokens of every slot. */
+/** A batch holds one slice of a prompt, or the next tokens of every slot. */
 const batchSize = sliceTokens;
 
-/** Tokens of a prompt below which more threads save too little to let the rounding of sums depend on them. */
+/**
+ * Shorter prompts always use the same number of threads: more threads would save little time, and the rounding of sums depends
+ * on their number.
+ */
 const longPrompt = 512;
 
-/** With flash attention, sums depend on the number of threads: what must be repeatable has always the same. */
+/** With flash attention, sums depend on the number of threads, so repeatable requests always use the same number. */
 const threadsOf = ({ threads, promptThreads }: ModelSettings): SharedBySlots["threadsOf"] => {
   const free = new FreeProcessors();
   return (kind, { isSolo, prompt }) =>
@@ -148,7 +151,7 @@ function grammarsOf(model: LlamaModel): (grammar: string | undefined) => unknown
     kept.delete(text);
     kept.set(text, grammar);
     for (const oldest of kept.keys()) if (kept.size > 64) kept.delete(oldest);
-    // `_state` is what the native sampler takes; the public class only hides it.
+    // The native sampler takes `_state`, which the public class hides.
     return (new LlamaGrammarEvaluationState({ model, grammar }) as unknown as { _state: unknown })._state;
   };
 }

@@ -8,10 +8,13 @@ import type { LongPromptRules } from "./long-prompt-notice.ts";
 import { LoopPenalty } from "./loop-penalty.ts";
 import type { DrySampling } from "./loop-penalty.ts";
 
-/** Makes tokens more or less likely, depending on what a choice has written so far. */
+/** Changes the likelihood of tokens, depending on the text that a choice has written so far. */
 export interface LogitsProcessor {
   accept(token: number): void;
-  /** @param isConstrained whether a grammar limits the next token @returns what is added to the logit of each token */
+  /**
+   * @param isConstrained true where a grammar limits the next token @returns pairs of a token id and the bias added to its
+   * logit
+   */
   biases(isConstrained: boolean): ReadonlyMap<number, number>;
 }
 
@@ -33,7 +36,7 @@ export interface ProcessedChoice {
 export interface ProcessedModel {
   readonly vocabulary: Vocabulary;
   readonly isEndOfTurn: (token: number) => boolean;
-  /** Token ids of a text without special tokens. */
+  /** Encodes a text without special tokens. */
   readonly encode: (text: string) => readonly number[];
 }
 

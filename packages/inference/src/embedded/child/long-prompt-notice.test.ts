@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { LongPromptNotice } from "./long-prompt-notice.ts";
 
-test("makes its tokens certain, one after the other, and then leaves the answer alone", () => {
+test("makes its tokens certain, one after the other, and then has no effect", () => {
   const notice = new LongPromptNotice([5, 6]);
   const certain: (readonly number[])[] = [];
   for (const token of [5, 6, 7]) {
@@ -17,4 +17,4 @@ test("waits for tokens that the form of the answer demands before it", () => {
   expect([...notice.biases(false).keys()]).toEqual([5]);
 });
 
-test("leaves a grammar alone", () => expect([...new LongPromptNotice([5]).biases(true)]).toEqual([]));
+test("has no effect under a grammar", () => expect([...new LongPromptNotice([5]).biases(true)]).toEqual([]));

@@ -1,19 +1,22 @@
 import type { LogitsProcessor } from "./logits-processors.ts";
 
-/** The sentence that a model answers a long prompt with, in place of noise. */
+/** A fixed sentence that replaces the answer to a prompt that is too long for the model to answer sensibly. */
 export interface LongPromptRules {
-  /** Prompts of up to so many tokens are answered as usual. */
+  /** Prompts of up to this many tokens are answered as usual. */
   readonly maxPromptTokens: number;
   /** The whole answer to a longer prompt; `{tokens}` stands for the number of its tokens. */
   readonly notice: string;
 }
 
-/** Above every logit and every bias of a caller, and a float still tells it from the logits of other tokens. */
+/**
+ * More than every logit and every bias of a caller, yet small enough for a float to keep the difference to the logits of other
+ * tokens.
+ */
 const certain = 1e6;
 
 /**
- * Makes the tokens of a notice certain, one after the other. A grammar decides alone: what the caller was promised a form for
- * keeps that form.
+ * Makes the tokens of a notice certain, one after the other. It does nothing under a grammar, because the caller was promised
+ * that form.
  */
 export class LongPromptNotice implements LogitsProcessor {
   readonly #tokens: readonly number[];
@@ -24,7 +27,7 @@ export class LongPromptNotice implements LogitsProcessor {
     this.#tokens = tokens;
   }
 
-  /** Tokens that the form of the answer demands come before the notice, and are not a part of it. */
+  /** Ignores tokens that the form of the answer demands before the notice. */
   accept(token: number): void {
     if (token === this.#tokens[this.#written]) this.#written += 1;
   }

@@ -9,7 +9,7 @@ function biasesAfter(...written: readonly number[]): readonly (readonly [number,
   return [...penalty.biases()];
 }
 
-test("nothing is less likely in an answer that repeats no more than is allowed", () => {
+test("no token is penalised in an answer that repeats no more than is allowed", () => {
   expect(biasesAfter()).toEqual([]);
   expect(biasesAfter(1, 2, 3, 4, 5, 1, 2, 3)).toEqual([]);
 });
@@ -19,12 +19,12 @@ test("the next token of a repetition is less likely with each token that was rep
   expect(biasesAfter(1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5)).toEqual([[6, -6]]);
 });
 
-test("a circle is a repetition of itself", () => {
+test("a loop is a repetition of itself", () => {
   expect(biasesAfter(1, 2, 1, 2, 1, 2)).toEqual([[1, -3]]);
   expect(biasesAfter(1, 2, 1, 2, 1, 2, 1)).toEqual([[2, -6]]);
 });
 
-test("one token over and over is a circle, too", () => {
+test("one token again and again is a loop, too", () => {
   expect(biasesAfter(7, 7, 7, 7)).toEqual([]);
   expect(biasesAfter(7, 7, 7, 7, 7)).toEqual([[7, -3]]);
 });
@@ -35,7 +35,7 @@ test("a digit may be repeated more often", () => {
   expect(biasesAfter(1, 0, 0, 0, 0, 0, 5, 1, 0, 0, 0, 0, 0)).toEqual([[5, -12]]);
 });
 
-test("the end of a repetition that has come before is known", () => {
+test("every earlier continuation of a repetition is penalised", () => {
   // Twelve of them were followed by 8, so after twelve more both 8 and another 7 are less likely.
   const run = Array.from({ length: 12 }, () => 7);
   expect(new Set(biasesAfter(...run, 8, ...run).map(([token]) => token))).toEqual(new Set([7, 8]));

@@ -1,7 +1,8 @@
 import type { LogitsProcessor } from "./logits-processors.ts";
 
 /**
- * Sampling that does not repeat itself (llama.cpp and others call it DRY). A token that would continue a repetition of the answer is
+ * Sampling that does not repeat itself (llama.cpp and others call it DRY). A token that would continue a repetition of the
+ * answer is
  * `multiplier` × `base` ^ (repeated tokens − allowed) less likely, in logits. Only what the model has written counts, so it
  * may copy from its prompt as much as it likes.
  */
@@ -10,14 +11,17 @@ export interface DrySampling {
   readonly base: number;
   /** Tokens that may be repeated without a penalty. */
   readonly allowedTokens: number;
-  /** The same number where one digit is repeated: an amount of wei ends with 18 zeros. */
+  /** The same limit for a single repeated digit. It is larger: an amount of wei ends with 18 zeros. */
   readonly allowedDigits: number;
 }
 
-/** A repetition is compared up to this many tokens. The penalty is then larger than any difference between logits, so more would change nothing. */
+/**
+ * A repetition is compared up to this many tokens. The penalty is then larger than any difference between logits, so more
+ * would change nothing.
+ */
 const longest = 64;
 
-/** What one choice has written, and which tokens would repeat it. */
+/** Tracks the tokens of one choice and finds those that would continue a repetition. */
 export class LoopPenalty implements LogitsProcessor {
   readonly #rules: DrySampling;
   readonly #isDigit: (token: number) => boolean;
@@ -45,14 +49,14 @@ export class LoopPenalty implements LogitsProcessor {
     return found;
   }
 
-  /** How many times the last token is repeated at the end, if it is a digit; otherwise 0. */
+  /** Returns how often the last token is repeated at the end if it is a digit, otherwise 0. */
   #digits(): number {
     const last = this.#written.at(-1);
     if (last === undefined || !this.#isDigit(last)) return 0;
     return this.#written.length - 1 - this.#written.findLastIndex((token) => token !== last);
   }
 
-  /** The number of tokens right before `place` that are the same as the last tokens of the answer, in the same order. */
+  /** Counts the tokens right before `place` that equal the last tokens of the answer, in the same order. */
   #repeatedBefore(place: number): number {
     const written = this.#written;
     const most = Math.min(longest, place);

@@ -9,7 +9,7 @@ import { llamaCore } from "./core.ts";
 import { loadModel } from "./load-model.ts";
 import { PromptThreads } from "../../prompt/prompt-threads.ts";
 
-/** The process of one embedded model. Its only argument is its settings, as base64 of JSON. */
+/** The process of one embedded model. Its only argument is its settings as base64-encoded JSON. */
 async function main(settings: EmbeddedChildSettings): Promise<void> {
   endWithParent();
   const file = await checkModelFile(settings.model.file, settings.model.sha256);
@@ -26,7 +26,7 @@ async function main(settings: EmbeddedChildSettings): Promise<void> {
 const startPrompts = (model: string): Promise<PromptThreads> =>
   PromptThreads.start({ program: new URL("./prompt-worker.ts", import.meta.url), model });
 
-/** Reports each tenth: llama.cpp itself reports every tensor. */
+/** Reports every tenth of the progress, because llama.cpp reports every tensor. */
 function reportLoading(): (share: number) => void {
   let reported = 0;
   return (share) => {
@@ -37,10 +37,10 @@ function reportLoading(): (share: number) => void {
 }
 
 try {
-  // Written by our own driver.
+  // Our own driver wrote the settings.
   await main(JSON.parse(Buffer.from(process.argv[2] ?? "", "base64").toString("utf8")) as EmbeddedChildSettings);
 } catch (error) {
-  // A restart would change neither the memory budget nor the file, so it would fail again.
+  // A restart would fail again, because it changes neither the memory budget nor the file.
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof MemoryBudgetError || error instanceof ModelFileError) sendStatus({ status: "fatal", message });
   endBecauseOf(error);

@@ -4,7 +4,7 @@ import { fingerprint } from "../../fingerprint.ts";
 import type { EmbeddedChildSettings } from "../settings.ts";
 import type { LoadedModel } from "./load-model.ts";
 
-/** The metadata of the loaded model. */
+/** Returns the metadata of the loaded model. */
 export function metadataOf(model: LoadedModel, settings: EmbeddedChildSettings): EngineMetadata {
   const template = model.file.metadata.tokenizer.chat_template ?? "";
   return {

@@ -13,6 +13,6 @@ export const openLlama = (threads: number, onError?: (message: string) => void):
     ...(onError && { logger: (_level: LlamaLogLevel, message: string) => onError(message.trim()) }),
   });
 
-/** The header of a GGUF file, including the vocabulary and the list of tensors. */
+/** Reads the header of a GGUF file, including the vocabulary and the list of tensors. */
 export const readModelFile = (path: string): Promise<GgufFileInfo> =>
   readGgufFileInfo(path, { sourceType: "filesystem", logWarnings: false });

@@ -4,11 +4,11 @@ import { PromptRenderer } from "../../prompt/render-prompt.ts";
 import { openLlama, readModelFile } from "./open-llama.ts";
 import { readVocabulary } from "./vocabulary.ts";
 
-/** Tokenizers of other kinds leave out some of the text. */
+/** Kinds of tokenizers that encode the whole text. Others leave out some of it. */
 const encodesEveryByte = ({ metadata }: GgufFileInfo): boolean =>
   ["gpt2", "llama"].includes(metadata.tokenizer.ggml.model);
 
-/** The prompts of a model: its own chat template and tokenizer, without its weights. */
+/** Opens the prompt renderer of a model: its chat template and tokenizer, without its weights. */
 export async function openRenderer(modelFile: string): Promise<PromptRenderer> {
   const file = await readModelFile(modelFile);
   const llama = await openLlama(1);

@@ -9,7 +9,7 @@ import type { NativeSamplerConfig } from "./sampler.ts";
 
 describe("a seed", () => {
   const fixed = (): number => 0.5;
-  test("is the same number every time, and another one for its neighbours, its negative and its opposite end", () => {
+  test("gives the same number every time, and a different one for its neighbours, its negative and the opposite end of the range", () => {
     const seeds = ["0", "1", "-1", "2", "-2", "42", "4294967296", "9223372036854775807", "-9223372036854775808"];
     const folded = seeds.map((seed) => foldSeed(seed, 0, fixed));
     expect(new Set(folded).size).toBe(seeds.length);
@@ -21,7 +21,7 @@ describe("a seed", () => {
     expect(foldSeed("9223372036854775807", 1, fixed)).toBe(foldSeed("-9223372036854775808", 0, fixed));
   });
 
-  test("that is absent is drawn, and never the one that llama.cpp takes for none", () => {
+  test("that is absent is drawn at random, and is never the value that llama.cpp reads as "no seed"", () => {
     expect(foldSeed(undefined, 0, () => 0)).toBe(0);
     expect(foldSeed(undefined, 0, () => 1 - 2 ** -53)).toBeLessThan(2 ** 32 - 1);
   });
@@ -38,12 +38,12 @@ describe("the sampler's configuration", () => {
     return Array.from(tokenBiasKeys, (token, index) => [token, tokenBiasValues[index] ?? Number.NaN]);
   };
 
-  test("ids outside the vocabulary, or that are none, have no effect", () => {
+  test("ids outside the vocabulary, and texts that are not ids, have no effect", () => {
     const logit_bias = { "3": 1, "10": 2, "-1": 3, "": 4, "1e0": 5, "9": 0, "99999999999": 6 };
     expect(biasOf(samplerOf({ ...neutral, logit_bias }, []))).toEqual([[3, 1]]);
   });
 
-  test("penalties count what was written, and come on top of the caller's bias", () => {
+  test("penalties count the written tokens, and are added to the caller's bias", () => {
     const sampling = { ...neutral, frequency_penalty: 0.5, presence_penalty: 1, logit_bias: { "3": 4 } };
     const sampler = samplerOf(sampling, [5, 5]);
     for (const token of [3, 3, 4]) sampler.accept(token);
@@ -82,7 +82,7 @@ describe("the sampler's configuration", () => {
     expect(samplerOf({ ...neutral, ...sampling }, []).config([], undefined)).toMatchObject(want);
   });
 
-  test("a model that must not repeat itself loses interest in what goes round in circles, and the caller's bias still counts", () => {
+  test("the loop penalty makes repetitions less likely, and the caller's bias still counts", () => {
     const dry = { multiplier: 3, base: 2, allowedTokens: 4, allowedDigits: 6 };
     const sampler = samplerOf({ ...neutral, logit_bias: { 1: 1 } }, [], new LoopPenalty(dry, () => false));
     for (const token of [1, 2, 1, 2]) sampler.accept(token);
@@ -93,7 +93,9 @@ describe("the sampler's configuration", () => {
 });
 
 describe("whatever the sampling parameters", () => {
-  /** The logit of a token on its way through llama.cpp: the bias, then the repetition penalty, then the temperature. In floats. */
+  /**
+   * The logit of a token on its way through llama.cpp: the bias, then the repetition penalty, then the temperature. In floats.
+   */
   const logitOf = (config: NativeSamplerConfig, token: number, logit: number): number => {
     const { temperature, repeatPenalty = 1, repeatPenaltyTokens, tokenBiasKeys, tokenBiasValues } = config;
     const biased = Math.fround(logit + (tokenBiasValues?.[tokenBiasKeys?.indexOf(token) ?? -1] ?? 0));

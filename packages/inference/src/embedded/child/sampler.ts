@@ -19,7 +19,7 @@ export interface NativeSamplerConfig {
 }
 
 /**
- * A bias of −100 puts a token below all others, and 100 above, whatever the logits and the penalties. Neither is absolute:
+ * A bias of −100 puts a token below all others and 100 above, whatever the logits and the penalties are. Neither is absolute:
  * some token must be chosen even where a grammar or the caller's bias leaves no other.
  */
 const extremes = new Map([
@@ -28,8 +28,8 @@ const extremes = new Map([
 ]);
 
 /**
- * Penalties and processors add up to at most this, whatever their number. It is more than logits differ by. With it, the
- * repetition penalty cannot raise a logit above the extremes, and no logit becomes infinite.
+ * The sum of all penalties and processors is limited to this. It is more than the largest difference between logits. With this
+ * limit, the repetition penalty cannot raise a logit above the extremes, and no logit becomes infinite.
  */
 const maxShift = 400;
 
@@ -65,7 +65,7 @@ export class ChoiceSampler {
     this.#seen = new Set(sampling.repetition_penalty === 1 ? [] : prompt.filter((token) => !this.#isBanned(token)));
   }
 
-  /** The model has written a token. */
+  /** Records a token that the model has written. */
   accept(token: number): void {
     const { frequency_penalty, presence_penalty, repetition_penalty } = this.#sampling;
     if (frequency_penalty !== 0 || presence_penalty !== 0) this.#counts.set(token, (this.#counts.get(token) ?? 0) + 1);
@@ -73,7 +73,7 @@ export class ChoiceSampler {
     for (const processor of this.#processors) processor.accept(token);
   }
 
-  /** The configuration for the next token; `banned` tokens cannot be chosen whatever the caller's bias says. */
+  /** Returns the configuration for the next token. `banned` tokens cannot be chosen, whatever the caller's bias is. */
   config(banned: readonly number[], grammar: unknown): NativeSamplerConfig {
     const { temperature, top_k, top_p, min_p, repetition_penalty } = this.#sampling;
     const bias = this.#bias(banned, grammar !== undefined);
@@ -97,7 +97,7 @@ export class ChoiceSampler {
     };
   }
 
-  /** The repetition penalty would raise the logit of a token that the caller has banned. */
+  /** Excludes tokens that the caller has banned: the repetition penalty would raise their negative logit. */
   #isBanned(token: number): boolean {
     return this.#fixedBias.get(token) === extremes.get(-100);
   }
@@ -133,7 +133,7 @@ function readBias(bias: Sampling["logit_bias"], vocabularySize: number): Readonl
 /** llama.cpp treats the largest 32-bit seed as a request for a random one. */
 const seeds = 2 ** 32 - 1;
 
-/** The int64 seed of a choice, folded into the 32 bits that the native sampler takes. @param random from 0 up to 1 */
+/** Folds the int64 seed of a choice into the 32 bits that the native sampler takes. @param random from 0 up to 1 */
 export function foldSeed(seed: string | undefined, choice: number, random: () => number): number {
   if (seed === undefined) return Math.floor(random() * seeds);
   // Fibonacci hashing: seeds that differ by 1 or only in their sign get very different results.

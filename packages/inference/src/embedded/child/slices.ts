@@ -1,15 +1,15 @@
-/** The prompt is decoded in slices of this many tokens: others take turns between two of them, and a disconnect is noticed. */
+/** A prompt is decoded in slices of this many tokens. Between two slices others get their turn, and a disconnect is noticed. */
 export const sliceTokens = 64;
 
-/** Where the last slice of a prompt begins; the first token of the answer is sampled with it. */
+/** Returns the start of the last slice of a prompt. The first token of the answer is sampled when that slice is decoded. */
 export const lastSlice = (prompt: readonly number[]): number =>
   Math.max(0, Math.ceil(prompt.length / sliceTokens) - 1) * sliceTokens;
 
 /**
- * How many tokens of a prompt need not be read again where an earlier one was read. Only whole slices count: they were
- * decoded as they would be decoded again, so that the text does not depend on them.
+ * Returns how many prompt tokens can be reused from the cache. Only whole slices count: decoding them again would give the
+ * same state, so the text does not depend on the reuse.
  * @param known the tokens that the sequence holds
- * @param earlier how many of them were the prompt
+ * @param earlier the number of them that were the prompt
  */
 export function sharedSlices(prompt: readonly number[], known: readonly number[], earlier: number): number {
   const most = Math.min(lastSlice(prompt), known.length, earlier);

@@ -20,7 +20,7 @@ const settledOf = async (promise: Promise<unknown>): Promise<boolean> =>
       .then(() => false),
   ]);
 
-test("gives all that is asked for or nothing yet, first come first served", async () => {
+test("gives all requested slots at once or waits, first come first served", async () => {
   const { pool } = poolOf(3);
   const two = await pool.take(2, never);
   const big = pool.take(3, never);
@@ -40,7 +40,7 @@ test("resets a slot before the next one gets it", async () => {
   expect([wereReset(), pool.running]).toEqual([2, 0]);
 });
 
-test("who gives up waiting lets the others pass", async () => {
+test("a request that stops waiting lets the others pass", async () => {
   const { pool } = poolOf(2);
   const one = await pool.take(1, never);
   const hangUp = new AbortController();
@@ -53,14 +53,14 @@ test("who gives up waiting lets the others pass", async () => {
   pool.release(one);
 });
 
-test("refuses who is gone already, and who asks for more than there is", async () => {
+test("refuses a request that was aborted before, and one for more slots than there are", async () => {
   const { pool } = poolOf(1);
   await expect(pool.take(1, AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
   await expect(pool.take(2, never)).rejects.toThrow(RangeError);
   expect(pool.running).toBe(0);
 });
 
-test("gives the slots that a request ranks highest, and else those that have been free for longest", async () => {
+test("gives the slots that a request ranks highest, and among equals those that have been free for longest", async () => {
   const { pool } = poolOf(3);
   const [a, b, c] = await pool.take(3, never);
   if (!a || !b || !c) throw new Error("there are three");

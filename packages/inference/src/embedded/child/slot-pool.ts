@@ -1,6 +1,6 @@
 import type { Slot } from "./slot.ts";
 
-/** How much a request would like to have a slot. */
+/** Ranks a slot for a request: the higher, the better it fits. */
 export type Rank = (slot: Slot) => number;
 
 interface Waiter {
@@ -31,7 +31,7 @@ export class SlotPool {
     return this.size - this.#free.length;
   }
 
-  /** @throws the signal's reason when it aborts while waiting; RangeError when there will never be that many */
+  /** @throws the signal's reason when it aborts while waiting; RangeError when the pool has fewer slots than `count` */
   async take(count: number, signal: AbortSignal, rank: Rank = () => 0): Promise<Slot[]> {
     if (count > this.size) throw new RangeError(`${count} slots were asked for and there are ${this.size}`);
     signal.throwIfAborted();

@@ -53,28 +53,28 @@ interface ModelInternals {
 /** Samples one token; with log-probabilities where alternatives are asked for. */
 export type Sample = (config: NativeSamplerConfig, alternatives: Alternatives | undefined) => Promise<SampledToken>;
 
-/** How many of the most likely tokens to report; banned tokens are not reported. */
+/** The number of most likely tokens to report. Banned tokens are not reported. */
 export interface Alternatives {
   readonly count: number;
   readonly banned: readonly number[];
 }
 
-/** What a slot needs to know of the request that it works for. */
+/** The properties of a request that a slot needs. */
 export interface SlotUser {
-  /** No other sequence may share a batch, and nothing that was read earlier is used. */
+  /** The request must be repeatable: it shares no batch with other sequences, and reuses no cached tokens. */
   readonly isSolo: boolean;
-  /** Whom the request is for; undefined: nobody's. */
+  /** The key that the request is for; undefined for a probe. */
   readonly key: string | undefined;
   readonly prompt: readonly number[];
 }
 
-/** What the slots of a model share. */
+/** State shared by the slots of a model. */
 export interface SharedBySlots {
   readonly model: LlamaModel;
   readonly memory: KvMemory;
   readonly scheduler: BatchScheduler;
   readonly progress: Progress;
-  /** How many threads decode a batch. */
+  /** Sets the number of threads that decode a batch. */
   readonly threadsOf: (kind: DecodeJob["kind"], user: SlotUser) => number;
 }
 
@@ -83,11 +83,11 @@ export class Slot {
   readonly #index: number;
   readonly #shared: SharedBySlots;
   readonly #newSampler: () => NativeSampler;
-  /** Without any filter, for log-probabilities. */
+  /** A sampler without filters, for log-probabilities. */
   readonly #plain: NativeSampler;
   #sampler: NativeSampler;
   #work: { readonly user: SlotUser; readonly signal: AbortSignal } | undefined;
-  /** Whose prompt is still there. */
+  /** The request whose prompt this slot still has cached. */
   #kept: SlotUser | undefined;
 
   constructor(index: number, shared: SharedBySlots) {
@@ -101,15 +101,18 @@ export class Slot {
     this.#plain.applyConfig({});
   }
 
-  /** How many tokens of a prompt this slot has read for the same key. Keys share nothing: a faster answer would tell on another. */
+  /**
+   * Returns how many prompt tokens this slot has cached for the same key. Keys never share a cache: a faster answer would
+   * reveal that another key sent the same text.
+   */
   reusable({ isSolo, key, prompt }: SlotUser): number {
     if (isSolo || key === undefined || this.#kept?.key !== key) return 0;
     return sharedSlices(prompt, this.#shared.memory.sequence(this.#index).contextTokens, this.#kept.prompt.length);
   }
 
   /**
-   * @param signal when it aborts, what waits for its turn is dropped
-   * @returns how many tokens of the prompt are there already
+   * @param signal when it aborts, jobs that wait for their turn are dropped
+   * @returns the number of prompt tokens reused from the cache
    */
   async begin(user: SlotUser, signal: AbortSignal): Promise<number> {
     this.#work = { user, signal };
@@ -121,7 +124,10 @@ export class Slot {
     });
   }
 
-  /** Resets the random numbers: the same seed must give the same text in any slot at any time. The prompt stays for its key. */
+  /**
+   * Resets the random numbers, because the same seed must give the same text in any slot at any time. The prompt stays cached
+   * for its key.
+   */
   reset(): void {
     this.#work = undefined;
     this.#sampler.dispose();
@@ -134,8 +140,8 @@ export class Slot {
   }
 
   /**
-   * Decodes the tokens, at least one: the last slice of a prompt, or what the answer has just written. `choose` may then
-   * sample the next token, more than once if needed. The result is undefined when the signal aborted first.
+   * Decodes at least one token: the last slice of a prompt, or the tokens that the answer has just written. `choose` may then
+   * sample the next token, more than once if needed. Returns undefined when the signal aborted first.
    */
   async next(
     kind: DecodeJob["kind"],
@@ -144,12 +150,13 @@ export class Slot {
   ): Promise<SampledToken | undefined> {
     const wantsLogits: (true | undefined)[] = [];
     wantsLogits[tokens.length - 1] = true;
-    // It never rejects. node-llama-cpp would not handle that: the process would end, or the whole batch would wait forever.
+    // Must never reject. node-llama-cpp does not handle a rejection: the process would end, or the whole batch would wait
+    // forever.
     const onLogits = (index: number): Promise<[PromiseSettledResult<SampledToken>]> =>
       Promise.allSettled([choose((config, alternatives) => this.#sample(index, config, alternatives))]);
     const results = await this.#run(kind, tokens, onLogits, wantsLogits);
     if (results === undefined) return undefined;
-    // The result for the last token is what `onLogits` has returned.
+    // `decode` returns the value of `onLogits` for the last token.
     const [sampled] = results[tokens.length - 1] as [PromiseSettledResult<SampledToken>];
     if (sampled.status === "rejected") throw sampled.reason;
     return sampled.value;
@@ -199,7 +206,7 @@ export class Slot {
     const needed = Math.max(user.prompt.length, memory.sequence(this.#index).nextTokenIndex + tokens.length);
     if (!memory.holds(needed)) {
       await memory.prepare(needed);
-      // Nothing is decoded beside a slice of a prompt, so this takes the turn of one.
+      // Growing takes the turn of a prompt slice, because nothing else is decoded at the same time.
       await scheduler.run({ ...job, kind: "prompt" }, () => memory.grow(needed), signal);
     }
     const decode = (): Promise<unknown[]> => {
@@ -210,16 +217,16 @@ export class Slot {
     return scheduler.run(job, () => progress.measure(tokens.length, decode), signal);
   }
 
-  /** Another object after the memory has grown. The cast reaches the hidden members described above. */
+  /** A getter, because the object changes when the memory grows. The cast reaches the hidden members described above. */
   get #sequence(): SequenceInternals {
     return this.#shared.memory.sequence(this.#index) as unknown as SequenceInternals;
   }
 }
 
-/** Prompt and token limit fit the context, so it is never used. */
+/** Prompt and token limit fit the context, so this strategy never runs. */
 const neverShift = { size: 1, strategy: "eraseBeginning" } as const;
 
-/** The scheduler decides the order, so that node-llama-cpp is given one batch at a time. */
+/** The scheduler decides the order and gives node-llama-cpp one batch at a time. */
 const priority = 5;
 
 /** The native side returns tokens and values alternately. */

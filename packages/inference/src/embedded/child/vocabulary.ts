@@ -12,7 +12,10 @@ const kinds: Readonly<Record<number, TokenKind>> = {
   6: "byte",
 };
 
-/** The vocabulary in a GGUF file. It is read as bytes, because node-llama-cpp decodes to text and a token may be half a character. */
+/**
+ * The vocabulary in a GGUF file. It is read as bytes, because a token may be half a character and node-llama-cpp decodes to
+ * text.
+ */
 export function readVocabulary(file: GgufFileInfo): Vocabulary {
   const { tokens, model, token_type: types } = file.metadata.tokenizer.ggml;
   const kindOf = (id: number): TokenKind => kinds[types[id] ?? 0] ?? "text";

@@ -4,7 +4,7 @@ import type { EngineRequest, Sampling } from "../../engine.ts";
 import type { Capabilities } from "../../prompt/special-tokens.ts";
 import type { SystemPlacement } from "../../prompt/system-placement.ts";
 import type { Vocabulary } from "../../prompt/vocabulary.ts";
-import { RequestRefused } from "../../request-refused.ts";
+import { RequestRefusedError } from "../../request-refused.ts";
 import { toChatMessages, toChatTools } from "./chat-messages.ts";
 import { writeBody } from "../write-body.ts";
 
@@ -37,7 +37,7 @@ export interface ChatJob {
 /**
  * The body of one `POST /v1/chat/completions`: one choice of a request, so that more than one work at temperature 0, with
  * services that make only one, and each with its own seed.
- * @throws {RequestRefused} for what this service is not known to take
+ * @throws {RequestRefusedError} for what this service is not known to take
  */
 export function chatBody(job: ChatJob): string {
   const { request, plan, dialect } = job;
@@ -85,7 +85,8 @@ function samplingOf({ request, vocabulary, dialect }: ChatJob): object {
   const biased = { ...common, ...(Object.keys(bias).length > 0 && { logit_bias: bias }) };
   if (dialect.isVllm) return { ...biased, top_k, min_p, repetition_penalty };
   const missing = findBeyondOpenAi(request.sampling);
-  if (missing !== undefined) throw new RequestRefused(`This model's engine has no ${missing}.`, { param: missing });
+  if (missing !== undefined)
+    throw new RequestRefusedError(`This model's engine has no ${missing}.`, { param: missing });
   return biased;
 }
 

@@ -1,22 +1,25 @@
 import type { EngineRequest } from "../../engine.ts";
 import { anyOf } from "../../prompt/escape-special-tokens.ts";
 import { textOf, toTemplateMessages } from "../../prompt/template-messages.ts";
-import { RequestRefused } from "../../request-refused.ts";
+import { RequestRefusedError } from "../../request-refused.ts";
 import { toChatMessages } from "./chat-messages.ts";
 
 /**
  * A chat route reads a caller's text for special tokens, and nothing that is sent can prevent it. What spells one is refused,
  * with its path: another spelling would be another text than the caller's.
  * @param specialTokens the spellings of the configured tokenizer
- * @throws {RequestRefused}
+ * @throws {RequestRefusedError}
  */
 export function refuseSpecialTokens(request: EngineRequest, specialTokens: readonly string[]): void {
   const found = findFirst(request, patternOf(specialTokens));
   if (!found) return;
   const { spelling, path: param } = found;
-  throw new RequestRefused(`${param} spells ${spelling}, which this model's engine would read as a special token.`, {
-    param,
-  });
+  throw new RequestRefusedError(
+    `${param} spells ${spelling}, which this model's engine would read as a special token.`,
+    {
+      param,
+    },
+  );
 }
 
 const patterns = new WeakMap<readonly string[], RegExp>();

@@ -1,7 +1,7 @@
 import { setImmediate as nextRound, setTimeout as wait } from "node:timers/promises";
 import { assertFits } from "../../answer/assert-fits.ts";
 import type { EngineCore } from "../../child/serve.ts";
-import { RequestRefused } from "../../request-refused.ts";
+import { RequestRefusedError } from "../../request-refused.ts";
 import type { ResponseWriter } from "../../child/response-writer.ts";
 import { Progress } from "../../child/progress.ts";
 import type { EngineEvent, EngineMetadata, EngineRequest, EngineUsage, PromptRequest } from "../../engine.ts";
@@ -85,7 +85,7 @@ async function performFault(step: ScriptStep, { signal, writer, progress }: Play
   if ("crash" in step) void Promise.reject(new Error(step.crash));
   if ("reset" in step) writer.reset();
   if ("fail" in step) throw new Error(step.fail);
-  if ("refuse" in step) throw new RequestRefused(step.refuse);
+  if ("refuse" in step) throw new RequestRefusedError(step.refuse);
   if ("raw" in step) await writer.write(step.raw);
   if ("split" in step) writer.split();
 }
@@ -95,7 +95,7 @@ function* stepsFor(script: Script, request: EngineRequest): Generator<ReplyStep>
   const name = text.startsWith("script:") ? text.slice("script:".length) : "default";
   const steps = Object.hasOwn(script.scenarios, name) ? script.scenarios[name] : undefined;
   if (steps) return yield* steps;
-  if (name !== "default") throw new RequestRefused(`the script has no scenario "${name}"`);
+  if (name !== "default") throw new RequestRefusedError(`the script has no scenario "${name}"`);
   for (let choice = 0; choice < request.n; choice += 1) yield* reply(request, text, choice);
 }
 

@@ -2,7 +2,9 @@ import { readFile } from "node:fs/promises";
 import type { Script } from "../script.ts";
 
 /** The script is invalid. The message says where and why. */
-export class ScriptError extends Error {}
+export class ScriptError extends Error {
+  override name = "ScriptError";
+}
 
 const isText = (value: unknown): boolean => typeof value === "string";
 const isTrue = (value: unknown): boolean => value === true;

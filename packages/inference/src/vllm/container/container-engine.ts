@@ -11,7 +11,9 @@ export interface ContainerEngine {
 }
 
 /** No container engine answers, or it cannot do what is needed; the message says what to do. */
-export class ContainerError extends Error {}
+export class ContainerError extends Error {
+  override name = "ContainerError";
+}
 
 const execute = promisify(execFile);
 

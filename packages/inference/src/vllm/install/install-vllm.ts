@@ -13,10 +13,14 @@ const pythonVersion = "3.11";
 export const installedBytes = 5.3e9;
 
 /** The installation cannot start or continue; the message says what to do. */
-export class InstallError extends Error {}
+export class InstallError extends Error {
+  override name = "InstallError";
+}
 
 /** The machine lacks something that is not ours to bring. */
-export class MissingForVllm extends InstallError {}
+export class MissingForVllmError extends InstallError {
+  override name = "MissingForVllmError";
+}
 
 export interface InstallOptions {
   /** Where the virtual environment is made. */
@@ -69,22 +73,26 @@ function assertRoom(folder: string): void {
   const { bavail, bsize } = statfsSync(folder);
   if (bavail * bsize >= installedBytes) return;
   const has = ((bavail * bsize) / 1e9).toFixed(1);
-  throw new MissingForVllm(`vLLM takes ${installedBytes / 1e9} GB, and the disk of ${folder} has ${has} GB left.`);
+  throw new MissingForVllmError(`vLLM takes ${installedBytes / 1e9} GB, and the disk of ${folder} has ${has} GB left.`);
 }
 
 /** What the lock file's packages are built for. */
 function assertPlatform(): void {
   if (process.platform === "linux" && process.arch === "x64") return;
-  throw new MissingForVllm("The packages that were tried are built for Linux on x86-64: bring a vLLM of your own.");
+  throw new MissingForVllmError(
+    "The packages that were tried are built for Linux on x86-64: bring a vLLM of your own.",
+  );
 }
 
 async function assertPython(python: string): Promise<void> {
   const version = `import sys; assert sys.version_info[:2] == (${pythonVersion.replace(".", ", ")})`;
   if ((await exitCode(python, ["-c", version])) !== 0) {
-    throw new MissingForVllm(`Python ${pythonVersion} is needed: install it, or name one with --python.`);
+    throw new MissingForVllmError(`Python ${pythonVersion} is needed: install it, or name one with --python.`);
   }
   if ((await exitCode(python, ["-c", "import ctypes; ctypes.CDLL('libnuma.so.1')"])) !== 0) {
-    throw new MissingForVllm("The library libnuma.so.1 is missing: install it (on Debian: apt-get install libnuma1).");
+    throw new MissingForVllmError(
+      "The library libnuma.so.1 is missing: install it (on Debian: apt-get install libnuma1).",
+    );
   }
 }
 

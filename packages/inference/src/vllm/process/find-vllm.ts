@@ -17,7 +17,9 @@ export interface FoundVllm {
 }
 
 /** There is no vLLM, or none that can serve; the message says what to do. */
-export class NoVllmError extends Error {}
+export class NoVllmError extends Error {
+  override name = "NoVllmError";
+}
 
 const run = promisify(execFile);
 

@@ -2,4 +2,4 @@
 const exactContexts = 2;
 
 /** The tokens of the longest prompt that is counted exactly. @param contextLength undefined while it is not known */
-export const mostCounted = (contextLength = Number.POSITIVE_INFINITY): number => exactContexts * contextLength;
+export const maxCounted = (contextLength = Number.POSITIVE_INFINITY): number => exactContexts * contextLength;
