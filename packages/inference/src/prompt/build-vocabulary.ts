@@ -16,7 +16,7 @@ export interface TokenList {
 /**
  * - `text`: an ordinary token
  * - `byte`: one byte, spelled `<0x0A>`
- * - `added`: its spelling as it stands; special where the template gives it a meaning
+ * - `added`: stands for its spelling; special where the template gives it a meaning
  * - `control`: special, and writes nothing
  * - `reserved`: special, spelled like text
  */
@@ -43,7 +43,10 @@ export function buildVocabulary({ spellings, encoding, kindOf }: TokenList, temp
 const isSpecial = (spelling: string, kind: TokenKind, template: string): boolean =>
   kind === "control" || kind === "reserved" || (kind === "added" && isSpecialSpelling(spelling, template));
 
-/** A special token stands for its spelling in a prompt, also where it writes nothing. */
+/**
+ * Returns the maximum bytes of each kind that one token stands for. In a prompt, a special token stands for its spelling even
+ * if it writes nothing.
+ */
 function maxBytesOf({ spellings, encoding, kindOf }: TokenList): ByteCounts {
   return spellings
     .map((spelling = "", id) => (kindOf(id) === "control" ? utf8(spelling) : bytesOf(spelling, kindOf(id), encoding)))

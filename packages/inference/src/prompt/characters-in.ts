@@ -1,4 +1,6 @@
-/** The approximate length of a value: the characters of all its strings and member names, and one for each other part. */
+/**
+ * Returns the approximate length of a value: the characters of all its strings and member names, plus one for each other part.
+ */
 export function charactersIn(value: unknown): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null) return 1;

@@ -3,13 +3,14 @@ import { objectOf } from "../json/parse-json.ts";
 
 /**
  * Keeps special tokens in a caller's text from taking effect. A template and its tokenizer give some spellings a meaning
- * (`<|im_end|>`, `<think>`); a caller who writes one must not end a turn, open one or make a call. Each such spelling is
+ * (`<|im_end|>`, `<think>`); a caller that writes one must not be able to end a turn, open one or make a call. Each such
+ * spelling is
  * replaced by a placeholder before the template is rendered. Afterwards it is put back in two parts, which the tokenizer
  * encodes separately and so cannot join to the special token.
  */
 export class SpecialTokenEscaper {
   readonly #spellings: RegExp;
-  /** Each spelling that was found, once, with its number. */
+  /** Each spelling that was found, with the number in its placeholder. */
   readonly #escaped = new Map<string, number>();
   /** Numbers that the template would round. */
   readonly #exact: ExactNumber[] = [];
@@ -19,7 +20,7 @@ export class SpecialTokenEscaper {
     this.#spellings = spellings;
   }
 
-  /** The same value with every special token replaced, in strings at any depth and in member names. */
+  /** Returns the same value with every special token replaced, in strings at any depth and in member names. */
   escape<T>(value: T): T {
     // Only the text of strings changes, so the type stays the same.
     return this.#escape(value) as T;
@@ -43,7 +44,10 @@ export class SpecialTokenEscaper {
     return number;
   }
 
-  /** Puts back the numbers that the template would round. It has written each as a string, with quotes where it writes JSON. */
+  /**
+   * Restores the numbers that the template would round. The template has written each as a string, with quotes where it writes
+   * JSON.
+   */
   restoreNumbers(rendered: string): string {
     if (this.#exact.length === 0) return rendered;
     return rendered.replaceAll(exactPlaceholder, (_all, quoted?: string, bare?: string) =>
@@ -51,7 +55,10 @@ export class SpecialTokenEscaper {
     );
   }
 
-  /** The rendered prompt in parts that are tokenized one by one. A special token of a caller is split after its first character. */
+  /**
+   * Yields the rendered prompt in parts that are tokenized one by one. A special token of a caller is split after its first
+   * character.
+   */
   *split(rendered: string): Generator<string> {
     const spellings = [...this.#escaped.keys()];
     let from = 0;
@@ -69,7 +76,10 @@ export function spellingsToEscape(specialTokens: readonly string[]): RegExp {
   return new RegExp(`${anyOf(specialTokens)}|[${open}${close}]`, "gu");
 }
 
-/** The source of a pattern that matches any of the texts, where several do the longest. Without texts, it matches nothing. */
+/**
+ * Returns the source of a pattern that matches any of the texts, and the longest where several match. Without texts, it
+ * matches nothing.
+ */
 export function anyOf(texts: readonly string[]): string {
   if (texts.length === 0) return "(?!)";
   const longestFirst = texts.toSorted((a, b) => b.length - a.length);

@@ -1,6 +1,9 @@
 import type { Vocabulary } from "./vocabulary.ts";
 
-/** A number for each kind of byte. They are counted apart, since a token of many blanks says nothing about long words. */
+/**
+ * A number for each kind of byte. Kinds are counted separately, because a token of many blanks does not show how long words
+ * can be.
+ */
 export interface ByteCounts {
   readonly alphanumeric: number;
   readonly beyondAscii: number;
@@ -14,14 +17,14 @@ const kindOf = (byte: number): keyof ByteCounts => {
   return isDigit || isLetter ? "alphanumeric" : "other";
 };
 
-/** How many bytes there are of each kind. */
+/** Counts the bytes of each kind. */
 export function countBytes(bytes: Iterable<number>): ByteCounts {
   const counts = { alphanumeric: 0, beyondAscii: 0, other: 0 };
   for (const byte of bytes) counts[kindOf(byte)] += 1;
   return counts;
 }
 
-/** The larger number of each kind. */
+/** Returns the larger number of each kind. */
 export const maxOf = (one: ByteCounts, two: ByteCounts): ByteCounts => ({
   alphanumeric: Math.max(one.alphanumeric, two.alphanumeric),
   beyondAscii: Math.max(one.beyondAscii, two.beyondAscii),
@@ -30,7 +33,10 @@ export const maxOf = (one: ByteCounts, two: ByteCounts): ByteCounts => ({
 
 const kinds = ["alphanumeric", "beyondAscii", "other"] as const;
 
-/** A lower bound for the number of tokens of a text, for any tokenizer that has this vocabulary and encodes every byte. */
+/**
+ * Returns a function that gives a lower bound for the number of tokens of a text. It holds for any tokenizer with this
+ * vocabulary that encodes every byte.
+ */
 export function fewestTokensWith(vocabulary: Pick<Vocabulary, "maxBytes">): (text: string) => number {
   let most: ByteCounts | undefined;
   return (text) => {

@@ -1,5 +1,8 @@
-/** A prompt of more contexts is not counted exactly: `exactPromptContexts` of the contract. */
+/** The number of contexts up to which a prompt is counted exactly: `exactPromptContexts` of the contract. */
 const exactContexts = 2;
 
-/** The tokens of the longest prompt that is counted exactly. @param contextLength undefined while it is not known */
+/**
+ * Returns the number of tokens of the longest prompt that is counted exactly. @param contextLength undefined while it is not
+ * known
+ */
 export const maxCounted = (contextLength = Number.POSITIVE_INFINITY): number => exactContexts * contextLength;

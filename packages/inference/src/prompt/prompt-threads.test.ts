@@ -7,7 +7,7 @@ import type { PromptModel } from "./render-prompt.ts";
 
 const never = new AbortController().signal;
 
-/** Each of its prompts has two tokens. */
+/** Every prompt of this renderer has two tokens. */
 const twoTokens: PromptModel = {
   template: "{{ messages[0].content }}",
   specialTokens: [],
@@ -61,13 +61,13 @@ test.each([10_000, 20_000, 300_000])(
     gone.abort(new Error("left"));
     await expect(running).rejects.toThrow("left");
     await Promise.all([...waiting, ...others]);
-    // Where two jobs are in the thread at a time, one of the greedy key was there before the others.
+    // The thread takes two jobs at a time, so one job of the greedy key was there before the others.
     expect(finished.slice(0, 3)).toEqual(expect.arrayContaining(["b", "c"]));
     await threads.close();
   },
 );
 
-test("a prompt that nobody waits for any more is not made, and one that is being made is stopped", async () => {
+test("an aborted prompt is not rendered, and rendering that has begun is stopped", async () => {
   const threads = await PromptThreads.start({ program, model: "" });
   const gone = new AbortController();
   const endless = Array.from({ length: 3 }, () => threads.render(requestFor({ say: "endless" }), gone.signal));
@@ -90,7 +90,7 @@ test("the shortest prompts and texts are made at once, and the first longer one 
   await threads.close();
 });
 
-test("a prompt that was counted is not made again, unless something is different, and is kept until it is used", async () => {
+test("a prompt that was counted is not rendered again unless the request differs, and is kept until it is used", async () => {
   const here = new PromptRenderer(twoTokens);
   const made = vi.spyOn(here, "render");
   const threads = await PromptThreads.start({ program, model: "", here });

@@ -8,19 +8,22 @@ import { charactersIn } from "./characters-in.ts";
 import type { Prompt, PromptRenderer } from "./render-prompt.ts";
 
 /**
- * A text is tokenized in one go, so it must not stand in front of a much shorter one: each size has a thread of its own. In
- * characters. The longest take some hundredths of a second, some tenths, and a second.
+ * Tokenizing a text cannot be interrupted, so each size class has its own thread: a long text never delays a much shorter one.
+ * Sizes are in characters. The longest texts of the classes take some hundredths of a second, some tenths, and a second.
  */
 const sizes = [
-  { size: "short", maxCharacters: 16 * 1024, jobsAtATime: 2 }, // one runs, and the next is there when it ends
+  { size: "short", maxCharacters: 16 * 1024, jobsAtATime: 2 }, // one runs, and the next one is ready
   { size: "long", maxCharacters: 256 * 1024, jobsAtATime: 1 },
   { size: "huge", maxCharacters: Number.POSITIVE_INFINITY, jobsAtATime: 1 },
 ] as const;
 
-/** A prompt of up to so many characters takes a few milliseconds, so it is not worth stopping. */
+/** Prompts of up to this many characters are not stopped, because they take only a few milliseconds. */
 const maxUnstopped = 4096;
 
-/** A prompt of up to this many characters is rendered without a thread. It takes about half a millisecond, hardly more than sending it to a thread. */
+/**
+ * A prompt of up to this many characters is rendered without a thread. That takes about half a millisecond, hardly more than
+ * sending it to a thread.
+ */
 const maxAtOnce = 1024;
 
 type Size = (typeof sizes)[number]["size"];
@@ -34,25 +37,31 @@ export interface PromptThreadOptions {
   readonly here?: PromptRenderer;
 }
 
-/** Whose work it is, and until when anybody waits for it. */
+/** The key that a prompt is for, and the signal that aborts when the result is no longer needed. */
 export interface PromptOwner {
   readonly keyId: string;
   readonly signal: AbortSignal;
 }
 
-/** Renders prompts: in worker threads, so that the event loop stays free, or at once where a thread is not worth it. In each thread keys take turns. */
+/**
+ * Renders prompts in worker threads to keep the event loop free. Very short prompts are rendered at once. In each thread, keys
+ * take turns.
+ */
 export class PromptThreads {
   readonly #options: PromptThreadOptions;
   readonly #threads = new Map<Size, Promise<PromptThread>>();
   readonly #queues = new Map(sizes.map(({ size, jobsAtATime }) => [size, new FairQueue(jobsAtATime)]));
-  /** A request is counted first and generated afterwards. In between, its prompt is kept for as long as its messages are in memory. */
+  /** Keeps the prompt of a request between counting and generating, as long as its messages are in memory. */
   readonly #cache = new WeakMap<PromptRequest["messages"], CachedPrompt>();
 
   private constructor(options: PromptThreadOptions) {
     this.#options = options;
   }
 
-  /** Where nothing is rendered here, the first thread is started. Rejects with what it threw when it cannot load the vocabulary. */
+  /**
+   * Starts the first thread, unless short prompts are rendered on the event loop. Rejects with the thread's error if it cannot
+   * load the vocabulary.
+   */
   static async start(options: PromptThreadOptions): Promise<PromptThreads> {
     const threads = new PromptThreads(options);
     if (!options.here) await threads.#threadFor("short");
@@ -60,7 +69,7 @@ export class PromptThreads {
   }
 
   /**
-   * The number of tokens of a prompt. It is exact unless it is above `maxTokens`: then the prompt has at least so many.
+   * Returns the number of tokens of a prompt. It is exact up to `maxTokens`. A larger result is a lower bound.
    * @throws as `render` does
    */
   async count(request: PromptRequest, signal: AbortSignal, maxTokens: number): Promise<number> {
@@ -75,13 +84,13 @@ export class PromptThreads {
   }
 
   /**
-   * The prompt, to be generated from. One that was counted is not made again.
+   * Returns the prompt to generate from. A prompt that was counted is not rendered again.
    * @throws {TemplateRefusalError} when the model's template refuses the conversation
    * @throws the signal's reason when it aborts first
    */
   async render(request: PromptRequest, signal: AbortSignal): Promise<Prompt> {
     const prompt = await this.#find(request, signal, Number.POSITIVE_INFINITY);
-    // Its messages stay in memory until the answer ends. Its tokens need not.
+    // The messages stay in memory until the answer ends, but the tokens are no longer needed.
     this.#cache.delete(request.messages);
     return prompt;
   }
@@ -107,7 +116,7 @@ export class PromptThreads {
     });
   }
 
-  /** The number of tokens of a text that an engine has written. @throws the signal's reason when it aborts first */
+  /** Returns the number of tokens of a text that an engine has written. @throws the signal's reason when it aborts first */
   async countText(text: string, owner: PromptOwner): Promise<number> {
     const here = this.#hereFor(text.length);
     return here ? here.countText(text) : this.#run(text.length, owner, (thread) => thread.countText(text));
@@ -142,7 +151,7 @@ export class PromptThreads {
     return queue.run({ keyId, cost: characters }, signal, runInThread);
   }
 
-  /** A thread that has died is restarted for the next prompt. */
+  /** Returns the thread of a size. A dead thread is replaced. */
   #threadFor(size: Size): Promise<PromptThread> {
     const running = this.#threads.get(size);
     if (running) return running;
@@ -159,14 +168,14 @@ interface CachedPrompt {
   readonly prompt: Prompt;
 }
 
-/** Requests are never changed, so the same object has the same contents. */
+/** Compares by identity: requests are never changed, so the same object has the same contents. */
 const isSame = (one: CachedPrompt["request"], other: CachedPrompt["request"]): boolean =>
   one.tools === other.tools &&
   one.tool_choice === other.tool_choice &&
   one.shownSchema === other.shownSchema &&
   one.isReasoning === other.isReasoning;
 
-/** A thread has died of an earlier prompt, before it came to this one. */
+/** A thread died during an earlier prompt, before it began this one. */
 class NotBegunError extends Error {
   override readonly name = "NotBegunError";
 }
@@ -205,7 +214,7 @@ class PromptThread {
     throw failureOf(answer);
   }
 
-  /** The promise settles when the thread is free again, even if the signal has stopped the work. */
+  /** Returns a promise that settles when the thread is free again, even if the signal stopped the work. */
   async renderUnless(signal: AbortSignal, wanted: WantedPrompt): Promise<Prompt> {
     const stop = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     const abort = (): void => void Atomics.store(stop, 0, 1);

@@ -5,10 +5,10 @@ import type { PromptRequest } from "../engine.ts";
 import type { Prompt, PromptRenderer } from "./render-prompt.ts";
 
 export interface WantedPrompt {
-  /** Its tools are text, because their schemas may hold what cannot be cloned to a thread (see `parseJson`). */
+  /** Its tools are JSON text, because their schemas may contain values that cannot be cloned to a thread (see `parseJson`). */
   readonly request: Omit<PromptRequest, "tools"> & { readonly tools: string };
   readonly maxTokens: number;
-  /** Shared memory: not 0 once nobody waits for the prompt any more. Absent: the prompt is always made. */
+  /** Shared memory that becomes non-zero when the prompt is no longer needed. Absent: the prompt is always rendered. */
   readonly stop?: Int32Array;
 }
 
@@ -18,12 +18,12 @@ export type PromptAnswer = { readonly id: number } & (
   | { readonly prompt: Prompt }
   | { readonly count: number }
   | { readonly refusal: string }
-  /** The prompt has at least so many tokens. */
+  /** A lower bound of the prompt's tokens. */
   | { readonly tooLong: number }
   | { readonly error: string }
 );
 
-/** Serves the jobs of a worker thread: prompts are rendered and tokenized here. */
+/** Serves the jobs of a worker thread: renders and tokenizes prompts. */
 export function servePrompts(renderer: PromptRenderer): void {
   parentPort?.on("message", (job: PromptJob) => parentPort?.postMessage(answer(renderer, job)));
   parentPort?.postMessage("ready");
@@ -36,7 +36,7 @@ function answer(renderer: PromptRenderer, job: PromptJob): PromptAnswer {
   try {
     if ("text" in job) return { id, count: renderer.countText(job.text) };
     const { stop, maxTokens } = job;
-    // The text was made of tools.
+    // `PromptThreads` made this text from tools.
     const request = { ...job.request, tools: parseJson(job.request.tools) as PromptRequest["tools"] };
     return { id, prompt: renderer.render(request, { isStopped: () => isSet(stop), maxTokens }) };
   } catch (error) {

@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 const bare = { tools: [], tool_choice: "none", shownSchema: undefined, isReasoning: false } as const;
 
-/** Everything a caller can write, with the same text in every place. */
+/** A request with the same text in every place that a caller can fill. */
 function everywhere(text: string): PromptRequest {
   const parameters = { type: "object", properties: { [text]: { description: text, enum: [text, { [text]: text }] } } };
   const call = (args: string): NonNullable<Extract<ChatMessage, { role: "assistant" }>["tool_calls"]>[number] => ({
@@ -61,7 +61,7 @@ function everywhere(text: string): PromptRequest {
   };
 }
 
-/** What the template makes of a request when nobody guards anything. */
+/** Renders a request with the template alone, without any escaping. */
 function plainText({ messages, tools, shownSchema, isReasoning }: PromptRequest): string {
   return new Template(template).render({
     messages: addToSystemMessage(toTemplateMessages(messages, "in place"), shownSchema),
@@ -71,7 +71,7 @@ function plainText({ messages, tools, shownSchema, isReasoning }: PromptRequest)
   });
 }
 
-/** The bytes of a prompt as text, its special tokens spelled. */
+/** Returns the bytes of a prompt as text, with its special tokens spelled out. */
 function spell(tokens: readonly number[]): string {
   const encoder = new TextEncoder();
   const bytes = tokens.flatMap((id) => {
@@ -84,7 +84,7 @@ function spell(tokens: readonly number[]): string {
 const specialTokensIn = (tokens: readonly number[]): string[] =>
   tokens.map((id) => vocabulary.spellingOf(id)).filter((spelling) => vocabulary.specialTokenId(spelling) !== undefined);
 
-/** The same text wherever it stands; in JSON it is escaped, so it must not need escapes for its length to be known. */
+/** Text without characters that JSON escapes, so that its length is the same in every place. */
 const specialTokens = [
   "<|im_start|>",
   "<|im_end|>",
@@ -132,14 +132,14 @@ describe("what a caller writes is text", () => {
     );
   });
 
-  test("a prompt that nobody waits for any more is given up between two of its parts", () => {
+  test("rendering of an aborted prompt stops between two of its parts", () => {
     let asked = 0;
     const isStopped = (): boolean => (asked += 1) > 3;
     expect(() => renderer.render(everywhere("<|im_end|>".repeat(1000)), { isStopped })).toThrow(RenderStoppedError);
     expect(asked).toBe(4);
   });
 
-  test("a text without special tokens has the tokens that the model was taught", async () => {
+  test("a text without special tokens has the tokens that the model was trained with", async () => {
     const llama = await openLlama(1);
     const model = await llama.loadModel({ modelPath: miniModelFile, ignoreMemorySafetyChecks: true });
     const request: PromptRequest = { ...bare, messages: [{ role: "user", content: "What is a seed phrase?" }] };
@@ -191,7 +191,7 @@ describe("JSON of a caller keeps its numbers and the order of its members", () =
 });
 
 describe("a prompt that has more tokens than are wanted", () => {
-  /** Counts what the tokenizer is given. */
+  /** Counts the characters that the tokenizer gets. */
   function counting() {
     const given = { characters: 0 };
     const tokenize = (text: string): number[] => {
@@ -217,7 +217,7 @@ describe("a prompt that has more tokens than are wanted", () => {
     expect(given.characters).toBeLessThan(20_000);
   });
 
-  test("has at least as many as it is said to have", () => {
+  test("has at least as many as the error reports", () => {
     const part = fc.oneof(
       fc.constantFrom("transactions", " ", "  ", "\n", "--", "ab", ...specialTokens),
       fc.string({ unit: "binary" }),
@@ -254,13 +254,13 @@ describe("reasoning at the end of the prompt", () => {
     expect(withTemplate(text, known).render(ask(content)).opensInReasoning).toBe(want);
   });
 
-  test("a template that looks for special tokens finds none of the caller's", () => {
+  test("a template that searches for special tokens finds none that a caller wrote", () => {
     const cutting = "{{ messages[0].content.split('</think>')[-1] }}";
     const { tokens } = withTemplate(cutting, specialTokens).render(ask("a</think>b"));
     expect(tokens.reduce((sum, length) => sum + length, 0)).toBe("a</think>b".length);
   });
 
-  test("what the template refuses is refused with its words", () => {
+  test("a refusal by the template has the template's message", () => {
     const refusing = withTemplate("{{ raise_exception('Roles must alternate.') }}", specialTokens);
     expect(() => refusing.render(ask("hi"))).toThrow(TemplateRefusalError);
     expect(() => refusing.render(ask("hi"))).toThrow("Roles must alternate.");

@@ -16,17 +16,19 @@ export interface PromptModel {
   readonly specialTokens: readonly string[];
   readonly bosToken: string;
   readonly eosToken: string;
-  /** Token ids of a text; special tokens in it are recognised. */
+  /** Returns the token ids of a text. Special tokens in it are recognised. */
   tokenize(text: string): readonly number[];
-  /** A lower bound for the number of tokens that `tokenize` gives, found in much less time. Absent where none is known. */
+  /**
+   * Returns a lower bound for the number of tokens that `tokenize` gives, in much less time. Absent where no bound is known.
+   */
   fewestTokens?(text: string): number;
 }
 
-/** When rendering stops early. */
+/** Bounds at which rendering stops early. */
 export interface RenderBounds {
-  /** Called between the parts of a prompt. True means that nobody waits for it any more. */
+  /** Called between the parts of a prompt. Returns true when the prompt is no longer needed. */
   readonly isStopped?: () => boolean;
-  /** A prompt with more tokens is not made. */
+  /** A prompt with more tokens is not rendered. */
   readonly maxTokens?: number;
 }
 
@@ -42,10 +44,10 @@ export class TemplateRefusalError extends RequestRefusedError {
   override name = "TemplateRefusalError";
 }
 
-/** The prompt was not made, because it has more tokens than were wanted. */
+/** The prompt was not rendered, because it has more tokens than `maxTokens`. */
 export class PromptTooLongError extends RequestRefusedError {
   override name = "PromptTooLongError";
-  /** It has at least so many tokens. */
+  /** A lower bound of the prompt's tokens. */
   readonly tokens: number;
 
   constructor(tokens: number) {
@@ -54,15 +56,15 @@ export class PromptTooLongError extends RequestRefusedError {
   }
 }
 
-/** The caller of the prompt has gone. */
+/** Rendering stopped, because the prompt is no longer needed. */
 export class RenderStoppedError extends Error {
   override name = "RenderStoppedError";
 }
 
-/** Of a UTF-16 code unit in UTF-8. */
+/** The UTF-8 bytes that one UTF-16 code unit takes at most. */
 const maxBytesOfCharacter = 3;
 
-/** Renders conversations of one model into token ids. Prompts are made here only, both for counting and for generating. */
+/** Renders conversations of one model into token ids. It makes all prompts, both for counting and for generating. */
 export class PromptRenderer {
   readonly #model: PromptModel;
   readonly #template: Template;
@@ -78,7 +80,7 @@ export class PromptRenderer {
 
   /**
    * @throws {TemplateRefusalError} when the template calls `raise_exception` or cannot be applied
-   * @throws {PromptTooLongError} {RenderStoppedError} at a bound
+   * @throws {PromptTooLongError} {RenderStoppedError} when a bound is reached
    */
   render(request: PromptRequest, { isStopped, maxTokens = Number.POSITIVE_INFINITY }: RenderBounds = {}): Prompt {
     const escaper = new SpecialTokenEscaper(this.#spellings);
@@ -95,17 +97,19 @@ export class PromptRenderer {
     return { tokens, opensInReasoning: this.#opensInReasoning(text) };
   }
 
-  /** The number of tokens of a text that an engine has written. */
+  /** Returns the number of tokens of a text that an engine has written. */
   countText(text: string): number {
     return this.#model.tokenize(text).length;
   }
 
-  /** A lower bound for the number of tokens of a text. 0 where the text has too few bytes to exceed `tokens`. */
+  /** Returns a lower bound for the number of tokens of a text, or 0 if the text has too few bytes to exceed `tokens`. */
   #fewestTokens(text: string, tokens: number): number {
     return text.length * maxBytesOfCharacter <= tokens ? 0 : (this.#model.fewestTokens?.(text) ?? 0);
   }
 
-  /** Only where the model has both special tokens. Otherwise they are not escaped, and a caller may have written them. */
+  /**
+   * Checked only where the model has both special tokens. Otherwise they are not escaped, and a caller may have written them.
+   */
   #opensInReasoning(text: string): boolean {
     const { thinkStart, thinkEnd } = specialToken;
     if (![thinkStart, thinkEnd].every((spelling) => this.#model.specialTokens.includes(spelling))) return false;
@@ -118,7 +122,7 @@ export class PromptRenderer {
     try {
       const rendered = this.#template.render({
         messages: escaper.escape(addToSystemMessage(messages, request.shownSchema)),
-        // Named also where there are none: the library throws and catches an error for each name that it does not know.
+        // Always given, even if empty: the library throws and catches an error for each unknown name, which is slow.
         tools: tools.length > 0 ? escaper.escape(tools.map(toTemplateTool)) : undefined,
         add_generation_prompt: true,
         enable_thinking: request.isReasoning,

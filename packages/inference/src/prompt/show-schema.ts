@@ -1,16 +1,16 @@
 import type { EngineMetadata, UncompiledRequest } from "../engine.ts";
 import type { TemplateMessage } from "./template-messages.ts";
 
-/** Stands for the schema in the line that shows it. */
+/** The placeholder for the schema in the prompt line that shows it. */
 const placeholder = "{schema}";
 
 const anyObject = { type: "object" };
 
 /**
- * The line that shows a model the schema that its answer is held to: compact JSON, its members in their order. A grammar holds
- * the answer to the schema in any case; a model that has not read it does not know what to write, or when to end.
- * @param maxCharacters a longer schema is not shown, because it would take the place of the conversation
- * @returns undefined where there is nothing to show
+ * Returns the prompt line that shows a model the schema of its answer: compact JSON, members in their order. A grammar
+ * enforces the schema anyway, but a model that has not read the schema does not know what to write, or when to end.
+ * @param maxCharacters a longer schema is not shown, because it would leave too little of the context to the conversation
+ * @returns undefined where no schema is shown
  */
 export function showSchema(
   format: UncompiledRequest["format"],
@@ -22,7 +22,7 @@ export function showSchema(
   return schema.length > maxCharacters ? undefined : schemaPrompt.split(placeholder).join(schema);
 }
 
-/** Behind the text of the first message where that is a system message; otherwise in a system message of its own. */
+/** Appends the line to the first message if that is a system message. Otherwise adds a system message with the line. */
 export function addToSystemMessage(
   messages: readonly TemplateMessage[],
   line: string | undefined,

@@ -6,7 +6,7 @@ export const specialToken = {
   callEnd: "</tool_call>",
 } as const;
 
-/** What a model is capable of, according to its template and its vocabulary. */
+/** The capabilities of a model, according to its template and its vocabulary. */
 export interface Capabilities {
   readonly canReason: boolean;
   readonly canCallTools: boolean;
@@ -22,8 +22,8 @@ export function capabilitiesOf(template: string, specialTokens: readonly string[
 }
 
 /**
- * Whether a token that was added to a vocabulary is special. Some vocabularies add white space and HTML: those are text. A
- * spelling that the template writes, or that has the form `<|…|>`, is special.
+ * Checks if a token that was added to a vocabulary is special. Some vocabularies add white space and HTML, which are text. A
+ * spelling is special if the template contains it or if it has the form `<|…|>`.
  */
 export const isSpecialSpelling = (spelling: string, template: string): boolean =>
   Object.values<string>(specialToken).includes(spelling) ||

@@ -2,17 +2,20 @@ import { Template } from "@huggingface/jinja";
 import type { PromptModel } from "./render-prompt.ts";
 import type { TemplateMessage } from "./template-messages.ts";
 
-/** Whether a chat template takes system messages where they stand, or is given one in front that holds them all. */
+/**
+ * `in place`: the chat template accepts system messages anywhere. `in front`: it gets one system message at the start that
+ * joins them all.
+ */
 export type SystemPlacement = "in place" | "in front";
 
-/** The same conversation with every system message moved: in the middle, at the end, and one behind the other. */
+/** A conversation with system messages in the middle, at the end, and one after the other. */
 const conversations: readonly (readonly TemplateMessage["role"][])[] = [
   ["system", "user", "assistant", "system", "user"],
   ["user", "system"],
   ["system", "system", "user"],
 ];
 
-/** Asks the template itself. */
+/** Renders a trial conversation with the template to find its placement. */
 export function findSystemPlacement(model: Pick<PromptModel, "template" | "bosToken" | "eosToken">): SystemPlacement {
   const template = new Template(model.template);
   const render = (roles: readonly TemplateMessage["role"][]): string =>
@@ -26,7 +29,7 @@ export function findSystemPlacement(model: Pick<PromptModel, "template" | "bosTo
   return conversations.every((roles) => takesInPlace(roles, render)) ? "in place" : "in front";
 }
 
-/** Every text comes in its place, and a system message does not come as a user's. */
+/** Checks that every text is in its place, and that a system message is not rendered like a user's. */
 function takesInPlace(
   roles: readonly TemplateMessage["role"][],
   render: (roles: readonly TemplateMessage["role"][]) => string,
@@ -37,7 +40,7 @@ function takesInPlace(
     const areInOrder = places.every((place, index) => place > (places[index - 1] ?? -1));
     return areInOrder && rendered !== render(roles.map((role) => (role === "system" ? "user" : role)));
   } catch {
-    return false; // it refuses such a conversation
+    return false; // the template refuses such a conversation
   }
 }
 

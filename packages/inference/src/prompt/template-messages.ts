@@ -16,7 +16,7 @@ export interface TemplateMessage {
   }[];
 }
 
-/** `developer` counts as `system`. In front, all system messages are joined to one, which has no name. */
+/** `developer` counts as `system`. If they must be at the start, all system messages are joined to one without a name. */
 export function toTemplateMessages(messages: readonly ChatMessage[], placement: SystemPlacement): TemplateMessage[] {
   const all = messages.map(toTemplateMessage);
   const system = all.filter(({ role }) => role === "system");
@@ -65,7 +65,7 @@ export function textOf(content: ChatMessage["content"]): string {
   return (content ?? []).map((part) => part.text).join("");
 }
 
-/** A function as templates expect it. */
+/** Returns a function tool in the form that templates expect. */
 export const toTemplateTool = (tool: FunctionTool): unknown => ({
   type: "function",
   function: {

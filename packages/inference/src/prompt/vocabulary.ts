@@ -1,23 +1,23 @@
 import type { OutputToken } from "../engine.ts";
 import type { ByteCounts } from "./fewest-tokens.ts";
 
-/** What a token id stands for. */
+/** The meaning of token ids. */
 export interface Vocabulary {
   readonly size: number;
-  /** The raw bytes that a token writes; none for a special token that is no text. */
+  /** Returns the raw bytes that a token writes: none for a special token that is not text. */
   bytesOf(token: number): readonly number[];
-  /** The most bytes of each kind that one token stands for. It reads the whole vocabulary. */
+  /** Returns the maximum number of bytes of each kind that one token stands for. It reads the whole vocabulary. */
   maxBytes(): ByteCounts;
-  /** The spelling, those of special tokens included. */
+  /** Returns the spelling of any token, special ones included. */
   spellingOf(token: number): string;
-  /** The special token (such as `<tool_call>`) with exactly this spelling, or undefined. */
+  /** Returns the id of the special token (such as `<tool_call>`) with exactly this spelling, or undefined. */
   readonly specialTokenId: (spelling: string) => number | undefined;
-  /** The spellings of all special tokens: those that a template could give a meaning to. */
+  /** The spellings of all special tokens, to which a template could give a meaning. */
   readonly specialTokens: readonly string[];
   readonly specialTokenIds: readonly number[];
 }
 
-/** Tokens as an answer reports them. Each is made once. */
+/** Returns a function that describes tokens as an answer reports them. Each description is created once. */
 export function describeWith(vocabulary: Vocabulary): (token: number) => OutputToken {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   const known: (OutputToken | undefined)[] = [];

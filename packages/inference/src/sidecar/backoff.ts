@@ -1,10 +1,13 @@
-/** Full jitter: anywhere between nothing and an exponentially growing bound, so that many never restart in step. */
+/**
+ * Bounds of a backoff with full jitter: a random time below an exponentially growing bound, so that many processes do not
+ * restart at the same time.
+ */
 export interface BackoffBounds {
   readonly firstMs: number;
   readonly maxMs: number;
 }
 
-/** Milliseconds to wait before the attempt-th restart in a row, the first being 0. @param random 0 to below 1 */
+/** Returns the milliseconds to wait before restart number `attempt` in a row, counted from 0. @param random 0 to below 1 */
 export function backoffMs(attempt: number, bounds: BackoffBounds, random: () => number): number {
   return Math.floor(random() * Math.min(bounds.maxMs, bounds.firstMs * 2 ** attempt));
 }

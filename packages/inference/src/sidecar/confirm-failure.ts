@@ -3,22 +3,25 @@ import { EngineError } from "../engine.ts";
 import { RefusedAnswerError } from "../wire/refused-answer.ts";
 import { isShortage } from "./shortage.ts";
 
-/** What knows whether an engine works. */
+/** An object that can check if an engine works. */
 export interface Confirming {
-  /** A request has failed as one does whose engine is dead: finds out whether it is, and says so in its state. */
+  /** Called after a request failed as if the engine were dead. Checks if it is, and updates its state. */
   confirmFailure(): Promise<void>;
 }
 
-/** How long a failed request waits for the verdict, in milliseconds. */
+/** Milliseconds that a failed request waits for the result of the check. */
 const patienceMs = 1000;
 
-/** Whether the engine itself may be dead: it broke off, failed inside, or was not there. One that is busy is not, nor is one that we could not ask. */
+/**
+ * Checks if an error means that the engine may be dead: it broke off, failed internally, or was not reachable. A busy engine
+ * is not dead, nor is one that a shortage of our own kept us from asking.
+ */
 export const isBroken = (error: unknown): boolean =>
   error instanceof EngineError &&
   !isShortage(error) &&
   (error.kind === "crashed" || (error.kind === "unavailable" && !(error.cause instanceof RefusedAnswerError)));
 
-/** To be awaited before the failure is told: whoever has read of it finds the engine's state changed. */
+/** Await this before reporting the failure, so that a client that reads of the failure finds the engine's state updated. */
 export async function confirmFailure(failure: unknown, engine: Confirming): Promise<void> {
   if (!isBroken(failure)) return;
   const over = new AbortController();

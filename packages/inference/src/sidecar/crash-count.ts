@@ -1,15 +1,15 @@
 import { backoffMs } from "./backoff.ts";
 import type { Supervised } from "./supervised.ts";
 
-/** A process that could not be started for a lack of descriptors or memory is tried again like one that has crashed so often. */
+/** A process that could not be started for lack of descriptors or memory is retried as if it had crashed this often. */
 const crashesOfShortage = 3;
 
-/** Counts the crashes of an engine in a row, and knows how long to wait after each. */
+/** Counts an engine's crashes in a row, and computes the wait after each. */
 export class CrashCount {
   readonly #target: Pick<Supervised, "timings" | "random">;
   #readySince: number | undefined;
   #inARow = 0;
-  /** Set while the process that crashed last had been ready. */
+  /** True if the process that crashed last had been ready. */
   #wasReady = false;
 
   constructor(target: Pick<Supervised, "timings" | "random">) {
@@ -20,7 +20,7 @@ export class CrashCount {
     this.#readySince ??= performance.now();
   }
 
-  /** @returns whether an engine that was never ready has crashed too often to be tried again */
+  /** @returns true if an engine that was never ready has crashed too often to be tried again */
   noteCrash(): boolean {
     const { healthyResetMs, failAfterCrashes } = this.#target.timings;
     const wasHealthyFor = this.#readySince === undefined ? 0 : performance.now() - this.#readySince;
@@ -30,7 +30,7 @@ export class CrashCount {
     return this.#inARow >= failAfterCrashes;
   }
 
-  /** Milliseconds until the next start. After a shortage they do not grow. */
+  /** Returns the milliseconds until the next start. After a shortage they do not grow. */
   waitMs(isShortage: boolean): number {
     const { restartFirstMs, maxRestartMs, maxPauseAfterReadyMs } = this.#target.timings;
     const crashes = isShortage ? crashesOfShortage : this.#inARow;

@@ -5,42 +5,42 @@ import { Readable } from "node:stream";
 import { LineReader } from "../wire/line-reader.ts";
 import { withoutOurs } from "./without-ours.ts";
 
-/** A line is cut here: an engine that prints noise must not fill our memory. */
+/** The maximum characters of a line. Longer lines are split, because an engine that prints noise must not fill our memory. */
 const longestLine = 8192;
-/** How long to listen for last lines once the process has ended: what it has started may hold its pipes open. */
+/** Milliseconds to wait for the last lines after the process has ended. Its own child processes may hold its pipes open. */
 const lastLinesMs = 500;
 
 export interface Program {
   readonly command: string;
   readonly args: readonly string[];
-  /** What differs from our environment. Our settings and secrets are not passed on. */
+  /** Variables that differ from our environment. Our settings and secrets are not passed on. */
   readonly env?: NodeJS.ProcessEnv;
-  /** Where it runs; undefined: where we do. */
+  /** The working directory; undefined: ours. */
   readonly folder?: string;
-  /** How it is asked to end: by closing its standard input, which it reads for nothing else, or by a signal. */
+  /** How the process is asked to exit: by closing its standard input, which it reads for nothing else, or by a signal. */
   readonly endsBy: "input" | "SIGTERM";
-  /** Kills what it has started along with it; undefined: the whole process group, at once. */
+  /** Kills the process and everything that it has started; undefined: kills the whole process group at once. */
   readonly kill?: (pid: number) => void;
 }
 
-/** One run of an engine's program, in a process group of its own. */
+/** One run of an engine's program, in its own process group. */
 export class EngineProcess {
   readonly #child: ChildProcess;
   readonly #endsBy: Program["endsBy"];
   readonly #kill: (pid: number) => void;
   readonly #outputRead: Promise<unknown>;
   #startFailure: Error | undefined;
-  /** Resolves with how it ended, or why it could not be started, once its last lines have been read. */
+  /** Resolves after the last lines have been read, with the way in which it ended or the reason why it could not be started. */
   readonly ended: Promise<string>;
 
   constructor({ command, args, env, folder, endsBy, kill = killGroup }: Program, onLogLine: (line: string) => void) {
     const surroundings = { env: { ...withoutOurs(process.env), ...env }, ...(folder !== undefined && { cwd: folder }) };
-    // Ctrl-C stays with the server, and a kill of the group reaches whatever the engine has started.
+    // In its own group, Ctrl-C reaches only the server, and killing the group reaches everything that the engine has started.
     const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"], detached: true, ...surroundings });
     this.#child = child;
     this.#endsBy = endsBy;
     this.#kill = kill;
-    // Without a descriptor for its pipes a child has none of them, whatever its type says.
+    // If no descriptor was free for its pipes, a child has no pipes, although its type declares them.
     const { stdin, stdout, stderr }: Partial<Pick<ChildProcess, "stdin" | "stdout" | "stderr">> = child;
     // Writing to a child that has ended must not end the server with EPIPE.
     stdin?.on("error", () => undefined);
@@ -53,12 +53,12 @@ export class EngineProcess {
     return this.#child.pid;
   }
 
-  /** Why it was never started, once `ended` has resolved; undefined: it was. */
+  /** The reason why it was never started, known once `ended` has resolved; undefined: it was started. */
   get startFailure(): Error | undefined {
     return this.#startFailure;
   }
 
-  /** It may finish what it has begun. */
+  /** Asks the process to exit. It may finish its running work. */
   askToEnd(): void {
     if (this.#endsBy === "input") this.#child.stdin?.end();
     else this.#child.kill(this.#endsBy);
@@ -68,7 +68,7 @@ export class EngineProcess {
     if (this.pid !== undefined) this.#kill(this.pid);
   }
 
-  /** Whether this process may keep ours from exiting; it would end with us anyway. */
+  /** Sets if this process may keep ours from exiting. It would end with ours anyway. */
   hold(isHeld: boolean): void {
     const { stdio }: Partial<Pick<ChildProcess, "stdio">> = this.#child;
     const handles = [this.#child, ...(stdio ?? []).filter((pipe) => pipe instanceof Socket)];
@@ -87,7 +87,7 @@ export class EngineProcess {
       resolve(error.message);
     });
     const how = await exited;
-    this.kill(); // what it has started
+    this.kill(); // everything that it has started
     const deadline = Promise.withResolvers<void>();
     const timer = setTimeout(deadline.resolve, lastLinesMs);
     await Promise.race([this.#outputRead, deadline.promise]);

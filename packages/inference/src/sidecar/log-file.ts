@@ -15,7 +15,7 @@ export class LogFile {
     this.#bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   }
 
-  /** A log that cannot be written must not end the engine. */
+  /** Never throws: a log that cannot be written must not end the engine. */
   append(line: string): void {
     const text = `${new Date().toISOString()} ${line}\n`;
     try {
@@ -23,7 +23,7 @@ export class LogFile {
       appendFileSync(this.#path, text, { mode: 0o600 });
       this.#bytes += Buffer.byteLength(text);
     } catch {
-      // A full disk: the last lines are still in memory.
+      // The disk may be full. The last lines are still in memory.
     }
   }
 

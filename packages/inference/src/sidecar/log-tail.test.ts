@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { LogTail } from "./log-tail.ts";
 
-test("keeps the last lines, and the last one that says something", () => {
+test("keeps the last lines, and finds the last one that is not blank", () => {
   const log = new LogTail(3);
   expect([log.lines, log.last]).toEqual([[], ""]);
   for (const line of ["a", "b", "c", "d", "  "]) log.push(line);

@@ -1,4 +1,4 @@
-/** The last lines that an engine's processes wrote: they say why one died. */
+/** The last lines that an engine's processes wrote. They show why one died. */
 export class LogTail {
   readonly #most: number;
   #lines: string[] = [];
@@ -15,7 +15,7 @@ export class LogTail {
     this.#latest = Math.min(this.#latest + 1, this.#most);
   }
 
-  /** Another process is started. */
+  /** Begins the lines of a new process. */
   startProcess(): void {
     this.#latest = 0;
   }
@@ -29,7 +29,7 @@ export class LogTail {
     return this.#lines.slice(this.#lines.length - this.#latest);
   }
 
-  /** The last line of the latest process that says something. */
+  /** The last line of the latest process that is not blank. */
   get last(): string {
     return this.latest.findLast((line) => line.trim() !== "") ?? "";
   }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ReadyGate } from "./ready-gate.ts";
 
-test("lets those through who wait, and those who come while it is open", async () => {
+test("lets waiting callers through when it opens, and later callers while it is open", async () => {
   const gate = new ReadyGate();
   const early = gate.wait();
   expect(gate.wasOpen).toBe(false);
@@ -10,7 +10,7 @@ test("lets those through who wait, and those who come while it is open", async (
   expect(gate.wasOpen).toBe(true);
 });
 
-test("after a crash one waits for the next time", async () => {
+test("after a crash, callers wait until it opens again", async () => {
   const gate = new ReadyGate();
   gate.open();
   gate.shut();

@@ -1,10 +1,10 @@
-/** Lets those through who wait for an engine, as long as it is ready. */
+/** Holds callers that wait for an engine until it is ready. */
 export class ReadyGate {
   #pass = newPass();
   #isOpen = false;
   #wasOpen = false;
 
-  /** Whether it has ever been open. */
+  /** True once the gate has been open. */
   get wasOpen(): boolean {
     return this.#wasOpen;
   }
@@ -25,7 +25,7 @@ export class ReadyGate {
     this.#pass = newPass();
   }
 
-  /** Nobody will ever get through again. */
+  /** Closes the gate for good: waiting and later callers get the error. */
   refuse(why: Error): void {
     this.shut();
     this.#pass.reject(why);
@@ -34,7 +34,7 @@ export class ReadyGate {
 
 function newPass(): PromiseWithResolvers<void> {
   const pass = Promise.withResolvers<void>();
-  // Nobody has to wait. Without this, a rejection that nobody handles would end the process.
+  // There may be no caller that waits. Without this handler, an unhandled rejection would end the process.
   pass.promise.catch(() => undefined);
   return pass;
 }

@@ -9,8 +9,9 @@ const codes: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * The code with which the system refused our own process a descriptor, memory, a process or a thread, or undefined. Such a shortage
- * passes, and it says nothing about an engine. `EAGAIN` of a connection may also mean that the engine accepts none at the moment.
+ * Returns the code with which the system refused our own process a descriptor, memory, a process or a thread, otherwise
+ * undefined. Such a shortage is temporary and does not mean that an engine failed. `EAGAIN` of a connection may also mean that
+ * the engine accepts no connections at the moment.
  */
 export function shortageOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
@@ -18,5 +19,5 @@ export function shortageOf(error: unknown): string | undefined {
   return shortageOf(error.cause);
 }
 
-/** Whether our own process was refused what it needed. */
+/** Checks if the system refused our own process a resource. */
 export const isShortage = (error: unknown): boolean => shortageOf(error) !== undefined;

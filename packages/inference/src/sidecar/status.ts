@@ -1,24 +1,27 @@
 import type { EngineMetadata } from "../engine.ts";
 
-/** What an engine process is doing. */
+/** The current work of an engine process. */
 export interface EngineStatus {
-  /** Choices under way. */
+  /** Choices that are being generated. */
   readonly running: number;
   /** Requests that wait for slots. */
   readonly waiting: number;
-  /** Evaluations under way: what runs without them waits for its reader. */
+  /** Running evaluations. A choice that runs without one is waiting for its reader. */
   readonly computing: number;
   /** Grows while the engine evaluates. */
   readonly progress: number;
-  /** Generations whose reader went away before their end. */
+  /** Generations whose reader disconnected before their end. */
   readonly aborted: number;
 }
 
-/** How the start of an engine process goes. */
+/** The progress of an engine's start. */
 export type StatusMessage =
   | { readonly status: "loading"; readonly share: number; readonly detail: string }
   | { readonly status: "ready"; readonly metadata: EngineMetadata }
-  /** Why it is about to end, where a later start may succeed; `message` is a sentence for the operator. */
+  /** The reason why the process is about to exit, where a later start may succeed. `message` is a sentence for the operator. */
   | { readonly status: "failing"; readonly message: string }
-  /** Why it is about to end, where every later start would fail as well; `message` is a sentence for the operator. */
+  /**
+   * The reason why the process is about to exit, where every later start would fail as well. `message` is a sentence for the
+   * operator.
+   */
   | { readonly status: "fatal"; readonly message: string };

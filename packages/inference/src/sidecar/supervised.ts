@@ -8,20 +8,20 @@ export interface Supervised {
   /** The model that the process serves, for messages. */
   readonly name: string;
   readonly timings: Timings;
-  /** Called before every start: clears what an earlier process may have left. */
+  /** Called before every start: clears files and processes that an earlier run may have left. */
   prepare(): Promise<void>;
   /** Starts the program; `onLogLine` is called with every line that it writes. */
   launch(onLogLine: (line: string) => void): EngineProcess;
-  /** The status message in a line, if there is one, and whether the line belongs into the log. */
+  /** Returns the status message in a line, if there is one, and tells if the line belongs into the log. */
   read(line: string): { readonly message?: StatusMessage | undefined; readonly isLog: boolean };
-  /** For a program that does not report by itself that it serves: polls until it does. */
+  /** Polls until the program serves. Only for programs that do not report it themselves. */
   untilServing?(signal: AbortSignal): Promise<EngineMetadata>;
-  /** Called after every end: clears what the process has left. */
+  /** Called after every end: clears files and processes that the run has left. */
   cleanUp?(): Promise<void>;
   /** Makes the engine produce one real token. */
   probe(signal: AbortSignal): Promise<void>;
   status(signal: AbortSignal): Promise<EngineStatus>;
-  /** For the operator: a state change, progress of loading, a restart. */
+  /** Logs a line for the operator: a state change, progress of loading, a restart. */
   report(event: SupervisorReport): void;
   /** 0 to below 1. */
   random(): number;

@@ -39,7 +39,7 @@ const startNothing: Supervised["launch"] = (onLogLine) =>
 const running: Supervisor[] = [];
 afterEach(() => Promise.all(running.splice(0).map((supervisor) => supervisor.close(0))));
 
-/** Supervises a program of Node's; every member may be replaced. */
+/** Supervises a Node program. Every member may be replaced. */
 function supervise(program: string, changes: Partial<Supervised> = {}): Watched {
   const reports: SupervisorReport[] = [];
   const supervisor = new Supervisor({
@@ -61,7 +61,7 @@ function supervise(program: string, changes: Partial<Supervised> = {}): Watched 
 }
 
 describe("a start", () => {
-  test("is over when a first token was produced, not before", async () => {
+  test("is complete when a first token was produced, not before", async () => {
     const probed = Promise.withResolvers<void>();
     const loading = say({ status: "loading", share: 0.5, detail: "reading weights" });
     const { supervisor, reports } = supervise(loading + ready + stay, { probe: () => probed.promise });
@@ -87,12 +87,12 @@ describe("a start", () => {
     };
     const { supervisor, reports } = supervise(ready + stay, { prepare });
     await supervisor.whenReady();
-    // More often than what fails for good.
+    // More attempts than make an engine fail for good.
     expect([tries, supervisor.restarts]).toEqual([6, 5]);
     expect(reports.find(({ state }) => state === "crashed")?.detail).toMatch(/no space left on device.*starting again/);
   });
 
-  test("for which our process has no descriptor is tried again for as long as it takes, and counts no crash", async () => {
+  test("for which our process has no descriptor is retried until it succeeds, and does not count as a crash", async () => {
     let triesLeft = 8;
     const prepare = async (): Promise<void> => {
       if (triesLeft-- > 0) throw Object.assign(new Error("EMFILE: too many open files, open"), { code: "EMFILE" });
@@ -103,7 +103,7 @@ describe("a start", () => {
     expect(waits).toEqual(Array.from({ length: 8 }, () => "80"));
   });
 
-  test("whose first token our process has no descriptor to ask for goes on, and asks again", async () => {
+  test("goes on and asks again when our process has no descriptor to ask for the first token", async () => {
     let asked = 0;
     const probe = async (): Promise<void> => {
       asked += 1;
@@ -115,14 +115,14 @@ describe("a start", () => {
     expect([asked, supervisor.restarts]).toEqual([4, 0]);
   });
 
-  test("says why it ended where its log has told", async () => {
+  test("reports the reason for its end if the log contains it", async () => {
     const failing = say({ status: "failing", message: "its disk is full" });
     const { supervisor, reports } = supervise(`${failing} console.error("last words"); process.exit(1)`);
     await until("it is tried again", () => supervisor.restarts > 0);
     expect(reports.find(({ state }) => state === "crashed")?.detail).toMatch(/^its disk is full; starting again/);
   });
 
-  test("in silence is ended, and with news it is not", async () => {
+  test("that logs nothing is ended, and one that logs progress is not", async () => {
     const timings = { ...quick, startSilenceMs: 400 };
     const silent = supervise(stay, { timings });
     await until("it is tried again", () => silent.supervisor.restarts > 0);
@@ -196,7 +196,7 @@ describe("a ready engine", () => {
     await supervisor.whenReady();
     const { pid = 0 } = supervisor;
     process.kill(pid, "SIGKILL");
-    // Asked for by its report: the state itself lasts a few milliseconds.
+    // Checked through its report, because the state itself lasts only a few milliseconds.
     await until("the crash is noticed", () => states().includes("crashed"));
     expect(reports.find(({ state }) => state === "crashed")?.detail).toContain("signal SIGKILL");
     await supervisor.whenReady();
@@ -211,7 +211,7 @@ describe("a ready engine", () => {
     expect(waits.slice(0, 4)).toEqual(["20", "40", "80", "160"]);
   });
 
-  test("that was healthy for long starts again without a long wait", async () => {
+  test("that was healthy for a long time restarts without a long wait", async () => {
     const { supervisor, reports } = supervise(dies, { timings: { ...quick, healthyResetMs: 5 } });
     await until("it has died three times", () => supervisor.restarts >= 3);
     const waits = reports.flatMap((report) => /starting again in (\d+) ms/.exec(report.detail)?.[1] ?? []);
@@ -235,7 +235,7 @@ describe("a ready engine", () => {
     expect(supervisor.logLines.join("\n")).toContain("the engine is frozen: no answer");
   });
 
-  test("takes what it has started with it", async () => {
+  test("is killed together with the processes that it has started", async () => {
     const helper =
       "const { pid } = require('child_process').spawn('sleep', ['600'], { stdio: 'inherit' }); console.log('helper ' + pid);";
     const { supervisor } = supervise(helper + ready + stay);
@@ -280,7 +280,7 @@ describe("closing", () => {
     expect([watched.supervisor.state, watched.supervisor.pid]).toEqual(["stopped", undefined]);
   });
 
-  test("twice is one end, and the second may hurry", async () => {
+  test("twice is one shutdown, and the second call may shorten it", async () => {
     const { supervisor, states } = supervise(stubborn, { timings: { ...quick, stopGraceMs: 60_000 } });
     await supervisor.whenReady();
     await Promise.all([supervisor.close(60_000), supervisor.close(0)]);

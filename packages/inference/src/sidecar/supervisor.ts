@@ -28,9 +28,9 @@ export class Supervisor {
   #isRestarting = false;
   /** The process was killed because it made no progress. */
   #isStalled = false;
-  /** Why every later start would fail as well, in the engine's own words. */
+  /** The reason why every later start would fail as well, in the engine's words. */
   #fatalReason: string | undefined;
-  /** Why its latest process ends, where its log says so; starting again can help. */
+  /** The reason why its latest process ends, if its log gives one. Starting again can help. */
   #failureReason: string | undefined;
   #restartTimer: NodeJS.Timeout | undefined;
   #silenceTimer: NodeJS.Timeout | undefined;
@@ -57,7 +57,7 @@ export class Supervisor {
     return this.#restarts;
   }
 
-  /** From the end of a process that made no progress until the next one starts. */
+  /** True from the end of a process that made no progress until the next one starts. */
   get isStalled(): boolean {
     return this.#isStalled;
   }
@@ -66,7 +66,7 @@ export class Supervisor {
     return this.#process?.pid;
   }
 
-  /** The last 200 lines that its processes wrote. */
+  /** Returns the last 200 lines that its processes wrote. */
   get logLines(): readonly string[] {
     return this.#log.lines;
   }
@@ -83,7 +83,10 @@ export class Supervisor {
     this.#ended = this.#run().catch((error: unknown) => this.#afterNoStart(error));
   }
 
-  /** A request has failed as one does whose engine is dead. One token decides, and two failures in a row. */
+  /**
+   * Called after a request failed as if the engine were dead. Asks the engine for one token. If that fails, too, the engine
+   * gets no requests until it is ready again.
+   */
   confirmFailure(): Promise<void> {
     return (this.#confirming ??= this.#confirmFailure().finally(() => void (this.#confirming = undefined)));
   }
@@ -91,7 +94,7 @@ export class Supervisor {
   async #confirmFailure(): Promise<void> {
     const [process, metadata] = [this.#process, this.#metadata];
     if (!process || !metadata || this.#state !== "ready") return;
-    // A process that dies takes its connections along; its end is noticed a little later.
+    // Connections of a dying process break a moment before its end is noticed.
     await Promise.race([process.ended, wait(100, undefined, { ref: false })]);
     try {
       await this.#target.probe(AbortSignal.timeout(this.#target.timings.unansweredMs));
@@ -102,13 +105,13 @@ export class Supervisor {
     }
   }
 
-  /** No new requests, until the engine has shown that it works or is started again. */
+  /** Stops new requests until the engine has proved that it works or is restarted. */
   #suspend(why: string): void {
     this.#ready.shut();
     this.#become("crashed", why);
   }
 
-  /** From now on the engine is not restarted, and must not get new work. */
+  /** After this call the engine is not restarted and gets no new work. */
   drain(): void {
     if (this.#isClosing) return;
     this.#isClosing = true;
@@ -116,7 +119,10 @@ export class Supervisor {
     this.#become("draining", "stopping");
   }
 
-  /** Lets running streams finish, then replaces the process: this counts as no crash, and nothing is waited for in between. */
+  /**
+   * Lets running streams finish, then replaces the process. This does not count as a crash, and the next start follows without
+   * a wait.
+   */
   async restartGracefully(untilIdle: () => Promise<void>): Promise<void> {
     const process = this.#process;
     if (!process || this.#state !== "ready") return;
@@ -131,7 +137,9 @@ export class Supervisor {
     clearTimeout(timer);
   }
 
-  /** Stops the process: standard input first, then SIGKILL to its group. May be called again to hurry. */
+  /**
+   * Stops the process: closes its standard input first, then sends SIGKILL to its group. A second call may shorten the wait.
+   */
   async close(graceMs: number): Promise<void> {
     this.drain();
     this.#process?.hold(true);
@@ -159,7 +167,9 @@ export class Supervisor {
     this.#afterEnd(how);
   }
 
-  /** Until the engine has been ready once, somebody waits for it. After that it must not keep our own process from exiting. */
+  /**
+   * Until the engine has been ready once, it keeps our own process alive. After that it must not keep our process from exiting.
+   */
   #hold(handle: EngineProcess | NodeJS.Timeout): void {
     const isHeld = !this.#ready.wasOpen;
     if (handle instanceof EngineProcess) handle.hold(isHeld);
@@ -178,7 +188,7 @@ export class Supervisor {
     void this.#probeReadiness(message.metadata);
   }
 
-  /** A living process may still begin to serve; the start deadline is the limit. */
+  /** Waits until the process serves. A slow start is not a failure: only the start deadline limits it. */
   async #awaitService(process: EngineProcess): Promise<void> {
     if (!this.#target.untilServing) return;
     const over = new AbortController();
@@ -191,7 +201,7 @@ export class Supervisor {
     }
   }
 
-  /** The process is about to end by itself, and its last log lines come with its end. */
+  /** The process is about to exit by itself. Its last log lines arrive before its end. */
   #awaitEnd(why: string): void {
     this.#fatalReason = why;
     clearTimeout(this.#silenceTimer);
@@ -199,7 +209,7 @@ export class Supervisor {
     this.#silenceTimer = setTimeout(() => this.#process?.kill(), this.#target.timings.stopGraceMs);
   }
 
-  /** Ready means that one token was really produced. */
+  /** Marks the engine as ready after it has really produced one token. */
   async #probeReadiness(metadata: EngineMetadata): Promise<void> {
     const process = this.#process;
     try {
@@ -227,12 +237,12 @@ export class Supervisor {
   #killBecause(process: EngineProcess | undefined, why: string): void {
     if (!process || this.#process !== process) return;
     this.#log.push(why);
-    // Its end, and clearing what it leaves, may take seconds.
+    // The end of the process, and clearing what it left, may take seconds.
     if (this.#state === "ready") this.#suspend(why);
     process.kill();
   }
 
-  /** A starting engine that writes nothing for too long is dead. */
+  /** Kills a starting engine that writes nothing for too long. */
   #resetSilenceTimer(): void {
     if (this.#fatalReason !== undefined) return;
     clearTimeout(this.#silenceTimer);
@@ -255,7 +265,7 @@ export class Supervisor {
     this.#afterCrash(this.#failureReason ?? why, this.#failureReason !== undefined);
   }
 
-  /** No process was started. A full disk may have room again before long, and a shortage passes; any other obstacle would stay. */
+  /** Handles a failed start. A full disk may get room again and a shortage is temporary; any other obstacle would stay. */
   #afterNoStart(error: unknown): void {
     clearTimeout(this.#silenceTimer);
     const why = error instanceof Error ? error.message : String(error);
@@ -265,7 +275,7 @@ export class Supervisor {
     this.#fail(`The engine process cannot be started: ${why}`);
   }
 
-  /** @param canPass the cause may go away by itself, however long that takes */
+  /** @param canPass true if the cause may go away by itself, however long that takes */
   #afterCrash(why: string, canPass: boolean): void {
     const isTooOften = this.#crashes.noteCrash();
     if (isTooOften && !canPass && !this.#ready.wasOpen) return this.#fail(why);
@@ -286,7 +296,7 @@ export class Supervisor {
     this.start();
   }
 
-  /** The engine stays down: every later start would fail as well. */
+  /** Gives the engine up: every later start would fail as well. */
   #fail(why: string): void {
     this.#become("failed", why, [...this.#log.lines]);
     this.#ready.refuse(new EngineError("unavailable", why));

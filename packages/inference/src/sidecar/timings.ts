@@ -1,22 +1,24 @@
-/** Every deadline of supervision in milliseconds: configuration, so that tests shrink them. */
+/** Every deadline of supervision in milliseconds. They are settings, so that tests can shorten them. */
 export interface Timings {
-  /** A starting engine that writes nothing for so long is taken for dead: log lines are progress. */
+  /** A starting engine that logs nothing for this long counts as dead. */
   readonly startSilenceMs: number;
-  /** How often a ready engine is looked at. */
+  /** Interval between two checks of a ready engine. */
   readonly watchEveryMs: number;
-  /** An engine that does not even answer for so long is frozen. */
+  /** An engine that does not answer a status request for this long is frozen. */
   readonly unansweredMs: number;
-  /** Work under way without one token read or written for so long means the same: an answer proves little. */
+  /** An engine that evaluates for this long without a token read or written is frozen, even if it answers status requests. */
   readonly stallMs: number;
-  /** Between the request to stop and SIGKILL. */
+  /** Time between the request to stop and SIGKILL. */
   readonly stopGraceMs: number;
   readonly restartFirstMs: number;
   readonly maxRestartMs: number;
-  /** The longest pause after a process that was ready. One that a request ends must not be away for long. */
+  /**
+   * The longest pause after a process that was ready. A single bad request can crash such a process, so it must be back soon.
+   */
   readonly maxPauseAfterReadyMs: number;
-  /** After so long in good health the next crash counts as the first. */
+  /** After this long in good health, the next crash counts as the first. */
   readonly healthyResetMs: number;
-  /** An engine that was never ready has failed for good after so many crashes in a row. */
+  /** An engine that was never ready has failed for good after this number of crashes in a row. */
   readonly failAfterCrashes: number;
 }
 

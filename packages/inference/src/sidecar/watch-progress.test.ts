@@ -12,10 +12,10 @@ const busy: EngineStatus = { ...idle, running: 2, computing: 1 };
 /** A busy machine may pause this process for longer than 60 ms, which must not look like a stall. */
 const patient = { ...timings, unansweredMs: 500, stallMs: 500 };
 
-/** Long enough on a busy machine for what has to be noticed. */
+/** Long enough to notice a stall on a busy machine. */
 const patienceMs = 10_000;
 
-/** Watches until it complains, or for so long. */
+/** Watches until the watchdog reports a stall, or for `forMs` milliseconds. */
 async function watch(
   ask: (signal: AbortSignal) => Promise<EngineStatus>,
   forMs: number,
@@ -41,7 +41,7 @@ describe("an engine is frozen when", () => {
     });
   });
 
-  test("it computes and no token comes of it", async () => {
+  test("it evaluates without producing a token", async () => {
     await expect(watch(async () => busy, patienceMs)).resolves.toEqual({
       why: expect.stringContaining("no token for 60 ms"),
       isStall: true,
@@ -51,7 +51,7 @@ describe("an engine is frozen when", () => {
 
 const refused = (code: string): Promise<never> => Promise.reject(Object.assign(new Error(`connect ${code}`), { code }));
 
-test("an engine that accepts no connections any more is frozen, once its time is over", async () => {
+test("an engine that no longer accepts connections is frozen after the deadline", async () => {
   await expect(watch(() => refused("EAGAIN"), patienceMs)).resolves.toEqual({
     why: expect.stringContaining("connect EAGAIN"),
     isStall: true,
@@ -71,7 +71,7 @@ describe("it is not when", () => {
     await expect(watch(ask, 1200, patient)).resolves.toBeUndefined();
   });
 
-  test("it computed at every look, and something else each time", async () => {
+  test("it was evaluating at every check, and had made progress each time", async () => {
     let looks = 0;
     const alternating = async (): Promise<EngineStatus> => ({ ...busy, computing: (looks += 1) % 2 });
     await expect(watch(alternating, 1200, patient)).resolves.toBeUndefined();
@@ -83,7 +83,7 @@ test("a step of the wall clock does not make a healthy engine look frozen", asyn
   try {
     const startedAt = performance.now();
     let looks = 0;
-    // It computes, and its next token takes longer than there are looks.
+    // It evaluates, and its next token takes longer than the test watches.
     const ask = async (): Promise<EngineStatus> => {
       looks += 1;
       vi.setSystemTime(Date.now() + 3_600_000 * (looks % 2 === 0 ? -2 : 1));

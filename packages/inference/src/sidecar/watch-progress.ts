@@ -4,18 +4,18 @@ import type { EngineStatus } from "./status.ts";
 import type { Supervised } from "./supervised.ts";
 import type { Timings } from "./timings.ts";
 
-/** How it was seen that an engine is frozen. */
+/** The way in which a frozen engine was detected. */
 export interface Freeze {
   readonly why: string;
-  /** Time passed without progress. Otherwise the engine refused at once, as one does that is just ending. */
+  /** True: time passed without progress. False: the engine refused at once, as an engine that is about to exit does. */
   readonly isStall: boolean;
 }
 
 /**
- * Watches a ready engine until it is to be watched no longer (undefined), or until it is frozen: it does not answer, or
- * it evaluates something and no token comes of it. Resolves with how that was seen. If our own process has no descriptor or memory to
- * ask with, that says nothing about the engine. It measures with a monotonic clock, because a step of the wall clock would end a
- * healthy engine.
+ * Watches a ready engine until watching ends (resolves with undefined) or the engine is frozen: it does not answer, or it
+ * evaluates without producing a token. Then it resolves with the way in which that was detected. A lack of descriptors or
+ * memory in our own process does not count against the engine. Time is measured with a monotonic clock, because a step of the
+ * wall clock would end a healthy engine.
  */
 export async function watchProgress(
   ask: (signal: AbortSignal) => Promise<EngineStatus>,
@@ -34,13 +34,13 @@ export async function watchProgress(
     if ("failure" in status) {
       const { failure } = status;
       const shortage = shortageOf(failure);
-      // With EAGAIN the engine may have stopped accepting connections.
+      // `EAGAIN` can mean that the engine has stopped accepting connections.
       const isLate = performance.now() - answeredAt > unansweredMs;
       if (shortage !== undefined && !(shortage === "EAGAIN" && isLate)) continue;
       return { why: `no answer within ${unansweredMs} ms (${String(failure)})`, isStall: deadline.aborted || isLate };
     }
     answeredAt = performance.now();
-    // What computes nothing may be waiting for a reader, however long.
+    // An engine that evaluates nothing may be waiting for a reader, for any length of time.
     if (status.computing === 0 || status.progress !== progress) movedAt = performance.now();
     progress = status.progress;
     if (performance.now() - movedAt > stallMs) {
@@ -50,8 +50,8 @@ export async function watchProgress(
 }
 
 /**
- * Resolves when the engine has produced one token, or rejects with how that failed. As long as our own process has no descriptor or
- * memory to ask with, it is asked again, unless `mayRetry` says no.
+ * Resolves when the engine has produced one token, and rejects with the error otherwise. While our own process lacks
+ * descriptors or memory, the request is repeated, unless `mayRetry` returns false.
  */
 export async function probeToken(
   { probe, timings }: Pick<Supervised, "probe" | "timings">,
@@ -62,7 +62,7 @@ export async function probeToken(
       return await probe(AbortSignal.timeout(timings.startSilenceMs));
     } catch (error) {
       const shortage = shortageOf(error);
-      // With EAGAIN the engine accepts no connections.
+      // `EAGAIN` means that the engine accepts no connections.
       if (shortage === undefined || shortage === "EAGAIN" || !mayRetry()) throw error;
       await wait(timings.watchEveryMs, undefined, { ref: false });
     }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { withoutOurs } from "./without-ours.ts";
 
-test("our settings and secrets are not the engine's, nor is the mode that opens its debugging paths", () => {
+test("our settings and secrets are not passed on, nor is the variable that opens vLLM's debugging paths", () => {
   const env = {
     PATH: "/bin",
     PARLEY_API_KEY: "k",

@@ -1,6 +1,6 @@
 import { EngineError } from "../engine.ts";
 
-/** What an engine is working on. */
+/** The running work of an engine. */
 export class Workload {
   #running = 0;
   #aborted = 0;
@@ -10,17 +10,20 @@ export class Workload {
     this.#idle.resolve();
   }
 
-  /** Choices under way. */
+  /** The number of running choices. */
   get running(): number {
     return this.#running;
   }
 
-  /** Requests whose generation was begun and did not come to its end. */
+  /** The number of requests whose generation began and did not complete. */
   get aborted(): number {
     return this.#aborted;
   }
 
-  /** Counts a generation as running. @param choices of the generation @returns a function to call when the generation has ended, with its error if it failed */
+  /**
+   * Counts a generation as running. @param choices of the generation @returns a function to call when the generation has
+   * ended, with its error if it failed
+   */
   begin(choices: number): (isWhole: boolean, failure?: unknown) => void {
     if (this.#running === 0) this.#idle = Promise.withResolvers<void>();
     this.#running += choices;
@@ -31,7 +34,7 @@ export class Workload {
     };
   }
 
-  /** Resolves when nothing runs any more, or after so long. */
+  /** Resolves when no generation runs, or after `timeoutMs` milliseconds. */
   async untilIdle(timeoutMs: number): Promise<void> {
     const deadline = Promise.withResolvers<void>();
     const timer = setTimeout(deadline.resolve, timeoutMs);

@@ -21,7 +21,7 @@ describe("a seed", () => {
     expect(foldSeed("9223372036854775807", 1, fixed)).toBe(foldSeed("-9223372036854775808", 0, fixed));
   });
 
-  test("that is absent is drawn at random, and is never the value that llama.cpp reads as "no seed"", () => {
+  test("that is absent is drawn at random, and is never the value that llama.cpp reads as a missing seed", () => {
     expect(foldSeed(undefined, 0, () => 0)).toBe(0);
     expect(foldSeed(undefined, 0, () => 1 - 2 ** -53)).toBeLessThan(2 ** 32 - 1);
   });
