@@ -25,6 +25,8 @@ export interface AdmissionRequest {
   readonly maxTokens: number;
   /** True if the caller set `maxTokens`, false if it is a default. */
   readonly isMaximumNamed: boolean;
+  /** Called with the first event of the engine. */
+  readonly onFirst: () => void;
 }
 
 export interface AdmissionDeps {
@@ -59,7 +61,8 @@ export async function admit(request: AdmissionRequest, deps: AdmissionDeps, sign
   Object.assign(record, { weight, queueWaitMs: performance.now() - askedMs });
   const running = await deps.recorder.open(admitted(request, deps.nowMs()));
   undo.move(); // admitted: the permit releases everything from here on
-  return new Permit(running, slots, reservation.maxTokens, ({ usage, outcome, costUsd, recorded }) => {
+  const held = { entry: running, slots, maxTokens: reservation.maxTokens, onFirst: request.onFirst };
+  return new Permit(held, ({ usage, outcome, costUsd, recorded }) => {
     slots.release(usage.completion_tokens);
     reservation.settle(costUsd, recorded);
     const used = { promptTokens: usage.prompt_tokens, completionTokens: usage.completion_tokens };

@@ -5,7 +5,6 @@ import { HangUp } from "../errors/hang-up.ts";
 import type { TakenSlots } from "../engines/model-queue.ts";
 import type { FinalUsage, RunningEntry } from "../metering/ledger-recorder.ts";
 import type { Ending } from "../metering/final-cost.ts";
-import type { Metered } from "../metering/meter.ts";
 import type { Outcome } from "../metering/usage-ledger.ts";
 
 /** The outcome and usage of an admitted request, for the limits, the log and the metrics. */
@@ -15,46 +14,69 @@ export interface PermitEnd extends FinalUsage {
   readonly recorded: Promise<void>;
 }
 
+/** The parts of a running request that its permit owns. */
+interface Running {
+  readonly entry: RunningEntry;
+  readonly slots: Pick<TakenSlots, "count" | "endChoice">;
+  readonly maxTokens: number;
+  /** Called with the first event of the engine. */
+  readonly onFirst: () => void;
+}
+
 /**
  * The right to run one request: its share of the limits, its slots and its open ledger entry. Disposal releases everything
  * and closes the ledger entry with the outcome and the usage. It does so once.
  */
-export class Permit implements Metered, AsyncDisposable {
+export class Permit implements AsyncDisposable {
   /** Maximum number of completion tokens of each choice. */
   readonly maxTokens: number;
   readonly #entry: RunningEntry;
   readonly #slots: Pick<TakenSlots, "count" | "endChoice">;
+  readonly #onFirst: () => void;
   readonly #release: (end: PermitEnd) => Promise<void>;
   /** A client that disconnects is not reported, so this is the ending if nothing else is. */
   #ending: Ending = { outcome: "cancelled", errorCode: undefined, isServiceFault: false };
   #isEnded = false;
+  #usage: EngineUsage | undefined;
 
   /** @param release gives back all that the request holds; must not reject */
-  constructor(
-    entry: RunningEntry,
-    slots: Pick<TakenSlots, "count" | "endChoice">,
-    maxTokens: number,
-    release: (end: PermitEnd) => Promise<void>,
-  ) {
+  constructor({ entry, slots, maxTokens, onFirst }: Running, release: (end: PermitEnd) => Promise<void>) {
     this.#entry = entry;
     this.#slots = slots;
     this.maxTokens = maxTokens;
+    this.#onFirst = onFirst;
     this.#release = release;
   }
 
+  /** The total usage so far; undefined before the first event. */
+  get usage(): EngineUsage | undefined {
+    return this.#usage;
+  }
+
+  /**
+   * Replaces the usage.
+   * @param usage the total so far, as the engine reports it
+   * @throws {EngineError} `protocol` for counts that are not integers of 0 or more
+   */
   count(usage: EngineUsage): void {
+    if (!this.#usage) this.#onFirst();
+    assertCounts(usage);
+    this.#usage = usage;
     this.#entry.count(usage);
     this.#slots.count(usage.completion_tokens);
   }
 
+  /** One of its choices is finished. */
   endChoice(): void {
     this.#slots.endChoice();
   }
 
+  /** The answer is whole. */
   complete(): void {
     this.#ending = { ...this.#ending, outcome: "complete" };
   }
 
+  /** The request ends with this error. A `HangUp` does not count as a failure, because the client caused it. */
   fail(error: unknown): void {
     if (error instanceof HangUp) return;
     const errorCode = error instanceof ApiError ? error.code : "internal_error";
@@ -78,3 +100,12 @@ function isServiceFault(error: unknown): boolean {
   if (!(error instanceof ApiError)) return true;
   return error.status >= 500 && (error.code !== "timeout" || error.cause instanceof EngineError);
 }
+
+function assertCounts(usage: EngineUsage): void {
+  const { prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens } = usage;
+  if (isCount(prompt_tokens) && isCount(cached_tokens) && isCount(completion_tokens) && isCount(reasoning_tokens))
+    return;
+  throw new EngineError("protocol", "the engine has lost count");
+}
+
+const isCount = (count: number): boolean => Number.isSafeInteger(count) && count >= 0;

@@ -1,6 +1,5 @@
 import { EngineError, FailedAfterError, transform } from "@parley/inference";
 import type { EngineEvent, EngineUsage } from "@parley/inference";
-import type { Meter } from "../metering/meter.ts";
 import { joinTexts } from "./join-texts.ts";
 import type { ChunkChoice, ChunkMaker } from "./to-chunks.ts";
 
@@ -8,6 +7,20 @@ import type { ChunkChoice, ChunkMaker } from "./to-chunks.ts";
 export interface AnswerBatch {
   readonly choices: readonly ChunkChoice[];
   readonly usage?: EngineUsage;
+}
+
+/** Receives the usage and the outcome of an answer. */
+export interface Meter {
+  /** The total usage so far; undefined before the first event. */
+  readonly usage: EngineUsage | undefined;
+  /** Replaces the usage. @throws {EngineError} `protocol` for counts that cannot be */
+  count(usage: EngineUsage): void;
+  /** One of its choices is finished. */
+  endChoice(): void;
+  /** The answer is whole. */
+  complete(): void;
+  /** The answer ended with this error. */
+  fail(error: unknown): void;
 }
 
 export interface RelayOptions {

@@ -79,7 +79,8 @@ describe("a ledger that answers late, as one over a network does", () => {
     await withRecorder(late, async (recorder, ledger) => {
       {
         const slots = { count: () => undefined, endChoice: () => undefined };
-        await using permit = new Permit(await recorder.open(request), slots, 16, async () => {
+        const running = { entry: await recorder.open(request), slots, maxTokens: 16, onFirst: () => undefined };
+        await using permit = new Permit(running, async () => {
           order.push("slots");
           answer();
         });

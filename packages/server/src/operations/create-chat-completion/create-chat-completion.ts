@@ -13,7 +13,6 @@ import { admit } from "../../limits/admit.ts";
 import type { AdmissionDeps } from "../../limits/admit.ts";
 import { setLimitHeaders } from "../../limits/limit-headers.ts";
 import type { Limits } from "../../limits/limits.ts";
-import { Meter } from "../../metering/meter.ts";
 import { priceOf } from "../../metering/price.ts";
 import { ChunkText } from "../../relay/chunk-text.ts";
 import { collect } from "../../relay/collect.ts";
@@ -107,16 +106,16 @@ async function run(
   // One that is lowered means the same as none.
   const isMaximumNamed = maximum !== undefined && !isLowered;
   const size = { isStream, n, promptTokens, maxTokens, isMaximumNamed };
-  const admissionRequest = { record, requestId, caller, entry, model, ...size };
+  const onFirst = (): void => void (record.firstEventMs = elapsedMs() - record.startedAtMs);
+  const admissionRequest = { record, requestId, caller, entry, model, onFirst, ...size };
   Object.assign(record, { model: model.id, isStream });
   await using permit = await admit(admissionRequest, admission, signal);
   await setLimitHeaders(res, limits, caller);
 
   const { maxTokens: max_tokens } = permit;
   const constrained = { ...request, max_tokens, grammars: compileGrammars(request, translated.schemas) };
-  const meter = new Meter(permit, () => (record.firstEventMs = elapsedMs() - record.startedAtMs));
   const chunks = new ChunkMaker(n, hasLogprobs);
-  const relayed = { meter, chunks, isCollected: !isStream, explain: toApiError };
+  const relayed = { meter: permit, chunks, isCollected: !isStream, explain: toApiError };
   const batches = relayAnswer(model.engine.stream(constrained, signal), relayed);
   const head = newHead(translated.modelName, translated.fingerprint, nowMs());
   const form = { head, toUsage: (usage: EngineUsage) => toUsage(usage, priceOf(usage, model.pricing)) };
