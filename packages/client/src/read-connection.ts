@@ -15,6 +15,7 @@ export function readConnection({ baseURL, apiKey, dangerouslyAllowBrowser }: Par
   if (!url) {
     throw new TypeError('There is no baseURL: write baseURL: "https://api.example.com/v1", or set PARLEY_URL.');
   }
+  assertNoQuotes(baseURL === undefined ? "PARLEY_URL" : "baseURL", url);
   if (!/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/i.test(url)) {
     throw new TypeError(
       `${baseURL === undefined ? "PARLEY_URL" : "baseURL"} begins with https:// or http:// and names a host, ` +
@@ -23,6 +24,7 @@ export function readConnection({ baseURL, apiKey, dangerouslyAllowBrowser }: Par
   }
   const key = apiKey ?? readEnvironment("PARLEY_KEY");
   if (!key) throw new TypeError("There is no key: write apiKey: process.env.MY_KEY, or set PARLEY_KEY.");
+  assertNoQuotes(apiKey === undefined ? "PARLEY_KEY" : "apiKey", key);
   if (dangerouslyAllowBrowser !== true && isBrowser()) {
     throw new TypeError(
       "Whoever opens this page can read the key: ask a server of your own, and let that one ask Parley. " +
@@ -30,6 +32,12 @@ export function readConnection({ baseURL, apiKey, dangerouslyAllowBrowser }: Par
     );
   }
   return { baseURL: url, apiKey: key };
+}
+
+/** Refuses a value that still has the quotation marks of a file of variables. */
+function assertNoQuotes(name: string, value: ApiKey): void {
+  if (typeof value === "string" && /^(["']).*\1$/.test(value))
+    throw new TypeError(`${name} has quotation marks around its value: leave them out.`);
 }
 
 /** What is asked of the runtime and exists in some only. */
