@@ -217,9 +217,8 @@ export interface Engine {
 
 /**
  * The reason why an engine sends no (further) event. `unavailable`: no engine is running. `crashed`: it died or broke the
- * connection.
- * `stalled`: it made no progress in time. `rejected`: it refused the request, and `message` may be shown to the caller.
- * `protocol`: it violated its protocol.
+ * connection. `stalled`: it made no progress in time. `rejected`: it refused the request, and `message` may be shown to the
+ * caller. `protocol`: it violated its protocol.
  */
 export class EngineError extends Error {
   readonly kind: "unavailable" | "crashed" | "stalled" | "rejected" | "protocol";

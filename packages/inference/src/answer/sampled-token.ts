@@ -10,8 +10,9 @@ export interface SampledToken {
 }
 
 /**
- * Returns the token as the answer reports it. @param describe the text and bytes of a token id @param topCount alternatives to
- * report
+ * Returns the token as the answer reports it.
+ * @param describe the text and bytes of a token id
+ * @param topCount alternatives to report
  */
 export function toOutputToken(
   describe: (id: number) => OutputToken,

@@ -79,7 +79,8 @@ export class FairQueue {
   }
 
   /**
-   * Waits until it is the turn of some work. @returns what has to be called, once, when the work has ended
+   * Waits until it is the turn of some work.
+   * @returns what has to be called, once, when the work has ended
    * @throws the signal's reason when it aborts first
    */
   async enter(job: FairJob, signal: AbortSignal): Promise<() => void> {

@@ -44,9 +44,10 @@ interface PreTokenizer {
 type Encode = (text: string, ids: number[]) => void;
 
 /**
- * Encodes word by word, and keeps the ids of each word: in a short prompt, the library spends most of its time on words that it has
- * met before. That works for tokenizers which cut a text into words and then spell the bytes of each, as those of Llama 3, Qwen
- * and DeepSeek do. @returns undefined for any other tokenizer
+ * Encodes word by word, and keeps the ids of each word: in a short prompt, the library spends most of its time on words that it
+ * has met before. That works for tokenizers which cut a text into words and then spell the bytes of each, as those of Llama 3,
+ * Qwen and DeepSeek do.
+ * @returns undefined for any other tokenizer
  */
 function encodeByWords(encoder: Encoder, file: TokenizerFile): Encode | undefined {
   const { normalizer, model } = encoder;

@@ -5,12 +5,12 @@ import { probeRequest } from "../probe.ts";
 
 /**
  * The `cache_salt` of a request. An engine with a prompt cache reuses a prompt only for requests with the same salt. So a
- * caller cannot find out, by its time or by `cached_tokens`, which prompts another key has sent.
+ * caller cannot find out from response times or `cached_tokens` which prompts another key has sent.
  */
 export type CacheSalter = (origin: RequestOrigin | undefined) => string;
 
 /**
- * @param secret at least 32 bytes that only this installation knows. Without it nobody can compute the salt of a key.
+ * @param secret at least 32 bytes that only this installation knows. The salt of a key cannot be computed without it.
  * @returns a function that gives each key one salt of 43 characters. A request of unknown origin gets a new salt each time.
  */
 export const cacheSalter =
@@ -20,7 +20,7 @@ export const cacheSalter =
       ? createHmac("sha256", secret).update(`prompt-cache:${origin.key}`).digest("base64url")
       : randomBytes(32).toString("base64url");
 
-/** Whether an engine reuses the prompt of one key for another, and a clause for the operator that says how this is known. */
+/** Tells if an engine reuses the prompt of one key for another, with a clause for the operator that gives the evidence. */
 export type PromptCache = NonNullable<EngineMetadata["promptCache"]>;
 
 export const unsalted: PromptCache = {
@@ -28,7 +28,7 @@ export const unsalted: PromptCache = {
   description: "may reuse the prompts of one key for another: no cache_salt is sent to it",
 };
 
-/** The metadata of an engine whose prompt cache was judged. */
+/** The metadata of an engine whose prompt cache has been probed. */
 export const withPromptCache = (metadata: EngineMetadata, promptCache: PromptCache): EngineMetadata => ({
   ...metadata,
   promptCache,
@@ -37,14 +37,14 @@ export const withPromptCache = (metadata: EngineMetadata, promptCache: PromptCac
 
 type Ask = (request: EngineRequest) => AsyncIterable<readonly EngineEvent[]>;
 
-/** Longer than the cache blocks of the models that vLLM serves. */
+/** The prompt of the probe must be longer than the cache blocks of the models that vLLM serves. */
 const maxRepeats = 300;
 const sentence = "The next block holds the price of gas. ";
 
 /**
  * Sends one long prompt as one key, again as the same key, and then as another key.
  * @param contextLength in tokens; the prompt takes less than this
- * @throws {EngineError} where the engine does not answer
+ * @throws {EngineError} if the engine does not answer
  */
 export async function tryPromptCache(contextLength: number, ask: Ask): Promise<PromptCache> {
   const run = randomBytes(12).toString("hex");
@@ -61,7 +61,7 @@ export async function tryPromptCache(contextLength: number, ask: Ask): Promise<P
     if ((await cachedFor("first")) === 0) return untold;
     return (await cachedFor("second")) === 0 ? apart : shared;
   } catch (error) {
-    // The probe of one token was answered, so only this prompt was refused.
+    // The one-token probe succeeded before, so only this prompt was refused.
     if (error instanceof EngineError && error.kind === "rejected") return untold;
     throw error;
   }

@@ -29,20 +29,20 @@ test.each<[string, unknown, string, string]>([
   ["a silent engine", new errors.BodyTimeoutError("hung up"), "stalled", "hung up"],
   ["a broken connection", coded("UND_ERR_SOCKET"), "crashed", "hung up"],
 ])("%s: our own words, its words as the cause", (_title, error, kind, cause) => {
-  const failure = asEngineError(error) as EngineError; // looked at below
+  const failure = asEngineError(error) as EngineError; // checked below
   expect(failure.kind).toBe(kind);
   expect(failure.message).not.toContain(cause);
   expect(String(failure.cause)).toContain(cause);
 });
 
-test("what is fit for a caller stays what it is", () => {
+test("an error that may be shown to a caller stays unchanged", () => {
   const refused = new RequestRefusedError("Too long.", { param: "stop[1]" });
   expect(asEngineError(refused)).toMatchObject({ kind: "rejected", message: "Too long.", param: "stop[1]" });
   const own = new EngineError("protocol", "odd");
   expect(asEngineError(own)).toBe(own);
 });
 
-test("a fault of ours is not told as the engine's", () => {
+test("a fault in our own code is not reported as the engine's", () => {
   const ours = new TypeError("undefined is not a function");
   expect(asEngineError(ours)).toBe(ours);
 });

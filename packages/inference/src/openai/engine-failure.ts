@@ -4,12 +4,12 @@ import { isShortage } from "../sidecar/shortage.ts";
 import { codeOf, isSilent, isUnconnected } from "../wire/connection.ts";
 import { RefusedAnswerError } from "../wire/refused-answer.ts";
 
-/** Fit for a caller: the engine's own words name its own members. */
+/** A fixed message for callers, because the engine's own message names members of its own API. */
 export const refusal = "The model's engine cannot work on this request.";
 
 /**
- * What went wrong on the way to the engine or inside it, in our words; its own are the cause, for the log. What is neither is a
- * fault of ours and stays as it is.
+ * Returns an `EngineError` for a failure of the engine or of the connection to it. Its message is ours; the engine's own
+ * message is the cause, for the log. Any other error is a fault in our code and is returned unchanged.
  */
 export function asEngineError(error: unknown): unknown {
   if (error instanceof EngineError) return error;
@@ -24,7 +24,7 @@ export function asEngineError(error: unknown): unknown {
   return new EngineError("crashed", "the engine broke the connection", { cause: error });
 }
 
-/** Its statuses, as measured: 503 when the queue is full, 500 while it shuts down, 404 for another model's name. */
+/** vLLM's statuses, as measured: 503 when the queue is full, 500 while it shuts down, 404 for the name of another model. */
 function readRefusal(cause: RefusedAnswerError): EngineError {
   const { status } = cause;
   if (status === 400 || status === 422) {
@@ -35,7 +35,7 @@ function readRefusal(cause: RefusedAnswerError): EngineError {
   return new EngineError("crashed", "the engine failed", { cause });
 }
 
-/** A request that is refused once the status line has been sent comes as an event whose code is the status. */
+/** A refusal after the status line has been sent arrives as an event whose code is the status. */
 export function asStreamFailure(error: unknown, isFirst: boolean): EngineError {
   const cause = new Error(JSON.stringify(error).slice(0, 500));
   const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;

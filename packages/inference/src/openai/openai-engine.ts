@@ -20,16 +20,16 @@ import type { CacheSalter } from "./cache-salt.ts";
 import type { ProtocolAdapter } from "./protocol-adapter.ts";
 import type { Upstream } from "./upstream.ts";
 
-/** What keeps the upstream running, or watches one that others run. */
+/** Keeps our upstream running, or watches one that others run. */
 export interface EngineLifecycle extends Confirming {
   readonly state: EngineState;
   readonly reason: string;
   readonly metadata: EngineMetadata | undefined;
   readonly restarts: number;
-  /** From the end of a process that made no progress until the next one starts. */
+  /** True from the end of a process that made no progress until the next one starts. */
   readonly isStalled: boolean;
   whenReady(): Promise<void>;
-  /** From now on it must not get new work. */
+  /** After this call the upstream gets no new work. */
   drain(): void;
   close(graceMs: number): Promise<void>;
 }
@@ -45,7 +45,7 @@ export interface OpenAiEngineOptions {
   readonly lifecycle: EngineLifecycle;
 }
 
-/** A model behind an OpenAI-compatible API, no matter who runs it. */
+/** A model behind an OpenAI-compatible API, run by this server or by others. */
 export class OpenAiEngine implements Engine {
   readonly #options: OpenAiEngineOptions;
   readonly #workload = new Workload();
@@ -127,6 +127,8 @@ export class OpenAiEngine implements Engine {
   }
 }
 
-/** The cached tokens of an engine that keys share would tell one key what another has sent. */
+/**
+ * Hides the cached tokens of an engine whose prompt cache keys share: they would show one key which prompts another has sent.
+ */
 const hideCachedTokens = (events: readonly EngineEvent[]): readonly EngineEvent[] =>
   events.map((event) => ({ ...event, usage: { ...event.usage, cached_tokens: 0 } }));

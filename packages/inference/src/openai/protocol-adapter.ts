@@ -10,11 +10,11 @@ export interface ServedModel {
   /** The name that the upstream serves it under. */
   readonly servedName: string;
   readonly upstream: Upstream;
-  /** Undefined: the operator wants no `cache_salt` to be sent. */
+  /** Undefined: the operator has turned `cache_salt` off. */
   readonly saltOf: CacheSalter | undefined;
 }
 
-/** How requests are put to an upstream: by token ids (`completions/`) or by messages (`chat/`). */
+/** The form in which requests are sent to an upstream: as token ids (`completions/`) or as messages (`chat/`). */
 export interface ProtocolAdapter {
   /** @throws {EngineError}, or the signal's reason once it has aborted */
   generate(
@@ -24,7 +24,7 @@ export interface ProtocolAdapter {
     signal: AbortSignal,
   ): AsyncGenerator<readonly EngineEvent[]>;
   /**
-   * Makes the upstream produce one token. Resolves with the metadata, corrected by what was seen.
+   * Makes the upstream produce one token. Resolves with the metadata, corrected by the result.
    * @throws {EngineError}
    */
   probeReadiness(served: ServedModel, metadata: EngineMetadata, signal: AbortSignal): Promise<EngineMetadata>;

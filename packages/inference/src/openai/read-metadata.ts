@@ -7,14 +7,14 @@ export interface MetadataOptions {
   readonly model: OpenModel;
   readonly servedName: string;
   readonly slots: number;
-  /** Tokens, where the operator wants fewer than the engine can, or knows what nobody else says. */
+  /** The context length in tokens, if the operator wants less than the engine offers, or if no other source gives it. */
   readonly contextLength?: number | undefined;
   readonly sampling: Omit<Sampling, "logit_bias">;
-  /** The line that shows the model a schema; undefined: none does. */
+  /** The prompt line that shows the model a schema; undefined: schemas are not shown. */
   readonly schemaPrompt?: string | undefined;
 }
 
-/** The engine lists other models than the one that is wanted. */
+/** The engine does not list the requested model. */
 export class ModelNotListedError extends Error {
   override name = "ModelNotListedError";
 }
@@ -23,7 +23,7 @@ interface ModelList {
   readonly data?: readonly Listed[];
 }
 
-/** What a server lists of a model. */
+/** The entry of a model in a server's list. */
 export interface Listed {
   readonly id: string;
   readonly max_model_len?: number;
@@ -31,7 +31,10 @@ export interface Listed {
   readonly owned_by?: string;
 }
 
-/** What the engine says of itself and what the model's files say. @throws {ModelNotListedError} and what a connection dies of */
+/**
+ * Combines the metadata that the engine reports with that of the model's files.
+ * @throws {ModelNotListedError}, or the error of the connection
+ */
 export async function readMetadata(
   upstream: Upstream,
   options: MetadataOptions,
@@ -75,7 +78,7 @@ export async function readListed(upstream: Upstream, servedName: string, signal:
   throw new ModelNotListedError(`the engine does not serve ${servedName}, it lists: ${listed || "nothing"}`);
 }
 
-/** Routers have no such path: what they stand for is unknown. */
+/** Routers do not have this path, so the version behind them is unknown. */
 async function versionOf(upstream: Upstream, signal: AbortSignal): Promise<string> {
   try {
     const answer = JSON.parse(await upstream.read("/version", signal)) as { readonly version?: string };

@@ -5,20 +5,21 @@ import type { EventBatches } from "../wire/connection.ts";
 import { FailedAfterError, transform } from "../wire/transform.ts";
 import { asEngineError } from "./engine-failure.ts";
 
-/** Makes the deltas of one choice out of the events that an upstream answers with. */
+/** Turns the events of an upstream into the deltas of one choice. */
 export interface ChoiceReader {
-  /** Nothing that follows is needed. */
+  /** True when no more events are needed. */
   readonly isDone: boolean;
   /**
-   * Reads events until nothing more is needed.
-   * @param events the data of each @param deltas what they add is appended, also when it throws in the middle of it
+   * Reads events until no more are needed.
+   * @param events the data of each event
+   * @param deltas receives the new deltas, also those before an error
    */
   push(events: readonly string[], deltas: ChoiceDelta[]): void;
-  /** The stream has ended, or is done. */
+  /** Called when the stream has ended, or when no more events are needed. */
   end(deltas: ChoiceDelta[]): Promise<void> | void;
 }
 
-/** One choice on its way: how its answer is opened, and who reads it. */
+/** One choice that is being started: opens its answer, and reads it. */
 export interface OpeningChoice {
   readonly open: () => Promise<EventBatches>;
   readonly reader: ChoiceReader;
@@ -36,7 +37,7 @@ export const runChoices = (
   begin: BeginChoices,
 ): AsyncGenerator<readonly EngineEvent[]> => (n === 1 ? runOne(signal, begin) : runMany(signal, begin));
 
-/** Nothing to merge, and no other to stop. */
+/** The case of one choice: nothing to merge, and no other choice to stop. */
 function runOne(signal: AbortSignal, begin: BeginChoices): AsyncGenerator<readonly EngineEvent[]> {
   const toEvents = eventMaker(1);
   const first = async (): Promise<OpeningChoice> => {
@@ -70,7 +71,10 @@ async function* runMany(signal: AbortSignal, begin: BeginChoices): AsyncGenerato
   }
 }
 
-/** Passes on what came before a failure, and then throws it. When the reader needs nothing more, it closes the stream, which stops the engine. */
+/**
+ * Passes on the events before a failure, and then throws it. When the reader needs no more, the stream is closed, which stops
+ * the engine.
+ */
 const readChoice = <T>(
   signal: AbortSignal,
   begin: () => Promise<OpeningChoice>,

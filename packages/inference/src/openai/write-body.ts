@@ -2,8 +2,8 @@ import { seedOfChoice } from "../answer/seed-of-choice.ts";
 import type { EngineRequest } from "../engine.ts";
 
 /**
- * The body of a request for one choice as JSON, with the choice's own seed. Greedy decoding needs no seed, and vLLM on a CPU
- * is safer without one (see `vllm/serve/serve-arguments.ts`).
+ * Returns the body of a request for one choice as JSON, with the choice's own seed. Greedy decoding needs no seed, and vLLM on
+ * a CPU is safer without one (see `vllm/serve/serve-arguments.ts`).
  */
 export function writeBody(body: object, { seed, sampling }: EngineRequest, choice: number): string {
   const text = JSON.stringify(body);

@@ -4,9 +4,8 @@ import { objectOf } from "../json/parse-json.ts";
 /**
  * Keeps special tokens in a caller's text from taking effect. A template and its tokenizer give some spellings a meaning
  * (`<|im_end|>`, `<think>`); a caller that writes one must not be able to end a turn, open one or make a call. Each such
- * spelling is
- * replaced by a placeholder before the template is rendered. Afterwards it is put back in two parts, which the tokenizer
- * encodes separately and so cannot join to the special token.
+ * spelling is replaced by a placeholder before the template is rendered. Afterwards it is put back in two parts, which the
+ * tokenizer encodes separately and so cannot join to the special token.
  */
 export class SpecialTokenEscaper {
   readonly #spellings: RegExp;

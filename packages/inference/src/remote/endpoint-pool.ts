@@ -5,7 +5,7 @@ import type { EventBatches } from "../wire/connection.ts";
 import { isRetryable } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 
-/** Several endpoints of the same model: requests go to the one with the fewest in flight, and failing ones are ejected. */
+/** Several endpoints of the same model. Requests go to the one with the fewest in flight, and failing endpoints are ejected. */
 export class EndpointPool implements Upstream {
   readonly #endpoints: readonly Endpoint[];
 
@@ -13,7 +13,7 @@ export class EndpointPool implements Upstream {
     this.#endpoints = endpoints;
   }
 
-  /** Those that are not ejected. */
+  /** The endpoints that are not ejected. */
   get healthy(): readonly Endpoint[] {
     const now = performance.now();
     return this.#endpoints.filter((endpoint) => !endpoint.isEjected(now));
@@ -23,18 +23,18 @@ export class EndpointPool implements Upstream {
     return this.#endpoints.length - this.healthy.length;
   }
 
-  /** Why every endpoint failed its latest request; undefined while one works. */
+  /** The reasons why all endpoints failed their latest requests; undefined while one works. */
   get failureReason(): string | undefined {
     if (this.#endpoints.some((one) => !one.isFailing)) return undefined;
     return this.#endpoints.map((one) => one.failureReason).join("; ");
   }
 
-  /** Where none works, waiting protects nothing: all may be asked at once. */
+  /** Ends all ejections. Used when no endpoint works, because then waiting protects none of them. */
   reinstateAll(): void {
     for (const endpoint of this.#endpoints) endpoint.reinstate();
   }
 
-  /** Finds out which endpoints answer, also while there are no requests. */
+  /** Checks which endpoints answer, also while there are no requests. */
   async checkHealth(signal: AbortSignal): Promise<void> {
     await Promise.allSettled(this.healthy.map((endpoint) => endpoint.read("/v1/models", signal)));
   }
@@ -51,7 +51,7 @@ export class EndpointPool implements Upstream {
     await Promise.all(this.#endpoints.map((endpoint) => endpoint.connection.close()));
   }
 
-  /** Another endpoint is tried only as long as nothing of an answer has arrived. */
+  /** Another endpoint is tried only if no part of an answer has arrived. */
   async #withFailover<T>(ask: (endpoint: Endpoint) => Promise<T>): Promise<T> {
     const tried = new Set<Endpoint>();
     let failure: unknown;

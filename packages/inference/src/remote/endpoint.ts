@@ -7,17 +7,17 @@ import type { Connection, EventBatches } from "../wire/connection.ts";
 import { RefusedAnswerError } from "../wire/refused-answer.ts";
 import { fillHeaders } from "./fill-headers.ts";
 
-/** How long a failing endpoint is ejected: at first, and at most. */
+/** The first and the maximum ejection time of a failing endpoint. */
 const ejection = { firstMs: 1000, maxMs: 60_000 };
 
-/** One address where a model is served, with a circuit breaker: failures in a row eject it for a growing time. */
+/** One address that serves a model, with a circuit breaker: consecutive failures eject it for a growing time. */
 export class Endpoint {
   readonly connection: Connection;
   readonly #headers: Readonly<Record<string, string>>;
   #inFlight = 0;
   #requestCount = 0;
   #failuresInARow = 0;
-  /** On the clock of `performance.now()`. */
+  /** The time on the clock of `performance.now()`. */
   #ejectedUntil = 0;
   #failureReason = "";
 
@@ -27,22 +27,22 @@ export class Endpoint {
     this.#headers = headers;
   }
 
-  /** Requests whose answers are not complete. */
+  /** The number of requests whose answers are not complete. */
   get inFlight(): number {
     return this.#inFlight;
   }
 
-  /** Requests so far: of several endpoints with as many in flight, the one with the fewest comes next. */
+  /** The number of requests so far. Among endpoints with equally many in flight, the one with the fewest is next. */
   get requestCount(): number {
     return this.#requestCount;
   }
 
-  /** Why it was ejected the last time. */
+  /** The reason of its last ejection. */
   get failureReason(): string {
     return this.#failureReason;
   }
 
-  /** Whether its latest request failed. */
+  /** True if its latest request failed. */
   get isFailing(): boolean {
     return this.#failuresInARow > 0;
   }
@@ -57,7 +57,7 @@ export class Endpoint {
     this.#ejectedUntil = 0;
   }
 
-  /** An answer arrives: resets the failures. */
+  /** Records that an answer arrives, and resets the failures. */
   recordSuccess(): void {
     this.#failuresInARow = 0;
     this.#ejectedUntil = 0;
@@ -95,14 +95,17 @@ export class Endpoint {
     try {
       return await this.connection.read(path, signal, body);
     } catch (error) {
-      // A path that it does not have is no failure: routers have no `/version`.
+      // A missing path does not count as a failure: routers have no `/version`.
       const isMissing = error instanceof RefusedAnswerError && error.status === 404;
       if (!signal.aborted && !isMissing) this.#recordFailure(error);
       throw error;
     }
   }
 
-  /** A refusal of this one request says nothing about the next, and a shortage of ours nothing about the endpoint. Where the model or our key is unknown, every request fails. */
+  /**
+   * Ejects the endpoint, unless it refused only this one request or our own process had a shortage. Other refusals count,
+   * because every request fails where the model or our key is unknown.
+   */
   #recordFailure(error: unknown): void {
     if (error instanceof RefusedAnswerError && [400, 413, 422].includes(error.status)) return;
     if (isShortage(error)) return;
@@ -112,7 +115,7 @@ export class Endpoint {
   }
 }
 
-/** Whether another endpoint may be asked instead: nothing was begun here, and the endpoint itself says so. */
+/** Checks if another endpoint may be asked instead: this one has begun nothing, and its answer shows it. */
 export function isRetryable(error: unknown): boolean {
   if (error instanceof RefusedAnswerError) return [429, 502, 503].includes(error.status);
   return isUnconnected(error);

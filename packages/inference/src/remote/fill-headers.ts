@@ -1,11 +1,11 @@
 import type { RequestOrigin } from "../engine.ts";
 
-/** Longer than any id; a header without bound could be refused, and the request with it. */
+/** The maximum length of a value, longer than any id. A longer header could make a server refuse the request. */
 const maxCharacters = 256;
 
 /**
- * Header templates with the caller's own values: `{key}`, `{user}`, `{metadata.NAME}`. A header that would need a value which
- * is not there is left out. What no header may hold is written as `?`: a caller must not add headers of their own.
+ * Fills header templates with values of the caller: `{key}`, `{user}`, `{metadata.NAME}`. A header whose value is missing is
+ * left out. Characters that a header must not contain become `?`, so that a caller cannot add headers.
  */
 export function fillHeaders(
   templates: Readonly<Record<string, string>>,

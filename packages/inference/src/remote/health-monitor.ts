@@ -5,7 +5,7 @@ import { ReadyGate } from "../sidecar/ready-gate.ts";
 import type { SupervisorReport } from "../sidecar/supervised.ts";
 import type { EngineLifecycle } from "../openai/openai-engine.ts";
 
-/** What a health monitor watches, and how. */
+/** The target of a health monitor, with its intervals and checks. */
 export interface Monitored {
   readonly name: string;
   /** Milliseconds between two checks. */
@@ -14,19 +14,22 @@ export interface Monitored {
   readonly timeoutMs: number;
   /** Readiness probe: reads the engine's metadata and makes it produce one token. */
   probeReadiness(signal: AbortSignal): Promise<EngineMetadata>;
-  /** Asks for something that costs nothing, so that a lost engine is noticed while there are no requests. */
+  /** Sends a cheap request, so that a lost engine is noticed while there are no requests. */
   checkHealth(signal: AbortSignal): Promise<void>;
-  /** Why no endpoint works; undefined while one does. */
+  /** The reason why no endpoint works; undefined while one does. */
   failureReason(): string | undefined;
   report(event: SupervisorReport): void;
 }
 
-/** A health check goes over the network, perhaps to a service that counts requests. The other checks look at past failures. */
+/**
+ * Health checks are rare, because they go over the network, perhaps to a service that counts requests. The other checks only
+ * look at past failures.
+ */
 const checksPerHealthCheck = 5;
 
 /** Watches an engine that others run: ready once it has produced a token, and down while no endpoint answers. */
 export class HealthMonitor implements EngineLifecycle {
-  /** Others run the engine; that it sends nothing is seen on the connection. */
+  /** Always false: others run the engine, and silence is detected on the connection. */
   readonly isStalled = false;
   readonly #monitored: Monitored;
   readonly #ready = new ReadyGate();
@@ -55,7 +58,7 @@ export class HealthMonitor implements EngineLifecycle {
     return this.#metadata;
   }
 
-  /** How often it came back. */
+  /** The number of recoveries. */
   get restarts(): number {
     return this.#restarts;
   }
@@ -81,7 +84,7 @@ export class HealthMonitor implements EngineLifecycle {
     this.#ready.refuse(new EngineError("unavailable", `${this.#monitored.name} was stopped`));
   }
 
-  /** Once no endpoint works: one token decides, instead of waiting for the next check. */
+  /** Called when no endpoint works. Asks for one token at once instead of waiting for the next check. */
   confirmFailure(): Promise<void> {
     return (this.#confirming ??= this.#confirmFailure().finally(() => void (this.#confirming = undefined)));
   }
@@ -92,7 +95,7 @@ export class HealthMonitor implements EngineLifecycle {
     try {
       await this.#monitored.probeReadiness(this.#deadline());
     } catch {
-      // Meanwhile it may have been closed, or a check may have said the same.
+      // Meanwhile the engine may have been closed, or a check may have found the same.
       if (this.#state === "ready") this.#lose(this.#monitored.failureReason() ?? why);
     }
   }
@@ -107,7 +110,7 @@ export class HealthMonitor implements EngineLifecycle {
     return AbortSignal.any([this.#closed.signal, AbortSignal.timeout(this.#monitored.timeoutMs)]);
   }
 
-  /** No failure is final: somebody else may be starting the engine just now. */
+  /** Retries without end, because somebody else may be starting the engine. */
   async #watch(): Promise<void> {
     const { signal } = this.#closed;
     while (!signal.aborted) {
@@ -146,7 +149,7 @@ export class HealthMonitor implements EngineLifecycle {
   }
 }
 
-/** With its cause: the operator has to repair it. */
+/** Returns the message with its cause, which the operator needs for the repair. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;

@@ -13,41 +13,43 @@ import { Endpoint } from "./endpoint.ts";
 import { EndpointPool } from "./endpoint-pool.ts";
 import { HealthMonitor } from "./health-monitor.ts";
 
-/** By token ids to `/v1/completions`, as vLLM takes them; or by messages, where there is only a chat route. */
+/**
+ * `completions` sends token ids to `/v1/completions` of vLLM. `chat` sends messages, for a service that has only a chat route.
+ */
 export type RemoteProtocol = "completions" | "chat";
 
 export interface RemoteOptions {
   /** The model id, for messages. */
   readonly name: string;
-  /** The name that it has there. */
+  /** The name that the endpoints give the model. */
   readonly servedName: string;
   /** The endpoints that serve it, without `/v1`. */
   readonly baseUrls: readonly string[];
   /** Folder with the model's tokenizer and chat template. */
   readonly tokenizerFolder: string;
-  /** Sent with every request; `{key}`, `{user}` and `{metadata.NAME}` stand for what is known of the caller. */
+  /** Headers of every request. `{key}`, `{user}` and `{metadata.NAME}` are replaced by values of the caller. */
   readonly headers: Readonly<Record<string, string>>;
   readonly bearer: string | undefined;
   readonly caFile: string | undefined;
   readonly proxyUrl: string | undefined;
-  /** Tokens; absent: what it declares. */
+  /** The context length in tokens; absent: the length that the engine declares. */
   readonly contextLength?: number | undefined;
-  /** Choices that it may be asked to generate at the same time. */
+  /** The maximum number of choices to generate at the same time. */
   readonly slots: number;
   /** Absent: `completions`. */
   readonly protocol?: RemoteProtocol | undefined;
-  /** Whether it is sent a `cache_salt`; absent: unless it has only a chat route and is not vLLM. */
+  /** True to send a `cache_salt`. Absent: it is sent, except to a service that has only a chat route and is not vLLM. */
   readonly isSalted?: boolean | undefined;
   /** Keeps the cached prompts of keys apart. */
   readonly cacheSecret: Uint8Array;
   readonly sampling: Omit<Sampling, "logit_bias">;
-  /** The line that shows the model a schema; undefined: none does. */
+  /** The prompt line that shows the model a schema; undefined: schemas are not shown. */
   readonly schemaPrompt?: string | undefined;
   readonly timings: Timings;
   readonly report: (event: SupervisorReport) => void;
 }
 
-/** A model that others serve: one machine or, behind a router, many. */
+/** A model that others serve, on one machine or on many behind a router. */
 export function startRemoteEngine(options: RemoteOptions): OpenAiEngine {
   const { name, servedName, timings } = options;
   const upstream = new EndpointPool(

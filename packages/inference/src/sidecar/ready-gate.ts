@@ -34,7 +34,7 @@ export class ReadyGate {
 
 function newPass(): PromiseWithResolvers<void> {
   const pass = Promise.withResolvers<void>();
-  // There may be no caller that waits. Without this handler, an unhandled rejection would end the process.
+  // Perhaps no caller waits. Without this handler, an unhandled rejection would end the process.
   pass.promise.catch(() => undefined);
   return pass;
 }

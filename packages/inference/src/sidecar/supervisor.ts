@@ -83,10 +83,7 @@ export class Supervisor {
     this.#ended = this.#run().catch((error: unknown) => this.#afterNoStart(error));
   }
 
-  /**
-   * Called after a request failed as if the engine were dead. Asks the engine for one token. If that fails, too, the engine
-   * gets no requests until it is ready again.
-   */
+  /** Called after a request failed as if the engine were dead. If one more token fails, too, no requests are sent to it. */
   confirmFailure(): Promise<void> {
     return (this.#confirming ??= this.#confirmFailure().finally(() => void (this.#confirming = undefined)));
   }
@@ -119,10 +116,7 @@ export class Supervisor {
     this.#become("draining", "stopping");
   }
 
-  /**
-   * Lets running streams finish, then replaces the process. This does not count as a crash, and the next start follows without
-   * a wait.
-   */
+  /** Replaces the process after its running streams have finished. Not a crash: the next start follows at once. */
   async restartGracefully(untilIdle: () => Promise<void>): Promise<void> {
     const process = this.#process;
     if (!process || this.#state !== "ready") return;
@@ -137,9 +131,7 @@ export class Supervisor {
     clearTimeout(timer);
   }
 
-  /**
-   * Stops the process: closes its standard input first, then sends SIGKILL to its group. A second call may shorten the wait.
-   */
+  /** Stops the process: closes its standard input, then sends SIGKILL to its group. A second call may shorten the wait. */
   async close(graceMs: number): Promise<void> {
     this.drain();
     this.#process?.hold(true);
@@ -167,9 +159,7 @@ export class Supervisor {
     this.#afterEnd(how);
   }
 
-  /**
-   * Until the engine has been ready once, it keeps our own process alive. After that it must not keep our process from exiting.
-   */
+  /** Keeps our own process alive until the engine has been ready once, but not after that. */
   #hold(handle: EngineProcess | NodeJS.Timeout): void {
     const isHeld = !this.#ready.wasOpen;
     if (handle instanceof EngineProcess) handle.hold(isHeld);

@@ -21,8 +21,9 @@ export class Workload {
   }
 
   /**
-   * Counts a generation as running. @param choices of the generation @returns a function to call when the generation has
-   * ended, with its error if it failed
+   * Counts a generation as running.
+   * @param choices of the generation
+   * @returns a function to call when the generation has ended, with its error if it failed
    */
   begin(choices: number): (isWhole: boolean, failure?: unknown) => void {
     if (this.#running === 0) this.#idle = Promise.withResolvers<void>();

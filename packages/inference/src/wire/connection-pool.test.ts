@@ -12,7 +12,7 @@ import { PausableClient } from "./pausable-client.ts";
 
 let server: Server;
 let origin: string;
-/** What to do with a request; at first, answer it. */
+/** Handles a request. Answers it by default. */
 let handle: RequestListener;
 /** Ports that requests came from. */
 let ports: number[];
@@ -65,7 +65,7 @@ test("undici keeps the head of an answer without the pool of small buffers", asy
   expect(name.buffer.byteLength).toBeLessThan(1024);
 });
 
-test("requests at the same time have a connection each, and later ones take the one that became free last", async () => {
+test("concurrent requests use separate connections, and a later one takes the connection that became free last", async () => {
   expect(await Promise.all([ask(), ask(), ask()])).toEqual(["text", "text", "text"]);
   expect(new Set(ports).size).toBe(3);
   await untilFree();
@@ -99,7 +99,7 @@ test("a connection that cannot be opened fails its request and leaves the pool",
   await until("the pool is empty", () => pool.size === 0);
 });
 
-test("a request that is given up ends its connection, also before it is open", async () => {
+test("aborting a request closes its connection, also before it is open", async () => {
   const gone = new AbortController();
   const early = ask(gone.signal);
   gone.abort(new Error("left"));

@@ -7,13 +7,13 @@ export interface AnswerHandler extends Dispatcher.DispatchHandler {
 }
 
 /**
- * Connections to one address, each with one request at a time. A free one is found in constant time. undici's own pool looks through all
- * connections, twice for each request and again when one ends.
+ * Connections to one address, each with one request at a time. A free connection is found in constant time. undici's own pool
+ * scans all connections, twice for each request and again when one ends.
  */
 export class ConnectionPool {
   readonly #open: () => PausableClient;
   readonly #all = new Set<PausableClient>();
-  /** The last one is used next. Those that nobody needs any more stay idle until undici closes them. */
+  /** The last one is used next. Unneeded ones stay idle until undici closes them. */
   readonly #free: PausableClient[] = [];
   #isDestroyed = false;
 
@@ -33,7 +33,7 @@ export class ConnectionPool {
     if (client.dispatch(options, handler)) this.#give(client);
   }
 
-  /** Ends all connections, and fails the requests on them. From then on, every request fails. */
+  /** Closes all connections and fails the requests on them. Every later request fails as well. */
   async destroy(): Promise<void> {
     this.#isDestroyed = true;
     await Promise.all(Array.from(this.#all, (client) => client.destroy()));
@@ -46,7 +46,7 @@ export class ConnectionPool {
     client.on("drain", () => this.#give(client));
     client.on("disconnect", () => void this.#drop(client));
     client.on("connectionError", () => void this.#drop(client));
-    // A request that comes too late fails like the ones before it.
+    // A request after the pool was destroyed fails like the ones before it.
     if (this.#isDestroyed) void client.destroy();
     return client;
   }
@@ -57,7 +57,7 @@ export class ConnectionPool {
     this.#free.push(client);
   }
 
-  /** Forgets a client that has lost its connection. It could connect again, but idle clients would pile up in memory. */
+  /** Forgets a client that has lost its connection. It could reconnect, but idle clients would pile up in memory. */
   async #drop(client: PausableClient): Promise<void> {
     if (client.closed || client.destroyed) return;
     const place = client.isFree ? this.#free.indexOf(client) : -1;

@@ -44,7 +44,7 @@ const sendEvents =
 const endWell = (response: Parameters<RequestListener>[1]): void => void response.end("data: [DONE]\n\n");
 
 interface Watched {
-  /** How often a byte count of the socket was seen to have changed. */
+  /** The number of times that the socket's byte count had changed. */
   readonly reads: () => number;
   readonly connections: () => number;
 }
@@ -83,7 +83,7 @@ async function read(from: Connection, isWhole: boolean, signal: AbortSignal = ne
   return result;
 }
 
-test("the socket of an answer that is wanted whole is left unread in between", async () => {
+test("the socket of an answer that is not streamed is paused between reads", async () => {
   const from = await connectTo(sendEvents(150, endWell));
   const { reads } = watchSockets();
   expect(await read(from, true)).toEqual({ events: [...numbers(150), "[DONE]"] });
@@ -91,14 +91,14 @@ test("the socket of an answer that is wanted whole is left unread in between", a
   expect(reads()).toBeLessThan(90);
 });
 
-test("its connection is read as it comes again when the next answer is a stream", async () => {
+test("its connection is no longer paused when the next answer is a stream", async () => {
   const from = await connectTo(sendEvents(40, endWell));
   const { reads, connections } = watchSockets();
   await read(from, true);
   await wait(50); // undici uses it again in a later round of the event loop
   const before = reads();
   expect(await read(from, false)).toEqual({ events: [...numbers(40), "[DONE]"] });
-  // A slow machine reads two events at once now and then.
+  // A slow machine sometimes reads two events at once.
   expect(reads() - before).toBeGreaterThan(25);
   expect(connections()).toBe(1);
 });

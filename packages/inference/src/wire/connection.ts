@@ -15,11 +15,11 @@ export interface ConnectionOptions {
   /** A unix socket to connect to instead of the host. */
   readonly socketPath?: string;
   readonly headers?: Headers;
-  /** File with the certificates (PEM) that are believed. */
+  /** A PEM file with the trusted certificates. */
   readonly caFile?: string;
-  /** The proxy to go through. */
+  /** The URL of the proxy. */
   readonly proxyUrl?: string;
-  /** Milliseconds without one byte after which an answer has failed; 0: no limit. */
+  /** An answer fails after this many milliseconds without a byte; 0: no limit. */
   readonly silenceMs: number;
 }
 
@@ -30,7 +30,7 @@ const encoder = new TextEncoder();
 
 const loadDispatcher = async () => import("./open-dispatcher.ts");
 
-/** Loaded with the first request: undici has a hundred files, and the start of a server need not wait for them. */
+/** Loaded with the first request, so that the start of a server does not wait for the hundred files of undici. */
 let dispatchers: Awaited<ReturnType<typeof loadDispatcher>> | undefined;
 
 /** HTTP to one engine. */
@@ -38,9 +38,9 @@ export class Connection {
   readonly #options: ConnectionOptions;
   /** Scheme, host and port of the base URL. */
   readonly #origin: string;
-  /** The path of the base URL, which stands before every path. */
+  /** The path of the base URL, which precedes every path. */
   readonly #prefix: string;
-  /** The certificates that are believed; undefined: those of Node. */
+  /** The trusted certificates; undefined: those of Node. */
   readonly #ca: Buffer | undefined;
   #dispatcher: RequestDispatcher | undefined;
   #isClosed = false;
@@ -58,14 +58,17 @@ export class Connection {
     return this.#options.baseUrl;
   }
 
-  /** Answers whose next byte is being waited for. An answer that its reader does not read is not counted: the engine is not at fault. */
+  /**
+   * The number of answers whose next byte is awaited. Answers that their readers do not read are not counted, because then the
+   * engine is not at fault.
+   */
   get awaited(): number {
     return this.#waits.count;
   }
 
   /**
-   * Resolves with the first bytes of an answer to a POST: the data of its server-sent events, those of one read together.
-   * It has to be read. Leaving the loop closes the connection, unless the last event was `[DONE]`.
+   * Resolves when the first bytes of the answer to a POST arrive. The result yields the data of its server-sent events, those
+   * of one read together, and must be read. Leaving the loop closes the connection, unless the last event was `[DONE]`.
    * @throws {RefusedAnswerError} for any status but 200, or what the connection died of
    */
   async open(
@@ -102,7 +105,7 @@ export class Connection {
         origin: this.#origin,
         ca: this.#ca,
       }));
-      // It was closed while undici was loaded.
+      // The connection was closed while undici was loading.
       if (this.#isClosed) await dispatcher.destroy();
       signal.throwIfAborted();
       const answer = new IncomingAnswer(signal, isWhole, this.#waits);
@@ -114,8 +117,8 @@ export class Connection {
           path: `${this.#prefix}${path}`,
           method,
           headers: all,
-          // Encoded here, the body has memory of its own. undici would put a text into a shared slab of 64 KiB, and keep that until
-          // the answer ends.
+          // Encoded here, so that the body has its own memory. undici would copy a text into a shared slab of 64 KiB and keep
+          // the slab until the answer ends.
           body: body === undefined ? null : encoder.encode(body),
         },
         answer,
@@ -162,15 +165,15 @@ const unconnected: ReadonlySet<unknown> = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
-/** Whether nothing was sent at all: the connection could not be opened. */
+/** Checks if nothing was sent because the connection could not be opened. */
 export const isUnconnected = (error: unknown): boolean => unconnected.has(codeOf(error));
 
 const silent: ReadonlySet<unknown> = new Set(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
 
-/** Whether no byte came for `silenceMs`. */
+/** Checks if no byte arrived for `silenceMs`. */
 export const isSilent = (error: unknown): boolean => silent.has(codeOf(error));
 
-/** The code of a failed connection: of the operating system, or of undici. */
+/** Returns the error code of a failed connection, from the operating system or from undici. */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }

@@ -3,7 +3,7 @@ import { array, assert, constantFrom, nat, oneof, property, string } from "fast-
 import { expect, test } from "vitest";
 import { EventReader } from "./event-reader.ts";
 
-/** What the parser alone makes of all bytes at once. */
+/** The events that the parser alone finds in all bytes at once. */
 function parse(bytes: Buffer): string[] {
   const events: string[] = [];
   const parser = createParser({ onEvent: ({ data }) => void events.push(data) });
@@ -41,7 +41,7 @@ const piece = oneof(
   { weight: 1, arbitrary: invalid.map((bytes) => Buffer.from(bytes)) },
 );
 
-test("reads what a parser reads, however the bytes are cut", () => {
+test("reads the same events as the parser, wherever the bytes are split", () => {
   assert(
     property(array(piece), array(nat()), (pieces, cuts) => {
       const bytes = Buffer.concat(pieces);
@@ -51,7 +51,7 @@ test("reads what a parser reads, however the bytes are cut", () => {
   );
 });
 
-test("also where it is cut between events", () => {
+test("also where the bytes are split between events", () => {
   assert(
     property(array(piece), (pieces) => {
       const reader = new EventReader();

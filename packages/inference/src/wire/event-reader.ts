@@ -2,11 +2,11 @@ import { createParser } from "eventsource-parser";
 
 const lineFeed = 0x0a;
 
-/** Takes the data of server-sent events out of a byte stream, however the bytes are cut; comments are skipped. */
+/** Reads the data of server-sent events from a byte stream that may be split anywhere. Comments are skipped. */
 export class EventReader {
-  /** Reads everything that `takeSimpleEvents` does not. Most streams never need it. */
+  /** The parser for everything that `takeSimpleEvents` does not read. Most streams never need it. */
   #parser: Parser | undefined;
-  /** The bytes so far end between two events. */
+  /** True if the bytes so far end between two events. */
   #isBetween = true;
   #isBegun = false;
 
@@ -15,7 +15,7 @@ export class EventReader {
     const events: string[] = [];
     const isBetween = bytes.at(-1) === lineFeed && bytes.at(-2) === lineFeed;
     if (this.#isBetween && isBetween) {
-      // No character and no line is cut.
+      // The bytes end with a whole line, so no character is split.
       const text = bytes.toString();
       const read = takeSimpleEvents(text, events);
       this.#isBegun ||= read > 0;
@@ -34,9 +34,9 @@ export class EventReader {
 const field = "data: ";
 
 /**
- * Takes events from the start of a text, as long as they have the form that engines use: one line of data and an empty line. The parser
- * would find the same events, but takes longer.
- * @returns how many characters were read
+ * Takes events from the start of a text, as long as they have the form that engines use: one line of data and an empty line.
+ * The parser would find the same events, but takes longer.
+ * @returns the number of characters read
  */
 function takeSimpleEvents(text: string, events: string[]): number {
   // A carriage return ends a line, too.
@@ -52,12 +52,12 @@ function takeSimpleEvents(text: string, events: string[]): number {
 }
 
 class Parser {
-  /** The parser skips a byte order mark. */
+  /** The parser must skip the byte order mark. */
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   readonly #parser = createParser({ onEvent: ({ data }) => void this.#events.push(data) });
   #events: string[] = [];
 
-  /** @param isBegun whether the stream has begun, so that no byte order mark can come any more */
+  /** @param isBegun true if the stream has begun, so that a byte order mark can no longer appear */
   constructor(isBegun: boolean) {
     if (isBegun) this.#parser.feed("\n");
   }
@@ -69,7 +69,7 @@ class Parser {
   feed(text: string, events: string[]): void {
     this.#events = events;
     this.#parser.feed(text);
-    // Kept until the next bytes come, they would outlive the young objects.
+    // Not kept until the next bytes arrive, because the objects would leave the young generation of the garbage collector.
     this.#events = [];
   }
 }

@@ -12,7 +12,7 @@ interface Opened {
   readonly controller: { aborted: boolean; reason: Error | null; paused: boolean };
 }
 
-/** An answer that has begun, in place of undici. */
+/** A started answer that is fed by hand instead of by undici. */
 function open({ isWhole = true, signal = new AbortController().signal } = {}): Opened {
   const answer = new IncomingAnswer(signal, isWhole, { count: 0 });
   const controller = {
@@ -52,8 +52,8 @@ function read(answer: IncomingAnswer): { readonly batches: string[]; readonly en
   return { batches, end: loop() };
 }
 
-describe("an answer that is wanted whole", () => {
-  test("is read at once when its first bytes come, and together from then on", async () => {
+describe("an answer that is not streamed", () => {
+  test("is read at once when its first bytes arrive, and in batches from then on", async () => {
     const { answer, push, end } = open();
     const reading = read(answer);
     push("a");
@@ -71,7 +71,7 @@ describe("an answer that is wanted whole", () => {
     expect(reading.batches.length).toBeLessThanOrEqual(4);
   });
 
-  test("is read when its end takes longer", async () => {
+  test("is read before its end if the end takes longer", async () => {
     const { answer, push } = open();
     const { batches } = read(answer);
     push("a");
@@ -94,7 +94,7 @@ describe("an answer that is wanted whole", () => {
     expect(reading.batches.join("")).toBe(when === "later" ? "a" : "abc");
   });
 
-  test("is read when there is no room for more, and the other side waits meanwhile", async () => {
+  test("is read when the buffer is full, and the sender waits meanwhile", async () => {
     const { answer, push, controller } = open();
     push("a".repeat(70_000));
     expect(controller.paused).toBe(true);
@@ -103,7 +103,7 @@ describe("an answer that is wanted whole", () => {
   });
 });
 
-test("a stream is read as it comes, and what came together is read together", async () => {
+test("a stream is read as it arrives, and bytes that arrived together are read together", async () => {
   const { answer, push, end } = open({ isWhole: false });
   const reading = read(answer);
   for (const text of ["ab", "cd"]) {
@@ -126,7 +126,7 @@ test.each([[true], [false]])("what came before a failure is passed on before it 
   expect(reading.batches).toEqual(["a", "b"]);
 });
 
-test("a hang-up ends the answer, and what has come is still passed on", async () => {
+test("a disconnect ends the answer, and the bytes that have arrived are still passed on", async () => {
   const hangUp = new AbortController();
   const { answer, push, controller } = open({ signal: hangUp.signal });
   const reading = read(answer);
@@ -157,7 +157,7 @@ describe("an answer that is left", () => {
     expect(controller.aborted).toBe(false);
   });
 
-  test("after its last event is ended when it goes on for a second", async () => {
+  test("after its last event is closed if it goes on for a second", async () => {
     const { answer, push, controller } = open();
     push("a");
     answer.leave(true);
@@ -166,7 +166,7 @@ describe("an answer that is left", () => {
   });
 });
 
-test("bytes that are read before their turn has come do not end the answer", async () => {
+test("bytes that are read before their turn do not end the answer", async () => {
   const { answer, push } = open();
   push("a");
   expect(await answer.next()).toMatchObject({ value: Buffer.from("a") });

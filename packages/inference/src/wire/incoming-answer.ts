@@ -3,31 +3,33 @@ import type { AnswerHandler } from "./connection-pool.ts";
 import type { PausableConnection } from "./pausable-client.ts";
 import { readInTurn } from "./read-turns.ts";
 
-/** An answer that is wanted whole is read at least this often, in milliseconds. */
+/** The interval, in milliseconds, at which an answer that is not streamed is read. */
 export const gatherMs = 50;
 
-/** A pause may last for this share of the time that the answer has taken so far. So it delays the answer by at most as much. */
+/**
+ * The maximum length of a pause, as a share of the time that the answer has taken so far. It bounds the delay of the answer.
+ */
 const largestDelay = 0.05;
 
-/** A pause of fewer milliseconds would save nothing. */
+/** The minimum length of a pause in milliseconds. A shorter one would save nothing. */
 const leastPauseMs = 4;
 
 /** The connection is paused when this many bytes wait to be read. */
 const maxWaiting = 64 * 1024;
 
-/** The milliseconds that an answer has to end after its last event. */
+/** The milliseconds in which an answer must end after its last event. */
 const endMs = 1000;
 
-/** The answers of one engine whose next bytes are waited for. */
+/** The number of answers of one engine whose next bytes are awaited. */
 export interface Waits {
   count: number;
 }
 
 /**
- * The bytes of one answer, as undici hands them over. A stream is read as it arrives. If the answer is wanted whole, its first bytes are
- * read at once, and the rest every 50 ms and at its end: decoding the bytes of each token separately would cost much more. Once such an
- * answer has taken 80 ms, its socket is paused between two reads as well. After a failure, `next` first returns the bytes that arrived
- * before it.
+ * The bytes of one answer, as undici hands them over. A stream is read as it arrives. For an answer that is not streamed, the
+ * first bytes are read at once, and the rest every 50 ms and at the end: decoding the bytes of each token separately would cost
+ * much more. Once such an answer has taken 80 ms, its socket is paused between two reads as well. After a failure, `next` first
+ * returns the bytes that arrived before it.
  */
 export class IncomingAnswer implements AnswerHandler {
   readonly #isWhole: boolean;
@@ -38,14 +40,14 @@ export class IncomingAnswer implements AnswerHandler {
   readonly #startedMs = performance.now();
   #controller: Dispatcher.DispatchController | undefined;
   #connection: PausableConnection | undefined;
-  /** The socket is paused, or will be in a moment. */
+  /** True if the socket is paused or about to be. */
   #isPaused = false;
   #pauseTimer: NodeJS.Timeout | undefined;
   #chunks: Buffer[] = [];
   #size = 0;
   #isBegun = false;
   #isDue = false;
-  /** It waits for its turn to be read. */
+  /** True while it waits for its turn to be read. */
   #isLate = false;
   #isOver = false;
   #isLeft = false;
@@ -53,7 +55,7 @@ export class IncomingAnswer implements AnswerHandler {
   #timer: NodeJS.Timeout | undefined;
   #wake: (() => void) | undefined;
 
-  /** @param signal ends the answer @param waits counts it while its next bytes are waited for */
+  /** @param signal ends the answer @param waits counts this answer while its next bytes are awaited */
   constructor(signal: AbortSignal, isWhole: boolean, waits: Waits) {
     this.#signal = signal;
     this.#isWhole = isWhole;
@@ -66,7 +68,7 @@ export class IncomingAnswer implements AnswerHandler {
     return this.#status.promise;
   }
 
-  /** Resolves with the next bytes. @throws what the connection died of, or the signal's reason */
+  /** Resolves with the next bytes. @throws the error of the connection, or the signal's reason */
   next(): Promise<IteratorResult<Buffer, undefined>> {
     this.#waits.count += 1;
     const due = this.#isDue ? Promise.resolve() : new Promise<void>((resolve) => (this.#wake = resolve));
@@ -75,8 +77,8 @@ export class IncomingAnswer implements AnswerHandler {
 
   /**
    * Stops reading.
-   * @param isWhole whether the last event has arrived. If so, the answer may end by itself, so that its connection can be used again.
-   * Otherwise the request is aborted.
+   * @param isWhole true if the last event has arrived. Then the answer may end by itself, and its connection can be used
+   * again. Otherwise the request is aborted.
    */
   leave(isWhole: boolean): void {
     this.#isLeft = true;
@@ -99,7 +101,7 @@ export class IncomingAnswer implements AnswerHandler {
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
-    // The answer comes after any 1xx.
+    // Ignores 1xx responses, which precede the answer.
     if (status >= 200) this.#status.resolve(status);
   }
 
@@ -155,7 +157,7 @@ export class IncomingAnswer implements AnswerHandler {
     const pauseMs = Math.min(gatherMs, (performance.now() - this.#startedMs) * largestDelay);
     if (pauseMs < leastPauseMs) return;
     this.#isPaused = true;
-    // Not at once: when this handler returns, undici reads from the socket, and that would end the pause.
+    // Deferred: when this handler returns, undici reads from the socket, which would end the pause.
     queueMicrotask(() => this.#pause(pauseMs));
   }
 
@@ -185,7 +187,7 @@ export class IncomingAnswer implements AnswerHandler {
 
   readonly #becomeDue = (): void => {
     this.#isLate = false;
-    // Whoever was late may have been read by then.
+    // An answer that was queued late may have been read by then.
     if (this.#chunks.length === 0 && !this.#isOver) return;
     this.#isDue = true;
     this.#wake?.();

@@ -20,7 +20,7 @@ describe("lines", () => {
     }
   });
 
-  test("noise without line breaks is given in pieces", () => {
+  test("noise without line breaks is passed on in pieces", () => {
     const noise = Array.from({ length: 100 }, () => bytesOf("x".repeat(100)));
     const lines = read(noise, 1000);
     expect(lines.join("")).toHaveLength(10_000);

@@ -1,10 +1,10 @@
-/** Takes the non-empty lines out of a byte stream, however the bytes are cut. */
+/** Reads the non-empty lines of a byte stream that may be split anywhere. */
 export class LineReader {
   readonly #decoder = new TextDecoder();
   readonly #longest: number;
   #rest = "";
 
-  /** @param longest a line of more characters is given in pieces, so that noise without line breaks takes no memory */
+  /** @param longest longer lines are passed on in pieces, which bounds the memory that noise without line breaks takes */
   constructor(longest = Number.POSITIVE_INFINITY) {
     this.#longest = longest;
   }
@@ -12,7 +12,7 @@ export class LineReader {
   /** @returns the lines that end in these bytes */
   push(bytes: Uint8Array): readonly string[] {
     const [end = "", ...lines] = this.#decoder.decode(bytes, { stream: true }).split("\n");
-    // Only the new text is searched: a long line comes in many pieces.
+    // Only the new text is searched, because a long line may arrive in many pieces.
     this.#rest += end;
     const complete: string[] = [];
     for (const next of lines) {

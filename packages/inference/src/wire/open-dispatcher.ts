@@ -9,11 +9,11 @@ export interface DispatcherOptions {
   readonly origin: string;
   /** A unix socket to connect to instead of the host. */
   readonly socketPath?: string;
-  /** The certificates that are believed; undefined: those of Node. */
+  /** The trusted certificates; undefined: those of Node. */
   readonly ca: Buffer | undefined;
-  /** The proxy to go through. */
+  /** The URL of the proxy. */
   readonly proxyUrl?: string;
-  /** Milliseconds without one byte after which an answer has failed; 0: no limit. */
+  /** An answer fails after this many milliseconds without a byte; 0: no limit. */
   readonly silenceMs: number;
 }
 
@@ -23,16 +23,16 @@ export interface RequestDispatcher {
   destroy(): Promise<void>;
 }
 
-/** Milliseconds for a connection to be opened. */
+/** The time limit for opening a connection, in milliseconds. */
 const connectMs = 10_000;
 
-/** Requests go through a proxy, over TLS, or over connections that can be paused. */
+/** Opens a dispatcher for requests through a proxy, over TLS, or over connections that can be paused. */
 export function openDispatcher({ origin, socketPath, ca, proxyUrl, silenceMs }: DispatcherOptions): RequestDispatcher {
   const tls = { ...(ca && { ca }) };
   const deadlines = { headersTimeout: silenceMs, bodyTimeout: silenceMs };
   if (proxyUrl !== undefined) return new ProxyAgent({ uri: proxyUrl, requestTls: tls, ...deadlines });
   const connect = { ...tls, timeout: connectMs, ...(socketPath !== undefined && { socketPath }) };
-  // With TLS, undici may use HTTP/2, where several answers share a connection. None of them may pause it.
+  // With TLS, undici may use HTTP/2, where several answers share a connection, so none of them may pause it.
   if (new URL(origin).protocol === "https:") return new Agent({ connect, ...deadlines });
   return new ConnectionPool(() => new PausableClient(origin, connect, deadlines));
 }

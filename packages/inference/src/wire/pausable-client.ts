@@ -2,24 +2,27 @@ import type { Socket } from "node:net";
 import { buildConnector, Client } from "undici";
 import type { Dispatcher } from "undici";
 
-/** A connection whose socket can be paused. What arrives during a pause waits in the kernel. */
+/** A connection whose socket can be paused. Bytes that arrive during a pause wait in the kernel. */
 export interface PausableConnection {
   pause(): void;
   resume(): void;
 }
 
-/** All sockets read into this buffer. What they have read is copied at once. */
+/** All sockets read into this buffer. The bytes are copied at once. */
 const received = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** One connection over HTTP/1.1 whose socket can be paused. The `pause` of undici stops only the parser, and the socket is still read. */
+/**
+ * One connection over HTTP/1.1 whose socket can be paused. The `pause` of undici stops only the parser, and the socket is
+ * still read.
+ */
 export class PausableClient extends Client implements PausableConnection {
-  /** Whether it is in a pool's list of free connections. */
+  /** True while it is in a pool's list of free connections. */
   isFree = false;
   #socket: Socket | null = null;
-  /** A request was sent, and nothing of its answer has arrived. */
+  /** True if a request was sent and no part of its answer has arrived. */
   #isHeadDue = false;
 
-  /** @param connect how its socket is opened */
+  /** @param connect opens its socket */
   constructor(origin: string, connect: buildConnector.BuildOptions, options: Client.Options) {
     super(origin, { ...options, connect: (asked, done) => this.#connect(connect, asked, done) });
   }
@@ -53,7 +56,10 @@ export class PausableClient extends Client implements PausableConnection {
     });
   }
 
-  /** Small buffers share slabs of 64 KiB. undici keeps the head of an answer until its end, and a slab with it, so the head has memory of its own. */
+  /**
+   * Copies the head of an answer into its own memory. Small buffers share slabs of 64 KiB, and undici keeps the head, and so
+   * its slab, until the answer ends.
+   */
   #copy(bytes: Uint8Array): Uint8Array {
     const isHead = this.#isHeadDue;
     this.#isHeadDue = false;

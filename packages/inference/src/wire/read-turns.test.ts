@@ -7,14 +7,14 @@ function block(milliseconds: number): void {
   while (performance.now() < end);
 }
 
-test("what arrives early in a round of the event loop is read at once", async () => {
+test("an answer that arrives early in a round of the event loop is read at once", async () => {
   await nextRound();
   let read = 0;
   for (let answer = 0; answer < 100; answer += 1) readInTurn(() => (read += 1));
   expect(read).toBe(100);
 });
 
-test("what arrives late in it is read some in each of the next rounds, in its order, and everything else is served in between", async () => {
+test("answers that arrive late are read in order, a few in each of the next rounds, and other events are served in between", async () => {
   await nextRound();
   const read: number[] = [];
   readInTurn(() => block(60));

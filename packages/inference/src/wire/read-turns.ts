@@ -1,15 +1,15 @@
-/** What arrives in the first milliseconds of a round of the event loop is read at once. */
+/** Answers that arrive within this many milliseconds of a round of the event loop are read at once. */
 const roundMs = 50;
-/** The rest waits. Each of the next rounds reads this many answers of it. */
+/** Later answers wait. Each of the next rounds reads this many of them. */
 const maxLate = 16;
 
 let startedMs: number | undefined;
 const late: (() => void)[] = [];
 
 /**
- * Reads an answer whose bytes have arrived. It does so at once, or in a later round of the event loop if this one has lasted long.
- * Without this, libuv would go on reading while 1,024 connections have something to read. Meanwhile no connection would be accepted,
- * and no hang-up noticed.
+ * Reads an answer whose bytes have arrived. It does so at once, or in a later round of the event loop if this one has lasted
+ * long. Without this, libuv would go on reading while 1,024 connections have something to read. Meanwhile no connection would
+ * be accepted, and no disconnect noticed.
  */
 export function readInTurn(read: () => void): void {
   if (startedMs === undefined) {

@@ -1,4 +1,4 @@
-/** No more of a body than this is read: it may be a page of HTML. */
+/** The maximum number of characters read of a body, which may be a page of HTML. */
 const maxCharacters = 500;
 
 /** An HTTP answer with another status than 200. Its message is for the log, never for a caller. */
@@ -25,12 +25,15 @@ async function readStart(body: AsyncIterable<Uint8Array>): Promise<string> {
       if (text.length > 16_384) break;
     }
   } catch {
-    // The status says enough.
+    // The body could not be read. The status is enough.
   }
   return text;
 }
 
-/** Engines and the proxies before them write `{error: {message}}`, `{error: "…"}`, `{message}`, `{detail}`, HTML, or plain text. */
+/**
+ * Finds the message in a body. Engines and the proxies before them write `{error: {message}}`, `{error: "…"}`, `{message}`,
+ * `{detail}`, HTML, or plain text.
+ */
 export function findMessage(text: string): string {
   return shorten(messageIn(parse(text)) ?? text.replaceAll(/<(style|script)[\s\S]*?<\/\1>|<[^>]*>/gi, " "));
 }
@@ -47,7 +50,7 @@ function messageIn(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   if (typeof value !== "object" || value === null) return undefined;
   for (const name of ["error", "message", "detail"]) {
-    const found = name in value ? messageIn(value[name as keyof typeof value]) : undefined; // it was just found there
+    const found = name in value ? messageIn(value[name as keyof typeof value]) : undefined; // `in` has just found it
     if (found !== undefined) return found;
   }
   return JSON.stringify(value);

@@ -48,7 +48,7 @@ async function readAll<T>(values: AsyncIterable<T>): Promise<{ passed: T[]; fail
   return { passed, failure: undefined };
 }
 
-test("passes on every value, then tells the end once", async () => {
+test("passes on every value, then reports the end once", async () => {
   const { all, seen } = watch(3);
   expect(await Array.fromAsync(all)).toEqual(["#0", "#1", "#2"]);
   expect(await all.next()).toEqual({ done: true, value: undefined });
@@ -70,14 +70,14 @@ test("leaving the loop closes the source first", async () => {
   expect(seen).toEqual({ ends: [[false, undefined]], closed: ["source"] });
 });
 
-test("what was never asked for never begins", async () => {
+test("the source is not opened before the first value is asked for", async () => {
   const { all, seen } = watch(3);
   await all.return(undefined);
   expect(await all.next()).toEqual({ done: true, value: undefined });
   expect(seen).toEqual({ ends: [], closed: [] });
 });
 
-test("what its beginning throws is thrown as it is, once", async () => {
+test("an error while the source is opened is thrown unchanged, once", async () => {
   const all = transform<number, number>(() => {
     throw new Error("not ready");
   });
@@ -85,7 +85,7 @@ test("what its beginning throws is thrown as it is, once", async () => {
   expect(await all.next()).toEqual({ done: true, value: undefined });
 });
 
-test("whoever leaves while it begins waits for what is opened, and closes it", async () => {
+test("leaving while the source is being opened waits for it, and closes it", async () => {
   const opened = Promise.withResolvers<Transformer<number, number>>();
   let isClosed = false;
   const all = transform(() => opened.promise);
@@ -100,7 +100,7 @@ test("whoever leaves while it begins waits for what is opened, and closes it", a
   void first;
 });
 
-test("a value that comes to nothing is skipped", async () => {
+test("a value that is transformed to undefined is skipped", async () => {
   const { all } = watch(4, { transform: (value) => (value % 2 === 0 ? undefined : `#${value}`) });
   expect(await Array.fromAsync(all)).toEqual(["#1", "#3"]);
 });
@@ -111,7 +111,7 @@ test("a last value can be made at the end", async () => {
   expect(seen.ends).toEqual([[true, undefined]]);
 });
 
-test("nothing is read any more when nothing more is wanted, and the source is closed before the last value is made", async () => {
+test("after `isDone` no more is read, and the source is closed before the last value is made", async () => {
   let read = 0;
   const { all, seen } = watch(9, {
     transform: (value) => `#${(read = value)}`,
@@ -122,7 +122,7 @@ test("nothing is read any more when nothing more is wanted, and the source is cl
   expect(seen.ends).toEqual([[true, undefined]]);
 });
 
-test("what was made before a failure is passed on first", async () => {
+test("a value that was made before a failure is passed on first", async () => {
   const { all, seen } = watch(2, {
     transform: () => {
       throw new FailedAfterError("half", new Error("the rest has failed"));
@@ -141,7 +141,7 @@ test("a failure before anything was made is thrown at once", async () => {
   expect(await readAll(all)).toEqual({ passed: [], failure: "explained" });
 });
 
-/** Two more that read the first. */
+/** Two more transforms that read the first one. */
 function row(first: AsyncGenerator<string>, ends: unknown[]): AsyncGenerator<string> {
   const named = (source: AsyncGenerator<string>, name: string): AsyncGenerator<string> =>
     transform(() => ({
@@ -153,7 +153,7 @@ function row(first: AsyncGenerator<string>, ends: unknown[]): AsyncGenerator<str
   return named(named(first, "a"), "b");
 }
 
-test("in a row, a value passes through all of them, and the end does", async () => {
+test("in a chain, values and the end pass through all of them", async () => {
   const ends: unknown[] = [];
   const { all, seen } = watch(2, { flush: () => "last" });
   expect(await Array.fromAsync(row(all, ends))).toEqual(["b(a(#0))", "b(a(#1))", "b(a(last))"]);
@@ -164,7 +164,7 @@ test("in a row, a value passes through all of them, and the end does", async () 
   ]);
 });
 
-test("in a row, each one explains a failure to the next", async () => {
+test("in a chain, each one explains a failure to the next", async () => {
   const ends: unknown[] = [];
   const { all } = watch(1, { fails: true });
   expect(await readAll(row(all, ends))).toEqual({ passed: ["b(a(#0))"], failure: "b: a: explained" });
@@ -174,7 +174,7 @@ test("in a row, each one explains a failure to the next", async () => {
   ]);
 });
 
-test("in a row, leaving the last one closes the source of the first", async () => {
+test("in a chain, leaving the last one closes the source of the first", async () => {
   const ends: unknown[] = [];
   const { all, seen } = watch(3);
   for await (const _ of row(all, ends)) break;
@@ -185,7 +185,7 @@ test("in a row, leaving the last one closes the source of the first", async () =
   ]);
 });
 
-test("in a row, values that come to nothing and a beginning that fails are passed through", async () => {
+test("in a chain, skipped values and a failed opening are passed through", async () => {
   const { all } = watch(3, { transform: (value) => (value === 1 ? undefined : `#${value}`) });
   expect(await Array.fromAsync(row(all, []))).toEqual(["b(a(#0))", "b(a(#2))"]);
   const failing = transform<string, string>(async () => {

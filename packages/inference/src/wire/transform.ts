@@ -1,21 +1,24 @@
 type Source<S> = Pick<AsyncIterator<S>, "next" | "return">;
 
-/** What happens to the values of a source on their way to a reader. */
+/** The steps that transform the values of a source for a reader. */
 export interface Transformer<S, T> {
   readonly source: Source<S>;
-  /** Makes the value that is passed on. undefined: there is none, and the next one is read. @throws {FailedAfterError} in the middle of a value */
+  /**
+   * Returns the value to pass on, or undefined to skip it and read the next one.
+   * @throws {FailedAfterError} in the middle of a value
+   */
   readonly transform: (value: S) => T | undefined;
-  /** Whether nothing more of the source is wanted. It is asked after each value. */
+  /** Returns true when no more of the source is needed. Called after each value. */
   readonly isDone?: () => boolean;
-  /** Makes the last value, when the source has ended by itself or nothing more of it is wanted. */
+  /** Returns the last value, if any, after the source has ended or no more of it is needed. */
   readonly flush?: () => Promise<T | undefined> | T | undefined;
-  /** Called once: when everything was passed on, when something has failed, or when the reader has left. */
+  /** Called once: after the last value was passed on, after a failure, or when the reader has left. */
   readonly onEnd?: (isWhole: boolean, failure?: unknown) => void;
   /** Returns the error to throw in place of a failure, or a promise of that error. */
   readonly explain?: (failure: unknown) => unknown;
 }
 
-/** `transform` has failed in the middle of a value. What it had made by then is passed on before the failure is thrown. */
+/** `transform` failed in the middle of a value. The value made until then is passed on before the failure is thrown. */
 export class FailedAfterError extends Error {
   override name = "FailedAfterError";
   readonly made: unknown;
@@ -28,9 +31,9 @@ export class FailedAfterError extends Error {
 }
 
 /**
- * Transforms the values of a source for a reader that asks for one at a time. It behaves like an async generator with one loop. Such a generator
- * needs several promises for each value. Where one of these reads another, both together need one.
- * @param begin opens the source when the first value is asked for. What it throws is thrown unchanged, without `explain`
+ * Transforms the values of a source for a reader that asks for one at a time. It behaves like an async generator with one
+ * loop, but is cheaper: a generator needs several promises for each value, and a chain of these transforms needs one.
+ * @param begin opens the source when the first value is asked for. An error from it is thrown unchanged, without `explain`
  */
 export const transform = <S, T>(begin: () => Promise<Transformer<S, T>> | Transformer<S, T>): AsyncGenerator<T> =>
   new Transformed(begin);
@@ -43,7 +46,7 @@ class Transformed<S, T> implements AsyncGenerator<T> {
   readonly #begin: () => Promise<Transformer<S, T>> | Transformer<S, T>;
   #beginning: Promise<void> | undefined;
   #transformer: Transformer<S, T> | undefined;
-  /** The next one of the row. What this one makes goes straight through it. */
+  /** The next transform in the chain, which gets the values of this one directly. */
   #reader: Transformed<T, unknown> | undefined;
   #failure: { readonly error: unknown } | undefined;
   #isFlushed = false;
@@ -82,7 +85,7 @@ class Transformed<S, T> implements AsyncGenerator<T> {
     await this.return();
   }
 
-  /** @returns what the last one of the row makes of the next value, or a promise of it */
+  /** @returns the result of the last transform in the chain for the next value, or a promise of it */
   #next(): unknown {
     const transformer = this.#transformer;
     if (this.#isOver) return this.#give(over);
@@ -121,7 +124,7 @@ class Transformed<S, T> implements AsyncGenerator<T> {
     } catch (error) {
       if (!(error instanceof FailedAfterError)) return this.#giveLater(this.#fail(error, transformer));
       this.#failure = { error: error.cause };
-      made = error.made as T | undefined; // what its own transform has made
+      made = error.made as T | undefined; // made by its own transform
     }
     if (made === undefined) return this.#next();
     const reader = this.#reader;
@@ -136,7 +139,7 @@ class Transformed<S, T> implements AsyncGenerator<T> {
 
   readonly #takeFailure = (failure: unknown): unknown => this.#giveLater(this.#fail(failure));
 
-  /** Hands a result to the next one of the row. */
+  /** Passes a result to the next transform in the chain. */
   #give(result: Result<T>): unknown {
     return this.#reader === undefined ? result : this.#reader.#take(result);
   }
@@ -162,7 +165,7 @@ class Transformed<S, T> implements AsyncGenerator<T> {
     return over;
   }
 
-  /** @param opened a transformer whose source is still open */
+  /** @param opened the transformer, if its source is still open */
   async #fail(failure: unknown, opened?: Transformer<S, T>): Promise<never> {
     const explain = this.#transformer?.explain;
     try {

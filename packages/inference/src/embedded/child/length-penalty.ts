@@ -2,8 +2,7 @@ import type { LogitsProcessor } from "./logits-processors.ts";
 
 /**
  * Makes a long answer end. Once it has `after` tokens, each further token adds `perToken` to the logits of the tokens that end
- * it.
- * (Hugging Face's `exponential_decay_length_penalty` is similar, for the end-of-turn token alone.)
+ * it. (Hugging Face's `exponential_decay_length_penalty` is similar, for the end-of-turn token alone.)
  */
 export interface LengthRules {
   /** The number of tokens that an answer may have before the penalty begins. */

@@ -12,8 +12,8 @@ import type { DrySampling } from "./loop-penalty.ts";
 export interface LogitsProcessor {
   accept(token: number): void;
   /**
-   * @param isConstrained true where a grammar limits the next token @returns pairs of a token id and the bias added to its
-   * logit
+   * @param isConstrained true where a grammar limits the next token
+   * @returns pairs of a token id and the bias added to its logit
    */
   biases(isConstrained: boolean): ReadonlyMap<number, number>;
 }

@@ -2,9 +2,8 @@ import type { LogitsProcessor } from "./logits-processors.ts";
 
 /**
  * Sampling that does not repeat itself (llama.cpp and others call it DRY). A token that would continue a repetition of the
- * answer is
- * `multiplier` × `base` ^ (repeated tokens − allowed) less likely, in logits. Only what the model has written counts, so it
- * may copy from its prompt as much as it likes.
+ * answer is `multiplier` × `base` ^ (repeated tokens − allowed) less likely, in logits. Only what the model has written counts,
+ * so it may copy from its prompt as much as it likes.
  */
 export interface DrySampling {
   readonly multiplier: number;

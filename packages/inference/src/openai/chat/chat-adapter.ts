@@ -12,13 +12,13 @@ import type { ChatDialect } from "./chat-body.ts";
 import { generateChat } from "./generate-chat.ts";
 import { probeCapabilities } from "./probe-capabilities.ts";
 
-/** By messages, to a service that has only a chat route. */
+/** Sends requests as messages to a service that has only a chat route. */
 export class ChatAdapter implements ProtocolAdapter {
-  /** Undefined until it was asked what it is. */
+  /** Undefined until the service was asked for its metadata. */
   #dialect: ChatDialect | undefined;
   readonly #isAlwaysSalted: boolean;
 
-  /** @param isAlwaysSalted also a service that is not vLLM's takes `cache_salt` */
+  /** @param isAlwaysSalted true: `cache_salt` is sent even if the service is not vLLM */
   constructor(isAlwaysSalted: boolean) {
     this.#isAlwaysSalted = isAlwaysSalted;
   }
@@ -60,7 +60,7 @@ export class ChatAdapter implements ProtocolAdapter {
   }
 }
 
-/** For the operator, who can start it otherwise. */
+/** Reports missing capabilities to the operator, who can start vLLM with other flags. */
 function missing(named: Capabilities, { canReason, canCallTools }: Capabilities): string {
   const lost = [named.canReason && !canReason ? "thinking" : "", named.canCallTools && !canCallTools ? "calls" : ""];
   const words = lost.filter((word) => word !== "").join(" and ");

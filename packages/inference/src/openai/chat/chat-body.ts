@@ -8,36 +8,36 @@ import { RequestRefusedError } from "../../request-refused.ts";
 import { toChatMessages, toChatTools } from "./chat-messages.ts";
 import { writeBody } from "../write-body.ts";
 
-/** How the other side is spoken to. */
+/** The variant of the chat API that a service speaks. */
 export interface ChatDialect {
-  /** It takes members of vLLM's own: sampling beyond OpenAI's, the template's switches, counters in every event. */
+  /** True: it accepts vLLM's extensions (more sampling parameters, template switches, counters in every event). */
   readonly isVllm: boolean;
-  /** What it was seen to do. */
+  /** The capabilities that a trial has shown. */
   readonly capabilities: Capabilities;
-  /** It is sent a `cache_salt`. */
+  /** True: requests carry a `cache_salt`. */
   readonly isSalted: boolean;
-  /** The template has a switch for thinking, which is on where nobody turns it off. */
+  /** True: the template has a switch for reasoning, which is on by default. */
   readonly hasReasoningSwitch: boolean;
-  /** As the template of the configured tokenizer wants it, which prompts are counted with. */
+  /** The placement that the configured tokenizer's template wants. Prompts are counted with that template. */
   readonly systemPlacement: SystemPlacement;
 }
 
 export interface ChatJob {
-  /** The name that the model has there. */
+  /** The name that the service gives the model. */
   readonly model: string;
   readonly request: EngineRequest;
   readonly plan: AnswerPlan;
   readonly vocabulary: Vocabulary;
   readonly dialect: ChatDialect;
   readonly cacheSalt: string | undefined;
-  /** The place of this choice among those of the request. */
+  /** The index of this choice, from 0. */
   readonly choice: number;
 }
 
 /**
- * The body of one `POST /v1/chat/completions`: one choice of a request, so that more than one work at temperature 0, with
- * services that make only one, and each with its own seed.
- * @throws {RequestRefusedError} for what this service is not known to take
+ * Returns the body of one `POST /v1/chat/completions`, which asks for one choice. Separate requests allow several choices at
+ * temperature 0, work with services that support only one choice, and give each choice its own seed.
+ * @throws {RequestRefusedError} for parameters that this service is not known to support
  */
 export function chatBody(job: ChatJob): string {
   const { request, plan, dialect } = job;
@@ -55,26 +55,27 @@ export function chatBody(job: ChatJob): string {
     ...(top_logprobs !== undefined && { logprobs: true, top_logprobs }),
     ...(isVllm && hasReasoningSwitch && { chat_template_kwargs: { enable_thinking: plan.isReasoning } }),
     stream: true,
-    // Counted in every event where it can be, so that what breaks off half-way still has its count.
+    // Usage in every event where possible, so that a stream that breaks off still has its count.
     stream_options: { include_usage: true, ...(isVllm && { continuous_usage_stats: true }) },
   };
   return writeBody(body, request, job.choice);
 }
 
 /**
- * It looks for stop strings everywhere, the contract only in content, and it holds back text that may become one, but not the
- * log-probabilities of that text: where there is more than text, only we look.
+ * Decides if the service gets the stop strings. A service looks for them in the whole output, the contract only in content. A
+ * service also holds back text that may become a stop string, but not the log-probabilities of that text. So the service gets
+ * them only for answers of plain text.
  */
 const stopsThere = (plan: AnswerPlan, { stop, top_logprobs }: EngineRequest): boolean =>
   stop.length > 0 && !plan.isReasoning && plan.tools === "off" && top_logprobs === undefined;
 
-/** What vLLM adds to OpenAI's members, with the values that change nothing. */
+/** The sampling members that vLLM adds to OpenAI's, with their neutral values. */
 const beyondOpenAi = { top_k: 0, min_p: 0, repetition_penalty: 1 } as const satisfies Partial<Sampling>;
 
-// Its names are those of the object.
+// `Object.keys` returns exactly the names of this object.
 export const namesBeyondOpenAi = Object.keys(beyondOpenAi) as readonly (keyof typeof beyondOpenAi)[];
 
-/** What of these values only vLLM follows, or undefined. */
+/** Returns the members that only vLLM supports and that are not neutral, or undefined. */
 export const findBeyondOpenAi = (sampling: Omit<Sampling, "logit_bias">): string | undefined =>
   namesBeyondOpenAi.find((name) => sampling[name] !== beyondOpenAi[name]);
 
@@ -96,7 +97,8 @@ function toolsOf(request: EngineRequest, isVllm: boolean): object {
   const forced = tool_choice === "auto" ? undefined : tool_choice.oneOf;
   const [only, ...others] = forced ?? [];
   const isNamed = only !== undefined && others.length === 0;
-  // One is named, so that the model still reads of all; of several only those are shown that it may choose from.
+  // A single function is forced by name, and the model still sees all tools. If it may choose among several, it sees only
+  // those.
   const offered = forced && !isNamed ? tools.filter(({ name }) => forced.includes(name)) : tools;
   return {
     tools: toChatTools(offered, isVllm ? grammars.enforcedTools : []),

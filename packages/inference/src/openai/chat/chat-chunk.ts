@@ -1,4 +1,4 @@
-/** What is read of an event of a chat route's stream; any member may be missing. */
+/** The members that are read of an event of a chat route's stream. Any of them may be missing. */
 export interface ChatChunk {
   readonly error?: unknown;
   readonly object?: string;

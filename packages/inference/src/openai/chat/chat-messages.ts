@@ -3,7 +3,7 @@ import { toTemplateMessages, toTemplateTool } from "../../prompt/template-messag
 import type { ChatDialect } from "./chat-body.ts";
 import type { TemplateMessage } from "../../prompt/template-messages.ts";
 
-/** Messages as a chat route takes them: those that the template is counted with, with arguments as text. */
+/** Returns messages as a chat route takes them: the same messages that prompts are counted with, but with arguments as text. */
 export function toChatMessages(
   messages: EngineRequest["messages"],
   { isVllm, systemPlacement }: Pick<ChatDialect, "isVllm" | "systemPlacement">,
@@ -24,8 +24,9 @@ const toChatCall = ({ function: { name, arguments: given }, ...call }: Call): ob
 });
 
 /**
- * vLLM enforces the parameters of a function only where `strict` asks for it, so it is set wherever they can be enforced.
- * Other services refuse most schemas with `strict`. @param enforceable names of functions; none for those services
+ * vLLM enforces the parameters of a function only with `strict`, so it is set wherever they can be enforced. Other services
+ * refuse most schemas with `strict`.
+ * @param enforceable names of functions; empty for those services
  */
 export function toChatTools(tools: readonly FunctionTool[], enforceable: readonly string[]): readonly object[] {
   return tools.map((tool) => {

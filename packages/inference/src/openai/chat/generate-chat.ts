@@ -17,7 +17,8 @@ export interface ChatModel extends ServedModel {
 
 /**
  * Sends one request to a service that has only a chat route. That service renders the template, parses reasoning and tool
- * calls, and enforces structured output. What it does not enforce is refused here, before sending or at the end of the answer.
+ * calls, and enforces structured output. Answers that the service fails to constrain are refused here, before sending or at
+ * the end of the answer.
  * @throws {EngineError}, or the signal's reason once it has aborted
  */
 export const generateChat = (
@@ -41,7 +42,7 @@ async function begin(
   const owner = { keyId: request.origin?.key ?? "", signal };
   const countTokens = (text: string): Promise<number> => model.prompts.countText(text, owner);
   return Array.from({ length: request.n }, (_, choice) => {
-    // Made at once: it refuses what the service does not take.
+    // Built before the streams are opened, because it throws for requests that the service does not support.
     const body = chatBody({ ...job, choice });
     return {
       open: () => upstream.open("/v1/chat/completions", body, signal, request),

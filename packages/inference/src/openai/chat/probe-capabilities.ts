@@ -9,9 +9,9 @@ type Ask = (request: EngineRequest) => AsyncIterable<readonly EngineEvent[]>;
 const reasoningTokens = 16;
 
 /**
- * Which of the capabilities in the model's files the upstream really has. vLLM parses calls and reasoning only where it was started
- * with parsers for them, and only a trial shows whether it was.
- * @throws {EngineError} where it does not answer at all
+ * Finds the capabilities of the model's files that the upstream really has. vLLM parses calls and reasoning only if it was
+ * started with parsers for them, and only a trial shows that.
+ * @throws {EngineError} if it does not answer at all
  */
 export async function probeCapabilities(named: Capabilities, isVllm: boolean, ask: Ask): Promise<Capabilities> {
   return {

@@ -13,7 +13,9 @@ interface Call {
   arguments: string;
 }
 
-/** The calls of one choice, put together from their parts: named once, numbered from 0, and validated when they are finished. */
+/**
+ * Assembles the calls of one choice from their parts: each is named once, numbered from 0, and validated when it is finished.
+ */
 export class CallReader {
   readonly #request: EngineRequest;
   readonly #calls: Call[] = [];
@@ -26,7 +28,7 @@ export class CallReader {
     return this.#calls.length;
   }
 
-  /** Whether this part begins one more call. */
+  /** True if this part begins a new call. */
   isNew({ index, id, name }: CallDelta): boolean {
     const last = this.#calls.at(-1);
     if (!last) return true;
@@ -43,12 +45,15 @@ export class CallReader {
     return { kind: "tool", index: call.index, arguments: delta.arguments };
   }
 
-  /** Whether nothing is missing from any of them, although the answer was cut. */
+  /** True if all calls are complete, although the answer reached the token limit. */
   get isComplete(): boolean {
     return this.#calls.every((call) => isJsonObject(call.arguments));
   }
 
-  /** What some leave away: the arguments of a function that takes none. @throws {EngineError} `protocol` */
+  /**
+   * Adds `{}` where a service omits the arguments of a function without parameters, and validates all calls.
+   * @throws {EngineError} `protocol`
+   */
   *finish(): Generator<ToolDelta> {
     const { tools, tool_choice } = this.#request;
     for (const { index, name, arguments: written } of this.#calls) {
@@ -58,7 +63,7 @@ export class CallReader {
     }
   }
 
-  /** Everything that was written for them. */
+  /** All text of the calls. */
   get text(): string {
     return this.#calls.map((call) => call.name + call.arguments).join("\n");
   }

@@ -35,7 +35,7 @@ interface Read {
   readonly last: EngineUsage | undefined;
 }
 
-/** @param cut after so many events, the next batch begins */
+/** @param cut the number of events in the first batch */
 async function read(events: readonly string[], cut: number, isWhole: boolean): Promise<Read> {
   const request = { ...requestFor({ say: "Hi", isReasoning: true }), isWhole };
   const reader = new ChatChoiceReader({ request, plan, promptTokens: 5, countTokens: async (text) => text.length });
@@ -58,7 +58,7 @@ const event = record<Event>({
   hasCounters: boolean(),
 });
 
-test("an answer that is wanted whole has the texts and the counts of one that is streamed", async () => {
+test("an answer that is not streamed has the same texts and counts as a streamed one", async () => {
   await assert(
     asyncProperty(array(event), integer({ min: 0, max: 8 }), async (events, cut) => {
       const all = [...events.map(written), finish, "[DONE]"];

@@ -19,11 +19,11 @@ export interface ChatChoice {
   readonly request: EngineRequest;
   readonly plan: AnswerPlan;
   readonly promptTokens: number;
-  /** The tokens of a text, for a service that does not report usage. */
+  /** Counts the tokens of a text, for a service that does not report usage. */
   readonly countTokens: (text: string) => Promise<number>;
 }
 
-/** Turns what a chat route sends into the deltas of one choice: reasoning, content, calls, and one finish. */
+/** Turns the events of a chat route into the deltas of one choice: reasoning, content, calls, and one finish. */
 export class ChatChoiceReader implements ChoiceReader {
   readonly #chat: ChatReader;
   readonly #request: EngineRequest;
@@ -31,7 +31,7 @@ export class ChatChoiceReader implements ChoiceReader {
   readonly #countTokens: (text: string) => Promise<number>;
   readonly #content: ContentReader;
   readonly #calls: CallReader;
-  /** Nobody sees where one text ends and the next begins, and no text ends the answer. */
+  /** True if texts can be joined: the answer is not streamed, and no text can end it. */
   readonly #joinsTexts: boolean;
   readonly #reasoning = new ReasoningText();
   #reasoningText = "";
@@ -83,7 +83,7 @@ export class ChatChoiceReader implements ChoiceReader {
     }
     const finish = this.#finishBefore(step);
     if (finish === undefined) return;
-    // What follows was not asked for.
+    // Later events exceed the request.
     this.#isDone = true;
     this.#finish(finish, deltas);
   }
@@ -103,7 +103,7 @@ export class ChatChoiceReader implements ChoiceReader {
       this.#reasoningText += reasoning;
       added.push(...reasoningDelta(this.#reasoning.pushText(reasoning)));
     }
-    // After a call only another call may follow.
+    // Only another call may follow a call.
     if (this.#calls.count === 0) {
       if (content !== "") this.#endReasoning(added);
       this.#content.push(this.#withoutBreaks(content), pieces, added);
@@ -117,7 +117,7 @@ export class ChatChoiceReader implements ChoiceReader {
     }
   }
 
-  /** What was held back is reasoning or content after all. */
+  /** Emits text that was held back as reasoning or content. */
   #flush(added: AnswerDelta[]): void {
     this.#endReasoning(added);
     this.#content.flush(added);
@@ -141,7 +141,7 @@ export class ChatChoiceReader implements ChoiceReader {
     return this.#content.stopped === "stop string" ? "stop" : undefined;
   }
 
-  /** Some end a forced call with `stop`, and a call that was cut behind its last brace is a call. */
+  /** Some services end a forced call with `stop`. A call that was cut after its last brace is complete. */
   #finishFor(reason: ChatFinish): FinishReason {
     if (reason === "content_filter") return reason;
     if (this.#calls.count > 0) return reason !== "length" || this.#calls.isComplete ? "tool_calls" : "length";

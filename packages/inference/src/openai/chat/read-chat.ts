@@ -6,17 +6,17 @@ import type { ChatChunk, ChunkCall, ChunkChoice, ChunkLogprob, ChunkUsage } from
 import { readTextChunk } from "./read-text-chunk.ts";
 import type { EventRun } from "../event-spelling.ts";
 
-/** What one event of the upstream's stream adds to a choice. */
+/** The part of a choice that one event of the upstream's stream adds. */
 export interface ChatStep {
   readonly reasoning: string;
   readonly content: string;
   readonly calls: readonly CallDelta[];
-  /** The tokens behind the event, where log-probabilities were asked for. */
+  /** The tokens of the event, if log-probabilities were asked for. */
   readonly pieces: readonly OutputToken[];
 }
 
 export interface CallDelta {
-  /** Its place among the calls as the upstream counts them; some do not. */
+  /** The index of the call as the upstream counts it. Some services omit it. */
   readonly index: number | undefined;
   readonly id: string | undefined;
   readonly name: string | undefined;
@@ -26,15 +26,15 @@ export interface CallDelta {
 export type ChatFinish = "stop" | "length" | "tool_calls" | "content_filter";
 
 /**
- * Reads the data of the events of one choice. `[DONE]` is no proof of an end: one is legal only after a finish reason that the
- * contract knows; `abort`, `error`, an error frame and silence are failures.
+ * Reads the data of the events of one choice. `[DONE]` alone does not prove a clean end. An end is legal only after a finish
+ * reason that the contract knows; `abort`, `error`, an error frame and silence are failures.
  */
 export class ChatReader {
   #usage: EngineUsage;
   #isUsageReported = false;
   #reason: string | undefined;
 
-  /** @param promptTokens our own count, used until the upstream reports its own */
+  /** @param promptTokens our count, used until the upstream reports its own */
   constructor(promptTokens: number) {
     this.#usage = { ...nothing, prompt_tokens: promptTokens };
   }
@@ -43,22 +43,28 @@ export class ChatReader {
     return this.#usage;
   }
 
-  /** The other side has counted; otherwise every event with something in it stands for a token. */
+  /** True if the upstream reports usage. Otherwise every event that is not empty counts as one token. */
   get isUsageReported(): boolean {
     return this.#isUsageReported;
   }
 
-  /** @param data any but `[DONE]` @throws {EngineError} `crashed` where it broke off, `protocol` for what no such service says */
+  /**
+   * @param data not `[DONE]`
+   * @throws {EngineError} `crashed` for an error frame, `protocol` for data that is not a valid event
+   */
   push(data: string): ChatStep | undefined {
     return this.#take(readTextChunk(data) ?? parseChunk(data), 1);
   }
 
-  /** Several events, as if they were one. @throws {EngineError} `protocol` after the end of the choice */
+  /**
+   * Reads one event, or several that were merged into one chunk.
+   * @throws {EngineError} `protocol` after the end of the choice
+   */
   pushRun({ chunk, events }: EventRun<ChatChunk>): ChatStep | undefined {
     return this.#take(chunk, events);
   }
 
-  /** @param events how many events the chunk stands for */
+  /** @param events the number of events in the chunk */
   #take(chunk: ChatChunk, events: number): ChatStep | undefined {
     const error = chunk.error ?? (chunk.object === "error" ? chunk : undefined);
     if (error !== undefined) throw asStreamFailure(error, this.#usage.completion_tokens === 0);
@@ -75,7 +81,7 @@ export class ChatReader {
     return delta;
   }
 
-  /** @throws {EngineError} `crashed` where the end is not legal */
+  /** @throws {EngineError} `crashed` if the end is not legal */
   end(): ChatFinish {
     const reason = this.#reason;
     if (isLegal(reason)) return reason;
@@ -92,7 +98,7 @@ const isLegal = (reason: string | undefined): reason is ChatFinish =>
 function parseChunk(data: string): ChatChunk {
   try {
     const value: unknown = JSON.parse(data);
-    // Its members are looked at one by one.
+    // Every member is checked before it is used.
     if (typeof value === "object" && value !== null) return value;
   } catch {
     // Thrown below.
@@ -112,13 +118,13 @@ function readDelta(choice: ChunkChoice | undefined): Delta {
   return { reasoning: reasoningText, content: content ?? "", calls, pieces, hasOutput };
 }
 
-/** Most events have neither calls nor tokens. */
+/** Shared, because most events have neither calls nor tokens. */
 const none: readonly never[] = [];
 
 const toCall = (call: ChunkCall): CallDelta => ({
   index: call.index ?? undefined,
   id: call.id ?? undefined,
-  // Some repeat it, empty.
+  // Some services repeat the name as an empty text.
   name: call.function?.name || undefined,
   arguments: call.function?.arguments ?? "",
 });
@@ -138,7 +144,7 @@ const toAlternative = ({
   logprob: Math.min(0, logprob),
 });
 
-/** @param counted how many tokens the chunk stands for, where the other side does not say it */
+/** @param counted the number of tokens in the chunk if the upstream does not report it */
 function usageOf(reported: ChunkUsage | undefined, before: EngineUsage, delta: Delta, counted: number): EngineUsage {
   const completed = reported?.completion_tokens ?? before.completion_tokens + counted;
   const completion_tokens = Math.max(before.completion_tokens, completed);

@@ -4,23 +4,25 @@ import type { SafeText } from "../../answer/content-text.ts";
 import { EngineError } from "../../engine.ts";
 import type { OutputToken } from "../../engine.ts";
 
-/** What ended the content before the other side did. */
+/** The reason for which content ended before the upstream's own end. */
 export type ContentStop = "stop string" | "raw call";
 
 export interface ContentRules {
   readonly stop: readonly string[];
-  /** What opens a call in text: a parser that does not know a call, or a call that was cut, leaves it there. */
+  /**
+   * The text that opens a call. It stays in content if the upstream's parser does not recognise a call, or if the call was cut.
+   */
   readonly callStart: string | undefined;
   readonly hasLogprobs: boolean;
 }
 
-/** The content of one choice: ends before the first stop string, and has its tokens where they were asked for. */
+/** Reads the content of one choice. It ends before the first stop string, and carries its tokens if they were asked for. */
 export class ContentReader {
   readonly #rules: ContentRules;
   readonly #shown: ContentText;
   #waiting: OutputToken[] = [];
   #written = "";
-  /** Characters that were shown. */
+  /** The number of characters that were shown. */
   #length = 0;
   #stopped: ContentStop | undefined;
 
@@ -29,7 +31,7 @@ export class ContentReader {
     this.#shown = new ContentText([...rules.stop, ...(rules.callStart === undefined ? [] : [rules.callStart])]);
   }
 
-  /** All of it, the part behind a stop included. */
+  /** The whole content, including the part behind a stop string. */
   get text(): string {
     return this.#written;
   }
@@ -39,8 +41,8 @@ export class ContentReader {
   }
 
   /**
-   * @param text what an event adds
-   * @param pieces its tokens; those of a character that is not whole come before its text
+   * @param text the text that an event adds
+   * @param pieces its tokens; tokens of an incomplete character arrive before its text
    * @param deltas receives the text that can be shown
    */
   push(text: string, pieces: readonly OutputToken[], deltas: AnswerDelta[]): void {
@@ -51,12 +53,12 @@ export class ContentReader {
     for (const piece of this.#piecesOf(text)) this.#show(this.#shown.push(piece), deltas);
   }
 
-  /** The tokens so far belong to reasoning or to a call. */
+  /** Drops the tokens so far, because they belong to reasoning or to a call. */
   dropPieces(): void {
     this.#waiting = [];
   }
 
-  /** There is no more: what was held back is text after all. */
+  /** Ends the content and emits the text that was held back. */
   flush(deltas: AnswerDelta[]): void {
     if (!this.#stopped) add(this.#shown.flush(), deltas);
   }
@@ -68,11 +70,11 @@ export class ContentReader {
     add(shown, deltas);
   }
 
-  /** @throws {EngineError} `protocol` where the tokens do not spell the text */
+  /** @throws {EngineError} `protocol` if the tokens do not spell the text */
   #piecesOf(text: string): readonly OutputToken[] {
     const waiting = this.#waiting;
     this.#waiting = [];
-    // The tokens that end the reasoning come in the same event as the first token of the content.
+    // The tokens that end the reasoning arrive in the same event as the first token of the content.
     for (let start = 0; start < waiting.length; start += 1) {
       const pieces = waiting.slice(start);
       if (spell(pieces) === text) return pieces;

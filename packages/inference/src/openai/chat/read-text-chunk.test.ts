@@ -23,7 +23,7 @@ describe("reads what a parser reads", () => {
     expect(JSON.parse(data)).toMatchObject(read ?? {});
   });
 
-  test("what a vLLM sent, all but the first and the last events", () => {
+  test("the events that a vLLM sent, except the first and the last ones", () => {
     const { body } = readCapture("chat-stream-usage-continuous", "vllm-0.32.0-chat");
     const events = new EventReader().push(Buffer.from(body)).slice(1, -3);
     expect(events.length).toBeGreaterThan(3);

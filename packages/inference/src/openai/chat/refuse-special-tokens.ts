@@ -5,8 +5,8 @@ import { RequestRefusedError } from "../../request-refused.ts";
 import { toChatMessages } from "./chat-messages.ts";
 
 /**
- * A chat route reads a caller's text for special tokens, and nothing that is sent can prevent it. What spells one is refused,
- * with its path: another spelling would be another text than the caller's.
+ * A chat route recognises special tokens in a caller's text, and no request can prevent it. Text that spells one is refused,
+ * with its path. It is not replaced, because that would change the caller's text.
  * @param specialTokens the spellings of the configured tokenizer
  * @throws {RequestRefusedError}
  */
@@ -24,7 +24,7 @@ export function refuseSpecialTokens(request: EngineRequest, specialTokens: reado
 
 const patterns = new WeakMap<readonly string[], RegExp>();
 
-/** Matches any of the spellings. Each model has one list of them. */
+/** Returns a pattern that matches any of the spellings. It is cached per list, and each model has one list. */
 function patternOf(specialTokens: readonly string[]): RegExp {
   const known = patterns.get(specialTokens);
   if (known) return known;
@@ -39,9 +39,9 @@ interface Found {
 }
 
 function findFirst({ messages, tools, format }: EngineRequest, specials: RegExp): Found | undefined {
-  // Parts are joined before they are sent: a special token may be spelled over two of them.
+  // Text parts are joined before they are sent, so a special token may be spelled across two of them.
   const joined = messages.map((message) => ({ ...message, content: textOf(message.content) }));
-  // Arguments are serialized again, which spells out what was written as an escape.
+  // Arguments are parsed, because serializing them again spells out characters that were written as escapes.
   const sent = toChatMessages(messages, { isVllm: true, systemPlacement: "in place" });
   const functions = tools.map((tool) => ({ function: tool }));
   const given: readonly (readonly [path: string, value: unknown])[] = [
@@ -58,7 +58,7 @@ function findFirst({ messages, tools, format }: EngineRequest, specials: RegExp)
   return findInMerged(messages, specials);
 }
 
-/** A special token that only the merged system messages spell is nobody's text alone. */
+/** The error for a special token that appears only when system messages are merged. */
 function findInMerged(messages: EngineRequest["messages"], specials: RegExp): Found | undefined {
   const found = findIn(toTemplateMessages(messages, "in front"), "messages", specials);
   return found && { ...found, path: "messages" };

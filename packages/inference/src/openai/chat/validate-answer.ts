@@ -6,7 +6,7 @@ import { SchemaTooComplex, ComplexityBudget } from "../../schema/complexity-budg
 import { satisfies } from "../../schema/validate-value.ts";
 
 /**
- * Whether content has the requested format. Nothing upstream is known to enforce it, so other content is a failure, never a
+ * Checks that content has the requested format. No upstream is known to enforce it, so other content is a failure, never a
  * clean end.
  * @throws {EngineError} `protocol`
  */
@@ -17,7 +17,7 @@ export function validateContent(content: string, format: EngineRequest["format"]
   if (!isRight) throw new EngineError("protocol", "the engine wrote JSON that is not what was asked for");
 }
 
-/** The arguments of a finished call: a JSON object always, and one that satisfies the schema where that is promised. */
+/** Checks the arguments of a finished call: they must be a JSON object, and satisfy the schema if that was promised. */
 export function validateArguments(text: string, tool: FunctionTool | undefined, isForced: boolean): void {
   const value = parseOr(text, "the engine wrote arguments that are no JSON");
   const isBinding = isForced || tool?.isStrict === true;

@@ -9,7 +9,7 @@ export interface CompletionJob {
   /** The name that the engine serves the model under. */
   readonly model: string;
   readonly request: EngineRequest;
-  /** Token ids. In a text the engine would recognise special tokens, and a caller could spell one. */
+  /** Token ids. In a text, the engine would recognise special tokens that a caller has spelled. */
   readonly prompt: readonly number[];
   readonly plan: AnswerPlan;
   readonly constraint: Format | undefined;
@@ -45,7 +45,10 @@ export function completionBody(job: CompletionJob): string {
   return writeBody(body, request, job.choice);
 }
 
-/** The engine looks for stop strings in the whole text, the contract only in content. So it looks only where all is content. */
+/**
+ * Decides if the engine gets the stop strings. It looks for them in the whole text, the contract only in content, so it gets
+ * them only if the answer is all content.
+ */
 const stopsHere = (plan: AnswerPlan): boolean => !plan.isReasoning && plan.tools === "off";
 
 /** The caller's bias, without ids outside the vocabulary, which the engine refuses. In plain text special tokens are banned. */

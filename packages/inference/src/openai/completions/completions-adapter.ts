@@ -11,7 +11,7 @@ import { completionBody } from "./completion-body.ts";
 import { constraintFor } from "./constrain-output.ts";
 import { CompletionChoiceReader } from "./read-choice.ts";
 
-/** By token ids to `/v1/completions`, as vLLM and its routers take them: a completion of its own for every choice. */
+/** Sends requests as token ids to `/v1/completions` of vLLM or its routers: a separate completion for every choice. */
 export const completionsAdapter: ProtocolAdapter = {
   generate: (served, limits, request, signal) =>
     runChoices(request.n, signal, (either) => beginChoices(served, limits, request, either)),

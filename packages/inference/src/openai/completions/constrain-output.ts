@@ -42,9 +42,9 @@ export interface ConstrainedAnswer {
 }
 
 /**
- * The structured-output constraint of a whole answer: reasoning, then content or calls. Undefined: the answer is text only.
- * Special tokens are given as token ids, so text that merely spells one does not match. The arguments of every function are
- * constrained by its schema.
+ * Returns the structured-output constraint of a whole answer: reasoning, then content or calls. Undefined: the answer is text
+ * only. Special tokens are given as token ids, so text that merely spells one does not match. The arguments of every function
+ * are constrained by its schema.
  */
 export function constraintFor(wanted: ConstrainedAnswer): Format | undefined {
   const { plan, grammars } = wanted;
@@ -54,7 +54,7 @@ export function constraintFor(wanted: ConstrainedAnswer): Format | undefined {
   return isReasoning ? sequence(...reasoningFormats(wanted), answer) : answer;
 }
 
-/** The id of a special token. Only called for tokens that the model's capabilities imply. */
+/** Returns the id of a special token. Only called for tokens that the model's capabilities imply. */
 function idOf({ specialTokenId }: Vocabulary, spelling: string): number {
   const id = specialTokenId(spelling);
   if (id === undefined) throw new RangeError(`the model has no token ${spelling}`);

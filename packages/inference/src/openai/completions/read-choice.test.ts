@@ -23,11 +23,11 @@ interface Read {
   readonly text: string;
   readonly finish: string | undefined;
   readonly last: ChoiceDelta["counted"] | undefined;
-  /** How many tokens of the engine were taken: the rest of the stream was left. */
+  /** The number of tokens that were read before the stream was left. */
   readonly taken: number;
 }
 
-/** Reads what an engine writes, a token in every event, until it ends for the given reason. */
+/** Reads an answer with one token in every event, until it ends for the given reason. */
 function read(plan: Partial<AnswerPlan>, written: string, reason: CompletionEnd["reason"] = "stop"): Read {
   const prompt = { tokens: [1, 2, 3, 4, 5], opensInReasoning: false };
   const reader = new CompletionChoiceReader({ plan: { ...plain, ...plan }, prompt, model, topLogprobs: undefined });
@@ -92,12 +92,12 @@ test.each<[string, Partial<AnswerPlan>, string, readonly string[], string]>([
   expect(seen.last?.reasoning_tokens ?? 0).toBe(plan.isReasoning === true ? encode("<think>\nHm.</think>").length : 0);
 });
 
-test("a cut ends with length, and a cut call is no text", () => {
+test("an answer at the token limit ends with `length`, and an incomplete call does not become text", () => {
   const seen = read({ tools: "required" }, call.slice(0, 30), "length");
   expect([seen.text, seen.finish]).toEqual(["", "length"]);
 });
 
-test("special tokens that have no place are no text", () => {
+test("special tokens in unexpected places do not become text", () => {
   expect(read({}, "a</think>b<tool_call>c<|im_end|>")).toMatchObject({ text: "abc", finish: "stop" });
 });
 
@@ -128,7 +128,7 @@ const event = (id: number, text: string, usage: object | undefined): string =>
 
 const pieces = ["Yes", " the", "以太坊", "🦊", "\n\n", "<tool_call>", "<think>", "</think>", "<", "tool_call>", " "];
 
-/** @param cut after so many events, the next batch begins */
+/** @param cut the number of events in the first batch */
 function readEvents(events: readonly string[], cut: number, plan: Partial<AnswerPlan>, isWhole: boolean): unknown {
   const prompt = { tokens: [1, 2, 3], opensInReasoning: plan.isReasoning === true };
   const choice = { plan: { ...plain, ...plan }, prompt, model, topLogprobs: undefined, isWhole };
@@ -150,7 +150,7 @@ function readEvents(events: readonly string[], cut: number, plan: Partial<Answer
   return { texts, last: failure === undefined ? deltas.at(-1)?.counted : undefined, failure };
 }
 
-test("an answer that is wanted whole has the texts and the counts of one that is streamed", () => {
+test("an answer that is not streamed has the same texts and counts as a streamed one", () => {
   const plans = constantFrom<Partial<AnswerPlan>>({}, { isReasoning: true }, { tools: "auto" }, { stop: ["the"] });
   assert(
     property(

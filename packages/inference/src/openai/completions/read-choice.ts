@@ -18,7 +18,7 @@ export interface CompletionChoice {
   readonly prompt: Prompt;
   readonly model: TokenReader;
   readonly topLogprobs: number | undefined;
-  /** Nobody sees where one text ends and the next begins. */
+  /** True: the answer is not streamed, so texts may be joined. */
   readonly isWhole?: boolean | undefined;
 }
 
@@ -29,7 +29,7 @@ export class CompletionChoiceReader implements ChoiceReader {
   readonly #model: TokenReader;
   readonly #topLogprobs: number | undefined;
   readonly #answer: AnswerParser;
-  /** Bytes that the constraint makes the engine write next. They structure the answer and are not part of its text. */
+  /** Bytes that the constraint makes the engine write next. They are structure, not part of the answer's text. */
   #expected: number[] = [];
   #finish: FinishReason | undefined;
   #isDone = false;
@@ -62,7 +62,7 @@ export class CompletionChoiceReader implements ChoiceReader {
     }
   }
 
-  /** Whether texts can be joined. */
+  /** True if texts can be joined. */
   get #isInText(): boolean {
     return this.#joinsTokens && this.#finish === undefined && this.#expected.length === 0 && this.#answer.isInText;
   }
@@ -72,7 +72,7 @@ export class CompletionChoiceReader implements ChoiceReader {
   #pushTexts(chunk: CompletionChunk, deltas: ChoiceDelta[]): void {
     const { tokens, usage } = this.#completion.take(chunk);
     this.#usage = usage;
-    // Together they may spell a special token. Without a spelling they are not taken for one.
+    // The joined text may look like a special token. Leaving `token` empty stops the parser from treating it as one.
     const joined = { token: "", bytes: tokens.flatMap(({ id }) => [...this.#model.describe(id).bytes]) };
     for (const delta of this.#answer.push(joined).deltas) deltas.push(this.#count(delta));
   }
@@ -84,7 +84,7 @@ export class CompletionChoiceReader implements ChoiceReader {
     this.#usage = usage;
     for (const token of tokens) this.#take(token, deltas);
     if (this.#finish === undefined || this.#endsByItself) return;
-    // What follows was not asked for.
+    // Later tokens exceed the request.
     this.#isDone = true;
     this.#close(this.#finish, deltas);
   }
@@ -96,7 +96,7 @@ export class CompletionChoiceReader implements ChoiceReader {
     this.#close(this.#finish ?? this.#complete(reason, deltas), deltas);
   }
 
-  /** After a single call the constraint allows nothing but the end of the answer, so we wait for it and its exact usage. */
+  /** After a single call the constraint allows only the end of the answer, so we wait for that end and its exact usage. */
   get #endsByItself(): boolean {
     return this.#finish === "tool_calls" && !this.#plan.isParallel;
   }
@@ -125,7 +125,7 @@ export class CompletionChoiceReader implements ChoiceReader {
     this.#finish ??= finish;
   }
 
-  /** What a token writes beyond the expected bytes, or undefined. A token may extend beyond their end. */
+  /** Returns the part of a token beyond the expected bytes, or undefined. A token may extend beyond their end. */
   #withoutExpected(token: OutputToken): OutputToken | undefined {
     if (this.#expected.length === 0) return token;
     const bytes = token.bytes.length > 0 ? token.bytes : utf8(token.token);
@@ -139,7 +139,7 @@ export class CompletionChoiceReader implements ChoiceReader {
       : { ...token, bytes: rest, token: new TextDecoder().decode(Uint8Array.from(rest)) };
   }
 
-  /** The engine has ended an answer that does not end by itself. */
+  /** Handles the engine's end of an answer that the parser has not ended. */
   #complete(reason: CompletionEnd["reason"], deltas: ChoiceDelta[]): FinishReason {
     if (reason === "stop" && !this.#answer.canEnd) {
       throw new EngineError("protocol", "the engine ended a choice inside reasoning or a call");
@@ -160,7 +160,8 @@ export class CompletionChoiceReader implements ChoiceReader {
   }
 }
 
-/** The rest of an expected text whose beginning the token before has already written, as `}}\n` may. */
+/** Returns the rest of an expected text whose beginning the previous token has already written, as `}}
+` may. */
 function restOf(expected: string, written: string): string {
   let begun = Math.min(written.length, expected.length);
   while (!written.endsWith(expected.slice(0, begun))) begun -= 1;

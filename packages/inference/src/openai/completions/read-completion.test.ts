@@ -99,7 +99,7 @@ describe("[DONE] is a clean end only after a legal finish", () => {
   });
 });
 
-test("without counters in between, the tokens themselves are counted; the engine has the last word", () => {
+test("without counters in between, the tokens themselves are counted; the engine's final count takes precedence", () => {
   const plain = (...ids: readonly number[]): unknown => ({
     choices: [{ index: 0, token_ids: ids, finish_reason: null }],
   });

@@ -3,10 +3,10 @@ import { EngineError } from "../../engine.ts";
 import { asStreamFailure } from "../engine-failure.ts";
 import { readTokenChunk } from "./read-token-chunk.ts";
 
-/** What one event of the engine's stream adds to a choice. */
+/** The part of a choice that one event of the engine's stream adds. */
 export interface CompletionStep {
   readonly tokens: readonly SampledToken[];
-  /** Counters so far; the cached part of the prompt is told only at the end. */
+  /** Counters so far. The number of cached prompt tokens is known only at the end. */
   readonly usage: CompletionUsage;
 }
 
@@ -16,13 +16,13 @@ export interface CompletionUsage {
   readonly cached_tokens: number;
 }
 
-/** How a stream came to a legal end. */
+/** The legal end of a stream. */
 export interface CompletionEnd {
   readonly reason: "stop" | "length";
   readonly usage: CompletionUsage;
 }
 
-/** What is read of an event; any member may be missing. */
+/** The members that are read of an event. Any of them may be missing. */
 export interface CompletionChunk {
   readonly error?: unknown;
   readonly choices?: readonly {
@@ -43,25 +43,31 @@ interface ChunkLogprobs {
 }
 
 /**
- * Reads the data of the events of one choice. What vLLM ends with `[DONE]` may have failed all the same: an end is legal
- * only after a finish reason of `stop` or `length`; `abort`, `error`, an error frame and silence are failures.
+ * Reads the data of the events of one choice. vLLM may send `[DONE]` after a failure, too. An end is legal only after a finish
+ * reason of `stop` or `length`; `abort`, `error`, an error frame and silence are failures.
  */
 export class CompletionReader {
   #usage: CompletionUsage;
   #written = 0;
   #reason: string | undefined;
 
-  /** @param promptTokens stands until the engine counts itself: a router between may drop the wish for counters in every event (vllm-router 0.1.17 does) */
+  /**
+   * @param promptTokens our count, used until the engine reports its own: a router may remove the request for counters in
+   * every event (vllm-router 0.1.17 does)
+   */
   constructor(promptTokens: number) {
     this.#usage = { prompt_tokens: promptTokens, completion_tokens: 0, cached_tokens: 0 };
   }
 
-  /** @param data any but `[DONE]` @throws {EngineError} `crashed` where it broke off, `protocol` for what no vLLM says */
+  /**
+   * @param data not `[DONE]`
+   * @throws {EngineError} `crashed` for an error frame, `protocol` for data that is not a valid event
+   */
   push(data: string): CompletionStep {
     return this.take(readTokenChunk(data) ?? parseChunk(data));
   }
 
-  /** @param chunk what was read of an event, or of several @throws as `push` */
+  /** @param chunk the content of one event, or of several merged ones @throws as `push` */
   take(chunk: CompletionChunk): CompletionStep {
     if (chunk.error !== undefined) throw asStreamFailure(chunk.error, this.#usage.completion_tokens === 0);
     const choice = chunk.choices?.[0];
@@ -73,7 +79,7 @@ export class CompletionReader {
     return { tokens: tokensOf(choice), usage: this.#usage };
   }
 
-  /** @throws {EngineError} `crashed` where the end is not legal */
+  /** @throws {EngineError} `crashed` if the end is not legal */
   end(): CompletionEnd {
     const reason = this.#reason;
     if (reason === "stop" || reason === "length") return { reason, usage: this.#usage };
@@ -93,7 +99,7 @@ function parseChunk(data: string): CompletionChunk {
 function parse(data: string): CompletionChunk | undefined {
   try {
     const value: unknown = JSON.parse(data);
-    // Its members are looked at one by one.
+    // Every member is checked before it is used.
     return typeof value === "object" && value !== null ? value : undefined;
   } catch {
     return undefined;
@@ -116,7 +122,7 @@ function tokensOf({ token_ids, logprobs }: NonNullable<CompletionChunk["choices"
   });
 }
 
-/** Named `token_id:17`, because a token may be half a character. */
+/** Tokens are named `token_id:17`, because a token may be half a character. */
 const topOf = (top: Readonly<Record<string, number>> | null | undefined): NonNullable<SampledToken["top"]> =>
   Object.entries(top ?? {})
     .map(([name, logprob]) => ({ id: Number(name.slice("token_id:".length)), logprob: Math.min(0, logprob) }))

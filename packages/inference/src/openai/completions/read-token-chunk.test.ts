@@ -22,7 +22,7 @@ describe("reads what a parser reads", () => {
     );
   });
 
-  test("of what a vLLM sent, all but the first and the last two events", () => {
+  test("of the events that a vLLM sent, except the first and the last two", () => {
     const events = eventsOf("completion").slice(1, -3);
     expect(events.length).toBeGreaterThan(3);
     for (const data of events) {

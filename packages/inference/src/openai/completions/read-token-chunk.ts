@@ -9,7 +9,7 @@ const spelling = eventSpelling(
   String.raw`"text":${text},"logprobs":null,"finish_reason":null(?:,"\w+":null)*,"token_ids":\[(\d+(?:,\d+)*)\]`,
 );
 
-/** Reads an event that adds tokens without log-probabilities. @returns undefined for any other event: it has to be parsed */
+/** Reads an event that adds tokens without log-probabilities. @returns undefined for any other event, which has to be parsed */
 export function readTokenChunk(data: string): CompletionChunk | undefined {
   const found = spelling.exec(data);
   return found ? { choices: [{ token_ids: idsOf(found) }], ...countersOf(found) } : undefined;
@@ -17,8 +17,8 @@ export function readTokenChunk(data: string): CompletionChunk | undefined {
 
 /**
  * Reads events that add tokens of text without log-probabilities.
- * @param isText whether a token is no more than text
- * @returns undefined where the first one is none
+ * @param isText true for a plain text token
+ * @returns undefined if the first event is a different one
  */
 export function readTokenRun(
   events: readonly string[],
