@@ -39,7 +39,7 @@ const leaf: fc.Arbitrary<Sample> = fc.oneof(
   literals.chain(([only]) => of({ const: only }, fc.constant(only))),
 );
 
-/** The grammar's numbers have at most 15 digits on either side of the point. */
+/** Numbers that JavaScript writes as the grammar does: without an exponent. */
 function isShortNumbered(value: unknown): boolean {
   if (typeof value === "number") return Number.isInteger(value) && Math.abs(value) < 1e15;
   return typeof value !== "object" || value === null || Object.values(value).every(isShortNumbered);

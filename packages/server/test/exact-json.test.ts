@@ -106,10 +106,31 @@ describe("an engine elsewhere that has only a chat route", () => {
   });
 });
 
-describe("a schema with a number that cannot be enforced", () => {
+describe("a schema that cannot be used", () => {
   const server = useServer();
 
-  test("is refused, and the number is named", async () => {
+  test.each([
+    [
+      "tools[0].function.parameters",
+      '"tools": [{"type": "function", "function": {"name": "f", "parameters": NUMBER}}]',
+    ],
+    ["tools[0].function", '"tools": [{"type": "function", "function": NUMBER}]'],
+    [
+      "response_format.json_schema.schema",
+      '"response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": NUMBER}}',
+    ],
+    ["response_format.json_schema", '"response_format": {"type": "json_schema", "json_schema": NUMBER}'],
+  ])("has no object at %s but a number", async (param, members) => {
+    for (const number of ["7", "9007199254740993", "1e400"]) {
+      const init = { method: "POST", headers: { "content-type": "application/json" } };
+      const body = `{"model": "vendor/model-1", "messages": [{"role": "user", "content": "a"}], ${members}}`;
+      const response = await server().fetch("/chat/completions", { ...init, body: body.replace("NUMBER", number) });
+      const { error } = (await response.json()) as { error: { code: string; param: string } };
+      expect([response.status, error.code, error.param]).toEqual([400, "invalid_type", param]);
+    }
+  });
+
+  test("because of a number is refused, and the number is named", async () => {
     const init = { method: "POST", headers: { "content-type": "application/json" } };
     const format = answerFormat.replace("9007199254740993", "1e400");
     const body = `{"model": "vendor/model-1", "messages": [{"role": "user", "content": "a"}], ${format}}`;

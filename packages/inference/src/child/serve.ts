@@ -62,7 +62,7 @@ async function route(core: EngineCore, exchange: Exchange): Promise<void> {
   const { request, response, hangUp, status } = exchange;
   if (request.url === "/status") return sendJson(response, 200, status());
   // Our own driver wrote this text.
-  const generation = parseJsonWith(await text(request), ["tools", "format"]) as EngineRequest;
+  const generation = parseJsonWith(await text(request), ["tools.*.parameters", "format.schema"]) as EngineRequest;
   if (request.url === "/count") {
     return sendJson(response, 200, { prompt_tokens: await core.countTokens(generation, hangUp) });
   }

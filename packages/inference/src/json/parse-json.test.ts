@@ -130,12 +130,20 @@ describe("an object whose names are digits", () => {
   });
 });
 
-describe("members that are named", () => {
+describe("values at paths", () => {
   test("are exact, and the others are what JSON.parse makes of them", () => {
-    const text = '{"n":9007199254740993,"tools":[{"b":9007199254740993,"1":0}],"a":{"b":1,"1":9007199254740993}}';
-    expect(JSON.stringify(parseJsonWith(text, ["tools", "n", "x"]))).toBe(
-      '{"n":9007199254740992,"tools":[{"b":9007199254740993,"1":0}],"a":{"1":9007199254740992,"b":1}}',
+    const exact = '{"b":9007199254740993,"1":0}';
+    const text = `{"n":9007199254740993,"tools":[{"f":${exact}},{"f":[1e400],"g":${exact}}],"a":${exact}}`;
+    const plain = '{"1":0,"b":9007199254740992}';
+    expect(JSON.stringify(parseJsonWith(text, ["tools.*.f", "n", "x"]))).toBe(
+      `{"n":9007199254740992,"tools":[{"f":${exact}},{"f":[1e400],"g":${plain}}],"a":${plain}}`,
     );
+  });
+
+  test("are numbers of JavaScript where they are neither an array nor an object", () => {
+    const paths = ["a.*.b.c", "s.t"];
+    for (const text of ['{"a":[{"b":{"c":9007199254740993}}],"s":{"t":1e30}}', '{"a":{"__proto__":1e30},"s":[1e-30]}'])
+      expect(parseJsonWith(text, paths)).toEqual(JSON.parse(text));
   });
 });
 

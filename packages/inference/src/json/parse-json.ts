@@ -26,23 +26,37 @@ export function parseSpelledJson(text: string): unknown {
 }
 
 /**
- * Parses a text as `JSON.parse` does, but for some members of the root object, whose values are exact.
+ * Parses a text as `JSON.parse` does, but for the arrays and objects at some paths, whose numbers and members are exact.
+ * @param exactPaths from the root object, such as `tools.*.parameters`; `*` stands for every item of an array
  * @param isTextPlain found by `scanJson`; by default the text is scanned here, where it has such members
  * @throws {SyntaxError} for a text that is not JSON
  */
-export function parseJsonWith(text: string, exactMembers: readonly string[], isTextPlain?: boolean): unknown {
+export function parseJsonWith(text: string, exactPaths: readonly string[], isTextPlain?: boolean): unknown {
   const value: unknown = JSON.parse(text);
   let known = isTextPlain;
   const isWholePlain = (): boolean => (known ??= isPlain(text));
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  for (const name of exactMembers) {
-    const member = (value as Record<string, unknown>)[name]; // any object has string keys
-    if (typeof member !== "object" || member === null || isWholePlain()) continue;
+  if (!isHolder(value) || Array.isArray(value)) return value;
+  for (const path of exactPaths) {
+    const [name = "", ...steps] = path.split(".");
+    const member = value[name];
+    if (!isHolder(member) || isWholePlain()) continue;
     const source = sourceOfMember(text, name) ?? "";
-    if (!isPlain(source)) Object.assign(value, { [name]: readValue(source, toJsonNumber) });
+    if (!isPlain(source)) value[name] = graft(member, readValue(source, toJsonNumber), steps);
   }
   return value;
 }
+
+/** @param exact the same value, of which the array or object that the steps lead to is taken */
+function graft(value: unknown, exact: unknown, [step, ...rest]: readonly string[]): unknown {
+  if (!isHolder(value) || !isHolder(exact)) return value;
+  if (step === undefined) return exact;
+  if (step === "*") return Array.isArray(value) ? value.map((item, index) => graft(item, exact[index], rest)) : value;
+  if (Object.hasOwn(value, step)) value[step] = graft(value[step], exact[step], rest);
+  return value;
+}
+
+/** Whether a value is an array or an object. */
+const isHolder = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
 /** An object with its members in this order. Of a repeated name the first place counts, and the last value. */
 export function objectOf(

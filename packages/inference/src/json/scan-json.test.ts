@@ -47,6 +47,7 @@ describe("a text is plain", () => {
     '{"a":"\\"1\\":9007199254740993 1e5"}',
     '{"":0.000001,"-1":-0}',
     "999999999999999",
+    '{"minimum":-9007199254740991,"maximum":9007199254740992}',
   ])("without what JSON.parse loses: %s", (text) => {
     expect(isPlain(text)).toBe(true);
   });

@@ -43,7 +43,7 @@ export function scanJson(text: string, most: JsonSize): JsonScan {
     if (isDigit(code)) {
       isEmpty = false;
       const end = endOfNumber(text, index);
-      isPlain &&= end - index < longNumber && !hasExponent(text, index, end);
+      isPlain &&= !isLong(text, index, end) && !hasExponent(text, index, end);
       index = end - 1;
       continue;
     }
@@ -67,8 +67,12 @@ export function scanJson(text: string, most: JsonSize): JsonScan {
   return { levels, values, isPlain };
 }
 
-/** A double holds every number of fewer digits. */
-const longNumber = 16;
+/**
+ * Whether a number may have more digits than a double holds: that one holds every number of 15 digits and every integer up to
+ * 2^53. Many schemas have 2^53 - 1 as a bound.
+ */
+const isLong = (text: string, start: number, end: number): boolean =>
+  end - start > 15 && (end - start > 16 || text.slice(start, end) > "9007199254740992");
 
 function endOfNumber(text: string, start: number): number {
   let end = start + 1;

@@ -114,6 +114,10 @@ describe("the grammar and the validator of answers take a number to its last dig
     ["one number in two spellings", '{"enum":[1000000000000000000000,1e21]}', ["1000000000000000000000"], ["2e21"]],
     ["1.0, which is 1", '{"const":1.0}', ["1"], ["2"]],
     ["-0, which is 0", '{"const":-0}', ["0"], ["1"]],
+    ["any integer of 256 bits", '{"type":"integer"}', [uint256, `-${uint256}`], [`${uint256}.5`]],
+    ["any number of 256 bits", '{"type":"number"}', [uint256, `${uint256}.000000000000000001`], ['"1"']],
+    ["an object of any values", '{"type":"object"}', [`{"wei":${uint256},"ether":0.000000000000000001}`], [uint256]],
+    ["no fewer wei than 2^255", '{"type":"integer","minimum":5.789604461865809e76}', [uint256], [eth]],
   ] as const)("%s", (_title, schema, valid, invalid) => {
     const accepts = judge(schema);
     expect(valid.filter((text) => !accepts(text))).toEqual([]);

@@ -6,8 +6,8 @@ import { BodyText } from "./body-text.ts";
 const { maxNestingLevels, maxBodyValues } = contract["x-limits"];
 const most = { levels: maxNestingLevels.value, values: maxBodyValues.value };
 
-/** The fields with schemas of the caller. Their numbers and the order of their members are kept. */
-const schemaHolders = ["tools", "response_format"];
+/** The places of the caller's schemas. Their numbers and the order of their members are kept. */
+const schemaPaths = ["tools.*.function.parameters", "response_format.json_schema.schema"];
 
 export interface ParsedBody {
   readonly value: unknown;
@@ -25,7 +25,7 @@ export function parseJsonBody(bytes: Uint8Array): ParsedBody {
   if (levels > most.levels) throw new ApiError("invalid_json", `The body is nested deeper than ${most.levels} levels.`);
   if (values > most.values) throw new ApiError("invalid_json", `The body holds more than ${most.values} JSON values.`);
   try {
-    const value = parseJsonWith(text, schemaHolders, isPlain);
+    const value = parseJsonWith(text, schemaPaths, isPlain);
     return { value, text: new BodyText(text, value) };
   } catch (error) {
     throw new ApiError("invalid_json", "The body is not valid JSON.", { cause: error });

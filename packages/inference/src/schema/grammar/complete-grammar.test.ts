@@ -39,7 +39,7 @@ describe("a model can write exactly what satisfies the schema", () => {
       [],
       [String.raw`"\ud83e"`, String.raw`"\udd80"`, String.raw`"\ud83ex"`],
     ],
-    ["an integer", { type: "integer" }, ["0", "-7", "999999999999999"], ["1.0", "1e3", "01", "+1", "9".repeat(17)]],
+    ["an integer", { type: "integer" }, ["0", "-7", "9".repeat(78)], ["1.0", "1e3", "01", "+1", "9".repeat(79)]],
     ["a number", { type: "number" }, ["0", "-7.25", "1e21", "2E-7"], [".5", "1.", "Infinity", "0x1"]],
     ["an integer among numbers", { type: ["integer", "number"] }, ["1.5"], ['"1"']],
     ["an integer that is a number, too", { type: "integer", allOf: [{ type: "number" }] }, ["1"], ["1.5"]],

@@ -1,3 +1,5 @@
+import { usualDigits } from "../language/number-spellings.ts";
+
 /**
  * The rules that all grammars share. White space is at most one blank after `:` and `,`: a small model that is allowed any
  * white space may fill its whole answer with it. The number of digits is limited for the same reason. An escape must not
@@ -9,8 +11,8 @@ hex ::= [0-9a-fA-F]
 unicode ::= ([0-9a-cA-CefEF] hex | [dD] [0-7]) hex hex | [dD] [89abAB] hex hex "\\u" [dD] [c-fC-F] hex hex
 char ::= [^"\\\x00-\x1f] | "\\" (["\\/bfnrt] | "u" unicode)
 string ::= "\"" char* "\""
-integer ::= "-"? ("0" | [1-9] [0-9]{0,14})
-number ::= integer ("." [0-9]{1,15})? ([eE] [-+]? [0-9]{1,2})?
+integer ::= "-"? ("0" | [1-9] [0-9]{0,${usualDigits.integer - 1}})
+number ::= integer ("." [0-9]{1,${usualDigits.fraction}})? ([eE] [-+]? [0-9]{1,2})?
 boolean ::= "true" | "false"
 null ::= "null"
 any ::= any-object | any-array | string | number | boolean | null

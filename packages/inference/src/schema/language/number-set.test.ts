@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ExactNumber } from "../../json/exact-number.ts";
+import type { JsonNumber } from "../../json/exact-number.ts";
 import { ComplexityBudget, SchemaTooComplex } from "../complexity-budget.ts";
 import { NumberSet } from "./number-set.ts";
 import type { NumberBounds } from "./number-set.ts";
@@ -117,18 +118,26 @@ describe("sets", () => {
 describe("what a model may write", () => {
   test("are integers without a fraction, and numbers with one or an exponent", () => {
     const integers = NumberSet.integers().written(enough);
-    expect(["0", "-12", "18446744073709551615"].every((text) => integers.includes(text))).toBe(true);
-    expect(["-0", "1.0", "1e3", "01", "9".repeat(21)].some((text) => integers.includes(text))).toBe(false);
+    expect(["0", "-12", String(2n ** 256n - 1n)].every((text) => integers.includes(text))).toBe(true);
+    expect(["-0", "1.0", "1e3", "01", "9".repeat(79)].some((text) => integers.includes(text))).toBe(false);
     const numbersWritten = NumberSet.any().written(enough);
     expect(["-1.50", "1e100", "2.5E-7", "1e+21"].every((text) => numbersWritten.includes(text))).toBe(true);
     expect(["1e308", "12e3", ".5", "1.", "-0.0", "+1"].some((text) => numbersWritten.includes(text))).toBe(false);
   });
 
-  test("needs some number of at most 20 digits, or as many as the schema writes", () => {
-    const huge = NumberSet.integers().intersect(within({ minimum: 1e30 }), enough);
-    expect(() => huge.written(enough)).toThrow(SchemaTooComplex);
-    const asked = NumberSet.integers().intersect(within({ minimum: new ExactNumber(`1${"0".repeat(30)}`) }), enough);
-    expect(asked.written(enough).includes("9".repeat(31))).toBe(true);
+  test("have as many digits as the numbers of the schema, up to 100, however the schema writes them", () => {
+    const from = (minimum: JsonNumber) => NumberSet.integers().intersect(within({ minimum }), enough);
+    for (const minimum of [1e90, new ExactNumber(`1${"0".repeat(90)}`)])
+      expect(from(minimum).written(enough).includes("9".repeat(91))).toBe(true);
+    expect(() => from(1e101).written(enough)).toThrow(SchemaTooComplex);
+  });
+
+  test.each([
+    [10 ** 18, `115792089237316195423570985008687907853269984665640564039457${"0".repeat(18)}`],
+    [7, "9999999999999999999"],
+  ])("are multiples of %d with many digits", (divisor, amount) => {
+    const written = NumberSet.integers().intersect(NumberSet.multiplesOf(divisor, enough), enough).written(enough);
+    expect(written.includes(String(BigInt(amount) - (BigInt(amount) % BigInt(divisor))))).toBe(true);
   });
 });
 

@@ -7,7 +7,8 @@ import type { JsonNumber } from "../../json/exact-number.ts";
 import { Language } from "./language.ts";
 import { combine } from "./dfa.ts";
 import { multiplesAutomaton } from "./multiples-automaton.ts";
-import { allNumbers, plainNumbers, shortIntegers, shortNumbers } from "./number-spellings.ts";
+import { allNumbers, plainNumbers, shortIntegers, shortNumbers, fewDigits, usualDigits } from "./number-spellings.ts";
+import type { Digits } from "./number-spellings.ts";
 
 /** The bounds of `minimum` and its like. */
 export interface NumberBounds {
@@ -46,26 +47,29 @@ function lazily<Value>(make: () => Value): () => Value {
   return () => (made ??= make());
 }
 
-/** More digits would only let a small model fill its whole answer with them. 20 hold every 64-bit integer. */
-const usualDigits = 20;
-
-/** As many as a schema may ask for with numbers of its own: 78 are the largest integer of 256 bits. */
+/** As many as a schema may ask for with numbers of its own, on either side of the point. */
 const mostDigits = 100;
 
-function digitsFor(values: readonly (JsonNumber | undefined)[]): number {
-  const digits = values.map((value = 0) => {
-    // Written with an exponent: its digits were not asked for.
-    if (typeof value === "number" && Math.abs(value) >= 1e21) return 0;
-    const { integer, fraction } = plainDigits(decimalOf(value));
-    return Math.max(integer.length, fraction.length);
-  });
-  return Math.max(usualDigits, ...digits.filter((count) => count <= mostDigits));
+/** The digits of the numbers that a schema writes. */
+function digitsOf(values: readonly (JsonNumber | undefined)[]): Digits {
+  const written = values.map((value = 0) => plainDigits(decimalOf(value)));
+  const most = (part: keyof Digits): number =>
+    Math.max(0, ...written.map((one) => one[part].length).filter((count) => count <= mostDigits));
+  return { integer: most("integer"), fraction: most("fraction") };
 }
 
-function shortSpellings(isInteger: boolean, digits: number, budget: ComplexityBudget): Language {
+const none: Digits = { integer: 0, fraction: 0 };
+
+const choose = (one: Digits, other: Digits, which: (one: number, other: number) => number): Digits => ({
+  integer: which(one.integer, other.integer),
+  fraction: which(one.fraction, other.fraction),
+});
+
+function shortSpellings(isInteger: boolean, digits: Digits, budget: ComplexityBudget): Language {
   const { short, shortIntegers: integers } = constants();
-  if (digits === usualDigits) return isInteger ? integers : short;
-  return isInteger ? shortIntegers(digits, budget) : shortNumbers(digits, budget);
+  if (isInteger) return digits.integer === usualDigits.integer ? integers : shortIntegers(digits, budget);
+  const isUsual = digits.integer === usualDigits.integer && digits.fraction === usualDigits.fraction;
+  return isUsual ? short : shortNumbers(digits, budget);
 }
 
 /**
@@ -82,14 +86,17 @@ export class NumberSet {
   readonly #domain: Domain;
   /** Every number of the set is an integer. */
   readonly isInteger: boolean;
-  /** As many digits before or after the point as a model may write. */
-  readonly #digits: number;
+  /** As many as the numbers of the schema have: so many a model may write in any case. */
+  readonly #asked: Digits;
+  /** As many a model may write where the schema asks for fewer. */
+  readonly #usual: Digits;
 
-  private constructor(spellings: Language, domain: Domain, isInteger = false, digits = usualDigits) {
+  private constructor(spellings: Language, domain: Domain, isInteger = false, asked = none, usual = usualDigits) {
     this.#spellings = spellings;
     this.#domain = domain;
     this.isInteger = isInteger;
-    this.#digits = digits;
+    this.#asked = asked;
+    this.#usual = usual;
   }
 
   static any(): NumberSet {
@@ -111,7 +118,7 @@ export class NumberSet {
     // Only the result is made smallest: two bounds together have few states as they are.
     const both = compared.reduce((some, one) => combine(some, one, (inSome, inOne) => inSome && inOne, budget));
     const spellings = Language.accepted(both, all.#spellings, budget);
-    return new NumberSet(spellings, all.#domain, isInteger, digitsFor(Object.values(bounds)));
+    return new NumberSet(spellings, all.#domain, isInteger, digitsOf(Object.values(bounds)));
   }
 
   static of(values: Iterable<JsonNumber>, budget: ComplexityBudget): NumberSet {
@@ -119,25 +126,33 @@ export class NumberSet {
     for (const value of values) {
       const equal = comparisonAutomaton(decimalOf(value), (order) => order === 0, budget);
       const spellings = Language.accepted(equal, constants().all, budget);
-      set = set.union(new NumberSet(spellings, "all", false, digitsFor([value])), budget);
+      set = set.union(new NumberSet(spellings, "all", false, digitsOf([value])), budget);
     }
     return set;
   }
 
   /** @param divisor more than 0 */
   static multiplesOf(divisor: JsonNumber, budget: ComplexityBudget): NumberSet {
-    const multiples = multiplesAutomaton(decimalOf(divisor), budget);
-    return new NumberSet(Language.accepted(multiples, constants().plain, budget), "plain", false, digitsFor([divisor]));
+    const decimal = decimalOf(divisor);
+    const multiples = Language.accepted(multiplesAutomaton(decimal, budget), constants().plain, budget);
+    // The grammar has a rule for each remainder at each digit; few are left of a power of ten.
+    const usual = decimal.digits === "1" ? usualDigits : fewDigits;
+    return new NumberSet(multiples, "plain", false, digitsOf([divisor]), usual);
   }
 
   intersect(other: NumberSet, budget: ComplexityBudget): NumberSet {
-    const both = this.#spellings.intersect(other.#spellings, budget);
-    return new NumberSet(both, this.#commonDomain(other), this.isInteger || other.isInteger, this.#mostDigits(other));
+    return this.#with(other, this.#spellings.intersect(other.#spellings, budget), this.isInteger || other.isInteger);
   }
 
   union(other: NumberSet, budget: ComplexityBudget): NumberSet {
-    const either = this.#spellings.union(other.#spellings, budget);
-    return new NumberSet(either, this.#commonDomain(other), this.isInteger && other.isInteger, this.#mostDigits(other));
+    return this.#with(other, this.#spellings.union(other.#spellings, budget), this.isInteger && other.isInteger);
+  }
+
+  /** A set that was made of this one and another one. */
+  #with(other: NumberSet, spellings: Language, isInteger: boolean): NumberSet {
+    const domain = this.#domain === other.#domain ? this.#domain : "plain";
+    const asked = choose(this.#asked, other.#asked, Math.max);
+    return new NumberSet(spellings, domain, isInteger, asked, choose(this.#usual, other.#usual, Math.min));
   }
 
   minus(other: NumberSet, budget: ComplexityBudget): NumberSet {
@@ -146,15 +161,8 @@ export class NumberSet {
 
   /** All other numbers of the domain. */
   complement(budget: ComplexityBudget): NumberSet {
-    return new NumberSet(constants()[this.#domain].minus(this.#spellings, budget), this.#domain, false, this.#digits);
-  }
-
-  #mostDigits(other: NumberSet): number {
-    return Math.max(this.#digits, other.#digits);
-  }
-
-  #commonDomain(other: NumberSet): Domain {
-    return this.#domain === other.#domain ? this.#domain : "plain";
+    const spellings = constants()[this.#domain].minus(this.#spellings, budget);
+    return new NumberSet(spellings, this.#domain, false, this.#asked, this.#usual);
   }
 
   get isEmpty(): boolean {
@@ -183,14 +191,17 @@ export class NumberSet {
   }
 
   /**
-   * The spellings that a model may write: integers without a fraction, and no more than 20 digits before or after the point,
-   * or as many as the numbers of the schema have.
+   * The spellings that a model may write: integers without a fraction, and no more than the usual digits, or as many as the
+   * numbers of the schema have.
    * @throws {SchemaTooComplex} where every number of the set has more
    */
   written(budget: ComplexityBudget): Language {
-    this.#written ??= this.#spellings.intersect(shortSpellings(this.isInteger, this.#digits, budget), budget);
+    const digits = choose(this.#usual, this.#asked, Math.max);
+    this.#written ??= this.#spellings.intersect(shortSpellings(this.isInteger, digits, budget), budget);
     if (this.#written.isEmpty)
-      throw new SchemaTooComplex(`a number of the schema needs more than ${this.#digits} digits`);
+      throw new SchemaTooComplex(
+        `a number of the schema needs more than ${digits.integer} digits before the point, or ${digits.fraction} after it`,
+      );
     return this.#written;
   }
   #written: Language | undefined;

@@ -1,6 +1,21 @@
 import type { ComplexityBudget } from "../complexity-budget.ts";
 import { Language } from "./language.ts";
 
+/** How many digits of a number come before the decimal point, and how many after it. */
+export interface Digits {
+  readonly integer: number;
+  readonly fraction: number;
+}
+
+/**
+ * A model may write as many. An amount that has to be cut becomes another amount, so the largest integer of 256 bits fits, and
+ * a fraction of 18 digits, which most tokens have. Without a bound, a small model could fill its whole answer with digits.
+ */
+export const usualDigits: Digits = { integer: 78, fraction: 20 };
+
+/** As many where more would make a grammar too large. They hold every integer of 64 bits. */
+export const fewDigits: Digits = { integer: 20, fraction: 20 };
+
 const anchored = (...patterns: string[]): string => `^(${patterns.join("|")})$`;
 
 /** Numbers without an exponent. Zero has no sign. */
@@ -20,18 +35,18 @@ export function allNumbers(budget: ComplexityBudget): Language {
 }
 
 /**
- * The spellings that a model may write, with so many digits before or after the point. 17 digits and an exponent hold every
- * double. Larger exponents than 307 could give numbers that are infinite for JavaScript.
+ * The spellings that a model may write, with at most so many digits. 17 digits and an exponent hold every double.
+ * Larger exponents than 307 could give numbers that are infinite for JavaScript.
  */
-export const shortNumbers = (digits: number, budget: ComplexityBudget): Language =>
+export const shortNumbers = ({ integer, fraction }: Digits, budget: ComplexityBudget): Language =>
   Language.pattern(
     anchored(
-      `-?\\d{1,${digits}}(\\.\\d{1,${digits}})?`,
+      `-?\\d{1,${integer}}(\\.\\d{1,${fraction}})?`,
       String.raw`-?\d(\.\d{1,16})?[eE][-+]?(\d{1,2}|[0-2]\d\d|30[0-7])`,
     ),
     budget,
   );
 
 /** The same for integers: they have no fraction. */
-export const shortIntegers = (digits: number, budget: ComplexityBudget): Language =>
-  Language.pattern(`^-?\\d{1,${digits}}$`, budget);
+export const shortIntegers = ({ integer }: Digits, budget: ComplexityBudget): Language =>
+  Language.pattern(`^-?\\d{1,${integer}}$`, budget);
