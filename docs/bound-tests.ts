@@ -5,7 +5,7 @@ const root = join(import.meta.dirname, "..");
 const chat = "packages/server/src/operations/create-chat-completion";
 const server = "packages/server/test";
 
-/** A file, and words of it: the title of a test, or of a row of its table. */
+/** A file, and a text in it: the title of a test, or of a row of its table. */
 type BoundTest = readonly [file: string, title: string];
 
 const bodies: BoundTest = [
@@ -33,7 +33,7 @@ const queue: BoundTest = [
 ];
 const schemas = `${chat}/400-tools.test.ts`;
 
-/** The test that exceeds each bound, by its name in the contract, its setting, or the words of a fixed one. */
+/** The test that exceeds each bound. The key is the bound's name in the contract, its setting, or the text of a fixed bound. */
 const tests: Readonly<Record<string, BoundTest | "none">> = {
   maxUrlCharacters: [`${chat}/414.test.ts`, "HTTP-22 a URL that is longer than the contract allows is refused"],
   maxHeaderBytes: [`${chat}/431.test.ts`, "more bytes of headers than the contract allows"],
@@ -133,14 +133,14 @@ const tests: Readonly<Record<string, BoundTest | "none">> = {
   "10000 keys": [`${server}/state/key-store.test.ts`, "keys are found however many others were asked for"],
 };
 
-/** A link to the test that exceeds the bound, or `–` for what has none. @throws {Error} for a bound that is not in the table */
+/** Returns a link to the test that exceeds the bound, or `–`. @throws {Error} for a bound that is not in the table */
 export function testOf(bound: string): string {
   const test = tests[bound];
   if (test === undefined) throw new Error(`docs/bound-tests.ts names no test that exceeds ${bound}.`);
   return test === "none" ? "–" : linkTo(test);
 }
 
-/** @throws {Error} when the file has no test of that title */
+/** Checks that the file has a test of this title. @throws {Error} */
 export function linkTo([file, title]: BoundTest): string {
   const path = join(root, file);
   if (!existsSync(path) || !readFileSync(path, "utf8").includes(`"${title}"`))

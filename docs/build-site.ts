@@ -10,8 +10,8 @@ import { showTranscripts } from "./show-transcripts.ts";
 import type { Document } from "../openapi/checks/document.ts";
 
 /**
- * The docs site: the reference as one page, a page per guide, and a page per error code. The page's program is a file of its own here, so
- * that a change of the contract does not store it again; the server puts both together into one offline page.
+ * Builds the docs site: the reference as one page, a page per guide, and a page per error code. The program of the reference is
+ * a separate file here, so a change of the contract does not change it. The server joins both into one offline page.
  */
 
 const run = promisify(execFile);
@@ -20,7 +20,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 /** The placeholder in `index.html` for the program of the page. */
 const programMarker = "/* redoc.js */";
 
-/** Path in the tree and text, for every page. */
+/** Returns every page: its path in the tree and its text. */
 export async function buildSite(contract: Document): Promise<Map<string, string>> {
   const { page, program } = await buildReference(showTranscripts(contract));
   const catalog = contract["x-error-catalog"];
@@ -68,5 +68,5 @@ function splitProgram(html: string): { readonly page: string; readonly program: 
   return { page, program: html.slice(start, end).replace(outsideImage, "data:,") };
 }
 
-/** The one thing that the page would load from elsewhere: a logo. */
+/** The only external resource of Redocly's page: a logo. */
 const outsideImage = "https://cdn.redoc.ly/redoc/logo-mini-full.svg";

@@ -1,7 +1,7 @@
 import { configSchema, describe, modelShortcuts, settingNames, settings, toText } from "@parley/server";
 import type { Setting, ValueSchema } from "@parley/server";
 
-/** The guide to every setting, from the definition that the server reads them by. */
+/** Writes the guide to all settings, from the definition with which the server reads them. */
 export function configurationPage(): string {
   const rows = [...settingNames.map((name) => settings[name]), ...modelShortcuts];
   const models = configSchema().properties?.["models"]?.additionalProperties;
@@ -9,23 +9,24 @@ export function configurationPage(): string {
 
 # Configuration
 
-Flags win over the environment, the environment over \`parley.yaml\` in the working folder (or \`--config FILE\`), the file
-over the defaults. In the file a setting is called like its flag, with underscores: \`--metrics-port\` is \`metrics_port\`.
-Numbers are numbers there, and what is separated by commas elsewhere is a list. Secrets are read from the environment
-only. Every fault is reported at once, with its place and what to write instead, and the exit code is 2.
+Flags take precedence over the environment, the environment over \`parley.yaml\` in the working folder (or \`--config FILE\`),
+and the file over the defaults. In the file, a setting has the name of its flag with underscores: \`--metrics-port\` is
+\`metrics_port\`. Numbers are numbers there, and values separated by commas elsewhere are lists. Secrets are read from the
+environment only. All faults are reported together, each with its place and the correction, and the exit code is 2.
 
-A variable that begins with \`PARLEY_\` and is not a setting is a fault, too. These belong to other programs and may stand beside the
-server's: \`PARLEY_URL\`, \`PARLEY_KEY\`, \`PARLEY_REPORT\`, \`PARLEY_MUTANTS\`, \`PARLEY_CHROMIUM\`, \`PARLEY_NODE_…\`, \`PARLEY_IMAGE_…\`,
-\`PARLEY_TEST_…\`, and what \`api_key_env\` names. A value in quotation marks is refused: \`docker run --env-file\` makes them a part of
-it. So is one with a blank or a line end at its end. Variables such as \`PARLEY_METRICS_PORT=tcp://…\`, which Kubernetes adds for
-each Service whose name begins with \`parley\`, are left out: \`config check\`, \`doctor\` and \`start\` say so.
+A variable that begins with \`PARLEY_\` and is not a setting is a fault, too. These variables of other programs are allowed:
+\`PARLEY_URL\`, \`PARLEY_KEY\`, \`PARLEY_REPORT\`, \`PARLEY_MUTANTS\`, \`PARLEY_CHROMIUM\`, \`PARLEY_NODE_…\`,
+\`PARLEY_IMAGE_…\`, \`PARLEY_TEST_…\`, and those that \`api_key_env\` names. A value in quotation marks is refused, because
+\`docker run --env-file\` makes them a part of the value. A value that ends with a blank or a line end is refused, too.
+Variables such as \`PARLEY_METRICS_PORT=tcp://…\`, which Kubernetes adds for each Service whose name begins with
+\`parley\`, are ignored: \`config check\`, \`doctor\` and \`start\` report it.
 
 \`\`\`sh
 npx -y pnpm@12.21.0 parley config check    # every setting, where it comes from, and every model as it will be served
 npx -y pnpm@12.21.0 parley config schema   # the JSON Schema of parley.yaml, also in packages/server/parley.schema.json
 \`\`\`
 
-An editor checks the file while it is written where its first line names the schema:
+An editor checks the file while you write it if the first line names the schema:
 \`# yaml-language-server: $schema=packages/server/parley.schema.json\`.
 
 | environment | flag | value | default | what it is |
@@ -64,7 +65,7 @@ const types: Readonly<Record<string, string>> = {
 
 const code = (text: string): string => `\`${text}\``;
 
-/** The kind of a value in words. */
+/** Returns the kind of a value in words. */
 function valueOf({ type = "", anyOf, items, enum: allowed, const: only }: ValueSchema): string {
   if (anyOf) return anyOf.map(valueOf).join(" or ");
   if (typeof only === "string") return code(only);
@@ -74,11 +75,11 @@ function valueOf({ type = "", anyOf, items, enum: allowed, const: only }: ValueS
 
 const modelsText = `## Models
 
-\`models\` lists the models that are served, by name, in the order of the listing. It may have any length, and what it
-does not name is not served. Without it, the models are \`model-1\` and \`model-1-mini\`, the demonstration models of this
-repository. An entry of one of these two names has their label, prices and weights where it says nothing else; an entry
-without a value (\`model-1-mini:\`) changes nothing. Every other entry has to name its weights or its upstream, and the
-prices of its tokens: nothing is free by mistake.
+\`models\` lists the served models by name, in the order of the listing. It may have any length, and no other model is
+served. Without it, the models are \`model-1\` and \`model-1-mini\`, the demonstration models of this
+repository. An entry with one of these two names has the label, prices and weights of that model by default; an
+entry without a value (\`model-1-mini:\`) changes nothing. Every other entry must name its weights or its upstream, and the
+prices of its tokens, so no model is free by mistake.
 
 \`\`\`yaml
 port: 9000
@@ -110,13 +111,13 @@ models:
       headers: { x-tenant: parley }
 \`\`\`
 
-- **Ids and aliases.** The id of a model is \`<vendor prefix>/<name>\`, unless \`id\` gives another one. Whoever may use a
-  model may ask for any of its aliases; the answer names what was asked for, the ledger, the metrics and the listing name
-  the id. Two models with one name are a fault.
+- **Ids and aliases.** The id of a model is \`<vendor prefix>/<name>\`, unless \`id\` gives another one. A key that
+  may use a model may use any of its aliases. The answer has the name from the request; the ledger, the metrics and the
+  listing have the id. Two models with one name are a fault.
 - **Names without the vendor.** Callers may leave out the vendor prefix and its slash: \`model-1\` means \`vendor/model-1\`.
-  The answer, the ledger, the metrics and the listing name the id. Ids and aliases go first. Where two models of a key
-  are called so, neither is meant; the start names such models, and the 404 names both ids. A model for other keys changes
+  The answer, the ledger, the metrics and the listing name the id. Ids and aliases take precedence. If the short name
+  fits two models of a key, it names neither: the start reports such models, and the 404 names both ids. A model for other keys changes
   nothing. \`PARLEY_SHORT_NAMES=off\` turns this off.
 - **Upstream tokens.** A remote model with \`api_key_env\` or \`api_key_file\` sends that token and no other; the rest send
-  \`PARLEY_UPSTREAM_API_KEY\`. Both are read when the server starts, and shown by no command.
+  \`PARLEY_UPSTREAM_API_KEY\`. Both are read when the server starts, and no command shows them.
 - **Limits.** \`context_length\` and \`max_completion_tokens\` are the bounds of every request, and in the model object.`;

@@ -24,11 +24,11 @@ const helps: Readonly<Record<string, string>> = {
 const waits: Readonly<Record<string, string>> = {
   none: "",
   "retry-after":
-    "Wait as long as <code>retry-after-ms</code> (or <code>retry-after</code>) says; not at all where <code>x-should-retry</code> is <code>false</code>.",
+    "Wait as long as <code>retry-after-ms</code> (or <code>retry-after</code>) says. Do not retry if <code>x-should-retry</code> is <code>false</code>.",
   backoff: "Use exponential backoff with jitter between attempts.",
 };
 
-/** The page of one error: what happened, what to do, and whether a retry helps. */
+/** Writes the page of one error: its cause, the remedy, and advice about a retry. */
 export function errorPage(code: string, entry: CatalogEntry): string {
   const place = entry.in_stream
     ? "In an answer with this status, or as the last event of a stream."
@@ -47,7 +47,7 @@ export function errorPage(code: string, entry: CatalogEntry): string {
 <dl>
 <dt>Status and type</dt><dd>${entry.status}, <code>${entry.type}</code></dd>
 <dt>Does a retry help?</dt><dd>${helps[entry.retry.helps] ?? entry.retry.helps} ${waits[entry.retry.wait] ?? ""}</dd>
-<dt>Where it stands</dt><dd>${place}</dd>
+<dt>Place</dt><dd>${place}</dd>
 <dt><code>error.param</code></dt><dd>${paramSentence(entry.param)}</dd>
 ${headers}
 </dl>
@@ -77,7 +77,7 @@ function paramSentence(param: string | null): string {
   if (param === null) return "Always null.";
   return param === "required"
     ? "The path of the field at fault."
-    : "The path of the field at fault, or null where no field is.";
+    : "The path of the field at fault, or null if the error concerns no field.";
 }
 
 /** Escapes HTML and turns the backticks of Markdown into `<code>`. */

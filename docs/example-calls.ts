@@ -1,6 +1,6 @@
 import type { Document, Json } from "../openapi/checks/document.ts";
 
-/** A request that the contract shows. */
+/** An example request of the contract. */
 export interface ExampleCall {
   readonly operationId: string;
   readonly title: string;
@@ -11,7 +11,7 @@ export interface ExampleCall {
   readonly body?: Json;
 }
 
-/** A call of every operation; where its body has examples, one with each of them. */
+/** Returns a call of every operation. If its body has examples, there is a call for each of them. */
 export function exampleCalls(contract: Document): ExampleCall[] {
   return Object.entries(contract.paths).flatMap(([template, { get, post }]) => {
     const path = fillIn(contract, template);
@@ -26,7 +26,7 @@ export function exampleCalls(contract: Document): ExampleCall[] {
   });
 }
 
-/** The path with the examples of its parameters. */
+/** Fills the examples of the parameters into the path. */
 function fillIn({ components }: Document, template: string): string {
   return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const parameter = Object.values(components.parameters).find((one) => one.in === "path" && one.name === name);

@@ -7,7 +7,7 @@ import { page } from "./page.ts";
 import { programGuides } from "./program-guides.ts";
 import { yourAppPage } from "./your-app-page.ts";
 
-/** The guides that the server shows beside the reference: those for who integrates, not for who operates or changes it. */
+/** The guides that the server shows next to the reference. They are for integrators, not for operators or contributors. */
 const guides = [
   "your-app",
   "client",
@@ -22,14 +22,14 @@ const guides = [
 
 const root = join(import.meta.dirname, "..");
 
-/** The text of a guide that is no file among the others: `generate` makes it anew, or a package has it as its README. */
+/** Returns the text of a guide that is not a file in `docs/guides/`: it is generated, or it is the README of a package. */
 const elsewhere: Readonly<Record<string, () => string>> = {
   generators: generatorsPage,
   "your-app": yourAppPage,
   client: () => readFileSync(join(root, "packages/client/README.md"), "utf8").split("\n## Changing it")[0] ?? "",
 };
 
-/** Path in the tree and text, for the page of each guide and their list. */
+/** Returns the page of each guide and the list of guides, each with its path in the tree and its text. */
 export async function guidePages(): Promise<Map<string, string>> {
   const pages = await Promise.all(
     guides.map(async (name) => {
@@ -58,8 +58,8 @@ const programPages = (): (readonly [string, string])[] =>
 const footer = '<p><a href="/docs/guides">All guides</a> · <a href="/docs">Reference</a></p>';
 
 /**
- * A link to a guide leads to its page, and one to a file of the repository, which the server does not have, is text. The
- * name of a file that the server offers becomes a link.
+ * Writes the links of a page. A link to a guide leads to its page. A link to a file of the repository becomes plain text,
+ * because the server does not have the file. The name of a file that the server offers becomes a link.
  */
 const markdown = new Marked({
   renderer: {

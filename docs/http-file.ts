@@ -1,6 +1,6 @@
 import type { ExampleCall } from "./example-calls.ts";
 
-/** The calls as a file that the REST Client of VS Code and the HTTP Client of JetBrains send. */
+/** Writes the calls as a file for the REST Client of VS Code and the HTTP Client of JetBrains. */
 export function httpFile(calls: readonly ExampleCall[]): string {
   return [introduction, ...calls.map(requestOf)].join("\n");
 }

@@ -12,11 +12,11 @@ import type { Document } from "../openapi/checks/document.ts";
 import { exampleCalls } from "./example-calls.ts";
 import type { ExampleCall } from "./example-calls.ts";
 
-/** Prism answers with the examples of the contract, from the document alone. */
+/** Prism answers with the examples of the contract. It has only the document. */
 
 const root = join(import.meta.dirname, "..");
 const document = join(root, "docs/site/contract/openapi.json");
-const contract = JSON.parse(readFileSync(document, "utf8")) as Document; // the tests of the contract hold it to this
+const contract = JSON.parse(readFileSync(document, "utf8")) as Document; // the tests of the contract check this type
 const { components } = contract;
 
 let prism: ChildProcessByStdio<null, Readable, null>;
@@ -29,7 +29,7 @@ beforeAll(async () => {
     origin = /listening on (http:\S+)/.exec(line)?.[1] ?? "";
     if (origin !== "") break;
   }
-  prism.stdout.resume(); // what it logs is not read; a full pipe would stop it
+  prism.stdout.resume(); // nobody reads its log, and a full pipe would stop it
 });
 afterAll(async () => {
   prism.kill();
@@ -44,7 +44,7 @@ const send = (call: ExampleCall, headers: Readonly<Record<string, string>> = {})
   });
 
 const calls = exampleCalls(contract);
-/** Every declared status of every operation, with a call of that operation. */
+/** Each declared status of each operation, with a call of the operation. */
 const declared = operationsOf(contract).flatMap(({ operationId, responses }) =>
   Object.entries(responses).map(([status, answer]) => {
     const call = calls.find((one) => one.operationId === operationId);
@@ -67,11 +67,14 @@ const [first] = declared;
 if (!first) throw new Error("the contract has no operation");
 const { media: answers, call: chat } = first;
 
-test.each(Object.entries(answers.examples))("gives the example %s to who asks for it", async (name, { value }) => {
-  expect(await (await send(chat, { prefer: `example=${name}` })).json()).toEqual(value);
-});
+test.each(Object.entries(answers.examples))(
+  "returns the example %s when the request names it",
+  async (name, { value }) => {
+    expect(await (await send(chat, { prefer: `example=${name}` })).json()).toEqual(value);
+  },
+);
 
-test("refuses a request without a key, and one that the schema refuses", async () => {
+test("refuses a request without a key, and a request that does not fit the schema", async () => {
   const bare = await fetch(origin + chat.path, { method: "POST" });
   const empty = await send({ ...chat, body: {} });
   expect([bare.status, empty.status]).toEqual([401, 400]);

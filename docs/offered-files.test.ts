@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestServer, testKey } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
 
-/** What the server offers to partners' tools, run by those tools against a server. */
+/** The files that the server offers to partners' tools, run by these tools against a server. */
 
 const root = join(import.meta.dirname, "..");
 const offered = (name: string): string => join(root, "docs/site/contract", name);
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-/** What a program of the development packages printed, and its exit code. */
+/** The output and the exit code of a program of the development packages. */
 function run(program: string, ...args: readonly string[]): Promise<{ exitCode: unknown; output: string }> {
   const env = { ...process.env, REDOCLY_TELEMETRY: "off", NO_COLOR: "1" };
   return new Promise((resolve) => {
@@ -32,7 +32,7 @@ const runCollection = (key: string) => {
   return run("newman", "run", offered("parley.postman_collection.json"), ...variables, ...plainOutput);
 };
 
-test("the Postman collection runs, and every request is answered as its tests say", async () => {
+test("the Postman collection runs, and its tests pass for every request", async () => {
   const { exitCode, output } = await runCollection(testKey);
   expect([exitCode, output]).toEqual([0, expect.stringMatching(/assertions *\| *16 *\| *0/)]);
 });

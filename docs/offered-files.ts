@@ -7,7 +7,7 @@ import { exampleCalls } from "./example-calls.ts";
 import { httpFile } from "./http-file.ts";
 import { postmanCollection } from "./postman-collection.ts";
 
-/** Everything that the server offers to partners' tools, by its name there: the contract in every form, and requests. */
+/** The files that the server offers to partners' tools, by their names there: the contract in every form, and requests. */
 export async function offeredFiles(contract: Document): Promise<Map<string, string>> {
   const calls = exampleCalls(contract);
   const workflows = "workflows.arazzo.yaml";

@@ -1,4 +1,4 @@
-/** A page of the docs. It holds all that it shows, so that it works offline and loads nothing from elsewhere. */
+/** Writes a page of the docs. The page is self-contained: it works offline and loads nothing. */
 export const page = (title: string, body: string): string => `<!DOCTYPE html>
 <html lang="en">
 <head>

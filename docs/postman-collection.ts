@@ -1,8 +1,8 @@
 import type { ExampleCall } from "./example-calls.ts";
 
 /**
- * The calls as a Postman collection, with a folder per tag and a test for each answer. The library `openapi-to-postmanv2`
- * makes one request per operation, and takes the server `/` of the contract for an address.
+ * Writes the calls as a Postman collection, with a folder per tag and a test for each answer. The library
+ * `openapi-to-postmanv2` is not used: it makes only one request per operation, and takes the server `/` for an address.
  * @see https://schema.postman.com/collection/json/v2.1.0/draft-07/docs/index.html
  */
 export function postmanCollection(calls: readonly ExampleCall[]): string {

@@ -3,16 +3,16 @@ import { extname, join } from "node:path";
 import { programsFolder, readResult, tools } from "@parley/partners";
 import type { Tool } from "@parley/partners";
 
-/** Of what a program needs no reader looks at these. */
+/** Checks for files that a program needs and that readers do not look at. */
 const isForPrograms = (file: string): boolean => /(^|\/)(result|limit|package-lock)\.json$|\.(sum|lock)$/.test(file);
 
 const languages: Readonly<Record<string, string>> = { ".mjs": "js", ".rs": "rust", ".rb": "ruby", ".kt": "kotlin" };
 
-/** By the tool's name: the guide to one program that works, as Markdown. */
+/** Returns the guide to each program that works, as Markdown, by the tool's name. */
 export const programGuides = (): Map<string, string> =>
   new Map(tools.filter(works).map((tool) => [tool.name, programGuide(tool)]));
 
-/** Whether the client does all that the contract asks of one. New values are another matter, see the remarks. */
+/** Checks that the client does everything that the contract asks of a client. The remarks cover new values. */
 function works(tool: Tool): boolean {
   const { generate, compile, answer, error, stream } = readResult(tool) ?? {};
   return [generate, compile, answer, error, stream].every((cell) => cell === "passed");
@@ -37,6 +37,6 @@ ${parts.join("\n")}`;
 }
 
 function block(extension: string, text: string): string {
-  // Four, since a README has blocks of its own.
+  // Four backticks, because a README contains blocks with three.
   return `\`\`\`\`${languages[extension] ?? extension.slice(1)}\n${text.trimEnd()}\n\`\`\`\`\n`;
 }

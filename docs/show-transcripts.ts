@@ -2,8 +2,8 @@ import { operationsOf } from "../openapi/checks/document.ts";
 import type { Document, Example } from "../openapi/checks/document.ts";
 
 /**
- * A copy of the contract for the reference page, which knows examples and not our own word `x-transcripts`: the whole
- * streams stand before the single events.
+ * Returns a copy of the contract for the reference page. The page shows `examples` but not our own `x-transcripts`, so the
+ * complete streams become examples, in front of the single events.
  */
 export function showTranscripts(contract: Document): Document {
   const shown = structuredClone(contract);

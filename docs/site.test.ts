@@ -52,11 +52,11 @@ describe("over HTTP", () => {
     expect(response.headers.get("content-type")).toContain(type);
   });
 
-  test.each(["/openapi-3.0.json", "/streams.json"])("%s is not sent again where it has not changed", async (path) => {
+  test.each(["/openapi-3.0.json", "/streams.json"])("%s is not sent again if it has not changed", async (path) => {
     const first = await fetch(server.origin + path);
     const etag = first.headers.get("etag") ?? "";
     await first.arrayBuffer();
-    // Without a `cache-control` of ours, fetch would ask for a fresh copy.
+    // Without this `cache-control`, fetch would request a fresh copy.
     const headers = { "if-none-match": etag, "cache-control": "max-age=0" };
     const again = await fetch(server.origin + path, { headers });
     expect([etag, again.status]).toEqual([expect.stringMatching(/^(W\/)?"/), 304]);
@@ -110,7 +110,7 @@ describe.skipIf(executablePath === undefined)("in a browser (it would run with D
   });
 
   test("the reference leads to the files that the server offers", async () => {
-    // A page of its own: for JSON, the browser asks for an icon that is not there.
+    // A separate page, because for JSON the browser requests an icon that does not exist.
     const reference = await browser.newPage();
     await reference.goto(`${server.origin}/docs`);
     await reference.getByRole("link", { name: "/streams.json" }).click();
@@ -155,7 +155,7 @@ describe.skipIf(executablePath === undefined)("in a browser (it would run with D
     expect(troubles).toEqual([]);
   });
 
-  test("the page that an error points to says what to do", async () => {
+  test("the page that an error links to says what to do", async () => {
     const { headers } = await fetch(`${server.baseUrl}/models`);
     const target = /<([^>]+)>; rel="help"/.exec(headers.get("link") ?? "")?.[1] ?? "";
     await page.goto(`${server.origin}${target}`);

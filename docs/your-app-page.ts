@@ -1,7 +1,7 @@
 import { apps, filesOf, readAppResult } from "@parley/partners";
 import type { App } from "@parley/partners";
 
-/** The guide with the settings of applications, from the table of apps and the files that were run. */
+/** Writes the guide with the settings of applications, from the table of apps and the files that were run. */
 export function yourAppPage(): string {
   const list = apps.map(({ title, name }) => `[${title}](#${name})`).join(", ");
   return `${preface.replace("{list}", list)}\n${apps.map(sectionOf).join("\n")}`;
@@ -22,9 +22,9 @@ Any application that takes an OpenAI-compatible service works with three setting
 Where an application offers several kinds of provider, choose **OpenAI compatible**, and where it offers several APIs,
 choose **Chat Completions**.
 
-## What is not offered
+## Paths that the service does not offer
 
-The 404 of these paths says what to use instead.
+The answer to these paths is a 404, whose message names the alternative.
 
 | an application asks for                            | use instead                                                                                             |
 | -------------------------------------------------- | ------------------------------------------------------------------------------------------------------- |
@@ -39,9 +39,9 @@ The 404 of these paths says what to use instead.
 
 {list}.
 
-Each was installed in the version that is named, and run with the lines below against a real Parley; the answer that it
-showed was held against the one that was sent. \`npx -y pnpm@12.21.0 apps\` does it again, \`--url\` and \`--key\` on a service of
-yours. In the lines, \`PARLEY_URL\` is the base URL, such as \`http://127.0.0.1:8080/v1\`, and \`PARLEY_KEY\` the key.
+Each application was installed in the named version and run with the lines below against a real Parley. The answer that it
+showed was compared with the answer that was sent. \`npx -y pnpm@12.21.0 apps\` repeats this; with \`--url\` and \`--key\`, it uses
+your service. In the lines, \`PARLEY_URL\` is the base URL, such as \`http://127.0.0.1:8080/v1\`, and \`PARLEY_KEY\` the key.
 `;
 
 const languages: Readonly<Record<string, string>> = { py: "python", mjs: "js", go: "go", json: "json", sh: "sh" };

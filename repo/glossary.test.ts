@@ -5,6 +5,7 @@ import { files, read } from "./tree.ts";
 /** Compares docs/glossary.md with the tree: its terms are names in the code, and its retired words are not. */
 
 interface Row {
+  readonly term: string;
   readonly names: readonly string[];
   readonly retired: readonly string[];
 }
@@ -16,7 +17,7 @@ const rows: readonly Row[] = read("docs/glossary.md")
   .split("\n")
   .filter((line) => line.startsWith("| ") && !line.startsWith("| term") && !line.startsWith("| --"))
   .map((line) => line.split(/(?<!\\)\|/))
-  .map((cells) => ({ names: quoted(cells[3]), retired: quoted(cells[4]) }));
+  .map((cells) => ({ term: cells[1]?.trim() ?? "", names: quoted(cells[3]), retired: quoted(cells[4]) }));
 
 const isCode = (path: string): boolean => /\.(ts|mjs)$/.test(path) && !path.includes("/generated/");
 
@@ -65,6 +66,11 @@ test("a retired word is found in names of every spelling, as a whole word, and n
 });
 
 const code = files.filter((path) => isCode(path) && path !== "repo/glossary.test.ts");
+
+test("the glossary has one row per term", () => {
+  const terms = rows.map(({ term }) => term);
+  expect(terms).toEqual([...new Set(terms)]);
+});
 
 test("the glossary names only what the code has", () => {
   const texts = code.map((path) => `${path} ${read(path)}`).join("\n");

@@ -6,7 +6,7 @@ import { join } from "node:path";
 export interface Language {
   readonly name: string;
   readonly folder: string;
-  /** Programs that have to be on the machine. */
+  /** Programs that must be installed. */
   readonly needs: readonly string[];
   /** Builds the programs into the scratch folder. */
   readonly build: (scratch: string) => void;
@@ -63,7 +63,7 @@ function run(program: string, args: readonly string[], cwd: string): void {
   execFileSync(program, args, { cwd, stdio: "pipe" });
 }
 
-/** Debian's package `libgoogle-gson-java`, or a copy that Maven fetches. */
+/** Returns the path of Gson: from Debian's package `libgoogle-gson-java`, or a copy that Maven downloads. */
 function findGson(scratch: string): string {
   const debian = "/usr/share/java/gson.jar";
   if (existsSync(debian)) return debian;

@@ -9,7 +9,7 @@ import { startTestServer, testKey } from "@parley/server/testing";
 import { isInstalled, languages } from "./languages.ts";
 import type { Language } from "./languages.ts";
 
-// The readers of "Read a stream in your language": each finds in every stream what the cases say, however it is cut.
+// The readers of the guide "Read a stream in your language". Each must find what cases.yaml lists, however a stream is cut.
 
 interface Case {
   readonly name: string;
@@ -40,7 +40,7 @@ const transcripts = readdirSync(examples)
     return { name, pieces: cutEverywhere(bytes), events: bytes.toString().match(/^data: /gm)?.length ?? 0 };
   });
 
-/** What a reader finds in the first bytes of a stream: the events that are complete, and unless that is all, the break. */
+/** Returns the findings in the first bytes of a stream: the complete events and, unless these are all, the break. */
 function findsIn(beginning: Uint8Array, finds: readonly string[]): readonly string[] {
   const lines = new TextDecoder().decode(beginning).split(/\r\n|\n|\r/);
   let complete = 0;
@@ -54,7 +54,7 @@ function findsIn(beginning: Uint8Array, finds: readonly string[]): readonly stri
   return complete === finds.length ? finds : [...finds.slice(0, complete), "truncated"];
 }
 
-/** A stream as the pieces in which it comes, and what a reader has to find in it. */
+/** A stream as pieces, and the findings that a reader must have. */
 interface Feed {
   readonly pieces: Pieces;
   readonly finds: readonly string[];
@@ -84,7 +84,7 @@ for (const language of languages) {
   const wish = missing === "" ? "" : ` (it would run with ${missing} installed)`;
   describe.skipIf(missing !== "")(`in ${language.name}${wish}`, () => {
     let scratch: string;
-    /** What the reader finds in each stream. One process reads all of them. */
+    /** The findings in each stream. One process reads all streams. */
     let found: ReadonlyMap<Pieces, readonly string[]>;
     beforeAll(async () => {
       scratch = mkdtempSync(join(tmpdir(), "parley-reader-"));
@@ -110,7 +110,7 @@ for (const language of languages) {
       expect(found.get(pieces)?.at(-1)).toMatch(name === "stream-error.sse" ? /^upstream_error req_/ : /^done$/);
     });
 
-    test("the example asks a server and prints its answer", async () => {
+    test("the example sends a request to a server and prints the answer", async () => {
       await using server = await startTestServer();
       const environment = { PARLEY_URL: server.baseUrl, PARLEY_KEY: testKey };
       const printed = await runProgram(language.command("ask", scratch), [], environment);
@@ -119,7 +119,7 @@ for (const language of languages) {
   });
 }
 
-/** The lines that a program prints for these lines. */
+/** Runs a program with these input lines and returns its output lines. */
 async function runProgram(
   [file, ...args]: ReturnType<Language["command"]>,
   lines: readonly string[],

@@ -22,7 +22,7 @@ type Chunk struct {
 	} `json:"usage"`
 }
 
-// Delta is what a choice gained.
+// Delta is the part that a chunk adds to a choice.
 type Delta struct {
 	Content   string `json:"content"`
 	ToolCalls []struct {
@@ -55,8 +55,8 @@ func NewReader(body io.Reader) *Reader {
 	return &Reader{lines}
 }
 
-// Next returns the next chunk. At the end of a whole answer it returns io.EOF. Where the bytes ended before [DONE], so
-// that the answer is not whole even if it looks so, it returns io.ErrUnexpectedEOF.
+// Next returns the next chunk. At the end of a complete answer it returns io.EOF. If the bytes ended before [DONE],
+// it returns io.ErrUnexpectedEOF: the answer is not complete, even if it looks complete.
 func (r *Reader) Next() (*Chunk, error) {
 	data, err := r.nextEvent()
 	if err != nil {

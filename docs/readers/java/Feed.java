@@ -15,8 +15,8 @@ import java.util.HexFormat;
 import java.util.List;
 
 /**
- * What readers.test.ts runs: each line of the input is a stream, as pieces in hexadecimal digits. The answer is a line,
- * too: a JSON array of what the reader found.
+ * The program that readers.test.ts runs. Each line of the input is a stream, as pieces in hexadecimal digits. For each,
+ * the program prints a line: a JSON array of the chunks that the reader found, and of the end of the stream.
  */
 public class Feed {
   private static InputStream feed(String line) {

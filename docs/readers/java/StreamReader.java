@@ -42,9 +42,9 @@ public final class StreamReader implements AutoCloseable {
   }
 
   /**
-   * @return the next chunk, or null at the end of a whole answer
-   * @throws StreamFailed where the service ended the stream with an error
-   * @throws EOFException where the bytes ended before `[DONE]`: the answer is not whole, even if it looks so
+   * @return the next chunk, or null at the end of a complete answer
+   * @throws StreamFailed if the service ended the stream with an error
+   * @throws EOFException if the bytes ended before `[DONE]`, so the answer is not complete, even if it looks complete
    */
   public Chunk next() throws IOException {
     String data = nextEvent();
@@ -63,7 +63,7 @@ public final class StreamReader implements AutoCloseable {
         if (data == null) data = new StringJoiner("\n");
         data.add(line.startsWith("data: ") ? line.substring(6) : line.substring(5));
       }
-      if (line.isEmpty() && data != null) return data.toString(); // all else is a comment, another field, or no data
+      if (line.isEmpty() && data != null) return data.toString(); // an empty line ends an event; others are skipped
     }
     throw new EOFException("the stream ended without [DONE]");
   }

@@ -11,7 +11,7 @@ request = urllib.request.Request(
     data=json.dumps({"model": "vendor/model-1", "messages": [question], "stream": True}).encode(),
     headers={"Authorization": f"Bearer {os.environ['PARLEY_KEY']}", "Content-Type": "application/json"},
 )
-# An answer with an error status is raised as HTTPError. Read line by line, the answer is not held back by a buffer.
+# An error status raises HTTPError. The loop reads line by line, so no buffer delays the answer.
 with urllib.request.urlopen(request) as body:
     for chunk in read_stream(body):
         for choice in chunk["choices"]:

@@ -1,5 +1,5 @@
-"""What `readers.test.ts` runs: each line of the input is a stream, as pieces in hexadecimal digits. The answer is a line,
-too: a JSON array of what the reader found."""
+"""The program that `readers.test.ts` runs. Each line of the input is a stream, as pieces in hexadecimal digits. For
+each, the program prints a line: a JSON array of the chunks that the reader found, and of the end of the stream."""
 
 import json
 import sys

@@ -51,11 +51,11 @@ class StreamFailed(Exception):
 
 
 class StreamTruncated(Exception):
-    """The bytes ended before `[DONE]`: the answer is not whole, even if it looks so."""
+    """The bytes ended before `[DONE]`, so the answer is not complete, even if it looks complete."""
 
 
 def read_stream(body: Iterable[bytes]) -> Iterator[Chunk]:
-    """The chunks of a streamed answer. Only a whole answer ends without an exception."""
+    """Yields the chunks of a streamed answer. Raises an exception unless the answer is complete."""
     for data in read_events(body):
         if data == "[DONE]":
             return
@@ -78,7 +78,7 @@ def read_events(body: Iterable[bytes]) -> Iterator[str]:
 
 
 def read_lines(body: Iterable[bytes]) -> Iterator[str]:
-    """Lines end with LF, CR or CRLF, and a piece may end anywhere. `splitlines` would know further line ends."""
+    """Yields lines, which end with LF, CR or CRLF. `splitlines` would split elsewhere, too. Pieces end anywhere."""
     decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")  # drops a byte order mark
     rest, is_after_cr = "", False
     for piece in body:

@@ -31,14 +31,14 @@ export class StreamFailed extends Error {
   }
 }
 
-/** The bytes ended before `[DONE]`: the answer is not whole, even if it looks so. */
+/** The bytes ended before `[DONE]`, so the answer is not complete, even if it looks complete. */
 export class StreamTruncated extends Error {}
 
-/** The chunks of a streamed answer. Only a whole answer ends without an error. */
+/** Yields the chunks of a streamed answer. Throws an error unless the answer is complete. */
 export async function* readStream(body: AsyncIterable<Uint8Array>): AsyncGenerator<Chunk, void> {
   for await (const data of readEvents(body)) {
     if (data === "[DONE]") return;
-    const event = JSON.parse(data) as Chunk | ErrorEvent; // as the contract promises
+    const event = JSON.parse(data) as Chunk | ErrorEvent; // the contract guarantees this type
     if ("error" in event) throw new StreamFailed(event);
     yield event;
   }
@@ -55,7 +55,7 @@ async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<stri
   }
 }
 
-/** Lines end with LF, CR or CRLF, and a piece may end anywhere, even inside a character or between CR and LF. */
+/** Yields lines. They end with LF, CR or CRLF. A piece may end anywhere, even inside a character or between CR and LF. */
 async function* readLines(body: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
   const decoder = new TextDecoder(); // drops a byte order mark
   let rest = "";

@@ -6,7 +6,7 @@ const request = {
   messages: [{ role: "user" as const, content: "What is a reentrancy attack?" }],
 };
 
-// Leaving the loop ends the request: the service stops generating within a second.
+// Leaving the loop cancels the request: the service stops generating within a second.
 let text = "";
 for await (const { choices } of parley.stream(request)) {
   text += choices[0]?.delta.content ?? "";
@@ -14,7 +14,7 @@ for await (const { choices } of parley.stream(request)) {
 }
 console.log(text);
 
-// So does a signal, from anywhere. What is thrown is its reason.
+// A signal cancels it from anywhere. The call throws the reason of the signal.
 const controller = new AbortController();
 setTimeout(() => controller.abort("The user has left."), 1);
 try {
@@ -23,7 +23,7 @@ try {
   console.log(reason);
 }
 
-// And a time limit, in milliseconds, retries included.
+// A time limit does the same. It is in milliseconds, and includes retries.
 try {
   await parley.create(request, { timeoutMs: 1 });
 } catch (error) {

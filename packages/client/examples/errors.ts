@@ -2,7 +2,7 @@ import { ParleyError, createParley, hasCode } from "@parley/client";
 
 const parley = createParley({ maxRetries: 4 });
 
-/** Asks, and says what to do where that fails. */
+/** Asks a question. If that fails, it prints what to do. */
 async function ask(model: string, content: string): Promise<void> {
   try {
     for await (const { choices } of parley.stream({ model, messages: [{ role: "user", content }] })) {

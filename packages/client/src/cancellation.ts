@@ -1,15 +1,15 @@
 /** Combines the signal of the caller with one timer of our own. */
 export interface Cancellation {
   readonly signal: AbortSignal;
-  /** Restarts the timer: the signal aborts after that many milliseconds, unless the timer is stopped first. */
+  /** Restarts the timer: the signal aborts after `ms`, unless the timer is stopped first. */
   readonly start: (ms: number, reason: () => unknown) => void;
   readonly stop: () => void;
   readonly abort: (reason?: unknown) => void;
-  /** Stops the timer and detaches from the signal of the caller, which may outlive the call. */
+  /** Stops the timer and detaches from the caller's signal, which may outlive the call. */
   readonly release: () => void;
 }
 
-/** The longest delay of a JavaScript timer; a longer one would fire at once. */
+/** The longest delay of a JavaScript timer. A timer with a longer delay would fire at once. */
 const longestMs = 2 ** 31 - 1;
 
 export function openCancellation(outer: AbortSignal | undefined): Cancellation {

@@ -9,18 +9,18 @@ import type { Body, Progress } from "./stream-chunks.ts";
 import type { AnswerMessage, ChatCompletionChunk } from "./types.ts";
 import { wholeMessage } from "./whole-message.ts";
 
-/** The chunks of an answer while it is written, and what they amount to. */
+/** The chunks of an answer while it is written, with methods that return the complete message. */
 export interface ChatStream extends AsyncGenerator<ChatCompletionChunk, void, undefined> {
   /**
-   * The message of the first choice, when the stream has ended: takes the chunks that no loop has taken. `collect()` gives
-   * the finish reason, the usage and every choice, and also an answer that was cut.
+   * Reads the rest of the stream and returns the message of the first choice. `collect()` returns the finish reasons, the
+   * usage and all choices, and also an answer that was cut.
    * @throws {IncompleteAnswerError} when the answer was cut, withheld or refused; {IncompleteStreamError} also when a loop
-   *   has left the stream; what reading the stream throws
+   *   has left the stream early; every error of reading the stream
    */
   finalMessage(): Promise<AnswerMessage>;
-  /** The text of that message; empty where it only calls tools. @throws as `finalMessage` */
+  /** Returns the text of the final message, empty if it only calls tools. @throws the errors of `finalMessage` */
   finalText(): Promise<string>;
-  /** Sends the request, and gives the stream together with its response and request id. @throws as the first chunk */
+  /** Sends the request and returns the stream with its response and request id. @throws the errors of the first chunk */
   withResponse(): Promise<Answer<ChatStream>>;
 }
 
@@ -52,6 +52,6 @@ export function openChatStream(operation: Operation<Body>, settings: Settings): 
 
 async function messageOf({ chunks, isWhole, answer }: Progress): Promise<AnswerMessage> {
   const facts = { retry: askCaller, requestId: answer?.requestId, chunks };
-  if (!isWhole) throw new IncompleteStreamError("The stream was left or failed before its answer was whole.", facts);
+  if (!isWhole) throw new IncompleteStreamError("The stream was left or failed.", facts);
   return wholeMessage(await collect(chunks), facts);
 }

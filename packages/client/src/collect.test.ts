@@ -8,7 +8,7 @@ const readExample = (name: string): ChatCompletionChunk[] =>
   readFileSync(new URL(`../../../openapi/examples/${name}.sse`, import.meta.url), "utf8")
     .split("\n")
     .filter((line) => line.startsWith("data: {"))
-    .map((line) => JSON.parse(line.slice("data: ".length)) as ChatCompletionChunk); // checked against the contract elsewhere
+    .map((line) => JSON.parse(line.slice("data: ".length)) as ChatCompletionChunk); // a test of the contract checks it
 
 const head = {
   id: "chatcmpl-1",
@@ -35,7 +35,7 @@ test("joins the text, and keeps id, time, model and fingerprint", async () => {
   expect(rest).toEqual({ id, created, model, system_fingerprint });
 });
 
-test("takes an asynchronous source as well, and its failure", async () => {
+test("takes an asynchronous source, and throws its error", async () => {
   async function* source(): AsyncGenerator<ChatCompletionChunk> {
     yield* readExample("stream-plain");
     throw new Error("the line is dead");
@@ -43,7 +43,7 @@ test("takes an asynchronous source as well, and its failure", async () => {
   await expect(collect(source())).rejects.toThrow("the line is dead");
 });
 
-test("has the usage where it was asked for", async () => {
+test("has the usage if the request asked for it", async () => {
   expect((await collect(readExample("stream-usage"))).usage).toMatchObject({ total_tokens: 25, cost_usd: "0.0000102" });
   expect(await collect(readExample("stream-plain"))).not.toHaveProperty("usage");
 });
@@ -63,7 +63,7 @@ test("keeps choices apart, in the order of their index", async () => {
   expect((await collect(readExample("stream-choices"))).choices.length).toBeGreaterThan(1);
 });
 
-test("puts tool calls together, with null as content beside them", async () => {
+test("joins the parts of tool calls, and sets content to null", async () => {
   const { message } = (await collect(readExample("stream-tools"))).choices[0] ?? {};
   expect(message?.content).toBeNull();
   for (const call of message?.tool_calls ?? []) expect(JSON.parse(call.function.arguments)).toBeTypeOf("object");
@@ -82,7 +82,7 @@ test("puts tool calls together, with null as content beside them", async () => {
   ]);
 });
 
-test("gives reasoning under both names, and joins log-probabilities", async () => {
+test("returns reasoning under both names, and joins log-probabilities", async () => {
   const thought = (await collect(readExample("stream-reasoning"))).choices[0]?.message;
   expect(thought?.reasoning).toBeTruthy();
   expect(thought?.reasoning_content).toBe(thought?.reasoning);

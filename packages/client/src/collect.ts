@@ -14,10 +14,11 @@ import type {
 
 /**
  * Collects the chunks of a stream into the completion that the same request would have returned without `stream`: every
- * choice with its text, reasoning, tool calls and log-probabilities, and the usage if it was asked for. `logprobs` of a
- * choice without any text is null. A choice that was cut has its text and calls up to there, without a call that had no name.
- * @throws {IncompleteStreamError} when the chunks are not those of a whole answer; {MalformedResponseError} when a piece of text is
- *   something else; whatever reading the stream throws
+ * choice with its text, reasoning, tool calls and log-probabilities, and the usage if the request asked for it. `logprobs`
+ * of a choice without any text is null. A choice that was cut has its text and calls up to the cut. A last call that has no
+ * name yet is left out.
+ * @throws {IncompleteStreamError} when the chunks do not make a complete answer; {MalformedResponseError} when a piece of
+ *   text is not a string; every error of reading the stream
  */
 export async function collect(
   chunks: AsyncIterable<ChatCompletionChunk> | Iterable<ChatCompletionChunk>,
@@ -31,7 +32,7 @@ export async function collect(
   const last = seen.at(-1);
   const choices = inOrder(drafts).flatMap((draft, index) => (draft && toChoice(draft, index)) ?? []);
   if (!last || choices.length === 0 || choices.length < drafts.size) {
-    throw new IncompleteStreamError("The chunks end before every choice has, or a tool call has no id or name.", {
+    throw new IncompleteStreamError("A choice has not ended, or a tool call has no id or name.", {
       retry: askCaller,
       chunks: seen,
     });
@@ -64,13 +65,13 @@ function draftAt(drafts: Map<number, Draft>, index: number): Draft {
   return draft;
 }
 
-/** Returns the values by their index, undefined for each index up to their number that has none. An index may be anything. */
+/** Returns the values at the indexes from 0 to their number, undefined for each index that has none. */
 const inOrder = <T>(values: ReadonlyMap<number, T>): (T | undefined)[] =>
   Array.from({ length: values.size }, (_none, index) => values.get(index));
 
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
 
-/** Returns a piece of text, empty where it is left out. */
+/** Returns a piece of text, empty if it is absent. @throws {MalformedResponseError} when it is not a string */
 function textOf(piece: unknown): string {
   if (typeof piece === "string") return piece;
   if (piece === undefined || piece === null) return "";
@@ -79,10 +80,10 @@ function textOf(piece: unknown): string {
   });
 }
 
-/** Something in between may leave a member out, or make it null. */
+/** Adds a chunk's part to the draft. Members may be absent or null, because a gateway may have rewritten the stream. */
 function add(draft: Draft, { delta, logprobs, finish_reason }: Partial<ChunkChoice>): void {
   draft.content += textOf(delta?.content);
-  // The contract has no refusals in a stream; something in between may add one.
+  // The contract has no refusals in a stream, but a gateway may add one.
   draft.refusal += textOf((delta as { readonly refusal?: unknown } | undefined)?.refusal);
   draft.reasoning += textOf(delta?.reasoning ?? delta?.reasoning_content);
   if (logprobs?.content) (draft.logprobs ??= []).push(...logprobs.content);

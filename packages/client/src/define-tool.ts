@@ -3,36 +3,36 @@ import { toJsonSchema } from "./standard-schema.ts";
 import type { JsonSchema, StandardSchema } from "./standard-schema.ts";
 import type { Tool } from "./types.ts";
 
-/** What a tool learns of the call that it answers. */
+/** Facts about the call that a tool answers. */
 export interface ToolContext {
   /** The `id` of the call. */
   readonly callId: string;
-  /** The signal of the loop; work that it does not end goes on unseen. */
+  /** The signal of the loop. When it aborts, the loop ends at once; the tool has to stop its own work. */
   readonly signal: AbortSignal | undefined;
 }
 
 export interface ToolOptions<Args> {
   /** 1 to 64 letters, digits, underscores and hyphens. */
   readonly name: string;
-  /** What the function does and when to call it. The model reads it. */
+  /** A text for the model: the purpose of the function, and when to call it. */
   readonly description?: string | undefined;
   /** A schema of zod, valibot, arktype or another library of Standard Schema: it validates and types the arguments. */
   readonly parameters: StandardSchema<Args>;
-  /** The same as JSON Schema, for libraries that do not write it themselves. */
+  /** The same schema as JSON Schema, for libraries that do not generate it. */
   readonly jsonSchema?: JsonSchema | undefined;
-  /** Whether the service holds every call to the schema. Default: true. */
+  /** True: the service makes every call fit the schema. Default: true. */
   readonly strict?: boolean | undefined;
-  /** Answers a call. The model gets text as it is, and anything else as JSON. */
+  /** Runs the tool. A string is passed to the model unchanged, any other result as JSON. */
   readonly run: (args: Args, context: ToolContext) => unknown;
 }
 
-/** A tool of the contract that can be run. */
+/** A tool of the contract together with the function that runs it. */
 export interface RunnableTool extends Tool {
-  /** Reads the arguments of a call, and gives what answers it. @throws {InvalidOutputError} when they are invalid */
+  /** Validates the arguments of a call and returns the function that runs it. @throws {InvalidOutputError} */
   readonly prepare: (argumentsText: string) => Promise<(context: ToolContext) => unknown>;
 }
 
-/** A function that the model may call, for {@link Parley.runTools}. @throws {TypeError} when there is no JSON Schema */
+/** Defines a tool for {@link Parley.runTools}. @throws {TypeError} when there is no JSON Schema */
 export const defineTool = <Args>({
   name,
   description,
@@ -48,7 +48,7 @@ export const defineTool = <Args>({
     parameters: toJsonSchema(name, parameters, jsonSchema),
     strict,
   },
-  // JSON.stringify leaves it out of the request.
+  // JSON.stringify skips functions, so the request does not contain it.
   prepare: async (text) => {
     const args = await readJson(parameters, text);
     return (context) => run(args, context);

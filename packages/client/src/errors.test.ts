@@ -14,7 +14,7 @@ const limited: unknown = new APIError("Wait.", {
 });
 
 describe("hasCode", () => {
-  test("tells errors apart by code, and nothing that is not ours", () => {
+  test("narrows by code, and only errors of this package", () => {
     expect(hasCode(limited, "rate_limit_exceeded", "capacity_exhausted")).toBe(true);
     expect(hasCode(limited, "capacity_exhausted")).toBe(false);
     expect(hasCode({ code: "timeout" }, "timeout")).toBe(false);
@@ -22,7 +22,7 @@ describe("hasCode", () => {
     expect(hasCode(new IncompleteStreamError("x", { retry: askCaller }), "incomplete_stream")).toBe(true);
   });
 
-  test("narrows to what the contract says about the code", () => {
+  test("types the fields as the contract does for the code", () => {
     if (!hasCode(limited, "rate_limit_exceeded", "model_not_found", "connection_error")) throw limited;
     expectTypeOf<typeof limited.code>().toEqualTypeOf<"rate_limit_exceeded" | "model_not_found" | "connection_error">();
     if (limited.code !== "rate_limit_exceeded") throw limited;
@@ -34,7 +34,7 @@ describe("hasCode", () => {
   });
 });
 
-test("an error of ours is an Error with a name, a message and a cause only where there is one", () => {
+test("an error is an Error with a name and a message, and with a cause only if there is one", () => {
   const cause = new Error("refused");
   const error = new ConnectionError("No way.", { retry: askCaller, cause });
   expect(error).toBeInstanceOf(ParleyError);

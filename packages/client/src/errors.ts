@@ -3,7 +3,7 @@ import type { RetryAdvice } from "./retry-advice.ts";
 import type { SchemaIssue } from "./standard-schema.ts";
 import type { ChatCompletionChunk, ChatMessage, CollectedCompletion, ErrorCode, ErrorDetails } from "./types.ts";
 
-/** What every error of this package carries. */
+/** The fields of every error of this package. */
 export interface ErrorFacts {
   readonly retry: RetryAdvice;
   readonly requestId?: string | undefined;
@@ -12,20 +12,20 @@ export interface ErrorFacts {
 }
 
 /**
- * The base of everything that this package throws, with two exceptions: an abort of the caller's own `AbortSignal` is
- * thrown as that signal's reason, and a mistake in the arguments as a `TypeError`. No error carries the key.
+ * The base class of the errors of this package. There are two exceptions: an abort of the caller's own `AbortSignal` is
+ * thrown as the reason of that signal, and a mistake in the arguments is a `TypeError`. No error contains the key.
  */
 export abstract class ParleyError extends Error {
   /**
-   * What went wrong, for programs: an {@link ErrorCode} of the contract, a {@link ClientErrorCode} of this package, or one
-   * that this version does not know. Null: the answer named none, as it came from something in between.
+   * The kind of error, for programs: an {@link ErrorCode} of the contract, a {@link ClientErrorCode} of this package, or a
+   * code that this version does not know. Null when the answer has no code, for example because a gateway sent it.
    */
   abstract readonly code: string | null;
-  /** The service's name for the request (`x-request-id`). Undefined where no answer came. */
+  /** The id of the request (`x-request-id`). Undefined if no answer came. */
   declare readonly requestId: string | undefined;
-  /** Whether, and when, the same request may work. */
+  /** Says if and when a retry of the same request may work. */
   declare readonly retry: RetryAdvice;
-  /** The chunks that had arrived. They are not the whole answer. Empty unless the request was a stream. */
+  /** The chunks that arrived before the error: a part of the answer. Empty unless the request was a stream. */
   declare readonly chunks: readonly ChatCompletionChunk[];
 
   constructor(message: string, facts: ErrorFacts) {
@@ -34,7 +34,7 @@ export abstract class ParleyError extends Error {
   }
 }
 
-/** What an {@link APIError} carries besides. */
+/** Further fields of an {@link APIError}. */
 export interface APIErrorFacts extends ErrorFacts {
   readonly code: string | null;
   readonly type: string | null;
@@ -47,13 +47,13 @@ export interface APIErrorFacts extends ErrorFacts {
 export class APIError extends ParleyError {
   override readonly name = "APIError";
   declare readonly code: string | null;
-  /** The family of the error, an {@link ErrorType}; null where the answer named none. */
+  /** The family of the error, an {@link ErrorType}; null when the answer has none. */
   declare readonly type: string | null;
-  /** HTTP status of the answer. 200 where the error ended a stream that had begun. */
+  /** HTTP status of the answer. It is 200 when the error ended a stream that had begun. */
   declare readonly status: number;
-  /** The path of the request field at fault, such as `messages[2].content`; null where no field is. */
+  /** The path of the request field at fault, such as `messages[2].content`; null if the error concerns no field. */
   declare readonly param: string | null;
-  /** Facts for programs; empty where the code has none. */
+  /** Numbers and names for programs; empty for codes that define none. */
   declare readonly details: ErrorDetails;
 
   // eslint-disable-next-line no-useless-constructor -- it asks for more than the one it calls
@@ -62,7 +62,7 @@ export class APIError extends ParleyError {
   }
 }
 
-/** No answer came: a name that does not resolve, a refused or broken connection, TLS, CORS, no network. See `cause`. */
+/** There was no answer: a name that does not resolve, a refused or broken connection, TLS, CORS, no network. See `cause`. */
 export class ConnectionError extends ParleyError {
   override readonly name = "ConnectionError";
   readonly code = "connection_error";
@@ -74,31 +74,31 @@ export class TimeoutError extends ParleyError {
   readonly code = "client_timeout";
 }
 
-/** A stream ended without its `[DONE]`, so the answer is not complete, even where its text looks complete. See `chunks`. */
+/** A stream ended without its `[DONE]`, so the answer is not complete, even if its text looks complete. See `chunks`. */
 export class IncompleteStreamError extends ParleyError {
   override readonly name = "IncompleteStreamError";
   readonly code = "incomplete_stream";
 }
 
-/** A response with a success status that this service did not send, such as a page of a proxy. */
+/** A response with a success status that does not follow the contract, such as a page of a proxy. */
 export class MalformedResponseError extends ParleyError {
   override readonly name = "MalformedResponseError";
   readonly code = "malformed_response";
 }
 
-/** What an {@link InvalidOutputError} carries besides. */
+/** Further fields of an {@link InvalidOutputError}. */
 export interface InvalidOutputFacts extends ErrorFacts {
   readonly text: string;
   readonly issues: readonly SchemaIssue[];
 }
 
-/** What the model wrote is not JSON, not complete, or refused by the schema that the caller gave. */
+/** The output of the model is not JSON, is not complete, or does not fit the schema of the caller. */
 export class InvalidOutputError extends ParleyError {
   override readonly name: "InvalidOutputError" | "IncompleteAnswerError" = "InvalidOutputError";
   readonly code = "invalid_output";
-  /** What the model wrote. */
+  /** The output of the model. */
   declare readonly text: string;
-  /** What the schema has against it; empty where the text is not complete JSON. */
+  /** The faults that the schema found. Empty when the text is not complete JSON. */
   declare readonly issues: readonly SchemaIssue[];
 
   // eslint-disable-next-line no-useless-constructor -- it asks for more than the one it calls
@@ -107,7 +107,7 @@ export class InvalidOutputError extends ParleyError {
   }
 }
 
-/** What an {@link IncompleteAnswerError} carries besides. */
+/** Further fields of an {@link IncompleteAnswerError}. */
 export interface IncompleteAnswerFacts extends InvalidOutputFacts {
   readonly completion: CollectedCompletion;
   readonly finishReason: string | null;
@@ -116,16 +116,16 @@ export interface IncompleteAnswerFacts extends InvalidOutputFacts {
 
 /**
  * The answer was cut (`length`), withheld (`content_filter`) or refused, or it has a tool call without an id or a name.
- * `parse()`, `runTools()`, `finalMessage()` and `finalText()` throw it, since they do not show a finish reason. `create()`,
- * `stream()` and `collect()` give such an answer as it is.
+ * `parse()`, `runTools()`, `finalMessage()` and `finalText()` throw it, because they do not show a finish reason. `create()`,
+ * `stream()` and `collect()` return such an answer unchanged.
  */
 export class IncompleteAnswerError extends InvalidOutputError {
   override readonly name = "IncompleteAnswerError";
-  /** The partial answer with its usage; without usage where a stream was not asked for it. */
+  /** The partial answer with its usage. A stream has usage only if the request asked for it. */
   declare readonly completion: CollectedCompletion;
-  /** Why the first choice ended; null where the answer does not say. */
+  /** The finish reason of the first choice; null when the answer has none. */
   declare readonly finishReason: string | null;
-  /** Of `runTools()`: the conversation before this answer, with which a request can begin. Else empty. */
+  /** With `runTools()`: the conversation before this answer, for a further request. Otherwise empty. */
   declare readonly messages: readonly ChatMessage[];
 
   // eslint-disable-next-line no-useless-constructor -- it asks for more than the one it calls
@@ -134,16 +134,16 @@ export class IncompleteAnswerError extends InvalidOutputError {
   }
 }
 
-/** What a {@link TooManyRoundsError} carries besides. */
+/** Further fields of a {@link TooManyRoundsError}. */
 export interface TooManyRoundsFacts extends ErrorFacts {
   readonly messages: readonly ChatMessage[];
 }
 
-/** The model still calls tools in the last round that `maxRounds` permits. Those calls have not been run. */
+/** The model still calls tools in the last round that `maxRounds` permits. These calls were not run. */
 export class TooManyRoundsError extends ParleyError {
   override readonly name = "TooManyRoundsError";
   readonly code = "too_many_rounds";
-  /** The conversation so far. Its last message is the answer of the model with the calls that were not run. */
+  /** The conversation so far. Its last message has the calls that were not run. */
   declare readonly messages: readonly ChatMessage[];
 
   // eslint-disable-next-line no-useless-constructor -- it asks for more than the one it calls
@@ -161,7 +161,7 @@ interface ClientErrors {
   too_many_rounds: TooManyRoundsError;
 }
 
-/** The codes of the errors that do not come from the service. */
+/** The codes of errors that this package makes itself, not the service. */
 export type ClientErrorCode = keyof ClientErrors;
 
 type DetailsOf<C extends ErrorCode> = C extends "rate_limit_exceeded"
@@ -170,14 +170,14 @@ type DetailsOf<C extends ErrorCode> = C extends "rate_limit_exceeded"
     ? Required<Omit<ErrorDetails, "limit">>
     : ErrorDetails;
 
-/** The error that has this code, with the types that the contract gives its fields. */
+/** The error with this code. Its fields have the types that the contract gives them. */
 export type ErrorWithCode<C extends ErrorCode | ClientErrorCode> = C extends ErrorCode
   ? APIError & { readonly code: C; readonly param: ErrorParams[C]; readonly details: DetailsOf<C> }
   : C extends ClientErrorCode
     ? ClientErrors[C]
     : never;
 
-/** Whether something caught is an error of this package with one of these codes; then its fields are typed. */
+/** Checks that a caught value is an error of this package with one of these codes, and narrows its type. */
 export const hasCode = <const C extends ErrorCode | ClientErrorCode>(
   error: unknown,
   ...codes: readonly [C, ...C[]]

@@ -4,7 +4,7 @@ import { parseExact, writeExact } from "./exact-json.ts";
 
 const huge = 2n ** 256n - 1n;
 
-/** Any value of JSON, and bigints that a number would change. */
+/** Any JSON value, with bigints that a number would change. */
 const { value } = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { depthSize: "small" },
@@ -22,7 +22,7 @@ describe("JSON with integers that a number would change", () => {
       fc.property(value, (one) => {
         const text = writeExact(one) ?? "";
         expect(writeExact(parseExact(text))).toBe(text);
-        // The readers of others see the same, as far as their numbers reach.
+        // Other JSON parsers accept the text, too.
         expect(() => JSON.parse(text)).not.toThrow();
       }),
     );
@@ -52,13 +52,13 @@ describe("JSON with integers that a number would change", () => {
 });
 
 describe("writing", () => {
-  test("is what JSON.stringify does, where there is no bigint", () => {
+  test("equals JSON.stringify when there is no bigint", () => {
     const dated = { at: new Date(0), none: undefined, list: [undefined, Number.NaN], own: { toJSON: () => "x" } };
     expect(writeExact(dated)).toBe(JSON.stringify(dated));
     expect(writeExact(undefined)).toBeUndefined();
   });
 
-  test("keeps toJSON beside a bigint", () => {
+  test("calls toJSON also when there is a bigint", () => {
     expect(writeExact({ at: new Date(0), wei: huge })).toBe(`{"at":"1970-01-01T00:00:00.000Z","wei":${huge}}`);
   });
 

@@ -1,10 +1,10 @@
-// A number of JavaScript turns 9007199254740993 into …992. Here, an integer that it would change is a bigint. Fractions become
-// the nearest number, as in every reader of JSON.
+// JSON.parse turns 9007199254740993 into …992. These functions read and write an integer as a bigint if a JavaScript number
+// would change it. Fractions become the nearest number, as in JSON.parse.
 
-/** Strings, which come first so that nothing inside of them is taken for a number, and numbers. */
+/** Matches strings and numbers. Strings come first, so that digits inside of them are not matched. */
 const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 
-/** @throws {SyntaxError} when the text is not JSON */
+/** Parses JSON. Integers that a number would change become bigints. @throws {SyntaxError} when the text is not JSON */
 export function parseExact(text: string): unknown {
   const value: unknown = JSON.parse(text);
   if (!/\d{16}/.test(text)) return value;
@@ -15,7 +15,7 @@ export function parseExact(text: string): unknown {
   );
 }
 
-/** As `JSON.stringify`, with bigints as numbers. @throws {TypeError} for an object that contains itself */
+/** Works like `JSON.stringify`, and writes bigints as numbers. @throws {TypeError} for an object that contains itself */
 export function writeExact(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);
@@ -27,8 +27,8 @@ export function writeExact(value: unknown): string | undefined {
   return text.replaceAll(new RegExp(`"${mark}(-?\\d+)"`, "g"), "$1");
 }
 
-/** Begins the strings that stand for bigints. Nobody can have written it before. */
-const makeMark = (): string => `bigint:${crypto.getRandomValues(new Uint32Array(4)).join("-")}:`;
+/** Makes a random prefix for the strings that stand for bigints, so that no string of the caller can have it. */
+const makeMark = (): string => `${crypto.getRandomValues(new Uint32Array(4)).join()}:`;
 
 function isChanged(token: string): boolean {
   if (!/^-?\d{16,}$/.test(token)) return false;

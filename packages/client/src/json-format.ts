@@ -11,24 +11,24 @@ export interface JsonFormatOptions<Output> {
   readonly name: string;
   /** A schema of zod, valibot, arktype or another library of Standard Schema: it validates, and types `parsed`. */
   readonly schema: StandardSchema<Output>;
-  /** The same as JSON Schema, for libraries that do not write it themselves. The service enforces it. */
+  /** The same schema as JSON Schema, for libraries that do not generate it. The service enforces it. */
   readonly jsonSchema?: JsonSchema | undefined;
 }
 
-/** A `response_format` that can read what was written in it. */
+/** A `response_format` that can also parse the answer. */
 export type JsonFormat<Output> = Extract<ResponseFormat, { type: "json_schema" }> & {
-  /** @throws {InvalidOutputError} when the text is not JSON, or the schema refuses what it says */
+  /** Parses and validates a text. @throws {InvalidOutputError} when it is not JSON or does not fit the schema */
   readonly parse: (text: string, requestId?: string) => Promise<Output>;
 };
 
-/** The form of an answer, from a schema of your own. @throws {TypeError} when there is no JSON Schema of it */
+/** Makes a `response_format` from your own schema. @throws {TypeError} when there is no JSON Schema */
 export const jsonFormat = <Output>({ name, schema, jsonSchema }: JsonFormatOptions<Output>): JsonFormat<Output> => ({
   type: "json_schema",
   json_schema: { name, schema: toJsonSchema(name, schema, jsonSchema) },
-  parse: (text, requestId) => readJson(schema, text, requestId), // JSON.stringify leaves it out of the request
+  parse: (text, requestId) => readJson(schema, text, requestId), // JSON.stringify skips functions
 });
 
-/** What {@link Parley.parse} takes: a request for one choice whose content has the format. */
+/** The request of {@link Parley.parse}: one choice, whose content has the format. */
 export type ParseRequest<Output> = Omit<
   CreateRequest,
   "n" | "response_format" | "tools" | "tool_choice" | "parallel_tool_calls"
@@ -36,10 +36,13 @@ export type ParseRequest<Output> = Omit<
   readonly response_format: JsonFormat<Output>;
 };
 
-/** A completion, and what its content says. */
+/** A completion with its parsed content. */
 export type ParsedCompletion<Output> = ChatCompletion & { readonly parsed: Output };
 
-/** @throws {IncompleteAnswerError} when the answer was cut or refused; {InvalidOutputError} when the schema refuses it */
+/**
+ * Parses the content of an answer.
+ * @throws {IncompleteAnswerError} when the answer was cut or refused; {InvalidOutputError} when it does not fit the schema
+ */
 export async function parseAnswer<Output>(
   { data, response, requestId }: Answer<ChatCompletion>,
   format: JsonFormat<Output>,

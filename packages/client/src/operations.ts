@@ -3,14 +3,14 @@ import { writeExact } from "./exact-json.ts";
 import type { paths } from "./generated/contract.ts";
 import type { ChatCompletion, CreateRequest, Model, StreamRequest } from "./types.ts";
 
-/** What one attempt needs. */
+/** The inputs of one attempt. */
 export interface Exchange {
   readonly headers: Headers;
   readonly signal: AbortSignal;
   readonly send: (url: string, init: RequestInit) => Promise<Response>;
 }
 
-/** What one attempt ends with. An error's body may be anything, nothing included: `response.ok` decides. */
+/** The result of one attempt. `response.ok` decides if it failed, because the body of an error may be anything or empty. */
 export interface Outcome<T> {
   readonly data?: T | undefined;
   readonly error?: unknown;
@@ -19,7 +19,7 @@ export interface Outcome<T> {
 
 export type Operation<T> = (exchange: Exchange) => Promise<Outcome<T>>;
 
-/** The operations of the contract. This file alone knows openapi-fetch, and nothing of it leaves here. */
+/** The operations of the contract. No other file knows openapi-fetch. */
 export interface Operations {
   create(request: CreateRequest): Operation<ChatCompletion>;
   stream(request: StreamRequest): Operation<ReadableStream<Uint8Array> | null>;
@@ -31,7 +31,7 @@ export function openOperations(baseURL: string): Operations {
   const client = createClient<paths, "application/json">({
     baseUrl: baseURL.replace(/(\/v1)?\/*$/, ""), // the contract's paths begin with /v1
     bodySerializer: (body) => writeExact(body) ?? "",
-    Request: PlainRequest as unknown as typeof Request, // openapi-fetch only makes one and hands it to `fetch`
+    Request: PlainRequest as unknown as typeof Request, // openapi-fetch only constructs it and passes it to `fetch`
   });
   const chat = "/v1/chat/completions";
   return {
@@ -44,7 +44,7 @@ export function openOperations(baseURL: string): Operations {
   };
 }
 
-/** Address and init, kept apart: a `fetch` that the caller brings need not know this runtime's own `Request`. */
+/** A URL and an init as two values, because the caller's `fetch` may not accept the `Request` of this runtime. */
 class PlainRequest {
   readonly url: string;
   readonly init: RequestInit;

@@ -4,12 +4,12 @@ import { settle } from "./options.ts";
 
 const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
 
-test.each(["timeoutMs", "idleTimeoutMs", "maxRetries"] as const)("the README tells the default of %s", (name) => {
+test.each(["timeoutMs", "idleTimeoutMs", "maxRetries"] as const)("the README names the default of %s", (name) => {
   const [, documented] = new RegExp(`^\\| \`${name}\` +\\| (\\d+) +\\|`, "m").exec(readme) ?? [];
   expect(Number(documented)).toBe(settle({}, "key")[name]);
 });
 
-test("what a call says goes over what the client says, and undefined says nothing", () => {
+test("an option of a call overrides the client's, and undefined overrides nothing", () => {
   const client = { timeoutMs: 1, idleTimeoutMs: 2, maxRetries: 3 };
   expect(settle(client, "key", { timeoutMs: 10, idleTimeoutMs: undefined })).toMatchObject({
     timeoutMs: 10,

@@ -1,10 +1,10 @@
 import { keepAliveMs, requestDeadlineMs } from "./generated/retry-rules.ts";
 
-/** What the caller receives of each response as soon as its headers arrive, including responses that are retried. */
+/** The head of a response, passed to `onResponse` as soon as it arrives. Responses that are retried are included. */
 export interface ResponseInfo {
   /** HTTP status. */
   readonly status: number;
-  /** The service's name for the request; undefined where something else has answered. */
+  /** The id of the request; undefined if the service did not send the response. */
   readonly requestId: string | undefined;
   /** All headers, such as `x-ratelimit-remaining-tokens` and `x-ignored-params`. */
   readonly headers: Headers;
@@ -13,57 +13,57 @@ export interface ResponseInfo {
 /** Settings of a client that a single call can override. */
 export interface SharedOptions {
   /**
-   * How long to wait, in milliseconds, retries and pauses included: for a stream until its headers arrive, otherwise until
-   * the whole response has. Above 0; `Infinity` waits for ever. Default: 610 000, so that the service's own bound of 600
-   * seconds comes first.
+   * The longest wait in milliseconds, with retries and pauses. For a stream it ends when the headers arrive, otherwise when
+   * the whole response has arrived. Above 0; `Infinity` turns it off. Default: 610 000, which is more than the 600 seconds
+   * that the service allows a request.
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * The longest silence in a stream, in milliseconds. Above 0; `Infinity` waits for ever. Default: 60 000, four times the
-   * silence after which the service sends a keep-alive comment.
+   * The longest silence in a stream, in milliseconds. Above 0; `Infinity` turns it off. Default: 60 000. The service sends a
+   * keep-alive comment after a quarter of that.
    */
   readonly idleTimeoutMs?: number | undefined;
   /**
-   * The most retries of one request. A request is retried only where the contract says that it helps and nothing of the
-   * response has arrived. 0 turns retries off. Default: 2. The service cannot tell a retry from a new request: where a
+   * The most retries of one request. A request is retried only if a retry may help, and before a successful
+   * response has begun. 0 turns retries off. Default: 2. For the service, a retry is a new request: if a
    * connection broke after generation had begun, both are charged.
    */
   readonly maxRetries?: number | undefined;
-  /** Further headers. They replace those that this package sets itself. */
+  /** Further headers. They replace headers of the same name that this package sets. */
   readonly headers?: Headers | Readonly<Record<string, string>> | undefined;
-  /** Refuse parameters that would be ignored, with `unknown_parameter`. Default: false; then `x-ignored-params` names them. */
+  /** Refuse ignored parameters with `unknown_parameter`. Default: false; the header `x-ignored-params` names them. */
   readonly strictParams?: boolean | undefined;
-  /** Called with the status and headers of each response. What it throws ends the call. */
+  /** Called with the status and headers of each response. If it throws, the call ends with that error. */
   readonly onResponse?: ((info: ResponseInfo) => void) | undefined;
 }
 
 export interface CallOptions extends SharedOptions {
-  /** Ends the call, pauses between retries included. Its reason is thrown. */
+  /** Aborts the call, also during a pause between retries. Its reason is thrown. */
   readonly signal?: AbortSignal | undefined;
-  /** A name of your own for the request, up to 512 printable ASCII characters; it is echoed (`X-Client-Request-Id`). */
+  /** Your own id of the request, up to 512 printable ASCII characters. It is echoed as `X-Client-Request-Id`. */
   readonly clientRequestId?: string | undefined;
 }
 
 export type ApiKey = string | (() => string | Promise<string>);
 
 export interface ParleyOptions extends SharedOptions {
-  /** Where the service is, such as `https://api.example.com/v1`. With or without `/v1`. Default: `PARLEY_URL`. */
+  /** The address of the service, such as `https://api.example.com/v1`. With or without `/v1`. Default: `PARLEY_URL`. */
   readonly baseURL?: string | undefined;
   /**
-   * The key, or a function that gives it; the function is called for every attempt, so that keys can be rotated. Default:
+   * The key, or a function that returns it. The function is called for every attempt, so keys can be rotated. Default:
    * `PARLEY_KEY`.
    */
   readonly apiKey?: ApiKey | undefined;
   /**
-   * Run in a browser, too, where whoever opens the page can read the key. Default: false; then a client in a browser is
-   * refused.
+   * Allow use in a browser, where everybody who opens the page can read the key. Default: false; `createParley()` then
+   * throws in a browser.
    */
   readonly dangerouslyAllowBrowser?: boolean | undefined;
-  /** What sends requests; it must honour `init.signal`. Default: the global `fetch`, looked up at every request. */
+  /** The function that sends requests. It must honour `init.signal`. Default: the global `fetch` at the time of the request. */
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
 }
 
-/** Everything that one call needs, with nothing left open. */
+/** The settings of one call, with all defaults filled in. */
 export interface Settings {
   readonly signal: AbortSignal | undefined;
   readonly timeoutMs: number;
@@ -71,7 +71,7 @@ export interface Settings {
   readonly maxRetries: number;
   readonly onResponse: ((info: ResponseInfo) => void) | undefined;
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
-  /** Made anew for each attempt. */
+  /** Makes the headers of one attempt. */
   makeHeaders(): Promise<Headers>;
 }
 
@@ -96,7 +96,7 @@ export function settle(options: ParleyOptions, apiKey: ApiKey, call: CallOptions
   };
 }
 
-/** A runtime that refuses a header may quote the key in its message, so that message is dropped. */
+/** Makes the header with the key. The runtime's own error is dropped, because its message may quote the key. */
 function authorize(apiKey: string): Headers {
   try {
     return new Headers({ authorization: `Bearer ${apiKey}` });

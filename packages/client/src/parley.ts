@@ -15,30 +15,30 @@ import { runTools } from "./run-tools.ts";
 import type { ToolRequest, ToolRun, ToolRunOptions } from "./run-tools.ts";
 import type { ChatCompletion, CreateRequest, Model, StreamRequest } from "./types.ts";
 
-/** A Parley service, as functions. They need no `this`, and may be taken apart. */
+/** The client of a Parley service. Its methods do not use `this`, so they can be destructured. */
 export interface Parley {
   /**
-   * Writes the next message of a conversation, and waits for all of it.
-   * @throws {APIError} the service refused or failed; {ConnectionError}, {TimeoutError}, {MalformedResponseError} there was
-   *   no answer; the reason of `options.signal`
+   * Requests the next message of a conversation and waits until it is complete.
+   * @throws {APIError} when the service refuses or fails; {ConnectionError}, {TimeoutError} or {MalformedResponseError} when
+   *   there is no answer; the reason of `options.signal` when it aborts
    * @see the operation `createChatCompletion` of the contract
    */
   readonly create: (request: CreateRequest, options?: CallOptions) => AnswerPromise<ChatCompletion>;
 
   /**
-   * The same, chunk by chunk, while it is written. The request begins with the first chunk that is asked for. Leaving the
-   * loop ends it, and the service stops within a second; what had been written is charged. With
+   * Requests the same message as a stream of chunks. The request is sent when the first chunk is read. Leaving the loop
+   * cancels it: the service stops within a second and charges the tokens written until then. With
    * `stream_options: { include_usage: true }` the last chunk has the usage and no choices.
-   * @throws {IncompleteStreamError} the stream ended without its `[DONE]`; {APIError} also for an error that ends a stream
-   *   that has begun; and what `create` throws. `chunks` of the error has the chunks that had arrived
+   * @throws {IncompleteStreamError} when the stream ends without its `[DONE]`; {APIError} also for an error that ends a
+   *   stream that has begun; every error of `create`. `chunks` of the error has the chunks that arrived before it
    * @see the state machine `x-streams` of the contract
    */
   readonly stream: (request: StreamRequest, options?: CallOptions) => ChatStream;
 
   /**
-   * `create` with a {@link jsonFormat}: `parsed` of the completion is what the schema makes of the content.
-   * @throws {IncompleteAnswerError} the answer was cut, withheld or refused; {InvalidOutputError} the schema refuses it;
-   *   and what `create` throws
+   * Works like `create` with a {@link jsonFormat}. `parsed` of the completion is the content as the schema's output type.
+   * @throws {IncompleteAnswerError} when the answer was cut, withheld or refused; {InvalidOutputError} when it does not fit
+   *   the schema; every error of `create`
    */
   readonly parse: <Output>(
     request: ParseRequest<Output>,
@@ -46,24 +46,24 @@ export interface Parley {
   ) => AnswerPromise<ParsedCompletion<Output>>;
 
   /**
-   * Asks, runs the tools that the model calls, one after the other, and asks again with their results, until an answer
-   * calls none.
-   * @throws {IncompleteAnswerError} an answer was cut, withheld or refused, and none of its calls was run;
-   *   {TooManyRoundsError} the model still calls tools in the last round of `maxRounds`; what a tool throws, unless
-   *   `onToolError` is `tell`; and what `create` throws
+   * Sends the request, runs the tools that the model calls, one after the other, and sends their results, until an answer
+   * calls no tool.
+   * @throws {IncompleteAnswerError} when an answer was cut, withheld or refused; none of its calls is run;
+   *   {TooManyRoundsError} when the model still calls tools in round `maxRounds`; the error of a tool, unless
+   *   `onToolError` is `tell`; every error of `create`
    */
   readonly runTools: (request: ToolRequest, options?: ToolRunOptions) => Promise<ToolRun>;
 
-  /** Every model that the service offers to this key, with limits, prices and capabilities. @throws as `create` */
+  /** Returns every model that this key may use, with limits, prices and capabilities. @throws the errors of `create` */
   readonly models: (options?: CallOptions) => AnswerPromise<Model[]>;
 
-  /** One model by its id. @throws {APIError} `model_not_found`; as `create` */
+  /** Returns one model by its id. @throws {APIError} `model_not_found`; the errors of `create` */
   readonly model: (id: string, options?: CallOptions) => AnswerPromise<Model>;
 }
 
 /**
- * A client of one service. It sends nothing until a method is called, and does not need to be closed.
- * @throws {TypeError} there is no address or key, the address cannot work, or this is a browser
+ * Creates a client of one service. The client sends nothing until a method is called, and does not need to be closed.
+ * @throws {TypeError} when the address or the key is missing or invalid, or in a browser
  */
 export function createParley(options: ParleyOptions = {}): Parley {
   const { baseURL, apiKey } = readConnection(options);

@@ -1,14 +1,15 @@
 import type { ApiKey, ParleyOptions } from "./options.ts";
 
-/** Where the service is and what opens it. */
+/** The address of the service, and the key for it. */
 export interface Connection {
   readonly baseURL: string;
   readonly apiKey: ApiKey;
 }
 
 /**
- * The options, or `PARLEY_URL` and `PARLEY_KEY` in their place. No message repeats a value: it may be the key.
- * @throws {TypeError} when one is missing or cannot work, or a key would be shown to whoever opens a page
+ * Reads address and key from the options, or else from `PARLEY_URL` and `PARLEY_KEY`. Its messages repeat no value, because
+ * a value may be the key.
+ * @throws {TypeError} when one is missing or invalid, or when a page would show the key to its visitors
  */
 export function readConnection({ baseURL, apiKey, dangerouslyAllowBrowser }: ParleyOptions): Connection {
   const url = baseURL ?? readEnvironment("PARLEY_URL");
@@ -19,7 +20,7 @@ export function readConnection({ baseURL, apiKey, dangerouslyAllowBrowser }: Par
   if (!/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/i.test(url)) {
     throw new TypeError(
       `${baseURL === undefined ? "PARLEY_URL" : "baseURL"} begins with https:// or http:// and names a host, ` +
-        'without user, query and fragment. Write it like "https://api.example.com/v1".',
+        'without user, query and fragment, like "https://api.example.com/v1".',
     );
   }
   const key = apiKey ?? readEnvironment("PARLEY_KEY");
@@ -27,8 +28,7 @@ export function readConnection({ baseURL, apiKey, dangerouslyAllowBrowser }: Par
   assertNoQuotes(apiKey === undefined ? "PARLEY_KEY" : "apiKey", key);
   if (dangerouslyAllowBrowser !== true && isBrowser()) {
     throw new TypeError(
-      "Whoever opens this page can read the key: ask a server of your own, and let that one ask Parley. " +
-        "If this key may be read, write dangerouslyAllowBrowser: true.",
+      "Visitors of this page can read the key: call Parley from your server, or set dangerouslyAllowBrowser: true.",
     );
   }
   return { baseURL: url, apiKey: key };
@@ -40,7 +40,7 @@ function assertNoQuotes(name: string, value: ApiKey): void {
     throw new TypeError(`${name} has quotation marks around its value: leave them out.`);
 }
 
-/** What is asked of the runtime and exists in some only. */
+/** Globals that only some runtimes have. */
 interface Runtime {
   readonly process?: { readonly env?: Readonly<Record<string, string | undefined>> };
   readonly document?: unknown;
@@ -50,6 +50,6 @@ const runtime = globalThis as Runtime;
 
 const readEnvironment = (name: string): string | undefined => runtime.process?.env?.[name]?.trim();
 
-/** A page, or a worker of one. Node, Bun, Deno and edge workers name themselves in `userAgent`. */
+/** Detects a page or its workers. Node, Bun, Deno and edge workers put their own name into `userAgent`. */
 const isBrowser = (): boolean =>
   runtime.document !== undefined || (runtime.navigator?.userAgent ?? "").startsWith("Mozilla/");

@@ -6,11 +6,11 @@ import type { ChatCompletionChunk } from "./types.ts";
 export const requestIdOf = (response: Response): string | undefined =>
   response.headers.get("x-request-id") ?? undefined;
 
-/** The error of an answer over HTTP, whatever its body is: another server may have written it. */
+/** Makes the error of an HTTP response. The body may have any form, because another server may have sent it. */
 export function readHttpError(response: Response, body: unknown): APIError {
   const { message, ...facts } = readEnvelope(body);
   const { status } = response;
-  return new APIError(message ?? `HTTP ${status}, and no error of the service with it.`, {
+  return new APIError(message ?? `HTTP ${status} without an error of the service.`, {
     ...facts,
     status,
     requestId: requestIdOf(response) ?? facts.requestId,
@@ -18,7 +18,7 @@ export function readHttpError(response: Response, body: unknown): APIError {
   });
 }
 
-/** The error that ended a stream. The caller has received a part of the answer, so the caller decides about a retry. */
+/** Makes the error that ended a stream. There is no automatic retry, because the caller already has a part of the answer. */
 export function readStreamError(response: Response, body: unknown, chunks: readonly ChatCompletionChunk[]): APIError {
   const { message, ...facts } = readEnvelope(body);
   const retry = { helps: helpsOf(facts.code, 500), afterMs: undefined, isAutomatic: false };
@@ -44,5 +44,5 @@ function readEnvelope(body: unknown): Envelope {
 
 const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
-/** Reading a field of a value that is no object gives undefined instead of failing. */
+/** Makes an object of any value, so that reading a field never fails. */
 const asRecord = (value: unknown): Readonly<Record<string, unknown>> => ({ ...(value as object | undefined) });

@@ -3,7 +3,7 @@ import { parseExact } from "./exact-json.ts";
 import { askCaller } from "./retry-advice.ts";
 import type { SchemaIssue, StandardSchema } from "./standard-schema.ts";
 
-/** @throws {InvalidOutputError} when the text is not JSON, or the schema refuses what it says */
+/** Parses and validates a text. @throws {InvalidOutputError} when it is not JSON or does not fit the schema */
 export async function readJson<Output>(
   schema: StandardSchema<Output>,
   text: string,

@@ -4,7 +4,7 @@ import { pauseMs, repeat } from "./repeat.ts";
 import { askCaller, tryAgain } from "./retry-advice.ts";
 import type { RetryAdvice } from "./retry-advice.ts";
 
-/** Fails with this advice the given number of times, then succeeds with the number of attempts. */
+/** Fails `times` times with this advice, then returns the number of attempts. */
 function failing(times: number, retry: RetryAdvice): () => Promise<number> {
   let attempts = 0;
   return async () => {
@@ -27,13 +27,13 @@ test("repeats no more often than allowed, and throws the last error", async () =
   await expect(repeat(failing(1, soon), { ...options, maxRetries: 0 })).rejects.toThrow("attempt 1");
 });
 
-test("repeats nothing that only the caller may repeat, and nothing that is no error of ours", async () => {
+test("does not retry when only the caller may retry, nor after an error of another package", async () => {
   await expect(repeat(failing(1, askCaller), options)).rejects.toThrow("attempt 1");
   const mistake = new TypeError("not ours");
   await expect(repeat(() => Promise.reject(mistake), options)).rejects.toBe(mistake);
 });
 
-test("begins no pause that would outlast the caller's patience", async () => {
+test("begins no pause that would end after the caller's time limit", async () => {
   const patience = { ...options, nowMs: () => 0, endsAtMs: 1000 };
   await expect(repeat(failing(1, { ...soon, afterMs: 1000 }), patience)).rejects.toThrow("attempt 1");
 });

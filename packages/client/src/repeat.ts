@@ -2,18 +2,18 @@ import { ParleyError } from "./errors.ts";
 import type { RetryAdvice } from "./retry-advice.ts";
 
 export interface RepeatOptions {
-  /** How many further attempts there may be. */
+  /** The most further attempts. */
   readonly maxRetries: number;
-  /** The time on the clock of `nowMs` after which no attempt begins. */
+  /** No attempt begins after this time on the clock of `nowMs`. */
   readonly endsAtMs: number;
   /** Ends a pause at once; its reason is thrown. */
   readonly signal: AbortSignal;
   readonly nowMs?: () => number;
-  /** From 0 to below 1. */
+  /** Returns a number from 0 to below 1. */
   readonly random?: () => number;
 }
 
-/** Makes attempts until one succeeds or fails with an error that is not retryable. @throws what the last attempt threw */
+/** Makes attempts until one succeeds or fails with an error that is not retryable. @throws the error of the last attempt */
 export async function repeat<T>(attempt: () => Promise<T>, options: RepeatOptions): Promise<T> {
   const { maxRetries, endsAtMs, signal, nowMs = () => performance.now(), random = Math.random } = options;
   for (let retries = 0; ; retries += 1) {
@@ -33,8 +33,8 @@ const firstPauseMs = 500;
 const longestPauseMs = 8000;
 
 /**
- * The pause before the next attempt: as long as the service asks and up to a quarter more, so that clients that were
- * refused together do not retry together. Where the service names no time: exponential backoff with full jitter.
+ * Returns the pause before the next attempt. If the service names a time, it is that time and up to a quarter more, so that
+ * clients that were refused together do not retry together. Otherwise it is exponential backoff with full jitter.
  */
 export function pauseMs({ afterMs }: RetryAdvice, retries: number, random: number): number {
   if (afterMs !== undefined) return afterMs * (1 + random / 4);

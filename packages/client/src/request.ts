@@ -7,22 +7,22 @@ import { readHttpError, requestIdOf } from "./read-error.ts";
 import { repeat } from "./repeat.ts";
 import { adviseRetry, askCaller, tryAgain } from "./retry-advice.ts";
 
-/** An answer, and what came with it. */
+/** An answer with its HTTP response. */
 export interface Answer<T> {
   readonly data: T;
-  /** Status and headers; the body has been read, or is being read as the stream. */
+  /** Status and headers. The body has been read already, or is read as the stream. */
   readonly response: Response;
-  /** The service's name for the request (`x-request-id`). */
+  /** The id of the request (`x-request-id`). */
   readonly requestId: string | undefined;
 }
 
-/** One whole answer. @throws {ParleyError}; the reason of the caller's signal */
+/** Returns one complete answer. @throws {ParleyError}; the reason of the caller's signal */
 export async function ask<T>(operation: Operation<T>, settings: Settings): Promise<Answer<T>> {
   const cancellation = openCancellation(settings.signal);
   try {
     return await request(operation, settings, cancellation);
   } catch (error) {
-    cancellation.abort(); // whatever of an answer is still under way
+    cancellation.abort(); // stops a body that is still arriving
     throw error;
   } finally {
     cancellation.release();
@@ -30,8 +30,9 @@ export async function ask<T>(operation: Operation<T>, settings: Settings): Promi
 }
 
 /**
- * A success, after as many attempts as the settings and the errors allow, or the last error. The timer still runs
- * afterwards.
+ * Makes as many attempts as the settings and the errors allow. Returns the first success. The timer of `cancellation` still
+ * runs afterwards.
+ * @throws the error of the last attempt
  */
 export async function request<T>(
   operation: Operation<T>,
@@ -69,7 +70,7 @@ async function attempt<T>(operation: Operation<T>, settings: Settings, signal: A
       throw new MalformedResponseError("The answer is empty.", factsOf(response));
     return { data, response, requestId: requestIdOf(response) };
   } catch (error) {
-    // Without a head it is a mistake in the arguments, or has its right form already.
+    // Before the head, the error is a mistake in the arguments, or `reach` has translated it already.
     throw head && !(error instanceof ParleyError) ? explainBrokenBody(error, head.url, head.response, signal) : error;
   }
 }
@@ -86,13 +87,13 @@ async function reach(fetch: Settings["fetch"], url: string, init: RequestInit, s
 }
 
 /**
- * The headers arrived, and then the body broke off or was not JSON. The answer has been generated and charged, so there
- * is no retry.
+ * Makes the error for a body that broke off or was not JSON after its headers had arrived. A success is not retried, because
+ * the answer has been generated and charged.
  */
 function explainBrokenBody(cause: unknown, url: string, response: Response, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   const facts = { ...factsOf(response), cause };
-  if (cause instanceof SyntaxError) return new MalformedResponseError("The answer is no JSON.", facts);
+  if (cause instanceof SyntaxError) return new MalformedResponseError("The answer is not JSON.", facts);
   const retry = response.ok ? askCaller : adviseRetry(null, response.status, response.headers);
   return new ConnectionError(`The connection to ${url} broke before the answer was complete.`, { ...facts, retry });
 }

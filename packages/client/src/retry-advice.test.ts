@@ -9,7 +9,7 @@ interface Rule {
 
 const catalog: Readonly<Record<string, Rule>> = contract["x-error-catalog"];
 
-test.each(Object.entries(catalog))("%s helps as the catalogue says", (code, { status, retry }) => {
+test.each(Object.entries(catalog))("%s has the retry advice of the catalogue", (code, { status, retry }) => {
   expect(helpsOf(code, status)).toBe(retry.helps);
 });
 

@@ -7,16 +7,16 @@ import { askCaller } from "./retry-advice.ts";
 import type { AnswerMessage, ChatCompletion, ChatMessage, CreateRequest, ToolCall } from "./types.ts";
 import { wholeMessage } from "./whole-message.ts";
 
-/** What {@link Parley.runTools} takes. `tool_choice` counts in the first round; later ones leave the choice to the model. */
+/** The request of {@link Parley.runTools}. `tool_choice` holds for the first round; later rounds use `auto`. */
 export type ToolRequest = Omit<CreateRequest, "n" | "tools"> & { readonly tools: readonly RunnableTool[] };
 
-/** `signal` ends the loop, a tool that runs included; the other options of a call hold for each of its requests. */
+/** `signal` ends the loop, even while a tool runs. The other options of a call hold for each request of the loop. */
 export interface ToolRunOptions extends CallOptions {
   /** The most requests. At least 1. Default: 10. */
   readonly maxRounds?: number | undefined;
   /**
-   * What happens when a tool throws: `throw` throws the same from the loop; `tell` gives the model the error's message, and
-   * goes on. Default: `throw`. Invalid arguments are the model's own mistake, and always told.
+   * The reaction to an error of a tool. `throw` ends the loop with that error; `tell` passes the message to the model and
+   * continues. Default: `throw`. Invalid arguments are the model's own mistake, so the model is always told.
    */
   readonly onToolError?: "throw" | "tell" | undefined;
   /** Called with every message that is added to the conversation. */
@@ -26,7 +26,7 @@ export interface ToolRunOptions extends CallOptions {
 export interface ToolRun {
   /** The last message, which calls no tool. */
   readonly message: AnswerMessage;
-  /** The whole conversation, that message included: what a further request begins with. */
+  /** The whole conversation with the last message, for a further request. */
   readonly messages: ChatMessage[];
   /** Every completion, in order; each has its own usage. */
   readonly completions: ChatCompletion[];
@@ -35,8 +35,8 @@ export interface ToolRun {
 type Create = (request: CreateRequest, options: CallOptions) => AnswerPromise<ChatCompletion>;
 
 /**
- * Asks, runs the calls one after the other, and asks again with their results, until an answer calls no tool. No call of an
- * answer that was cut is run.
+ * Sends the request, runs the calls one after the other, and sends their results, until an answer calls no tool. The calls of
+ * an answer that was cut are not run.
  */
 export async function runTools(create: Create, request: ToolRequest, options: ToolRunOptions): Promise<ToolRun> {
   const { maxRounds = 10, onToolError = "throw", onMessage, ...call } = options;
@@ -62,11 +62,11 @@ export async function runTools(create: Create, request: ToolRequest, options: To
       const content = await untilAborted(call.signal, () => answerCall(request.tools, toolCall, context, onToolError));
       add({ role: "tool", tool_call_id: toolCall.id, content });
     }
-    asked.tool_choice = "auto"; // a choice that forces a call would never let an answer come
+    asked.tool_choice = "auto"; // a choice that forces a call would never allow a final answer
   }
 }
 
-/** What the model is told. @throws what the tool throws, unless the model is told that */
+/** Runs a call and returns the text for the model. @throws the error of the tool when `onToolError` is `throw` */
 async function answerCall(
   tools: readonly RunnableTool[],
   { function: { name, arguments: text } }: ToolCall,
@@ -91,7 +91,7 @@ async function answerCall(
   }
 }
 
-/** @throws the reason of the signal as soon as it aborts, whether or not the work listens to it */
+/** Waits for the work. @throws the reason of the signal as soon as it aborts, even if the work ignores the signal */
 function untilAborted<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
   signal?.throwIfAborted();
   return new Promise((resolve, reject) => {

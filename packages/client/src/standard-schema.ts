@@ -1,7 +1,7 @@
 /**
- * What zod, valibot, arktype and others agree on (https://standardschema.dev): a value can be validated, and where the
- * library offers it, the schema can be written as JSON Schema. The interface is copied, as its authors propose, so that
- * this package needs none of them.
+ * The interface that zod, valibot, arktype and others implement (https://standardschema.dev). It validates a value, and some
+ * libraries can also generate the JSON Schema. The interface is copied here, as its authors propose, so this package depends
+ * on none of these libraries.
  */
 export interface StandardSchema<Output = unknown> {
   readonly "~standard": {
@@ -14,17 +14,17 @@ type Validation<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] };
 
-/** One thing that a value lacks. */
+/** One fault of a value. */
 export interface SchemaIssue {
   readonly message: string;
-  /** Where in the value it is: keys, or objects with a key. Absent or empty: the value itself. */
+  /** The path in the value: keys, or objects with a key. Absent or empty: the value itself. */
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
 /** A JSON Schema as an object. */
 export type JsonSchema = Record<string, unknown>;
 
-/** The schema of what the model writes, which a library may turn into something else afterwards. @throws {TypeError} */
+/** Returns the JSON Schema of the model's output, before the library transforms it. @throws {TypeError} when there is none */
 export function toJsonSchema(name: string, schema: StandardSchema, given: JsonSchema | undefined): JsonSchema {
   const written = given ?? schema["~standard"].jsonSchema?.input({ target: "draft-2020-12" });
   if (written) return written;

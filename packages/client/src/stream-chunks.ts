@@ -16,17 +16,17 @@ import type { ChatCompletionChunk, StreamEvent } from "./types.ts";
 
 export type Body = ReadableStream<Uint8Array> | null;
 
-/** What has been read of a stream so far. */
+/** The part of a stream that has been read so far. */
 export interface Progress {
   readonly chunks: ChatCompletionChunk[];
   answer: Answer<Body> | undefined;
-  /** Whether its `[DONE]` has arrived. */
+  /** True once `[DONE]` has arrived. */
   isWhole: boolean;
 }
 
 /**
- * Bytes → lines → events → chunks. The request is sent when the first chunk is asked for. Leaving the loop, in
- * whatever way, cancels it.
+ * Yields the chunks of a stream: bytes → lines → events → chunks. The request is sent when the first chunk is read. Leaving
+ * the loop in any way cancels it.
  */
 export async function* streamChunks(
   operation: Operation<Body>,
@@ -62,7 +62,7 @@ export async function* streamChunks(
 }
 
 const brokenOff = (facts: ErrorFacts): ParleyError =>
-  new IncompleteStreamError("The stream ended without its [DONE]: the answer is not whole.", facts);
+  new IncompleteStreamError("The stream ended without its [DONE].", facts);
 
 function openBody(body: Body, response: Response, facts: ErrorFacts): ByteReader {
   const mediaType = response.headers.get("content-type") ?? "nothing";
@@ -74,17 +74,17 @@ function openBody(body: Body, response: Response, facts: ErrorFacts): ByteReader
 function readChunk(data: string, response: Response, facts: ErrorFacts): ChatCompletionChunk {
   const event = parseEvent(data, facts);
   if (event && "error" in event) throw readStreamError(response, event, facts.chunks ?? []);
-  if (!Array.isArray(event?.choices)) throw new MalformedResponseError("An event of the stream is no chunk.", facts);
+  if (!Array.isArray(event?.choices)) throw new MalformedResponseError("An event of the stream is not a chunk.", facts);
   return event;
 }
 
-/** The contract's event, or null for JSON that is no object. The one who calls looks at what it relies on. */
+/** Returns the event, or null for JSON that is not an object. Its members are not validated: callers check those they use. */
 function parseEvent(data: string, facts: ErrorFacts): StreamEvent | null {
   try {
     const event: unknown = JSON.parse(data);
     return typeof event === "object" ? (event as StreamEvent | null) : null;
   } catch (cause) {
-    throw new MalformedResponseError("An event of the stream is no JSON.", { ...facts, cause });
+    throw new MalformedResponseError("An event of the stream is not JSON.", { ...facts, cause });
   }
 }
 
@@ -102,5 +102,5 @@ async function drain(reader: ByteReader, cancellation: Cancellation): Promise<vo
 
 function close(reader: ByteReader | undefined, cancellation: Cancellation): void {
   cancellation.abort();
-  reader?.cancel().catch(() => undefined); // for a `fetch` that does not listen to its signal
+  reader?.cancel().catch(() => undefined); // for a `fetch` that ignores its signal
 }

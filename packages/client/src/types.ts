@@ -1,19 +1,19 @@
 import type { components } from "./generated/contract.ts";
 
-/** The nouns of the contract, by the names that people use. The generated file stays the only place that defines them. */
+/** Short names for the types of the contract. Only the generated file defines them. */
 type Schemas = components["schemas"];
 
-/** What the model has written: the message of a {@link Choice}. */
+/** The message of a {@link Choice}, written by the model. */
 export type AnswerMessage = Schemas["AnswerMessage"];
 export type ChatMessage = Schemas["ChatMessage"];
 export type ChatCompletion = Schemas["ChatCompletion"];
-/** A {@link ChatCompletion} made of chunks. `usage` is there only if `stream_options.include_usage` asked for it. */
+/** A {@link ChatCompletion} made of chunks. It has `usage` only if `stream_options.include_usage` was true. */
 export type CollectedCompletion = Omit<ChatCompletion, "usage"> & Partial<Pick<ChatCompletion, "usage">>;
 export type ChatCompletionChunk = Schemas["ChatCompletionChunk"];
 export type Choice = Schemas["Choice"];
 export type ChunkChoice = Schemas["ChunkChoice"];
 export type StreamError = Schemas["StreamError"];
-/** The data of every event of a stream but the last, which is `[DONE]`. */
+/** The data of every event of a stream except the last, which is `[DONE]`. */
 export type StreamEvent = Schemas["StreamEvent"];
 export type FinishReason = Schemas["FinishReason"];
 export type Model = Schemas["Model"];
@@ -28,8 +28,8 @@ export type ErrorCode = Schemas["ErrorCode"];
 export type ErrorDetails = Schemas["ErrorDetails"];
 export type ErrorType = Schemas["ErrorType"];
 
-/** What {@link Parley.create} takes: the contract's request without the parameters of streams. */
+/** The request of {@link Parley.create}: the contract's request without the parameters of streams. */
 export type CreateRequest = Omit<Schemas["ChatCompletionRequest"], "stream" | "stream_options">;
 
-/** What {@link Parley.stream} takes: the contract's request; `stream: true` is added. */
+/** The request of {@link Parley.stream}: the contract's request. The client adds `stream: true`. */
 export type StreamRequest = Omit<Schemas["ChatCompletionRequest"], "stream">;

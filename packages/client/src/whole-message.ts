@@ -3,7 +3,7 @@ import type { ErrorFacts } from "./errors.ts";
 import type { AnswerMessage, ChatMessage, Choice, CollectedCompletion, FinishReason, ToolCall } from "./types.ts";
 
 export interface WholeMessageFacts extends ErrorFacts {
-  /** The conversation that the answer belongs to, where the caller has not written all of it. */
+  /** The conversation before the answer, if the caller has not written all of it. */
   readonly messages?: readonly ChatMessage[];
 }
 
@@ -12,7 +12,7 @@ export interface WholeMessageFacts extends ErrorFacts {
  * @throws {IncompleteAnswerError} when it was cut, withheld or refused; {MalformedResponseError} when there is no message
  */
 export function wholeMessage(completion: CollectedCompletion, facts: WholeMessageFacts): AnswerMessage {
-  const choice = (completion.choices as Choice[] | undefined)?.[0]; // something in between may have written the answer
+  const choice = (completion.choices as Choice[] | undefined)?.[0]; // a gateway may have rewritten the answer
   const message = choice?.message;
   if (!choice || !message) throw new MalformedResponseError("The answer has no message.", facts);
   const fault = faultOf(choice);
@@ -27,10 +27,10 @@ export function wholeMessage(completion: CollectedCompletion, facts: WholeMessag
   });
 }
 
-/** Whether the choice ended before the model did. A later reason that is not known here ends a choice like any other. */
+/** Checks for a choice that ended before the model was done. A reason of a later version counts as a normal end. */
 export const isCut = (reason: FinishReason): boolean => reason === "length" || reason === "content_filter";
 
-/** Whether the call has begun: before it has a name, nobody knows which tool is called. */
+/** Checks that a call has an id and a name. Without a name, it is unknown which tool is called. */
 export const isNamed = (call: ToolCall | undefined): boolean => Boolean(call?.id && call.function?.name);
 
 function faultOf({ finish_reason: reason, message }: Choice): string | undefined {

@@ -5,7 +5,7 @@ import { connect, errorOf, hello } from "./ask.ts";
 import { answer, completion, fail, reset, stall, startStub } from "./stub-server.ts";
 import type { Reply } from "./stub-server.ts";
 
-/** Without retries, so that each fault is seen as it is. */
+/** The client has no retries, so each fault shows at once. */
 async function errorFor(reply: Reply): Promise<unknown> {
   await using stub = await startStub(reply);
   return await errorOf(connect(stub.baseURL, { maxRetries: 0 }).create(hello));
@@ -19,7 +19,7 @@ test("an answer may hold values that this version does not know", async () => {
 });
 
 describe("an error", () => {
-  test("of the service has everything that it says", async () => {
+  test("of the service has all fields of the answer", async () => {
     const body = {
       error: {
         message: "The limit is reached.",
@@ -51,8 +51,8 @@ describe("an error", () => {
   test.each([
     ["a page of a proxy", answer(502, "<html>Bad gateway</html>", { "content-type": "text/html" })],
     ["nothing at all", answer(502, "", { "content-length": "0" })],
-    ["JSON of somebody else", answer(502, { error: "bad gateway" })],
-    ["JSON that is no object", answer(502, "null")],
+    ["JSON of another API", answer(502, { error: "bad gateway" })],
+    ["JSON that is not an object", answer(502, "null")],
     ["members of the wrong type", answer(502, { error: { message: 1, code: 2, type: null, details: "x" } })],
   ])("whose body is %s has no code, and its status decides", async (_title, reply) => {
     const error = await errorFor(reply);
@@ -82,7 +82,7 @@ describe("no answer", () => {
     expect(error).toMatchObject({ retry: { helps: "maybe", isAutomatic }, cause: expect.any(Error) as unknown });
   });
 
-  test("is told as one that only the caller may retry when a success has begun", async () => {
+  test("that breaks off after a success has begun is not retried automatically", async () => {
     const error = await errorFor(breakOff(200));
     expect(error).toBeInstanceOf(ConnectionError);
     expect(error).toMatchObject({ requestId: "req_stub", retry: { helps: "maybe", isAutomatic: false } });
@@ -110,7 +110,7 @@ function breakOff(status: number): Reply {
 }
 
 describe("a caller's signal", () => {
-  test("ends a call that waits for its answer, with its reason, and the connection", async () => {
+  test("ends a call that waits for its answer with its reason, and closes the connection", async () => {
     await using stub = await startStub(stall);
     const controller = new AbortController();
     const call = connect(stub.baseURL).create(hello, { signal: controller.signal });
@@ -119,7 +119,7 @@ describe("a caller's signal", () => {
     expect(await stub.requests[0]?.closed).toBe("hung up");
   });
 
-  test("ends a call whose body is under way", async () => {
+  test("ends a call whose body is still arriving", async () => {
     const controller = new AbortController();
     await using stub = await startStub((response) => {
       response.writeHead(200, { "content-type": "application/json" }).write('{"id"');
@@ -130,7 +130,7 @@ describe("a caller's signal", () => {
     expect(await stub.requests[0]?.closed).toBe("hung up");
   });
 
-  test("that has aborted already lets nothing be sent", async () => {
+  test("that has aborted already prevents the request", async () => {
     const asked: string[] = [];
     const apiKey = (): string => {
       asked.push("key");
@@ -145,7 +145,7 @@ describe("a caller's signal", () => {
     expect(asked).toEqual([]);
   });
 
-  test("that aborts after the answer disturbs nothing, and keeps no reference", async () => {
+  test("that aborts after the answer has no effect, and is no longer referenced", async () => {
     await using stub = await startStub(answer(200, completion));
     const controller = new AbortController();
     expect(await connect(stub.baseURL).create(hello, { signal: controller.signal })).toEqual(completion);

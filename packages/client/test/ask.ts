@@ -1,7 +1,7 @@
 import { createParley } from "../src/index.ts";
 import type { ChatCompletionChunk, CreateRequest, Parley, ParleyOptions } from "../src/index.ts";
 
-/** Sixteen characters at least, and in no error: a test searches for it. */
+/** At least 16 characters. A test checks that no error contains it. */
 export const testKey = "test-key-0123456789abcdef";
 
 export const hello: CreateRequest = { model: "vendor/model-1", messages: [{ role: "user", content: "Hello" }] };
@@ -9,7 +9,7 @@ export const hello: CreateRequest = { model: "vendor/model-1", messages: [{ role
 export const connect = (baseURL: string, options: Partial<ParleyOptions> = {}): Parley =>
   createParley({ baseURL, apiKey: testKey, ...options });
 
-/** What a call throws; a call that succeeds makes the test fail. */
+/** Returns the error of a call. A call that succeeds makes the test fail. */
 export const errorOf = (call: Promise<unknown>): Promise<unknown> =>
   call.then(
     (value) => {

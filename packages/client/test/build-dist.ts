@@ -16,8 +16,8 @@ const lock = join(packageDir, "node_modules/.dist-lock");
 const lockLifetimeMs = 60_000;
 
 /**
- * Compiles the package into `dist/`, unless that has been done since the source changed. Test files run side by side,
- * in processes of their own: one of them compiles, the others wait.
+ * Compiles the package into `dist/`, unless it is newer than the source. Test files run at the same time in separate
+ * processes: one of them compiles, the others wait.
  */
 export async function buildDist(): Promise<void> {
   for (; !isFresh(); await wait(20)) {
@@ -52,7 +52,7 @@ function takeLock(): boolean {
     mkdirSync(lock);
     return true;
   } catch {
-    // Whoever took it is at work, or was killed.
+    // The process that holds the lock is still compiling, or was killed.
     const age = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
     if (age > lockLifetimeMs) rmSync(lock, { recursive: true, force: true });
     return false;

@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { build } from "vite";
 import { buildDist, dist, packageDir } from "./build-dist.ts";
 
-/** Everything that the package exports, openapi-fetch included, as one minified program for no runtime in particular. */
+/** Bundles all exports of the package and openapi-fetch into one minified program for any runtime. */
 export async function bundlePackage(): Promise<string> {
   await buildDist();
   return await bundle(join(dist, "index.js"), "es");
 }
 
-/** The package together with what `probe.mjs` does with it, as a script that sets the global `program`. */
+/** Bundles the package and `probe.mjs` into a script that sets the global `program`. */
 export async function bundleProbe(format: "es" | "iife"): Promise<string> {
   await buildDist();
   const folder = mkdtempSync(join(tmpdir(), "parley-bundle-"));

@@ -10,7 +10,7 @@ afterEach(() => {
 
 const baseURL = "https://api.example.com/v1";
 
-describe("a client is refused at once, with what to write instead", () => {
+describe("createParley() throws at once and says what to write", () => {
   test.each([
     ["no address", undefined, 'There is no baseURL: write baseURL: "https://api.example.com/v1", or set PARLEY_URL.'],
     ["an empty address", "", "There is no baseURL"],
@@ -67,7 +67,7 @@ test("PARLEY_URL and PARLEY_KEY are the defaults, and options win over them", as
   ]);
 });
 
-describe("in a browser, as its globals tell it,", () => {
+describe("with the globals of a browser,", () => {
   test.each([
     ["a page", { document: {} }],
     ["a worker", { navigator: { userAgent: "Mozilla/5.0 (X11; Linux x86_64)" } }],

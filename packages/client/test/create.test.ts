@@ -5,7 +5,7 @@ import { connect, errorOf, hello, testKey } from "./ask.ts";
 import { answer, completion, fail, startStub } from "./stub-server.ts";
 
 describe("on the wire", () => {
-  test("create() posts the request with the key, and gives the answer as it is", async () => {
+  test("create() posts the request with the key, and returns the answer unchanged", async () => {
     await using stub = await startStub(answer(200, completion));
     expect(await connect(stub.baseURL).create(hello)).toEqual(completion);
     const [request] = stub.requests;
@@ -43,7 +43,7 @@ describe("on the wire", () => {
     });
   });
 
-  test("an own fetch gets the address and everything else in its init", async () => {
+  test("the caller's fetch gets the URL and everything else in its init", async () => {
     const seen: [string, RequestInit][] = [];
     const fetch = async (url: string, init: RequestInit): Promise<Response> => {
       seen.push([url, init]);
@@ -56,7 +56,7 @@ describe("on the wire", () => {
     expect(init?.signal).toBeInstanceOf(AbortSignal);
   });
 
-  test("onResponse hears of every answer, retried ones included", async () => {
+  test("onResponse is called for every response, also for retried ones", async () => {
     await using stub = await startStub(
       fail(500, "internal_error", { "retry-after-ms": "1" }),
       answer(200, completion, { "x-ignored-params": "store" }),
@@ -70,7 +70,7 @@ describe("on the wire", () => {
     expect(heard[1]?.headers.get("x-ignored-params")).toBe("store");
   });
 
-  test("what onResponse throws ends the call, and nothing is retried", async () => {
+  test("an error of onResponse ends the call without a retry", async () => {
     await using stub = await startStub((response) => response.writeHead(200).write("{"));
     const mistake = new Error("mine");
     const onResponse = (): never => {
@@ -83,7 +83,7 @@ describe("on the wire", () => {
 });
 
 describe("the key", () => {
-  test("comes from a function anew for every attempt", async () => {
+  test("comes from a function that is called for every attempt", async () => {
     await using stub = await startStub(
       fail(503, "service_unavailable", { "retry-after-ms": "1" }),
       answer(200, completion),
@@ -102,7 +102,7 @@ describe("the key", () => {
   test.each([
     ["a refused connection", "http://127.0.0.1:9/v1", testKey],
     ["an address with a user", `https://${testKey}@api.example.com`, testKey],
-    ["the key in the place of the address", testKey, testKey],
+    ["the key as the address", testKey, testKey],
     ["a key with a line break", "http://127.0.0.1:9/v1", `${testKey}\nx`],
     ["a key outside Latin-1", "http://127.0.0.1:9/v1", `${testKey}ключ`],
   ])("is in no error: %s", async (_title, baseURL, apiKey) => {
@@ -110,18 +110,18 @@ describe("the key", () => {
     expect(inspect(error, { depth: 20, showHidden: true })).not.toContain(testKey);
   });
 
-  test("is in no client that is shown", () => {
+  test("is not in an inspected client", () => {
     expect(inspect(connect("http://127.0.0.1:9/v1"), { depth: 20, showHidden: true })).not.toContain(testKey);
   });
 
-  test("is in no error of the service either", async () => {
+  test("is not in an error of the service", async () => {
     await using stub = await startStub(fail(401, "invalid_api_key"));
     const error = await errorOf(connect(stub.baseURL).create(hello));
     expect(inspect(error, { depth: 20, showHidden: true })).not.toContain(testKey);
   });
 });
 
-test("a request that is no JSON is the caller's mistake, and never sent", async () => {
+test("a request that is not JSON is a TypeError and is not sent", async () => {
   await using stub = await startStub(answer(200, completion));
   const circular: Record<string, string> = {};
   Object.assign(circular, { circular });

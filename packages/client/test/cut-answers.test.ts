@@ -8,7 +8,7 @@ import { connect, errorOf, hello } from "./ask.ts";
 import { playing } from "./scenarios.ts";
 import { answer, completion, done, startStub, stream } from "./stub-server.ts";
 
-/** Answers that end before the model did, and answers of something in between that leaves members out. */
+/** Answers that end before the model is done, and answers from which a gateway has removed members. */
 
 const neverRun = defineTool({
   name: "look",
@@ -67,7 +67,7 @@ describe("an answer that the service ends early", () => {
     });
   });
 
-  test.each(cuts)("create() and collect() give it as it is, and agree: %s", async (name, finishReason) => {
+  test.each(cuts)("create() and collect() return it unchanged, and agree: %s", async (name, finishReason) => {
     const plain = await parley.create(playing(name));
     const collected = await collect(parley.stream(playing(name)));
     expect(plain.choices[0]?.finish_reason).toBe(finishReason);
@@ -90,7 +90,7 @@ const plain = (message: Json, rest: Json = {}): Json => {
   return { ...completion, choices: [{ ...choice, message: { ...choice?.message, ...message }, ...rest }] };
 };
 
-describe("a plain answer of something in between", () => {
+describe("a plain answer that a gateway has changed", () => {
   test.each([
     ["without a finish_reason", plain({}, { finish_reason: null }), "has no finish_reason."],
     ["that is a refusal", plain({ content: null, refusal: "No." }), "is a refusal: No.."],
@@ -143,7 +143,7 @@ describe("a plain answer of something in between", () => {
   });
 });
 
-describe("the pieces of a stream of something in between", () => {
+describe("a stream that a gateway has changed", () => {
   const chunk = (delta: unknown, rest: Json = {}): string => {
     const choices = [{ index: 0, delta, logprobs: null, finish_reason: null, ...rest }];
     return `data: ${JSON.stringify({ ...completion, object: "chat.completion.chunk", usage: null, choices })}\n\n`;
@@ -241,7 +241,7 @@ describe("the pieces of a stream of something in between", () => {
       expect(await errorOf(collected(bytes))).toHaveProperty("code", "incomplete_stream");
   });
 
-  test("a call that was cut before it had a name is left out, and one that never gets a name is no answer", async () => {
+  test("a call that was cut before its name is left out, and a call that never gets a name is an error", async () => {
     const nameless = tool({ index: 0, id: "call_1", function: { arguments: "" } });
     expect(await collected(nameless + end("length"))).toEqual({ role: "assistant", content: "", refusal: null });
     const gap = tool({ ...called, index: 1 });

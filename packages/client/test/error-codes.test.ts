@@ -11,7 +11,7 @@ import type { ChatMessage, CreateRequest, Parley, ParleyOptions } from "../src/i
 import { connect as connectTo, errorOf, hello } from "./ask.ts";
 import { playing, scenarios } from "./scenarios.ts";
 
-/** Every error code of the contract, as the real server gives it and the client tells it. */
+/** Every error code of the contract, from the real server through the client. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -23,17 +23,17 @@ afterAll(() => server[Symbol.asyncDispose]());
 const connect = (options: Partial<ParleyOptions> = {}): Parley =>
   connectTo(server.baseUrl, { maxRetries: 0, ...options });
 
-/** A request as only a caller without types can write it. */
+/** A request that only a caller without types can write. */
 const odd = (members: Record<string, unknown>): CreateRequest => ({ ...hello, ...members });
 
 const long: ChatMessage[] = [{ role: "user", content: "word ".repeat(40_000) }];
-/** Sends something else than the client would. */
+/** Sends a request that the client would not send. */
 const sending =
   (init: RequestInit): ParleyOptions["fetch"] =>
   (url, own) =>
     fetch(url, { ...own, ...init });
 
-/** Announces a body, sends a byte of it, and waits for what the server says. */
+/** Announces a body, sends a byte of it, and waits for the answer. */
 async function trickle(url: string, init: RequestInit): Promise<Response> {
   const headers = { ...Object.fromEntries(new Headers(init.headers)), "content-length": "1000" };
   const posted = httpRequest(url, { method: "POST", headers });
@@ -102,7 +102,7 @@ const faults: Record<string, () => Promise<unknown>> = {
 
 const catalog = Object.entries(contract["x-error-catalog"]);
 
-/** What the catalogue's word allows `param` to be. */
+/** The values of `param` that the catalogue allows. */
 const params: Readonly<Record<string, readonly string[]>> = {
   required: ["string"],
   optional: ["string", "null"],
@@ -114,13 +114,13 @@ test.each(catalog)("%s comes as an APIError", async (code, { status, type, param
   expect(error).toBeInstanceOf(APIError);
   expect(error).toMatchObject({ code, status, type, retry: { helps: retry.helps } });
   expect(error).toHaveProperty("requestId", expect.stringMatching(/^req_/));
-  const { param: at, retry: advice } = error as APIError; // as was just seen
+  const { param: at, retry: advice } = error as APIError; // the line before shows it
   expect(params[String(param)]).toContain(at === null ? "null" : typeof at);
   expect(advice.isAutomatic).toBe(retry.helps !== "never");
   expect(typeof advice.afterMs).toBe(retry.wait === "retry-after" ? "number" : "undefined");
 });
 
-test("details have the form that their types promise", async () => {
+test("details have the form of their types", async () => {
   const [limited, overflow] = await Promise.all([
     errorOf(faults["rate_limit_exceeded"]?.() ?? Promise.resolve()),
     errorOf(faults["context_length_exceeded"]?.() ?? Promise.resolve()),

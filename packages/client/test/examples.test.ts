@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-/** What each example prints, asked of the scripted engine, which repeats what it is told. */
+/** The output of each example with the scripted engine, which repeats the user's message. */
 const printed: readonly (readonly [file: string, output: RegExp])[] = [
   ["create.ts", /^You said: What is a reentrancy attack\?\n\d+ tokens, 0\.0\d+ US dollars\n$/],
   ["stream.ts", /^You said: What is a reentrancy attack\?$/],

@@ -19,15 +19,15 @@ import { buildDist, packageDir, root } from "./build-dist.ts";
 const run = promisify(execFile);
 
 export interface PackedPackage extends Disposable {
-  /** What would be published. */
+  /** The tarball that would be published. */
   readonly tarball: string;
-  /** A project that has installed it: files in this folder can import `@parley/client`. */
+  /** A project that has installed the package: files in this folder can import `@parley/client`. */
   readonly projectDir: string;
   /** The installed package. */
   readonly installedDir: string;
 }
 
-/** Packs the package as `pnpm publish` does, with the versions of the catalog in it, and installs it into an empty project. */
+/** Packs the package as `pnpm publish` does, with the catalog's versions, and installs it into an empty project. */
 export async function packPackage(): Promise<PackedPackage> {
   await buildDist();
   const folder = mkdtempSync(join(tmpdir(), "parley-pack-"));

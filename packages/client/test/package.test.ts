@@ -25,7 +25,7 @@ const filesOf = (folder: string): string[] =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
 
-test("all of it, openapi-fetch included, is at most 8 kB with gzip", async () => {
+test("the package with openapi-fetch is at most 8 kB with gzip", async () => {
   const bytes = gzipSync(await bundlePackage()).length;
   process.stdout.write(`@parley/client: ${bytes} bytes with gzip\n`);
   expect(bytes).toBeLessThanOrEqual(8 * 1024);
@@ -46,7 +46,7 @@ test("publint finds nothing", async () => {
   expect(messages).toEqual([]);
 });
 
-test("attw finds nothing for those who import ES modules", async () => {
+test("attw finds nothing for importers of ES modules", async () => {
   const attw = join(packageDir, "node_modules/.bin/attw");
   const { stdout } = await run(attw, [packed.tarball, "--profile", "esm-only", "--format", "json"]);
   const { analysis } = JSON.parse(stdout) as {
@@ -56,7 +56,7 @@ test("attw finds nothing for those who import ES modules", async () => {
   expect(seen).toEqual([]);
 });
 
-/** What a strict project of a partner may and may not write. */
+/** Code that a strict TypeScript project of a partner may write, and code that must not compile. */
 const use = `import { createParley, collect, defineTool, hasCode, jsonFormat } from "@parley/client";
 import type { StandardSchema } from "@parley/client";
 const parley = createParley({ baseURL: "https://api.example.com", apiKey: async () => "key", fetch });
@@ -93,7 +93,7 @@ test.each([
   expect((await checked).stdout).toBe("");
 });
 
-test("its types know nothing of openapi-fetch", () => {
+test("its types do not mention openapi-fetch", () => {
   const declarations = filesOf(join(packed.installedDir, "dist")).filter((path) => path.endsWith(".d.ts"));
   expect(declarations.filter((path) => /["']openapi-/.test(readFileSync(path, "utf8")))).toEqual([]);
 });

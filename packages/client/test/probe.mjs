@@ -1,6 +1,6 @@
 /**
- * What the client has to be able to do in every runtime. Plain JavaScript without a word of any of them: it runs as it is
- * in Node, Bun and Deno, and bundled in browsers and workers.
+ * Tries everything that the client has to do in every runtime. It uses no global of a single runtime: it runs unchanged in
+ * Node, Bun and Deno, and bundled in browsers and workers.
  */
 export async function probe({ createParley, collect, hasCode }, baseURL, apiKey) {
   const options = { baseURL, apiKey, maxRetries: 0, dangerouslyAllowBrowser: true };

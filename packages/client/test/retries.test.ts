@@ -3,7 +3,7 @@ import { TimeoutError } from "../src/index.ts";
 import { connect, errorOf, hello, textOf } from "./ask.ts";
 import { answer, completion, fail, reset, stall, startStub, stream, wholeStream } from "./stub-server.ts";
 
-/** So that a test does not wait for a random pause. */
+/** Headers that name a short wait, so a test does not wait for a random pause. */
 const soon = { "retry-after-ms": "1" };
 
 describe("create()", () => {
@@ -43,7 +43,7 @@ describe("create()", () => {
     expect(broken.requests).toHaveLength(3);
   });
 
-  test.each([0, 1, 4])("makes %i retries when told so, for a client or for a call", async (maxRetries) => {
+  test.each([0, 1, 4])("makes at most %i retries, set for a client or for a call", async (maxRetries) => {
     await using stub = await startStub(fail(503, "service_unavailable", soon));
     await errorOf(connect(stub.baseURL, { maxRetries }).create(hello));
     expect(stub.requests).toHaveLength(maxRetries + 1);
@@ -54,7 +54,7 @@ describe("create()", () => {
   test.each([
     ["the service says so", { ...soon, "x-should-retry": "false" }],
     ["the wait is longer than a minute", { "retry-after": "61" }],
-    ["the wait is longer than the caller's patience", { "retry-after": "30" }],
+    ["the wait is longer than the caller's time limit", { "retry-after": "30" }],
   ])("repeats nothing when %s", async (_title, headers) => {
     await using stub = await startStub(fail(429, "rate_limit_exceeded", headers));
     const error = await errorOf(connect(stub.baseURL, { timeoutMs: 10_000 }).create(hello));
@@ -109,7 +109,7 @@ describe("stream()", () => {
 });
 
 describe("timeoutMs", () => {
-  test("bounds the wait for an answer, which is not asked for again", async () => {
+  test("bounds the wait for an answer, and there is no retry", async () => {
     await using stub = await startStub(stall);
     const error = await errorOf(connect(stub.baseURL, { timeoutMs: 60 }).create(hello));
     expect(error).toBeInstanceOf(TimeoutError);

@@ -9,7 +9,7 @@ import type { ChatMessage, Parley, RunnableTool, ToolContext, ToolRequest } from
 import { connect, errorOf, hello } from "./ask.ts";
 import { playing } from "./scenarios.ts";
 
-/** The loop against the real server. The scripted engine calls a tool where it must, and repeats its user otherwise. */
+/** The loop against the real server. The scripted engine calls a tool if it must, and otherwise repeats the user's message. */
 
 const call = (index: number, name: string, text: string) => [
   { tool: { index, name, arguments: "" } },
@@ -42,7 +42,7 @@ const resultsIn = (messages: readonly ChatMessage[]): unknown[] =>
   messages.filter(({ role }) => role === "tool").map(({ content }) => content);
 
 describe("runTools()", () => {
-  test("hands over and sends back integers that a number would change", async () => {
+  test("passes integers that a number would change to the tool and back", async () => {
     const seen: unknown[] = [];
     const wei = 9_007_199_254_740_993n;
     const tool = defineTool({
@@ -59,7 +59,7 @@ describe("runTools()", () => {
     expect(resultsIn(messages)).toEqual(['{"wei":9007199254740993,"doubled":18014398509481986}']);
   });
 
-  test("runs what the model calls, tells it the result, and ends with its answer", async () => {
+  test("runs the called tool, sends the result, and ends with the model's answer", async () => {
     const seen: unknown[] = [];
     const heard: ChatMessage[] = [];
     const tool = look((args, { callId }) => {
@@ -80,7 +80,7 @@ describe("runTools()", () => {
     expect(completions[1]?.choices[0]?.message).toBe(message);
   });
 
-  test("leaves the messages of the request alone, and its result can be gone on with", async () => {
+  test("does not change the messages of the request, and its result can begin another request", async () => {
     const request = forced(look(() => "there"));
     const { messages } = await parley.runTools(request);
     expect(request.messages).toEqual(hello.messages);
@@ -89,7 +89,7 @@ describe("runTools()", () => {
     expect(next.choices[0]?.message.content).toBe("You said: And now?");
   });
 
-  test("needs no tool to be called", async () => {
+  test("works when no tool is called", async () => {
     const { messages, completions } = await parley.runTools({ ...hello, tools: [look(() => expect.unreachable())] });
     expect([messages.length, completions.length]).toEqual([2, 1]);
   });
@@ -106,7 +106,7 @@ describe("runTools()", () => {
     expect(log).toEqual(["begin 1", "end 1", "begin 2", "end 2"]);
   });
 
-  test("ends after so many rounds, and does not run the calls of the last", async () => {
+  test("ends after `maxRounds` rounds, and does not run the calls of the last round", async () => {
     let runs = 0;
     const error = await errorOf(
       parley.runTools(
@@ -122,10 +122,10 @@ describe("runTools()", () => {
     expect(runs).toBe(2);
     expect((error as TooManyRoundsError).messages.map(({ role }) => role)).toEqual(
       "user,assistant,tool,assistant,tool,assistant".split(","),
-    ); // a TooManyRoundsError, as was just seen
+    ); // the line before shows that it is a TooManyRoundsError
   });
 
-  test("ends after ten rounds where nothing else is said", async () => {
+  test("ends after ten rounds by default", async () => {
     const error = await errorOf(
       parley.runTools(
         scripted(
@@ -138,8 +138,8 @@ describe("runTools()", () => {
   });
 });
 
-describe("what goes wrong in a round", () => {
-  test("invalid arguments are told to the model, and not run", async () => {
+describe("a failure in a round", () => {
+  test("the model is told about invalid arguments, and the tool is not run", async () => {
     const request = scripted(
       "call-wrongly",
       look(() => expect.unreachable()),
@@ -155,14 +155,14 @@ describe("what goes wrong in a round", () => {
       throw new RangeError("no such place");
     });
 
-  test("what a tool throws is thrown, unless it is to be told", async () => {
+  test("an error of a tool is thrown, unless `onToolError` is `tell`", async () => {
     expect(await errorOf(parley.runTools(forced(broken())))).toBeInstanceOf(RangeError);
     const { messages, message } = await parley.runTools(forced(broken()), { onToolError: "tell" });
     expect(resultsIn(messages)).toEqual(["Error: no such place"]);
     expect(message.content).toBe("You said: Hello");
   });
 
-  test("a result that JSON cannot say is a failure of the tool", async () => {
+  test("a result that JSON cannot express is an error of the tool", async () => {
     const tool = look(() => {
       const circle: Record<string, unknown> = {};
       return (circle["self"] = circle);
@@ -181,7 +181,7 @@ describe("what goes wrong in a round", () => {
 });
 
 describe("a signal", () => {
-  test("ends the loop while a tool runs that does not listen to it, and is let go of", async () => {
+  test("ends the loop even while a tool ignores it, and is no longer referenced", async () => {
     const controller = new AbortController();
     const tool = look((_args, { signal }) => {
       expect(signal).toBe(controller.signal);
@@ -205,7 +205,7 @@ describe("a signal", () => {
   });
 });
 
-test("defineTool() takes the JSON Schema of a library that writes none from its caller, or refuses", async () => {
+test("defineTool() needs `jsonSchema` if the library generates none", async () => {
   const parameters = v.object({ at: v.number() });
   const jsonSchema = { type: "object", properties: { at: { type: "integer" } }, required: ["at"] };
   const tool = defineTool({ name: "look", parameters, jsonSchema, run: ({ at }) => at });

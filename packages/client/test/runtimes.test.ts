@@ -16,7 +16,7 @@ import { packPackage, readCatalog } from "./pack.ts";
 import type { PackedPackage } from "./pack.ts";
 import { readAborted, scenarios } from "./scenarios.ts";
 
-/** The same probe, against the same server, in every runtime that is on this machine. */
+/** Runs the same probe against the same server in every runtime on this machine. */
 
 const run = promisify(execFile);
 
@@ -38,7 +38,7 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-/** What the probe finds where everything works; and of its generations three, one that failed and two left, were stopped. */
+/** The findings of the probe when everything works. Three of its generations were stopped: one failed, two were left. */
 async function assertWorks(run: () => Promise<unknown>, isBrowser = false): Promise<void> {
   const before = await readAborted(server);
   expect(await run()).toEqual({
@@ -60,7 +60,7 @@ async function assertWorks(run: () => Promise<unknown>, isBrowser = false): Prom
   );
 }
 
-/** The first program of these names: what the variable names, else what is on the path. */
+/** Finds a program: the one that the variable names, or else the first of these names on the path. */
 function find(variable: string, ...names: readonly string[]): string | undefined {
   const folders = (process.env["PATH"] ?? "").split(delimiter);
   const candidates = names.flatMap((name) => folders.map((folder) => join(folder, name)));
@@ -97,7 +97,7 @@ test("works in Node 20", async ({ skip }) => {
   else await assertWorks(() => runProgram(node, "main.js"));
 });
 
-/** npm fetches them on first use, and keeps them. */
+/** npm downloads them on first use and caches them. */
 const catalog = readCatalog();
 test.each([
   ["bun", ["run", "main.js"]],
@@ -106,7 +106,7 @@ test.each([
   await assertWorks(() => runProgram("npx", "--yes", `${name}@${catalog[name]}`, ...args));
 });
 
-test("works where there is nothing but the web's own globals, as in an edge worker", async () => {
+test("works with only the globals of the web, as in an edge worker", async () => {
   const web = {
     AbortController,
     AbortSignal,
@@ -117,13 +117,14 @@ test("works where there is nothing but the web's own globals, as in an edge work
     URLSearchParams,
     clearTimeout,
     fetch,
+    performance,
     setTimeout,
   };
   const context = createContext(web);
   runInContext(await bundleProbe("iife"), context);
   await assertWorks(async () => {
     const result: unknown = await runInContext("program.run", context)(server.baseUrl, testKey);
-    return JSON.parse(JSON.stringify(result)); // an object of another realm is equal to none of this one
+    return JSON.parse(JSON.stringify(result)); // an object of another realm never equals one of this realm
   });
 });
 
@@ -136,7 +137,7 @@ test("works in a browser, in its page and in a worker, across origins", { timeou
   for (const place of ["page", "worker"] as const) await assertWorks(() => runInBrowser(chromium, place), true);
 });
 
-/** Serves a page that runs the probe and posts what it finds. */
+/** Serves a page that runs the probe and posts its findings. */
 async function runInBrowser(chromium: string, place: "page" | "worker"): Promise<unknown> {
   const call = `run(${JSON.stringify(server.baseUrl)}, ${JSON.stringify(testKey)})`;
   const report = `.catch(String).then((found) => fetch("/found", { method: "POST", body: JSON.stringify(found) }))`;

@@ -3,7 +3,7 @@ import type { TestOptions } from "@parley/server/testing";
 import type { ChatMessage, CreateRequest } from "../src/index.ts";
 import { hello } from "./ask.ts";
 
-/** What the scripted engine of the real server plays for these tests. */
+/** The scenarios of the scripted engine for these tests. */
 export const scenarios: NonNullable<TestOptions["scenarios"]> = {
   fail: [{ fail: "out of memory" }],
   "fail-late": [{ role: true }, { text: "one" }, { text: " two" }, { fail: "out of memory" }],
@@ -19,7 +19,7 @@ export const playing = (name: string): CreateRequest => {
   return { ...hello, messages };
 };
 
-/** Generations that the engine of the first model did not bring to their end. */
+/** Returns the number of generations that the engine of the first model did not finish. */
 export async function readAborted(server: { metrics(): Promise<string> }): Promise<number> {
   const metrics = await server.metrics();
   return Number(/^parley_generations_aborted\{model="vendor\/model-1"\} (\d+)$/m.exec(metrics)?.[1]);

@@ -18,7 +18,7 @@ const connect = (options: Partial<ParleyOptions> = {}, to = server): Parley =>
   connectTo(to.baseUrl, { maxRetries: 0, ...options });
 
 describe("answers", () => {
-  test("create() and a collected stream are the same answer", async () => {
+  test("create() and a collected stream give the same answer", async () => {
     const requests: StreamRequest[] = [
       hello,
       { ...hello, n: 3 },
@@ -47,7 +47,7 @@ describe("answers", () => {
     expect(await connect().model(modelId)).toEqual(models.find(({ id }) => id === modelId));
   });
 
-  test("onResponse hears the request id and what was ignored", async () => {
+  test("onResponse gets the request id and the ignored parameters", async () => {
     let heard: Headers | undefined;
     await connect({ onResponse: ({ headers }) => (heard = headers) }).create({ ...hello, store: true });
     expect(heard?.get("x-request-id")).toMatch(/^req_/);
@@ -56,21 +56,21 @@ describe("answers", () => {
 });
 
 describe("a stream that fails", () => {
-  test("before its first byte is an ordinary error", async () => {
+  test("before its first byte is an HTTP error", async () => {
     expect(await errorOf(connect().stream(playing("fail")).next())).toMatchObject({
       code: "upstream_error",
       status: 502,
     });
   });
 
-  test("after its first byte throws what arrived", async () => {
+  test("after its first byte throws an error with the chunks so far", async () => {
     const error = await errorOf(Array.fromAsync(connect().stream(playing("fail-late"))));
     expect(error).toBeInstanceOf(APIError);
     expect(error).toMatchObject({ code: "upstream_error", status: 200, retry: { isAutomatic: false } });
-    expect(textOf((error as APIError).chunks)).toBe("one two"); // an APIError, as was just seen
+    expect(textOf((error as APIError).chunks)).toBe("one two"); // the line before shows that it is an APIError
   });
 
-  test("with the deadline of the service is a timeout of the service", async () => {
+  test("at the deadline of the service is the error `timeout` of the service", async () => {
     const error = await errorOf(Array.fromAsync(connect().stream(playing("stall-late"))));
     expect(error).toMatchObject({ code: "timeout", status: 200 });
   });
@@ -133,7 +133,7 @@ describe("leaving", () => {
     );
   });
 
-  test("a whole stream is no hang-up", async () => {
+  test("reading a stream to its end is not a hang-up", async () => {
     const before = await readAborted(server);
     for (let turn = 0; turn < 5; turn += 1) await collect(connect().stream(hello));
     expect(await readAborted(server)).toBe(before);

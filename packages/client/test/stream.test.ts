@@ -9,7 +9,7 @@ import type { Reply, StubServer } from "./stub-server.ts";
 const chunksOf = (stub: StubServer): Promise<ChatCompletionChunk[]> =>
   Array.fromAsync(connect(stub.baseURL).stream(hello));
 
-/** The error, and what the loop saw before it. */
+/** Returns the error, and the text that the loop read before it. */
 async function brokenStream(reply: Reply): Promise<{ readonly error: unknown; readonly seen: string }> {
   await using stub = await startStub(reply);
   const seen: ChatCompletionChunk[] = [];
@@ -51,7 +51,7 @@ describe("a whole stream", () => {
     expect(textOf(await chunksOf(stub))).toBe("Hello.");
   });
 
-  test("hands on each chunk when it comes", async () => {
+  test("yields each chunk when it arrives", async () => {
     let release: (() => void) | undefined;
     await using stub = await startStub(
       stream(event("Hel"), async (response) => {
@@ -66,26 +66,26 @@ describe("a whole stream", () => {
     expect(await chunks.next()).toEqual({ done: true, value: undefined });
   });
 
-  test("is over with its [DONE], whatever follows", async () => {
+  test("ends with its [DONE], whatever follows", async () => {
     const after = `${event("more")}data: {"error":{}}\n\nno event`;
     await using stub = await startStub(stream(wholeStream + after), stream(wholeStream, stall));
     expect(textOf(await chunksOf(stub))).toBe("Hello.");
     expect(textOf(await chunksOf(stub))).toBe("Hello.");
-    // A service that never ends its answer is not waited for.
+    // The client does not wait for a service that never ends its answer.
     expect(await stub.requests[1]?.closed).toBe("hung up");
   });
 
-  test("leaves its connection to the next request", async () => {
+  test("leaves its connection for the next request", async () => {
     await using stub = await startStub(stream(wholeStream, (response) => setTimeout(() => response.end(), 30)));
     await chunksOf(stub);
     expect(await stub.requests[0]?.closed).toBe("complete");
-    await new Promise((resolve) => setTimeout(resolve, 20)); // until the end has travelled
+    await new Promise((resolve) => setTimeout(resolve, 20)); // until the end of the answer has arrived
     await chunksOf(stub);
     expect(stub.requests.map(({ connection }) => connection)).toEqual([0, 0]);
   });
 
   test("may hold values and members that this version does not know", async () => {
-    const chunk = JSON.parse(event("", "paused").slice(6)) as object; // the stub's own
+    const chunk = JSON.parse(event("", "paused").slice(6)) as object; // this test's own event
     const later = `data: ${JSON.stringify({ ...chunk, object: "chat.completion.part", mood: "calm" })}\n\n`;
     await using stub = await startStub(stream(event("Hel") + later + done));
     const { choices } = await collect(connect(stub.baseURL).stream(hello));
@@ -114,12 +114,12 @@ describe("a stream that is not whole", () => {
     expect(seen).toBe("Hel");
   });
 
-  test("has the broken connection as its cause", async () => {
+  test("has the error of the connection as its cause", async () => {
     const { error } = await brokenStream(stream(event("Hel"), reset));
     expect(error).toHaveProperty("cause", expect.any(Error));
   });
 
-  test("throws the service's error as it is, and nothing after it counts", async () => {
+  test("throws the service's error unchanged, and ignores everything after it", async () => {
     const failure =
       'data: {"error":{"message":"The engine broke off.","type":"server_error","param":null,"code":"upstream_error"},"request_id":"req_stub"}\n\n';
     const { error, seen } = await brokenStream(stream(event("Hel") + failure + event("lo.") + done));
@@ -141,8 +141,8 @@ describe("a stream that is not whole", () => {
   });
 
   test.each([
-    ["an event is no JSON", stream(`${event("Hel")}data: {"id"\n\n`)],
-    ["an event is no chunk", stream(`${event("Hel")}data: null\n\n`)],
+    ["an event is not JSON", stream(`${event("Hel")}data: {"id"\n\n`)],
+    ["an event is not a chunk", stream(`${event("Hel")}data: null\n\n`)],
     ["an event has no choices", stream(`${event("Hel")}data: {}\n\n`)],
   ])("throws a malformed response when %s", async (_title, reply) => {
     const { error, seen } = await brokenStream(reply);
@@ -167,7 +167,7 @@ describe("a stream that is not whole", () => {
     await stub.requests[0]?.closed;
   });
 
-  test("is told by collect() as well", async () => {
+  test("makes collect() throw, too", async () => {
     await using stub = await startStub(stream(event("Hel"), reset));
     const error = await errorOf(collect(connect(stub.baseURL).stream(hello)));
     expect(error).toBeInstanceOf(IncompleteStreamError);
@@ -218,7 +218,7 @@ describe("leaving a stream", () => {
     expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
-  test("hangs up for a fetch that does not listen to its signal, too", async () => {
+  test("hangs up even if fetch ignores its signal", async () => {
     let isCancelled = false;
     const body = new ReadableStream<Uint8Array>({
       start: (controller) => controller.enqueue(new TextEncoder().encode(event("Hel"))),

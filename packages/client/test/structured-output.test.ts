@@ -10,7 +10,7 @@ import type { Parley, StandardSchema } from "../src/index.ts";
 import { connect, errorOf, hello } from "./ask.ts";
 import { playing } from "./scenarios.ts";
 
-/** Real libraries of schemas, against the real server with the scripted engine, which writes what the schema asks. */
+/** Real schema libraries against the real server. Its scripted engine writes a value that fits the schema. */
 
 let server: TestServer;
 let parley: Parley;
@@ -36,7 +36,7 @@ const libraries: readonly (readonly [name: string, schema: StandardSchema<Assess
 ];
 
 describe("parse()", () => {
-  test.each(libraries)("gives what a schema of %s makes of the answer", async (_name, schema) => {
+  test.each(libraries)("returns the output of a schema of %s", async (_name, schema) => {
     const response_format = jsonFormat({ name: "assessment", schema });
     const completion = await parley.parse({ ...hello, response_format });
     const [choice] = completion.choices;
@@ -45,7 +45,7 @@ describe("parse()", () => {
     expect(completion.usage.total_tokens).toBeGreaterThan(0);
   });
 
-  test("types it by the schema", async () => {
+  test("has the type of the schema's output", async () => {
     const schema = z.object({ at: z.string().transform((text) => text.length) });
     const response_format = jsonFormat({ name: "time", schema });
     const { data, requestId } = await parley.parse({ ...hello, response_format }).withResponse();
@@ -56,7 +56,7 @@ describe("parse()", () => {
     expectTypeOf(await bare.parse('["a"]')).toEqualTypeOf<string[]>();
   });
 
-  test("gives an integer that a number would change as a bigint, and sends one in a schema", async () => {
+  test("returns an integer that a number would change as a bigint, and sends one in a schema", async () => {
     const wei = 1_000_000_000_000_000_001n;
     const schema = z.object({ wei: z.bigint() });
     const jsonSchema = { type: "object", properties: { wei: { const: wei } }, required: ["wei"] };
@@ -73,7 +73,7 @@ describe("parse()", () => {
     );
   });
 
-  test("throws where the answer ended before its JSON did", async () => {
+  test("throws when the answer ended before its JSON did", async () => {
     const response_format = jsonFormat({ name: "assessment", schema: z.object({ risk: z.string() }) });
     const error = await errorOf(parley.parse({ ...playing("truncated"), response_format }));
     expect(error).toBeInstanceOf(InvalidOutputError);
@@ -87,7 +87,7 @@ describe("parse()", () => {
     });
   });
 
-  test("throws what a schema has against it that no JSON Schema can say", async () => {
+  test("throws the faults that JSON Schema cannot express", async () => {
     const schema = z.object({ risk: z.enum(["low", "high"]).refine(() => false, "was guessed") });
     const error = await errorOf(
       parley.parse({ ...hello, response_format: jsonFormat({ name: "assessment", schema }) }),
@@ -104,7 +104,7 @@ describe("parse()", () => {
 describe("jsonFormat()", () => {
   const bare = v.object({ risk: v.picklist(["low", "high"]) });
 
-  test("takes the JSON Schema of a library that writes none from its caller", async () => {
+  test("takes `jsonSchema` for a library that generates none", async () => {
     const jsonSchema = { type: "object", properties: { risk: { enum: ["low", "high"] } }, required: ["risk"] };
     const response_format = jsonFormat({ name: "assessment", schema: bare, jsonSchema });
     expect(response_format.json_schema.schema).toBe(jsonSchema);
@@ -113,12 +113,12 @@ describe("jsonFormat()", () => {
     expect(["low", "high"]).toContain(parsed.risk);
   });
 
-  test("is refused at once without one", () => {
+  test("throws at once without one", () => {
     const message = 'The library of the schema "assessment" offers no JSON Schema: give it as jsonSchema.';
     expect(() => jsonFormat({ name: "assessment", schema: bare })).toThrow(new TypeError(message));
   });
 
-  test("reads the text of a stream as well, and names the places of nested faults", async () => {
+  test("reads the text of a stream, too, and names the paths of nested faults", async () => {
     const format = jsonFormat({ name: "assessment", schema: v.object({ a: v.array(bare) }), jsonSchema: {} });
     expect(await format.parse('{"a":[{"risk":"low"}]}')).toEqual({ a: [{ risk: "low" }] });
     expect(await errorOf(format.parse('{"a":[{"risk":"some"}]}'))).toHaveProperty(

@@ -3,14 +3,14 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { text } from "node:stream/consumers";
 
-/** What arrived, byte for byte where it matters. */
+/** A request as it arrived. */
 export interface StubRequest {
   readonly line: string;
   readonly headers: IncomingMessage["headers"];
   readonly body: string;
-  /** Counts connections, so that a test sees whether one was used again. */
+  /** The number of the connection, which shows a test if a connection was reused. */
   readonly connection: number;
-  /** Resolves when the caller has hung up or the answer is complete. */
+  /** Resolves when the client has hung up or the answer is complete. */
   readonly closed: Promise<"hung up" | "complete">;
 }
 
@@ -22,7 +22,7 @@ export interface StubServer extends AsyncDisposable {
   readonly requests: readonly StubRequest[];
 }
 
-/** A real HTTP server that gives the first request the first reply, and so on; the last reply is given ever after. */
+/** Starts a real HTTP server. It gives each request the next reply, and repeats the last one. */
 export async function startStub(...replies: readonly Reply[]): Promise<StubServer> {
   const requests: StubRequest[] = [];
   const sockets: Socket[] = [];
@@ -52,7 +52,7 @@ export async function startStub(...replies: readonly Reply[]): Promise<StubServe
   };
 }
 
-/** A JSON body, or bytes as they are. */
+/** Answers with a JSON body, or with a string unchanged. */
 export const answer =
   (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Reply =>
   (response) => {
@@ -61,7 +61,7 @@ export const answer =
     response.end(bytes);
   };
 
-/** An error of the service. */
+/** Answers with an error envelope. */
 export const fail = (status: number, code: string | null, headers: Readonly<Record<string, string>> = {}): Reply =>
   answer(
     status,
@@ -69,7 +69,7 @@ export const fail = (status: number, code: string | null, headers: Readonly<Reco
     headers,
   );
 
-/** The head of a stream and these bytes; then `after`, which ends the answer unless the test says otherwise. */
+/** Answers with the head of a stream and these bytes, and then calls `after`. By default, it ends the answer. */
 export const stream =
   (bytes: string, after: Reply = (response) => response.end()): Reply =>
   async (response) => {
@@ -79,7 +79,7 @@ export const stream =
     await after(response);
   };
 
-/** Leaves the connection as it is. */
+/** Keeps the connection open. */
 export const stall: Reply = () => undefined;
 
 /** Breaks the connection. */
@@ -109,7 +109,7 @@ export const completion = {
   system_fingerprint: "fp_1",
 };
 
-/** The event of one piece of text. */
+/** Returns the event for one piece of text. */
 export function event(content: string, finish_reason: string | null = null): string {
   const { choices: _, usage: __, ...head } = completion;
   const delta = finish_reason === null ? { content } : {};

@@ -4,7 +4,7 @@ import { connect, errorOf, hello, textOf } from "./ask.ts";
 import { answer, completion, done, event, fail, reset, stall, startStub, stream, wholeStream } from "./stub-server.ts";
 
 describe("withResponse()", () => {
-  test("gives the answer, its response and its request id", async () => {
+  test("returns the answer, its response and its request id", async () => {
     await using stub = await startStub(answer(200, completion, { "x-ignored-params": "store" }));
     const { data, response, requestId } = await connect(stub.baseURL).create(hello).withResponse();
     expect(data).toEqual(completion);
@@ -19,14 +19,14 @@ describe("withResponse()", () => {
     expect([data, response.status]).toEqual([[{ id: "a" }], 200]);
   });
 
-  test("fails as the answer does, once", async () => {
+  test("fails once, with the error of the answer", async () => {
     await using stub = await startStub(fail(400, "invalid_value"));
     const error = await errorOf(connect(stub.baseURL).create(hello).withResponse());
     expect(error).toMatchObject({ code: "invalid_value", requestId: "req_stub" });
     expect(stub.requests).toHaveLength(1);
   });
 
-  test("of a stream sends the request, and loses no chunk", async () => {
+  test("of a stream sends the request and loses no chunk", async () => {
     await using stub = await startStub(stream(wholeStream));
     const { data, response, requestId } = await connect(stub.baseURL).stream(hello).withResponse();
     expect([response.status, requestId]).toEqual([200, "req_stub"]);
@@ -34,7 +34,7 @@ describe("withResponse()", () => {
     expect(stub.requests).toHaveLength(1);
   });
 
-  test("of a stream that has begun takes nothing from the loop", async () => {
+  test("of a stream that has begun takes no chunk from the loop", async () => {
     await using stub = await startStub(stream(wholeStream));
     const chunks = connect(stub.baseURL).stream(hello);
     await chunks.next();
@@ -50,7 +50,7 @@ describe("withResponse()", () => {
     expect(await stub.requests[0]?.closed).toBe("hung up");
   });
 
-  test("of a stream that was left at once says so", async () => {
+  test("of a stream that was left at once throws a TypeError", async () => {
     const chunks = connect("http://127.0.0.1:9/v1").stream(hello);
     await chunks.return();
     expect(await errorOf(chunks.withResponse())).toEqual(
@@ -58,7 +58,7 @@ describe("withResponse()", () => {
     );
   });
 
-  test("of a stream fails as its first chunk does", async () => {
+  test("of a stream fails with the error of its first chunk", async () => {
     await using stub = await startStub(fail(401, "invalid_api_key"));
     expect(await errorOf(connect(stub.baseURL).stream(hello).withResponse())).toMatchObject({ status: 401 });
   });
@@ -72,7 +72,7 @@ describe("finalMessage() and finalText()", () => {
     expect(await open(hello).finalMessage()).toEqual({ role: "assistant", content: "Hello.", refusal: null });
   });
 
-  test("know what a loop has read, in part or in whole", async () => {
+  test("include the chunks that a loop has read, some or all", async () => {
     await using stub = await startStub(stream(wholeStream));
     const chunks = connect(stub.baseURL).stream(hello);
     await chunks.next();
@@ -83,7 +83,7 @@ describe("finalMessage() and finalText()", () => {
     expect(await looped.finalMessage()).toEqual(choices[0]?.message);
   });
 
-  test("throw what reading throws, and then still know that the answer is not whole", async () => {
+  test("throw the error of reading, and later that the answer is incomplete", async () => {
     await using stub = await startStub(stream(event("Hel") + event("", "stop"), reset));
     const chunks = connect(stub.baseURL).stream(hello);
     expect(await errorOf(chunks.finalText())).toMatchObject({ code: "incomplete_stream", requestId: "req_stub" });

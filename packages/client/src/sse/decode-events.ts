@@ -1,6 +1,6 @@
 /**
- * The data of each server-sent event. The other fields (name, id, retry time, unknown ones) and comments are passed over,
- * and so is an event without data, or one that no empty line ends.
+ * Yields the data of each server-sent event. Skipped are other fields (name, id, retry time, unknown ones), comments, events
+ * without data, and a last event without an empty line after it.
  */
 export async function* decodeEvents(lines: AsyncIterable<string>): AsyncGenerator<string, void> {
   let data: string[] = [];

@@ -1,7 +1,7 @@
 /**
- * The lines of a UTF-8 text that comes in pieces, cut anywhere. A line ends with CR, LF or CRLF, and is handed on as soon
- * as its end is there: after a CR nothing is waited for, but an LF that comes next belongs to it. What follows the last
- * line end is no line. A byte order mark at the beginning is dropped.
+ * Yields the lines of a UTF-8 text that arrives in pieces, cut anywhere. A line ends with CR, LF or CRLF and is yielded as
+ * soon as its end arrives: after a CR it is yielded at once, and an LF that comes next belongs to that CR. Text after the
+ * last line end is dropped, and so is a byte order mark at the beginning.
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
  */
 export async function* decodeLines(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
@@ -10,7 +10,7 @@ export async function* decodeLines(pieces: AsyncIterable<Uint8Array>): AsyncGene
   let isAfterCr = false;
   for await (const piece of pieces) {
     let text = decoder.decode(piece, { stream: true });
-    if (text === "") continue; // nothing, or half a character
+    if (text === "") continue; // an empty piece, or a part of a character
     if (isAfterCr && text.startsWith("\n")) text = text.slice(1);
     isAfterCr = text.endsWith("\r");
     const lines = text.split(/\r\n|\n|\r/);

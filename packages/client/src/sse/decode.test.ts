@@ -14,7 +14,7 @@ async function decode(...pieces: readonly Uint8Array[]): Promise<string[]> {
   return Array.fromAsync(decodeEvents(decodeLines(feed(pieces))));
 }
 
-/** Cuts the bytes at these places. */
+/** Cuts the bytes at these offsets. */
 function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
   const edges = [0, ...places.map((place) => place % (bytes.length + 1)).toSorted((a, b) => a - b), bytes.length];
   return edges.slice(1).map((end, index) => bytes.subarray(edges[index], end));
@@ -40,7 +40,7 @@ const line = fc.oneof(
   fc.constantFrom("data", "event: x", "id: 1", "retry: 10", "DATA: no", "data : no", "database: no", ""),
 );
 
-/** What the HTML standard says, line by line, as plainly as possible. */
+/** The algorithm of the HTML standard, line by line, as simply as possible. */
 function expectedEvents(lines: readonly string[]): string[] {
   const events: string[] = [];
   let data: string[] = [];
@@ -59,7 +59,7 @@ test("decodes the same events however the bytes are cut and the lines end", asyn
   const ended = fc.array(fc.tuple(line, lineEnd));
   await fc.assert(
     fc.asyncProperty(ended, line, fc.array(fc.nat()), fc.boolean(), async (lines, rest, places, hasMark) => {
-      // An empty line after a CR begins with LF only by being part of CRLF, which would be another text.
+      // An LF right after a CR would be a part of a CRLF, and so a different text.
       const isSplit = lines.some(([text, end], index) => text === "" && end === "\n" && lines[index - 1]?.[1] === "\r");
       fc.pre(!isSplit && !(rest.startsWith("\uFEFF") && lines.length === 0));
       const text = `${hasMark ? "\uFEFF" : ""}${lines.map(([one, end]) => one + end).join("")}${rest}`;
@@ -72,22 +72,22 @@ test("decodes the same events however the bytes are cut and the lines end", asyn
 
 test.each([
   ["a space after the colon is optional, and only one is dropped", "data:a\n\ndata:  b\n\n", ["a", " b"]],
-  ["several data lines are one text", "data: a\ndata: b\n\n", ["a\nb"]],
+  ["several data lines are joined", "data: a\ndata: b\n\n", ["a\nb"]],
   ["a data line without a colon is an empty line of text", "data\ndata: a\n\n", ["\na"]],
-  ["comments and other fields are passed over", ": hello\nevent: x\nid: 1\nretry: 5\nfoo: bar\ndata: a\n\n", ["a"]],
-  ["an event without data is none", "event: ping\n\n: keep-alive\n\ndata: a\n\n", ["a"]],
-  ["what no empty line ends is no event", "data: a\n\ndata: [DONE]\n", ["a"]],
+  ["comments and other fields are skipped", ": hello\nevent: x\nid: 1\nretry: 5\nfoo: bar\ndata: a\n\n", ["a"]],
+  ["an event without data is skipped", "event: ping\n\n: keep-alive\n\ndata: a\n\n", ["a"]],
+  ["an event without an empty line after it is dropped", "data: a\n\ndata: [DONE]\n", ["a"]],
   ["a byte order mark is dropped", "\uFEFFdata: a\n\n", ["a"]],
 ] as const)("%s", async (_title, text, events) => {
   expect(await decode(encoder.encode(text))).toEqual(events);
 });
 
-test("takes a CRLF for one line end even with an empty piece in it", async () => {
+test("reads a CRLF as one line end, even with an empty piece between CR and LF", async () => {
   const pieces = ["data: a\r", "", "\ndata: b\r\n\r", "", "\n"].map((text) => encoder.encode(text));
   expect(await decode(...pieces)).toEqual(["a\nb"]);
 });
 
-test("hands an event on with its last byte, even where a CR ends it", async () => {
+test("yields an event with its last byte, even if that is a CR", async () => {
   let pulled = 0;
   async function* bytes(): AsyncGenerator<Uint8Array> {
     for (const text of ["data: a\r\r", "data: b\r\r"]) {

@@ -4,14 +4,14 @@ export type ByteReader = ReadableStreamDefaultReader<Uint8Array>;
 
 export interface ReadOptions {
   readonly cancellation: Cancellation;
-  /** The longest silence. The time that the consumer takes between two pieces does not count. */
+  /** The longest wait for a piece. Time that the consumer takes between two pieces does not count. */
   readonly idleTimeoutMs: number;
   readonly onSilence: () => Error;
-  /** Translates a connection that breaks. */
+  /** Makes the error to throw when the connection breaks. */
   readonly onBreak: (cause: unknown) => Error;
 }
 
-/** The bytes of a body as they come. The reader stays the caller's, who cancels it. */
+/** Yields the bytes of a body as they arrive. The caller owns the reader and has to cancel it. */
 export async function* readBytes(reader: ByteReader, options: ReadOptions): AsyncGenerator<Uint8Array, void> {
   const { cancellation, idleTimeoutMs, onSilence, onBreak } = options;
   for (;;) {
