@@ -32,7 +32,7 @@ interface PathDeps extends Deps {
   readonly operations: Operations;
 }
 
-/** A request of a known caller. */
+/** A request whose caller is known. */
 interface Authenticated {
   readonly exchange: Exchange;
   readonly caller: Caller;
@@ -43,12 +43,12 @@ interface Admitted extends Authenticated {
   readonly entry: Entry;
 }
 
-/** The path of every request. Each line needs the values of the lines before. */
+/** The path of every request. Each step needs the values that the steps before it returned. */
 async function serve(deps: PathDeps, mount: Mount, exchange: Exchange): Promise<void> {
   try {
     refuseHugeHeads(exchange.req); // 414, 431, 505
-    if (allowOrigins(deps.config.corsOrigins, exchange)) return; // browsers ask before they send a key
-    if (serveHealth(deps, exchange) || (await mount.serveSite?.(exchange))) return; // outside the contract, no key
+    if (allowOrigins(deps.config.corsOrigins, exchange)) return; // a preflight has no key
+    if (serveHealth(deps, exchange) || (await mount.serveSite?.(exchange))) return; // outside the contract, without a key
     if (!isUnderContract(exchange.path)) throw explainUrl(exchange.req.url ?? ""); // 404
     const caller = await requireKey(deps, exchange); // 401
     await serveCaller(deps, mount, { exchange, caller });
@@ -66,15 +66,14 @@ async function serveCaller(deps: PathDeps, mount: Mount, { exchange, caller }: A
     await using entry = await takeEntry(deps.entry, req, caller); // 402, 429, 503
     await entry.cancelIfRefused(serveBody(deps, mount, { exchange, caller, operation, entry }));
   } catch (thrown) {
-    // A caller that has shown a key is told where it stands.
+    // Answers to an authenticated caller have the limit headers, even errors.
     if (!res.headersSent) await setLimitHeaders(res, deps.limits, caller);
     throw thrown;
   }
 }
 
 /**
- * Hands each value to the next step and keeps none of them: this is a chain, because an async function would keep the body
- * alive for as long as its answer takes.
+ * A chain of promises, not an async function, so the body can be freed early (docs/request-path.md, "Memory of a request").
  */
 const serveBody = (deps: PathDeps, mount: Mount, admitted: Admitted): Promise<void> =>
   readBody(deps, admitted.exchange, admitted.caller.keyId) // 408, 413, 415
@@ -101,23 +100,23 @@ async function validate(
 export type ChatMount = "node" | "express";
 
 /**
- * Chat completions and probes are served right on Node's server. Everything else goes through Express, which also serves the
- * docs, and is loaded for the first request that needs it.
- * @param chatMount tests run chat completions through both
+ * Creates the request listener. Chat completions and probes are served directly on Node's server. All other requests go
+ * through Express, which also serves the docs, and is loaded for the first request that needs it.
+ * @param chatMount tests use both
  */
 export function createApp(deps: Deps, chatMount: ChatMount): RequestListener {
   const onNode = listenerFor(deps, { gateFor: () => deps.gate });
   const loadExpress = loadOnce(async () => {
     const { createExpressApp, createExpressMount } = await import("./express-app.ts");
     const mount = createExpressMount(deps);
-    // Loading it must not take time of a request that has begun.
+    // The validator is loaded first, so no running request waits for it.
     if (chatMount === "express") await mount.load();
     return createExpressApp(listenerFor(deps, mount));
   });
   return (req, res) => {
     if (isProbe(req.url ?? "") || (chatMount === "node" && isChat(req))) return onNode(req, res);
     loadExpress().then(
-      // The caller may have left while Express was loaded.
+      // The client may have disconnected while Express was loading.
       (onExpress) => void (res.destroyed || onExpress(req, res)),
       (error: unknown) => listenerFor(deps, unloaded(error))(req, res),
     );
@@ -126,7 +125,10 @@ export function createApp(deps: Deps, chatMount: ChatMount): RequestListener {
 
 const isChat = (req: HttpRequest): boolean => req.method === "POST" && pathOf(req) === "/v1/chat/completions";
 
-/** Serves probes while Express cannot be loaded, for example for want of file descriptors. */
+/**
+ * Returns a mount that refuses all requests with the error that prevented loading Express, such as a lack of file
+ * descriptors.
+ */
 function unloaded(error: unknown): Mount {
   const refuse = (): never => {
     throw error;
@@ -151,7 +153,7 @@ function listenerFor(deps: Deps, mount: Mount): RequestListener {
       const work = serve(pathDeps, mount, exchange).catch(giveUp);
       exchange.onClose(() => {
         const closedMs = elapsedMs();
-        // The operation may go on after the client has disconnected: its outcome belongs in the line.
+        // The operation may still run after the client has disconnected. Its outcome is a part of the log line.
         void work.then(() => logAccess(deps, exchange, closedMs));
       });
     } catch (error) {

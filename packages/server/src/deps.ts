@@ -11,7 +11,7 @@ import type { Metrics } from "./observe/metrics.ts";
 import type { RefusalSample } from "./observe/refusal-sample.ts";
 import type { ChatDeps } from "./operations/create-chat-completion/create-chat-completion.ts";
 
-/** Everything that the path of a request needs, as plain functions and values; the process fills it in. */
+/** All dependencies of the request path. `server.ts` creates them. */
 export interface Deps extends ChatDeps, KeyDeps {
   readonly config: Config;
   /** The pages and documents that are served without a key. */
@@ -21,7 +21,7 @@ export interface Deps extends ChatDeps, KeyDeps {
   readonly entry: EntryDeps;
   readonly turns: LoopTurns;
   readonly recorder: LedgerRecorder;
-  /** Aborts when the server will wait no longer for running requests. */
+  /** Aborts when the server no longer waits for running requests. */
   readonly shutdown: AbortSignal;
   readonly isStopping: () => boolean;
   readonly log: Log;
@@ -29,10 +29,13 @@ export interface Deps extends ChatDeps, KeyDeps {
   readonly metrics: Metrics;
 }
 
-/** The parts of the path that depend on who takes requests: Node's server, or Express. */
+/** The parts of the request path that differ between Node's server and Express. */
 export interface Mount {
-  /** Answers a request for a page or a document of the contract, where this mount has them. @returns whether it was one */
+  /**
+   * Answers a request for a page or a document of the contract, if this mount serves them.
+   * @returns whether it has answered
+   */
   readonly serveSite?: (exchange: Exchange) => Promise<boolean>;
-  /** Returns the validator of the body of this request. */
+  /** Returns the validator for the body of a request. */
   readonly gateFor: (exchange: Exchange) => RequestGate;
 }

@@ -6,25 +6,25 @@ import { placesForProbes } from "./edge/socket-places.ts";
 import { maxMetricsSockets } from "./listener.ts";
 import type { Log } from "./observe/log.ts";
 
-/** How the descriptors of a server are shared out. */
+/** The use of a server's file descriptors. */
 export interface DescriptorPlan {
-  /** Descriptors that the system lets this process open; infinite where it has no bound. */
+  /** Number of descriptors that the system lets this process open; infinite if there is no limit. */
   readonly limit: number;
-  /** Descriptors that no connection of a caller may take. */
+  /** Number of descriptors that are not available to connections of callers. */
   readonly keptBack: number;
-  /** Connections at the same time: `maxSockets` of the configuration, or fewer where the limit is too low for it. */
+  /** Maximum number of connections: `maxSockets` of the configuration, or fewer if the limit is too low. */
   readonly maxSockets: number;
-  /** The least limit at which the configuration would get all its connections. */
+  /** The lowest limit that allows all configured connections. */
   readonly wanted: number;
 }
 
-/** For the databases, the log, pages that are read, threads, and a process that is being started. */
+/** Descriptors for databases, log, pages that are being read, threads, and a process that is starting. */
 const ownDescriptors = 64;
-/** For the pipes, probes and watch of one engine. */
+/** Descriptors for the pipes, probes and file watch of one engine. */
 const engineDescriptors = 16;
-/** A request may need a connection to its engine in addition to that of its caller. */
+/** A request may need a second connection, to its engine. */
 const perSocket = 2;
-/** A server that takes fewer connections is of no use. */
+/** With fewer connections, the server does not start. */
 const minSockets = 16;
 
 /** @throws {ConfigError} where the limit leaves hardly a connection */
@@ -61,13 +61,13 @@ function keptBackFor({ models, metricsPort }: Config): number {
   return ownDescriptors + placesForProbes + metrics + engineDescriptors * models.length;
 }
 
-/** Node has raised the soft limit to the hard one when it started. */
+/** Returns the soft limit. Node has raised it to the hard limit at its start. */
 function readLimit(): number {
   const [, soft] = /^Max open files\s+(\d+)/m.exec(readLimits()) ?? [];
   return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft);
 }
 
-/** Linux has the limits in a file, which is read ten times faster than a report of Node's is made. */
+/** Returns the limits as text. On Linux they are in a file, which is ten times faster to read than Node's report. */
 function readLimits(): string {
   try {
     return readFileSync("/proc/self/limits", "utf8");
@@ -81,8 +81,8 @@ function readLimits(): string {
 const watchEveryMs = 1000;
 
 /**
- * Tells the operator when the process has no descriptor left, and when it has one again. In between, the event loop closes new
- * connections and says nothing of it.
+ * Logs when the process has no descriptor left, and when it has one again. In between, the event loop silently closes new
+ * connections.
  */
 export class DescriptorWatch implements Disposable {
   readonly #log: Log;

@@ -19,7 +19,7 @@ const character = constantFrom(
 );
 const text = oneof(string({ unit: character }), string({ unit: "binary" }));
 
-test("any value stays the same, and every reader finds one line", () => {
+test("no value changes, and every reader finds one line", () => {
   assert(
     property(dictionary(text, text), (value) => {
       const json = escapeLineEnds(JSON.stringify(value));

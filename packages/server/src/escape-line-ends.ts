@@ -1,6 +1,6 @@
 /**
- * Characters that JSON may hold as they are, and that some readers take for a line's end: `splitlines` of Python,
- * `Scanner` of Java, `lines` of Swift, `readline` of Node. `JSON.stringify` escapes all others of this kind.
+ * Characters that JSON may contain unescaped, but that some readers treat as a line end: `splitlines` of Python, `Scanner`
+ * of Java, `lines` of Swift, `readline` of Node. `JSON.stringify` escapes all others of this kind.
  */
 const lineEnds = /[\u0085\u2028\u2029]/g;
 
@@ -11,8 +11,8 @@ const escapes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns finished JSON, or events of it, with such characters escaped. Only text that is not all ASCII is searched.
- * @param byteLength the length of the text in UTF-8, where it is known already
+ * Escapes these characters in JSON text or in events with JSON. ASCII text is returned without a search.
+ * @param byteLength the length of the text in UTF-8 bytes, if it is known already
  */
 export const escapeLineEnds = (json: string, byteLength = Buffer.byteLength(json)): string =>
   byteLength === json.length ? json : json.replace(lineEnds, (character) => escapes[character] ?? character);

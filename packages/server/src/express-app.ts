@@ -5,7 +5,7 @@ import type { Exchange } from "./edge/exchange.ts";
 import { serveDocs } from "./edge/serve-docs.ts";
 import { loadOnce } from "./load-once.ts";
 
-/** Mounts the path of every request with Express. */
+/** Creates an Express app that passes every request to the handler. */
 export function createExpressApp(handler: RequestHandler): Express {
   const app = express();
   app.disable("x-powered-by").disable("etag").enable("case sensitive routing").enable("strict routing");
@@ -13,8 +13,8 @@ export function createExpressApp(handler: RequestHandler): Express {
 }
 
 /**
- * Serves the docs with Express, and judges bodies with express-openapi-validator. Reading the validator and the contract takes a
- * third of a second, so that is done for the first body.
+ * Creates the mount of Express. It serves the docs, and validates bodies with express-openapi-validator. Loading the
+ * validator takes a third of a second, so it is loaded for the first body.
  */
 export function createExpressMount({ siteFolder, config, gate: { schema } }: Deps): Mount & { load(): Promise<void> } {
   const docs = serveDocs(siteFolder, config);
@@ -29,11 +29,11 @@ export function createExpressMount({ siteFolder, config, gate: { schema } }: Dep
   };
 }
 
-/** @returns whether the handler has answered, once it has or has declined */
+/** @returns true when the handler has answered, false when it has passed the request on */
 function passThrough(handler: RequestHandler, exchange: Exchange): Promise<boolean> {
   const { promise, resolve, reject } = Promise.withResolvers<boolean>();
   exchange.onClose(() => resolve(true));
-  // Express has made both its own, see `createExpressApp`.
+  // Express has extended both objects, see `createExpressApp`.
   const [req, res] = [exchange.req as express.Request, exchange.res as express.Response];
   void handler(req, res, (error?: unknown) => (error === undefined ? resolve(false) : reject(error)));
   return promise;

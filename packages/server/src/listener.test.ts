@@ -7,12 +7,12 @@ import { Listener } from "./listener.ts";
 import { createLog } from "./observe/log.ts";
 import { RefusalSample } from "./observe/refusal-sample.ts";
 
-test("a request that comes before there is anything to serve is answered as soon as there is", async () => {
+test("a request that arrives before `serve` is answered as soon as `serve` is called", async () => {
   const { log } = createLog("silent", "json");
   const config = makeConfig({ port: 0 }, {});
   await using listener = await Listener.open(config, log, new RefusalSample(Date.now));
   const asked = fetch(`${listener.url}/early`).then(async (answer) => answer.text());
-  // The round after the one that takes the connection takes its bytes.
+  // The server reads the request in the round after the one that accepts the connection.
   while (listener.connections.open === 0) await nextRound();
   await nextRound();
   listener.serve((request, response) => void response.end(`served ${request.url}`));
@@ -21,12 +21,12 @@ test("a request that comes before there is anything to serve is answered as soon
   expect(await later.text()).toBe("served /later");
 });
 
-/** Run by another process: this one accepts nothing meanwhile. */
+/** Runs in another process, while this process is blocked and accepts nothing. */
 const openAndReset = `
   const socket = require("node:net").connect(Number(process.argv[1]), "127.0.0.1", () => socket.resetAndDestroy());
 `;
 
-test("a connection that was reset before it is accepted takes nobody's place", async () => {
+test("a connection that was reset before it is accepted does not take a place", async () => {
   const { log } = createLog("silent", "json");
   const config = makeConfig({ port: 0, maxSockets: 1 }, {});
   await using listener = await Listener.open(config, log, new RefusalSample(Date.now));
@@ -34,7 +34,7 @@ test("a connection that was reset before it is accepted takes nobody's place", a
   const first = connect(port, "127.0.0.1");
   while (listener.connections.open === 0) await nextRound();
   execFileSync(process.execPath, ["-e", openAndReset, String(port)]);
-  // It has waited since before these rounds, and one is enough to accept it.
+  // It waits already, and one of these rounds is enough to accept it.
   const open: number[] = [];
   for (let round = 0; round < 3; round += 1) {
     await nextRound();
@@ -49,7 +49,7 @@ test("a connection that was reset before it is accepted takes nobody's place", a
 });
 
 const each = 1000;
-/** Requests of 8 KB, of which Node reads eight at a time. A probe is answered without a turn of its own. */
+/** Sends requests of 8 KB, of which Node reads eight at a time. They are probes, which wait for no turn. */
 const sendMany = `
   const [port, count] = process.argv.slice(1).map(Number);
   const request = "GET /health?" + "a".repeat(8000) + " HTTP/1.1\\r\\nhost: a\\r\\n\\r\\n";
@@ -57,7 +57,7 @@ const sendMany = `
     require("node:net").connect(port, "127.0.0.1").end(request.repeat(count)).resume();
 `;
 
-test("requests that nobody waits for are read from one connection at a time, a few in a round", async () => {
+test("pipelined requests are read from one connection at a time, a few in a round", async () => {
   const { log } = createLog("silent", "json");
   await using listener = await Listener.open(makeConfig({ port: 0 }, {}), log, new RefusalSample(Date.now));
   const rounds: number[] = [];
@@ -73,6 +73,6 @@ test("requests that nobody waits for are read from one connection at a time, a f
   });
   execFile(process.execPath, ["-e", sendMany, new URL(listener.url).port, String(each)]);
   await vi.waitUntil(() => rounds.reduce((sum, requests) => sum + requests, 0) === 4 * each, 10_000);
-  // Each of the four may be read once before it has to wait.
+  // Each of the four connections may be read once before it has to wait.
   expect(Math.max(...rounds)).toBeLessThanOrEqual(4 * (16 + 9));
 });

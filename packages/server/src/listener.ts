@@ -15,11 +15,13 @@ import { isNeverRead } from "./edge/unread-body.ts";
 import type { Log } from "./observe/log.ts";
 import type { RefusalSample } from "./observe/refusal-sample.ts";
 
-/** Each scrape holds its own text while it is read. */
+/** Maximum number of connections to the metrics port. It bounds the memory of answers that are being read. */
 export const maxMetricsSockets = 64;
 
-/** The port cannot be opened; the message says what to do. */
-export class ListenError extends Error {}
+/** The port cannot be opened. The message says what to do. */
+export class ListenError extends Error {
+  override readonly name = "ListenError";
+}
 
 interface ListenerOptions {
   readonly host: string;
@@ -28,13 +30,13 @@ interface ListenerOptions {
   readonly onRefused: OnRefused;
 }
 
-/** A socket that accepts connections before there is anything to serve, so that a taken port is reported first. */
+/** A listening port. It is opened before anything can be served, so a port in use is reported first. */
 export class Listener implements AsyncDisposable {
   readonly #server: Server;
   readonly #host: string;
   readonly #places: SocketPlaces;
   readonly #pipelines = new Map<Socket, Pipeline>();
-  /** Requests that arrived before `serve` was called, which then handles them. */
+  /** Requests that arrived before `serve` was called. It handles them then. */
   readonly #early: Parameters<RequestListener>[] = [];
   readonly #keep: RequestListener = (...request) => void this.#early.push(request);
   #isDraining = false;
@@ -48,7 +50,8 @@ export class Listener implements AsyncDisposable {
     const places = new SocketPlaces(bounds, { isIdle, onRefused });
     this.#places = places;
     server.on("request", this.#keep);
-    // Without a listener, a connection that cannot be accepted would end the server. `DescriptorWatch` tells the operator.
+    // Without this listener, a connection that cannot be accepted would crash the process. `DescriptorWatch` logs the
+    // reason.
     server.on("error", () => undefined);
     const readRequests = takeConnections(server);
     const { turns } = this;
@@ -72,17 +75,17 @@ export class Listener implements AsyncDisposable {
   static async open(config: Config, log: Log, refusals: RefusalSample): Promise<Listener> {
     const { host, port, headTimeoutMs, bodyTimeoutMs, requestTimeoutMs, slowReaderMs } = config;
     const server = createServer({
-      // Node itself would answer these without the envelope.
+      // Node would answer these requests without the error envelope.
       requireHostHeader: false,
       maxHeaderSize: maxHeadBytes,
       headersTimeout: headTimeoutMs,
-      // Bodies that are read have a deadline of their own: this one ends those that nobody reads.
+      // A deadline for bodies that no step reads. `readBody` has its own.
       requestTimeout: headTimeoutMs + bodyTimeoutMs + 5000,
       keepAliveTimeout: config.connectionIdleMs,
       connectionsCheckingInterval: Math.max(50, Math.min(1000, headTimeoutMs / 2)),
     });
     server.maxHeadersCount = maxFieldsRead;
-    // Longer than any answer may take: a socket that is silent by then belongs to a client that reads nothing.
+    // Longer than any answer may take. If a socket is silent for this time, its client reads nothing.
     server.timeout = requestTimeoutMs + slowReaderMs;
     answerRawErrors(server, log, refusals);
     await listen(server, host, port, "PORT");
@@ -102,7 +105,7 @@ export class Listener implements AsyncDisposable {
     return new Listener(server, { host, slowReaderMs, bounds, onRefused: () => undefined });
   }
 
-  /** Without a path. An address for all interfaces is shown as loopback: it is where this machine finds it. */
+  /** The URL without a path. An address for all interfaces is shown as loopback, which works on this machine. */
   get url(): string {
     // A server that listens on TCP has an address of this type.
     const { port, family } = this.#server.address() as AddressInfo;
@@ -111,12 +114,12 @@ export class Listener implements AsyncDisposable {
     return `http://${family === "IPv6" && host.includes(":") ? `[${host}]` : host}:${port}`;
   }
 
-  /** Its connections: how many are open, and how many were refused. */
+  /** The numbers of open and refused connections. */
   get connections(): Pick<SocketPlaces, "open" | "refused"> {
     return this.#places;
   }
 
-  /** To be called for a connection that has shown a valid key: no newcomer takes its place. */
+  /** Marks a connection as authenticated: no newcomer takes its place while it is in use. */
   keepPlace(socket: Socket): void {
     this.#places.keep(socket);
   }
@@ -127,7 +130,7 @@ export class Listener implements AsyncDisposable {
 
   serve(handler: RequestListener): void {
     const handle: RequestListener = (request, response) => {
-      // Its caller may have left while it waited.
+      // The client may have disconnected while the request waited.
       if (response.destroyed) return;
       if (this.#isDraining) response.setHeader("connection", "close");
       handler(request, response);
@@ -138,7 +141,7 @@ export class Listener implements AsyncDisposable {
         response.setHeader("connection", "close");
         readInTurns(request, this.turns);
       }
-      // A proxy's way to write a path, which every server has to understand.
+      // Removes the origin of an absolute URL. Proxies send such URLs, and HTTP demands that servers accept them.
       request.url = request.url?.replace(/^https?:\/\/[^/?]*/i, "") || "/";
       this.#pipelines.get(request.socket)?.enter(response, () => {
         if (isProbe(request.url ?? "")) handle(request, response);
@@ -146,18 +149,21 @@ export class Listener implements AsyncDisposable {
       });
     };
     this.#server.off("request", this.#keep).on("request", accept);
-    // Without a listener for these two, Node would answer on its own, before any key is looked at.
+    // Without listeners for these events, Node would answer before the key is checked.
     this.#server.on("checkContinue", accept);
     this.#server.on("checkExpectation", accept);
     for (const request of this.#early.splice(0)) accept(...request);
   }
 
-  /** Accepts nothing new and resolves when the last request has ended; `onLate` is called when that takes too long. */
+  /**
+   * Stops accepting connections, and resolves when the last request has ended. Calls `onLate` if that takes longer than
+   * `timeoutMs`.
+   */
   async drain(timeoutMs: number, onLate: () => void): Promise<void> {
     this.#isDraining = true;
     const closed = once(this.#server, "close");
     this.#server.close();
-    // Connections that wait for their caller's next request, or its first.
+    // Closes idle connections.
     for (const [socket, pipeline] of this.#pipelines) if (pipeline.isIdle) socket.destroySoon();
     const late = setTimeout(onLate, timeoutMs);
     const forced = setTimeout(() => this.#server.closeAllConnections(), timeoutMs + 2000);
@@ -175,9 +181,9 @@ export class Listener implements AsyncDisposable {
   }
 }
 
-/** Takes from Node's server what it does with every connection. */
+/** Removes Node's listeners for new connections. @returns a function that calls them */
 function takeConnections(server: Server): (socket: Socket) => void {
-  const listeners = server.listeners("connection") as ((socket: Socket) => void)[]; // what the event carries
+  const listeners = server.listeners("connection") as ((socket: Socket) => void)[]; // the arguments of this event
   server.removeAllListeners("connection");
   return (socket) => {
     for (const listener of listeners) listener.call(server, socket);
@@ -185,12 +191,12 @@ function takeConnections(server: Server): (socket: Socket) => void {
 }
 
 /**
- * Whether the connection was reset while it waited to be accepted. It is closed without being read, because a flood of them
- * that is accepted too slowly fills the queue in which everybody waits.
+ * Checks whether the connection was reset before it was accepted. Such connections are closed at once, because a flood of
+ * them would fill the accept queue.
  */
 const hasLeft = (socket: Socket): boolean => socket.remoteAddress === undefined;
 
-/** What the operator reads of a connection that was refused. */
+/** The name of each bound in the log. */
 const refusedBy: Readonly<Record<SocketBound, string>> = {
   ofAll: "PARLEY_MAX_SOCKETS",
   ofAddress: "PARLEY_SOCKETS_PER_ADDRESS",
@@ -210,8 +216,8 @@ const logRefusals =
   };
 
 /**
- * Connections that may wait to be accepted. Node's own number is 511. Beyond it Linux drops what arrives, and counts it in
- * `ListenOverflows`; the client tries again after a second. Linux itself allows 4,096 (`net.core.somaxconn`).
+ * Number of connections that may wait to be accepted. Node's default is 511, and Linux allows 4,096 (`net.core.somaxconn`).
+ * Linux drops further connections and counts them in `ListenOverflows`, and their clients retry after a second.
  */
 const backlog = 4096;
 

@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { loadOnce } from "./load-once.ts";
 
-test("what could not be loaded is loaded by a later use, and then no more", async () => {
+test("a failed load is repeated at the next use, and a successful one is not", async () => {
   const folder = mkdtempSync(join(tmpdir(), "parley-load-"));
   try {
     const file = join(folder, "late.mjs");

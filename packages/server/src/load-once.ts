@@ -1,4 +1,7 @@
-/** Calls `load` on first use and keeps what it gives. After a failure, such as too many open files, the next use tries again. */
+/**
+ * Returns a function that calls `load` at its first use and keeps the result. After a failure, such as too many open files,
+ * the next use tries again.
+ */
 export function loadOnce<T>(load: () => Promise<T>): () => Promise<T> {
   let loaded: Promise<T> | undefined;
   return async () => {

@@ -1,5 +1,8 @@
 import { randomUUID } from "node:crypto";
 
-/** A unique id of so many hexadecimal digits, at most 32. Node draws the bytes of many UUIDs at once, so one costs little. */
+/**
+ * Returns a unique id: the prefix and this number of hexadecimal digits, at most 32. UUIDs are fast, because Node generates
+ * the random bytes of many at once.
+ */
 export const newId = (prefix: string, digits: number): string =>
   prefix + randomUUID().replaceAll("-", "").slice(0, digits);

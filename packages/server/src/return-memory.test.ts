@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { MemoryReturn, leastBytes, mostBusyShare } from "./return-memory.ts";
+import { MemoryReturn, minBytes, maxBusyShare } from "./return-memory.ts";
 
 describe("memory is given back", () => {
   const activity = { running: 0 };
@@ -29,23 +29,23 @@ describe("memory is given back", () => {
 
   test("once, and again when much was taken since", async () => {
     using _return = start();
-    residentBytes += leastBytes;
+    residentBytes += minBytes;
     await vi.advanceTimersByTimeAsync(1000);
     expect(collections).toBe(1);
     await vi.advanceTimersByTimeAsync(10_000);
     expect(collections).toBe(1);
-    residentBytes += leastBytes;
+    residentBytes += minBytes;
     await vi.advanceTimersByTimeAsync(1000);
     expect(collections).toBe(2);
   });
 
-  test("not while a request runs, nor right after a busy time", async () => {
+  test("not while a request runs, nor directly after a busy time", async () => {
     using _return = start();
-    residentBytes += leastBytes;
+    residentBytes += minBytes;
     activity.running = 1;
     await vi.advanceTimersByTimeAsync(5000);
     Object.assign(activity, { running: 0 });
-    busyShare = mostBusyShare;
+    busyShare = maxBusyShare;
     await vi.advanceTimersByTimeAsync(5000);
     expect(collections).toBe(0);
     busyShare = 0;
@@ -53,26 +53,26 @@ describe("memory is given back", () => {
     expect(collections).toBe(1);
   });
 
-  test("not for little, and not after the end", async () => {
+  test("not for a small amount, and not after disposal", async () => {
     const memory = start();
-    residentBytes += leastBytes - 1;
+    residentBytes += minBytes - 1;
     await vi.advanceTimersByTimeAsync(5000);
     memory[Symbol.dispose]();
-    residentBytes += leastBytes;
+    residentBytes += minBytes;
     await vi.advanceTimersByTimeAsync(5000);
     expect(collections).toBe(0);
   });
 });
 
-test("a process that has let go of much memory has less of it soon", async () => {
+test("a process that has freed much memory becomes smaller soon", async () => {
   const before = process.memoryUsage.rss();
   using _return = new MemoryReturn({ running: 0 }, { everyMs: 100 });
   let kept: unknown[] = Array.from({ length: 2_000_000 }, (_, at) => ({ at, of: [at] }));
   const most = process.memoryUsage.rss();
-  expect(most - before).toBeGreaterThan(2 * leastBytes);
+  expect(most - before).toBeGreaterThan(2 * minBytes);
   expect(kept).toHaveLength(2_000_000);
   kept = [];
-  // What waits for it must keep the event loop quiet, too.
-  const isLess = (): void => expect(process.memoryUsage.rss()).toBeLessThan(most - leastBytes);
+  // The checks are rare, so they keep the event loop quiet.
+  const isLess = (): void => expect(process.memoryUsage.rss()).toBeLessThan(most - minBytes);
   await vi.waitFor(isLess, { timeout: 20_000, interval: 500 });
 });

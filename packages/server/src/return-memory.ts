@@ -2,36 +2,39 @@ import { performance } from "node:perf_hooks";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** The requests that are being answered. */
+/** The number of requests that are being answered. */
 export interface Activity {
   readonly running: number;
 }
 
 export interface ReturnOptions {
-  /** How often it checks whether there is memory to return, in milliseconds. */
+  /** Milliseconds between two checks. */
   readonly everyMs?: number;
-  /** How busy the event loop has been since the last check: from 0, idle, to 1, busy all the time. */
+  /** Returns the share of the time since the last check in which the event loop was busy, from 0 to 1. */
   readonly busyShare?: () => number;
-  /** The resident memory of this process, in bytes. */
+  /** Returns the resident memory of this process, in bytes. */
   readonly residentBytes?: () => number;
   readonly collect?: () => Promise<void>;
 }
 
-/** Less memory than this is not worth a collection, which may stop the event loop for a tenth of a second. */
-export const leastBytes = 64 * 1024 * 1024;
-
-/** A server whose event loop is less busy than this is quiet. Probes, or a few requests a second, keep it below. */
-export const mostBusyShare = 0.02;
+/** Minimum growth in bytes that justifies a collection, which may block the event loop for a tenth of a second. */
+export const minBytes = 64 * 1024 * 1024;
 
 /**
- * Gives memory back to the system when the server is quiet. V8 does this for programs that it considers idle, but it does not consider
- * a quiet server idle. After twice 5,000 streams, a server still held 605 MB.
+ * A server counts as quiet if its event loop is busy for less than this share of the time. Probes or a few requests a
+ * second stay below.
+ */
+export const maxBusyShare = 0.02;
+
+/**
+ * Returns memory to the system when the server is quiet. V8 does this only for idle programs, and does not count a quiet
+ * server as idle: after two runs of 5,000 streams, a server still held 605 MB.
  */
 export class MemoryReturn implements Disposable {
   readonly #activity: Activity;
   readonly #options: Required<Omit<ReturnOptions, "everyMs">>;
   readonly #timer: NodeJS.Timeout;
-  /** The resident memory after the last collection; before the first one, that at the start. */
+  /** The resident memory in bytes after the last collection, or at the start. */
   #keptBytes: number;
   #isCollecting = false;
 
@@ -49,8 +52,8 @@ export class MemoryReturn implements Disposable {
 
   async #look(): Promise<void> {
     const { busyShare, residentBytes, collect } = this.#options;
-    const isQuiet = busyShare() < mostBusyShare && this.#activity.running === 0;
-    if (!isQuiet || this.#isCollecting || residentBytes() - this.#keptBytes < leastBytes) return;
+    const isQuiet = busyShare() < maxBusyShare && this.#activity.running === 0;
+    if (!isQuiet || this.#isCollecting || residentBytes() - this.#keptBytes < minBytes) return;
     this.#isCollecting = true;
     await collect();
     this.#isCollecting = false;
@@ -62,7 +65,7 @@ export class MemoryReturn implements Disposable {
   }
 }
 
-/** @returns a function that tells how busy the event loop has been since it was called last, from 0 to 1 */
+/** @returns a function that returns the busy share of the event loop since its last call, from 0 to 1 */
 function loopBusyShare(): () => number {
   let before = performance.eventLoopUtilization();
   return () => {
@@ -77,11 +80,11 @@ type CollectGarbage = (options: object) => Promise<void>;
 
 let gc: CollectGarbage | undefined;
 
-/** Only a collection of last resort gives back the pages that V8 keeps for later. */
+/** Collects garbage. Only the flavor "last-resort" returns the pages that V8 keeps for later. */
 async function collectGarbage(): Promise<void> {
   if (gc === undefined) {
     setFlagsFromString("--expose-gc");
-    gc = runInNewContext("gc") as CollectGarbage; // as the flag defines it
+    gc = runInNewContext("gc") as CollectGarbage; // the function that the flag defines
   }
   await gc({ type: "major", execution: "async", flavor: "last-resort" });
 }

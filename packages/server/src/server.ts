@@ -16,7 +16,7 @@ import { startModels } from "./engines/start-models.ts";
 import type { StartOptions } from "./engines/start-models.ts";
 import type { ServedModel } from "./engines/served-model.ts";
 import { ApiError } from "./errors/api-error.ts";
-import { HangUp } from "./errors/hang-up.ts";
+import { HangUpError } from "./errors/hang-up.ts";
 import { BodyBytes } from "./limits/body-bytes.ts";
 import { Limits } from "./limits/limits.ts";
 import type { EntryDeps } from "./edge/take-entry.ts";
@@ -41,26 +41,26 @@ import { ServerLock } from "./state/server-lock.ts";
 export interface ServerOptions {
   readonly config: Config;
   readonly log: Log;
-  /** How many lines of the log could not be written. */
+  /** Returns the number of log lines that could not be written. */
   readonly lostLines?: () => number;
   /** Receives every change of an engine's state. */
   readonly report: (event: SupervisorReport) => void;
-  /** How chat completions are mounted. Tests use both ways. */
+  /** The mount of chat completions. Tests use both. */
   readonly mount?: ChatMount | undefined;
 }
 
-/** A server that listens; its engines become ready on their own. */
+/** A listening server. Its engines may not be ready yet. */
 export interface RunningServer {
-  /** Without a path: `http://127.0.0.1:8080`. */
+  /** The URL without a path: `http://127.0.0.1:8080`. */
   readonly url: string;
   readonly metricsUrl: string | undefined;
   readonly models: readonly ServedModel[];
   readonly keys: KeyStore;
-  /** How many requests a dead server had left open; they were closed at this start. */
+  /** Number of ledger entries that a dead server had left open. They were closed at this start. */
   readonly abandoned: number;
   /**
-   * Says in `/ready` that it is stopping, for `lameDuckMs` milliseconds in which it still takes requests. Then takes
-   * nothing new, lets running requests end, for as long as the configuration allows, and stops everything.
+   * Stops the server. For `lameDuckMs` milliseconds, `/ready` reports that it is stopping, but requests are still accepted.
+   * Then it accepts no new requests, and lets running requests end within `drainMs` of the configuration.
    */
   close(lameDuckMs?: number): Promise<void>;
 }
@@ -69,9 +69,7 @@ const nowMs = Date.now;
 const elapsedMs = (): number => performance.now();
 const checkpointEveryMs = 100;
 
-/**
- * Everything a process needs to serve. @throws {StateError} {ListenError} {ConfigError} with a sentence for the operator
- */
+/** Starts a server. @throws {StateError} {ListenError} {ConfigError} with a message for the operator */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const started = new AsyncDisposableStack();
   try {
@@ -91,7 +89,7 @@ async function start(
   const state = ownState(config.dataDir, started);
   const abandoned = await closeAbandoned(state.ledger, nowMs());
   const refusals = new RefusalSample(nowMs);
-  // Before the engines: a port in use is reported at once.
+  // Opened before the engines start, so a port in use is reported at once.
   const listener = started.use(await Listener.open(config, log, refusals));
   const metricsListener = await openMetrics(config, started);
   const { path: runFolder } = started.use(RunFolder.make(config.dataDir));
@@ -128,7 +126,7 @@ async function start(
   listener.serve(createApp(deps, mount));
   const close = once(async (lameDuckMs = 0) => {
     isStopping = true;
-    // Even a timer of 0 ms would let requests in.
+    // Even a timer of 0 ms would delay the end, and requests would be accepted meanwhile.
     if (lameDuckMs > 0) await wait(lameDuckMs);
     await listener.drain(config.drainMs, () => shutdown.abort(stopping()));
     await started.disposeAsync();
@@ -139,7 +137,7 @@ async function start(
 const pageOf = (metrics: { readonly url: string } | undefined): string | undefined =>
   metrics && `${metrics.url}/metrics`;
 
-/** Takes no more connections than there are descriptors for. @throws {ConfigError} where there are hardly any */
+/** Lowers `maxSockets` to the number of available descriptors. @throws {ConfigError} if there are too few */
 function fitDescriptors(config: Config, log: Log): Config {
   const plan = planDescriptors(config);
   const { limit, keptBack, maxSockets } = plan;
@@ -151,7 +149,7 @@ function fitDescriptors(config: Config, log: Log): Config {
   return { ...config, maxSockets };
 }
 
-/** The data folder is this server's alone from here on. */
+/** Opens the state of the data folder, and locks it for this server. */
 function ownState(dataDir: string, started: AsyncDisposableStack): State {
   const state = started.use(openState(dataDir));
   started.use(ServerLock.acquire(dataDir));
@@ -161,7 +159,7 @@ function ownState(dataDir: string, started: AsyncDisposableStack): State {
 const openModels = async (options: StartOptions, started: AsyncDisposableStack): Promise<readonly ServedModel[]> =>
   started.adopt(await startModels(options), stopModels);
 
-/** Whoever knows which requests run also knows when memory can be given back. */
+/** Opens the ledger recorder. It knows whether requests are running, so it also decides when memory can be returned. */
 function openRecorder(ledger: UsageLedger, log: Log, started: AsyncDisposableStack): LedgerRecorder {
   const recorder = started.use(new LedgerRecorder(ledger, log, nowMs, checkpointEveryMs));
   started.use(new MemoryReturn(recorder));
@@ -173,7 +171,7 @@ const openMetrics = async (config: Config, started: AsyncDisposableStack): Promi
     ? undefined
     : started.use(await Listener.openMetrics(config.metricsHost, config.metricsPort, config));
 
-/** Authentication: finds the caller of a key, and ends the requests of a key that is disabled or deleted. */
+/** Creates the authentication, and the watch that ends requests of a key that is disabled or deleted. */
 const keysFor = (
   { apiKey }: Config,
   keys: KeyStore,
@@ -183,7 +181,7 @@ const keysFor = (
   runningKeys: started.use(new RunningKeys(keys)),
 });
 
-/** Both gates, the limits that they share, the turns between them, and the bound on what leaves them. */
+/** Creates both admissions and the limits that they share, the turns of bodies, and the memory bound of answers. */
 function gatesFor(
   config: Config,
   ledger: UsageLedger,
@@ -192,7 +190,7 @@ function gatesFor(
 ): Pick<Deps, "entry" | "turns" | "admission" | "limits" | "gatheredBytes"> {
   const ofKey = { requests: config.requestsPerMinute, tokens: config.tokensPerMinute };
   const ofAll = { requests: config.totalRequestsPerMinute, tokens: config.totalTokensPerMinute };
-  // Not the wall clock: setting it would grant or block requests.
+  // Uses a monotonic clock: a change of the wall clock would grant or block requests.
   const limits = new Limits(new MemoryLimitStore(ofAll, elapsedMs), ofKey);
   const entry: EntryDeps = {
     assertOpen: () => {
@@ -208,7 +206,7 @@ function gatesFor(
   return { entry, turns: listener.turns, limits, admission, gatheredBytes };
 }
 
-/** What is done at the first call, and waited for at every one. */
+/** Returns a function that calls `act` once. All calls return its promise. */
 function once(act: (lameDuckMs?: number) => Promise<void>): (lameDuckMs?: number) => Promise<void> {
   let done: Promise<void> | undefined;
   return (lameDuckMs) => (done ??= act(lameDuckMs));
@@ -221,9 +219,9 @@ async function stopModels(models: readonly ServedModel[]): Promise<void> {
   await Promise.all(models.map(({ engine }) => engine.close(2000)));
 }
 
-/** What happened in the middle of a stream can no longer be a status. */
+/** Logs the failure of a stream that had begun, when the status could no longer tell it. */
 function noteBroken(log: Log, { id, record }: Exchange, error: unknown): void {
   record.errorCode =
-    error instanceof HangUp ? "client_closed_request" : error instanceof ApiError ? error.code : "internal_error";
-  if (!(error instanceof HangUp)) log.error({ request_id: id, err: error }, "a stream was broken off");
+    error instanceof HangUpError ? "client_closed_request" : error instanceof ApiError ? error.code : "internal_error";
+  if (!(error instanceof HangUpError)) log.error({ request_id: id, err: error }, "a stream was broken off");
 }

@@ -1,13 +1,13 @@
 import { stripVTControlCharacters } from "node:util";
 
-// Writes the bundle. `launch.mjs` runs this before a start, and the build of the image runs it once. If it fails, the server still starts, from
-// its sources.
+// Writes the bundle. `launch.mjs` runs this before a start, and the image build runs it once. If it fails, the server
+// starts from its sources.
 
 try {
   const { writeBundle } = await import("./write-bundle.ts");
   await writeBundle();
 } catch (error) {
-  // A bundler's error has a heading, and shows the place below.
+  // The bundler's error message has a heading, and the position below it.
   const lines = (error instanceof Error ? error.message : String(error)).split("\n");
   const reason = stripVTControlCharacters(
     lines

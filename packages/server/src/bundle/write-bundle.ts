@@ -13,7 +13,7 @@ const lockFile = join(packages, "../pnpm-lock.yaml");
 /** This module loads llama.cpp, which cannot be bundled: the library looks for its binaries relative to its own files. */
 const leftOut = "@parley/inference/examine-model";
 
-/** A bundle that was replaced is kept for a week, because a server that runs from it may still load some of its files. */
+/** Milliseconds for which a replaced bundle is kept (a week), because a running server may still load files of it. */
 const keptMs = 7 * 24 * 60 * 60 * 1000;
 
 const fromBundle = (path: string): string => relative(bundleFolder, path).replaceAll(sep, "/");
@@ -21,8 +21,8 @@ const isOurs = (path: string): boolean =>
   path.startsWith(packages) && !relative(packages, path).includes("node_modules");
 
 /**
- * Our sources find files relative to `import.meta.url`. The bundle lies in another folder, so each source keeps the URL that it had before it
- * was bundled.
+ * Replaces `import.meta.url` by the URL of the source file. Our sources find files relative to it, and the bundle is in
+ * another folder.
  */
 const sourcePlaces: Plugin = {
   name: "source-places",
@@ -35,8 +35,8 @@ const sourcePlaces: Plugin = {
 };
 
 /**
- * Writes the server and its libraries into a few files. Node takes 0.3 ms for each file that it loads, and the sources are hundreds.
- * Threads and the processes of engines are still started from the sources.
+ * Bundles the server and its libraries into a few files, because Node takes 0.3 ms to load each of hundreds of sources.
+ * Threads and engine processes still start from the sources.
  */
 export async function writeBundle(): Promise<void> {
   const writtenSeconds = secondsOf(Date.now());
@@ -64,19 +64,19 @@ export async function writeBundle(): Promise<void> {
       return [fromBundle(path), secondsOf(mtimeMs), size];
     }),
   };
-  // The manifest comes last, so that whoever reads it finds every file.
+  // The manifest is written last, so all files that it lists exist.
   write(manifestFile, JSON.stringify(manifest));
   deleteOld(manifest.parts, replaced);
 }
 
-/** Nobody reads half a file, also if two processes write at once. */
+/** Writes a file atomically, even if two processes write at once. */
 function write(path: string, content: string | Uint8Array): void {
   const unfinished = `${path}.${process.pid}`;
   writeFileSync(unfinished, content);
   renameSync(unfinished, path);
 }
 
-/** @returns the files of the bundle that is there; none if there is none, or if another version of the server wrote it */
+/** @returns the files of the existing bundle; none if there is none, or if another version of the server wrote it */
 function partsOfBundle(): readonly string[] {
   try {
     return (JSON.parse(readFileSync(manifestFile, "utf8")) as Partial<Manifest>).parts ?? [];
@@ -85,7 +85,7 @@ function partsOfBundle(): readonly string[] {
   }
 }
 
-/** Marks the files of the bundle that was just replaced with the present time, and deletes those that were replaced more than a week ago. */
+/** Sets the time of the files that were just replaced to now, and deletes those that were replaced more than a week ago. */
 function deleteOld(used: readonly string[], replaced: readonly string[]): void {
   const kept = new Set([...used, basename(manifestFile)]);
   for (const name of readdirSync(bundleFolder).filter((other) => !kept.has(other))) {

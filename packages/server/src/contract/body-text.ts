@@ -4,27 +4,27 @@ import { isRecord } from "./schema.ts";
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * What a body's text says and its value does not: how a number is written (a double cannot tell 2^63 from 2^63 − 1, nor
- * `2.0` from `2`), and the order of names that are array indexes, which JavaScript moves to the front.
- * The text is read a second time only when one of the two is asked for.
+ * The parts of a body's text that are lost in its parsed value: the digits of a number (2^63 and 2^63 − 1 are the same
+ * double, as are `2.0` and `2`), and the order of names that are array indexes, which JavaScript moves to the front. The
+ * text is read again only when one of them is needed.
  */
 export class BodyText {
   readonly #text: string;
   readonly #value: unknown;
   #orders: ReadonlyMap<unknown, readonly string[]> | undefined;
 
-  /** @param text valid JSON @param value what `JSON.parse` makes of it */
+  /** @param text valid JSON @param value the result of `JSON.parse` */
   constructor(text: string, value: unknown) {
     this.#text = text;
     this.#value = value;
   }
 
-  /** How the value of a field of the root is written; of a repeated field the last one counts, as in the value. */
+  /** Returns the text of the value of a top-level field. Of a repeated field, the last one counts, as in `JSON.parse`. */
   sourceOf(name: string): string | undefined {
     return sourceOfMember(this.#text, name);
   }
 
-  /** The names of an object of the value, in the order of the text. */
+  /** Returns the names of an object of the value, in the order of the text. */
   namesOf(owner: JsonObject): readonly string[] {
     const names = Object.keys(owner);
     const isReordered = names.length > 1 && /^\d+$/.test(names[0] ?? "");
@@ -34,7 +34,7 @@ export class BodyText {
   }
 }
 
-/** The names of every object of a value. @param exact the same value with its members in order */
+/** Returns the names of every object of a value, by object. @param exact the same value with its members in order */
 function ordersIn(root: unknown, exact: unknown): ReadonlyMap<unknown, readonly string[]> {
   const orders = new Map<unknown, readonly string[]>();
   const visit = (value: unknown, ordered: unknown): void => {

@@ -1,4 +1,4 @@
 import type { components } from "../generated/contract.ts";
 
-/** A body that has passed validation. */
+/** The validated body of a chat request. */
 export type ChatRequest = components["schemas"]["ChatCompletionRequest"];

@@ -7,7 +7,7 @@ import type { Field, Rules } from "./field-rules.ts";
 import { isRecord } from "./schema.ts";
 import { nameIn, useOfParameters } from "./schemas-in-body.ts";
 
-/** The contract's `x-dependencies`, each at its field. A JSON Schema in the body is checked and compiled once. */
+/** Returns the rules of the contract's `x-dependencies`, by field. A JSON Schema in the body is checked only once. */
 export function dependenciesOf(body: unknown, text: BodyText, schemas: RequestSchemas): Rules {
   const root = isRecord(body) ? body : {};
   const judged = new Map<unknown, ApiError | undefined>();
@@ -35,7 +35,7 @@ export function dependenciesOf(body: unknown, text: BodyText, schemas: RequestSc
     tool_choice: ({ value, path }) => checkToolChoice(value, root["tools"], path),
     "response_format.json_schema.schema": ({ value, path }) => {
       const format = root["response_format"];
-      // Another type of format ignores a schema beside it.
+      // Other types of `response_format` ignore the schema.
       const isInForce = isRecord(value) && isRecord(format) && format["type"] === "json_schema";
       return isInForce ? once(value, () => checkCompiled(schemas.answer(value), path)) : undefined;
     },
@@ -53,20 +53,20 @@ function needs({ value, path }: Field, other: string): ApiError | undefined {
   return value === undefined || value === null ? undefined : invalid(path, `${path} needs ${other} to be true.`);
 }
 
-/** A field that would change the answer, and that no schema of the contract admits but as null. */
+/** Refuses a field that would change the answer. The contract only allows null for it. */
 function refuse({ value, path }: Field): ApiError | undefined {
   if (value === undefined || value === null) return undefined;
   return new ApiError("unsupported_parameter", `${path} is not supported here. Leave it out.`, { param: path });
 }
 
-/** The messages of other roles have no such field, so there it is ignored like any unknown one. */
+/** Refuses a field of assistant messages. In messages of other roles it is ignored, like any unknown field. */
 const refuseOfAssistant = (field: Field): ApiError | undefined =>
   field.owner["role"] === "assistant" ? refuse(field) : undefined;
 
 function checkContent({ value, owner, path }: Field): ApiError | undefined {
   const { role, tool_calls: calls } = owner;
   const isGiven = value !== undefined && value !== null;
-  // Calls that are no list are a fault of their own, which comes after this field.
+  // If `tool_calls` is not a list, that is a separate fault, which is reported after this field.
   const hasCalls = Array.isArray(calls) ? calls.length > 0 : calls !== undefined && calls !== null;
   if (role !== "assistant" || hasCalls || isGiven) return undefined;
   return new ApiError("missing_required_parameter", `${path} is required where there are no tool_calls.`, {
@@ -74,19 +74,22 @@ function checkContent({ value, owner, path }: Field): ApiError | undefined {
   });
 }
 
-const { minimum: leastSeed, maximum: mostSeed } =
+const { minimum: minSeed, maximum: maxSeed } =
   contract.components.schemas.ChatCompletionRequest.properties.seed["x-exact-bounds"];
 
-/** A longer seed is beyond the bounds. `BigInt` takes time that grows with the square of the digits, which may be millions. */
-const mostSeedCharacters = Math.max(leastSeed.length, mostSeed.length);
+/**
+ * A seed with more characters exceeds the bounds. It is not parsed, because the time of `BigInt` grows with the square of
+ * the digits, of which there may be millions.
+ */
+const maxSeedCharacters = Math.max(minSeed.length, maxSeed.length);
 
-/** On the digits: a double cannot tell 2^63 from 2^63 − 1. */
+/** Checks the digits of a seed, because 2^63 and 2^63 − 1 are the same double. */
 function checkSeed(digits: string): ApiError | undefined {
   if (!/^-?\d+$/.test(digits))
     return new ApiError("invalid_type", "seed must be an integer, written with digits only.", { param: "seed" });
   const isInside =
-    digits.length <= mostSeedCharacters && BigInt(digits) >= BigInt(leastSeed) && BigInt(digits) <= BigInt(mostSeed);
-  return isInside ? undefined : invalid("seed", `seed must be from ${leastSeed} to ${mostSeed}.`);
+    digits.length <= maxSeedCharacters && BigInt(digits) >= BigInt(minSeed) && BigInt(digits) <= BigInt(maxSeed);
+  return isInside ? undefined : invalid("seed", `seed must be from ${minSeed} to ${maxSeed}.`);
 }
 
 function checkNameIsNew({ value, owner, path }: Field, tools: unknown): ApiError | undefined {
@@ -103,7 +106,7 @@ function checkToolChoice(choice: unknown, tools: unknown, path: string): ApiErro
   return invalid(path, `${path} names ${name}, which is not among the tools.`);
 }
 
-/** A schema that binds no call has to be JSON Schema at least. */
+/** Checks the parameters of a function. If they are not binding, any well-formed JSON Schema is accepted. */
 function checkParameters(compiled: CompiledSchema, isBinding: boolean, path: string): ApiError | undefined {
   const isAccepted = !isBinding && "fault" in compiled && !compiled.isMalformed;
   return isAccepted ? undefined : checkCompiled(compiled, path);
@@ -112,7 +115,7 @@ function checkParameters(compiled: CompiledSchema, isBinding: boolean, path: str
 const checkCompiled = (compiled: CompiledSchema, path: string): ApiError | undefined =>
   "fault" in compiled ? badSchema(path, compiled.fault) : undefined;
 
-/** Arguments are always an object: a schema that excludes objects could never be satisfied. */
+/** Refuses a schema that excludes objects. Arguments are always an object, so it could never be satisfied. */
 function checkIsObject({ type = "object" }: Record<string, unknown>, path: string): ApiError | undefined {
   const isObject = type === "object" || (Array.isArray(type) && type.includes("object"));
   if (isObject) return undefined;

@@ -6,7 +6,10 @@ const chatPath = "/v1/chat/completions";
 const modelsPath = "/v1/models";
 const known = `POST ${chatPath}, GET ${modelsPath} and GET ${modelsPath}/{model}`;
 
-/** Longer paths are judged by their beginning: strangers may send them, and the work grows with the square. */
+/**
+ * Only this many characters of a path are compared. The work grows with the square of the length, and anyone may send a
+ * long path.
+ */
 const maxPathCharacters = 300;
 
 /** The 404 for a path that serves nothing. The message names the URL that was meant, where there is one. */
@@ -42,7 +45,7 @@ function decode(path: string): string {
   }
 }
 
-/** The operation that a path resembles. */
+/** The operation that a wrong path resembles. */
 interface OperationMeant {
   readonly method: "GET" | "POST";
   /** The path to use. */
@@ -59,7 +62,7 @@ function operationMeant(segments: readonly string[]): OperationMeant | undefined
   if (own < 0) return undefined;
   if (leven(small.slice(own).join("/"), "chat/completions") <= maxChatEdits)
     return { method: "POST", path: chatPath, prefix: small.slice(0, own) };
-  // A base URL may end in /chat or /chat/completions, and `models` follow.
+  // A base URL may end in /chat or /chat/completions, followed by `models`.
   const start = small.findIndex((segment) => !isPrefix(segment) && segment !== "chat" && segment !== "completions");
   if (start < 0) return undefined;
   const [first = "", ...rest] = small.slice(start);

@@ -7,8 +7,8 @@ import type { Rules } from "./field-rules.ts";
 import { boundFault, describeTypes } from "./value-bounds.ts";
 
 /**
- * The first violation in the contract's order: fields in the order of the schema, depth first, each followed by its rule.
- * Called only after a body was refused: the gate says that it is invalid, and the caller needs to know which field and why.
+ * Returns the first violation in the contract's order: fields in the order of the schema, depth first, each followed by its
+ * rule. Called only after a body was refused, to tell the caller which field is at fault and why.
  */
 export function explainViolation(schema: Schema, body: unknown, rules: Rules = {}): ApiError | undefined {
   if (!isRecord(body)) return new ApiError("invalid_type", "The body must be a JSON object.");
@@ -76,7 +76,7 @@ function findInFields(rules: Rules, schema: Schema, owner: Record<string, unknow
   return findInFreeFields(rules, schema, owner, path);
 }
 
-/** The fields of an object whose names the caller chooses. */
+/** Finds a violation in the fields of an object whose names the caller chooses. */
 function findInFreeFields(
   rules: Rules,
   { additionalProperties: free, propertyNames, properties = {} }: Schema,

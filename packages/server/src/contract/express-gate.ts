@@ -5,25 +5,25 @@ import type { OpenApiRequestHandler } from "express-openapi-validator/dist/frame
 import contract from "../generated/contract.json" with { type: "json" };
 import type { Schema } from "./schema.ts";
 
-/** Judges a parsed body. The request has gone through Express. */
+/** Returns whether a parsed body satisfies its schema. The request must have gone through Express. */
 export type ExpressGate = (body: unknown, req: IncomingMessage, res: ServerResponse) => Promise<boolean>;
 
 /**
- * express-openapi-validator, of which two stages are needed: the one that looks up the operation, and the one that
- * judges its body. Keys, paths and media types have been judged by then. It takes requests as Express has them.
+ * Creates a gate of express-openapi-validator. Only two of its middlewares are used: one finds the operation, the other
+ * validates the body. Keys, paths and media types are checked before. It needs requests of Express.
  */
 export function createExpressGate(schema: Schema): ExpressGate {
   const [, lookUp, , validate] = OpenApiValidator.middleware({
     apiSpec: specification(schema),
-    validateApiSpec: false, // lint has held the contract to OpenAPI
+    validateApiSpec: false, // the lint step has checked the contract
     validateSecurity: false,
     validateResponses: false,
     fileUploader: false,
     validateRequests: { allowUnknownQueryParameters: true, allErrors: false },
   });
-  if (!lookUp || !validate) throw new Error("express-openapi-validator has other stages than expected");
+  if (!lookUp || !validate) throw new Error("express-openapi-validator has other middlewares than expected");
   return async (body, req, res) => {
-    // Express has made them its own.
+    // Express has extended both objects.
     const [request, response] = [req as Request, res as Response];
     request.body = body;
     try {
@@ -38,7 +38,10 @@ export function createExpressGate(schema: Schema): ExpressGate {
 
 type Specification = Parameters<typeof OpenApiValidator.middleware>[0]["apiSpec"];
 
-/** A copy, which the validator writes into. It would match no path under a server given by a variable. */
+/**
+ * Returns a copy of the contract, since the validator writes into it. Its server has no variable, because the validator
+ * would then match no path.
+ */
 function specification(schema: Schema): Specification {
   const { components, ...rest } = contract;
   const schemas = { ...components.schemas, ChatCompletionRequest: schema };
@@ -46,10 +49,10 @@ function specification(schema: Schema): Specification {
   return structuredClone(document) as unknown as Specification; // a document of OpenAPI 3.1
 }
 
-/** One of the validator's stages as a promise. */
+/** Runs one of the validator's middlewares. */
 function run(stage: OpenApiRequestHandler, req: Request, res: Response): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  // The validator's own request type only adds what its stages write.
+  // The validator's request type only adds members that its middlewares write.
   const request = req as unknown as Parameters<OpenApiRequestHandler>[0];
   void stage(request, res, (error?: unknown) => (error === undefined ? resolve() : reject(error)));
   return promise;

@@ -1,4 +1,4 @@
-/** Paths as `error.param` writes them: `messages[2].content[0].text`. */
+/** A path in the format of `error.param`: `messages[2].content[0].text`. */
 export type Path = string;
 
 export const fieldPath = (parent: Path, name: string): Path => (parent === "" ? name : `${parent}.${name}`);

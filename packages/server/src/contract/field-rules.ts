@@ -3,7 +3,7 @@ import { fieldPath, itemPath } from "./field-path.ts";
 import type { Path } from "./field-path.ts";
 import { isRecord } from "./schema.ts";
 
-/** A field of the body, present or not, that satisfies its own schema. */
+/** A field of the body that satisfies its own schema. It may be absent: then its value is undefined. */
 export interface Field {
   readonly path: Path;
   readonly value: unknown;
@@ -11,17 +11,20 @@ export interface Field {
   readonly owner: Readonly<Record<string, unknown>>;
 }
 
-/** What a schema cannot express, by the path of the field without indexes: `tools[].function.name`. A rule may be asked twice. */
+/**
+ * Rules that a schema cannot express, by the path of the field without indexes: `tools[].function.name`. A rule may be
+ * called twice for a field.
+ */
 export type Rules = Readonly<Record<string, (field: Field) => ApiError | undefined>>;
 
-/** Whether a body that satisfies its schema also keeps every rule. */
+/** Checks whether a body that satisfies its schema also satisfies every rule. */
 export function keepsRules(body: unknown, rules: Rules): boolean {
   return Object.entries(rules).every(([path, findFault]) =>
     everyField(body, stepsOf(path), 0, "", (field) => findFault(field) === undefined),
   );
 }
 
-/** The names in each path. There are as many paths as the contract has rules. */
+/** A cache of the names in each path. It has one entry per rule of the contract. */
 const steps = new Map<string, readonly string[]>();
 
 function stepsOf(path: string): readonly string[] {
@@ -32,7 +35,7 @@ function stepsOf(path: string): readonly string[] {
   return names;
 }
 
-/** Whether every field is right that the names from `at` on lead to. A list on the way leads into each of its items. */
+/** Checks all fields to which the names from index `at` on lead. A list leads into each of its items. */
 function everyField(
   owner: unknown,
   names: readonly string[],

@@ -6,11 +6,14 @@ import type { Schema } from "./schema.ts";
 
 const { ignoredParamsShown, ignoredParamNameBytes } = contract["x-limits"];
 
-/** What the search needs to know of the request. */
+/** Functions that the search needs for a request. */
 export interface IgnoredLookup {
-  /** The names of an object in the order of the request. */
+  /** Returns the names of an object in the order of the request. */
   readonly namesOf: (owner: Readonly<Record<string, unknown>>) => readonly string[];
-  /** The paths in a JSON Schema of the request that its grammar does not enforce; an empty one for the whole schema. */
+  /**
+   * Returns the paths in a JSON Schema of the request that its grammar does not enforce; an empty path for the whole
+   * schema.
+   */
   readonly ignoredIn: (schema: Readonly<Record<string, unknown>>) => readonly Path[];
 }
 
@@ -27,9 +30,9 @@ export function withMaximum({ paths, placeOfMaximum }: IgnoredFields, name: stri
 }
 
 /**
- * Fields of a valid body that have no effect: unknown ones anywhere, those that the contract marks so, and in a JSON Schema
- * the words that are not enforced. A null field counts as absent, so it is never among them. In the order of the request,
- * at most as many as the header shows.
+ * Finds the fields of a valid body that have no effect: unknown fields, fields that the contract marks as ignored, and
+ * keywords of a JSON Schema that are not enforced. Fields with null count as absent.
+ * @returns paths in the order of the request, at most as many as the header may have
  */
 export function findIgnoredFields(schema: Schema, body: unknown, lookup: IgnoredLookup): IgnoredFields {
   const search: Search = { found: [], places: new Map(), ...lookup };
@@ -86,7 +89,7 @@ function collectFields(
   }
 }
 
-/** The header's value: names cut, and whatever a header cannot carry replaced. */
+/** Formats the value of the header. Long names are cut, and characters that a header cannot contain are replaced. */
 export function formatIgnored(paths: readonly Path[]): string {
   return paths.map(formatName).join(",");
 }

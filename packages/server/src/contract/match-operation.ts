@@ -2,10 +2,10 @@ import { ApiError } from "../errors/api-error.ts";
 import contract from "../generated/contract.json" with { type: "json" };
 import { explainUrl } from "./explain-url.ts";
 
-/** The operation that a request is for. */
+/** The operation of a request. */
 export interface MatchedOperation {
   readonly id: string;
-  /** The parameters of its path, decoded. */
+  /** The decoded parameters of its path. */
   readonly path: Readonly<Record<string, string>>;
   readonly hasBody: boolean;
 }
@@ -32,7 +32,7 @@ interface Route {
 const routes: readonly Route[] = Object.entries(contract.paths).map(([template, item]) => ({
   pattern: patternOf(template),
   operations: new Map(
-    // A path also holds parameters that its operations share.
+    // A path item may also have parameters that its operations share.
     Object.entries(item).flatMap(([method, described]) =>
       "operationId" in described
         ? [[method.toUpperCase(), { id: described.operationId, hasBody: "requestBody" in described }] as const]
@@ -41,7 +41,10 @@ const routes: readonly Route[] = Object.entries(contract.paths).map(([template, 
   ),
 }));
 
-/** A model id holds a slash, which callers send raw or encoded. A slash at the end belongs to no path. */
+/**
+ * Returns the pattern of a path. A parameter may contain a slash, because clients may send the slash of a model id
+ * unencoded. No path ends with a slash.
+ */
 function patternOf(template: string): RegExp {
   return new RegExp(`^${template.replaceAll(/\{(\w+)\}/g, "(?<$1>.*[^/])")}$`);
 }
@@ -55,7 +58,7 @@ function decode(groups: Readonly<Record<string, string>> = {}): Readonly<Record<
 }
 
 function methodNotAllowed(method: string, allow: string): ApiError {
-  // The base URL of such a client ends in /models.
+  // The base URL of this client probably ends in /models.
   const hint = method === "POST" ? " Chat requests go to POST /v1/chat/completions." : "";
   return new ApiError("method_not_allowed", `${method} is not allowed here. Use ${allow}.${hint}`, { allow });
 }

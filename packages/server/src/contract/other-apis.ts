@@ -1,4 +1,4 @@
-/** The guide with the settings of applications. */
+/** The sentence that names the guide for settings of applications. */
 const guide = "The settings of many applications are at /docs/guides/your-app.";
 const chat = "POST /v1/chat/completions";
 
@@ -17,10 +17,13 @@ const chatInstead = (api: string, setting: string): string =>
 /** Stands behind the name of a model. */
 const geminiMethod = /:(streamgeneratecontent|generatecontent|counttokens|embedcontent|batchembedcontents|predict)$/;
 
-/** Whether the last segment of a path, in small letters, calls a method of Gemini's API. */
+/** Checks whether the last segment of a path, in lower case, calls a method of Gemini's API. */
 export const isGeminiMethod = (segment: string): boolean => geminiMethod.test(segment);
 
-/** Paths of other APIs that applications ask for, with the setting to change, and wrong paths of our own pages. The first match counts. */
+/**
+ * Paths of other APIs that applications request, with the setting to change, and wrong paths of our own pages. The first
+ * match counts.
+ */
 const otherApis: readonly OtherApi[] = [
   {
     path: /\/responses(\/.*)?$/,

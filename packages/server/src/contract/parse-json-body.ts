@@ -4,9 +4,9 @@ import { ApiError } from "../errors/api-error.ts";
 import { BodyText } from "./body-text.ts";
 
 const { maxNestingLevels, maxBodyValues } = contract["x-limits"];
-const most = { levels: maxNestingLevels.value, values: maxBodyValues.value };
+const bounds = { levels: maxNestingLevels.value, values: maxBodyValues.value };
 
-/** The places of the caller's schemas. Their numbers and the order of their members are kept. */
+/** The paths of the JSON Schemas in a body. The digits of their numbers and the order of their members are kept. */
 const schemaPaths = ["tools.*.function.parameters", "response_format.json_schema.schema"];
 
 export interface ParsedBody {
@@ -15,15 +15,17 @@ export interface ParsedBody {
 }
 
 /**
- * The time of everything that follows grows with the number of values, so they are counted before they are parsed.
- * @throws {ApiError} `invalid_json` for bytes that are not JSON in UTF-8, that nest too deeply, or that hold too many values
+ * Parses a body. Its values are counted first, because the time of all later steps grows with their number.
+ * @throws {ApiError} `invalid_json` for bytes that are not JSON in UTF-8, are nested too deeply, or have too many values
  */
 export function parseJsonBody(bytes: Uint8Array): ParsedBody {
   const text = decode(bytes);
   if (text.trim() === "") throw new ApiError("invalid_json", "The body is empty. Send a JSON object.");
-  const { levels, values, isPlain } = scanJson(text, most);
-  if (levels > most.levels) throw new ApiError("invalid_json", `The body is nested deeper than ${most.levels} levels.`);
-  if (values > most.values) throw new ApiError("invalid_json", `The body holds more than ${most.values} JSON values.`);
+  const { levels, values, isPlain } = scanJson(text, bounds);
+  if (levels > bounds.levels)
+    throw new ApiError("invalid_json", `The body is nested deeper than ${bounds.levels} levels.`);
+  if (values > bounds.values)
+    throw new ApiError("invalid_json", `The body holds more than ${bounds.values} JSON values.`);
   try {
     const value = parseJsonWith(text, schemaPaths, isPlain);
     return { value, text: new BodyText(text, value) };

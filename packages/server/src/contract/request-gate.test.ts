@@ -21,14 +21,14 @@ beforeAll(async () => {
   judgeByContract = await openGates();
 });
 
-/** The verdicts of the validator that `generate` writes and of express-openapi-validator. */
+/** Starts both validators. @returns a function that returns both verdicts about a body */
 async function openGates(): Promise<Judge> {
   const generated = createGate();
   const library = createExpressGate(requestSchema);
-  // It takes requests as Express has them.
+  // The library needs requests of Express.
   const app = express();
   app.post("/v1/chat/completions", express.text({ type: () => true, limit: "5mb" }), async (req, res) => {
-    res.json(await library(JSON.parse(req.body as string), req, res)); // express.text has read it
+    res.json(await library(JSON.parse(req.body as string), req, res)); // express.text makes it a string
   });
   const server = createServer(app).listen(0, "127.0.0.1");
   servers.push(server);
@@ -44,7 +44,7 @@ async function openGates(): Promise<Judge> {
 const bodyWith = (members: string): string =>
   `{"model":"vendor/model-1","messages":[{"role":"user","content":"Hello"}]${members === "" ? "" : `,${members}`}}`;
 
-test("the generated validator and express-openapi-validator say the same of every body", async () => {
+test("the generated validator and express-openapi-validator agree about every body", async () => {
   const verdicts = { accepted: 0, refused: 0 };
   await fc.assert(
     fc.asyncProperty(requestBodies(contract.components.schemas), async (json) => {
@@ -54,7 +54,7 @@ test("the generated validator and express-openapi-validator say the same of ever
     }),
     { numRuns: 1500 },
   );
-  // A generator that makes only one kind of body would show nothing.
+  // The test proves something only if there are enough bodies of each kind.
   expect(Math.min(...Object.values(verdicts))).toBeGreaterThan(150);
 });
 
@@ -88,7 +88,7 @@ test.each([
   expect(generated).toBe(library);
 });
 
-test("both take a maximum of any size, and only whole numbers that a double holds", async () => {
+test("both accept a maximum of any size, and only integers that a double can represent", async () => {
   const taken = ["1", "16385", "2147483648", "9223372036854775808", "1e30", "32000.0", "null"];
   const refused = ["0", "-1", '"5"', "1.5", "1e400", "9".repeat(400), "[1]"];
   for (const field of ["max_tokens", "max_completion_tokens"]) {

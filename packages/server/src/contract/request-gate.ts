@@ -2,16 +2,16 @@ import { isChatRequest } from "../generated/is-chat-request.ts";
 import { requestSchema } from "./schema.ts";
 import type { Schema } from "./schema.ts";
 
-/** Whether the parsed body of a request satisfies the schema. Why it does not is left to `explainViolation`. */
+/** Checks whether the parsed body of a request satisfies the schema. `explainViolation` finds the reason if it does not. */
 export interface RequestGate {
   readonly schema: Schema;
   readonly accepts: (body: unknown) => boolean | Promise<boolean>;
 }
 
-/** A gate that answers at once. */
+/** A gate that returns its verdict synchronously. */
 export interface BodyGate extends RequestGate {
   readonly accepts: (body: unknown) => boolean;
 }
 
-/** The validator that `generate` writes, so that nothing is compiled at the start. */
+/** Returns the validator that `repo/generate.ts` writes. It needs no compilation at the start. */
 export const createGate = (): BodyGate => ({ schema: requestSchema, accepts: isChatRequest });

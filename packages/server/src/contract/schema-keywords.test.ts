@@ -12,7 +12,7 @@ test("the contract lists every keyword that the compiler knows, once", () => {
   expect([...annotations, ...identifiers].toSorted()).toEqual(annotationKeywords.toSorted());
 });
 
-/** A value for each keyword that is enforced in every form. */
+/** A value for each keyword that is enforced with all of its values. */
 const values: Readonly<Record<string, unknown>> = {
   type: "object",
   enum: ["a", { b: [1] }],
@@ -43,7 +43,7 @@ test.each(enforced)("%s is enforced", (keyword) => {
   expect(new RequestSchemas(compileWanted).answer(schema)).toMatchObject({ annotations: [], unenforced: [] });
 });
 
-test.each([...annotations, ...identifiers])("%s is accepted, and not named as ignored", (keyword) => {
+test.each([...annotations, ...identifiers])("%s is accepted, and not reported as ignored", (keyword) => {
   const value = keyword.endsWith("efs") || keyword === "definitions" ? {} : "a";
   expect(new RequestSchemas(compileWanted).answer({ [keyword]: value })).toMatchObject({ annotations: [] });
 });

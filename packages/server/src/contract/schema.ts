@@ -1,7 +1,7 @@
 import contract from "../generated/contract.json" with { type: "json" };
 import type { ErrorCode } from "../errors/catalog.ts";
 
-/** The keywords that the contract's request schemas use, its own extensions included. */
+/** The keywords that the contract's request schemas use, including its extensions. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -31,12 +31,12 @@ export interface Schema {
   readonly "x-unsupported-values"?: readonly string[];
 }
 
-const schemas = contract.components.schemas as unknown as Readonly<Record<string, Schema>>; // lint holds the contract to these keywords
+const schemas = contract.components.schemas as unknown as Readonly<Record<string, Schema>>; // the lint step allows only these keywords
 
-/** By reference. */
+/** Resolved schemas, by reference. */
 const resolved = new Map<string, Schema>();
 
-/** Follows a reference into the components, as often as needed. */
+/** Follows the references of a schema, until it is not a reference. */
 export function resolve(schema: Schema): Schema {
   if (schema.$ref === undefined) return schema;
   const known = resolved.get(schema.$ref);
@@ -51,11 +51,12 @@ export function resolve(schema: Schema): Schema {
 /** The schema of a chat request. */
 export const requestSchema = resolve({ $ref: "#/components/schemas/ChatCompletionRequest" });
 
-/** The JSON type of a value; a number without a fraction is an `integer` and a `number`. */
+/** Returns the JSON types of a value. A number without a fraction is an `integer` and a `number`. */
 export function typesOf(value: unknown): readonly string[] {
   if (value === null) return ["null"];
   if (Array.isArray(value)) return ["array"];
-  // A number beyond every double is parsed as infinity. It counts as an integer, so that its bound is reported.
+  // A number beyond the largest double is parsed as infinity. It counts as an integer, so its bound is reported and not its
+  // type.
   if (typeof value === "number")
     return Number.isInteger(value) || !Number.isFinite(value) ? ["integer", "number"] : ["number"];
   return [typeof value];
@@ -68,7 +69,7 @@ export function allowsType(schema: Schema, value: unknown): boolean {
   return typesOf(value).some((type) => allowed.includes(type));
 }
 
-/** The branch of a union that a value belongs to: by its tag where the union has one, else by its JSON type. */
+/** Returns the branch of a union for a value: by its tag if the union has one, otherwise by its JSON type. */
 export function branchFor(schema: Schema, value: unknown): Schema | undefined {
   const branches = (schema.oneOf ?? []).map(resolve);
   if (!schema.discriminator) return branches.find((branch) => allowsType(branch, value));
@@ -77,10 +78,10 @@ export function branchFor(schema: Schema, value: unknown): Schema | undefined {
   return branches.find((branch) => tagsOf(branch, propertyName).includes(tag));
 }
 
-/** The values of a tag that select this branch of a union. */
+/** Returns the values of the tag that select this branch of a union. */
 export const tagsOf = (branch: Schema, name: string): readonly unknown[] => branch.properties?.[name]?.enum ?? [];
 
-/** The value of a union's tag, undefined where it is absent. */
+/** Returns the value of a union's tag; undefined if it is absent. */
 export function tagOf(schema: Schema, value: unknown): unknown {
   const name = schema.discriminator?.propertyName ?? "";
   return isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined;

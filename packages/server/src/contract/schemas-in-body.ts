@@ -1,9 +1,11 @@
 import type { WantedSchema } from "@parley/inference";
 import { isRecord } from "./schema.ts";
 
-// The body has been parsed and may still be anything.
+// The body is parsed but not validated here, so it may have any shape.
 
-/** The schemas of a request: those of strict and forced functions first, then of the answer. */
+/**
+ * Returns the schemas of a request: first those of strict and forced functions, then that of the answer, then the others.
+ */
 export function schemasIn(body: unknown): WantedSchema[] {
   if (!isRecord(body)) return [];
   const { tools, tool_choice: choice, response_format: format } = body;
@@ -12,7 +14,7 @@ export function schemasIn(body: unknown): WantedSchema[] {
   return [...binding, ...answerOf(format), ...parameters.filter(({ isBinding }) => !isBinding)];
 }
 
-/** How the parameters of a function are enforced. */
+/** Returns whether a function is strict, and whether its call is forced. */
 export const useOfParameters = (
   definition: Readonly<Record<string, unknown>>,
   choice: unknown,
@@ -21,7 +23,7 @@ export const useOfParameters = (
   isForced: choice === "required" || (definition["name"] !== undefined && nameIn(choice) === definition["name"]),
 });
 
-/** The function that a choice or a tool names. */
+/** Returns the name of the function in a tool or a tool choice. */
 export function nameIn(value: unknown): string | undefined {
   const name = isRecord(value) && isRecord(value["function"]) ? value["function"]["name"] : undefined;
   return typeof name === "string" ? name : undefined;

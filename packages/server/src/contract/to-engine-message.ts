@@ -3,7 +3,7 @@ import type { components } from "../generated/contract.ts";
 type Message = components["schemas"]["ChatMessage"];
 type ToolCall = components["schemas"]["ToolCall"];
 
-/** The fields of a message that a model may see, and no others. Text parts are joined. */
+/** Returns a message with only the fields that a model may see. Text parts are joined. */
 export function toEngineMessage(message: Message): Message {
   const { role, name } = message;
   const named = typeof name === "string" ? { name } : {};

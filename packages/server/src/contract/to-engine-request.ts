@@ -10,7 +10,7 @@ import type { NamedMaximum } from "./validate-body.ts";
 
 const maxShownCharacters = contract["x-limits"].shownSchemaCharacters.value;
 
-/** What the translation needs to know about the model. */
+/** The properties of the model that the translation needs. */
 export interface ModelLimits {
   readonly metadata: EngineMetadata;
   readonly maxCompletionTokens: number;
@@ -18,9 +18,9 @@ export interface ModelLimits {
 }
 
 /**
- * Translates the allow-listed fields of a validated body into the engine's terms. Null means absent, and an absent field
- * gets the model's default. Nothing else of the body reaches the engine.
- * @throws {ApiError} 400 for what this model cannot do
+ * Translates the allow-listed fields of a validated body into an engine request. Null means absent, and an absent field
+ * gets the model's default. No other field reaches the engine.
+ * @throws {ApiError} 400 if the model does not support a feature
  */
 export function toEngineRequest(
   body: ChatRequest,
@@ -53,14 +53,14 @@ export function toEngineRequest(
   };
 }
 
-/** The maximum that holds; undefined where the request names none. */
+/** Returns the maximum that applies; undefined if the request sets none. */
 export function namedMaximum(body: ChatRequest): NamedMaximum | undefined {
   const name = typeof body.max_completion_tokens === "number" ? "max_completion_tokens" : "max_tokens";
   const tokens = body[name];
   return typeof tokens === "number" ? { name, tokens } : undefined;
 }
 
-/** A sampling parameter that the engine lacks is accepted only with the value that it works with anyway. */
+/** Refuses a sampling parameter that the engine does not have, unless its value is the engine's default. */
 function assertSupported(body: ChatRequest, { unsupportedSampling = [], sampling_defaults }: EngineMetadata): void {
   const refused = samplingNames.find(
     (name) => unsupportedSampling.includes(name) && (body[name] ?? sampling_defaults[name]) !== sampling_defaults[name],
@@ -91,7 +91,7 @@ function toToolChoice(
 
 function toFormat(format: ChatRequest["response_format"]): UncompiledRequest["format"] {
   if (format?.type === "json_object") return { type: "json_object" };
-  // Validation has held `schema` to JSON Schema.
+  // Validation has checked that `schema` is a JSON Schema.
   return format?.type === "json_schema"
     ? { type: "json_schema", schema: format.json_schema.schema as Schema }
     : { type: "text" };
@@ -99,11 +99,11 @@ function toFormat(format: ChatRequest["response_format"]): UncompiledRequest["fo
 
 function toSampling(body: ChatRequest, metadata: EngineMetadata): Sampling {
   const values = samplingNames.map((name) => [name, body[name] ?? metadata.sampling_defaults[name]] as const);
-  // Every name of the list is a field of Sampling.
+  // `samplingNames` has exactly the other fields of Sampling.
   return { ...(Object.fromEntries(values) as Omit<Sampling, "logit_bias">), logit_bias: toLogitBias(body.logit_bias) };
 }
 
-/** Without what is null. There may be thousands, so they are copied only where one is. */
+/** Removes biases that are null. There may be thousands of biases, so they are copied only if one is null. */
 function toLogitBias(biases: ChatRequest["logit_bias"]): Sampling["logit_bias"] {
   const given = biases ?? {};
   if (hasNoNull(given)) return given;

@@ -5,11 +5,11 @@ import type { Path } from "./field-path.ts";
 import { isRecord } from "./schema.ts";
 
 interface UnsupportedMember {
-  /** The name in its owner: the body or a message. */
+  /** The name of the member in the body or in a message. */
   readonly name: string;
-  /** The sentence that says what to send instead. */
+  /** A sentence that says what to send instead. */
   readonly use: string;
-  /** JSON of the values that ask for nothing. */
+  /** JSON texts of the values that have no effect, and so are accepted. */
   readonly harmless: ReadonlySet<string>;
 }
 
@@ -17,7 +17,9 @@ const inMessages = "messages[].";
 
 type Listed = { readonly member: string; readonly use: string; readonly harmless?: readonly unknown[] };
 
-/** Read with the first request: while `generate` runs, the bundle may be older than this file. */
+/**
+ * Filled at the first request, not at import: while `generate` runs, the generated contract may be older than this file.
+ */
 let lists:
   | { readonly ofBody: readonly UnsupportedMember[]; readonly ofMessages: readonly UnsupportedMember[] }
   | undefined;
@@ -35,7 +37,10 @@ function readLists(): NonNullable<typeof lists> {
   return { ofBody: membersOf(false), ofMessages: membersOf(true) };
 }
 
-/** The first member that other services know and that would change the answer, in the contract's order. */
+/**
+ * Returns the error for the first member, in the contract's order, that other services support and that would change the
+ * answer.
+ */
 export function findUnsupported(body: unknown): ApiError | undefined {
   if (!isRecord(body)) return undefined;
   const { ofBody, ofMessages } = (lists ??= readLists());

@@ -12,27 +12,31 @@ import type { Schema } from "./schema.ts";
 import { schemasIn } from "./schemas-in-body.ts";
 import { findUnsupported } from "./unsupported-members.ts";
 
-/** A body that keeps the contract. */
+/** A valid body. */
 export interface ValidatedBody extends ParsedBody {
-  /** The schemas in the body, compiled as far as validation had to. */
+  /** The schemas in the body. Those that validation needed are compiled. */
   readonly schemas: RequestSchemas;
   /** The members that have no effect. */
   readonly ignored: IgnoredFields;
-  /** Whether the caller wants members without effect to be refused. */
+  /** True if the caller wants members without effect to be refused. */
   readonly isStrict: boolean;
 }
 
 export interface ValidationOptions {
   readonly gate: RequestGate;
   readonly schemaCompiler: SchemaCompiler;
-  /** The key whose share of the compiler's time is used. */
+  /** The key that is charged for the compiler's time. */
   readonly keyId: string;
   /** Refuses a body with members that have no effect. */
   readonly isStrict: boolean;
   readonly signal: AbortSignal;
 }
 
-/** Holds a body to the schema and the rules of its operation. @throws {ApiError} 400 @throws the signal's reason */
+/**
+ * Validates a body against the schema and the rules of its operation.
+ * @throws {ApiError} 400
+ * @throws the signal's reason
+ */
 export async function validateBody(body: ParsedBody, options: ValidationOptions): Promise<ValidatedBody> {
   const { gate, schemaCompiler, keyId, isStrict, signal } = options;
   const keepsSchema = await gate.accepts(body.value);
@@ -48,14 +52,14 @@ export async function validateBody(body: ParsedBody, options: ValidationOptions)
 }
 
 /**
- * Once the gate has judged the schema, holds a body to the rules across fields, and to the members that are not supported.
- * Only when the gate or a rule has refused is the body walked, to find the first fault in the contract's order.
+ * Checks the rules across fields and the unsupported members, after the gate has checked the schema. If the gate or a rule
+ * refuses the body, it is walked to find the first fault in the contract's order.
  * @throws {ApiError} 400
  */
 function assertValid({ value, text }: ParsedBody, keepsSchema: boolean, schema: Schema, schemas: RequestSchemas): void {
   const rules = dependenciesOf(value, text, schemas);
   const keepsAll = keepsSchema && keepsRules(value, rules);
-  // Both read the same contract; a property test holds them to the same verdict.
+  // Gate and walk follow the same contract. A property test checks that they always agree.
   const fault = keepsAll
     ? findUnsupported(value)
     : (explainViolation(schema, value, rules) ??
@@ -63,26 +67,23 @@ function assertValid({ value, text }: ParsedBody, keepsSchema: boolean, schema: 
   if (fault) throw fault;
 }
 
-/** A maximum that a request has named. */
+/** A maximum that a request has set. */
 export interface NamedMaximum {
   readonly name: "max_completion_tokens" | "max_tokens";
   readonly tokens: number;
 }
 
 /**
- * Returns the members without effect where a maximum is lowered to `most`: it is one of them.
- * @throws {ApiError} 400 `unknown_parameter` where the caller wants it to be refused
+ * Returns the members without effect of a request whose maximum is lowered to `max`. The maximum is one of them.
+ * @throws {ApiError} 400 `unknown_parameter` if the caller wants members without effect to be refused
  */
 export function ignoredWhenLowered(
   { ignored, isStrict }: Pick<ValidatedBody, "ignored" | "isStrict">,
   { name, tokens }: NamedMaximum,
-  most: number,
+  max: number,
 ): readonly Path[] {
   if (isStrict)
-    throw withoutEffect(
-      name,
-      `${name} is ${tokens} and would be lowered to ${most}, all that the model can write here`,
-    );
+    throw withoutEffect(name, `${name} is ${tokens} and would be lowered to ${max}, all that the model can write here`);
   return withMaximum(ignored, name);
 }
 

@@ -1,11 +1,14 @@
 import { isRecord, resolve } from "./schema.ts";
 import type { Schema } from "./schema.ts";
 
-/** The bound that a value of the right type violates, as the end of a sentence: "must be at most 2"; undefined for none. */
+/**
+ * Returns the bound that a value of the right type violates, as the end of a sentence such as "must be at most 2";
+ * undefined if it violates none.
+ */
 export function boundFault(schema: Schema, value: unknown): string | undefined {
   return (
     literalFault(schema, value) ??
-    // Exact bounds are checked on the digits, by a rule.
+    // A rule checks exact bounds, on the digits of the number.
     (typeof value === "number" && !schema["x-exact-bounds"] ? numberFault(schema, value) : undefined) ??
     (typeof value === "string" ? stringFault(schema, value) : undefined) ??
     (Array.isArray(value) ? countFault("item", value.length, schema.minItems, schema.maxItems) : undefined) ??
@@ -32,16 +35,17 @@ function numberFault(schema: Schema, value: number): string | undefined {
 
 function stringFault(schema: Schema, value: string): string | undefined {
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern } = schema;
-  // Lengths are code points, and a text has at most as many of them as code units.
+  // Lengths are in code points. They are counted only if the number of code units does not decide, since a text never has
+  // more code points than code units.
   const length = value.length > maxLength || value.length <= minLength * 2 ? Array.from(value).length : value.length;
   if (length < minLength) return length === 0 ? "must not be empty" : `must have at least ${minLength} characters`;
   if (length > maxLength) return `must have at most ${maxLength} characters`;
   return pattern !== undefined && !new RegExp(pattern, "u").test(value) ? `must match ${pattern}` : undefined;
 }
 
-function countFault(what: string, count: number, least = 0, most = Number.POSITIVE_INFINITY): string | undefined {
-  if (count < least) return `must have at least ${least} ${what}${least === 1 ? "" : "s"}`;
-  return count > most ? `must have at most ${most} ${what}s` : undefined;
+function countFault(what: string, count: number, min = 0, max = Number.POSITIVE_INFINITY): string | undefined {
+  if (count < min) return `must have at least ${min} ${what}${min === 1 ? "" : "s"}`;
+  return count > max ? `must have at most ${max} ${what}s` : undefined;
 }
 
 const articles: Readonly<Record<string, string>> = {
@@ -53,7 +57,7 @@ const articles: Readonly<Record<string, string>> = {
   object: "an object",
 };
 
-/** "a string or an array": the types that a field may have. Null is left out, because it means absent. */
+/** Formats the types that a field may have, such as "a string or an array". Null is left out, because it means absent. */
 export function describeTypes(schema: Schema): string {
   const words = namedTypes(schema).flatMap((type) => articles[type] ?? []);
   return words.length === 0 ? "null, that is, absent" : [...new Set(words)].join(" or ");

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ApiError } from "../errors/api-error.ts";
-import { HangUp } from "../errors/hang-up.ts";
+import { HangUpError } from "../errors/hang-up.ts";
 import contract from "../generated/contract.json" with { type: "json" };
 import { newId } from "../new-id.ts";
 import type { RequestRecord } from "../observe/request-record.ts";
@@ -61,7 +61,7 @@ export class Exchange {
     const timer = setTimeout(() => this.end(timeoutError(requestTimeoutMs)), requestTimeoutMs);
     res.on("close", () => {
       clearTimeout(timer);
-      if (!res.writableFinished) this.#controller.abort(new HangUp());
+      if (!res.writableFinished) this.#controller.abort(new HangUpError());
       const listeners = this.#closeListeners ?? [];
       this.#closeListeners = undefined;
       for (const listener of listeners) listener();

@@ -1,6 +1,6 @@
 import contract from "../generated/contract.json" with { type: "json" };
 import { ApiError } from "../errors/api-error.ts";
-import { HangUp } from "../errors/hang-up.ts";
+import { HangUpError } from "../errors/hang-up.ts";
 import type { Exchange, HttpRequest } from "./exchange.ts";
 import type { LoopTurns } from "./loop-turns.ts";
 import { readInTurns } from "./read-in-turns.ts";
@@ -17,7 +17,7 @@ export interface BodyDeps {
  * Reads the bytes of a body. Checks its media type, size and time, in this order. Then waits for the body's turn to be
  * parsed: bodies are parsed one by one, and keys take turns.
  * @throws {ApiError} 400, 408, 413, 415
- * @throws {HangUp}
+ * @throws {HangUpError}
  */
 export async function readBody({ config, turns }: BodyDeps, exchange: Exchange, keyId: string): Promise<Buffer> {
   // A request that has closed already emits no further `close`, so its disconnect is checked here.
@@ -68,8 +68,8 @@ class Chunks {
 }
 
 /**
- * Ignores errors after the body was received. A function inside `receive` would keep the body in memory as long as the
- * request.
+ * Ignores errors after the body was received. Declared outside of `receive`, so it does not keep the body alive
+ * (docs/request-path.md, "Memory of a request").
  */
 const ignore = (): void => undefined;
 
@@ -84,8 +84,8 @@ async function receive({ req, res }: Exchange, timeoutMs: number, turns: LoopTur
       if (chunks.size > maxBodyBytes) reject(tooLarge());
     },
     end: (): void => resolve(chunks.join()),
-    close: (): void => void (req.readableEnded || reject(new HangUp())),
-    error: (): void => reject(new HangUp()),
+    close: (): void => void (req.readableEnded || reject(new HangUpError())),
+    error: (): void => reject(new HangUpError()),
   };
   const timer = setTimeout(() => reject(tooSlow(timeoutMs)), timeoutMs);
   const stopListening = onUnreadable(req, reject);

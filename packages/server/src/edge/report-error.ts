@@ -1,6 +1,6 @@
 import { isShortage } from "@parley/inference";
 import { ApiError, internalError } from "../errors/api-error.ts";
-import { HangUp } from "../errors/hang-up.ts";
+import { HangUpError } from "../errors/hang-up.ts";
 import { escapeLineEnds } from "../escape-line-ends.ts";
 import { removeLimitHeaders } from "../limits/limit-headers.ts";
 import type { Log } from "../observe/log.ts";
@@ -19,12 +19,12 @@ export function reportError({ log, turns }: ReportDeps, exchange: Exchange, thro
   const { id, record, req, res } = exchange;
   const error =
     thrown instanceof ApiError ? thrown : isShortage(thrown) ? outOfDescriptors(thrown) : internalError(thrown);
-  record.errorCode = thrown instanceof HangUp ? "client_closed_request" : error.code;
-  const bound = thrown instanceof HangUp ? undefined : refusedBy(error);
+  record.errorCode = thrown instanceof HangUpError ? "client_closed_request" : error.code;
+  const bound = thrown instanceof HangUpError ? undefined : refusedBy(error);
   if (bound !== undefined) record.refusedBy = bound;
-  if (error.status >= 500 && !(thrown instanceof HangUp))
+  if (error.status >= 500 && !(thrown instanceof HangUpError))
     log.error({ request_id: id, err: error.cause ?? error }, error.message);
-  if (res.headersSent || res.destroyed || thrown instanceof HangUp) return void res.destroy();
+  if (res.headersSent || res.destroyed || thrown instanceof HangUpError) return void res.destroy();
   const body = Buffer.from(escapeLineEnds(JSON.stringify(error.toBody(id))));
   // If the key was disabled while its request ran, the limit headers are already set.
   if (error.status === 401) removeLimitHeaders(res);

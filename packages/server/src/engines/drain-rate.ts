@@ -1,7 +1,7 @@
 const windowMs = 30_000;
 /** Maximum number of recorded admissions. */
 const maxTurns = 1000;
-const bounds = { least: 1000, most: 60_000 };
+const bounds = { min: 1000, max: 60_000 };
 
 /** Estimates how fast a queue drains, by the admissions of the last 30 seconds. */
 export class DrainRate {
@@ -23,8 +23,8 @@ export class DrainRate {
     const now = this.#nowMs();
     const recent = this.#turns.filter((turn) => now - turn < windowMs);
     const [first] = recent;
-    if (first === undefined) return bounds.most;
+    if (first === undefined) return bounds.max;
     const msPerTurn = (now - first) / recent.length;
-    return Math.min(bounds.most, Math.max(bounds.least, Math.ceil(requests * msPerTurn)));
+    return Math.min(bounds.max, Math.max(bounds.min, Math.ceil(requests * msPerTurn)));
   }
 }

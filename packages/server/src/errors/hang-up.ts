@@ -1,7 +1,7 @@
 /** The client closed the connection, so no answer can reach it. */
-export class HangUp extends Error {
+export class HangUpError extends Error {
   constructor() {
     super("the caller closed the connection");
-    this.name = "HangUp";
+    this.name = "HangUpError";
   }
 }

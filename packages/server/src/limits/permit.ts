@@ -1,7 +1,7 @@
 import { EngineError } from "@parley/inference";
 import type { EngineUsage } from "@parley/inference";
 import { ApiError } from "../errors/api-error.ts";
-import { HangUp } from "../errors/hang-up.ts";
+import { HangUpError } from "../errors/hang-up.ts";
 import type { TakenSlots } from "../engines/model-queue.ts";
 import type { FinalUsage, RunningEntry } from "../metering/ledger-recorder.ts";
 import type { Ending } from "../metering/final-cost.ts";
@@ -76,9 +76,9 @@ export class Permit implements AsyncDisposable {
     this.#ending = { ...this.#ending, outcome: "complete" };
   }
 
-  /** The request ends with this error. A `HangUp` does not count as a failure, because the client caused it. */
+  /** The request ends with this error. A `HangUpError` does not count as a failure, because the client caused it. */
   fail(error: unknown): void {
-    if (error instanceof HangUp) return;
+    if (error instanceof HangUpError) return;
     const errorCode = error instanceof ApiError ? error.code : "internal_error";
     this.#ending = { outcome: "failed", errorCode, isServiceFault: isServiceFault(error) };
   }

@@ -47,7 +47,7 @@ interface Running {
 }
 
 /** Maximum share of the time that checkpoints may take. With many running requests, they are written less often. */
-const largestShare = 0.05;
+const maxShare = 0.05;
 
 const noUsage: EngineUsage = { prompt_tokens: 0, cached_tokens: 0, completion_tokens: 0, reasoning_tokens: 0 };
 
@@ -139,7 +139,7 @@ export class LedgerRecorder implements AsyncDisposable {
   async #tick(): Promise<void> {
     const began = performance.now();
     await this.#catchUp();
-    this.#timer = this.#later(Math.max(this.#everyMs, (performance.now() - began) / largestShare));
+    this.#timer = this.#later(Math.max(this.#everyMs, (performance.now() - began) / maxShare));
   }
 
   /** Retries the closes that failed, and writes the usage of running requests. */

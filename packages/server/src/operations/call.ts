@@ -25,18 +25,18 @@ export interface Call<Id extends OperationId> {
   readonly path: PathOf<Id>;
 }
 
-/** The input of an operation that takes a body: it was let in, read and validated as well. */
+/** The input of an operation with a body, which was admitted, read and validated. */
 export interface BodyCall<Id extends BodyOperationId> extends Call<Id> {
-  /** The leases of the request until it is admitted. */
+  /** The resources that the request holds since its head was read. */
   readonly entry: Entry;
   readonly body: BodyOf<Id>;
-  /** The facts that validation knows about the body beside its value. */
+  /** The body with its text, its schemas and its ignored members. */
   readonly validated: ValidatedBody;
 }
 
 type Answer<Id extends OperationId> = operations[Id]["responses"][200]["content"]["application/json"];
 
-/** Returns the body of the 200, or nothing when it has written the answer itself. */
+/** An operation. It returns the body of the 200, or nothing if it has written the answer itself. */
 export type Operation<Id extends OperationId> = (
   call: Id extends BodyOperationId ? BodyCall<Id> : Call<Id>,
 ) => Promise<Answer<Id> | undefined>;

@@ -4,7 +4,7 @@ import type { ChatDeps } from "./create-chat-completion/create-chat-completion.t
 import { listModels } from "./list-models/list-models.ts";
 import { retrieveModel } from "./retrieve-model/retrieve-model.ts";
 
-/** Every operation of the contract by its id. */
+/** Returns all operations of the contract, by id. */
 export const buildOperations = (deps: ChatDeps): Operations => ({
   createChatCompletion: createChatCompletion(deps),
   listModels: listModels(deps.models),

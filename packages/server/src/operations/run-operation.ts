@@ -13,7 +13,7 @@ export interface OperationDeps {
   readonly limits: Limits;
 }
 
-/** A request for an operation: authenticated, and if the operation takes a body, let in and validated. */
+/** An authenticated request. If its operation has a body, the request is admitted and the body validated. */
 export interface OperationRequest {
   readonly exchange: Exchange;
   readonly caller: Caller;
@@ -22,8 +22,8 @@ export interface OperationRequest {
 }
 
 /**
- * Runs an operation, and answers with the body that it returns. It awaits nothing itself: an async function keeps its
- * arguments alive, and the body of a request must not live as long as its answer.
+ * Runs an operation, and answers with the body that it returns. Not an async function, so the body of the request can be
+ * freed early (docs/request-path.md, "Memory of a request").
  */
 export function runOperation(
   deps: OperationDeps,
@@ -37,7 +37,7 @@ export function runOperation(
     call: Call<OperationId>,
   ) => ReturnType<Operation<OperationId>>;
   const call = { exchange, caller, path, entry, validated, body: validated?.value };
-  // Validation has held body and path to the types that this operation declares.
+  // Validation has checked that body and path have the types that this operation declares.
   return send(deps.limits, { exchange, caller }, operation(call as unknown as Call<OperationId>));
 }
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import contract from "../generated/contract.json" with { type: "json" };
-import { HangUp } from "../errors/hang-up.ts";
+import { HangUpError } from "../errors/hang-up.ts";
 import { escapeLineEnds } from "../escape-line-ends.ts";
 import { waitForReader } from "./wait-for-reader.ts";
 
@@ -58,7 +58,7 @@ export class EventSink implements Disposable {
 
   /**
    * Writes events. If the buffer is full, returns a promise that resolves when the reader has emptied it.
-   * @throws {HangUp} when the reader has disconnected or read nothing for too long; the signal's reason when it aborts
+   * @throws {HangUpError} when the reader has disconnected or read nothing for too long; the signal's reason when it aborts
    */
   write(events: string): Promise<void> | undefined {
     this.#assertRead();
@@ -90,7 +90,7 @@ export class EventSink implements Disposable {
 
   #assertRead(): void {
     this.#writtenAt = performance.now();
-    if (this.#response.destroyed) throw new HangUp();
+    if (this.#response.destroyed) throw new HangUpError();
   }
 
   readonly #keepAlive = (): void => {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { HangUp } from "../errors/hang-up.ts";
+import { HangUpError } from "../errors/hang-up.ts";
 
 export interface ReaderOptions {
   /** Milliseconds for which a reader may read nothing while data waits for it; then the response emits `timeout`. */
@@ -10,15 +10,15 @@ export interface ReaderOptions {
 
 /**
  * Resolves when the reader has emptied the buffer of the response.
- * @throws {HangUp} when the reader has disconnected; the signal's reason when it aborts
+ * @throws {HangUpError} when the reader has disconnected; the signal's reason when it aborts
  */
 export async function waitForReader(response: ServerResponse, { slowReaderMs, signal }: ReaderOptions): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const onClose = (): void => reject(new HangUp());
+  const onClose = (): void => reject(new HangUpError());
   // Every abort in the server has an error as its reason.
   const onAbort = (): void => reject(signal.reason as Error);
   signal.throwIfAborted();
-  if (response.destroyed) throw new HangUp();
+  if (response.destroyed) throw new HangUpError();
   response.once("drain", resolve).once("close", onClose);
   signal.addEventListener("abort", onAbort);
   // This timeout of the socket restarts whenever the reader takes a byte.

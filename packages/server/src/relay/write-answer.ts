@@ -5,7 +5,7 @@ import type { ReaderOptions } from "./wait-for-reader.ts";
 
 /**
  * Writes an answer that is not streamed, no faster than it is read, so it is in memory once.
- * @throws {HangUp} when the reader has disconnected or read nothing for too long; the signal's reason when it aborts
+ * @throws {HangUpError} when the reader has disconnected or read nothing for too long; the signal's reason when it aborts
  */
 export async function writeAnswer(
   response: ServerResponse,

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { ApiError, internalError } from "../errors/api-error.ts";
 import { catalog } from "../errors/catalog.ts";
-import { HangUp } from "../errors/hang-up.ts";
+import { HangUpError } from "../errors/hang-up.ts";
 import type { ChunkText } from "./chunk-text.ts";
 import { EventSink } from "./event-sink.ts";
 import type { SinkTimings } from "./event-sink.ts";
@@ -46,7 +46,7 @@ export async function writeEvents(
     sink.end("data: [DONE]\n\n");
   } catch (error) {
     onBroken(error);
-    if (error instanceof HangUp || response.destroyed) response.destroy();
+    if (error instanceof HangUpError || response.destroyed) response.destroy();
     else sink.end(`data: ${JSON.stringify(asStreamError(error).toBody(requestId))}\n\n`);
   } finally {
     await batches.return(undefined);

@@ -8,7 +8,7 @@ const path = "/v1/chat/completions";
 const most = 4 * 1024 * 1024;
 const headers = { Authorization: `Bearer ${testKey}`, "Content-Type": "application/json" };
 
-/** A valid request of exactly so many bytes. */
+/** Returns a valid request of exactly this number of bytes. */
 function bodyOf(bytes: number): string {
   const body = { model: modelId, messages: [{ role: "user", content: "a" }], mood: "" };
   return JSON.stringify({ ...body, mood: "x".repeat(bytes - JSON.stringify(body).length) });

@@ -7,7 +7,7 @@ const usage = { prompt_tokens: 5, cached_tokens: 0, completion_tokens: 1, reason
 const raw = (event: object): ScriptStep => ({ raw: `${JSON.stringify({ choice: 0, usage, ...event })}\n` });
 const role: ScriptStep = { role: true };
 
-/** What an engine may do instead of giving a whole answer. */
+/** Failures of an engine in the middle of an answer. */
 const breaks = {
   "says nothing": [],
   "fails at once": [{ fail: "CUDA out of memory at http://10.0.0.1:8000" }],

@@ -27,7 +27,7 @@ async function readiness(query = ""): Promise<Readiness> {
   return { http: response.status, status };
 }
 
-/** What callers see from outside just now. */
+/** Returns the answers that callers get now. */
 async function look(): Promise<Look> {
   const refusal = await server().refuse(play("die"));
   const streamed = await server().refuse({ stream: true, ...play("die") });

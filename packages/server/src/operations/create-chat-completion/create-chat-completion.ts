@@ -32,10 +32,10 @@ export interface ChatDeps {
   readonly models: ServedModels;
   readonly admission: AdmissionDeps;
   readonly limits: Limits;
-  /** Counts the answers that are not streamed. */
+  /** Counts the memory of answers that are not streamed. */
   readonly gatheredBytes: GatheredBytes;
   readonly timings: StreamTimings;
-  /** Called with a failure that ended a stream in the middle. */
+  /** Called with the failure of a stream that had begun. */
   readonly onBroken: (exchange: Exchange, error: unknown) => void;
   /** The wall clock, in milliseconds since 1970. */
   readonly nowMs: () => number;
@@ -46,8 +46,8 @@ export interface ChatDeps {
 type ChatCall = BodyCall<"createChatCompletion">;
 
 /**
- * Picks the engine, fits the context, admits, and relays the answer: streamed as it comes, or collected. It awaits nothing
- * itself: an async function keeps its arguments alive, and the body may be much larger than what is made of it.
+ * Picks the engine, fits the context, admits the request, and relays the answer: streamed as it arrives, or collected. Not
+ * an async function, so the body can be freed early (docs/request-path.md, "Memory of a request").
  */
 export const createChatCompletion =
   (deps: ChatDeps): Operation<"createChatCompletion"> =>
@@ -56,7 +56,7 @@ export const createChatCompletion =
     return answer(deps, { exchange, caller, entry }, translate(deps, call));
   };
 
-/** What is left of a body once it is translated for an engine. */
+/** The parts of a request that are needed after its body is translated for an engine. */
 type Translated = ReturnType<typeof translate>;
 
 function translate({ models }: ChatDeps, { caller, body, validated }: ChatCall) {
@@ -79,12 +79,12 @@ function translate({ models }: ChatDeps, { caller, body, validated }: ChatCall) 
   };
 }
 
-/** What answers a request, without its body. */
+/** The parts of a call except its body. */
 type Asking = Pick<ChatCall, "exchange" | "caller" | "entry">;
 
 async function answer(deps: ChatDeps, asking: Asking, translated: Translated): Promise<undefined> {
   const collected = await run(deps, asking, translated);
-  // The permit is released by now: a slow reader of a finished answer holds no slot.
+  // The permit is released already, so a slow reader of a finished answer holds no slot.
   const { slowReaderMs } = deps.timings;
   const { res, signal } = asking.exchange;
   if (collected) await writeAnswer(res, collected, { slowReaderMs, signal });
@@ -119,7 +119,7 @@ async function run(
   const batches = relayAnswer(model.engine.stream(constrained, signal), relayed);
   const head = newHead(translated.modelName, translated.fingerprint, nowMs());
   const form = { head, toUsage: (usage: EngineUsage) => toUsage(usage, priceOf(usage, model.pricing)) };
-  // Awaited here: leaving the block releases the permit.
+  // Awaited here, because leaving the block releases the permit.
   if (!isStream) {
     const held = gatheredBytes.open(caller.keyId, (reason) => exchange.end(reason));
     return await collectFor(exchange, batches, { ...form, hasLogprobs, held }, (error) => permit.fail(error));
@@ -133,7 +133,7 @@ async function run(
   return undefined;
 }
 
-/** What the answer holds is free when its connection has closed. */
+/** Collects an answer, and releases its counted memory when the response has closed. */
 async function collectFor(
   exchange: Exchange,
   batches: AsyncIterable<AnswerBatch>,

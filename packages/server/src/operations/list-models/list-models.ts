@@ -3,7 +3,7 @@ import { modelsFor } from "../../engines/pick-engine.ts";
 import type { ServedModels } from "../../engines/pick-engine.ts";
 import type { Operation } from "../call.ts";
 
-/** The models that the caller's key may use. */
+/** Lists the models that the caller's key may use. */
 export const listModels =
   (models: ServedModels): Operation<"listModels"> =>
   async ({ caller }) => ({ object: "list", data: modelsFor(models, caller).map(toModelObject) });
