@@ -7,7 +7,7 @@ const usage = { prompt_tokens: 5, cached_tokens: 0, completion_tokens: 1, reason
 const raw = (event: object): ScriptStep => ({ raw: `${JSON.stringify({ choice: 0, usage, ...event })}\n` });
 const role: ScriptStep = { role: true };
 
-/** Failures of an engine in the middle of an answer. */
+/** The ways in which an engine may fail to give a whole answer. */
 const breaks = {
   "says nothing": [],
   "fails at once": [{ fail: "CUDA out of memory at http://10.0.0.1:8000" }],
