@@ -18,7 +18,7 @@ export interface Choice {
 
 /**
  * Chooses the mutants of a test run. `all`: every one. Any other seed chooses a quarter. Without a seed the hash of the tree
- * is taken, so that every state of the sources tries another quarter, and the same state the same one.
+ * is the seed: every state of the sources tries another quarter, and the same state the same quarter.
  */
 export function chooseMutants(all: readonly SeededMutant[], given: string | undefined): Choice {
   const seed = given === undefined || given === "" ? hashOfTree() : given;

@@ -25,7 +25,7 @@ const streamHead = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
 const chunk =
   'data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"m","system_fingerprint":"f","choices":[{"index":0,"delta":{"content":"x"},"logprobs":null,"finish_reason":null}]}\n\n';
 
-/** Servers that are wrong in every way. The suite must not crash, must not hang, and must pass nothing. */
+/** Servers that break every clause. The suite must not crash or hang, and no clause may pass. */
 export const degenerateServers: Readonly<Record<string, Stub>> = {
   "always 200 with {}": json(200, {}),
   "always 400": json(400, error("invalid_request_error", "invalid_value")),

@@ -14,7 +14,7 @@ export interface SeededMutant {
   readonly mutant: Mutant;
 }
 
-/** What killed a mutant. */
+/** The result of judging one mutant. */
 export interface Kill {
   readonly bug: string;
   /** The clause that the bug breaks. */
@@ -36,7 +36,7 @@ export const allMutants: readonly SeededMutant[] = clauses.flatMap((clause) =>
 /** Steps that keep a processor busy for seconds, or measure pauses of less than a second. */
 const demanding = new Set(["a reader that takes nothing", "a paced stream", "a silence", "a slow start"]);
 
-/** Whether a mutant is judged with no other beside it, because of such a step. */
+/** Returns whether a mutant must be judged alone, because its clause uses such a step. */
 export const runsAlone = ({ clause }: SeededMutant): boolean =>
   checks.some((check) => check.clause === clause.id && check.uses.some((step) => demanding.has(step)));
 

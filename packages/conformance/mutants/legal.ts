@@ -19,7 +19,7 @@ function reversed(value: unknown): unknown {
 /** Every object with an unknown member. */
 function grown(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(grown);
-  // An empty object has a meaning of its own: it is the delta of the last event.
+  // An empty object stays empty: it is the delta of the last event.
   if (!isRecord(value) || Object.keys(value).length === 0) return value;
   const members = Object.entries(value).map(([name, inner]) => [name, grown(inner)]);
   return { ...Object.fromEntries(members), x_conformance: { any: ["thing"] } };

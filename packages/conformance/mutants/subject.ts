@@ -3,7 +3,7 @@ import type { KeyRules } from "./reference/keys.ts";
 import type { Mutant } from "./reference/mutant.ts";
 import type { Subject } from "./judge.ts";
 
-/** Deadlines in seconds: short enough for hundreds of runs, and long enough for a server that waits for a processor. */
+/** Deadlines in seconds: short enough for hundreds of runs, and long enough for a server on a busy machine. */
 const deadlines = {
   headDeadlineSeconds: 5,
   bodyDeadlineSeconds: 5,

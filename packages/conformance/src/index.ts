@@ -6,5 +6,5 @@ export { assess, exitCodeOf } from "./run/assess.ts";
 export type { Assessment, State, Verdict } from "./run/verdict.ts";
 export type { Evidence } from "./run/perform-steps.ts";
 export type { ConformanceProfile, RunProfile } from "./profile.ts";
-export { collectEvidence, Unreachable } from "./run/collect-evidence.ts";
+export { collectEvidence, UnreachableError } from "./run/collect-evidence.ts";
 export { scenariosFor } from "./scenarios.ts";

@@ -5,11 +5,12 @@ import { limit } from "./contract/contract.ts";
 export const keyRoles = ["expired", "disabled", "spent", "requests", "tokens", "concurrency", "restricted"] as const;
 export type KeyRole = (typeof keyRoles)[number];
 
-/** What an implementer declares about an implementation and lets the suite use: the file that `--profile` names. */
+/** The declarations of an implementer about an implementation, and the keys and hooks that the suite may use: the file that
+ * `--profile` names. */
 export interface ConformanceProfile {
   readonly implementation?: { readonly name: string; readonly version?: string };
   readonly levels?: readonly Level[];
-  /** What the model behind the service can do; undefined: not declared. */
+  /** Abilities of the model behind the service; undefined: not declared. */
   readonly capabilities?: readonly Capability[];
   readonly model?: string;
   /** Credentials, each by the name of the environment variable that holds it. */
@@ -38,9 +39,9 @@ export interface RunProfile extends ConformanceProfile {
   readonly basePath: string;
   readonly keyRoles: readonly KeyRole[];
   readonly extraHeaders: readonly (readonly [name: string, value: string])[];
-  /** Whether requests are sent that probe levels that are not claimed. */
+  /** True if the run sends requests that probe levels that are not claimed. */
   readonly isProbing: boolean;
-  /** Whether every case of every clause is sent, rather than one or a few. */
+  /** True if the run sends every case of every clause, rather than one or a few. */
   readonly isExhaustive: boolean;
   /** Chooses the cases of a run that is not exhaustive. */
   readonly seed: number;

@@ -22,7 +22,7 @@ export const engineSecrets = ["10.9.8.7:4711", "/srv/engine/worker.py", "Traceba
 const failure = { fail: `${engineSecrets[2]}: ${engineSecrets[1]} line 12 at ${engineSecrets[0]}` };
 
 /**
- * What a scripted engine behind the service plays when the last message of the user is `script:NAME`: failures, silences
+ * The scenarios that a scripted engine behind the service plays when the last user message is `script:NAME`: failures, silences
  * and pauses that no ordinary model produces on demand. The waits follow the deadlines of the deployment.
  */
 export function scenariosFor(profile: ConformanceProfile): Readonly<Record<string, readonly ScriptStep[]>> {

@@ -6,7 +6,7 @@ import type { HttpRequest } from "../src/wire/http-request.ts";
 
 const run = promisify(execFile);
 
-/** What a shell hands to curl, and what stands on its standard input. */
+/** The arguments that a shell passes to curl, and its standard input. */
 async function wordsOf(request: HttpRequest): Promise<{ readonly words: readonly string[]; readonly input: string }> {
   const stub = `curl() { printf '%s\\0' "$@"; case "$*" in *@-*) base64 -w0;; esac; }`;
   const env = { ...process.env, API_KEY: "key-of-the-shell" };
@@ -42,7 +42,7 @@ test("the key comes from the environment in a query, too", async () => {
   expect(words).toContain("http://host:1/v1/models?key=key-of-the-shell&n=[1]");
 });
 
-test("curl adds no media type where the request had none, and bytes that are no text come through a pipe", async () => {
+test("curl adds no media type where the request had none, and bytes that are not text come through a pipe", async () => {
   const { words, input } = await wordsOf({ ...asked, body: undefined, bodyBase64: "AAEC/w==" });
   expect(words).toContain("Content-Type:");
   expect(words.slice(-2)).toEqual(["--data-binary", "@-"]);

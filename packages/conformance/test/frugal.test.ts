@@ -8,7 +8,7 @@ import { toTerminal } from "../src/report/terminal.ts";
 import { assess } from "../src/run/assess.ts";
 import { startParley } from "./parley-server.ts";
 
-/** What `run --level core,stream` has without a conformance profile. */
+/** The profile of `run --level core,stream` without a conformance profile. */
 const plainly = ({ baseUrl, secrets }: Subject): Subject => ({
   baseUrl,
   secrets: new Map([["key", secrets.get("key") ?? ""]]),

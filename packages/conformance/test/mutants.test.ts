@@ -6,7 +6,7 @@ import type { Kill, SeededMutant } from "../mutants/kill.ts";
 import { unchecked } from "../src/clauses/test-groups.ts";
 import { clauses } from "../src/contract/contract.ts";
 
-// What the kill matrix says was made by `mutants/kill-matrix.ts`.
+// `mutants/kill-matrix.ts` made the kill matrix.
 const matrix = JSON.parse(
   readFileSync(new URL("../mutants/kill-matrix.json", import.meta.url), "utf8"),
 ) as readonly Kill[];

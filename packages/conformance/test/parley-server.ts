@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
 const node = join(root, "node_modules/.bin/node");
 const cli = join(root, "packages/server/src/cli/main.mjs");
 
-/** Deadlines that a test has the time for. */
+/** Deadlines that are short enough for a test. */
 export const shortDeadlines = {
   headDeadlineSeconds: 1,
   bodyDeadlineSeconds: 1,
@@ -24,7 +24,8 @@ export const shortDeadlines = {
 };
 
 const keyFlags = (): Readonly<Record<KeyRole, readonly string[]>> => ({
-  // First, so that it ends while the others are made. It has to lie in the future when the command reads it.
+  // This key comes first, so that it expires while the others are made.
+  // Its expiry has to be in the future when the command reads it.
   expired: ["--expires", `${new Date(Date.now() + 10_000).toISOString().slice(0, 19)}Z`],
   requests: ["--requests-per-minute", "12"],
   tokens: ["--tokens-per-minute", "100"],
@@ -38,11 +39,11 @@ export interface ParleyServer extends AsyncDisposable {
   readonly baseUrl: string;
   /** The credentials by name. */
   readonly secrets: ReadonlyMap<string, string>;
-  /** What this deployment lets the suite use. */
+  /** The keys, limits and hooks of this deployment that the suite may use. */
   readonly profile: ConformanceProfile;
 }
 
-/** Parley itself, as a process of its own: the suite meets it over the wire only. */
+/** Parley in a separate process: the suite reaches it only over the wire. */
 export async function startParley(engine: "scripted" | "embedded"): Promise<ParleyServer> {
   const folder = mkdtempSync(join(tmpdir(), "parley-conformance-"));
   const script = join(folder, "script.json");

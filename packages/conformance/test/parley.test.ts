@@ -10,7 +10,7 @@ import { startParley } from "./parley-server.ts";
 import type { ParleyServer } from "./parley-server.ts";
 import { judge } from "../mutants/judge.ts";
 
-/** What each of our engines is claimed to do. Between them every clause is judged that can be. */
+/** The levels and capabilities claimed for each engine. Together they judge every clause that can be judged. */
 const runs: readonly (readonly [engine: "scripted" | "embedded", levels: readonly Level[]])[] = [
   ["scripted", levels],
   ["embedded", ["core", "stream", "sampling", "tools", "structured", "logprobs"]],

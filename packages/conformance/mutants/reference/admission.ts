@@ -7,7 +7,7 @@ import type { Violation } from "./violation.ts";
 
 const reserved = 10;
 
-/** What can be said of a request before its body is read. */
+/** Checks a request before its body is read. */
 export function enter(key: Key): Violation | undefined {
   if (key.rules.isSpent === true) return fault("insufficient_quota", null, "The budget is spent.", 402);
   if (key.requests.left < 1) return limited("requests", key.requests.waitFor(1));
@@ -15,7 +15,7 @@ export function enter(key: Key): Violation | undefined {
   return undefined;
 }
 
-/** Takes a place for a request, or says why there is none. Others may have come while its body was read. */
+/** Takes a slot for a request, or returns the refusal. Other requests may have arrived while its body was read. */
 export async function admit(world: World, key: Key, body: Body, prompt: number): Promise<Violation | undefined> {
   const { flags } = world.mutant;
   const refused = enter(key);
@@ -49,7 +49,7 @@ function tokensFor({ mutant }: World, key: Key, body: Body, prompt: number): num
   return isNamed || prompt >= limit ? prompt + reserved : Math.min(prompt + reserved, limit);
 }
 
-/** @param requested what it asks for, where that alone is above the limit */
+/** @param requested the requested amount, if that alone is above the limit */
 function limited(limit: string, waitMs: number, requested?: number): Violation {
   const isHopeless = requested !== undefined || waitMs > 60_000;
   const headers = isHopeless ? { ...waits(waitMs), "x-should-retry": "false" } : waits(waitMs);
@@ -65,7 +65,7 @@ const waits = (ms: number): Record<string, string> => ({
   "retry-after-ms": String(ms),
 });
 
-/** Gives the place back, and what had been reserved beyond what was used. */
+/** Releases the slot, and the reserved tokens that were not used. */
 export function release(world: World, key: Key, meter: Meter, outcome: Row["outcome"]): void {
   world.running -= 1;
   key.tokens.take(meter.completion - reserved);

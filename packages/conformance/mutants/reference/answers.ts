@@ -1,12 +1,12 @@
 import { decimalProduct, decimalSum } from "../../src/generated/decimal.ts";
 import type { EngineEvent } from "./engine.ts";
-import { EngineFailure } from "./engine.ts";
+import { EngineFailureError } from "./engine.ts";
 import type { Token } from "./language.ts";
 
 type Json = Record<string, unknown>;
 export type Body = Readonly<Record<string, unknown>>;
 
-/** An event of a stream: its data, a bare word, or bytes that are no event. */
+/** An event of a stream: its data, a bare word, or bytes that are not an event. */
 export type Outgoing = { readonly data: Json | string } | { readonly raw: string };
 
 export interface Identity {
@@ -16,7 +16,7 @@ export interface Identity {
   readonly system_fingerprint: string;
 }
 
-/** What was used so far. */
+/** The tokens used so far. */
 export class Meter {
   readonly prompt: number;
   completion = 0;
@@ -46,7 +46,7 @@ export class Meter {
   }
 }
 
-/** Counts what passes. */
+/** Counts the tokens of the events that pass. */
 export async function* metered(events: AsyncGenerator<EngineEvent>, meter: Meter): AsyncGenerator<EngineEvent> {
   for await (const event of events) {
     meter.completion += event.count;
@@ -57,18 +57,18 @@ export async function* metered(events: AsyncGenerator<EngineEvent>, meter: Meter
 
 const legal = new Set(["stop", "length", "tool_calls", "content_filter"]);
 
-/** Ends as a failure where a choice has no legal finish. */
+/** Throws if a choice has no legal finish reason. */
 export async function* finished(events: AsyncGenerator<EngineEvent>): AsyncGenerator<EngineEvent> {
   const open = new Set<number>();
   for await (const event of events) {
     if (event.kind === "role") open.add(event.choice);
     if (event.kind === "finish") {
-      if (!legal.has(event.reason)) throw new EngineFailure("upstream_error");
+      if (!legal.has(event.reason)) throw new EngineFailureError("upstream_error");
       open.delete(event.choice);
     }
     yield event;
   }
-  if (open.size > 0) throw new EngineFailure("upstream_error");
+  if (open.size > 0) throw new EngineFailureError("upstream_error");
 }
 
 const bytesOf = (text: string): number[] => [...Buffer.from(text)];

@@ -16,7 +16,7 @@ import type { World } from "./world.ts";
 
 const schema = { $ref: "#/components/schemas/ChatCompletionRequest" };
 
-/** A chat request from its body on. */
+/** Serves a chat request, once its head is accepted. */
 export async function answerChat(call: Call, given: string): Promise<Reply | undefined> {
   const { world, head, key } = call;
   const { mutant } = world;
@@ -70,7 +70,7 @@ function namedMembers(body: Body): readonly string[] {
   return names.toSpliced(before.length, 0, lowered);
 }
 
-/** Nothing is recorded of a refusal, by a server that is right. */
+/** A server without a bug records nothing of a refusal. */
 function refuse(world: World, violation: Violation): Reply {
   const reply = errorReply(violation);
   if (world.mutant.flags?.has("refusals-recorded") !== true) return reply;
@@ -79,7 +79,7 @@ function refuse(world: World, violation: Violation): Reply {
   return { ...reply, headers: { ...reply.headers, "x-request-id": id } };
 }
 
-/** Everything that is wrong with a body, by the order of the contract. */
+/** Every fault of a body, in the order of the contract. */
 function judge(body: unknown, text: string, { head, key }: Call): Violation | undefined {
   const found = findViolation(schema, body);
   if (found) return found;
@@ -119,7 +119,7 @@ export function formatName(name: string): string {
   ).join("");
 }
 
-/** How deep a JSON text is nested, not counting brackets inside of strings. */
+/** The nesting depth of a JSON text, not counting brackets inside strings. */
 function levelsOf(text: string): number {
   let [depth, deepest] = [0, 0];
   for (const [one] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/gs)) {
@@ -138,5 +138,5 @@ const countValues = (value: unknown): number =>
     0,
   );
 
-/** Takes the second `n` out: what a parser does for which the first member counts. */
+/** Removes the second `n`, like a parser that keeps the first of two members. */
 const dropRepeated = (text: string): string => text.replace(/("n":\d[^]*?),"n":\d/, "$1");

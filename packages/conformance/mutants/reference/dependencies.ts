@@ -8,7 +8,7 @@ import type { Violation } from "./violation.ts";
 type Body = Readonly<Record<string, unknown>>;
 
 const ajv = new Ajv2020({ strict: false });
-/** What the contract says across members, in the order of the members. `text` is the body as it came, for the digits of a seed. */
+/** Checks the contract's rules across members, in the order of the members. `text` is the raw body, for the digits of a seed. */
 export const dependencies: readonly ((body: Body, text: string) => Violation | undefined)[] = [
   ({ messages }) => {
     const list = Array.isArray(messages) ? messages : [];
@@ -62,7 +62,7 @@ export const dependencies: readonly ((body: Body, text: string) => Violation | u
   },
 ];
 
-/** Where a body has a member of another service that asks for something. */
+/** Finds a member of another service that would change the answer. */
 function foreignPlaces({ member, harmless = [] }: (typeof unsupportedMembers)[number], body: Body): string[] {
   const name = member.replace("messages[].", "");
   const asks = (value: unknown): boolean =>

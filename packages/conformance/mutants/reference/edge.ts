@@ -17,7 +17,7 @@ const exposed = [
 
 export const newRequestId = (): string => `req_${crypto.randomUUID().replaceAll("-", "")}`;
 
-/** An error with everything that the catalogue says of its code. */
+/** An error with the data that the catalogue has for its code. */
 export function errorReply({ status, code, param: path, message, details, headers = {} }: Violation): Reply {
   const param = path !== null && path.length > 2000 ? path.slice(0, path.lastIndexOf(".", 2000)) : path;
   const type = catalog[code]?.type ?? "server_error";
@@ -82,7 +82,7 @@ const statuses: Readonly<Record<string, number>> = {
   HPE_INVALID_VERSION: 505,
 };
 
-/** The answer to bytes that are no request, as they go over the wire. */
+/** The raw answer to bytes that are not an HTTP request. */
 export function edgeReply(world: World, reason: string): string {
   const status = statuses[reason] ?? 400;
   const code = edgeStatuses[String(status)]?.code ?? "invalid_value";

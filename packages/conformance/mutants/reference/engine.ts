@@ -5,7 +5,7 @@ import type { Token } from "./language.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** What the engine yields: a delta of one choice, and its tokens. */
+/** An event of the engine: a delta of one choice, and its number of tokens. */
 export type EngineEvent = { readonly choice: number; readonly count: number } & (
   | { readonly kind: "role" }
   | { readonly kind: "text"; readonly text: string; readonly tokens: readonly Token[] }
@@ -15,7 +15,8 @@ export type EngineEvent = { readonly choice: number; readonly count: number } & 
 );
 
 /** The engine broke off, fell silent or sent something invalid. */
-export class EngineFailure extends Error {
+export class EngineFailureError extends Error {
+  override readonly name = "EngineFailureError";
   readonly code: string;
 
   constructor(code: string) {
@@ -25,7 +26,7 @@ export class EngineFailure extends Error {
 }
 
 export interface Engine {
-  /** Until when, in milliseconds of the clock, it is down. */
+  /** The time until which it is down, in milliseconds since 1970. */
   downUntilMs: number;
   readonly scenarios: Readonly<Record<string, readonly ScriptStep[]>>;
 }
@@ -78,7 +79,7 @@ async function* play(engine: Engine, steps: readonly ScriptStep[], signal: Abort
   for (const step of steps) {
     signal.throwIfAborted();
     if (typeof step["repeat"] === "number") {
-      // The steps of a scenario are steps.
+      // A scenario is a list of steps.
       const inner = step["steps"] as readonly ScriptStep[];
       for (let turn = 0; turn < step["repeat"]; turn += 1) yield* play(engine, inner, signal);
       continue;
@@ -103,6 +104,6 @@ async function disturb(engine: Engine, step: ScriptStep, signal: AbortSignal): P
   if (typeof step["wait_ms"] === "number") await wait(step["wait_ms"], undefined, { signal });
   if (step["stall"] === true) await wait(2 ** 30, undefined, { signal });
   if (step["die"] === true) engine.downUntilMs = Date.now() + 1500;
-  if ("refuse" in step) throw new EngineFailure("invalid_value");
-  if (["fail", "reset", "die"].some((name) => name in step)) throw new EngineFailure("upstream_error");
+  if ("refuse" in step) throw new EngineFailureError("invalid_value");
+  if (["fail", "reset", "die"].some((name) => name in step)) throw new EngineFailureError("upstream_error");
 }

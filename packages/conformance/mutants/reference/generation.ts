@@ -6,7 +6,7 @@ import type { Body } from "./answers.ts";
 import { release } from "./admission.ts";
 import type { Call } from "./call.ts";
 import { errorReply, failure, newRequestId, withMutation } from "./edge.ts";
-import { EngineFailure, generate } from "./engine.ts";
+import { EngineFailureError, generate } from "./engine.ts";
 import { maxTokensOf, identityOf } from "./identity.ts";
 import { writeStream } from "./stream.ts";
 
@@ -22,7 +22,7 @@ interface Generation {
   outcome: Row["outcome"];
 }
 
-/** Answers an admitted request, and writes down what it used whatever its end. */
+/** Answers an admitted request, and records its usage whatever its outcome. */
 export async function run(
   call: Call,
   body: Body,
@@ -40,7 +40,7 @@ export async function run(
   };
   const { world } = call;
   watchCaller(generation);
-  const timer = setTimeout(() => generation.gone.abort(new EngineFailure("timeout")), world.settings.requestMs);
+  const timer = setTimeout(() => generation.gone.abort(new EngineFailureError("timeout")), world.settings.requestMs);
   try {
     return body["stream"] === true ? await streamAnswer(generation) : await wholeAnswer(generation);
   } catch (error) {
@@ -98,7 +98,7 @@ function failedAnswer(generation: Generation, error: unknown): Reply {
   const { gone, requestId } = generation;
   const reason: unknown = gone.signal.aborted ? gone.signal.reason : error;
   if (generation.outcome !== "left") generation.outcome = "failed";
-  const reply = errorReply(failure(reason instanceof EngineFailure ? reason.code : "upstream_error"));
+  const reply = errorReply(failure(reason instanceof EngineFailureError ? reason.code : "upstream_error"));
   return { ...reply, headers: { ...reply.headers, "x-request-id": requestId } };
 }
 

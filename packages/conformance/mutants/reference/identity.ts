@@ -17,13 +17,13 @@ const mostTokens = 16_384;
 const capOf = (body: Body): string =>
   typeof body["max_completion_tokens"] === "number" ? "max_completion_tokens" : "max_tokens";
 
-/** The member whose maximum is above what can be written after the prompt. */
+/** The member whose maximum is above the room left after the prompt. */
 export function loweredMaximum(body: Body, prompt: number): string | undefined {
   const name = capOf(body);
   return Number(body[name] ?? 0) > Math.min(mostTokens, contextLength - prompt) ? name : undefined;
 }
 
-/** What names an answer. */
+/** The members that identify an answer. */
 export function identityOf(world: World, body: Body): Identity {
   world.created += 1;
   const isDown = Date.now() < world.engine.downUntilMs;

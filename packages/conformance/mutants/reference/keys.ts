@@ -1,4 +1,4 @@
-/** What a key may do; absent: no bound of its own. */
+/** The limits of a key; absent: it has no such limit. */
 export interface KeyRules {
   readonly state?: "expired" | "disabled";
   readonly requestsPerMinute?: number;
@@ -30,7 +30,7 @@ export class Bucket {
     this.#left = this.left - amount;
   }
 
-  /** Milliseconds until so much is there. */
+  /** Milliseconds until this amount is available. */
   waitFor(amount: number): number {
     return Math.max(1, Math.ceil(((amount - this.left) / this.limit) * 60_000));
   }

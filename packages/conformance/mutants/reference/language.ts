@@ -2,7 +2,7 @@ import { at, isRecord, listAt, numberAt, textAt } from "../../src/judge/read.ts"
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** A token that was written, and those that could have been. */
+/** A token that was written, and its alternatives. */
 export interface Token {
   readonly text: string;
   readonly logprob: number;
@@ -127,7 +127,7 @@ function forcedCall(body: Body): ToyAnswer["call"] {
   };
 }
 
-/** Whether a value keeps a format, as far as the suite sends any. Numbers that a double would change are out of all ranges. */
+/** Returns whether a value matches a format, for the formats that the suite sends. Numbers that a double would change are out of all ranges. */
 function keepsFormat(value: unknown, format: unknown): boolean {
   if (isRecord(value)) return format !== "int64";
   if (format === "byte") return typeof value !== "string" || value.length % 4 === 0;

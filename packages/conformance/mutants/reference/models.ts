@@ -37,11 +37,11 @@ const aliases: Readonly<Record<string, readonly string[]>> = { "reference/toy": 
 export const idOf = (name: string): string =>
   modelIds.find((id) => aliases[id]?.includes(name) ?? id.endsWith(`/${name}`)) ?? name;
 
-/** The name that an answer has. */
+/** The model name in an answer. */
 export const nameInAnswer = (name: string): string =>
   Object.values(aliases).some((names) => names.includes(name)) ? name : idOf(name);
 
-/** Whether a key may use the model that is called so: by its id, an alias, or its id without the vendor prefix. */
+/** Returns whether a key may use the model with this name: its id, an alias, or its id without the vendor prefix. */
 export function isOffered(name: string, { rules }: Key): boolean {
   const id = idOf(name);
   return modelIds.includes(id) && (rules.models?.includes(id) ?? true);

@@ -2,7 +2,7 @@ import type { Body, Outgoing } from "./answers.ts";
 import type { EngineEvent } from "./engine.ts";
 import type { Violation } from "./violation.ts";
 
-/** A request as it stands in its head. */
+/** The head of a request. */
 export interface Head {
   readonly method: string;
   /** Without the query. */
@@ -35,7 +35,7 @@ export interface Settings {
   readonly queueLength: number;
 }
 
-/** What is known of an admitted request when it has ended. */
+/** The outcome of an admitted request. */
 export interface Row {
   readonly id: string;
   readonly prompt_tokens: number;
@@ -47,9 +47,9 @@ export interface Row {
 /** A seeded bug: functions that change what passes through the reference server. Absent functions change nothing. */
 export interface Mutant {
   readonly settings?: Partial<Settings>;
-  /** Instead of everything. */
+  /** Replaces the whole handling of a request. */
   readonly early?: (head: Head) => Reply | undefined;
-  /** Whether the key is good, after the server's own opinion. */
+  /** Returns whether the key is valid; it gets the server's own verdict. */
   readonly acceptsKey?: (isGood: boolean, head: Head) => boolean;
   readonly text?: (text: string, head: Head) => string;
   readonly body?: (body: Body, head: Head) => Body;

@@ -1,6 +1,6 @@
 import { at, isRecord, listAt } from "../../src/judge/read.ts";
 
-/** A word of a schema that its answer is not held to. */
+/** A word of a schema that is not enforced. */
 export interface SchemaWord {
   readonly path: string;
   readonly word: string;
@@ -14,7 +14,7 @@ const known = new Set(
   ),
 );
 
-/** The words without effect in a schema and those inside it, as far as the suite sends any. */
+/** The words without effect in a schema and its subschemas, for the words that the suite sends. */
 export function wordsIn(schema: unknown, path = ""): SchemaWord[] {
   if (!isRecord(schema)) return [];
   const own = Object.keys(schema).flatMap((word): SchemaWord[] => {

@@ -35,8 +35,8 @@ const settings = (): Settings => ({
 });
 
 /**
- * A small server that keeps the whole contract, with a toy model behind it. It shares no line with Parley: it is made
- * from the contract's documents alone, so that the judge can be shown to tell right from wrong without it.
+ * A small server that keeps the whole contract, with a toy model behind it. It shares no code with Parley: it is written from
+ * the contract's documents alone, so a mistake of Parley cannot hide in it.
  */
 export async function startReference(
   keys: ReadonlyMap<string, KeyRules>,

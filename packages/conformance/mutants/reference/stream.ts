@@ -1,13 +1,13 @@
 import type { ServerResponse } from "node:http";
 import type { Outgoing } from "./answers.ts";
 import { errorReply, failure } from "./edge.ts";
-import { EngineFailure } from "./engine.ts";
+import { EngineFailureError } from "./engine.ts";
 import type { Reply } from "./mutant.ts";
 import type { World } from "./world.ts";
 
 interface Failed {
   readonly code: string;
-  /** Where nothing had been sent yet: the plain error. */
+  /** The plain HTTP error, if nothing has been sent yet. */
   readonly reply: Reply | undefined;
 }
 
@@ -42,7 +42,7 @@ export async function writeStream(
     response.end(held.join(""));
     return undefined;
   } catch (error) {
-    return fail(world, response, error instanceof Cut || !signal.aborted ? error : signal.reason, requestId, open);
+    return fail(world, response, error instanceof CutError || !signal.aborted ? error : signal.reason, requestId, open);
   } finally {
     clearTimeout(patience);
     clearInterval(beat);
@@ -52,21 +52,23 @@ export async function writeStream(
 const textOf = (event: Outgoing): string =>
   "raw" in event ? event.raw : `data: ${typeof event.data === "string" ? event.data : oneLine(event.data)}\n\n`;
 
-/** JSON in which no reader of lines finds the end of one. */
+/** JSON without characters that a reader of lines could take for a line end. */
 const oneLine = (json: unknown): string =>
   JSON.stringify(json)
     .replaceAll("\u0085", String.raw`\u0085`)
     .replaceAll("\u2028", String.raw`\u2028`)
     .replaceAll("\u2029", String.raw`\u2029`);
 
-class Cut extends Error {}
+class CutError extends Error {
+  override readonly name = "CutError";
+}
 
 /** Waits for a reader, within the patience for slow ones. */
 function drained({ mutant, settings }: World, response: ServerResponse): Promise<void> {
   return new Promise((resolve, reject) => {
     if (mutant.flags?.has("hang-up-unnoticed") === true && response.destroyed) return resolve();
     const isPatient = mutant.flags?.has("slow-reader-kept") === true;
-    const timer = isPatient ? undefined : setTimeout(() => reject(new Cut()), settings.slowReaderMs);
+    const timer = isPatient ? undefined : setTimeout(() => reject(new CutError()), settings.slowReaderMs);
     const done = (): void => {
       clearTimeout(timer);
       response.off("drain", done).off("close", done);
@@ -78,12 +80,12 @@ function drained({ mutant, settings }: World, response: ServerResponse): Promise
 
 function fail(world: World, response: ServerResponse, error: unknown, requestId: string, open: () => void): Failed {
   const { mutant } = world;
-  if (error instanceof Cut) {
+  if (error instanceof CutError) {
     if (mutant.flags?.has("clean-end-of-broken-stream") === true) response.end();
     else response.destroy();
     return { code: "cut", reply: undefined };
   }
-  const code = error instanceof EngineFailure ? error.code : "upstream_error";
+  const code = error instanceof EngineFailureError ? error.code : "upstream_error";
   const reply = errorReply(failure(code));
   if (!response.headersSent && mutant.flags?.has("early-failure-in-stream") !== true) return { code, reply };
   open();

@@ -2,8 +2,8 @@ import { document } from "../../src/contract/contract.ts";
 import { isRecord } from "../../src/judge/read.ts";
 
 /**
- * What is wrong with a request, in the terms of the contract. The reference server validates on its own, on purpose: if it
- * shared the server's code, the judge could not be shown to work without it.
+ * A fault of a request, in the terms of the contract. The reference server has its own validation, on purpose: shared code would
+ * have the same mistakes as Parley's server.
  */
 export interface Violation {
   readonly status: number;
@@ -74,7 +74,7 @@ function inUnion(schema: Schema, branches: readonly unknown[], value: unknown, p
   return fault(code, at, `${at} is "${given}", which is not offered.`);
 }
 
-/** Whether an object with this tag belongs to the branch: the branch allows one value of the tag, as its `enum`. */
+/** Returns whether an object with this tag belongs to the branch: the branch allows one value of the tag, as its `enum`. */
 function isBranchOf(branch: Schema, tag: string, given: unknown): boolean {
   const { enum: allowed } = isRecord(branch["properties"]) ? schemaOf(branch["properties"][tag]) : {};
   return Array.isArray(allowed) && allowed.includes(given);

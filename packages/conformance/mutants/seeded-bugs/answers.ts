@@ -215,7 +215,7 @@ export const answers: SeededBugs = {
   },
 };
 
-/** Bends the entries of whole answers. */
+/** Changes the entries of answers that are not streamed. */
 function entries(edit: (list: readonly unknown[], message: unknown) => readonly unknown[]): Mutant {
   return withChoices((choice) =>
     isRecord(choice["logprobs"])

@@ -11,7 +11,7 @@ const unauthorized = (edit: (message: string, head: Head) => string): Mutant =>
   misreported((error, reply, head) =>
     reply.status === 401 ? { ...error, message: edit(String(error["message"]), head) } : error,
   );
-/** Hints at these models, whoever asks. */
+/** Hints at these models to every caller. */
 const unknownModel = (hint: string): Mutant =>
   misreported((error) =>
     error["code"] === "model_not_found"

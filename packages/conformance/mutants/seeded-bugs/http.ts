@@ -15,7 +15,7 @@ const onStatus = (wanted: number, edit: Parameters<typeof replied>[0]): Mutant =
   replied((reply, head) => (reply.status === wanted ? edit(reply, head) : {}));
 let last = "none";
 
-/** As if the media type were right. */
+/** Treats a wrong media type as right. */
 const anyType = (isIt: (head: Head) => boolean): Mutant =>
   onStatus(415, (_reply, head) => (isIt(head) ? { status: 400, body: wrongJson } : {}));
 const wrongJson = {

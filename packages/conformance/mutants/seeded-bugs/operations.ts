@@ -33,7 +33,7 @@ const waits = (status: number, edit: (headers: Readonly<Record<string, string>>)
 const rows = (edit: (row: Row) => readonly Row[]): Mutant => ({ rows: edit });
 const priced = (isIt: (row: Row) => boolean, change: Partial<Row>): Mutant =>
   rows((row) => [isIt(row) ? { ...row, ...change } : row]);
-/** As if the limit were not there: what was refused is answered. */
+/** Ignores the limit: a request that should be refused is answered. */
 const unlimited = (kind: string): Mutant =>
   onCode("rate_limit_exceeded", (reply) => (limitOf(reply) === kind ? { status: 200, body: answer } : {}));
 const answer = {
@@ -202,7 +202,7 @@ function failureSticks(): Mutant {
   };
 }
 
-/** A refusal is written down and charged like an answer. */
+/** A refusal is recorded and charged like an answer. */
 function withRefusals(): Mutant {
   return {
     ...onError(() => ({})),

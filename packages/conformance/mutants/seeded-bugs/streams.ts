@@ -24,7 +24,7 @@ const first = (data: Json | string): Json =>
   typeof data === "string" ? {} : (Object(listAt(data, "/choices")[0]) as Json); // a choice, or nothing
 const isDone = (data: Json | string): boolean => data === "[DONE]";
 
-/** What had been held back comes before the next event that is one. */
+/** Data that was held back is sent before the next real event. */
 const moved = (
   isIt: (data: Json | string) => boolean,
   before: (data: Json | string) => boolean,

@@ -9,7 +9,7 @@ export function addCompareCommand(program: Command): void {
     .description("several implementations side by side, as Markdown")
     .argument("<reports...>", "report.json of each")
     .action((files: readonly string[]) => {
-      // What `run` wrote.
+      // The file that `run` wrote.
       const reports = files.map((file) => JSON.parse(readFileSync(file, "utf8")) as Report);
       process.stdout.write(compareReports(reports));
     });

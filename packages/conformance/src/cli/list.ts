@@ -4,7 +4,7 @@ import { explain } from "../report/explain.ts";
 import type { RunProfile } from "../profile.ts";
 import { checks, unchecked } from "../clauses/test-groups.ts";
 
-/** A profile for what is printed and never sent. */
+/** A profile for requests that are printed and never sent. */
 const example: RunProfile = {
   levels: [],
   origin: "https://api.example",

@@ -23,7 +23,7 @@ interface RunFlags extends ProfileFlags {
   readonly timeBudget: number;
 }
 
-/** 4: the suite has a mistake of its own, so that no verdict could be trusted. */
+/** 4: the suite itself has a mistake, so no verdict can be trusted. */
 const suiteFault = 4;
 
 export function addRunCommand(program: Command): void {
@@ -52,7 +52,7 @@ const readCost = (text: string): number => {
 async function run(flags: RunFlags): Promise<number> {
   const faults = faultsOfSuite();
   if (faults.length > 0) {
-    process.stderr.write(`The suite has a mistake of its own:\n${faults.join("\n")}\n`);
+    process.stderr.write(`The suite itself has a mistake:\n${faults.join("\n")}\n`);
     return suiteFault;
   }
   if (flags.baseUrl === undefined) throw new Error("--base-url is missing.");

@@ -8,7 +8,7 @@ import type { Judge } from "../generated/validator.ts";
 export const levels = ["core", "stream", "sampling", "tools", "structured", "logprobs", "limits", "ops"] as const;
 export type Level = (typeof levels)[number];
 
-/** What the model behind a service has to be able to do, for clauses that not every model can show. */
+/** Abilities of the model behind a service. Some clauses can be judged only with such a model. */
 export const capabilities = ["greedy", "guided", "scripted"] as const;
 export type Capability = (typeof capabilities)[number];
 
@@ -18,9 +18,9 @@ export interface Clause {
   readonly keyword: "MUST" | "SHOULD";
   readonly level: Level;
   readonly sentence: string;
-  /** Why it matters to a caller. */
+  /** The reason why the clause matters to a caller. */
   readonly why: string;
-  /** What an implementer does about it. */
+  /** Advice to an implementer. */
   readonly comply: string;
   readonly pointer: string;
   readonly since: string;
@@ -28,8 +28,8 @@ export interface Clause {
   readonly faults: readonly string[];
 }
 
-// `generated/` is a copy of the contract, on purpose: the package is published on its own, and imports neither server nor
-// client, so that it can disagree with both.
+// `generated/` is a copy of the contract, on purpose: the package is published separately and imports neither server nor
+// client, so it does not share their mistakes.
 
 // openapi/clauses.test.ts holds the registry to this shape.
 export const clauses = clausesJson as unknown as readonly Clause[];

@@ -11,7 +11,7 @@ export interface Step {
    * or `cannot`, if no exchange covers it. An exhaustive run sends every step.
    */
   readonly coveredBy?: (context: Context) => string;
-  /** @throws Untestable if it cannot be sent */
+  /** @throws UntestableError if it cannot be sent */
   readonly requests: (context: Context) => readonly HttpRequest[];
   /** Absent: one after another, each on a connection of its own. */
   readonly how?: "on one connection" | "side by side";
@@ -19,7 +19,7 @@ export interface Step {
   readonly isValid?: boolean;
   /** `background`: it is slow and runs while others run. `last`: it disturbs others and runs alone after them. */
   readonly when?: "background" | "last";
-  /** Whether the usage records of its requests are looked up. */
+  /** True if the usage records of its requests are looked up. */
   readonly isRecorded?: boolean;
 }
 
@@ -28,16 +28,16 @@ export interface Cases {
   readonly of: number;
 }
 
-/** How one clause is judged. */
+/** The way in which one clause is judged. */
 export interface Check {
   readonly clause: string;
-  /** What the check does, as a sentence. */
+  /** A sentence that says what the check does. */
   readonly how: string;
   /** The steps that have to be sent for it. A check may read further answers of the run. */
   readonly uses: readonly string[];
   /** Returns what was seen if the clause is kept, and throws through `broken` or `cannot` otherwise. */
   readonly judge: (context: Context) => string;
-  /** How many cases were tried, of those that an exhaustive run tries. Absent: every run tries them all. */
+  /** The number of cases that were tried, and the number that an exhaustive run tries. Absent: every run tries them all. */
   readonly cases?: (context: Context) => Cases;
   /** Judges only what mainstream SDKs need of the clause. Absent: they need nothing of it. */
   readonly interop?: (context: Context) => string;

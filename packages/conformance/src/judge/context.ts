@@ -2,7 +2,7 @@ import type { RunProfile } from "../profile.ts";
 import type { Answer } from "../wire/answer.ts";
 import { cannot } from "./finding.ts";
 
-/** What steps and checks read: the run profile and the evidence so far. */
+/** The run profile and the evidence so far, for steps and checks. */
 export class Context {
   readonly profile: RunProfile;
   readonly #answers: ReadonlyMap<string, readonly Answer[]>;
@@ -29,7 +29,7 @@ export class Context {
     return [...this.#answers].flatMap(([step, answers]) => (isProbe(step) ? [] : answers));
   }
 
-  /** Whether the step was sent, or is covered by another exchange. */
+  /** Returns whether the step was sent, or is covered by another exchange. */
   has(step: string): boolean {
     return this.wasSent(step) || this.#covered.has(step);
   }
@@ -55,14 +55,14 @@ export class Context {
     return this.answers(step)[0] ?? cannot(`the step "${step}" has no answer`);
   }
 
-  /** What the service recorded of a request, as the implementer's hook reported it. */
+  /** The usage records of a request, as the implementer's hook reported them. */
   record(exchange: string): unknown {
     if (!this.#records.has(exchange)) cannot(recordsReason);
     return this.#records.get(exchange);
   }
 }
 
-/** Whether a step or an exchange probes a level that is not claimed. */
+/** Returns whether a step or an exchange probes a level that is not claimed. */
 export const isProbe = (name: string): boolean => name.startsWith("probe of ");
 
 /** The step that an exchange belongs to. */

@@ -1,11 +1,11 @@
-/** What a check concluded about one clause. */
+/** The conclusion of a check about one clause. */
 export type Finding =
   | { readonly kind: "kept"; readonly seen: string }
   | ({ readonly kind: "broken" } & Violation)
   | { readonly kind: "untestable"; readonly reason: string }
   | { readonly kind: "inapplicable"; readonly reason: string };
 
-/** How a clause was broken. */
+/** The expected and the actual behaviour where a clause is broken. */
 export interface Violation {
   readonly expected: string;
   readonly actual: string;
@@ -13,7 +13,8 @@ export interface Violation {
   readonly exchange: string | undefined;
 }
 
-class Broken extends Error {
+class BrokenError extends Error {
+  override readonly name = "BrokenError";
   readonly violation: Violation;
 
   constructor(violation: Violation) {
@@ -22,25 +23,29 @@ class Broken extends Error {
   }
 }
 
-/** Thrown where a prerequisite is missing. */
-export class Untestable extends Error {}
+/** Thrown if a prerequisite of a check is missing. */
+export class UntestableError extends Error {
+  override readonly name = "UntestableError";
+}
 
 /** Ends a check: the clause is broken. */
 export function broken(exchange: { readonly name: string } | undefined, expected: string, actual: string): never {
-  throw new Broken({ expected, actual, exchange: exchange?.name });
+  throw new BrokenError({ expected, actual, exchange: exchange?.name });
 }
 
-/** Thrown if the implementation declares that it lacks what the clause is about. */
-class Inapplicable extends Error {}
+/** Thrown if the implementation does not declare the feature of the clause. */
+class InapplicableError extends Error {
+  override readonly name = "InapplicableError";
+}
 
-/** Ends a check: the model object does not declare what the clause is about. */
+/** Ends a check: the model object does not declare the feature of the clause. */
 export function doesNotApply(reason: string): never {
-  throw new Inapplicable(reason);
+  throw new InapplicableError(reason);
 }
 
 /** Ends a check: a prerequisite is missing. */
 export function cannot(reason: string): never {
-  throw new Untestable(reason);
+  throw new UntestableError(reason);
 }
 
 /** Ends a check as broken unless the condition holds. */
@@ -59,9 +64,9 @@ export function find(check: () => string): Finding {
     const seen = check();
     return seen === "" ? { kind: "untestable", reason: "the check saw nothing" } : { kind: "kept", seen };
   } catch (error) {
-    if (error instanceof Broken) return { kind: "broken", ...error.violation };
-    if (error instanceof Inapplicable) return { kind: "inapplicable", reason: error.message };
-    if (error instanceof Untestable) return { kind: "untestable", reason: error.message };
+    if (error instanceof BrokenError) return { kind: "broken", ...error.violation };
+    if (error instanceof InapplicableError) return { kind: "inapplicable", reason: error.message };
+    if (error instanceof UntestableError) return { kind: "untestable", reason: error.message };
     throw error;
   }
 }

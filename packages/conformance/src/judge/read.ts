@@ -22,7 +22,7 @@ export const textAt = (value: unknown, pointer: string): string | undefined => {
   return typeof found === "string" ? found : undefined;
 };
 
-/** Whether the answer is a success with a completion, streamed or not. */
+/** Returns whether the answer is a success with a completion, streamed or not. */
 export function isCompletion(answer: Answer): boolean {
   if (answer.status !== 200) return false;
   if (answer.mediaType === "text/event-stream")
@@ -67,7 +67,7 @@ export function parse(text: string): unknown {
   }
 }
 
-/** What one choice received, event by event. */
+/** The deltas of one choice, event by event. */
 export function choiceEvents(answer: Answer, index: number): readonly unknown[] {
   return chunksOf(answer)
     .flatMap((chunk) => [...listAt(chunk, "/choices")])
@@ -100,13 +100,13 @@ export function sentBody(answer: Answer): Record<string, unknown> {
   return isRecord(body) ? body : {};
 }
 
-/** What an error must be. */
+/** The expected form of an error. */
 export interface Refusal {
   readonly status: number;
   /** Absent: the clause demands a refusal, and leaves its code open. */
   readonly code?: string;
   readonly param?: string | null;
-  /** What the message must contain. */
+  /** A pattern that the message must match. */
   readonly says?: RegExp;
 }
 

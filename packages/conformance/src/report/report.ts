@@ -12,7 +12,7 @@ import { toCurl } from "../wire/http-request.ts";
 
 export const suiteVersion = "0.1.0";
 
-/** What a run found, for people and programs. `report.schema.json` describes it. */
+/** The result of a run, for people and programs. `report.schema.json` describes it. */
 export interface Report {
   readonly suite: { readonly name: string; readonly version: string };
   readonly contract: { readonly version: string; readonly clauses: number };
@@ -43,7 +43,7 @@ export interface RunFacts {
   readonly outputTokens: number;
   /** Requests that probed levels that are not claimed. */
   readonly probes: number;
-  /** For the clauses of which only some cases were tried: how many, of how many. */
+  /** The clauses of which only some cases were tried: their number, the cases tried, and all of their cases. */
   readonly sampled: { readonly clauses: number; readonly tried: number; readonly of: number };
 }
 

@@ -1,7 +1,7 @@
 import { levels } from "../contract/contract.ts";
 import type { ClauseReport, Report } from "./report.ts";
 
-/** What a person reads in a terminal: the levels, then a line and a few details for every clause that is not kept. */
+/** The text for a terminal: the levels, then a line and a few details for every clause that is not kept. */
 export function toTerminal(report: Report): string {
   const { run, counts, interop, verdict } = report;
   const summary = Object.entries(counts).map(([state, count]) => `${count} ${state}`);

@@ -9,7 +9,7 @@ import { toJunit } from "./junit.ts";
 import { toMarkdown } from "./markdown.ts";
 import type { Report } from "./report.ts";
 
-/** What `replay` needs to judge a run again. */
+/** The data that `replay` needs to judge a run again. */
 export interface Recording {
   readonly profile: RunProfile;
   readonly durationMs: number;
@@ -35,7 +35,7 @@ export async function writeReports(
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), withoutSecrets(text, secrets));
 }
 
-/** Masks credentials once more before anything is written. They were masked on arrival, so that none should be left. */
+/** Masks credentials once more before anything is written. They were masked on arrival, so none should be left. */
 export function withoutSecrets(text: string, secrets: Secrets): string {
   return [...secrets.values()]
     .filter((value) => value.length >= 6)

@@ -7,7 +7,8 @@ import type { Header } from "../wire/http-request.ts";
 import { chat } from "./chat-request.ts";
 import type { Members } from "./chat-request.ts";
 
-/** What a clause wants accepted. Several parts travel in one request, and separately only if that one is refused. */
+/** Members or headers that a clause requires a service to accept. Several parts are sent in one request, and separately only if
+ * that request is refused. */
 export interface Part {
   readonly clause: string;
   readonly how: string;
@@ -20,7 +21,7 @@ export interface Part {
   readonly judge?: (answer: Answer, context: Context, part: Part) => string;
   /** The clause only forbids a crash of the server: a refusal keeps it. */
   readonly mayBeRefused?: boolean;
-  /** Whether mainstream SDKs send such requests. */
+  /** True if mainstream SDKs send such requests. */
   readonly interopMatters?: boolean;
 }
 
@@ -71,7 +72,7 @@ function combine(context: Context, base: Members, parts: readonly Part[], over: 
   );
 }
 
-/** The checks of parts that travel in the request of this name. */
+/** The checks of the parts in the request of this name. */
 export const combinedChecks = (name: string, parts: readonly Part[]): Check[] =>
   parts.map((part) => checkOf(name, part));
 

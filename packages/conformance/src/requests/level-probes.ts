@@ -5,7 +5,7 @@ import { cannot, must } from "../judge/finding.ts";
 import { at, completionOf, contentOf, finishOf, isRecord, listAt, parse, textAt } from "../judge/read.ts";
 import { chat, say } from "./chat-request.ts";
 
-/** A probe of a level that is not claimed: whether the service has it at all, not whether its clauses are kept. */
+/** A probe of a level that is not claimed. It shows if the service has the level at all, not if its clauses are kept. */
 export interface Probe {
   /** Steps that it reads. Those that no check uses are sent for the probe. */
   readonly uses: readonly string[];

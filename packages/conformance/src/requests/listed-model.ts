@@ -34,19 +34,19 @@ export function modelObject(context: Context): Record<string, unknown> {
   return modelObjectsOf(context).find((one) => one["id"] === id) ?? cannot(`the listing has no model object of ${id}`);
 }
 
-/** Whether the model object lists a feature. */
+/** Returns whether the model object lists a feature. */
 export const hasFeature = (context: Context, feature: string): boolean =>
   listAt(modelObject(context), "/supported_features").includes(feature);
 
-/** Whether the model object lists `reasoning`; false if there is no model object. */
+/** Returns whether the model object lists `reasoning`; false if there is no model object. */
 export const canReason = (context: Context): boolean =>
   context.has("models") &&
   modelObjectsOf(context).some(
     (one) => one["id"] === modelId(context) && listAt(one, "/supported_features").includes("reasoning"),
   );
 
-/** The most tokens that the model writes, from the listing. */
-export function mostCompletionTokens(context: Context): number {
+/** The maximum number of tokens of a completion, from the listing. */
+export function maxCompletionTokensOf(context: Context): number {
   const most = at(modelObject(context), "/max_completion_tokens");
   return typeof most === "number" ? most : cannot("the listing has no max_completion_tokens of the model");
 }

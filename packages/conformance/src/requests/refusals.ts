@@ -29,7 +29,7 @@ export interface RefusalPlan {
   readonly want: Refusal;
   readonly cases: readonly Case[];
   /**
-   * How many cases a short run chooses by its seed, in addition to those that are always sent or covered by another
+   * The number of cases that a short run chooses by its seed, in addition to those that are always sent or covered by another
    * exchange. Default: one if there are no such cases, otherwise none. An exhaustive run sends all.
    */
   readonly sample?: number;

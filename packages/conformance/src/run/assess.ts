@@ -77,12 +77,12 @@ function judgeClause(clause: Clause, context: Context, evidence: Evidence, isStr
     return {
       clause,
       state: "ERROR",
-      note: `the check broke down: ${error instanceof Error ? error.message : String(error)}`,
+      note: `the check threw an error: ${error instanceof Error ? error.message : String(error)}`,
     };
   }
 }
 
-/** A verdict from a part of the cases says so. */
+/** Adds "n of m cases" to a PASS when not every case was tried. */
 function withCases(verdict: Verdict, own: readonly Check[], context: Context): Verdict {
   if (verdict.state !== "PASS") return verdict;
   const counts = own.flatMap(({ cases }) => (cases ? [cases(context)] : []));
@@ -94,10 +94,10 @@ function withCases(verdict: Verdict, own: readonly Check[], context: Context): V
 
 const nothingShown: Finding = {
   kind: "untestable",
-  reason: "not even a plain request was answered, so that nothing shows that the clause is kept",
+  reason: "a plain request got no complete answer, so no clause can be shown to be kept",
 };
 
-/** Whether the plain request got a whole answer. Without it no other answer proves anything. */
+/** Returns whether the plain request got a complete answer. Without one, no other answer proves anything. */
 function isAlive(context: Context): boolean {
   const plain = context.has("plain") ? context.answer("plain") : undefined;
   return plain !== undefined && isCompletion(plain) && plain.isWhole;

@@ -26,7 +26,9 @@ export interface RunOptions {
 const maxAnswerBytes = 4 * 1024 * 1024;
 
 /** The service at the base URL is unreachable. */
-export class Unreachable extends Error {}
+export class UnreachableError extends Error {
+  override readonly name = "UnreachableError";
+}
 
 /** Sends everything that the profile needs and collects the evidence. */
 export async function collectEvidence({
@@ -61,7 +63,7 @@ export async function collectEvidence({
       ...(onExchange && { onExchange }),
     });
     if (evidence.exchanges.every(({ end }) => end === "unreachable"))
-      throw new Unreachable(`${profile.origin} is unreachable`);
+      throw new UnreachableError(`${profile.origin} is unreachable`);
     return evidence;
   } finally {
     clearTimeout(timer);

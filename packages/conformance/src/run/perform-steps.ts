@@ -1,7 +1,7 @@
 import { faultsOf } from "../contract/contract.ts";
 import type { Step } from "../judge/check.ts";
 import { Context } from "../judge/context.ts";
-import { find, Untestable } from "../judge/finding.ts";
+import { find, UntestableError } from "../judge/finding.ts";
 import { numberAt, parse, usageOf } from "../judge/read.ts";
 import { Answer } from "../wire/answer.ts";
 import type { HttpRequest } from "../wire/http-request.ts";
@@ -17,7 +17,7 @@ export interface Evidence {
   readonly unsent: Readonly<Record<string, string>>;
   /** Steps that were not sent because an exchange covers them, with the name of that exchange. */
   readonly covered: Readonly<Record<string, string>>;
-  /** What the service recorded, by the name of the exchange. */
+  /** The usage records of the service, by the name of the exchange. */
   readonly records: Readonly<Record<string, unknown>>;
   /** Mistakes in the suite's own requests. */
   readonly faults: readonly string[];
@@ -27,14 +27,14 @@ export interface Collector {
   readonly profile: RunProfile;
   readonly target: Target;
   readonly steps: readonly Step[];
-  /** Looks up what was recorded of a request. */
+  /** Looks up the usage records of a request. */
   readonly recordOf?: ((requestId: string) => Promise<unknown>) | undefined;
   readonly onExchange?: (exchange: Exchange) => void;
   /** In US dollars, by the prices of the listing; undefined: no bound. */
   readonly maxCostUsd?: number | undefined;
 }
 
-/** After so many requests in a row without any answer the server is taken for gone, and the rest is not sent. */
+/** After this number of requests in a row without any answer, the run stops sending: the server is gone. */
 const mostSilences = 3;
 
 /** Sends the steps and collects the answers. */
@@ -104,7 +104,7 @@ class Collection {
     );
   }
 
-  /** Looks up what the service recorded of the steps that need it, once it has had the time to write everything down. */
+  /** Looks up the usage records of the steps that need them, after the service has had time to write them. */
   async lookUpRecords(): Promise<void> {
     const { recordOf, steps } = this.#collector;
     const answers = steps.flatMap(({ name, isRecorded }) => (isRecorded ? (this.#answers.get(name) ?? []) : []));
@@ -141,7 +141,7 @@ class Collection {
       if (step.isValid === true) this.#validate(step, requests);
       return requests;
     } catch (error) {
-      if (error instanceof Untestable) return error.message;
+      if (error instanceof UntestableError) return error.message;
       throw error;
     }
   }

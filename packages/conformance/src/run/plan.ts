@@ -8,14 +8,14 @@ import type { RunProfile } from "../profile.ts";
 /** Capabilities that are assumed if the profile names none. */
 const usualCapabilities: readonly Capability[] = ["greedy", "guided"];
 
-/** Whether a clause is judged at all, and if not, why. */
+/** Returns the reason why a clause is not judged, or undefined if it is. */
 export function whyNot({ level, model }: Clause, profile: RunProfile): string | undefined {
   if (!profile.levels.includes(level)) return `the level ${level} is not claimed`;
   if (model === "any" || profile.capabilities === undefined || profile.capabilities.includes(model)) return undefined;
   return `it needs a ${model} model, which is not claimed`;
 }
 
-/** What prevents judging a claimed clause. */
+/** Returns the prerequisite that is missing to judge a claimed clause, if any. */
 export function whatIsMissing({ model }: Clause, profile: RunProfile): string | undefined {
   const capabilities = profile.capabilities ?? usualCapabilities;
   if (model === "any" || capabilities.includes(model)) return undefined;
@@ -55,7 +55,7 @@ export function faultsOfSuite(): string[] {
   const judged = new Set([...checks, ...unchecked].map(({ clause }) => clause));
   return [
     ...clauses.filter(({ id }) => !judged.has(id)).map(({ id }) => `no check and no reason for ${id}`),
-    ...[...judged].filter((id) => !clauseOf.has(id)).map((id) => `a check of ${id}, which is no clause`),
+    ...[...judged].filter((id) => !clauseOf.has(id)).map((id) => `a check of ${id}, which is not a clause`),
     ...checks.flatMap(({ clause, uses }) =>
       uses
         .filter((name) => !requestCatalogue.has(name))

@@ -5,7 +5,7 @@ import type { ConformanceProfile } from "../profile.ts";
 
 const run = promisify(execFile);
 
-/** Reads the usage record of a request through the implementer's hook. A command that fails means: no record. */
+/** Reads the usage record of a request through the implementer's hook. If the command fails, there is no record. */
 export function recordLookup(
   { command, url }: NonNullable<ConformanceProfile["records"]>,
   origin: string,

@@ -8,9 +8,9 @@ export type State = "PASS" | "FAIL" | "WARN" | "NOT_APPLICABLE" | "UNTESTABLE" |
 export interface Verdict {
   readonly clause: Clause;
   readonly state: State;
-  /** The verdict on what mainstream SDKs need; absent if they need nothing of the clause. */
+  /** The verdict on the needs of mainstream SDKs; absent if they need nothing of the clause. */
   readonly interop?: "PASS" | "FAIL" | "UNTESTABLE";
-  /** What was seen, or why the clause was not judged. */
+  /** The observation, or the reason why the clause was not judged. */
   readonly note: string;
   readonly violation?: Violation;
   /** Present if the run tried only some cases of the clause. */
@@ -27,7 +27,7 @@ export interface Probed {
 
 export interface Assessment {
   readonly verdicts: readonly Verdict[];
-  /** What the probes of levels that are not claimed found. */
+  /** The results of the probes of levels that are not claimed. */
   readonly probed: readonly Probed[];
   readonly unchecked: readonly Unchecked[];
   /** Mistakes in the suite's own requests. */

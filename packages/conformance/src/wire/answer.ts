@@ -32,12 +32,12 @@ export class Answer {
     return this.#framer.interim;
   }
 
-  /** What is wrong with the bytes as HTTP. */
+  /** The fault of the bytes as HTTP, if any. */
   get fault(): string | undefined {
     return this.#framer.fault;
   }
 
-  /** Whether the body came to its end as the head promised it. */
+  /** Returns whether the body is complete, by the length or the coding in its head. */
   get isWhole(): boolean {
     return this.#framer.isDone || (this.#framer.endsWithConnection && this.exchange.end === "closed");
   }

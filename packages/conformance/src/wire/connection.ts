@@ -8,7 +8,7 @@ import type { End, Exchange, Received } from "./exchange.ts";
 import { Framer } from "./framer.ts";
 import { maskSecrets } from "./mask-secrets.ts";
 
-/** Where requests go, and within what bounds. */
+/** The address that requests go to, and the bounds of an exchange. */
 export interface Target {
   readonly origin: URL;
   /** Certificates to trust, as PEM. */
@@ -22,7 +22,7 @@ export interface Target {
   readonly signal: AbortSignal;
 }
 
-/** A connection that sends exactly the given bytes. An HTTP library would hide what has to be judged. */
+/** A connection that sends exactly the given bytes. An HTTP library would hide faults. */
 export class Connection implements Disposable {
   readonly #target: Target;
   #socket: Socket | undefined;

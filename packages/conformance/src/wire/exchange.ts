@@ -24,7 +24,7 @@ export interface Received {
 }
 
 /**
- * How it ended: the answer was complete; the server closed or reset the connection; no connection could be opened; the
+ * The end of an exchange: the answer was complete; the server closed or reset the connection; no connection could be opened; the
  * deadline or the size limit was reached; the suite disconnected, as planned.
  */
 export type End = "complete" | "closed" | "reset" | "unreachable" | "timeout" | "too-large" | "disconnected";

@@ -11,8 +11,7 @@ const maxHeadBytes = 262_144;
 /**
  * Parses one HTTP answer from bytes that arrive in chunks of any size. It is lenient, and reports what it tolerated.
  *
- * The judge parses the wire on its own, on purpose: a library, or the parser of our client, would hide or correct what has
- * to be judged.
+ * The judge parses the wire on its own, on purpose: a library, or the parser of our client, would hide or correct faults.
  */
 export class Framer {
   status: number | undefined;
@@ -34,7 +33,7 @@ export class Framer {
     return this.#state === "done";
   }
 
-  /** Whether the end of the connection is the end of the answer. */
+  /** True if the end of the connection is the end of the answer. */
   get endsWithConnection(): boolean {
     return this.#state === "to-the-end";
   }
@@ -76,7 +75,7 @@ export class Framer {
 
   #readHead(): boolean {
     if (this.#rest.length >= 5 && this.#rest.subarray(0, 5).toString("latin1") !== "HTTP/") {
-      this.fault = "the bytes are no HTTP answer";
+      this.fault = "the bytes are not an HTTP answer";
       return false;
     }
     const head = this.#line("\r\n\r\n");

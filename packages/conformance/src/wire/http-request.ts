@@ -14,7 +14,7 @@ export interface HttpRequest {
 
 export type Header = readonly [name: string, value: string];
 
-/** How the client behaves, if not in the ordinary way. */
+/** Unusual behaviour of the client. */
 export interface Behaviour {
   /** The number of bytes at the end that are never sent. */
   readonly holdBackBytes?: number;

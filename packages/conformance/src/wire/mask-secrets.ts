@@ -6,7 +6,7 @@ const leastPieceLength = 8;
 
 /**
  * Replaces every fragment of a credential by asterisks of the same length, so that times and lengths stay. A credential
- * may arrive in several chunks, so that all of them are searched together. A fragment that the request itself contains
+ * may arrive in several chunks, so all of them are searched together. A fragment that the request itself contains
  * in clear text, or that could be a word or a number, is not masked; the whole key always is.
  */
 export function maskSecrets(
@@ -45,7 +45,7 @@ function maskOne(text: string, secret: string, asked: string): string {
   return masked.replaceAll(secret, "*".repeat(secret.length));
 }
 
-/** Where a fragment occurs. Answers can be megabytes long, so that two letters are compared before all eight. */
+/** Finds the positions of a fragment. Answers can be megabytes long, so two letters are compared before all eight. */
 function placesOf(text: string, pieces: ReadonlySet<string>, size: number): number[] {
   const beginnings = new Uint8Array(65_536);
   const pairAt = (one: string, index: number): number =>

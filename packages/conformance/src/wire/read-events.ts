@@ -1,6 +1,6 @@
 import type { BodyPiece } from "./framer.ts";
 
-/** A server-sent event, with what its lines were. */
+/** A server-sent event, with its lines. */
 export interface StreamEvent {
   readonly atMs: number;
   readonly data: string;
@@ -12,9 +12,9 @@ export interface StreamEvent {
 export interface EventReading {
   readonly events: readonly StreamEvent[];
   readonly comments: readonly { readonly atMs: number; readonly text: string }[];
-  /** Lines that are no field, comment or empty line. */
+  /** Lines that are not a field, a comment or empty. */
   readonly oddLines: readonly string[];
-  /** What stood after the last empty line. */
+  /** The text after the last empty line. */
   readonly rest: string;
   readonly isUtf8: boolean;
 }
@@ -25,8 +25,8 @@ interface Line {
 }
 
 /**
- * Parses server-sent events. The judge has a parser of its own, on purpose: it shares none with server and client, so that
- * a mistake in one of them cannot hide itself.
+ * Parses server-sent events. The judge has its own parser, on purpose: it shares none with server and client, so a mistake in one
+ * of them cannot stay hidden.
  *
  * Lines may end in LF, CR or CRLF, a space may follow `data:`, and chunks may end between any two bytes.
  */
@@ -63,7 +63,7 @@ function splitLines(body: readonly BodyPiece[]): { lines: Line[]; rest: string; 
       isUtf8 = false;
       rest += bytes.toString("latin1");
     }
-    // A CR at the end may be the first half of CRLF, so that it waits for the next bytes.
+    // A CR at the end may be the first half of CRLF, so it waits for the next bytes.
     const parts = rest.split(/\r\n|\n|\r(?!$)/);
     rest = parts.pop() ?? "";
     for (const text of parts) lines.push({ atMs, text });

@@ -125,7 +125,7 @@ const checks: readonly Check[] = [
   },
 ];
 
-/** Whether a request has one Authorization header with one bearer token. */
+/** Returns whether a request has one Authorization header with one bearer token. */
 function sendsToken({ exchange }: Answer): boolean {
   const [value = "", ...others] = exchange.request.headers
     .filter(([name]) => name.toLowerCase() === "authorization")

@@ -165,7 +165,7 @@ export const steps: readonly Step[] = [
   },
 ];
 
-/** What is accepted, as parts of a request that several clauses share. */
+/** Valid members and headers: parts of a request that several clauses share. */
 export const accepted: readonly Part[] = [
   { clause: "AUTH-07", how: "Writes the scheme in mixed letters.", headers: [["Authorization", "bEaReR {key}"]] },
 ];

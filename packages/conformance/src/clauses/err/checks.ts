@@ -22,8 +22,9 @@ const failures = (context: Context): readonly Answer[] => {
   const failed = context.all.filter(
     ({ status, exchange }) => status !== undefined && status >= 400 && exchange.request.method !== "HEAD",
   );
-  if (!isCompletion(context.answer("plain"))) cannot("nothing was accepted, so that no failure shows anything");
-  return failed.length > 2 ? failed : cannot("nothing was refused");
+  if (!isCompletion(context.answer("plain")))
+    cannot("the plain request was not accepted, so no failure shows anything");
+  return failed.length > 2 ? failed : cannot("no request was refused");
 };
 
 const errorOf = (answer: Answer): unknown => at(answer.json, "/error");
@@ -33,7 +34,7 @@ const ofFailures = (
   how: string,
   faultOf: (answer: Answer) => string | undefined,
   isInterop = false,
-  expected = "an error that is right",
+  expected = "an error as the contract defines it",
 ): Check => {
   const judge = (context: Context): string => {
     for (const answer of failures(context)) {

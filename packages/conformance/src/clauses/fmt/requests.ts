@@ -4,7 +4,7 @@ import type { Members } from "../../requests/chat-request.ts";
 import { longText } from "../../requests/long-text.ts";
 import { refusals } from "../../requests/refusals.ts";
 
-/** Every enforced keyword, with so few allowed values that any model ends soon. */
+/** Every enforced keyword. Few values are allowed, so any model ends soon. */
 export const listed = {
   type: "object",
   properties: {
@@ -28,12 +28,12 @@ const annotated = {
   deprecated: false,
   ...listed,
 };
-/** No grammar can hold these words: they compare a part of the value with another one. */
+/** No grammar can enforce these keywords: they compare a part of the value with another one. */
 const unenforceable = (inner: Members): Members => ({ type: "object", properties: { a: inner }, required: ["a"] });
 const repeating = unenforceable({ type: "string", pattern: "^([a-z]+)-\\1$" });
 const unique = unenforceable({ type: "array", items: { type: "string" }, uniqueItems: true });
 
-/** Words that are no keywords, one of them misspelt. */
+/** Words that are not keywords, one of them misspelt. */
 export const foreignWords = ["conformanceWord", "properties.a.maxLenght"] as const;
 const withForeignWords = {
   type: "object",

@@ -7,7 +7,7 @@ import { combinedChecks } from "../../requests/combined-request.ts";
 import type { Part } from "../../requests/combined-request.ts";
 import { manyUnknownMembers } from "../../requests/unknown-members.ts";
 
-// What is accepted, as parts of requests that several clauses share.
+// Valid requests: parts that several clauses share.
 
 const deep = `"deep":${"[".repeat(127)}${"]".repeat(127)}`;
 

@@ -99,20 +99,20 @@ const checks: readonly Check[] = [
         broken?.isWhole === true && broken.status !== undefined && broken.status >= 400,
         broken,
         "an error",
-        broken?.summary ?? "nothing",
+        broken?.summary ?? "no answer",
       );
       must(
         unknown?.isWhole === true && unknown.status !== undefined,
         unknown,
         "an answer on the same connection",
-        unknown?.summary ?? "nothing",
+        unknown?.summary ?? "no answer",
       );
       const alone = context.answer("retrieve, raw");
       must(
         good?.isWhole === true && good.status === alone.status,
         good,
         `${alone.status} on the same connection, as on another`,
-        good?.summary ?? "nothing",
+        good?.summary ?? "no answer",
       );
       return "three answers on one connection";
     },

@@ -5,7 +5,7 @@ import { mustRefuse } from "../../judge/read.ts";
 import { deadlineMs } from "../../profile.ts";
 import { httpRequest, authorized, chat } from "../../requests/chat-request.ts";
 
-/** How late a deadline may be, to allow for the network. */
+/** The tolerance of a deadline for the delay of the network. */
 const graceMs = 5000;
 
 const within = (context: Context, name: string): number => deadlineMs(context.profile, name) + graceMs;

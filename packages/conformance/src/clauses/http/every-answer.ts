@@ -6,10 +6,10 @@ import type { Answer } from "../../wire/answer.ts";
 
 const answered = (answers: readonly Answer[]): Answer[] => answers.filter((answer) => answer.status !== undefined);
 
-/** Requests that make a scripted engine fail: their failure is not caused by what the request contains. */
+/** Requests that make a scripted engine fail. The cause is not a fault of the request. */
 const isScripted = (answer: Answer): boolean => JSON.stringify(sentBody(answer)["messages"] ?? "").includes("script:");
 
-/** What has to hold for every answer. */
+/** Rules that every answer has to keep. */
 export const everyAnswerChecks: readonly Check[] = [
   {
     clause: "HTTP-01",

@@ -37,7 +37,7 @@ const nearMiss = (title: string, path: (base: string) => string, says: RegExp): 
   want: { says },
 });
 
-/** The right path, not as a part of a wrong one. */
+/** The right path must not occur as a part of a wrong one. */
 const chatPathAlone = /(?<![\w/])\/v1\/chat\/completions(?![\w/%])/;
 
 export const plans = refusals([

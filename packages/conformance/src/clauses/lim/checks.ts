@@ -170,7 +170,7 @@ const checks: readonly Check[] = [
         last !== undefined && isCompletion(last),
         last,
         "200 once the others have ended",
-        last?.summary ?? "nothing",
+        last?.summary ?? "no answer",
       );
       const refused = answers.find(is429);
       must(refused === undefined, refused, "a slot for each of them", refused?.summary ?? "");

@@ -27,7 +27,7 @@ const bytesOf = (entries: readonly unknown[]): string =>
   Buffer.from(entries.flatMap((entry) => listAt(entry, "/bytes").map(Number))).toString("latin1");
 const bytesOfText = (text: string): string => Buffer.from(text).toString("latin1");
 
-/** The entries of an answer. That there are any is a clause of its own. */
+/** The entries of an answer. Another clause checks that there are any. */
 function given(context: Context, step: string): readonly unknown[] {
   const answer = context.answer(step);
   completionOf(answer);

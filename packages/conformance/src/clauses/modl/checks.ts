@@ -122,7 +122,7 @@ const checks: readonly Check[] = [
     judge: (context) => {
       const answers = retrieved.map((step) => context.answer(step));
       const found = answers.filter(({ status }) => status === 200);
-      must(found.length > 0, answers[0], "200", answers[0]?.summary ?? "nothing");
+      must(found.length > 0, answers[0], "200", answers[0]?.summary ?? "no answer");
       for (const answer of found)
         must(
           listedModel(context) !== undefined && isDeepStrictEqual(answer.json, listedModel(context)),

@@ -38,7 +38,12 @@ export const nameChecks: readonly Check[] = [
     judge: (context) => {
       const [alias] = mustList(context);
       const [answer] = context.answers("an alias");
-      must(answer !== undefined && isCompletion(answer), answer, "200 with a completion", answer?.summary ?? "nothing");
+      must(
+        answer !== undefined && isCompletion(answer),
+        answer,
+        "200 with a completion",
+        answer?.summary ?? "no answer",
+      );
       must(textAt(answer.json, "/model") === alias, answer, show(alias), show(at(answer.json, "/model")));
       return `${show(alias)} answered as ${show(alias)}`;
     },
@@ -72,7 +77,12 @@ export const nameChecks: readonly Check[] = [
     judge: (context) => {
       const [name] = mustShorten(context);
       const [answer] = context.answers(short);
-      must(answer !== undefined && isCompletion(answer), answer, "200 with a completion", answer?.summary ?? "nothing");
+      must(
+        answer !== undefined && isCompletion(answer),
+        answer,
+        "200 with a completion",
+        answer?.summary ?? "no answer",
+      );
       return `${show(name)} is answered`;
     },
   },

@@ -49,11 +49,11 @@ function traceOf(answer: Answer): Trace {
   };
 }
 
-/** How far apart the log probabilities of the same text are, in nats; 0 where one is missing. */
+/** The difference between the log probabilities of the same text, in nats; 0 if one is missing. */
 const distance = (one: Trace, other: Trace): number =>
   one.logprob === undefined || other.logprob === undefined ? 0 : Math.abs(one.logprob - other.logprob);
 
-/** Below it, the difference may come from rounding: what an engine computes in one batch changes the last bits. */
+/** A smaller difference may come from rounding: the last bits depend on the batch that an engine computes together. */
 const leastDistance = 0.1;
 
 const checks: readonly Check[] = [

@@ -18,7 +18,7 @@ const mostMessages = 2048;
 const opening = (context: Context): readonly Members[] =>
   isOpeningSent(context) ? instructed("system") : instructed("system").toReversed();
 
-/** Whether the instruction without further turns has been answered. */
+/** Returns whether the instruction without further turns was answered. */
 const isOpeningSent = (context: Context): boolean => {
   const sent = context.answers("developer, system, user")[1];
   return sent !== undefined && isCompletion(sent);
@@ -55,7 +55,7 @@ function sizesOf(context: Context): { readonly first: number; readonly turn: num
   return { first, turn: tokensOf(one, "prompt_tokens") - first };
 }
 
-/** A conversation that leaves at least so many tokens, and less than one more turn beyond them. */
+/** A conversation that leaves at least this number of tokens, and less than one turn more. */
 function almostFull(context: Context, room = 20): Members {
   const { first, turn } = sizesOf(context);
   const turns = Math.floor((contextLength(context) - room - first) / turn);
@@ -70,7 +70,7 @@ function countedTurns(context: Context): number {
   return first + longest * turn <= 2 * window ? longest : Math.floor((1.5 * window - first) / turn);
 }
 
-/** A structured output that is longer than the room left, if the model supports it: otherwise the model may end early. */
+/** A structured output that is longer than the room left, if the model supports it. Without it the model may end early. */
 const longForm = (context: Context): Members =>
   hasFeature(context, "structured_outputs")
     ? { response_format: { type: "json_schema", json_schema: { name: "long", schema: { const: longText } } } }
@@ -155,7 +155,7 @@ export const contextSteps: readonly Step[] = [
   },
 ];
 
-/** @param size the computed tokens of the prompt. Beyond twice the context, the service may tell any number from there up to this one. */
+/** @param size the computed tokens of the prompt. Beyond twice the context, the service may report any number from there up to this one. */
 function mustHoldSizes(context: Context, answer: Answer, size: number): void {
   mustRefuse(answer, overflow);
   const window = contextLength(context);

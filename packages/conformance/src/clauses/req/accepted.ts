@@ -5,11 +5,11 @@ import { ignoredNamesOf, mustNameIgnored } from "../../judge/ignored-params.ts";
 import { finishOf } from "../../judge/read.ts";
 import { combinedChecks } from "../../requests/combined-request.ts";
 import type { Part } from "../../requests/combined-request.ts";
-import { mostCompletionTokens } from "../../requests/listed-model.ts";
+import { maxCompletionTokensOf } from "../../requests/listed-model.ts";
 import { manyUnknownMembers } from "../../requests/unknown-members.ts";
 import type { Answer } from "../../wire/answer.ts";
 
-// What is accepted, as parts of requests that several clauses share.
+// Valid members: parts of requests that several clauses share.
 
 const longName = `long_${"x".repeat(200)}`;
 const accepted = ["store", "service_tier", "safety_identifier", "prompt_cache_key", "verbosity"];
@@ -125,7 +125,7 @@ export const upperBounds: readonly Part[] = [
     how: "Sends every member at its upper bound.",
     members: (context) => ({
       max_completion_tokens: 1,
-      max_tokens: mostCompletionTokens(context),
+      max_tokens: maxCompletionTokensOf(context),
       temperature: 2,
       top_p: 1,
       top_k: 2_147_483_647,

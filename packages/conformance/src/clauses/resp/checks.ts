@@ -87,7 +87,7 @@ const usedAtMost = (part: string, whole: string) => (usage: unknown, answer: Ans
   return used >= 0 && used <= all ? undefined : `${part} ${show(at(usage, part))}, ${whole} ${show(at(usage, whole))}`;
 };
 
-/** Whether the request contains the special token: then the answer may repeat it as text. */
+/** Returns whether the request contains the special token: the answer may then repeat it as text. */
 const isSpelled = (answer: Answer): boolean => (answer.exchange.request.body ?? "").includes("<think>");
 
 const checks: readonly Check[] = [

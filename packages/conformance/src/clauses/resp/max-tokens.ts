@@ -36,7 +36,8 @@ export const endedBelowMaxTokens = (context: Context): readonly Answer[] =>
 const hasCalls = (answer: Answer): boolean => listAt(answer.json, "/choices/0/message/tool_calls").length > 0;
 
 /**
- * Whether the only allowed token is text. Then the model did not end by itself, and only the token limit can have stopped it,
+ * Returns whether the only allowed token is text. Then the model did not end by itself, and only the token limit can have
+ * stopped it,
  * unless a stop text or a complete structured output ended the choice.
  */
 const isOneWord = (answer: Answer, maxTokens: number): boolean =>

@@ -20,7 +20,7 @@ export const plans = refusals([
   },
 ]);
 
-/** As many ids as half of which a body may hold, beside its other values. The tokens that common words begin with are among them. */
+/** Twice the ids that a body has room for besides its other values. The tokens that common words begin with are among them. */
 const mostTokens = 2 * (limit("maxBodyValues") - 100);
 const ids = (isIn: (id: number) => boolean): Members =>
   Object.fromEntries(

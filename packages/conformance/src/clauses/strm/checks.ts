@@ -21,7 +21,7 @@ const usedBy: Readonly<Record<string, readonly string[]>> = {
   "STRM-21": ["forced call, streamed"],
 };
 
-/** State machines of the contract, by the clause that reports what no rule below covers. */
+/** State machines of the contract, by the clause that reports the faults that no rule below covers. */
 const machineOf: Readonly<Record<string, string>> = { "STRM-06": "stream", "STRM-07": "choice", "STRM-21": "call" };
 
 const isOddAlone = (stream: Transcript): boolean => rules.every((rule) => rule.faultOf(stream) === undefined);

@@ -92,7 +92,7 @@ export const earlyEndChecks: readonly Check[] = [
       const last = answers.at(-1);
       if (answers.slice(0, -1).some(({ exchange }) => exchange.end !== "disconnected"))
         cannot("the suite could not disconnect");
-      must(last !== undefined && isCompletion(last), last, "200, since a slot is free", last?.summary ?? "nothing");
+      must(last !== undefined && isCompletion(last), last, "200, since a slot is free", last?.summary ?? "no answer");
       return "the slots were free after a second";
     },
   ),

@@ -49,7 +49,7 @@ export const rules: readonly Rule[] = [
     shows: hasChunks,
     faultOf: ({ answer, pieces }) => {
       const { oddLines, rest, isUtf8 } = answer.stream;
-      if (!isUtf8) return "bytes that are no UTF-8";
+      if (!isUtf8) return "bytes that are not UTF-8";
       if (oddLines.length > 0) return `the line ${show(oddLines[0])}`;
       if (rest !== "" && answer.isWhole) return `a last line without an end: ${show(rest)}`;
       const odd = pieces.find(({ event }) => event.dataLines !== 1 || event.otherFields.length > 0);
@@ -57,7 +57,7 @@ export const rules: readonly Rule[] = [
     },
     interop: ({ pieces }) => {
       const odd = pieces.find(({ isDone, json }) => !isDone && json === undefined);
-      return odd && `data that is no JSON: ${show(odd.event.data)}`;
+      return odd && `data that is not JSON: ${show(odd.event.data)}`;
     },
   },
   {
@@ -238,7 +238,7 @@ export const rules: readonly Rule[] = [
       for (const { isDone, json, event } of pieces) {
         if (isDone) continue;
         const schema = isRecord(json) && "error" in json ? "StreamError" : "ChatCompletionChunk";
-        const [fault] = json === undefined ? ["is no JSON"] : faultsOf(schema, json);
+        const [fault] = json === undefined ? ["is not JSON"] : faultsOf(schema, json);
         const leak = engineMemberIn(json);
         if (fault !== undefined || leak !== undefined) return `${fault ?? `the member ${leak}`} in ${show(event.data)}`;
       }

@@ -66,14 +66,14 @@ export const scriptedChecks: readonly Check[] = [
   }),
   checkOf(
     "STRM-23",
-    "Looks for events behind the error.",
+    "Looks for events after the error.",
     ["a late failure"],
     (context) => {
       const { answer, stream, error } = failedStream(context, "a late failure");
       const last = stream.pieces.at(-1);
-      must(last?.json === error, answer, "nothing behind the error", show(last?.event.data));
+      must(last?.json === error, answer, "no event after the error", show(last?.event.data));
       must(answer.isWhole || answer.exchange.end === "reset", answer, "the end of the stream", answer.exchange.end);
-      return "nothing";
+      return "no event behind the error";
     },
     true,
   ),

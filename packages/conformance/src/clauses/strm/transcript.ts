@@ -9,13 +9,13 @@ import type { StreamEvent } from "../../wire/read-events.ts";
 export interface ParsedEvent {
   readonly event: StreamEvent;
   readonly isDone: boolean;
-  /** Undefined where the data is no JSON. */
+  /** Undefined if the data is not JSON. */
   readonly json: unknown;
   readonly isError: boolean;
   readonly choices: readonly unknown[];
 }
 
-/** A stream of the run, with what its request asked for. */
+/** A stream of the run, with the options of its request. */
 export class Transcript {
   readonly answer: Answer;
   readonly pieces: readonly ParsedEvent[];
@@ -30,7 +30,7 @@ export class Transcript {
     this.includesUsage = at(body, "/stream_options/include_usage") === true;
   }
 
-  /** Whether the stream should be complete: the client stayed, and it did not fail. */
+  /** True if the stream should be complete: the client stayed, and it did not fail. */
   get shouldBeWhole(): boolean {
     return this.answer.exchange.end !== "disconnected" && !this.hasFailed && !this.isMadeToFail;
   }
@@ -39,7 +39,7 @@ export class Transcript {
     return this.pieces.some(({ isError }) => isError);
   }
 
-  /** Whether a scenario made the engine fail, or the suite stopped reading. */
+  /** True if a scenario made the engine fail, or the suite stopped reading. */
   get isMadeToFail(): boolean {
     return (
       this.answer.exchange.request.behaviour !== undefined ||
@@ -60,7 +60,7 @@ export class Transcript {
     return [...new Set(this.chunks.flatMap(({ choices }) => choices.map((choice) => at(choice, "/index"))))];
   }
 
-  /** What one choice received, event by event. */
+  /** The deltas of one choice, event by event. */
   choice(index: unknown): readonly unknown[] {
     return this.chunks.flatMap(({ choices }) => choices.filter((choice) => at(choice, "/index") === index));
   }

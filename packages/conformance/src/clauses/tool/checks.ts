@@ -21,7 +21,7 @@ import { colours, plans, steps, toolSteps } from "./requests.ts";
 const callsOf = (answer: Answer): readonly unknown[] => listAt(answer.json, "/choices/0/message/tool_calls");
 const argumentsOf = (call: unknown): string => textAt(call, "/function/arguments") ?? "";
 
-/** The calls of an answer that was not cut off. That it makes calls is a clause of its own. */
+/** The calls of an answer that was not cut off. Another clause checks that it makes calls. */
 function finishedCalls(context: Context, step: string): readonly unknown[] {
   const answer = context.answer(step);
   completionOf(answer);

@@ -96,7 +96,7 @@ const talkative = {
   additionalProperties: false,
 };
 
-/** No grammar can hold the pattern: it compares a part of the text with another one. */
+/** No grammar can enforce the pattern: it compares a part of the text with another one. */
 function repeating(): Members {
   return { type: "object", properties: { a: { type: "string", pattern: "^([a-z]+)-\\1$" } } };
 }
