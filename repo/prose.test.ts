@@ -24,9 +24,7 @@ const pending: Readonly<Record<string, number>> = {
   "packages/inference/src/vllm": 25,
   "packages/inference/test": 18,
   "packages/inference/testing": 15,
-  "packages/server/README.md": 2,
   "packages/server/test": 38,
-  "packages/server/testing": 13,
   "pnpm-workspace.yaml": 7,
 };
 

@@ -10,27 +10,30 @@ import type { Refusal } from "./refusal.ts";
 import { chatInit, testKey } from "./requests.ts";
 import type { Fields, TestInit } from "./requests.ts";
 
-/** What a test asks of a running server. Every answer is held to the contract. */
+/** Functions that send requests to a running server. Every answer is checked against the contract. */
 export interface Calls {
-  /** With `/v1`. */
+  /** The base URL, with `/v1`. */
   readonly baseUrl: string;
-  /** Without a path. */
+  /** The URL without a path. */
   readonly origin: string;
-  /** Sends a request with the test key, unless the headers name another. */
+  /** Sends a request with the test key, unless the headers contain another. */
   fetch(path: string, init?: TestInit): Promise<Response>;
-  /** Sends a chat request; the fields given replace those of a plain one. */
+  /** Sends a chat request. `fields` replace or extend those of a plain one. */
   chat(fields?: Fields, init?: TestInit): Promise<Response>;
-  /** The whole answer of a chat request that must be accepted. */
+  /** Sends a chat request that must be accepted. Returns the whole answer. */
   complete(fields?: Fields, init?: TestInit): Promise<Completion>;
-  /** The error of a chat request that must be refused. */
+  /** Sends a chat request that must be refused. Returns the error. */
   refuse(fields?: Fields, init?: TestInit): Promise<Refusal>;
-  /** A chat request streamed to its end, and held to the state machine. */
+  /**
+   * Sends a chat request with `stream: true`, and reads the answer to its end. It is checked by the contract's state
+   * machine.
+   */
   stream(fields?: Fields, init?: TestInit): Promise<StreamReport>;
-  /** The token of a new stored key with these rules. */
+  /** Creates a stored key with these rules. Returns its token. */
   makeKey(rules?: Partial<KeyRules>): Promise<string>;
-  /** The page that Prometheus reads. */
+  /** Returns the metrics in Prometheus' format. */
   metrics(): Promise<string>;
-  /** One value of the metrics; labels are written as Prometheus does. */
+  /** Returns one value of the metrics. `name` includes the labels in Prometheus' format. */
   gauge(name: string): Promise<number>;
 }
 

@@ -5,18 +5,18 @@ import { fileURLToPath } from "node:url";
 import flags from "../src/node-flags.json" with { type: "json" };
 import { until } from "./until.ts";
 
-/** Of every server's Node. */
+/** The Node flags of every server. */
 export const nodeFlags: readonly string[] = flags;
 
 const ownProgram = fileURLToPath(new URL("../src/cli/main.mjs", import.meta.url));
 
 export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** The working folder, where `parley.yaml` is looked for. */
+  /** The working folder, in which `parley.yaml` is searched. */
   readonly cwd?: string;
-  /** What runs the program, in front of it: `["bash", "-c", …]`. */
+  /** A command that runs the program: `["bash", "-c", …]`. */
   readonly wrapper?: readonly string[];
-  /** The program of another copy of the tree. */
+  /** The path of the program in another copy of the tree. */
   readonly program?: string;
 }
 
@@ -27,7 +27,7 @@ export interface CliResult {
   readonly stderr: string;
 }
 
-/** The real program in a process of its own. */
+/** The real program in a separate process. */
 export class CliProcess implements AsyncDisposable {
   readonly child: ChildProcess;
   stdout = "";
@@ -36,7 +36,7 @@ export class CliProcess implements AsyncDisposable {
 
   constructor(args: readonly string[], { env = {}, cwd, wrapper = [], program = ownProgram }: CliOptions = {}) {
     const [command = "", ...rest] = [...wrapper, process.execPath, ...nodeFlags, program, ...args];
-    // Nothing of the machine's own environment may decide a test.
+    // The environment of the machine must not influence a test.
     const { PATH = "", HOME = "" } = process.env;
     this.child = spawn(command, rest, { cwd, env: { PATH, HOME, ...env }, stdio: ["ignore", "pipe", "pipe"] });
     this.child.stdout?.on("data", (chunk: Buffer) => (this.stdout += chunk.toString("utf8")));
@@ -48,7 +48,7 @@ export class CliProcess implements AsyncDisposable {
     return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 
-  /** The first match of what it says to people, once it has said it. */
+  /** Waits until standard error matches the pattern. Returns the first match. */
   async says(pattern: RegExp, timeoutMs = 45_000): Promise<RegExpExecArray> {
     const wanted = await until(
       () => ({ match: pattern.exec(this.stderr), isOver: this.isOver, said: this.stderr }),

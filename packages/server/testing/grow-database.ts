@@ -4,7 +4,7 @@ import { openState } from "../src/state/open-state.ts";
 
 const rowBytes = 1000;
 
-/** Makes the database of a data folder larger, as years of traffic do. No server may use it meanwhile. */
+/** Enlarges the database of a data folder, as years of traffic would. No server may use it meanwhile. */
 export function growDatabase(dataDir: string, bytes: number): void {
   openState(dataDir)[Symbol.dispose]();
   using database = new DatabaseSync(databaseFile(dataDir));

@@ -7,7 +7,7 @@ import { judgeFor } from "./judge.ts";
 
 const streams = contract["x-streams"] as unknown as Streams; // openapi/streams.test.ts holds it to this shape
 
-/** A stream that has ended, judged by the machine of the contract. */
+/** A complete stream, checked by the contract's state machine. */
 export interface StreamReport {
   /** The state of the machine when the bytes ended: `done`, `failed`, `open` or `counted`. */
   readonly end: string;
@@ -23,7 +23,7 @@ interface ErrorEvent {
   readonly request_id: string;
 }
 
-/** @throws when the bytes are no lawful stream for a request with these members */
+/** Checks a stream. @throws {Error} if the contract does not allow it for a request with these members */
 export function judgeStream(members: Readonly<Record<string, unknown>>, transcript: string): StreamReport {
   const { violation, end } = runStream(streams, inputsOf(members), transcript);
   const data = transcript.split("\n").flatMap((line) => (line.startsWith("data: {") ? [line.slice(6)] : []));
@@ -39,7 +39,7 @@ export function judgeStream(members: Readonly<Record<string, unknown>>, transcri
   return { end, chunks, error, comments, text: textOf(chunks, 0) };
 }
 
-/** What one choice wrote. */
+/** Returns the text of one choice. */
 export const textOf = (chunks: readonly Chunk[], index: number): string =>
   chunks
     .flatMap(({ choices }) => choices.filter((choice) => choice.index === index))

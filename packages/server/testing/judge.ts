@@ -4,11 +4,12 @@ import type { Answer, Document, JsonObject } from "../../../openapi/checks/docum
 import { resolveAnswer } from "../../../openapi/checks/document.ts";
 import contract from "../src/generated/contract.json" with { type: "json" };
 
-// Holds every answer of a test to the contract, so that what it does not declare fails whichever test meets it.
+// Checks every answer in a test against the contract. An answer that the contract does not declare fails the test that got
+// it.
 
-const document = contract as unknown as Document; // the bundle that the server itself runs with
+const document = contract as unknown as Document; // the document that the server itself uses
 
-/** A received answer, its header names in small letters. */
+/** A received answer. The names of its headers are in lower case. */
 export interface Received {
   readonly method: string;
   readonly path: string;
@@ -22,7 +23,7 @@ interface Envelope {
   readonly request_id: string;
 }
 
-/** What is wrong with an answer by the contract; empty when nothing is. */
+/** Returns the ways in which an answer breaks the contract; empty if it does not. */
 export function findFaults(received: Received): string[] {
   if (!received.path.startsWith("/v1") && received.status < 400) return []; // outside the contract
   const { answer, isDeclared } = declaredAnswer(received);
@@ -44,7 +45,7 @@ function declaredAnswer({ method, path, status, body }: Received): { answer?: An
   const isEdge = edge !== undefined && body.includes(`"${edge.code}"`);
   if (!item) return { isDeclared: isEdge || status === 401 || status === 204 };
   const isOwn = method === "GET" ? item.get : item.post;
-  // Another method is answered like this path's own operation answers a wrong one.
+  // A wrong method gets the 405 that an operation of this path declares.
   const answer = (isOwn ?? item.get ?? item.post)?.responses[String(status)];
   if (answer && !(isEdge && body.includes('"param":null') && status === 400)) {
     return { answer: resolveAnswer(document, answer), isDeclared: true };
@@ -61,10 +62,10 @@ function pathItem(path: string): Document["paths"][string] | undefined {
 
 function headerFaults({ headers = {} }: Answer, { headers: received, status }: Received): string[] {
   return Object.entries(headers).flatMap(([name, described]) => {
-    // A bundle keeps headers as references; each is what headers.yaml says.
+    // The bundled document has references to headers, which headers.yaml defines.
     const header = resolveHeader(described) as { required?: boolean; schema: JsonObject };
     const value = received[name.toLowerCase()];
-    // A fault of ours may come before the key was judged, and then there are no limits to show.
+    // An internal error may occur before authentication, and then there are no limits to show.
     if (status === 500 && name.startsWith("x-ratelimit-") && !("x-ratelimit-limit-requests" in received)) return [];
     if (value === undefined) return header.required === true ? [`the header ${name} is missing on ${status}`] : [];
     const isNumber = header.schema["type"] === "integer";
@@ -91,7 +92,7 @@ function errorFaults({ method, status, headers, body }: Received): string[] {
   if (headers["content-type"] !== "application/json; charset=utf-8") return ["an error is not application/json"];
   const shape = judgeFor({ $ref: "#/components/schemas/ErrorResponse" })(JSON.parse(body));
   if (shape.length > 0) return shape;
-  const { error, request_id } = JSON.parse(body) as Envelope; // the schema has just said so
+  const { error, request_id } = JSON.parse(body) as Envelope; // checked by the schema above
   const entry = document["x-error-catalog"][error.code];
   const edge = document["x-edge-statuses"][String(status)];
   const faults = request_id === headers["x-request-id"] ? [] : ["request_id is not x-request-id"];
@@ -105,7 +106,7 @@ function errorFaults({ method, status, headers, body }: Received): string[] {
 let compileSchema: ((schema: JsonObject) => Judge) | undefined;
 const judges = new Map<string, Judge>();
 
-/** Closed: a member that the contract does not name is a fault. */
+/** Returns a validator of a schema. A member that the contract does not declare is a fault. */
 export function judgeFor(schema: JsonObject): Judge {
   compileSchema ??= compile(document, true);
   const key = JSON.stringify(schema);

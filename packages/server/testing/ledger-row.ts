@@ -2,7 +2,7 @@ import type { EngineUsage } from "@parley/inference";
 import type { Pricing } from "../src/metering/price.ts";
 import type { LedgerEntry } from "../src/metering/usage-ledger.ts";
 
-/** A ledger entry in the names of its columns, as tests compare it. */
+/** A ledger entry with the names of its columns, for comparisons in tests. */
 export interface LedgerRow extends EngineUsage {
   readonly id: string;
   readonly key_id: string;

@@ -3,7 +3,7 @@ import { createKey } from "../src/auth/issue-key.ts";
 import type { KeyRules } from "../src/auth/key-store.ts";
 import { openState } from "../src/state/open-state.ts";
 
-/** A new key in a data folder, made from beside the server that uses it. */
+/** Creates a key in a data folder. A server may use the folder meanwhile. */
 export async function makeKeyIn(dataDir: string, rules: Partial<KeyRules> = {}): Promise<NewKey> {
   using state = openState(dataDir);
   return await createKey(state.keys, { name: "test", ...rules }, Date.now());

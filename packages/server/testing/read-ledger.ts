@@ -3,7 +3,7 @@ import { openState } from "../src/state/open-state.ts";
 import { toLedgerRow } from "./ledger-row.ts";
 import type { LedgerRow } from "./ledger-row.ts";
 
-/** The entries of the ledger in a data folder, by the time of their start, read from beside the server. */
+/** Returns the ledger entries of a data folder, sorted by start. A server may use the folder meanwhile. */
 export async function readLedger(dataDir: string, selection?: EntrySelection): Promise<LedgerRow[]> {
   using state = openState(dataDir);
   const rows: LedgerRow[] = [];

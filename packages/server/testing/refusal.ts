@@ -1,4 +1,4 @@
-/** An error as a caller sees it. */
+/** The error of an answer. */
 export interface Refusal {
   readonly status: number;
   readonly code: string;
@@ -9,9 +9,9 @@ export interface Refusal {
   readonly headers: Headers;
 }
 
-/** The error in an answer. @throws {Error} when the request was accepted */
+/** Returns the error of an answer. @throws {Error} when the request was accepted */
 export async function toRefusal(response: Response): Promise<Refusal> {
   if (response.ok) throw new Error(`the request was accepted: ${await response.text()}`);
-  const { error } = (await response.json()) as { error: Omit<Refusal, "status" | "headers"> }; // held to the contract already
+  const { error } = (await response.json()) as { error: Omit<Refusal, "status" | "headers"> }; // checked against the contract already
   return { ...error, status: response.status, headers: response.headers };
 }

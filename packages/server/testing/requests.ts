@@ -1,6 +1,6 @@
-/** What tests send: the key, the models, and the parts of a chat request. */
+/** The key, the models, and the parts of chat requests in tests. */
 
-/** Sixteen characters at least, and in no log: a test searches for it. */
+/** The key of tests. It must have at least 16 characters, and no log may contain it: a test searches for it. */
 export const testKey = "test-key-0123456789abcdef";
 
 export const modelId = "vendor/model-1";
@@ -14,21 +14,21 @@ export interface TestInit extends RequestInit {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A POST of a chat request as JSON; the fields given replace those of a plain one. */
+/** Returns a POST of a chat request as JSON. `fields` replace or extend those of a plain one. */
 export function chatInit(fields: Fields = {}, init: TestInit = {}): TestInit {
   const body = JSON.stringify({ model: modelId, messages: [{ role: "user", content: "Hello" }], ...fields });
   return { method: "POST", body, ...init, headers: { "content-type": "application/json", ...init.headers } };
 }
 
-/** Headers with another key. */
+/** Returns headers with another key. */
 export const withKey = (token: string): { readonly headers: Readonly<Record<string, string>> } => ({
   headers: { authorization: `Bearer ${token}` },
 });
 
-/** One user message. */
+/** Returns `messages` with one user message. */
 export const say = (content: unknown): { readonly messages: readonly unknown[] } => ({
   messages: [{ role: "user", content }],
 });
 
-/** The message that makes the scripted engine play a scenario. */
+/** Returns `messages` that make the scripted engine play a scenario. */
 export const play = (scenario: string): { readonly messages: readonly unknown[] } => say(`script:${scenario}`);

@@ -13,13 +13,13 @@ import type { LedgerRow } from "./ledger-row.ts";
 import { readLedger } from "./read-ledger.ts";
 import { testKey } from "./requests.ts";
 
-/** A running server, what a test asks of it, and what it left behind. Disposing stops it and removes its folder. */
+/** A running server, with functions for requests, its log and its ledger. Disposal stops it and removes its folder. */
 export interface TestServer extends Calls, AsyncDisposable {
   readonly dataDir: string;
   readonly running: RunningServer;
   /** Every line that was logged, as text. */
   readonly logLines: readonly string[];
-  /** The entries of the ledger, by the time of their start. */
+  /** Returns the ledger entries, sorted by start. */
   ledger(): Promise<LedgerRow[]>;
 }
 
@@ -27,13 +27,13 @@ export interface TestOptions {
   readonly settings?: ConfigChanges | undefined;
   /** Scenarios of the scripted engine, played for the user text `script:NAME`. */
   readonly scenarios?: Readonly<Record<string, readonly ScriptStep[]>> | undefined;
-  /** What takes chat completions to the stages; without it, what a server that is started by its command has. */
+  /** The mount of chat completions; undefined: the server's default. */
   readonly mount?: ServerOptions["mount"];
 }
 
 /**
- * Starts a real server on a free port with a data folder of its own, and waits until its engines are ready. The engines
- * play scripts unless the settings say otherwise.
+ * Starts a real server on a free port, with its own data folder, and waits until its engines are ready. The engines play
+ * scripts unless the settings say otherwise.
  */
 export async function startTestServer({ settings = {}, scenarios = {}, mount }: TestOptions = {}): Promise<TestServer> {
   const ownFolder = mkdtempSync(join(tmpdir(), "parley-test-"));

@@ -1,5 +1,6 @@
 /**
- * Calls `ask` every 10 ms until the answer is wanted.
+ * Calls `ask` every 10 ms until `isWanted` accepts the answer.
+ * @returns that answer
  * @throws {Error} after `timeoutMs`, with the last answer in its message
  */
 export async function until<T>(

@@ -1,11 +1,11 @@
-/** One sentence of an interface's contract, and what shows that an implementation keeps it. */
+/** One sentence of an interface's contract, with a test of it. */
 export interface ContractCase<Subject> {
   readonly title: string;
-  /** Rejects when the subject breaks the sentence. The subject is fresh, and nobody else uses it. */
+  /** Rejects when the subject breaks the sentence. The subject is new, and nothing else uses it. */
   readonly assert: (subject: Subject) => Promise<void>;
 }
 
-/** What makes a fresh subject, and removes it again. */
+/** Creates a new subject. Disposal removes it. */
 export type OpenSubject<Subject> = () => Promise<Subject & AsyncDisposable>;
 
 /** Runs one case on a fresh subject. @throws {AssertionError} when the implementation breaks it */
@@ -17,7 +17,7 @@ export async function assertCase<Subject>(
   await one.assert(subject);
 }
 
-/** The titles of the cases that an implementation breaks. */
+/** Returns the titles of the cases that an implementation breaks. */
 export async function findViolations<Subject>(
   contract: readonly ContractCase<Subject>[],
   openSubject: OpenSubject<Subject>,

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import type { KeyStore, StoredKey } from "../../src/auth/key-store.ts";
 import type { ContractCase } from "./contract-case.ts";
 
-/** One empty store, seen by two processes. */
+/** One empty store, as two processes see it. */
 export interface KeyStoreSubject {
   readonly store: KeyStore;
-  /** The same store, opened once more. */
+  /** The same store, opened a second time. */
   readonly other: KeyStore;
 }
 
@@ -27,11 +27,11 @@ const full: StoredKey = {
   former: { hash: hashOf("9"), untilMs: 1_800_000_000_000 },
 };
 
-/** Rules that are undefined and rules that are left out are the same. */
+/** Removes undefined rules, which mean the same as absent ones. */
 const shown = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null)) as unknown;
 const assertSame = (actual: unknown, wanted: unknown): void => assert.deepEqual(shown(actual), shown(wanted));
 
-/** What every `KeyStore` has to keep. */
+/** The cases that every `KeyStore` must pass. */
 export const keyStoreContract: readonly ContractCase<KeyStoreSubject>[] = [
   {
     title: "finds a key as it was inserted, with all its rules or none",

@@ -5,11 +5,11 @@ import type { ContractCase } from "./contract-case.ts";
 /** A fresh store that allows 100 requests and 100,000 tokens a minute over all keys. */
 export interface LimitStoreSubject {
   readonly store: LimitStore;
-  /** Lets so much of the store's time go by. */
+  /** Advances the store's clock by this time. */
   readonly advance: (ms: number) => Promise<void>;
 }
 
-/** The limits over all keys that a subject has to be made with. */
+/** The limits over all keys that a subject must have. */
 export const overallLimits = { requests: 100, tokens: 100_000 } as const;
 
 const key = (limits: Partial<LimitedKey> = {}): LimitedKey => ({
@@ -29,7 +29,10 @@ function refused(taken: Hold | Shortage): Shortage {
   return taken;
 }
 
-/** Passes both gates, as a request does whose tokens are known: one that gets no tokens gives back what it holds. */
+/**
+ * Takes a request and then its tokens, like the two admissions of the server. If there are no tokens, everything is given
+ * back.
+ */
 async function takeAll(store: LimitStore, of: LimitedKey, tokens: number): Promise<Hold | Shortage> {
   const taken = await store.take(of);
   if (!("settle" in taken)) return taken;
@@ -43,7 +46,7 @@ async function assertRemaining(store: LimitStore, of: LimitedKey, requests: numb
   assert.deepEqual([standing.requests.remaining, standing.tokens.remaining], [requests, tokens]);
 }
 
-/** What every `LimitStore` has to keep. */
+/** The cases that every `LimitStore` must pass. */
 export const limitStoreContract: readonly ContractCase<LimitStoreSubject>[] = [
   {
     title: "starts full, and shows where a key stands without taking anything",

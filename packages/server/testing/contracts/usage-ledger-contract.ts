@@ -5,9 +5,9 @@ import type { ContractCase } from "./contract-case.ts";
 /** One empty ledger. */
 export interface UsageLedgerSubject {
   readonly ledger: UsageLedger;
-  /** The server dies, and its successor opens the ledger. `ledger` is not used afterwards. */
+  /** Simulates that the server dies and its successor opens the ledger. `ledger` must not be used afterwards. */
   readonly restart: () => Promise<UsageLedger>;
-  /** From now on the store can be read and not written, or can be written again. */
+  /** Makes the store read-only, or writable again. */
   readonly refuseWrites: (isRefused: boolean) => Promise<void>;
 }
 
@@ -50,7 +50,7 @@ async function listed(ledger: UsageLedger, ...selected: Parameters<UsageLedger["
 const one = opened("one");
 const two = opened("two");
 
-/** What every `UsageLedger` has to keep. */
+/** The cases that every `UsageLedger` must pass. */
 export const usageLedgerContract: readonly ContractCase<UsageLedgerSubject>[] = [
   {
     title: "opens an entry, brings it up to date, and closes it",
