@@ -27,7 +27,7 @@ export async function collect(
   const seen: ChatCompletionChunk[] = [];
   for await (const chunk of chunks) {
     seen.push(chunk);
-    for (const choice of chunk.choices) if (isObject(choice)) add(draftAt(drafts, choice.index), choice);
+    for (const choice of chunk.choices) if (isObject(choice)) add(at(drafts, choice.index, newDraft), choice);
   }
   const last = seen.at(-1);
   const choices = inOrder(drafts).flatMap((draft, index) => (draft && toChoice(draft, index)) ?? []);
@@ -52,17 +52,22 @@ interface Draft {
   finish: FinishReason | null;
 }
 
-function draftAt(drafts: Map<number, Draft>, index: number): Draft {
-  const draft = drafts.get(index) ?? {
-    content: "",
-    refusal: "",
-    reasoning: "",
-    calls: new Map(),
-    logprobs: undefined,
-    finish: null,
-  };
-  drafts.set(index, draft);
-  return draft;
+const newDraft = (): Draft => ({
+  content: "",
+  refusal: "",
+  reasoning: "",
+  calls: new Map(),
+  logprobs: undefined,
+  finish: null,
+});
+
+const newCall = (): ToolCall => ({ id: "", type: "function", function: { name: "", arguments: "" } });
+
+/** Returns the value at an index, and puts a new one there if there is none. */
+function at<T>(values: Map<number, T>, index: number, create: () => T): T {
+  const value = values.get(index) ?? create();
+  values.set(index, value);
+  return value;
 }
 
 /** Returns the values at the indexes from 0 to their number, undefined for each index that has none. */
@@ -75,9 +80,7 @@ const isObject = (value: unknown): boolean => typeof value === "object" && value
 function textOf(piece: unknown): string {
   if (typeof piece === "string") return piece;
   if (piece === undefined || piece === null) return "";
-  throw new MalformedResponseError(`A piece of text in the stream is of the type ${typeof piece}.`, {
-    retry: askCaller,
-  });
+  throw new MalformedResponseError("An event of the stream is no chunk.", { retry: askCaller });
 }
 
 /** Adds a chunk's part to the draft. Members may be absent or null, because a gateway may have rewritten the stream. */
@@ -89,9 +92,7 @@ function add(draft: Draft, { delta, logprobs, finish_reason }: Partial<ChunkChoi
   if (logprobs?.content) (draft.logprobs ??= []).push(...logprobs.content);
   const pieces = (delta?.tool_calls ?? []) as readonly Partial<ToolCallDelta>[];
   for (const { index, id, function: part } of pieces.filter(isObject)) {
-    const { calls } = draft;
-    const call = calls.get(index ?? 0) ?? { id: "", type: "function", function: { name: "", arguments: "" } };
-    calls.set(index ?? 0, call);
+    const call = at(draft.calls, index ?? 0, newCall);
     call.id ||= textOf(id);
     call.function.name ||= textOf(part?.name);
     call.function.arguments += textOf(part?.arguments);

@@ -36,8 +36,7 @@ export function readConnection({ baseURL, apiKey, dangerouslyAllowBrowser }: Par
 
 /** Refuses a value that still has the quotation marks of a file of variables. */
 function assertNoQuotes(name: string, value: ApiKey): void {
-  if (typeof value === "string" && /^(["']).*\1$/.test(value))
-    throw new TypeError(`${name} has quotation marks around its value: leave them out.`);
+  if (/^(["']).*\1$/.test(String(value))) throw new TypeError(`${name} has quotation marks around it: leave them out.`);
 }
 
 /** Globals that only some runtimes have. */

@@ -34,8 +34,7 @@ describe("createParley() throws at once and says what to write", () => {
   });
 
   test.each(['"', "'"])("for values in quotation marks, as docker run --env-file leaves them: %s", (mark) => {
-    const quoted = (name: string): TypeError =>
-      new TypeError(`${name} has quotation marks around its value: leave them out.`);
+    const quoted = (name: string): TypeError => new TypeError(`${name} has quotation marks around it: leave them out.`);
     const url = `${mark}${baseURL}${mark}`;
     const key = `${mark}${testKey}${mark}`;
     expect(() => createParley({ baseURL, apiKey: key })).toThrow(quoted("apiKey"));
