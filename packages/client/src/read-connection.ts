@@ -16,7 +16,6 @@ export function readConnection({ baseURL, apiKey, dangerouslyAllowBrowser }: Par
   if (!url) {
     throw new TypeError('There is no baseURL: write baseURL: "https://api.example.com/v1", or set PARLEY_URL.');
   }
-  assertNoQuotes(baseURL === undefined ? "PARLEY_URL" : "baseURL", url);
   if (!/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/i.test(url)) {
     throw new TypeError(
       `${baseURL === undefined ? "PARLEY_URL" : "baseURL"} begins with https:// or http:// and names a host, ` +
@@ -25,18 +24,12 @@ export function readConnection({ baseURL, apiKey, dangerouslyAllowBrowser }: Par
   }
   const key = apiKey ?? readEnvironment("PARLEY_KEY");
   if (!key) throw new TypeError("There is no key: write apiKey: process.env.MY_KEY, or set PARLEY_KEY.");
-  assertNoQuotes(apiKey === undefined ? "PARLEY_KEY" : "apiKey", key);
   if (dangerouslyAllowBrowser !== true && isBrowser()) {
     throw new TypeError(
       "Visitors of this page can read the key: call Parley from your server, or set dangerouslyAllowBrowser: true.",
     );
   }
   return { baseURL: url, apiKey: key };
-}
-
-/** Refuses a value that still has the quotation marks of a file of variables. */
-function assertNoQuotes(name: string, value: ApiKey): void {
-  if (/^(["']).*\1$/.test(String(value))) throw new TypeError(`${name} has quotation marks around it: leave them out.`);
 }
 
 /** Globals that only some runtimes have. */
