@@ -1,10 +1,10 @@
-// JSON.parse turns 9007199254740993 into …992. These functions read and write an integer as a bigint if a JavaScript number
-// would change it. Fractions become the nearest number, as in JSON.parse.
+// JSON.parse turns 9007199254740993 into …992. These functions read and write an integer as a bigint if JavaScript would write
+// it otherwise. Fractions become the nearest number, as in JSON.parse.
 
 /** Matches strings and numbers. Strings come first, so that digits inside of them are not matched. */
 const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 
-/** Parses JSON. Integers that a number would change become bigints. @throws {SyntaxError} when the text is not JSON */
+/** Parses JSON. Integers that JavaScript would write otherwise become bigints. @throws {SyntaxError} when the text is not JSON */
 export function parseExact(text: string): unknown {
   const value: unknown = JSON.parse(text);
   if (!/\d{16}/.test(text)) return value;
@@ -30,8 +30,5 @@ export function writeExact(value: unknown): string | undefined {
 /** Makes a random prefix for the strings that stand for bigints, so that no string of the caller can have it. */
 const makeMark = (): string => `${crypto.getRandomValues(new Uint32Array(4)).join()}:`;
 
-function isChanged(token: string): boolean {
-  if (!/^-?\d{16,}$/.test(token)) return false;
-  const value = Number(token);
-  return !Number.isFinite(value) || BigInt(value) !== BigInt(token);
-}
+/** Whether JavaScript would write the integer with other digits: 18446744073709551616 as …552000, and 10^21 as 1e+21. */
+const isChanged = (token: string): boolean => /^-?\d{16,}$/.test(token) && String(Number(token)) !== token;
