@@ -6,9 +6,9 @@ import { event, open, start } from "./remote-places.ts";
 import type { Answer, Place } from "./remote-places.ts";
 import type { Ask } from "./requests.ts";
 
-/** Places that have only a chat route. */
+/** Stand-ins for services that have only a chat route. */
 
-/** What the engine under test wrote. */
+/** The request that the engine under test wrote. */
 export interface ChatAsked {
   readonly max_tokens: number;
   readonly messages: readonly object[];
@@ -24,7 +24,7 @@ export const done = event("[DONE]");
 
 export const bodyOf = (text: string): ChatAsked => JSON.parse(text) as ChatAsked; // written by the engine under test
 
-/** Letters as they are wanted; a thought where one is asked for. */
+/** An answer of letters in the requested number and format, with reasoning if it is requested. */
 export const chatWell: Answer = (response, text) => {
   const { max_tokens, chat_template_kwargs } = bodyOf(text);
   const most = Math.min(max_tokens, 8);
@@ -33,24 +33,24 @@ export const chatWell: Answer = (response, text) => {
   response.end(chunk({ role: "assistant", content: "" }) + chunk(delta, "length") + counted(9, most) + done);
 };
 
-/** @param body of a stream */
+/** @param body the body of a stream */
 export const say =
   (body: string): Answer =>
   (response) =>
     void response.end(body);
 
-/** What a real vLLM once sent. */
+/** An answer that a real vLLM once sent. */
 export const replay = (...capture: Parameters<typeof readCapture>): Answer =>
   say(`${readCapture(...capture).body}\n\n`);
 
 export interface ChatPlace {
   readonly place: Place;
   readonly engine: Engine;
-  /** The last body that was sent. */
+  /** The last request body. */
   readonly sent: () => ChatAsked;
 }
 
-/** @param listed what the place says of its model: by default that it is vLLM's */
+/** @param listed the place's list entry of its model, by default that of a vLLM */
 export async function openChat(
   listed: object = { owned_by: "vllm" },
   changes: Partial<RemoteOptions> = {},
@@ -72,7 +72,7 @@ export const prices: Ask = {
   tool_choice: "auto",
 };
 
-/** How a request failed, or what it came to. */
+/** Returns the error of a request, or its answer. */
 export const failure = async (answer: Promise<unknown>): Promise<unknown> => {
   try {
     return await answer;

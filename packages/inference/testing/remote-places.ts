@@ -12,13 +12,13 @@ import { oneByOne, requestFor } from "./requests.ts";
 import { quickTimings } from "./start-scripted-vllm.ts";
 import { startElsewhere } from "./vllm/start-vllm.ts";
 
-/** Places where a model is served, that answer in every way that was seen; closed after every test. */
+/** Stand-ins for model servers, which reproduce every observed kind of answer. They are closed after every test. */
 
 export type Answer = (response: ServerResponse, body: string, request: IncomingMessage) => void;
 
 export interface Place {
   readonly url: string;
-  /** Completions that were asked of it, probes included. */
+  /** The number of completion requests, probes included. */
   asked: number;
   readonly requests: {
     readonly path: string | undefined;
@@ -26,11 +26,11 @@ export interface Place {
     readonly body: string;
   }[];
   answer: Answer;
-  /** What it lists of the model beside its name. */
+  /** Additional members of the model's list entry. */
   listed: object;
-  /** It breaks every connection that a request comes on. */
+  /** True: it breaks the connection of every request. */
   isDown: boolean;
-  /** Requests whose connection it broke. */
+  /** The number of requests whose connection it broke. */
   broken: number;
   stop(): Promise<void>;
 }
@@ -85,7 +85,8 @@ export async function open(answer: Answer = answerWell, port = 0, route = "/v1/c
     server.closeAllConnections();
     server.close();
     await once(server, "close");
-    // A client hears of its closed connections in the next rounds of the event loop. A request sent before that fails on one of them.
+    // A client notices closed connections in the next rounds of the event loop. A request before that would fail on one of
+    // them.
     await wait(20);
   };
   const url = `http://127.0.0.1:${taken}`;
@@ -104,7 +105,7 @@ export async function start(places: readonly Place[], changes: Partial<RemoteOpt
   return engine;
 }
 
-/** All that is said as text, and how it failed where it did. */
+/** Returns the whole text of an answer, and its error if it failed. */
 export async function ask(engine: Engine, signal = AbortSignal.timeout(5000)): Promise<string> {
   let said = "";
   try {

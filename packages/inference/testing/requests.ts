@@ -10,16 +10,16 @@ import type {
   OutputToken,
 } from "../src/index.ts";
 
-/** Sampling that changes nothing. */
+/** Neutral sampling. */
 export const neutral: Sampling = { ...neutralSampling, logit_bias: {} };
 
-/** The members of a request that a test cares about; a string stands for one user message. */
+/** The members of a request that matter to a test. A string stands for one user message. */
 export type Ask = Partial<Omit<EngineRequest, "sampling" | "grammars">> & {
   readonly say?: string;
   readonly sampling?: Partial<Sampling>;
 };
 
-/** A complete request: greedy, 24 tokens, without anything, unless asked otherwise. */
+/** Returns a complete request. Defaults: greedy, 24 tokens, no tools and no format. */
 export function requestFor({ say = "What is a blockchain?", sampling, ...members }: Ask): EngineRequest {
   const request = {
     messages: [{ role: "user", content: say }],
@@ -40,7 +40,7 @@ export function requestFor({ say = "What is a blockchain?", sampling, ...members
   return { ...request, grammars: compileGrammars(request, new RequestSchemas(compileWanted)) };
 }
 
-/** One choice, put together. */
+/** One choice, assembled from its events. */
 export interface Gathered {
   text: string;
   reasoning: string;
@@ -57,12 +57,12 @@ export interface Answered {
 
 const patienceMs = 30_000;
 
-/** The events of an answer one by one. */
+/** Yields the events of an answer one by one. */
 export async function* oneByOne<T>(batches: AsyncIterable<readonly T[]>): AsyncGenerator<T> {
   for await (const batch of batches) yield* batch;
 }
 
-/** Asks and waits for the whole answer. */
+/** Sends a request and resolves with the whole answer. */
 export async function ask(engine: Engine, members: Ask, signal?: AbortSignal): Promise<Answered> {
   const request = requestFor(members);
   const events: EngineEvent[] = [];
@@ -70,7 +70,7 @@ export async function ask(engine: Engine, members: Ask, signal?: AbortSignal): P
   return put(events, request.n);
 }
 
-/** The first choice of an answer. */
+/** Returns the first choice of an answer. */
 export async function askOne(
   engine: Engine,
   members: Ask,
@@ -109,6 +109,6 @@ function put(events: readonly EngineEvent[], n: number): Answered {
   return { choices, usage, events };
 }
 
-/** The text that tokens spell, read as one. */
+/** Returns the text that the tokens spell together. */
 export const spell = (tokens: readonly OutputToken[]): string =>
   new TextDecoder("utf-8", { ignoreBOM: true }).decode(Uint8Array.from(tokens.flatMap((token) => [...token.bytes])));

@@ -21,7 +21,7 @@ const demoFolder = (name: string): string =>
   });
 
 export const miniFolder = demoFolder("model-1-mini");
-/** The same tokenizer and other weights. */
+/** A model with the same tokenizer and different weights. */
 export const otherFolder = demoFolder("model-1");
 const program = fileURLToPath(new URL("./programs/scripted-vllm.ts", import.meta.url));
 
@@ -41,7 +41,7 @@ export interface StartedScriptedVllm extends AsyncDisposable {
   readonly folder: string;
 }
 
-/** What looks like a virtual environment with vLLM from outside, and is a stand-in that plays this script. */
+/** Creates a folder that looks like a virtual environment with vLLM, but contains a stand-in that plays this script. */
 export function writeScriptedVllm(folder: string, script: object): void {
   mkdirSync(join(folder, "bin"), { recursive: true });
   const write = (name: string, text: string): void =>

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 
-/** Looks again and again until it is so; fails after the deadline with what was waited for. */
+/** Polls until the condition holds. After the deadline it fails with a message that names the condition. */
 export async function until(what: string, isSo: () => boolean | Promise<boolean>, deadlineMs = 15_000): Promise<void> {
   const end = Date.now() + deadlineMs;
   while (!(await isSo())) {
@@ -9,7 +9,7 @@ export async function until(what: string, isSo: () => boolean | Promise<boolean>
   }
 }
 
-/** Whether there is such a process. */
+/** Checks if a process exists. */
 export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);

@@ -3,12 +3,12 @@ import { FairQueue } from "./fair-queue.ts";
 
 const never = new AbortController().signal;
 
-/** A queue whose jobs end on command, and the list of jobs that have begun, in order. */
+/** A queue whose jobs end on command, and the list of started jobs in order. */
 function stage(width = 1) {
   const queue = new FairQueue(width);
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
-  /** The first letter of a name is its key. */
+  /** The first letter of a job's name is its key. */
   const run = (name: string, cost = 1, signal = never): Promise<string> =>
     queue.run({ keyId: name.charAt(0), cost }, signal, async () => {
       begun.push(name);
@@ -22,7 +22,7 @@ function stage(width = 1) {
   return { queue, begun, run, end };
 }
 
-test("so much work is done at a time, and the rest of a key waits in order", async () => {
+test("up to `width` jobs run at a time, and the other jobs of a key wait in order", async () => {
   const { queue, begun, run, end } = stage(2);
   const all = ["a1", "a2", "a3", "a4"].map((name) => run(name));
   await end("nothing");
@@ -41,7 +41,7 @@ test("keys share by cost, not by the number of their jobs", async () => {
   expect(begun).toEqual(["a1", "b1", "b2", "a2", "b3", "b4", "a3", "b5"]);
 });
 
-test("what waits is dropped when its signal aborts; what runs keeps its place until it has ended", async () => {
+test("a waiting job is dropped when its signal aborts; a running job counts until it has ended", async () => {
   const { queue, begun, run, end } = stage();
   const gone = new AbortController();
   const left = Promise.allSettled([run("a1", 1, gone.signal), run("a2", 1, gone.signal)]);
@@ -57,7 +57,7 @@ test("what waits is dropped when its signal aborts; what runs keeps its place un
   await expect(run("a3", 1, gone.signal)).rejects.toThrow("left");
 });
 
-test("work that fails gives its place to the next", async () => {
+test("a failed job makes room for the next one", async () => {
   const queue = new FairQueue(1);
   const fails = queue.run({ keyId: "a", cost: 1 }, never, () => Promise.reject(new Error("broken")));
   const next = queue.run({ keyId: "a", cost: 1 }, never, async () => "done");
@@ -65,7 +65,7 @@ test("work that fails gives its place to the next", async () => {
   expect(await next).toBe("done");
 });
 
-test("of a long waiting list every second job is left, and every other one is done in order", async () => {
+test("when every second job of a long waiting list is aborted, the others run in order", async () => {
   const queue = new FairQueue(1);
   const first = await queue.enter({ keyId: "a", cost: 1 }, never);
   const controllers = Array.from({ length: 20_000 }, () => new AbortController());

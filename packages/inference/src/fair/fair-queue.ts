@@ -1,25 +1,25 @@
 import { FairShare } from "./fair-share.ts";
 
-/** Work of one key, and how much of it there is, in any unit. */
+/** A job of one key, and its cost in any unit. */
 export interface FairJob {
   readonly keyId: string;
   readonly cost: number;
 }
 
 interface Waiting extends FairJob {
-  /** Counts up with every arrival. */
+  /** The arrival number, which grows with every job. */
   readonly arrival: number;
   readonly begin: () => void;
 }
 
 /**
- * The waiting work of one key, in the order of arrival. Adding and removing take constant time on average. A `Set` would not do:
- * finding its first element takes longer, the more elements in front of it were deleted.
+ * The waiting jobs of one key, in the order of arrival. Adding and removing take constant time on average. A `Set` would be
+ * slow: finding its first element takes longer the more elements in front of it were deleted.
  */
 class WaitingList {
   #items: Waiting[] = [];
   readonly #removed = new Set<Waiting>();
-  /** Everything before this index was removed. */
+  /** All elements before this index were removed. */
   #head = 0;
 
   get size(): number {
@@ -48,8 +48,9 @@ class WaitingList {
 }
 
 /**
- * Runs up to `width` jobs at a time. The next job is taken from the waiting key that has been served least; jobs of one key run in
- * the order of arrival. Entering and leaving cost the same however many jobs wait; choosing the next one costs time per key.
+ * Runs up to `width` jobs at a time. The next job is taken from the waiting key that has been served least; jobs of one key
+ * run in the order of arrival. Entering and leaving take constant time; choosing the next job takes time proportional to the
+ * number of waiting keys.
  */
 export class FairQueue {
   readonly #width: number;
@@ -69,8 +70,8 @@ export class FairQueue {
   }
 
   /**
-   * Does the work in its turn. When the signal aborts, work that waits is dropped. Work that runs keeps its place until it has
-   * ended, and nobody waits for it any more.
+   * Runs the job in its turn. When the signal aborts, a waiting job is dropped. A running job still counts until it has ended,
+   * but its result is ignored.
    * @throws the signal's reason when it aborts first
    */
   async run<T>(job: FairJob, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
@@ -79,8 +80,8 @@ export class FairQueue {
   }
 
   /**
-   * Waits until it is the turn of some work.
-   * @returns what has to be called, once, when the work has ended
+   * Waits until it is the turn of a job.
+   * @returns a function that must be called once when the job has ended
    * @throws the signal's reason when it aborts first
    */
   async enter(job: FairJob, signal: AbortSignal): Promise<() => void> {
@@ -124,7 +125,10 @@ export class FairQueue {
     next.begin();
   }
 
-  /** Returns the first work of the key that has been served least; of keys that were served equally, the work that came first. */
+  /**
+   * Returns the first job of the key that has been served least. Among keys that were served equally, the job that arrived
+   * first.
+   */
   #next(): Waiting | undefined {
     let next: Waiting | undefined;
     let leastServed = Number.POSITIVE_INFINITY;
@@ -155,7 +159,7 @@ export class FairQueue {
   }
 }
 
-/** What the promise gives. @throws the signal's reason when it aborts first */
+/** Resolves with the value of the promise. @throws the signal's reason when it aborts first */
 async function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
   const aborted = Promise.withResolvers<never>();
   const abort = (): void => aborted.reject(reasonOf(signal));

@@ -4,7 +4,7 @@ import type { WeightedKey } from "./fair-share.ts";
 
 const one = (keyId: string): WeightedKey => ({ keyId, weight: 1 });
 
-/** Gives so many turns to whoever has been served least, and counts them. Every key always has a request that waits. */
+/** Gives `turns` turns, each to the key that has been served least, and counts them. Every key always has a waiting request. */
 function giveTurns(
   share: FairShare,
   costs: Readonly<Record<string, number>>,
@@ -21,13 +21,13 @@ function giveTurns(
   return given;
 }
 
-test("keys get as many tokens, not as many turns", () => {
+test("keys get equal numbers of tokens, not of turns", () => {
   const share = new FairShare();
   for (const keyId of ["long", "short"]) share.enter(keyId);
   expect(giveTurns(share, { long: 1000, short: 100 }, 110)).toEqual({ long: 10, short: 100 });
 });
 
-test("a key of weight 3 gets three times as many tokens, and all of them while nobody else waits", () => {
+test("a key of weight 3 gets three times as many tokens, and all of them while no other key waits", () => {
   const share = new FairShare();
   const weights = { heavy: 3 };
   for (const keyId of ["heavy", "light"]) share.enter(keyId);
@@ -53,7 +53,7 @@ test("a debt outlives a short pause", () => {
   expect(giveTurns(share, { steady: 100, greedy: 100 }, 10)).toEqual({ steady: 10, greedy: 0 });
 });
 
-test("what was charged and not used is given back", () => {
+test("tokens that were charged and not used are given back", () => {
   const share = new FairShare();
   for (const keyId of ["a", "b"]) share.enter(keyId);
   share.charge(one("a"), 1000);
@@ -61,7 +61,7 @@ test("what was charged and not used is given back", () => {
   expect(giveTurns(share, { a: 100, b: 100 }, 10)).toEqual({ a: 5, b: 5 });
 });
 
-test("keys that have left are forgotten, at once when nobody is there, else when the others have caught up", () => {
+test("idle keys are forgotten: at once when no key is active, otherwise when the others have caught up", () => {
   const share = new FairShare();
   const visit = (keyId: string): void => {
     share.enter(keyId);

@@ -8,7 +8,7 @@ export interface Decimal {
   readonly exponent: number;
 }
 
-/** Of a double, the decimal that JavaScript prints: the shortest one that is read as the same number. */
+/** Returns the decimal that JavaScript prints for a double: the shortest one that is read as the same number. */
 export const decimalOf = (value: JsonNumber): Decimal =>
   typeof value === "number" ? decimalOfText((value + 0).toExponential()) : (value satisfies ExactNumber).decimal;
 

@@ -46,7 +46,7 @@ export function toJsonNumber(text: string): JsonNumber {
   return isSame ? value : new ExactNumber(text, decimal);
 }
 
-/** Whether JavaScript writes the number with an exponent, or as a word. */
+/** Checks if JavaScript writes the number with an exponent, or as a word. */
 const hasExponentIn = (value: number): boolean => value !== 0 && !(Math.abs(value) >= 1e-6 && Math.abs(value) < 1e21);
 
 /** Equal numbers have equal keys. */

@@ -2,7 +2,7 @@ import { ExactNumber, toJsonNumber } from "./exact-number.ts";
 import { endOfString, scanJson, sourceOfMember } from "./scan-json.ts";
 
 /**
- * `JSON.parse` loses two things of a text: the digits of numbers that a double cannot hold, and the place of members whose
+ * `JSON.parse` loses two properties of a text: the digits of numbers that a double cannot hold, and the place of members whose
  * names are digits. The functions here keep both. `JSON.stringify` writes what they give as it was written.
  *
  * - A number that a double would change, or write differently, is an `ExactNumber`.
@@ -26,7 +26,7 @@ export function parseSpelledJson(text: string): unknown {
 }
 
 /**
- * Parses a text as `JSON.parse` does, but for the arrays and objects at some paths, whose numbers and members are exact.
+ * Parses a text as `JSON.parse` does, except for the arrays and objects at some paths, whose numbers and members are exact.
  * @param exactPaths from the root object, such as `tools.*.parameters`; `*` stands for every item of an array
  * @param isTextPlain found by `scanJson`; by default the text is scanned here, where it has such members
  * @throws {SyntaxError} for a text that is not JSON

@@ -1,4 +1,5 @@
-// What `JSON.parse` does not tell. Everything here takes one pass over the text and keeps nothing of it.
+// Facts about a JSON text that `JSON.parse` does not report. Everything here takes one pass over the text and keeps nothing of
+// it.
 
 const quote = 0x22;
 const comma = 0x2c;
@@ -16,7 +17,7 @@ const isOpening = (code: number): boolean => code === 0x7b || code === 0x5b;
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 const isClosing = (code: number): boolean => code === 0x7d || code === 0x5d;
 
-/** The size of a JSON text, in what its parsing and checking take time for. */
+/** The size of a JSON text, in the units that determine the time of parsing and checking it. */
 export interface JsonSize {
   /** Nested arrays and objects; the root is level 1. */
   readonly levels: number;
@@ -24,7 +25,7 @@ export interface JsonSize {
   readonly values: number;
 }
 
-/** What `scanJson` has found. */
+/** The result of `scanJson`. */
 export interface JsonScan extends JsonSize {
   /** No number is long, small or has an exponent, and no member's name is an array index. `JSON.parse` keeps all of it. */
   readonly isPlain: boolean;
@@ -85,7 +86,7 @@ function endOfNumber(text: string, start: number): number {
   return end;
 }
 
-/** Whether a short number is written with an exponent, by JSON or by JavaScript: that one writes 0.0000001 as 1e-7. */
+/** Checks if a short number has an exponent, either in the text or when JavaScript writes it: it writes 0.0000001 as 1e-7. */
 function hasExponent(text: string, start: number, end: number): boolean {
   if (end - start < 3) return false;
   for (let index = start; index < end; index += 1) {
@@ -98,7 +99,7 @@ function hasExponent(text: string, start: number, end: number): boolean {
 /** An array index has at most 10 digits, and each may be written as an escape. */
 const longestIndex = 60;
 
-/** Whether a string may be the name of a member that JavaScript moves to the front of its object: an array index. */
+/** Checks if a string may be an array index: JavaScript moves members with such names to the front of their object. */
 function mayBeIndex(text: string, start: number, end: number): boolean {
   if (end - start > longestIndex || end === start) return false;
   for (let index = start; index < end; index += 1) {

@@ -35,7 +35,7 @@ test.each(names)("the weights of %s are those that the training exported, byte f
   expect(readdirSync(path).filter((file) => file.includes("partial"))).toEqual([]);
 });
 
-test("what is there and right is used again; what is damaged is replaced", () => {
+test("correct files are used again, and damaged files are replaced", () => {
   const settings = settingsOf("model-1-mini", "again");
   const weights = join(deriveModelFolder(settings), "model.safetensors");
   const { mtimeMs } = statSync(weights);
@@ -48,7 +48,7 @@ test("what is there and right is used again; what is damaged is replaced", () =>
   expect(hashOf(join(settings.target, "tokenizer.json"))).toBe(hashOf(join(settings.source, "tokenizer.json")));
 });
 
-test("damaged weights are not used", () => {
+test("damaged weights are refused", () => {
   const source = join(folder, "damaged");
   cpSync(join(demo, "model-1-mini"), source, { recursive: true });
   const gguf = join(source, "model-1-mini.bf16.gguf");
@@ -60,7 +60,7 @@ test("damaged weights are not used", () => {
   expect(existsSync(join(settings.target, "model.safetensors"))).toBe(false);
 });
 
-test("a file in the folder's place is named", () => {
+test("the error names a file that exists in place of the folder", () => {
   mkdirSync(join(folder, "taken"), { recursive: true });
   writeFileSync(join(folder, "taken", "model"), "");
   const settings = settingsOf("model-1-mini", join("taken", "model"));
@@ -68,7 +68,7 @@ test("a file in the folder's place is named", () => {
   expect(() => deriveModelFolder(settings)).toThrow(/cannot be prepared in .*taken/);
 });
 
-/** A file system of 4 MB; where nobody may mount one, there is no full disk to try. */
+/** A file system of 4 MB. The test of a full disk needs permission to mount one. */
 function mountSmallDisk(): string | undefined {
   const place = join(folder, "disk");
   mkdirSync(place);
@@ -76,7 +76,7 @@ function mountSmallDisk(): string | undefined {
   return mounted ? place : undefined;
 }
 
-test("a full disk is told, and nothing half written stays", (context) => {
+test("a full disk is reported, and no half-written file stays", (context) => {
   const disk = mountSmallDisk();
   if (disk === undefined) return context.skip("this user may not mount a small file system: run the test as root");
   try {

@@ -10,15 +10,15 @@ export interface DerivedFolder {
   readonly source: string;
   /** The file of weights in that folder. */
   readonly gguf: string;
-  /** What `model.safetensors` has to hash to. */
+  /** The expected SHA-256 of `model.safetensors`. */
   readonly sha256: string;
-  /** Where the folder is made that transformers and vLLM read. */
+  /** The path of the new folder, which transformers and vLLM read. */
   readonly target: string;
 }
 
 const weightsName = "model.safetensors";
 
-/** The parts of a Qwen3 layer: their names in GGUF and in transformers. */
+/** The names of the parts of a Qwen3 layer in GGUF and in transformers. */
 const layerParts: Readonly<Record<string, string>> = {
   attn_norm: "input_layernorm",
   attn_q: "self_attn.q_proj",
@@ -34,9 +34,9 @@ const layerParts: Readonly<Record<string, string>> = {
 };
 
 /**
- * Makes a folder in the Hugging Face format of one whose weights are stored as GGUF alone, and returns its path. Files that are
- * there and right stay as they are. Several processes may do it at once: a file appears whole or not at all.
- * @throws {ModelFolderError} where the weights are damaged or the folder cannot be written
+ * Creates a folder in the Hugging Face format from one whose weights are stored only as GGUF, and returns its path. Correct
+ * files that exist are kept. Several processes may do this at once: each file appears whole or not at all.
+ * @throws {ModelFolderError} if the weights are damaged or the folder cannot be written
  */
 export function deriveModelFolder({ source, gguf, sha256, target }: DerivedFolder): string {
   try {
@@ -62,7 +62,10 @@ function writeWeights(file: string, gguf: string, sha256: string): void {
   replaceFile(file, weights);
 }
 
-/** The bytes of the safetensors file with these weights, as the library writes it: sorted by name, all in bfloat16. */
+/**
+ * Returns the bytes of the safetensors file with these weights, exactly as the safetensors library writes them: sorted by
+ * name, all in bfloat16.
+ */
 export function toSafetensors(tensors: readonly GgufTensor[]): Buffer {
   const named = tensors
     .map((tensor) => ({ name: nameInTransformers(tensor.name), shape: tensor.shape, data: inBfloat16(tensor) }))
@@ -89,7 +92,10 @@ function nameInTransformers(name: string): string {
   return `model.layers.${layer}.${known}.weight`;
 }
 
-/** Norms are stored in float32, which llama.cpp wants, with the values of their bfloat16: the upper half of each. */
+/**
+ * Converts norms back to bfloat16: the upper half of each value. GGUF stores them as float32, because llama.cpp needs that,
+ * with the values of the bfloat16 originals.
+ */
 function inBfloat16({ type, data }: GgufTensor): Buffer {
   if (type === "BF16") return data;
   const halves = Buffer.alloc(data.length / 2);

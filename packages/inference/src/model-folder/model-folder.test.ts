@@ -24,11 +24,11 @@ const write = (file: string, value: unknown) => (copy: string) =>
 /** The ids of the special tokens, as the mini model's tokenizer.json lists them. */
 const { added_tokens } = JSON.parse(readFileSync(join(miniFolder, "tokenizer.json"), "utf8")) as {
   readonly added_tokens: readonly { readonly id: number; readonly content: string }[];
-}; // as written by the training
+}; // the training wrote it
 const idOf = (spelling: string): number => added_tokens.find(({ content }) => content === spelling)?.id ?? -1;
 const remove = (file: string) => (copy: string) => rmSync(join(copy, file));
 
-test("knows a model by its files", () => {
+test("reads the properties of a model from its files", () => {
   const model = readModelFolder(miniFolder);
   expect(model).toMatchObject({
     endOfTurn: [idOf("<|im_end|>"), idOf("<|endoftext|>")],
@@ -54,7 +54,7 @@ test("a tokenizer alone has no weights", () => {
   });
 });
 
-test("a template in a file of its own wins, and one of several is the default", () => {
+test("a template file takes precedence, and of several templates the one named `default` is used", () => {
   const file = changed("file", (copy) => writeFileSync(join(copy, "chat_template.jinja"), "own"));
   expect(readModelFolder(file).template).toBe("own");
   const templates = [
@@ -68,7 +68,7 @@ test("a template in a file of its own wins, and one of several is the default", 
   expect(readModelFolder(list)).toMatchObject({ template: "b", eosToken: "<|im_end|>" });
 });
 
-test("other weights, another identity", () => {
+test("different weights have a different identity", () => {
   const path = changed("other", (copy) => writeFileSync(join(copy, "model.safetensors"), "x"));
   expect(readModelFolder(path).weightsId).not.toBe(readModelFolder(miniFolder).weightsId);
 });

@@ -7,7 +7,7 @@ import type { Vocabulary } from "../prompt/vocabulary.ts";
 import { readVocabulary } from "./read-vocabulary.ts";
 import type { TokenizerFile } from "./read-vocabulary.ts";
 
-/** What the files of a model in the Hugging Face format say of it. The weights themselves are not read. */
+/** The properties of a model, read from its files in the Hugging Face format. The weights themselves are not read. */
 export interface ModelFolder {
   readonly path: string;
   /** The parsed `tokenizer.json` and `tokenizer_config.json`. */
@@ -19,13 +19,13 @@ export interface ModelFolder {
   readonly endOfTurn: readonly number[];
   readonly bosToken: string;
   readonly eosToken: string;
-  /** Tokens that prompt and answer share, as the model declares them; undefined: it does not say. */
+  /** The context length in tokens that the model declares; undefined: it declares none. */
   readonly declaredContext: number | undefined;
   /** `bf16`, `fp8`, `awq`, … */
   readonly quantization: string;
-  /** Changes with the files: names, sizes and times stand for contents that take long to hash. */
+  /** Changes with the files. It is computed from names, sizes and times, because hashing the contents takes long. */
   readonly weightsId: string;
-  /** Of all weight files together; 0 where the folder holds a tokenizer alone. */
+  /** The size of all weight files in bytes; 0 if the folder has only a tokenizer. */
   readonly weightsBytes: number;
 }
 
@@ -44,7 +44,7 @@ interface ModelConfig {
   readonly quantization_config?: { readonly quant_method?: string };
 }
 
-/** The folder lacks something that an engine needs; the message says what, and what to do. */
+/** The folder lacks a file or a value that an engine needs. The message names it and says what to do. */
 export class ModelFolderError extends Error {
   override name = "ModelFolderError";
 }
@@ -85,11 +85,11 @@ function readJson(folder: string, name: string): unknown {
   }
 }
 
-/** A tokenizer alone, for an engine elsewhere, comes without them. */
+/** The folder of a remote engine's tokenizer has no weight files. */
 const readOptional = (folder: string, name: string): unknown =>
   existsSync(join(folder, name)) ? readJson(folder, name) : {};
 
-/** A file of its own wins over the member of the configuration, as in the library that writes both. */
+/** A template file takes precedence over the member of the configuration, as in the library that writes both. */
 function templateOf(path: string, { chat_template: member }: TokenizerConfig): string {
   const file = join(path, "chat_template.jinja");
   if (existsSync(file)) return readFileSync(file, "utf8");

@@ -5,21 +5,24 @@ import { describeWith } from "../prompt/vocabulary.ts";
 import { readModelFolder } from "./model-folder.ts";
 import type { ModelFolder } from "./model-folder.ts";
 
-/** What a token of a model means. */
+/** A token of a model, described for readers of its answers. */
 export interface TokenReader {
   readonly describe: (token: number) => OutputToken;
   isEndOfTurn(token: number): boolean;
-  /** Whether it is more than text, as `<tool_call>` is. */
+  /** True for a token that is not plain text, such as `<tool_call>`. */
   isSpecialToken(token: number): boolean;
 }
 
-/** A model as far as we know it ourselves: its files, its prompts, its tokens. */
+/** The parts of a model that the server itself uses: its files, prompts and tokens. */
 export interface OpenModel extends TokenReader {
   readonly folder: ModelFolder;
   readonly prompts: PromptThreads;
 }
 
-/** Loading a tokenizer keeps the event loop busy for some hundredths of a second. A server that starts answers `/health` before that. */
+/**
+ * Time for a starting server to answer `/health` first: loading a tokenizer blocks the event loop for some hundredths of a
+ * second.
+ */
 const headStartMs = 20;
 
 /** @throws {ModelFolderError} */

@@ -5,7 +5,7 @@ import type { ModelFolder } from "./model-folder.ts";
 import { openTokenizer } from "./open-tokenizer.ts";
 import { isByteLevel } from "./read-vocabulary.ts";
 
-/** The prompts of a model: its own chat template and tokenizer. */
+/** Opens the prompt renderer of a model: its chat template and tokenizer. */
 export function openRenderer(folder: ModelFolder): PromptRenderer {
   const { template, vocabulary, bosToken, eosToken } = folder;
   return new PromptRenderer({
@@ -18,7 +18,7 @@ export function openRenderer(folder: ModelFolder): PromptRenderer {
   });
 }
 
-/** Nothing is known of tokenizers that may leave out some of the text. */
+/** Gives a lower bound only for tokenizers that encode the whole text. Others may leave out some of it. */
 function fewestTokensOf({ tokenizer, vocabulary }: ModelFolder): Pick<PromptModel, "fewestTokens"> {
   const { normalizer } = tokenizer.file;
   if (!isByteLevel(tokenizer.file)) return {};

@@ -24,7 +24,7 @@ test.each([
   expect(tokenize(text)).toEqual(expected(text));
 });
 
-test("so has any text", () => {
+test("any text has the library's tokens", () => {
   const text = oneof(string({ unit: "binary-ascii" }), string({ unit: "grapheme" }), lorem());
   assert(
     property(array(text), (parts) => {
@@ -33,7 +33,7 @@ test("so has any text", () => {
   );
 });
 
-/** The first pre-tokenizers of GPT-2 cut the text themselves, and some put a blank in front of it. */
+/** The first pre-tokenizers of GPT-2 split the text themselves, and some put a blank in front of it. */
 test.each([
   { type: "ByteLevel", add_prefix_space: true, use_regex: true },
   { type: "ByteLevel", add_prefix_space: true, use_regex: false },
@@ -86,16 +86,16 @@ test.each([
   );
 });
 
-test("words come out the same when they are met again, also after more words than are kept", () => {
+test("repeated words get the same tokens, also after more words than the cache keeps", () => {
   const words = Array.from({ length: 12_000 }, (_, at) => `w${at.toString(36)} été${at}`).join(" ");
   expect(tokenize(words)).toEqual(expected(words));
   expect(tokenize(words)).toEqual(expected(words));
 });
 
-/** A word of 13 characters or more is kept by V8 as a part of its text. */
-test("a long word that is kept does not keep its text", () => {
+/** V8 stores a word of 13 characters or more as a reference to its text. */
+test("a long word in the cache does not keep its text in memory", () => {
   setFlagsFromString("--expose-gc");
-  const collect = runInNewContext("gc") as () => void; // as the flag defines it
+  const collect = runInNewContext("gc") as () => void; // the flag defines it
   const fill = " and so on".repeat(4000);
   const letters = "abcdefghijklmnopqrstuvwxyz";
   collect();
@@ -105,6 +105,6 @@ test("a long word that is kept does not keep its text", () => {
     tokenize(word.join("") + fill);
   }
   collect();
-  // The texts alone have 12 MB.
+  // The texts alone take 12 MB.
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(4e6);
 });

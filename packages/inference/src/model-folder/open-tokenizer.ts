@@ -3,7 +3,10 @@ import { anyOf } from "../prompt/escape-special-tokens.ts";
 import type { ModelFolder } from "./model-folder.ts";
 import type { AddedToken, TokenizerFile } from "./read-vocabulary.ts";
 
-/** The result turns a text into token ids. It recognizes special tokens, and reads half a surrogate pair as U+FFFD. */
+/**
+ * Returns a function that turns a text into token ids. It recognizes special tokens, and reads half of a surrogate pair as
+ * U+FFFD.
+ */
 export function openTokenizer({ tokenizer }: Pick<ModelFolder, "tokenizer">): (text: string) => number[] {
   const encoder = new Tokenizer(tokenizer.file, tokenizer.config);
   const encode = encodeByWords(encoder, tokenizer.file);
@@ -15,12 +18,14 @@ export function openTokenizer({ tokenizer }: Pick<ModelFolder, "tokenizer">): (t
   };
 }
 
-/** The members of the library's objects that are used here. TypeScript cannot resolve the library's own declarations of them. */
+/**
+ * The members of the library's objects that are used here, because TypeScript cannot resolve the library's own declarations.
+ */
 interface Encoder {
   readonly normalizer: ((text: string) => string) | null;
   readonly pre_tokenizer: PreTokenizer | null;
   readonly model: {
-    /** Turns each word into tokens, whatever the words around it are. */
+    /** Turns each word into tokens, independently of its neighbours. */
     encode: (words: readonly string[]) => string[];
     readonly fuse_unk: boolean;
     readonly unk_token_id?: number;
@@ -31,7 +36,7 @@ interface Encoder {
 }
 
 interface PreTokenizer {
-  /** Of a sequence: each one splits or spells what the one before has made. */
+  /** The steps of a sequence. Each splits or spells the result of the previous one. */
   readonly tokenizers?: readonly (PreTokenizer | null)[];
   readonly config?: { readonly type: string; readonly behavior?: string; readonly invert?: boolean };
   readonly pattern?: RegExp | null;
@@ -58,7 +63,7 @@ function encodeByWords(encoder: Encoder, file: TokenizerFile): Encode | undefine
   if (encoder.remove_space === true || encoder.do_lowercase_and_remove_accent === true || model.fuse_unk)
     return undefined;
   const idsOf = rememberWords((word) =>
-    // As the library does, also where the vocabulary lacks both.
+    // The library does this as well, even if the vocabulary lacks both.
     model.encode(spell(word, speller)).map((token) => (encoder.token_to_id(token) ?? model.unk_token_id) as number),
   );
   const encodeWords: Encode = (text, ids) => {
@@ -69,7 +74,7 @@ function encodeByWords(encoder: Encoder, file: TokenizerFile): Encode | undefine
   };
   const added = file.added_tokens ?? [];
   if (!normalizer) return betweenTokens(added, encodeWords);
-  // Some special tokens are looked for only in the normalized text, by their normalized spelling.
+  // Some special tokens are searched only in the normalized text, by their normalized spelling.
   const late = added.filter(({ normalized }) => normalized === true);
   const normalized = late.map((token) => ({ ...token, content: normalizer(token.content) }));
   const encodeNormalized = betweenTokens(normalized, encodeWords);
@@ -77,17 +82,17 @@ function encodeByWords(encoder: Encoder, file: TokenizerFile): Encode | undefine
   return betweenTokens(early, (text, ids) => encodeNormalized(normalizer(text), ids));
 }
 
-/** Appends the ids of the special tokens that a text spells, and has the rest of it encoded. */
+/** Appends the ids of the special tokens in a text, and encodes the rest. */
 function betweenTokens(tokens: readonly AddedToken[], encode: Encode): Encode {
   if (tokens.length === 0) return encode;
   const bySpelling = new Map(tokens.map((token) => [token.content, token]));
   const spellings = new RegExp(`(${anyOf([...bySpelling.keys()])})`, "u");
   return (text, ids) => {
-    // Every other part is a token.
+    // Every second part is a special token.
     const parts = text.split(spellings);
     for (const [at, part] of parts.entries()) {
       if (at % 2 === 0) {
-        // A token may take the blanks around it.
+        // A token may include the blanks around it.
         const isAfter = bySpelling.get(parts[at - 1] ?? "")?.rstrip === true;
         const isBefore = bySpelling.get(parts[at + 1] ?? "")?.lstrip === true;
         const rest = isBefore ? part.trimEnd() : part;
@@ -97,10 +102,13 @@ function betweenTokens(tokens: readonly AddedToken[], encode: Encode): Encode {
   };
 }
 
-/** It needs nothing but the part of the text that it cuts. */
+/** True for a pattern that depends only on the part of the text that it splits. */
 const isCutter = ({ config }: PreTokenizer): boolean => config?.type === "Split" || config?.type === "Digits";
 
-/** Where the matches of a pattern are all of the text, as with most tokenizers, one call finds them. The library looks at each. */
+/**
+ * Splits a text by a pattern. If the matches cover the whole text, as with most tokenizers, one call finds them all; the
+ * library examines each.
+ */
 function cut(part: string, cutter: PreTokenizer): readonly string[] {
   const { pattern, config } = cutter;
   const words = pattern && config?.behavior === "Isolated" && config.invert === false ? part.match(pattern) : null;
@@ -113,7 +121,10 @@ function isWhole(part: string, words: readonly string[]): boolean {
   return length === part.length;
 }
 
-/** Whether a step of the pre-tokenizer only replaces bytes by characters. A ByteLevel step may also split, or add a space in front. */
+/**
+ * Checks if a step of the pre-tokenizer only replaces bytes by characters. A ByteLevel step may also split, or add a space in
+ * front.
+ */
 const isPlainSpeller = ({ config, use_regex, add_prefix_space }: PreTokenizer): boolean =>
   config?.type === "ByteLevel" && use_regex !== true && add_prefix_space !== true;
 
@@ -136,9 +147,12 @@ function rememberWords(encode: (word: string) => readonly number[]): (word: stri
 
 const printable = /^[\n -~]*$/;
 
-/** V8 stores a long word as a reference to its text. Cached as it is, the word would keep the whole text in memory. */
+/** Copies a word. V8 stores a long word as a reference to its text, so a cached word would keep the whole text in memory. */
 const copyOf = (word: string): string => Buffer.from(word).toString();
 
-/** In printable ASCII, only blanks and line breaks are spelled differently. The library looks up each byte, which takes much longer. */
+/**
+ * Spells a word. In printable ASCII, only blanks and line breaks differ; the library looks up each byte, which takes much
+ * longer.
+ */
 const spell = (word: string, speller: PreTokenizer): string[] =>
   printable.test(word) ? [word.replaceAll(" ", "Ġ").replaceAll("\n", "Ċ")] : speller.pre_tokenize_text(word);

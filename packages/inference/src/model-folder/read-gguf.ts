@@ -1,20 +1,20 @@
 /** A tensor of a GGUF file. */
 export interface GgufTensor {
   readonly name: string;
-  /** The number of rows, then of columns; a vector has its length alone. */
+  /** The number of rows, then of columns. A vector has only its length. */
   readonly shape: readonly number[];
   readonly type: "F32" | "BF16";
   readonly data: Buffer;
 }
 
-/** Bytes of the fixed-size values, by the number that GGUF gives their types. */
+/** The size in bytes of each fixed-size type, by GGUF's number of the type. */
 const sizes: Readonly<Record<number, number>> = { 0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8 };
 const stringType = 8;
 const arrayType = 9;
 const tensorTypes: Readonly<Record<number, GgufTensor["type"]>> = { 0: "F32", 30: "BF16" };
 const alignment = 32;
 
-/** Reads the file's numbers and strings from its start on. */
+/** Reads the numbers and strings of a file in order. */
 class Reader {
   readonly #bytes: Buffer;
   at = 0;
@@ -53,7 +53,7 @@ class Reader {
   }
 }
 
-/** The tensors of a GGUF file of version 3. @throws {Error} for another file, and for tensors that are quantized */
+/** Returns the tensors of a GGUF file of version 3. @throws {Error} for other files, and for quantized tensors */
 export function readGguf(bytes: Buffer): readonly GgufTensor[] {
   const reader = new Reader(bytes);
   if (bytes.toString("latin1", 0, 4) !== "GGUF") throw new Error("not a GGUF file");

@@ -2,28 +2,28 @@ import { buildVocabulary } from "../prompt/build-vocabulary.ts";
 import type { TokenKind } from "../prompt/build-vocabulary.ts";
 import type { Vocabulary } from "../prompt/vocabulary.ts";
 
-/** What is used of a `tokenizer.json`. */
+/** The members of a `tokenizer.json` that are used. */
 export interface TokenizerFile {
   readonly added_tokens?: readonly AddedToken[];
   readonly decoder?: unknown;
-  /** What changes a text before it is encoded; null for nothing. */
+  /** The normalizer, which changes a text before it is encoded; null: none. */
   readonly normalizer?: { readonly type: string } | null;
   readonly model: { readonly vocab: Readonly<Record<string, number>> | readonly (readonly [string, number])[] };
 }
 
-/** A token beside those of the model, such as `<|im_end|>`. */
+/** A token added to those of the model, such as `<|im_end|>`. */
 export interface AddedToken {
   readonly id: number;
   readonly content: string;
   readonly special: boolean;
-  /** Whether it takes the blanks in front of it, and those after it. */
+  /** True if the token includes the blanks before it (`lstrip`) or after it (`rstrip`). */
   readonly lstrip?: boolean;
   readonly rstrip?: boolean;
-  /** Whether it is looked for in the normalized text. */
+  /** True if it is searched in the normalized text. */
   readonly normalized?: boolean;
 }
 
-/** The vocabulary in a `tokenizer.json`. */
+/** Reads the vocabulary of a `tokenizer.json`. */
 export function readVocabulary(file: TokenizerFile, template: string): Vocabulary {
   const spellings = spellingsOf(file);
   const added = new Map((file.added_tokens ?? []).map((token) => [token.id, token]));
@@ -36,7 +36,7 @@ export function readVocabulary(file: TokenizerFile, template: string): Vocabular
   return buildVocabulary({ spellings, encoding, kindOf }, template);
 }
 
-/** Byte-level tokenizers encode every byte of a text. */
+/** Checks if a tokenizer is byte-level. Such tokenizers encode every byte of a text. */
 export const isByteLevel = ({ decoder }: TokenizerFile): boolean =>
   JSON.stringify(decoder ?? null).includes('"ByteLevel"');
 

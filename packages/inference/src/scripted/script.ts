@@ -12,19 +12,19 @@ export type ScriptStep = { readonly choice?: number; readonly tokens?: number } 
   | { readonly finish: FinishReason }
   /** Sends nothing for this many milliseconds. */
   | { readonly wait_ms: number }
-  /** Never sends anything again, but answers status requests: only the caller's deadline ends the request. */
+  /** Sends nothing more, but answers status requests. Only the caller's deadline ends the request. */
   | { readonly stall: true }
-  /** Computes for ever without producing a token: the watchdog ends the process. */
+  /** Evaluates forever without producing a token, until the watchdog ends the process. */
   | { readonly spin: true }
   /** Stops the whole process, as a debugger does. */
   | { readonly freeze: true }
   /** Kills the process. */
   | { readonly die: true }
-  /** The process ends by an error with this message that nobody handles, as a bug in it would cause. */
+  /** The process ends with an unhandled error with this message, as after a bug. */
   | { readonly crash: string }
   /** Resets the connection. */
   | { readonly reset: true }
-  /** The generation fails with this message, as it does in an engine that is out of memory. */
+  /** The generation fails with this message, as in an engine that is out of memory. */
   | { readonly fail: string }
   /** Refuses the request. Possible only before the first event. */
   | { readonly refuse: string }
@@ -37,7 +37,7 @@ export type ScriptStep = { readonly choice?: number; readonly tokens?: number } 
 
 /**
  * Scenarios by name. A request whose last user message is `script:NAME` plays that scenario; any other one plays
- * `default` if the script has one, and otherwise gets the built-in reply, which honours every parameter of the request.
+ * `default` if the script has one, and otherwise gets the built-in reply, which respects every parameter of the request.
  */
 export interface Script {
   readonly scenarios: Readonly<Record<string, readonly ScriptStep[]>>;

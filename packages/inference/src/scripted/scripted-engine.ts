@@ -6,15 +6,15 @@ import type { EngineMetadata, Sampling } from "../engine.ts";
 import { fingerprint } from "../fingerprint.ts";
 
 export interface ScriptedOptions extends Omit<ChildEngineOptions, "command"> {
-  /** A JSON file that holds a `Script`; undefined: the built-in reply to everything. */
+  /** The path of a JSON file that contains a `Script`; undefined: every request gets the built-in reply. */
   readonly scriptFile: string | undefined;
   readonly sampling: Omit<Sampling, "logit_bias">;
-  /** The line that shows the model a schema; undefined: none does. */
+  /** The prompt line that shows the model a schema; undefined: schemas are not shown. */
   readonly schemaPrompt?: string | undefined;
   readonly metadata?: Partial<EngineMetadata>;
 }
 
-/** A stub engine that plays a script, for tests, fuzzing and partner sandboxes. It makes faults happen on demand. */
+/** A stub engine that plays a script, for tests, fuzzing and partner sandboxes. It produces faults on demand. */
 export function startScriptedEngine(options: ScriptedOptions): ChildEngine {
   const program = fileURLToPath(new URL("./child/main.ts", import.meta.url));
   const metadata: EngineMetadata = {

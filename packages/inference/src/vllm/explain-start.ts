@@ -8,7 +8,7 @@ import { findVllm } from "./process/find-vllm.ts";
 import { planProcess } from "./process/plan-process.ts";
 import type { ProcessSettings } from "./process/plan-process.ts";
 
-/** The command line that an engine would be started with, as a shell takes it. @throws what keeps it from being started */
+/** Returns the shell command line that would start an engine. @throws the error that prevents a start */
 export async function explainProcess(settings: ProcessSettings, runFolder: string): Promise<string> {
   const vllm = await findVllm(settings.vllm, settings.installFolder);
   const plan = planProcess(settings, runFolder, readModelFolder(settings.weights), vllm);

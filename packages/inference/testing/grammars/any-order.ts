@@ -3,16 +3,16 @@ import { isDead, union } from "./grammar-walk.ts";
 import type { GrammarWalk, Position } from "./grammar-walk.ts";
 
 /**
- * Whether the grammar accepts a JSON text with the members of each object in some order. Every order is tried, but an
- * object of more than 10 members counts as rejected, and so does a text of which a million members have been tried.
- * @param source the text that the node was read from: numbers stay as they are written there
+ * Checks if the grammar accepts a JSON text with the members of each object in some order. Every order is tried, but an object
+ * of more than 10 members counts as rejected, and so does a text after a million tried members.
+ * @param source the text that the node was read from, which gives the exact spelling of numbers
  */
 export function acceptsInSomeOrder(walk: GrammarWalk, node: Node, source: string): boolean {
   return new OrderSearch(walk, source).write(walk.start, node).isEnd;
 }
 
 const maxMembers = 10;
-/** Bounds the search: the number of orders is a product over all nested objects. */
+/** The maximum number of tried members. The number of orders is a product over all nested objects. */
 const maxTried = 1_000_000;
 
 const dead = union([]);
@@ -43,7 +43,7 @@ class OrderSearch {
     );
   }
 
-  /** Positions that are reached with the same members written are one position: the rest does not depend on their order. */
+  /** Positions reached with the same set of members are merged, because the rest does not depend on their order. */
   #writeObject(start: Position, members: readonly Node[]): Position {
     if (members.length > maxMembers) return dead;
     let reached = new Map([[0, start]]);

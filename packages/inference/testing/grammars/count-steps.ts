@@ -2,7 +2,7 @@ import { ComplexityBudget } from "../../src/schema/complexity-budget.ts";
 import { compileSchema } from "../../src/schema/compile-schema.ts";
 import type { Schema } from "../../src/schema/dialect/raw-schema.ts";
 
-/** Compiles the schema of an answer and returns how many steps of its budget that took. */
+/** Compiles the schema of an answer and returns the number of budget steps used. */
 export function countSteps(schema: Schema): { readonly isAccepted: boolean; readonly steps: number } {
   const budget = new ComplexityBudget();
   const compiled = compileSchema(schema, "value", budget);

@@ -4,7 +4,7 @@ import { ComplexityBudget } from "../../src/schema/complexity-budget.ts";
 import type { Schema } from "../../src/schema/dialect/raw-schema.ts";
 import { answerGrammar } from "../../src/schema/grammar/complete-grammar.ts";
 
-/** The grammar of an answer that satisfies the schema, or why the schema is refused. */
+/** Returns the grammar of answers that satisfy the schema, or the reason why the schema is refused. */
 export function grammarOf(schema: Schema): { readonly grammar: string } | { readonly fault: SchemaFault } {
   const compiled = compileSchema(schema, "value", new ComplexityBudget());
   return "fault" in compiled ? compiled : { grammar: answerGrammar(compiled.rules) };

@@ -1,6 +1,6 @@
 import type { Characters, Expression, Grammar, Repeat } from "./read-gbnf.ts";
 
-/** What is still to be written: the top of a stack of expressions. Equal stacks are one object. */
+/** The rest that must still be matched: the top of a stack of expressions. Equal stacks are one object. */
 interface Stack {
   readonly top: Expression;
   readonly below: Stack | undefined;
@@ -8,21 +8,21 @@ interface Stack {
   next?: Position;
 }
 
-/** All parses of the text so far. None and not at the end: the grammar does not allow the text. */
+/** All parses of the text so far. Without stacks and not at the end, the grammar does not allow the text. */
 export interface Position {
-  /** Stacks with a character on top. */
+  /** Stacks with a terminal on top. */
   readonly open: readonly Stack[];
-  /** The text so far is complete. */
+  /** True if the text so far is complete. */
   readonly isEnd: boolean;
 }
 
 export const isDead = ({ open, isEnd }: Position): boolean => open.length === 0 && !isEnd;
 
-/** Follows a text through a grammar as llama.cpp does, character by character, and can go on from any place again. */
+/** Matches a text against a grammar as llama.cpp does, character by character. It can continue from any earlier position. */
 export class GrammarWalk {
   readonly #grammar: Grammar;
   readonly #stacks = new Map<Stack | undefined, Map<Expression, Stack>>();
-  /** What remains of a repetition after some turns: one object for equal counts. */
+  /** The rest of a repetition after some rounds. Equal counts share one object. */
   readonly #remainders = new Map<Expression, Map<string, Repeat>>();
   readonly start: Position;
 
@@ -73,7 +73,7 @@ export class GrammarWalk {
     return (stack.next = { open: [...open], isEnd });
   }
 
-  /** The stacks that one may become without writing a character. */
+  /** Returns the stacks that a stack can become without matching a character. */
   #step({ top, below }: Stack): (Stack | undefined)[] {
     switch (top.kind) {
       case "rule": {

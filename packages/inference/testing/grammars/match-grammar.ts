@@ -1,10 +1,10 @@
 import { LlamaGrammar } from "node-llama-cpp";
 import { openLlama } from "../../src/embedded/child/open-llama.ts";
 
-/** Whether llama.cpp would let a model write exactly this text. */
+/** Checks if llama.cpp would let a model write exactly this text. */
 export type Accepts = (text: string) => boolean;
 
-/** Grammars are tested with llama.cpp itself, because it is what enforces them. */
+/** Grammars are tested with llama.cpp itself, because it enforces them in production. */
 export async function openGrammarMatcher(): Promise<(grammar: string) => Accepts> {
   const llama = await openLlama(1);
   return (grammar) => {

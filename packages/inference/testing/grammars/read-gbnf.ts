@@ -1,7 +1,7 @@
-/** What a rule of a grammar allows. Literals are sequences of characters. */
+/** The right-hand side of a grammar rule. Literals are sequences of characters. */
 export type Expression = Characters | Sequence | Choice | Repeat | RuleName;
 
-/** One code point in one of the ranges, or in none of them. */
+/** One code point in one of the ranges, or, if negated, outside of all of them. */
 export interface Characters {
   readonly kind: "characters";
   readonly ranges: readonly (readonly [first: number, last: number])[];
@@ -29,7 +29,7 @@ interface RuleName {
 
 export type Grammar = ReadonlyMap<string, Expression>;
 
-/** Reads the part of GBNF that our grammars use: a rule takes one line. @throws where the text is something else */
+/** Parses the part of GBNF that our grammars use, with one rule per line. @throws for any other text */
 export function readGbnf(text: string): Grammar {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   return new Map(

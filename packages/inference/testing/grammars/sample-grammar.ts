@@ -3,7 +3,7 @@ import type { Characters, Expression, Grammar } from "./read-gbnf.ts";
 /** 0 to 1, exclusive. */
 export type Random = () => number;
 
-/** The same numbers for the same seed (mulberry32). */
+/** Returns a generator of pseudo-random numbers: the same ones for the same seed (mulberry32). */
 export function randomFrom(seed: number): Random {
   let state = seed;
   return () => {
@@ -14,10 +14,10 @@ export function randomFrom(seed: number): Random {
   };
 }
 
-/** Draws texts that a grammar allows. Nested far enough, it takes the shortest way to the end. */
+/** Draws random texts that a grammar allows. At a certain depth it takes the shortest way to the end. */
 export class GrammarSampler {
   readonly #grammar: Grammar;
-  /** How many levels of rules a derivation takes at least; infinite where there is none. */
+  /** The minimum number of rule levels of a derivation; infinite if there is no derivation. */
   readonly #levels = new Map<string, number>();
 
   constructor(grammar: Grammar) {
@@ -46,7 +46,7 @@ export class GrammarSampler {
     }
   }
 
-  /** @param patience how many choices are free before the text is brought to its end */
+  /** @param patience the number of free choices before the text takes the shortest way to its end */
   sample(random: Random, patience = 200): string {
     let left = patience;
     const draw = (expression: Expression): string => {
@@ -54,7 +54,7 @@ export class GrammarSampler {
         case "characters":
           return String.fromCodePoint(drawCharacter(expression, random));
         case "rule":
-          // Every rule that an expression names is there: the sampler's constructor has read them all.
+          // Every rule that an expression names exists, because the constructor has read them all.
           return draw(this.#grammar.get(expression.name) ?? { kind: "choice", options: [] });
         case "sequence":
           return expression.items.map(draw).join("");

@@ -6,7 +6,7 @@ import { dfaOf } from "../../src/schema/language/form.ts";
 import type { Language } from "../../src/schema/language/language.ts";
 import { shortestRest } from "../../src/schema/language/limit-length.ts";
 
-/** Texts of a language that is not empty: some steps at random, then the shortest way to an end. */
+/** Draws texts of a non-empty language: some random steps, then the shortest way to an accepting state. */
 export function textsOf(language: Language): fc.Arbitrary<string> {
   const dfa = dfaOf(language.form, new ComplexityBudget(1e9));
   const rest = shortestRest(dfa);

@@ -2,12 +2,12 @@ import { LlamaGrammar, LlamaGrammarEvaluationState } from "node-llama-cpp";
 import type { LlamaContextSequence, LlamaModel, Token } from "node-llama-cpp";
 import { openLlama } from "../../src/embedded/child/open-llama.ts";
 
-/** Measures how long llama.cpp takes to find the tokens of the whole vocabulary that a grammar allows. */
+/** Measures how long llama.cpp takes to compute the token mask of a grammar over the whole vocabulary. */
 export interface MaskTimer {
   readonly vocabularySize: number;
   /**
-   * Milliseconds of CPU time per token of the text, less what sampling takes without a grammar. It stops at the first refused
-   * token, after `maxTokens`, or when the signal aborts.
+   * Returns milliseconds of CPU time per token of the text, minus the time of sampling without a grammar. It stops at the first
+   * refused token, after `maxTokens`, or when the signal aborts.
    */
   time(grammar: string, text: string, maxTokens: number, stop: AbortSignal): Promise<number[]>;
 }
@@ -31,7 +31,7 @@ interface SequenceInternals {
 const wholeVocabulary = [false, false, [[], false, false, false, 1], false];
 
 /**
- * The process has to be ended with `process.exit`: now and then llama.cpp does not come to an end when it is disposed.
+ * The process must be ended with `process.exit`, because disposing llama.cpp sometimes hangs.
  * @param modelFile a GGUF file; only its vocabulary matters
  */
 export async function openMaskTimer(modelFile: string): Promise<MaskTimer> {
@@ -60,7 +60,7 @@ export async function openMaskTimer(modelFile: string): Promise<MaskTimer> {
 
 type Sample = (wanted: number, grammarState: unknown) => Promise<{ readonly chosen: number; readonly ms: number }>;
 
-/** Decodes one token, so that there are logits. They stay, and each sample prefers the token that is wanted. */
+/** Decodes one token to get logits. They are kept, and each sample prefers the wanted token. */
 async function decodeOnce(sequence: LlamaContextSequence, model: LlamaModel): Promise<Sample> {
   // Both casts reach the hidden members above.
   const { _llama: llama, _model: native } = model as unknown as Internals;

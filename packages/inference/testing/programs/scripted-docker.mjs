@@ -3,8 +3,8 @@ import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 
 import { join } from "node:path";
 
 /**
- * A stand-in for `docker`, whose containers are scripted vLLMs. `SCRIPTED_DOCKER` is a folder: `facts.json` says what its
- * server answers, `calls.log` is what it was asked, and a file per container is its process.
+ * A stand-in for `docker`, whose containers are scripted vLLMs. `SCRIPTED_DOCKER` is a folder: `facts.json` gives the answers
+ * of its server, `calls.log` records the commands, and each container has a file with its process.
  */
 const folder = process.env["SCRIPTED_DOCKER"];
 const facts = JSON.parse(readFileSync(join(folder, "facts.json"), "utf8"));
@@ -33,14 +33,14 @@ function remove() {
     try {
       process.kill(Number(readFileSync(container, "utf8")), "SIGKILL");
     } catch {
-      // It has ended by itself.
+      // The container has ended by itself.
     }
   }
   rmSync(container, { force: true });
   return "";
 }
 
-/** Attached: its output is ours, signals reach it, and we end as it does. */
+/** Runs a container attached: passes on its output, forwards signals, and exits with its status. */
 function run() {
   const mount = args.find((arg) => arg.endsWith(":/run/parley")).replace(":/run/parley", "");
   const child = spawn(

@@ -9,7 +9,8 @@ import { parseArgs } from "node:util";
  * A stand-in for `vllm serve`: it speaks vLLM's dialect of completions over a unix socket, with letters for an answer that
  * the prompt decides. The file in `SCRIPTED_VLLM` says what goes wrong: `{"log": [lines before anything else], "exit": code,
  * "coreDiesAfter": tokens after which it refuses every completion with 500, as vLLM does while it ends, "refuses": completions
- * after the first that get such a 500, "chaos": the share of events at which something happens, "deadly": the share of those that kill the process, "paceMs": time for a token}`.
+ * after the first that get such a 500, "chaos": the share of events at which something happens, "deadly": the share of those
+ * that kill the process, "paceMs": time for a token}`.
  */
 interface Script {
   readonly log?: readonly string[];
@@ -35,7 +36,7 @@ const { values } = parseArgs({
 let tokens = 0;
 let completions = 0;
 
-/** The letters of an answer: the same prompt has the same ones. */
+/** Returns the letters of an answer, which depend only on the prompt. */
 const letter = (prompt: readonly number[], place: number): number =>
   97 + ((prompt.reduce((sum, id) => (sum * 31 + id) % 9973, 7) + place * place) % 26);
 
@@ -73,7 +74,7 @@ async function complete({ prompt, max_tokens }: Completion, response: ServerResp
 
 const isChaotic = (): boolean => Math.random() < (script.chaos ?? 0);
 
-/** Everything that a vLLM was seen to do to a stream, and a little more. */
+/** Faults of a stream that were observed with vLLM, and a few more. */
 function misbehave(response: ServerResponse, say: (data: unknown) => boolean): void {
   if (Math.random() < (script.deadly ?? 0)) process.kill(process.pid, "SIGKILL");
   const faults: readonly (() => void)[] = [
@@ -95,6 +96,6 @@ const server = createServer((request, response) => {
 });
 server.listen(String(values["uds"]));
 process.on("SIGTERM", () => process.exit(0));
-// vLLM lives on when its owner was killed; a stand-in must not outlive a test that was broken off.
+// A real vLLM lives on when its owner was killed, but a stand-in must not outlive an aborted test.
 const owner = process.ppid;
 setInterval(() => process.ppid !== owner && process.exit(1), 1000);

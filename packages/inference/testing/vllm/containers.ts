@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 
-/** Built from deploy/vllm-cpu.Dockerfile. */
+/** The image built from deploy/vllm-cpu.Dockerfile. */
 export const image = process.env["PARLEY_TEST_VLLM_IMAGE"] ?? "parley/vllm-cpu:0.32.0";
 
 /** `docker` or `podman`, whichever has the image. */
@@ -21,6 +21,6 @@ function runWith(program: string, args: readonly string[]): string {
   return execFileSync(program, args, { encoding: "utf8", stdio: "pipe" }).trim();
 }
 
-/** Those that a Parley has started. */
+/** Returns the containers that Parley has started. */
 export const ownContainers = (): string[] =>
   container("ps", "--all", "--quiet", "--filter", "label=parley.owner").split("\n").filter(Boolean);

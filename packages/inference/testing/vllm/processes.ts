@@ -6,7 +6,7 @@ export interface ProcessRow {
   readonly name: string;
 }
 
-/** The living processes of an engine's group. */
+/** Returns the living processes of an engine's group. */
 export function processesOf(group: number): ProcessRow[] {
   const lines = execFileSync("ps", ["-eo", "pid=,pgid=,stat=,comm="], { encoding: "utf8" }).trim().split("\n");
   return lines
@@ -17,7 +17,7 @@ export function processesOf(group: number): ProcessRow[] {
 
 const names = { api: "vllm", core: "VLLM::EngineCor", worker: "VLLM::Worker" } as const;
 
-/** One of vLLM's processes; where it has no process of its own, the one that does its work. */
+/** Returns one of vLLM's processes. If a role has no separate process, returns the process that plays it. */
 export function pidOf(group: number, part: keyof typeof names): number {
   const found = processesOf(group).find((one) => one.name.startsWith(names[part]));
   return found?.pid ?? group;

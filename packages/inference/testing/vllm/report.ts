@@ -3,10 +3,10 @@ import { join } from "node:path";
 
 export type Row = Readonly<Record<string, string | number>>;
 
-/** The folder of the report that is being made (`report:vllm`); without one the tables are printed only. */
+/** The folder of the report (`report:vllm`). Without it, the tables are only printed. */
 const folder = process.env["PARLEY_REPORT"];
 
-/** Rows that were measured by the way: printed together at the end, and kept for the report. */
+/** Rows that other tests measured. They are printed together at the end and kept for the report. */
 export class MeasuredTable {
   readonly #name: string;
   readonly #rows: Row[] = [];
@@ -27,13 +27,13 @@ export class MeasuredTable {
   }
 }
 
-/** One row of the table of faults. */
+/** A row of the fault table. */
 export interface FaultRow {
   readonly driver: string;
   readonly fault: string;
-  /** What became of the streams that ran, or what was said. */
+  /** The outcome of the running streams, or the reported error. */
   readonly outcome: string;
-  /** Milliseconds from the fault until the service knew of it, and until it answered again; undefined: it never has to. */
+  /** Milliseconds from the fault until the service noticed it, and until it answered again; undefined: not applicable. */
   readonly noticedMs: number;
   readonly recoveredMs: number | undefined;
 }
@@ -45,6 +45,6 @@ export function addFault({ driver, fault, outcome, noticedMs, recoveredMs }: Fau
   faultTable.add({ driver, fault, outcome, "noticed, ms": Math.round(noticedMs), "recovered, ms": recovered });
 }
 
-/** The ends of the streams that ran, in words. */
+/** Describes the ends of the running streams. */
 export const outcomeOf = (streams: number, whole: number): string =>
   `${streams} streams: ${whole} whole, ${streams - whole} with an error or a reset`;

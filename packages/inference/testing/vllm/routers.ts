@@ -7,9 +7,9 @@ import { modelName } from "./start-vllm.ts";
 
 interface Router {
   readonly title: string;
-  /** Its program, named by a variable of the environment: none of them is installed by us. */
+  /** The program, given by an environment variable, because we do not install routers. */
   readonly program: string;
-  /** Where it is to listen, and the worker that it stands before. */
+  /** Returns the arguments for the port of the router and the worker behind it. */
   readonly args: (port: number, metricsPort: number, worker: string) => string;
 }
 
@@ -32,7 +32,7 @@ for (const { title, program } of known) {
   if (program === undefined) console.warn(`${title} was not tried: no variable names its program.`);
 }
 
-/** Those that are here. */
+/** The routers whose programs are available. */
 export const routers: readonly Router[] = known.flatMap(({ program, ...others }) =>
   program === undefined ? [] : [{ ...others, program }],
 );
@@ -66,7 +66,7 @@ export async function startRouter(
   return { url, [Symbol.asyncDispose]: stop };
 }
 
-/** Of the loopback interface. */
+/** Returns a free port of the loopback interface. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

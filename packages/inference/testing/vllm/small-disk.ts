@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A real disk that is soon full: in memory, where this user may mount one. */
+/** A real but small file system in memory. Needs permission to mount. */
 export interface SmallDisk {
   readonly place: string;
   /** Writes until nothing more fits. */
@@ -12,7 +12,7 @@ export interface SmallDisk {
   unmount(): void;
 }
 
-/** Undefined, and said: this user may not mount anything. */
+/** Returns undefined and prints a note if this user may not mount. */
 export function mountSmallDisk(megabytes: number): SmallDisk | undefined {
   const folder = mkdtempSync(join(tmpdir(), "parley-disk-"));
   const place = join(folder, "disk");
@@ -45,6 +45,6 @@ function writeAll(file: number, bytes: Buffer): void {
   try {
     for (;;) writeSync(file, bytes);
   } catch {
-    // Full, for pieces of this size.
+    // The disk is full for pieces of this size.
   }
 }

@@ -16,13 +16,16 @@ import { miniFolder } from "../start-scripted-vllm.ts";
 
 export const modelName = "vendor/model-1-mini";
 
-/** Where the environment of these tests is kept between runs: five gigabytes do not belong into a checkout. */
+/**
+ * The folder that keeps the environment of these tests between runs. It is outside of the checkout, because it takes five
+ * gigabytes.
+ */
 export const installFolder = process.env["PARLEY_TEST_VLLM"] ?? join(homedir(), ".cache/parley/vllm");
 
-/** What takes many starts of an engine is run by name (`report:vllm`). */
+/** Tests that start an engine many times run only by name (`report:vllm`). */
 export const isWhole = process.env["PARLEY_TEST_VLLM_ALL"] !== undefined;
 
-/** Half a minute on an idle machine, and this is not one. */
+/** The time limit of a start. A start takes half a minute on an idle machine, and longer on a busy one. */
 export const testTimings: Timings = {
   ...patientTimings,
   stallMs: 10_000,
@@ -34,10 +37,10 @@ const { endOfTurn, vocabulary } = readModelFolder(miniFolder);
 const against = (ids: readonly number[]): Readonly<Record<string, number>> =>
   Object.fromEntries(ids.map((id) => [String(id), -100]));
 
-/** With this bias a model cannot end its turn, and talks on. */
+/** With this bias a model cannot end its turn. */
 export const neverEnding = against(endOfTurn);
 
-/** With this bias a model that does not know what belongs into JSON cannot fill it with blanks, as vLLM's chat route allows. */
+/** With this bias a model cannot fill JSON with blanks, which vLLM's chat route would allow. */
 export const noBlanks = against(
   Array.from({ length: vocabulary.size }, (_, id) => id).filter((id) =>
     /^\s+$/.test(Buffer.from(vocabulary.bytesOf(id)).toString()),
@@ -86,7 +89,7 @@ export function startVllm(changes: Partial<VllmProcessOptions> = {}): StartedVll
     slots: 8,
     kvMemoryMb: undefined,
     cpuKvMemoryMb: 256,
-    // Two may run beside each other.
+    // Two may run at the same time.
     gpuMemoryShare: process.env["PARLEY_TEST_GPU"] === undefined ? undefined : 0.25,
     tensorParallel: undefined,
     gpus: undefined,
@@ -112,7 +115,7 @@ export function startVllm(changes: Partial<VllmProcessOptions> = {}): StartedVll
   };
 }
 
-/** A TCP port in front of a unix socket: what a remote engine looks like. */
+/** Forwards a TCP port to a unix socket, so that a local engine looks like a remote one. */
 export async function forward(socketPath: string): Promise<{ readonly url: string; readonly server: Server }> {
   const server = createServer((near) => {
     const far = connect(socketPath);

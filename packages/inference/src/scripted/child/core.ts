@@ -27,7 +27,8 @@ export function scriptedCore(script: Script, metadata: EngineMetadata): EngineCo
         for (const step of stepsFor(script, request)) {
           for await (const event of perform(step, play)) {
             yield [event];
-            // Generations take turns, token by token. Else one that is read as fast as it is written keeps the others waiting.
+            // Generations take turns, token by token. Otherwise one that is read as fast as it is written would block the
+            // others.
             await nextRound();
           }
         }
@@ -38,7 +39,7 @@ export function scriptedCore(script: Script, metadata: EngineMetadata): EngineCo
   };
 }
 
-/** The context of one generation, which its steps share. */
+/** State shared by the steps of one generation. */
 interface Play {
   readonly count: (tokens: number, isReasoning: boolean) => EngineUsage;
   readonly request: EngineRequest;
@@ -102,7 +103,7 @@ function* stepsFor(script: Script, request: EngineRequest): Generator<ReplyStep>
 const lastUserText = (request: EngineRequest): string =>
   toTemplateMessages(request.messages, "in front").findLast((message) => message.role === "user")?.content ?? "";
 
-/** One token per four bytes, and four more tokens per message. */
+/** Counts a prompt: one token per four bytes, and four more tokens per message. */
 function countPrompt(request: PromptRequest): number {
   const messages = addToSystemMessage(toTemplateMessages(request.messages, "in front"), request.shownSchema);
   return messages.reduce(
@@ -112,8 +113,8 @@ function countPrompt(request: PromptRequest): number {
 }
 
 /**
- * Counts the tokens of a script. Not with `sumUsage`: a script may name choices that the request does not have, so its tokens
- * are counted as one sum.
+ * Counts the tokens of a script in one sum. `sumUsage` cannot be used, because a script may name choices that the request does
+ * not have.
  */
 function usageCounter(promptTokens: number): Play["count"] {
   let completion = 0;

@@ -7,7 +7,7 @@ import { ScriptError, readScript } from "./read-script.ts";
 /** The process of one scripted engine. */
 async function main([socketPath = "", metadataText = "", scriptFile]: readonly string[]): Promise<void> {
   endWithParent();
-  // Our own driver has written the metadata.
+  // Our own driver wrote the metadata.
   const metadata = JSON.parse(metadataText) as EngineMetadata;
   await serveEngine(scriptedCore(await readScript(scriptFile), metadata), socketPath);
   sendStatus({ status: "ready", metadata });

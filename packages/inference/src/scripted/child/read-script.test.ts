@@ -16,7 +16,7 @@ function read(text: string): Promise<unknown> {
   return readScript(file);
 }
 
-test("a script is read as it is", async () => {
+test("a script is read unchanged", async () => {
   const script = {
     scenarios: { a: [{ role: true }, { repeat: 2, steps: [{ text: "b", tokens: 3 }] }, { finish: "stop" }] },
   };
@@ -44,6 +44,6 @@ test.each([
   await expect(read(text)).rejects.toThrow(reason);
 });
 
-test("a file that is not there is named", async () => {
+test("the error for a missing file names it", async () => {
   await expect(readScript(join(folder, "nowhere.json"))).rejects.toThrow(/nowhere\.json cannot be played/);
 });

@@ -10,12 +10,12 @@ const isText = (value: unknown): boolean => typeof value === "string";
 const isTrue = (value: unknown): boolean => value === true;
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
 
-/** The actions of a step and the check of their values. A step has exactly one of them. */
+/** The possible actions of a step, with the check of each value. A step has exactly one of them. */
 const actions: Readonly<Record<string, (value: unknown) => boolean>> = {
   role: isTrue,
   text: isText,
   reasoning: isText,
-  // Any values inside: invalid ones, such as a negative index, are faults that a script may play.
+  // Members are not checked: a script may play faults such as a negative index.
   tool: (value) => isObject(value),
   finish: isText,
   wait_ms: isCount,
@@ -32,7 +32,7 @@ const actions: Readonly<Record<string, (value: unknown) => boolean>> = {
   repeat: isCount,
 };
 
-/** The script of a file; without a file, a script without scenarios. @throws {ScriptError} */
+/** Reads the script of a file. Without a file, returns a script without scenarios. @throws {ScriptError} */
 export async function readScript(file: string | undefined): Promise<Script> {
   if (file === undefined) return { scenarios: {} };
   try {

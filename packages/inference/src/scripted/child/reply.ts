@@ -6,10 +6,10 @@ import { smallestValue } from "../../schema/smallest-value.ts";
 import type { ScriptStep } from "../script.ts";
 import { splitWords, tokenOf } from "./words.ts";
 
-/** A step of the built-in reply, with the tokens of its text. */
+/** A step of the built-in reply, and the tokens of its text. */
 export type ReplyStep = ScriptStep & { readonly outputTokens?: readonly OutputToken[] };
 
-/** The answer to a request without a scenario. It is predictable, and honours every parameter of the request. */
+/** Returns the answer to a request without a scenario. It is predictable and respects every parameter of the request. */
 export function* reply(request: EngineRequest, lastUserText: string, choice: number): Generator<ReplyStep> {
   yield { choice, role: true };
   const reasoning = request.isReasoning ? splitWords("The caller asks something.") : [];
@@ -22,8 +22,8 @@ export function* reply(request: EngineRequest, lastUserText: string, choice: num
   yield* replyWithText(request, contentFor(request, lastUserText), tokensLeft, choice);
 }
 
-// To invent a value this stub needs the grammar as a tree, and the request brings it as text from another process: so its
-// schemas are compiled once more here. Engines that write with a model use the text.
+// To invent a value, this stub needs the grammar as a tree, but the request carries it as text from another process. So the
+// schemas are compiled again here. Engines with a real model use the text.
 
 function contentFor({ format }: EngineRequest, lastUserText: string): string {
   if (format.type === "text") return `You said: ${lastUserText}`;
@@ -69,7 +69,7 @@ function* replyWithCall(
   yield { choice, finish: words.length > tokensLeft ? "length" : "tool_calls" };
 }
 
-/** A schema that is too complex binds no call: any object will do. */
+/** A schema that is too complex does not constrain the call, so any object is valid. */
 function argumentsFor(parameters: Schema): unknown {
   try {
     return smallestValue({ schema: parameters, isObject: true });

@@ -1,11 +1,11 @@
 import type { OutputToken } from "../../engine.ts";
 
-/** The tokens of this engine: words, each with the white space before it. */
+/** Splits a text into the tokens of this engine: words, each with the white space before it. */
 export const splitWords = (text: string): string[] => text.match(/\s*\S+|\s+$/gu) ?? [];
 
 const encoder = new TextEncoder();
 
-/** A word as a token. All tokens have the same log-probability. */
+/** Returns a word as a token. All tokens have the same log-probability. */
 export function tokenOf(token: string, topLogprobs: number | undefined): OutputToken {
   const bytes = [...encoder.encode(token)];
   const id = bytes.reduce((sum, byte) => (sum * 31 + byte) % 65_536, 7);

@@ -2,15 +2,15 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { isShortage } from "../../sidecar/shortage.ts";
 
-/** docker or podman: the same words for all that is done here. */
+/** docker or podman. Both accept the same commands for everything used here. */
 export interface ContainerEngine {
   readonly program: "docker" | "podman";
   readonly version: string;
-  /** Runs one command of it and resolves with what it prints. */
+  /** Runs one command and resolves with its output. */
   run(...args: readonly string[]): Promise<string>;
 }
 
-/** No container engine answers, or it cannot do what is needed; the message says what to do. */
+/** No container engine answers, or it lacks a needed feature. The message says what to do. */
 export class ContainerError extends Error {
   override name = "ContainerError";
 }
@@ -26,7 +26,7 @@ export async function findContainerEngine(): Promise<ContainerEngine> {
     try {
       return { program, version: await run("version", "--format", "{{.Server.Version}}"), run };
     } catch (error) {
-      if (isShortage(error)) throw error; // it passes
+      if (isShortage(error)) throw error; // temporary
       reasons.push(`${program}: ${reasonOf(error)}`);
     }
   }

@@ -12,11 +12,11 @@ import { labels, planContainer } from "./plan-container.ts";
 import type { ContainerPlan, ContainerSettings, ImageFacts } from "./plan-container.ts";
 
 export interface VllmContainerOptions extends SidecarOptions, ContainerSettings {
-  /** An existing folder whose path is short: sockets are made in it. */
+  /** An existing folder with a short path, in which sockets are created. */
   readonly runFolder: string;
 }
 
-/** `vllm serve` in a container whose life is ours: the attached client brings its log and its end. */
+/** Runs `vllm serve` in a container. The attached client delivers its log and reports its end. */
 class ContainerHost implements VllmHost {
   readonly #options: VllmContainerOptions;
   readonly #owner: string;
@@ -46,20 +46,21 @@ class ContainerHost implements VllmHost {
 
   launch(onLogLine: (line: string) => void): EngineProcess {
     if (!this.#plan || !this.#engine) throw new Error("a start was not prepared");
-    // The client passes SIGTERM on to vLLM; killing the client would leave the container alone.
+    // The client passes SIGTERM on to vLLM. Killing the client would not end the container.
     const { args, folder } = this.#plan;
     return new EngineProcess(
-      // Podman's monitor writes a file into its working directory when memory runs out; this folder is deleted with the container.
+      // Podman's monitor writes a file into its working directory when memory runs out; this folder is deleted with the
+      // container.
       { command: this.#engine.program, args, folder, endsBy: "SIGTERM", kill: () => void this.#remove() },
       onLogLine,
     );
   }
 
   noteReady(): void {
-    // Everything that it uses is inside the container.
+    // Nothing to record: everything that vLLM uses is inside the container.
   }
 
-  /** Containers are found by their labels, so those of a killed server are found as well. */
+  /** Removes containers found by their labels, so those of a killed server are found as well. */
   async cleanUp(): Promise<readonly string[]> {
     const engine = (this.#engine ??= await findContainerEngine().catch(() => undefined));
     if (!engine) return [];
@@ -76,11 +77,14 @@ class ContainerHost implements VllmHost {
   }
 }
 
-/** The image has to be there: fetching gigabytes is a decision, and a digest is what makes it the same one. */
+/**
+ * Checks that the image exists locally. It is never fetched here: the operator decides about gigabytes, and the digest
+ * guarantees that it is the same image.
+ */
 export async function inspectImage(engine: ContainerEngine, image: string): Promise<ImageFacts> {
   try {
     const labelsText = await engine.run("image", "inspect", "--format", "{{json .Config.Labels}}", image);
-    const found = (JSON.parse(labelsText) ?? {}) as Readonly<Record<string, string>>; // as documented
+    const found = (JSON.parse(labelsText) ?? {}) as Readonly<Record<string, string>>; // documented
     return { version: found["parley.vllm"], isCpu: found["parley.device"] === "cpu" };
   } catch (cause) {
     throw new ContainerError(
@@ -90,7 +94,7 @@ export async function inspectImage(engine: ContainerEngine, image: string): Prom
   }
 }
 
-/** The socket in the mounted folder has to be ours. */
+/** Returns the owner that the socket in the mounted folder must have: us. */
 export const userOf = ({ getuid, getgid }: Pick<NodeJS.Process, "getuid" | "getgid">): string =>
   `${getuid?.() ?? 0}:${getgid?.() ?? 0}`;
 

@@ -1,14 +1,16 @@
 import type { ContainerEngine } from "./container-engine.ts";
 
-/** About a tenth of what a busy neighbour gets. */
+/** The CPU weight: about a tenth of the time that a busy neighbour gets. */
 const share = ["--cpu-shares", "102"];
 
 /**
- * The arguments that put a container on processors behind everything else on the machine (why: `../process/cpu-priority.ts`).
+ * Returns the arguments that give a container lower CPU priority than everything else on the machine
+ * (`../process/cpu-priority.ts` gives the reason).
  *
- * A share counts among the neighbours in the tree of control groups. An engine that makes these itself (`cgroupfs`) has
- * its containers below a group of its own with an ordinary share, whatever theirs are: there our event loop got no turn
- * for up to 30 s (Linux 6.18). So the container is put beside that group. Under systemd it stands beside the services.
+ * A CPU weight counts only among siblings in the tree of control groups. A container engine that manages groups itself
+ * (`cgroupfs`) puts its containers below one group of ordinary weight, whatever their own weights are. There our event loop
+ * got no CPU time for up to 30 s (Linux 6.18). So the container becomes a sibling of that group. Under systemd it is a sibling
+ * of the services.
  */
 export async function cpuPriorityArguments(engine: ContainerEngine): Promise<readonly string[]> {
   const format =
@@ -16,7 +18,7 @@ export async function cpuPriorityArguments(engine: ContainerEngine): Promise<rea
       ? "{{.CgroupDriver}} {{.SecurityOptions}}"
       : "{{.Host.CgroupManager}} {{if .Host.Security.Rootless}}rootless{{end}}";
   const info = await engine.run("info", "--format", format).catch(() => "");
-  // Without root, a container cannot be put beside the group.
+  // Without root, a container cannot become a sibling of the group.
   const makesGroups = info.startsWith("cgroupfs") && !info.includes("rootless");
   return makesGroups ? ["--cgroup-parent", "/", ...share] : share;
 }

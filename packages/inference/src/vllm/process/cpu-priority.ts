@@ -1,20 +1,21 @@
 import { writeFileSync } from "node:fs";
 import { setPriority } from "node:os";
 
-/** About a tenth of the time that a busy neighbour gets. */
+/** The nice value: about a tenth of the time that a busy neighbour gets. */
 const niceness = 10;
 
 /**
- * Lets everything else on this machine have the processors first; for a process that leads a session of its own.
+ * Lowers the CPU priority of a process below everything else on this machine. The process must lead its own session.
  *
- * vLLM's core asks without a pause whether its worker is done. Where it shared a processor with us, our event loop got
- * no turn for up to 2.5 s, and whole streams waited for others (Linux 6.18, which schedules sessions as groups).
+ * vLLM's core polls its worker in a busy loop. When it shared a processor with the server, our event loop got no CPU time for
+ * up to 2.5 s, and whole streams waited for others (Linux 6.18, which schedules sessions as groups).
  */
 export function lowerCpuPriority(pid: number): void {
   try {
     setPriority(pid, niceness);
     writeFileSync(`/proc/${pid}/autogroup`, String(niceness));
   } catch {
-    // It has ended already, or its session is no group here: then the first line was all there is to do.
+    // The process has ended already, or its session is not a scheduling group here. In the latter case the first line was
+    // enough.
   }
 }

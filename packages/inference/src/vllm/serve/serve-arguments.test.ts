@@ -18,7 +18,7 @@ const options: ServeOptions = {
   extra: [],
 };
 
-test("a GPU gets its share, a processor what it needs to live", () => {
+test("a GPU gets its memory share, a processor the flags that it needs", () => {
   const gpu = serveArguments(options, [0, 32]).join(" ");
   expect(gpu).toContain("--gpu-memory-utilization 0.9 --tensor-parallel-size 2");
   expect(gpu).not.toMatch(/--enforce-eager|--no-enable-chunked-prefill|--max-model-len|--host|--port/);
@@ -35,7 +35,7 @@ test("a version is given only the flags that it knows, and the operator's own", 
   expect(serveArguments(options, [0, 32])).toContain("--max-num-queued-reqs");
 });
 
-test("a port is one of loopback", () => {
+test("a port is bound to the loopback interface", () => {
   expect(serveArguments({ ...options, listen: { port: 8000 } }, [0, 32]).join(" ")).toContain(
     "--host 127.0.0.1 --port 8000",
   );

@@ -1,4 +1,4 @@
-/** What `vllm serve` is started with; undefined fields are left to vLLM. */
+/** The options of `vllm serve`. Undefined fields use vLLM's default. */
 export interface ServeOptions {
   readonly weights: string;
   readonly servedName: string;
@@ -13,7 +13,7 @@ export interface ServeOptions {
   readonly gpuMemoryShare: number | undefined;
   readonly tensorParallel: number | undefined;
   readonly dtype: string;
-  /** Longest time for streams under way after SIGTERM. */
+  /** The maximum time, in seconds, for running streams after SIGTERM. */
   readonly shutdownSeconds: number;
   /** Arguments that the operator adds. */
   readonly extra: readonly string[];
@@ -23,7 +23,7 @@ export interface ServeOptions {
 interface Flag {
   readonly name: string;
   readonly since: Version;
-  /** Undefined or false: it is not given; true: it has no value. */
+  /** Undefined or false: the flag is omitted. True: the flag has no value. */
   readonly value: (options: ServeOptions) => string | number | boolean | undefined;
 }
 
@@ -31,16 +31,19 @@ export type Version = readonly [major: number, minor: number];
 
 const always = [0, 9] as const;
 
-/** Sequences beyond the slots, for keys that have none while all slots are taken. They take no memory while they are not used. */
+/**
+ * Sequences beyond the slots, for keys that have none while all slots are taken. They take no memory while they are not used.
+ */
 export const spareSlots = 1;
 
 /**
- * Every flag that is ever passed. Reasons where they surprise:
- * - `--generation-config vllm`: otherwise the weights bring sampling defaults of their own, in silence.
- * - `--structured-outputs-config`: when vLLM chooses the backend, the same request is constrained differently from schema to schema.
- * - `--shutdown-timeout`: without it SIGTERM aborts what is under way.
- * - On a CPU: eager, because compiling needs a compiler; the memory stated, because 92 % of the machine's is taken
- *   otherwise; prompts in one piece, because 0.32.0 dies of a seeded request whose prompt is read in pieces ("CPU
+ * All flags that can be passed. Reasons of the surprising ones:
+ * - `--generation-config vllm`: otherwise the sampling defaults of the weights apply silently.
+ * - `--structured-outputs-config`: when vLLM chooses the backend, the same request is constrained differently from schema to
+ * schema.
+ * - `--shutdown-timeout`: without it SIGTERM aborts running streams.
+ * - On a CPU: eager, because compiling needs a compiler; a fixed memory size, because vLLM otherwise takes 92 % of the
+ * machine's; prompts in one piece, because 0.32.0 crashes on a seeded request whose prompt is read in pieces ("CPU
  *   Generator does not use offset").
  */
 const flags: readonly Flag[] = [
@@ -74,7 +77,7 @@ const flags: readonly Flag[] = [
   },
 ];
 
-/** The arguments of `vllm`, for a version of it. */
+/** Returns the arguments of `vllm` for a version. */
 export function serveArguments(options: ServeOptions, version: Version): string[] {
   const known = flags.filter(({ since }) => isAtLeast(version, since));
   const given = known.flatMap(({ name, value }) => {
@@ -91,7 +94,7 @@ export const oldestVersion: Version = [0, 20];
 export const isAtLeast = ([major, minor]: Version, [leastMajor, leastMinor]: Version): boolean =>
   major > leastMajor || (major === leastMajor && minor >= leastMinor);
 
-/** `0.32.0+cpu` as numbers; undefined for anything else. */
+/** Returns the numbers of a version such as `0.32.0+cpu`, or undefined for other texts. */
 export function parseVersion(text: string): Version | undefined {
   const match = /^(\d+)\.(\d+)/.exec(text);
   return match ? [Number(match[1]), Number(match[2])] : undefined;

@@ -39,7 +39,7 @@ test("process and container start the same vLLM: only its paths differ", () => {
   expect({ ...there.variables, TMPDIR: "/run/folder" }).toEqual(here.variables);
 });
 
-test("processors get a stated amount of memory, a GPU what the operator says", () => {
+test("processors get a fixed amount of memory, a GPU the operator's setting", () => {
   expect(planServe(settings, model, process).args.join(" ")).toContain("--kv-cache-memory-bytes 256M");
   const gpu = planServe({ ...settings, gpuMemoryShare: 0.5 }, model, { ...process, isCpu: false });
   expect(gpu.args.join(" ")).toContain("--gpu-memory-utilization 0.5");

@@ -3,19 +3,19 @@ import { engineVariables } from "./environment.ts";
 import { serveArguments } from "./serve-arguments.ts";
 import type { Version } from "./serve-arguments.ts";
 
-/** What an operator decides about one model that vLLM serves, as a process or in a container. */
+/** The operator's settings of one model that vLLM serves, as a process or in a container. */
 export interface ServeSettings {
-  /** The model id, which it is served under as well. */
+  /** The model id, which is also the name in vLLM. */
   readonly name: string;
   /** Folder of weights in the Hugging Face format. */
   readonly weights: string;
-  /** Tokens; undefined: what the weights declare. */
+  /** The context length in tokens; undefined: the length that the weights declare. */
   readonly contextLength: number | undefined;
-  /** Choices at the same time. */
+  /** The maximum number of choices at the same time. */
   readonly slots: number;
-  /** Memory for the key-value cache; undefined: vLLM's own choice on a GPU. */
+  /** Memory for the key-value cache in bytes; undefined: vLLM's default on a GPU. */
   readonly kvMemoryMb: number | undefined;
-  /** The same where vLLM runs on processors, whose memory it would fill up to 92 % otherwise. */
+  /** The same if vLLM runs on processors, where it would otherwise fill 92 % of the memory. */
   readonly cpuKvMemoryMb: number;
   /** Share of a GPU's memory, 0 to 1. */
   readonly gpuMemoryShare: number | undefined;
@@ -24,11 +24,11 @@ export interface ServeSettings {
   readonly gpus: string | undefined;
   /** Cores by their numbers. */
   readonly cores: string;
-  /** More arguments of `vllm serve`. */
+  /** Additional arguments of `vllm serve`. */
   readonly extraArguments: readonly string[];
 }
 
-/** The vLLM that is to be started, and what it sees of the machine. */
+/** The vLLM to start, and its view of the machine. */
 export interface ServeTarget {
   readonly version: Version;
   /** Built for processors, not for GPUs. */
@@ -37,25 +37,28 @@ export interface ServeTarget {
   readonly weights: string;
   readonly socketPath: string;
   readonly temporaryFolder: string;
-  /** GPUs that vLLM has to choose itself; undefined: it sees only those that it may use. */
+  /** The GPUs that vLLM must select itself; undefined: it sees only those that it may use. */
   readonly visibleGpus: string | undefined;
 }
 
-/** How `vllm serve` is started. */
+/** The command of a start of `vllm serve`. */
 export interface ServePlan {
   /** The arguments of `vllm`. */
   readonly args: readonly string[];
-  /** What differs from the environment that it is started in. */
+  /** The variables that differ from the environment of the start. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** As long as a request may take at all is too long to hold up a restart; running streams have been waited for before. */
+/**
+ * Seconds that vLLM waits for running streams at shutdown. It is shorter than the longest request, because the server has
+ * waited for running streams before.
+ */
 const shutdownSeconds = 60;
 
-/** Requests that may wait inside vLLM, for every one that runs. */
+/** The number of requests that may wait inside vLLM per slot. */
 const queuedPerSlot = 4;
 
-/** The one plan of a start: process and container differ only in their target. */
+/** Plans a start. Process and container differ only in their target. */
 export function planServe(settings: ServeSettings, model: ModelFolder, target: ServeTarget): ServePlan {
   const { slots, cores } = settings;
   const { isCpu, temporaryFolder, visibleGpus } = target;

@@ -2,12 +2,12 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 
-/** The files about one engine in the folder that outlives the server: commands and a later server find them there. */
+/** The files of one engine in a folder that outlives the server, so that commands and a later server find them. */
 export class EngineFiles {
-  /** The state of its latest run: what to look for when orphans are cleared. */
+  /** The state of its latest run, which is needed to clear orphans. */
   readonly runState: string;
   readonly log: string;
-  /** The restart request: a file that the running server looks for. */
+  /** The restart request: a file that the running server checks for. */
   readonly #restart: string;
   readonly #folder: string;
 
@@ -19,7 +19,7 @@ export class EngineFiles {
     this.#restart = join(folder, `${id}.restart`);
   }
 
-  /** The end of the log, or undefined where there is none. */
+  /** Returns the end of the log, or undefined if there is no log. */
   lastLines(count: number): string | undefined {
     if (!existsSync(this.log)) return undefined;
     const older = existsSync(`${this.log}.1`) ? readFileSync(`${this.log}.1`, "utf8") : "";
@@ -32,7 +32,7 @@ export class EngineFiles {
     writeFileSync(this.#restart, "");
   }
 
-  /** Whether a restart was requested; the request is removed by that. */
+  /** Checks if a restart was requested, and removes the request. */
   takeRestartRequest(): boolean {
     const isRequested = existsSync(this.#restart);
     if (isRequested) rmSync(this.#restart, { force: true });

@@ -21,7 +21,7 @@ const fatal: readonly (readonly [pattern: RegExp, message: (match: RegExpExecArr
   ],
 ];
 
-/** Lines after which it ends, although a later start may succeed. */
+/** Lines after which vLLM exits, although a later start may succeed. */
 const failing: readonly (readonly [pattern: RegExp, message: string])[] = [
   [/No space left on device/, "a disk that vLLM writes to is full (its cache or the folder for temporary files)"],
 ];
@@ -33,7 +33,7 @@ const loading: readonly (readonly [pattern: RegExp, share: number])[] = [
   [/Application startup complete/, 1],
 ];
 
-/** The status message that a line of vLLM's log amounts to, if any. */
+/** Returns the status message for a line of vLLM's log, if there is one. */
 export function readLog(line: string): StatusMessage | undefined {
   for (const [pattern, message] of fatal) {
     const match = pattern.exec(line);

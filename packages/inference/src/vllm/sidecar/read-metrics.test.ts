@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readMetrics } from "./read-metrics.ts";
 
-test("adds up over engines, and knows prompts from their parts", () => {
+test("adds up the counters of several engines, and tells whole prompts from their parts", () => {
   const text = `# HELP vllm:num_requests_running x
 vllm:num_requests_running{engine="0",model_name="a"} 1.0
 vllm:num_requests_running{engine="1",model_name="a"} 2.0

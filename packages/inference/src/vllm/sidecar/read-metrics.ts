@@ -2,7 +2,7 @@
 export interface VllmMetrics {
   readonly running: number;
   readonly waiting: number;
-  /** Prompt and answer tokens since its start. */
+  /** Prompt and answer tokens since vLLM's start. */
   readonly tokens: number;
 }
 

@@ -23,39 +23,39 @@ import { EngineFiles } from "./engine-files.ts";
 import { readLog } from "./read-log.ts";
 import { readMetrics } from "./read-metrics.ts";
 
-/** What runs `vllm serve` for us: the machine itself, or a container engine. */
+/** Runs `vllm serve`, as a process or through a container engine. */
 export interface VllmHost {
-  /** Looks whether a start can succeed and decides on it; the result is where its API will listen. */
+  /** Checks if a start can succeed and plans it. Returns the socket path on which the API will listen. */
   prepare(model: ModelFolder): Promise<{ readonly socketPath: string }>;
   launch(onLogLine: (line: string) => void): EngineProcess;
-  /** It has just produced a token: the moment to note what belongs to it. */
+  /** Called when vLLM has just produced a token. Records the resources that belong to the run. */
   noteReady(): void;
-  /** Ends and clears whatever a run has left; the result is what was found, in words. */
+  /** Ends and clears everything that a run has left. Resolves with a description of it. */
   cleanUp(): Promise<readonly string[]>;
 }
 
 export interface SidecarOptions {
-  /** The model id, which it is served under as well. */
+  /** The model id, which is also the name in vLLM. */
   readonly name: string;
   /** Folder of weights in the Hugging Face format. */
   readonly weights: string;
-  /** Choices at the same time. */
+  /** The maximum number of choices at the same time. */
   readonly slots: number;
   readonly sampling: Omit<Sampling, "logit_bias">;
-  /** The line that shows the model a schema; undefined: none does. */
+  /** The prompt line that shows the model a schema; undefined: schemas are not shown. */
   readonly schemaPrompt?: string | undefined;
   /** Keeps the cached prompts of keys apart. */
   readonly cacheSecret: Uint8Array;
-  /** A folder that outlives us: here we find what an earlier run of ours has left. */
+  /** A folder that outlives the server, in which it finds the leftovers of an earlier run. */
   readonly stateFolder: string;
   readonly timings: Timings;
   readonly report: (event: SupervisorReport) => void;
 }
 
-/** A graceful restart waits so long for running streams. */
+/** The time that a graceful restart waits for running streams. */
 const longestStreamMs = 600_000;
 
-/** A vLLM that this server runs: started, supervised, restarted and stopped here, and reached over a unix socket. */
+/** Starts, supervises, restarts and stops a vLLM of this server, and reaches it over a unix socket. */
 export class VllmSidecar {
   readonly #options: SidecarOptions;
   readonly #host: VllmHost;
@@ -64,11 +64,11 @@ export class VllmSidecar {
   readonly #supervisor: Supervisor;
   readonly #saltOf: CacheSalter;
   readonly engine: OpenAiEngine;
-  /** Another connection after every start. */
+  /** Replaced after every start. */
   readonly #upstream: Upstream = {
     open: async (path, body, signal, delivery) => this.#connected().open(path, body, signal, delivery),
     read: (path, signal, body) => this.#connected().read(path, signal, body),
-    ejected: 0, // One that fails is started again instead.
+    ejected: 0, // A failed vLLM is restarted, not ejected.
     close: async () => this.#connection?.close(),
   };
   #model: OpenModel | undefined;
@@ -108,22 +108,22 @@ export class VllmSidecar {
     this.#supervisor.start();
   }
 
-  /** The API process under way, for an operator or a test that kills it. */
+  /** The running API process, for an operator or a test that kills it. */
   get pid(): number | undefined {
     return this.#supervisor.pid;
   }
 
-  /** Where its API listens. */
+  /** The socket path of the API. */
   get socketPath(): string {
     return this.#socketPath;
   }
 
-  /** The last 200 lines of its log. */
+  /** Returns the last 200 lines of its log. */
   get logLines(): readonly string[] {
     return this.#supervisor.logLines;
   }
 
-  /** Checks everything before vLLM is started, which would take half a minute to find the same fault. */
+  /** Checks everything before vLLM is started. vLLM itself would take half a minute to find the same fault. */
   async #prepare(): Promise<void> {
     const { weights } = this.#options;
     await this.#cleanUp();
@@ -134,7 +134,7 @@ export class VllmSidecar {
     const { socketPath } = await this.#host.prepare(this.#model.folder);
     this.#socketPath = socketPath;
     await this.#connection?.close();
-    // No deadline here: the watchdog looks at its progress.
+    // No deadline here, because the watchdog checks the progress.
     this.#connection = new Connection({ baseUrl: "http://engine", socketPath, silenceMs: 0 });
   }
 
@@ -164,7 +164,7 @@ export class VllmSidecar {
     this.#host.noteReady();
   }
 
-  /** A frozen engine core still answers everything but tokens. The answers that we wait for show whether it should be computing. */
+  /** A frozen engine core still answers everything except token requests. So running answers show if it should be computing. */
   async #status(signal: AbortSignal): Promise<EngineStatus> {
     if (this.#files.takeRestartRequest()) this.#restart();
     const awaited = this.#connected().awaited;
@@ -188,7 +188,7 @@ export class VllmSidecar {
   }
 }
 
-/** A step of the start was left out: a fault of ours. */
+/** A step of the start is missing, which is a fault in our code. */
 function missing(what: string): never {
   throw new Error(`the engine has no ${what} yet`);
 }
