@@ -55,7 +55,7 @@ function graft(value: unknown, exact: unknown, [step, ...rest]: readonly string[
   return value;
 }
 
-/** Whether a value is an array or an object. */
+/** Checks if a value is an array or an object. */
 const isHolder = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
 /** An object with its members in this order. Of a repeated name the first place counts, and the last value. */

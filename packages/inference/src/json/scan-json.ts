@@ -69,8 +69,8 @@ export function scanJson(text: string, most: JsonSize): JsonScan {
 }
 
 /**
- * Whether a number may have more digits than a double holds: that one holds every number of 15 digits and every integer up to
- * 2^53. Many schemas have 2^53 - 1 as a bound.
+ * Checks if a number may have more digits than a double holds. A double holds every number of 15 digits and every integer up
+ * to 2^53. Many schemas have 2^53 - 1 as a bound.
  */
 const isLong = (text: string, start: number, end: number): boolean =>
   end - start > 15 && (end - start > 16 || text.slice(start, end) > "9007199254740992");

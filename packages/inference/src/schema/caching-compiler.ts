@@ -8,13 +8,13 @@ import { compileWanted, takeSteps, withoutGrammar } from "./compile-wanted.ts";
 import { RequestSchemas, schemaCompilations } from "./request-schemas.ts";
 import type { WantedSchema } from "./request-schemas.ts";
 
-/** 1 to 2 ms. What takes more is compiled in another thread. */
+/** 1 to 2 ms. Larger schemas are compiled in another thread. */
 const inlineSteps = 4000;
 
 /** Longer schemas go to the thread unread. Reading this many characters takes about as long as the steps above. */
 const inlineCharacters = 16_384;
 
-/** The compiled schemas that are kept: of so many callers, in characters of rules for each. */
+/** The bounds of the cache of compiled schemas: the number of callers, and the characters of rules for each. */
 const cached = { owners: 64, characters: 2_000_000 };
 
 /** A longer schema is refused before it is read. In characters of JSON. */
@@ -29,7 +29,7 @@ interface Job extends WantedSchema {
 }
 
 interface Outcome extends CountedSchema {
-  /** Whether later requests may use this result. */
+  /** True if later requests may use this result. */
   readonly isKept: boolean;
 }
 

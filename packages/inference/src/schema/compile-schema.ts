@@ -27,7 +27,7 @@ export interface EnforcedSchema {
 /** The first reason why a schema has no grammar. */
 export interface RefusedSchema {
   readonly fault: SchemaFault;
-  /** It is no JSON Schema, so that it is refused even where it would bind nothing. */
+  /** It is not a JSON Schema, so it is refused even where it would constrain nothing. */
   readonly isMalformed: boolean;
 }
 

@@ -16,7 +16,7 @@ const usual: Limits = { cpuMs: 10_000, stuckMs: 120_000, megabytes: 256 };
 /** For objects that were just made. By default V8 keeps up to 200 MB for them. */
 const youngMegabytes = 24;
 
-/** The thread ends when it had nothing to do for so long. */
+/** The thread ends after it was idle for this long. */
 const idleMs = 60_000;
 
 /**

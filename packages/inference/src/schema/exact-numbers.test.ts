@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 const read = (schema: string): Schema => parseJson(schema) as Schema;
 
-/** Whether the grammar of a schema lets a model write the text, and the validator of answers takes it. */
+/** Checks that the grammar of a schema accepts the text, and that the validator of answers does as well. */
 function judge(schema: string): (text: string) => boolean {
   const compiled = grammarOf(read(schema));
   if ("fault" in compiled) throw new Error(compiled.fault.reason);

@@ -8,13 +8,13 @@ import type { Schema } from "./dialect/raw-schema.ts";
 import type { SchemaWord } from "./dialect/schema-node.ts";
 import type { SchemaFault } from "./schema-fault.ts";
 
-/** What is enforced of a schema, for people. */
+/** Describes for people which parts of a schema are enforced. */
 export interface SchemaReport {
   /** The names of its keywords that are enforced everywhere, in document order. */
   readonly enforced: readonly string[];
   /** Every keyword that cannot be enforced where it stands. */
   readonly unenforced: readonly SchemaFault[];
-  /** Words that are no keywords. */
+  /** Members that are not keywords. */
   readonly annotations: readonly SchemaWord[];
   /** Why there is no grammar at all, even without those keywords. */
   readonly fault: SchemaFault | undefined;

@@ -13,7 +13,7 @@ beforeAll(async () => {
   matchWith = await openGrammarMatcher();
 });
 
-/** Which of the texts the grammar of a schema lets a model write; the validator of answers says the same. */
+/** Returns the texts that the grammar of a schema accepts, and checks that the validator of answers agrees. */
 function accepted(schema: object, texts: readonly string[]): string[] {
   const compiled = grammarOf(schema as Schema);
   if ("fault" in compiled) throw new Error(compiled.fault.reason);

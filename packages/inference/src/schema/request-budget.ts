@@ -28,17 +28,17 @@ export interface CountedSchema {
 export class RequestBudget {
   readonly #left = { ...stepsOfUse };
 
-  /** What is left for the next schema of that use. */
+  /** The steps left for the next schema of that use. */
   left(use: SchemaUse): number {
     return this.#left[use];
   }
 
-  /** Whether other schemas of the request have taken some of the steps. */
+  /** True if other schemas of the request have taken some of the steps. */
   isShared(use: SchemaUse): boolean {
     return this.#left[use] < stepsOfUse[use];
   }
 
-  /** Whether as many steps were left. If not, nothing is. */
+  /** True if that many steps were left. If not, nothing is. */
   take(use: SchemaUse, steps: number): boolean {
     const left = this.#left[use];
     this.#left[use] = Math.max(0, left - steps);

@@ -11,7 +11,7 @@ export const schemaCompilations = channel("parley:schema-compiled");
 export interface WantedSchema {
   readonly schema: Schema;
   readonly use: SchemaUse;
-  /** Whether the request is refused where no grammar can be made. */
+  /** True if the request is refused where no grammar can be made. */
   readonly isBinding: boolean;
 }
 
@@ -42,7 +42,8 @@ export class RequestSchemas {
   }
 
   /**
-   * The paths in a schema that its grammar does not enforce: words that are no keywords, and keywords that cannot be enforced
+   * The paths in a schema that its grammar does not enforce: members that are not keywords, and keywords that cannot be
+   * enforced
    * for a function that is forced and not strict; an empty path for the whole schema. None for a schema that binds no answer.
    */
   ignoredIn(schema: Schema): string[] {

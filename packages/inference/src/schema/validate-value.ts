@@ -13,7 +13,7 @@ import { NumberSet } from "./language/number-set.ts";
 const deepest = 200;
 
 /**
- * Whether a value satisfies a schema, judged by the keywords that a grammar enforces. It says the same of a value as the
+ * Checks if a value satisfies a schema, according to the keywords that a grammar enforces. It says the same of a value as the
  * schema's grammar, whatever the order of members and the white space.
  * @throws {UnenforceableKeyword} {SchemaTooComplex}
  */

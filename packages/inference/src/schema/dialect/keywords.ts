@@ -3,13 +3,13 @@ import type { JsonNumber } from "../../json/exact-number.ts";
 import type { Draft } from "./draft.ts";
 import { isJsonType, isObject, isSchema } from "./raw-schema.ts";
 
-/** What JSON Schema says of one keyword. */
+/** The definition of one keyword of JSON Schema. */
 export interface Keyword {
   /** The first and the last draft that has it. */
   readonly since?: Draft;
   readonly until?: Draft;
   readonly isValid: (value: unknown) => boolean;
-  /** Whether it says something about a schema, not about values. */
+  /** True for an annotation, which describes a schema and does not constrain values. */
   readonly isAnnotation?: boolean;
 }
 

@@ -13,7 +13,9 @@ import type { SchemaNode, SchemaWord } from "./schema-node.ts";
 
 export interface ReadSchema {
   readonly root: SchemaNode;
-  /** The words that are no keywords of the draft. Keywords such as `title`, which say nothing of values, are not among them. */
+  /**
+   * The members that are not keywords of the draft. Keywords such as `title`, which say nothing of values, are not among them.
+   */
   readonly annotations: readonly SchemaWord[];
 }
 

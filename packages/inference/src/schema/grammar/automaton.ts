@@ -1,7 +1,8 @@
 import type { FreeNames } from "./free-names.ts";
 
 /**
- * What an array or object may hold, read item by item or member by member. Values are named by the numbers of their rules,
+ * An automaton of the contents of an array or object, read item by item or member by member. Values are named by the numbers
+ * of their rules,
  * so that a recursive schema becomes recursive rules. State 0 is where the reading begins.
  */
 export interface Automaton {
@@ -12,7 +13,7 @@ export interface State {
   readonly edges: readonly Edge[];
   /** A state whose edges this one has as well. An optional member that is left out leads there. */
   readonly others: number | undefined;
-  /** Whether the array or object may end here. */
+  /** True for an accepting state: the array or object may end here. */
   readonly isEnd: boolean;
 }
 

@@ -7,7 +7,7 @@ import { FreeNames } from "./free-names.ts";
 export interface Position {
   readonly key: string;
   readonly isEnd: boolean;
-  /** What may come next. */
+  /** The possible next items or members. */
   readonly steps: () => Step[];
   /** A position whose steps come after the first one of this position; where there is one, `steps` gives the first alone. */
   readonly others?: (() => Position) | undefined;

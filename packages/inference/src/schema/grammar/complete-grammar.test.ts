@@ -16,7 +16,7 @@ beforeAll(async () => {
   matchWith = await openGrammarMatcher();
 });
 
-/** What a schema lets a model write; undefined where the schema is refused. */
+/** Returns the grammar of a schema; undefined where the schema is refused. */
 function acceptsOf(schema: Schema): Accepts | undefined {
   const compiled = compileSchema(schema, "value", new ComplexityBudget());
   return "rules" in compiled ? matchWith(answerGrammar(compiled.rules)) : undefined;

@@ -11,17 +11,17 @@ const mostParses = 500;
 /** The largest number of combinations of states of one automaton that may be open together. */
 const mostCombinations = 5000;
 
-/** Values are compared as texts where a rule has at most so many. */
+/** Values are compared as texts where a rule has at most this many. */
 const mostListed = 64;
 
-/** How many parses can be open while a value of the kind is written; 0 where the rule has none of that kind. */
+/** The number of parses that can be open while a value of the kind is written; 0 where the rule has no such value. */
 interface Counts {
   scalar: number;
   array: number;
   object: number;
 }
 
-/** What of a rule's counts does not depend on the counts of other rules. */
+/** The part of a rule's counts that does not depend on the counts of other rules. */
 interface Summary {
   readonly scalar: number;
   readonly array: Parallel | undefined;
@@ -29,7 +29,7 @@ interface Summary {
 }
 
 interface Parallel {
-  /** How many members or items can be begun at one place. */
+  /** The number of members or items that can begin at one position. */
   readonly starts: number;
   /** The rules of values that can be open at the same time. */
   readonly groups: readonly (readonly number[])[];
@@ -159,7 +159,7 @@ function groupsOfOneName(edges: readonly Edge[], overlap: Overlap): Edge[][] {
   });
 }
 
-/** Whether two rules can have the same value, or values of the same kind of array or object. */
+/** Checks if two rules are ambiguous: they have a common value, or values of the same kind of array or object. */
 class Overlap {
   readonly #rules: readonly Rule[];
   readonly #budget: ComplexityBudget;

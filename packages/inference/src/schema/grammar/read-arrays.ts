@@ -5,7 +5,7 @@ import type { Position, Step } from "./build-automaton.ts";
 import { finiteValuesOf } from "./finite-values.ts";
 import type { ReadingContext } from "./read-objects.ts";
 
-/** What the positions of one set of arrays share. */
+/** State shared by the positions of one set of arrays. */
 interface Reader {
   readonly context: ReadingContext;
   /** Tells the positions of this set from those of others. */
@@ -16,9 +16,9 @@ interface Reader {
 }
 
 interface Progress {
-  /** How many items have been written, as far as it matters. */
+  /** The number of written items, up to the largest count that matters. */
   readonly index: number;
-  /** How many items have satisfied each `contains`, as far as it matters. */
+  /** The number of items that have satisfied each `contains`, up to the largest count that matters. */
   readonly found: readonly number[];
   /** The numbers of the values that have been written, where items must differ. */
   readonly used: readonly number[];

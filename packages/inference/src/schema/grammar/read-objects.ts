@@ -6,7 +6,7 @@ import type { ValueSet } from "../values/value-set.ts";
 import { FreeNames } from "./free-names.ts";
 import type { Position, Step } from "./build-automaton.ts";
 
-/** What a reader of arrays or objects needs besides the set. */
+/** The parameters of a reader of arrays or objects, besides the set. */
 export interface ReadingContext {
   readonly conditions: Conditions;
   readonly budget: ComplexityBudget;
@@ -15,7 +15,7 @@ export interface ReadingContext {
   readonly valuesOf: (condition: Condition) => ValueSet;
 }
 
-/** What the positions of one set of objects share. */
+/** State shared by the positions of one set of objects. */
 interface Reader {
   readonly context: ReadingContext;
   /** Tells the positions of this set from those of others. */
@@ -43,13 +43,13 @@ type NamedMember = readonly [name: string, member: Member];
 interface Progress {
   /** The first member that may come next. */
   readonly next: number;
-  /** How many members have been written; not counted where there is no maximum. */
+  /** The number of written members. They are not counted if there is no maximum. */
   readonly written: number;
-  /** How many of them certainly differ in their names, up to the minimum. */
+  /** The number of them whose names certainly differ, up to the minimum. */
   readonly distinct: number;
   readonly hasFree: boolean;
   readonly needsWitness: boolean;
-  /** Whether no member may follow. */
+  /** True if no member may follow. */
   readonly isClosed: boolean;
 }
 
@@ -69,7 +69,7 @@ export function startOfObject(set: ObjectSet, number: number, context: ReadingCo
   return positionAt(reader, { next: 0, written: 0, distinct: 0, hasFree: false, needsWitness, isClosed: false });
 }
 
-/** How many members are required, and the bounds that have to be counted: 0 and infinite where none has to. */
+/** The number of required members, and the bounds that must be counted: 0 and infinite if there are none. */
 export function boundsOf(
   set: ObjectSet,
   members: readonly NamedMember[],

@@ -44,7 +44,7 @@ export class OtherNamesWriter {
     return { rest, escape, escapeOrEnd, notEnd: this.#shared(String.raw`[^"\\\x00-\x1f] ${rest} | ${escape}`) };
   }
 
-  /** What may follow the first characters of texts that have them in common. @param texts several, in order */
+  /** The possible continuations of a common prefix of texts. @param texts several, in order */
   #afterAny(texts: readonly string[], from: number): string {
     const [first = ""] = texts;
     const length = commonLength(first, texts.at(-1) ?? "");

@@ -13,7 +13,7 @@ import { OtherNamesWriter } from "./write-other-names.ts";
 
 /** llama.cpp needs longer to parse a larger grammar than to generate an answer. */
 const mostCharacters = 1_000_000;
-/** A member's value tells alternatives apart character by character where it has at most so many values. */
+/** A member's value distinguishes alternatives character by character if it has at most this many values. */
 const mostListed = 64;
 
 /** The rules as GBNF; the first one is `PREFIX-0`. @throws {SchemaTooComplex} where the text would be too long */
@@ -130,7 +130,7 @@ const isAny = ({ scalars, arrays, objects }: Rule): boolean =>
   scalars.strings === Language.any &&
   scalars.numbers === Numbers.all;
 
-/** What is written after an item or member that leads to a state: nothing where the array or object has to end. */
+/** Returns the expression after an item or member that leads to a state: empty if the array or object must end. */
 function continuation({ states }: Automaton, state: number, name: string): string[] {
   const next = states[state];
   return next && (next.edges.length > 0 || next.others !== undefined) ? [`${name}${state}`] : [];
@@ -230,7 +230,7 @@ class MemberWriter {
     );
   }
 
-  /** What follows a name: one of the values that it may have, and the members after it. */
+  /** Returns the expression after a name: one of its possible values, and the members after it. */
   #writeValues(edges: readonly Edge[]): string {
     const [only] = edges;
     if (edges.length === 1 && only) return `":" sp ${this.#writeValue(only)}`;

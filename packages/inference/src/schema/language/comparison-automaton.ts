@@ -9,8 +9,8 @@ import { numberAlphabet, numberCharacters } from "./number-alphabet.ts";
 export type Order = -1 | 0 | 1;
 
 /**
- * Accepts a spelling of a number if and only if `accepts` permits how the number compares with the bound. What it does with
- * other texts is undefined. Two spellings are excluded: an exponent after anything but one digit from 1 to 9 before the point,
+ * Accepts a spelling of a number if and only if `accepts` permits how the number compares with the bound. Its result for other
+ * texts is undefined. Two spellings are excluded: an exponent after anything but one digit from 1 to 9 before the point,
  * and a zero with a sign.
  */
 export function comparisonAutomaton(bound: Decimal, accepts: (order: Order) => boolean, budget: ComplexityBudget): Dfa {

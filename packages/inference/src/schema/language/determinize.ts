@@ -25,12 +25,12 @@ function beginsAtStart(expression: Expression): boolean {
   return expression.kind === "choice" && expression.options.every(beginsAtStart);
 }
 
-/** What stands before or after a position, as far as `^`, `$` and `\b` ask. */
+/** The text before or after a position, as far as `^`, `$` and `\b` ask. */
 type Neighbour = "none" | "word" | "other";
 
 /** Where the pattern may be after the same text. */
 interface Position {
-  /** Sorted. What follows them without reading is left out. */
+  /** Sorted. Their epsilon closure is left out. */
   readonly states: readonly number[];
   readonly before: Neighbour;
 }

@@ -101,7 +101,7 @@ export function combine(a: Dfa, b: Dfa, accepts: (a: boolean, b: boolean) => boo
   };
 }
 
-/** Whether both automata accept some text. */
+/** Checks if some text is accepted by both automata. */
 export function haveCommonText(a: Dfa, b: Dfa, budget: ComplexityBudget): boolean {
   const { alphabet, left, right } = mergeAlphabets(a.alphabet, b.alphabet);
   budget.spend(8 + alphabet.starts.length);

@@ -93,7 +93,7 @@ export function intersectForms(a: Form, b: Form, budget: ComplexityBudget): Form
   return formOf(limitLength(both, min, max, budget), budget);
 }
 
-/** Whether no text is in both. */
+/** Checks if both are disjoint. */
 export function areDisjoint(a: Form, b: Form, budget: ComplexityBudget): boolean {
   if ("texts" in a) return !a.texts.some((text) => includesText(b, text));
   if ("texts" in b) return areDisjoint(b, a, budget);
@@ -101,7 +101,7 @@ export function areDisjoint(a: Form, b: Form, budget: ComplexityBudget): boolean
   return isEmpty(intersectForms(a, b, budget));
 }
 
-/** Whether a form that was made here holds no text. The smallest automaton of no text is that of one state. */
+/** Checks if a form that was made here is empty. The smallest automaton of no text is that of one state. */
 export const isEmpty = (form: Form): boolean =>
   "dfa" in form && form.dfa.accepting.length === 1 && form.dfa.accepting[0] === 0;
 

@@ -5,7 +5,7 @@ import { textsOf } from "../../../testing/grammars/sample-language.ts";
 import { ComplexityBudget } from "../complexity-budget.ts";
 import { Language } from "./language.ts";
 
-/** Whether ajv-formats accepts a text; undefined where it does not know the format. */
+/** Checks if ajv-formats accepts a text; undefined where it does not know the format. */
 function isValid(format: string, text: string): boolean | undefined {
   const known = (fullFormats as Readonly<Record<string, unknown>>)[format];
   if (known === undefined) return undefined;

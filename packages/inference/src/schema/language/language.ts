@@ -40,8 +40,8 @@ export class Language {
   #key: string | undefined;
 
   /**
-   * Whether validators may accept more texts than these: a format is held to what all of them accept. What is not among the
-   * texts may be valid all the same.
+   * True if validators may accept more texts than these: a format is restricted to the texts that all of them accept. Other
+   * texts may be valid as well.
    */
   readonly isNarrowed: boolean;
 
@@ -57,7 +57,7 @@ export class Language {
 
   /**
    * The texts in which an ECMA-262 pattern matches somewhere.
-   * @throws {UnenforceablePattern} where it is no such pattern, or none that an automaton can follow
+   * @throws {UnenforceablePattern} where it is not such a pattern, or not a regular one
    */
   static pattern(source: string, budget: ComplexityBudget): Language {
     return new Language(patternForm(source, budget));

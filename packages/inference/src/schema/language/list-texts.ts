@@ -26,7 +26,7 @@ export function countTexts(dfa: Dfa): number {
   if (longest[0] === Infinity) return Infinity;
   const sizes = setsOf(dfa.alphabet).map(sizeOf);
   const counts = Array.from(dfa.accepting, () => 0);
-  // What is left to read gets shorter with every step, so the counts of all next states are known.
+  // The rest to read gets shorter with every step, so the counts of all next states are known.
   const order = Array.from(counts.keys()).toSorted((a, b) => (longest[a] ?? 0) - (longest[b] ?? 0));
   for (const state of order) {
     counts[state] = sizes.reduce(

@@ -35,9 +35,9 @@ const formats: ReadonlyMap<string, NumberFormat> = new Map(
   }),
 );
 
-/** What a format says of numbers; undefined where it says nothing. */
+/** Returns the constraint of a format on numbers; undefined where it has none. */
 export const numberFormat = (name: string | undefined): NumberFormat | undefined =>
   name === undefined ? undefined : formats.get(name);
 
-/** Whether a format says something of numbers or of strings. Any other name is no keyword. */
+/** Checks if a format constrains numbers or strings. Any other name is not a known format. */
 export const isKnownFormat = (name: string): boolean => formats.has(name) || Language.format(name) !== undefined;

@@ -26,7 +26,7 @@ const comparisons: readonly (readonly [keyof NumberBounds, (order: Order) => boo
   ["exclusiveMaximum", (order) => order < 0],
 ];
 
-/** What a set decides about: numbers without an exponent, or all. */
+/** The universe of a set: numbers without an exponent, or all numbers. */
 type Domain = "plain" | "all";
 
 /** Languages that every request needs are made once, at nobody's expense. */

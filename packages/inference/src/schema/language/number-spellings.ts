@@ -1,7 +1,7 @@
 import type { ComplexityBudget } from "../complexity-budget.ts";
 import { Language } from "./language.ts";
 
-/** How many digits of a number come before the decimal point, and how many after it. */
+/** The number of digits before the decimal point, and after it. */
 export interface Digits {
   readonly integer: number;
   readonly fraction: number;
@@ -35,7 +35,7 @@ export function allNumbers(budget: ComplexityBudget): Language {
 }
 
 /**
- * The spellings that a model may write, with at most so many digits. 17 digits and an exponent hold every double.
+ * The spellings that a model may write, with at most the given number of digits. 17 digits and an exponent hold every double.
  * Larger exponents than 307 could give numbers that are infinite for JavaScript.
  */
 export const shortNumbers = ({ integer, fraction }: Digits, budget: ComplexityBudget): Language =>

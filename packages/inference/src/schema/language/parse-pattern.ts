@@ -4,7 +4,7 @@ import { charSet, invert } from "./char-set.ts";
 import type { CharSet } from "./char-set.ts";
 import { propertySet } from "./unicode-property.ts";
 
-/** A pattern that no grammar can enforce, or that is no regular expression. The message may be shown to the caller. */
+/** A pattern that no grammar can enforce, or that is not a regular expression. The message may be shown to the caller. */
 export class UnenforceablePattern extends Error {}
 
 /** A regular expression: what it matches, without how it captures. */
@@ -14,7 +14,7 @@ export type Expression =
   | { readonly kind: "choice"; readonly options: readonly Expression[] }
   | { readonly kind: "repeat"; readonly item: Expression; readonly min: number; readonly max: number }
   | { readonly kind: "assertion"; readonly what: Assertion }
-  /** What follows must, or must not, begin with the expression. */
+  /** A lookahead: the following text must, or must not, begin with the expression. */
   | { readonly kind: "lookahead"; readonly item: Expression; readonly isNegated: boolean };
 
 export type Assertion = "start" | "end" | "boundary" | "no boundary";

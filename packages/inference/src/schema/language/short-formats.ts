@@ -12,9 +12,10 @@ import {
 } from "./format-patterns.ts";
 
 /**
- * Formats whose texts have at most so many characters. An automaton that counts the characters of any text of such a format
+ * Formats whose texts have a maximum length in characters. An automaton that counts the characters of any text of such a format
  * has as many states as the format's own one times the length, and is soon too large. In the patterns here each part has a
- * bounded length of its own instead. They leave out what is long in an unusual way, such as an address of more than 60 characters
+ * bounded length of its own instead. They leave out what is long in an unusual way, such as an address of more than 60
+ * characters
  * with user information, and a URI of that length with many escaped bytes.
  */
 interface ShortFormat {
@@ -56,7 +57,7 @@ function shares(most: number): { host: number; shortHost: number; tail: number; 
   const fixed = mostOfScheme + "://".length + mostOfPort;
   const host = Math.min(mostOfHost, (most - fixed) >> 2);
   const shortHost = Math.min(mostOfLabel, host);
-  // A fragment and what stands before it, each with so many characters or escaped bytes.
+  // A fragment and the part before it, each with a maximum number of characters or escaped bytes.
   const escapes = Math.min(32, Math.floor((most - fixed - shortHost - "/#".length) / 6));
   return { host, shortHost, tail: most - fixed - host - "/".length, escapes };
 }

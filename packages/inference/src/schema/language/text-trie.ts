@@ -5,7 +5,7 @@
 export interface TextTrie<End> {
   /** The branches; each begins with another character. A list, because copying a map takes much longer. */
   readonly next: readonly Branch<End>[];
-  /** What may follow the text that ends here. */
+  /** The possible continuations of the text that ends here. */
   readonly ends: readonly End[];
 }
 

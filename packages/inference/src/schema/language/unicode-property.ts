@@ -16,13 +16,15 @@ export function propertySet(property: string): CharSet {
   return set;
 }
 
-/** All code points in ranges in which all have the same properties. Planes 4 to 13 have no characters, 15 and 16 are private. */
+/**
+ * All code points in ranges in which all have the same properties. Planes 4 to 13 have no characters, 15 and 16 are private.
+ */
 function* alikeRanges(): Iterable<Range> {
   for (let codePoint = 0; codePoint < 0x40000; codePoint++) yield [codePoint, codePoint];
   for (let plane = 0x40000; plane <= 0x100000; plane += 0x10000) {
     if (plane === 0xe0000) for (let codePoint = plane; codePoint < 0xe1000; codePoint++) yield [codePoint, codePoint];
     yield [plane === 0xe0000 ? 0xe1000 : plane, plane + 0xfffd];
-    // The last two code points of each plane are no characters.
+    // The last two code points of each plane are noncharacters.
     yield [plane + 0xfffe, plane + 0xffff];
   }
 }

@@ -1,7 +1,7 @@
 import { charSet, everything, intersectSets, subtractSet } from "./char-set.ts";
 import type { CharSet, Range } from "./char-set.ts";
 
-/** What JSON writes as an escape: the quote, the backslash and the control characters. */
+/** The characters that JSON must escape: the quote, the backslash and the control characters. */
 const escaped = charSet([
   [0x00, 0x1f],
   [0x22, 0x22],

@@ -9,7 +9,7 @@ export const mostCounted = base ** 3 - 1;
 
 /**
  * GBNF for `min` to `max` repetitions of an item, without a second way to count the same text. A long count is written like
- * a number of base 256: so many blocks of blocks, blocks and single items.
+ * a number of base 256: a number of blocks of blocks, of blocks, and of single items.
  * @param item the name of a rule, or a class of characters
  */
 export function writeCount(item: string, min: number, max: number, rules: GrammarRules): string {

@@ -9,7 +9,7 @@ export interface ArraySet {
   readonly min: number;
   readonly max: number;
   readonly contains: readonly Contains[];
-  /** Whether no item equals another one. */
+  /** True if all items must differ. */
   readonly isUnique: boolean;
 }
 

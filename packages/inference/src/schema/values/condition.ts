@@ -6,7 +6,7 @@ export interface Part {
   readonly isNegated: boolean;
 }
 
-/** What a value inside an array or object must satisfy: all parts together. Equal conditions are the same object. */
+/** A condition on a value inside an array or object: the conjunction of its parts. Equal conditions are the same object. */
 export interface Condition {
   readonly key: string;
   /** Undefined where no value can satisfy the condition. */
@@ -31,7 +31,7 @@ export class Conditions {
     return condition;
   }
 
-  /** What must hold beside each other. */
+  /** The parts of the conjunction. */
   and(one: Condition, other: Condition): Condition {
     if (one === other || other === this.anything) return one;
     if (one === this.anything) return other;
@@ -118,7 +118,7 @@ export class Conditions {
   }
 }
 
-/** What a schema with a single keyword comes to; undefined where it says something of its own. */
+/** Returns the condition that a schema with a single keyword reduces to; undefined if it cannot be reduced. */
 function partsWithin({ node, isNegated }: Part): Part[] | undefined {
   if (node.keywords === undefined) return isNegated ? [] : undefined;
   const words = Object.keys(node.keywords);

@@ -6,7 +6,7 @@ import type { Condition, Conditions } from "./condition.ts";
 export interface ObjectSet {
   /** The named members, in the order in which they are written. */
   readonly members: ReadonlyMap<string, Member>;
-  /** What every other member may be, by its name. No two entries share a name; a name in no entry is forbidden. */
+  /** The conditions on all other members, by name. No two entries share a name; a name in no entry is forbidden. */
   readonly free: readonly NamedValues[];
   readonly min: number;
   readonly max: number;
@@ -33,7 +33,7 @@ export const anyObject = (conditions: Conditions): ObjectSet => ({
   witnesses: [],
 });
 
-/** What the member of that name must satisfy where the object has it. */
+/** The condition on the member of that name, if the object has it. */
 export function conditionOf(set: ObjectSet, name: string, conditions: Conditions): Condition {
   const free = (): NamedValues | undefined => set.free.find(({ names }) => names.includes(name));
   return (set.members.get(name) ?? free())?.condition ?? conditions.impossible;

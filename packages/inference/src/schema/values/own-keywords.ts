@@ -247,9 +247,9 @@ function further(one: JsonNumber | undefined, other: JsonNumber | undefined, sig
 /** Names that match the same patterns. */
 interface NameClass {
   readonly names: Language;
-  /** What the matching patterns demand. */
+  /** The conditions of the matching patterns. */
   readonly pattern: Condition;
-  /** What a member that is not declared must satisfy. */
+  /** The condition on a member that is not declared. */
   readonly condition: Condition;
 }
 

@@ -10,12 +10,12 @@ import type { ValueSet } from "./value-set.ts";
 
 /** Longer chains of schemas that apply to one value are refused. */
 const mostApplied = 200;
-/** How many levels below a value are searched for a member that cannot be. */
+/** The number of levels below a value that are searched for an unsatisfiable member. */
 const emptinessLevels = 3;
 
 /**
- * The values that satisfy a condition. What stands inside arrays and objects stays a condition, so that a recursive
- * schema has an end here.
+ * The values that satisfy a condition. The contents of arrays and objects stay conditions, so that the expansion of a
+ * recursive schema ends.
  */
 export class SchemaValues {
   readonly conditions = new Conditions();
@@ -141,7 +141,7 @@ export class SchemaValues {
     }
   }
 
-  /** Whether nothing satisfies the condition. False also means that it is not known yet. */
+  /** Checks if the condition is unsatisfiable. False also means that it is not known yet. */
   #isKnownEmpty(condition: Condition): boolean {
     if (!condition.parts) return true;
     if (condition.parts.length === 0 || this.#emptinessLevel === emptinessLevels) return false;
@@ -150,7 +150,7 @@ export class SchemaValues {
     try {
       return this.algebra.isEmpty(this.valuesOf(condition));
     } catch (error) {
-      // What is asked about contains the schema that asks.
+      // The condition contains the schema that is being evaluated, so the evaluation is circular.
       if (error instanceof CircularSchema) return false;
       throw error;
     } finally {

@@ -130,7 +130,9 @@ export class ValueAlgebra {
     return this.possibleObjects(intersectObjects(one, other, this.#conditions, this.#budget));
   }
 
-  /** Whether a member that one of the sets requires is known to have no value. Most alternatives differ in such a member. */
+  /**
+   * Checks if a member that one of the sets requires is known to be unsatisfiable. Most alternatives differ in such a member.
+   */
   #haveNoCommonObject(one: ObjectSet, other: ObjectSet): boolean {
     const isImpossible = (a: ObjectSet, b: ObjectSet): boolean => {
       for (const [name, { condition, isRequired }] of a.members) {
