@@ -25,7 +25,7 @@ function beginsAtStart(expression: Expression): boolean {
   return expression.kind === "choice" && expression.options.every(beginsAtStart);
 }
 
-/** The text before or after a position, as far as `^`, `$` and `\b` ask. */
+/** The kind of neighbour before or after a position, as far as `^`, `$` and `\b` ask. */
 type Neighbour = "none" | "word" | "other";
 
 /** Where the pattern may be after the same text. */

@@ -86,9 +86,9 @@ export class NumberSet {
   readonly #domain: Domain;
   /** Every number of the set is an integer. */
   readonly isInteger: boolean;
-  /** As many as the numbers of the schema have: so many a model may write in any case. */
+  /** The digits that the numbers of the schema have. A model may always write this many. */
   readonly #asked: Digits;
-  /** As many a model may write where the schema asks for fewer. */
+  /** The digits that a model may write where the schema asks for fewer. */
   readonly #usual: Digits;
 
   private constructor(spellings: Language, domain: Domain, isInteger = false, asked = none, usual = usualDigits) {
