@@ -23,15 +23,15 @@ import type {
 export async function collect(
   chunks: AsyncIterable<ChatCompletionChunk> | Iterable<ChatCompletionChunk>,
 ): Promise<CollectedCompletion> {
-  const drafts = new Map<number, Draft>();
+  const drafts: Draft[] = [];
   const seen: ChatCompletionChunk[] = [];
   for await (const chunk of chunks) {
     seen.push(chunk);
-    for (const choice of chunk.choices) if (isObject(choice)) add(at(drafts, choice.index, newDraft), choice);
+    for (const choice of chunk.choices) if (isObject(choice)) add((drafts[place(choice.index)] ??= newDraft()), choice);
   }
   const last = seen.at(-1);
-  const choices = inOrder(drafts).flatMap((draft, index) => (draft && toChoice(draft, index)) ?? []);
-  if (!last || choices.length === 0 || choices.length < drafts.size) {
+  const choices = drafts.flatMap((draft, index) => toChoice(draft, index) ?? []);
+  if (!last || choices.length === 0 || choices.length < drafts.length) {
     throw new IncompleteStreamError("A choice has not ended, or a tool call has no id or name.", {
       retry: askCaller,
       chunks: seen,
@@ -46,8 +46,7 @@ interface Draft {
   content: string;
   refusal: string;
   reasoning: string;
-  /** By index. */
-  readonly calls: Map<number, ToolCall>;
+  readonly calls: ToolCall[];
   logprobs: TokenLogprob[] | undefined;
   finish: FinishReason | null;
 }
@@ -56,31 +55,24 @@ const newDraft = (): Draft => ({
   content: "",
   refusal: "",
   reasoning: "",
-  calls: new Map(),
+  calls: [],
   logprobs: undefined,
   finish: null,
 });
 
-const newCall = (): ToolCall => ({ id: "", type: "function", function: { name: "", arguments: "" } });
-
-/** Returns the value at an index, and puts a new one there if there is none. */
-function at<T>(values: Map<number, T>, index: number, create: () => T): T {
-  const value = values.get(index) ?? create();
-  values.set(index, value);
-  return value;
-}
-
-/** Returns the values at the indexes from 0 to their number, undefined for each index that has none. */
-const inOrder = <T>(values: ReadonlyMap<number, T>): (T | undefined)[] =>
-  Array.from({ length: values.size }, (_none, index) => values.get(index));
-
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
 
-/** Returns a piece of text, empty if it is absent. @throws {MalformedResponseError} when it is not a string */
+/** Returns a piece of text, empty where it is left out. @throws {MalformedResponseError} for something else */
 function textOf(piece: unknown): string {
-  if (typeof piece === "string") return piece;
-  if (piece === undefined || piece === null) return "";
-  throw new MalformedResponseError("An event of the stream is no chunk.", { retry: askCaller });
+  const text = piece ?? "";
+  return typeof text === "string" ? text : refuse();
+}
+
+/** Returns an index. A list with a far one would have as many gaps. @throws {MalformedResponseError} */
+const place = (index: number): number => (index >= 0 && index < 1000 ? index : refuse());
+
+function refuse(): never {
+  throw new MalformedResponseError("An event of the stream is not a chunk.", { retry: askCaller });
 }
 
 /** Adds a chunk's part to the draft. Members may be absent or null, because a gateway may have rewritten the stream. */
@@ -92,7 +84,11 @@ function add(draft: Draft, { delta, logprobs, finish_reason }: Partial<ChunkChoi
   if (logprobs?.content) (draft.logprobs ??= []).push(...logprobs.content);
   const pieces = (delta?.tool_calls ?? []) as readonly Partial<ToolCallDelta>[];
   for (const { index, id, function: part } of pieces.filter(isObject)) {
-    const call = at(draft.calls, index ?? 0, newCall);
+    const call = (draft.calls[place(index ?? 0)] ??= {
+      id: "",
+      type: "function",
+      function: { name: "", arguments: "" },
+    });
     call.id ||= textOf(id);
     call.function.name ||= textOf(part?.name);
     call.function.arguments += textOf(part?.arguments);
@@ -101,8 +97,8 @@ function add(draft: Draft, { delta, logprobs, finish_reason }: Partial<ChunkChoi
 }
 
 function toChoice({ content, refusal, reasoning, calls, logprobs, finish }: Draft, index: number): Choice | undefined {
-  const named = inOrder(calls).flatMap((call) => (call && isNamed(call) ? [call] : []));
-  if (!finish || (named.length < calls.size && !isCut(finish))) return undefined;
+  const named = calls.filter(isNamed); // leaves gaps out as well
+  if (!finish || (named.length < calls.length && !isCut(finish))) return undefined;
   const hasCalls = named.length > 0;
   return {
     index,

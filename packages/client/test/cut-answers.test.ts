@@ -238,7 +238,7 @@ describe("a stream that a gateway has changed", () => {
     const far = chunk({ content: "a" }, { index: 999_999_999, finish_reason: "stop" }) + done;
     const farCall = tool({ ...called, index: 999_999_999 }) + end("tool_calls");
     for (const bytes of [far, farCall])
-      expect(await errorOf(collected(bytes))).toHaveProperty("code", "incomplete_stream");
+      expect(await errorOf(collected(bytes))).toHaveProperty("code", "malformed_response");
   });
 
   test("a call that was cut before its name is left out, and a call that never gets a name is an error", async () => {
