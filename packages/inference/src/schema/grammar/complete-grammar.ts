@@ -1,4 +1,4 @@
-import { usualDigits } from "../language/number-spellings.ts";
+import { usualDigits } from "../language/digits.ts";
 
 /**
  * The rules that all grammars share. White space is at most one blank after `:` and `,`: a small model that is allowed any

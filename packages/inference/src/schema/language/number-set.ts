@@ -7,8 +7,9 @@ import type { JsonNumber } from "../../json/exact-number.ts";
 import { Language } from "./language.ts";
 import { combine } from "./dfa.ts";
 import { multiplesAutomaton } from "./multiples-automaton.ts";
-import { allNumbers, plainNumbers, shortIntegers, shortNumbers, fewDigits, usualDigits } from "./number-spellings.ts";
-import type { Digits } from "./number-spellings.ts";
+import { fewDigits, usualDigits } from "./digits.ts";
+import { allNumbers, plainNumbers, shortIntegers, shortNumbers } from "./number-spellings.ts";
+import type { Digits } from "./digits.ts";
 
 /** The bounds of `minimum` and its like. */
 export interface NumberBounds {

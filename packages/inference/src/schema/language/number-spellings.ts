@@ -1,20 +1,6 @@
 import type { ComplexityBudget } from "../complexity-budget.ts";
+import type { Digits } from "./digits.ts";
 import { Language } from "./language.ts";
-
-/** The number of digits before the decimal point, and after it. */
-export interface Digits {
-  readonly integer: number;
-  readonly fraction: number;
-}
-
-/**
- * A model may write as many. An amount that has to be cut becomes another amount, so the largest integer of 256 bits fits, and
- * a fraction of 18 digits, which most tokens have. Without a bound, a small model could fill its whole answer with digits.
- */
-export const usualDigits: Digits = { integer: 78, fraction: 20 };
-
-/** As many where more would make a grammar too large. They hold every integer of 64 bits. */
-export const fewDigits: Digits = { integer: 20, fraction: 20 };
 
 const anchored = (...patterns: string[]): string => `^(${patterns.join("|")})$`;
 
