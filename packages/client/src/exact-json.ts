@@ -30,5 +30,5 @@ export function writeExact(value: unknown): string | undefined {
 /** Makes a random prefix for the strings that stand for bigints, so that no string of the caller can have it. */
 const makeMark = (): string => `${crypto.getRandomValues(new Uint32Array(4)).join()}:`;
 
-/** Whether JavaScript would write the integer with other digits: 18446744073709551616 as …552000, and 10^21 as 1e+21. */
+/** True if JavaScript would write the integer with other digits: 18446744073709551616 as …552000, and 10^21 as 1e+21. */
 const isChanged = (token: string): boolean => /^-?\d{16,}$/.test(token) && String(Number(token)) !== token;
