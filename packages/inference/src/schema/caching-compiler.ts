@@ -18,7 +18,7 @@ const inlineCharacters = 16_384;
 const cached = { owners: 64, characters: 2_000_000 };
 
 /** A longer schema is refused before it is read. In characters of JSON. */
-const mostCharacters = 1_000_000;
+const maxCharacters = 1_000_000;
 
 interface Job extends WantedSchema {
   readonly key: string;
@@ -58,7 +58,7 @@ export class CachingCompiler {
       const text = JSON.stringify(one.schema);
       const key = keyOf(one, text);
       const tooLong = { compiled: withoutGrammar(one, tooManyCharacters), steps: 0 };
-      return { ...one, key, text, known: text.length > mostCharacters ? tooLong : cache.get(key) };
+      return { ...one, key, text, known: text.length > maxCharacters ? tooLong : cache.get(key) };
     });
     const outcomes = await this.#compileAll(jobs, owner, signal);
     const budget = new RequestBudget();
@@ -153,4 +153,4 @@ function sizeOf({ compiled }: CountedSchema): number {
 }
 
 const tooMuch = "the schema takes too much time or memory to enforce";
-const tooManyCharacters = `the schema is longer than ${mostCharacters} characters`;
+const tooManyCharacters = `the schema is longer than ${maxCharacters} characters`;

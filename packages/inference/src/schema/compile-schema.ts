@@ -1,10 +1,10 @@
-import { SchemaTooComplex } from "./complexity-budget.ts";
+import { SchemaTooComplexError } from "./complexity-budget.ts";
 import type { ComplexityBudget } from "./complexity-budget.ts";
 import type { Schema } from "./dialect/raw-schema.ts";
 import type { SchemaWord } from "./dialect/schema-node.ts";
 import { assertFewParses } from "./grammar/count-parses.ts";
 import { writeRules } from "./grammar/write-rules.ts";
-import { MalformedSchema, UnenforceableKeyword, UnsatisfiableSchema } from "./schema-fault.ts";
+import { MalformedSchemaError, UnenforceableKeywordError, UnsatisfiableSchemaError } from "./schema-fault.ts";
 import type { SchemaFault } from "./schema-fault.ts";
 import { leaveOut, toRules } from "./to-rules.ts";
 import type { WantedValue } from "./to-rules.ts";
@@ -76,8 +76,8 @@ function compile(
     const { result, unenforced } = isLenient ? leaveOut(write) : { result: write(new Set()), unenforced: [] };
     return { ...result, unenforced };
   } catch (error) {
-    if (isLenient && error instanceof SchemaTooComplex) return leftOpen(wanted, error.message);
-    return { fault: toFault(error), isMalformed: error instanceof MalformedSchema };
+    if (isLenient && error instanceof SchemaTooComplexError) return leftOpen(wanted, error.message);
+    return { fault: toFault(error), isMalformed: error instanceof MalformedSchemaError };
   }
 }
 
@@ -88,7 +88,7 @@ export function leftOpen({ isObject }: Pick<WantedValue, "isObject">, reason: st
 }
 
 function toFault(error: unknown): SchemaFault {
-  if (error instanceof UnenforceableKeyword) return error.fault;
-  if (!(error instanceof UnsatisfiableSchema || error instanceof SchemaTooComplex)) throw error;
+  if (error instanceof UnenforceableKeywordError) return error.fault;
+  if (!(error instanceof UnsatisfiableSchemaError || error instanceof SchemaTooComplexError)) throw error;
   return { path: "", keyword: null, reason: error.message };
 }

@@ -84,13 +84,13 @@ export class CompileThread implements AsyncDisposable {
 }
 
 /** Looks again and again at the CPU time that the thread has taken since the first look. */
-function watch(worker: Worker, mostMs: number, overdue: AbortController): () => void {
+function watch(worker: Worker, maxMs: number, overdue: AbortController): () => void {
   let startMs: number | undefined;
   const look = async (): Promise<void> => {
     const { user, system } = await worker.cpuUsage();
     const usedMs = (user + system) / 1000;
     startMs ??= usedMs;
-    if (usedMs - startMs > mostMs) overdue.abort();
+    if (usedMs - startMs > maxMs) overdue.abort();
   };
   // A thread that has ended says nothing.
   return () => void look().catch(() => undefined);

@@ -7,27 +7,23 @@ import type { CountedSchema, RequestBudget } from "./request-budget.ts";
 import type { WantedSchema } from "./request-schemas.ts";
 
 /** More than `x-ignored-params` ever shows. */
-const mostAnnotations = 64;
+const maxAnnotations = 64;
 
 const tooMuchTogether = "the schemas of this request take too much work together: send fewer of them";
 
 /** Compiles a schema with the budget that the other schemas of its request have left. */
 export function compileWanted(wanted: WantedSchema, budget: RequestBudget): CountedSchema;
-/** @returns undefined if it takes more than `mostSteps` and the budget has more */
+/** @returns undefined if it takes more than `maxSteps` and the budget has more */
+export function compileWanted(wanted: WantedSchema, budget: RequestBudget, maxSteps: number): CountedSchema | undefined;
 export function compileWanted(
   wanted: WantedSchema,
   budget: RequestBudget,
-  mostSteps: number,
-): CountedSchema | undefined;
-export function compileWanted(
-  wanted: WantedSchema,
-  budget: RequestBudget,
-  mostSteps = Infinity,
+  maxSteps = Infinity,
 ): CountedSchema | undefined {
   const { use } = wanted;
-  const own = new ComplexityBudget(Math.min(budget.left(use), mostSteps));
+  const own = new ComplexityBudget(Math.min(budget.left(use), maxSteps));
   const compiled = compileWith(wanted, own);
-  if (own.isSpent && mostSteps < budget.left(use)) return undefined;
+  if (own.isSpent && maxSteps < budget.left(use)) return undefined;
   const steps = own.isSpent && budget.isShared(use) ? Infinity : own.spent;
   return { compiled: takeSteps(wanted, { compiled, steps }, budget), steps };
 }
@@ -48,7 +44,7 @@ function compileWith({ schema, use }: WantedSchema, budget: ComplexityBudget): C
       ? compileSchema(schema, "value", budget)
       : compileParameters(schema, `tool-${digestOf(schema)}`, budget, { isLenient: use === "lenient" });
   if ("fault" in compiled) return compiled;
-  return { ...compiled, annotations: compiled.annotations.slice(0, mostAnnotations) };
+  return { ...compiled, annotations: compiled.annotations.slice(0, maxAnnotations) };
 }
 
 /** The result for a schema that was not compiled. */

@@ -1,5 +1,7 @@
 /** Compiling the schema would take more work than one request may cause. The message may be shown to the caller. */
-export class SchemaTooComplex extends Error {}
+export class SchemaTooComplexError extends Error {
+  override name = "SchemaTooComplexError";
+}
 
 /** 100 to 300 ms of one core. A schema of ordinary size needs less than 1 ms. */
 export const stepsOfSchema = 600_000;
@@ -27,9 +29,9 @@ export class ComplexityBudget {
     return this.#steps - Math.max(0, this.#left);
   }
 
-  /** @throws {SchemaTooComplex} once the budget is spent */
+  /** @throws {SchemaTooComplexError} once the budget is spent */
   spend(steps: number): void {
     this.#left -= steps;
-    if (this.#left < 0) throw new SchemaTooComplex("the schema takes too much work to enforce");
+    if (this.#left < 0) throw new SchemaTooComplexError("the schema takes too much work to enforce");
   }
 }

@@ -6,7 +6,8 @@ export interface SchemaFault {
 }
 
 /** A keyword that cannot be enforced where it stands. The message may be shown to the caller. */
-export class UnenforceableKeyword extends Error {
+export class UnenforceableKeywordError extends Error {
+  override name = "UnenforceableKeywordError";
   readonly fault: SchemaFault;
 
   constructor(fault: SchemaFault) {
@@ -16,7 +17,11 @@ export class UnenforceableKeyword extends Error {
 }
 
 /** A keyword with a value that JSON Schema does not allow, or a reference to nothing. */
-export class MalformedSchema extends UnenforceableKeyword {}
+export class MalformedSchemaError extends UnenforceableKeywordError {
+  override name = "MalformedSchemaError";
+}
 
 /** Every keyword of the schema can be enforced, but no finite JSON value satisfies all of them. */
-export class UnsatisfiableSchema extends Error {}
+export class UnsatisfiableSchemaError extends Error {
+  override name = "UnsatisfiableSchemaError";
+}

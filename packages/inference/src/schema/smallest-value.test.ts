@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { UnsatisfiableSchema } from "./schema-fault.ts";
+import { UnsatisfiableSchemaError } from "./schema-fault.ts";
 import type { Schema } from "./dialect/raw-schema.ts";
 import { smallestValue } from "./smallest-value.ts";
-import { SchemaTooComplex } from "./complexity-budget.ts";
+import { SchemaTooComplexError } from "./complexity-budget.ts";
 
 const smallest = (schema: Schema): unknown => smallestValue({ schema, isObject: false });
 const node = { type: "object", properties: { next: { $ref: "#" }, n: { type: "integer" } }, required: ["n"] };
@@ -35,6 +35,6 @@ test("where there is none, or only a vast one, that is said", () => {
   });
   const levels = Array.from({ length: 30 }, (_, index) => [`d${index}`, twice(index + 1)]);
   const $defs = { ...Object.fromEntries(levels), d30: { type: "null" } };
-  expect(() => smallest(false)).toThrow(UnsatisfiableSchema);
-  expect(() => smallest({ $defs, $ref: "#/$defs/d0" })).toThrow(SchemaTooComplex);
+  expect(() => smallest(false)).toThrow(UnsatisfiableSchemaError);
+  expect(() => smallest({ $defs, $ref: "#/$defs/d0" })).toThrow(SchemaTooComplexError);
 });

@@ -1,6 +1,6 @@
 import type { JsonNumber } from "../json/exact-number.ts";
 import { objectOf } from "../json/parse-json.ts";
-import { ComplexityBudget, SchemaTooComplex } from "./complexity-budget.ts";
+import { ComplexityBudget, SchemaTooComplexError } from "./complexity-budget.ts";
 import { edgesOf } from "./grammar/automaton.ts";
 import type { Automaton, Edge } from "./grammar/automaton.ts";
 import type { Rule } from "./grammar/build-rules.ts";
@@ -13,12 +13,12 @@ import type { Numbers } from "./values/numbers.ts";
 
 /** Optional members are written on the first three levels only. */
 const optionalLevels = 3;
-const mostValues = 10_000;
-const mostLevels = 200;
+const maxValues = 10_000;
+const maxLevels = 200;
 
 /**
  * A small JSON value that satisfies a schema, but for keywords that cannot be enforced.
- * @throws {UnenforceableKeyword} where there are too many of them {SchemaTooComplex} {UnsatisfiableSchema}
+ * @throws {UnenforceableKeywordError} where there are too many of them {SchemaTooComplexError} {UnsatisfiableSchemaError}
  */
 export function smallestValue(wanted: WantedValue): unknown {
   const budget = new ComplexityBudget();
@@ -39,7 +39,8 @@ class ValueWriter {
 
   valueOf(number: number, level: number): unknown {
     this.#values += 1;
-    if (this.#values > mostValues || level > mostLevels) throw new SchemaTooComplex("the smallest value is too large");
+    if (this.#values > maxValues || level > maxLevels)
+      throw new SchemaTooComplexError("the smallest value is too large");
     // Only the numbers of rules with a value come here.
     const { scalars, arrays, objects } = this.#rules[number] as Rule;
     const { hasNull, booleans, strings, numbers } = scalars;

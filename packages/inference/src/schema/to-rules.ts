@@ -5,7 +5,7 @@ import type { SchemaNode, SchemaWord } from "./dialect/schema-node.ts";
 import { buildRules } from "./grammar/build-rules.ts";
 import { keepFinite } from "./grammar/keep-finite.ts";
 import type { FiniteRules } from "./grammar/keep-finite.ts";
-import { MalformedSchema, UnenforceableKeyword, UnsatisfiableSchema } from "./schema-fault.ts";
+import { MalformedSchemaError, UnenforceableKeywordError, UnsatisfiableSchemaError } from "./schema-fault.ts";
 import type { SchemaFault } from "./schema-fault.ts";
 import { SchemaValues } from "./values/schema-values.ts";
 
@@ -17,7 +17,7 @@ export interface WantedValue {
 
 /**
  * The rules of the grammar before they are written.
- * @throws {UnenforceableKeyword} {UnsatisfiableSchema} {SchemaTooComplex}
+ * @throws {UnenforceableKeywordError} {UnsatisfiableSchemaError} {SchemaTooComplexError}
  */
 export function toRules(
   { schema, isObject }: WantedValue,
@@ -30,17 +30,17 @@ export function toRules(
   const whole = values.conditions.of(root);
   const condition = isObject ? values.conditions.and(values.conditions.of(anyObject), whole) : whole;
   const finite = keepFinite(buildRules(condition, values, budget), budget);
-  if (finite.order[0] === undefined) throw new UnsatisfiableSchema("no finite JSON value satisfies this schema");
+  if (finite.order[0] === undefined) throw new UnsatisfiableSchemaError("no finite JSON value satisfies this schema");
   return { ...finite, annotations };
 }
 
 /** With more keywords than these left out, little of the schema would be enforced. */
-const mostUnenforced = 32;
+const maxUnenforced = 32;
 
 /**
  * Does something with a schema, leaving out one keyword after another that cannot be enforced.
  * @param attempt gets the paths to leave out
- * @throws {UnenforceableKeyword} where there are too many {MalformedSchema} {UnsatisfiableSchema} {SchemaTooComplex}
+ * @throws {UnenforceableKeywordError} where there are too many {MalformedSchemaError} {UnsatisfiableSchemaError} {SchemaTooComplexError}
  */
 export function leaveOut<T>(attempt: (omitted: ReadonlySet<string>) => T): { result: T; unenforced: SchemaFault[] } {
   const unenforced = new Map<string, SchemaFault>();
@@ -48,9 +48,9 @@ export function leaveOut<T>(attempt: (omitted: ReadonlySet<string>) => T): { res
     try {
       return { result: attempt(new Set(unenforced.keys())), unenforced: [...unenforced.values()] };
     } catch (error) {
-      if (!(error instanceof UnenforceableKeyword) || error instanceof MalformedSchema) throw error;
+      if (!(error instanceof UnenforceableKeywordError) || error instanceof MalformedSchemaError) throw error;
       const { fault } = error;
-      if (unenforced.has(fault.path) || unenforced.size === mostUnenforced) throw error;
+      if (unenforced.has(fault.path) || unenforced.size === maxUnenforced) throw error;
       unenforced.set(fault.path, fault);
     }
   }

@@ -1,6 +1,6 @@
 import { compareNumbers, isInteger, isJsonNumber } from "../json/exact-number.ts";
 import type { JsonNumber } from "../json/exact-number.ts";
-import { SchemaTooComplex } from "./complexity-budget.ts";
+import { SchemaTooComplexError } from "./complexity-budget.ts";
 import type { ComplexityBudget } from "./complexity-budget.ts";
 import { canonical, isObject } from "./dialect/raw-schema.ts";
 import type { JsonType, Schema, SchemaObject } from "./dialect/raw-schema.ts";
@@ -15,7 +15,7 @@ const deepest = 200;
 /**
  * Checks if a value satisfies a schema, according to the keywords that a grammar enforces. It says the same of a value as the
  * schema's grammar, whatever the order of members and the white space.
- * @throws {UnenforceableKeyword} {SchemaTooComplex}
+ * @throws {UnenforceableKeywordError} {SchemaTooComplexError}
  */
 export function satisfies(schema: Schema, value: unknown, budget: ComplexityBudget): boolean {
   return new Validator(budget).accepts(readSchema(schema).root, value, 0);
@@ -31,7 +31,7 @@ class Validator {
 
   accepts({ keywords }: SchemaNode, value: unknown, depth: number): boolean {
     this.#budget.spend(1);
-    if (depth > deepest) throw new SchemaTooComplex(`a value is validated on more than ${deepest} levels`);
+    if (depth > deepest) throw new SchemaTooComplexError(`a value is validated on more than ${deepest} levels`);
     if (keywords === undefined) return false;
     const holds = (schema: SchemaNode): boolean => this.accepts(schema, value, depth + 1);
     return (

@@ -2,7 +2,7 @@ import { EngineError } from "../../engine.ts";
 import type { EngineRequest, FunctionTool } from "../../engine.ts";
 import type { Schema } from "../../schema/dialect/raw-schema.ts";
 import { parseJson } from "../../json/parse-json.ts";
-import { SchemaTooComplex, ComplexityBudget } from "../../schema/complexity-budget.ts";
+import { SchemaTooComplexError, ComplexityBudget } from "../../schema/complexity-budget.ts";
 import { satisfies } from "../../schema/validate-value.ts";
 
 /**
@@ -52,7 +52,7 @@ function isValid(schema: Schema, value: unknown): boolean {
   try {
     return satisfies(schema, value, new ComplexityBudget(steps));
   } catch (error) {
-    if (error instanceof SchemaTooComplex) return false;
+    if (error instanceof SchemaTooComplexError) return false;
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { ExactNumber } from "../../json/exact-number.ts";
-import { SchemaTooComplex } from "../complexity-budget.ts";
+import { SchemaTooComplexError } from "../complexity-budget.ts";
 import { isKnownFormat } from "../language/number-formats.ts";
-import { MalformedSchema, UnenforceableKeyword } from "../schema-fault.ts";
+import { MalformedSchemaError, UnenforceableKeywordError } from "../schema-fault.ts";
 import { draftOf } from "./draft.ts";
 import type { Draft } from "./draft.ts";
 import { keywordOf } from "./keywords.ts";
@@ -25,9 +25,9 @@ export const schemaBounds = { subschemas: 5000, characters: 120_000, levels: 128
 /**
  * Reads every subschema that can apply to a value: from the root, through keywords and references.
  * @param omitted paths of keywords to leave out
- * @throws {MalformedSchema} where a keyword is not valid, or a reference leads nowhere
- * @throws {UnenforceableKeyword}
- * @throws {SchemaTooComplex}
+ * @throws {MalformedSchemaError} where a keyword is not valid, or a reference leads nowhere
+ * @throws {UnenforceableKeywordError}
+ * @throws {SchemaTooComplexError}
  */
 export function readSchema(root: Schema, omitted: ReadonlySet<string> = new Set()): ReadSchema {
   return new SchemaReader(root, omitted).read();
@@ -89,7 +89,7 @@ class SchemaReader {
     };
     const refer = (ref: string): SchemaNode => this.#refer(ref, raw, node.path);
     const refuse = (keyword: string, reason: string): never => {
-      throw new UnenforceableKeyword({ path: joinPath(node.path, keyword), keyword, reason });
+      throw new UnenforceableKeywordError({ path: joinPath(node.path, keyword), keyword, reason });
     };
     node.keywords = normalize(words, child, refer, refuse);
   }
@@ -98,7 +98,7 @@ class SchemaReader {
     const target = this.#references.resolve(ref, from);
     if (target !== undefined) return this.#nodeOf(target, pathOfTarget(ref, path), 0);
     const reason = `"$ref" points at nothing inside this schema`;
-    throw new MalformedSchema({ path: joinPath(path, "$ref"), keyword: "$ref", reason });
+    throw new MalformedSchemaError({ path: joinPath(path, "$ref"), keyword: "$ref", reason });
   }
 
   /** The members of a schema that its draft knows and that say something about values. */
@@ -116,7 +116,7 @@ class SchemaReader {
       }
       if (!keyword.isValid(value)) {
         const reason = `the value of "${word}" is not valid JSON Schema`;
-        throw new MalformedSchema({ path: at, keyword: word, reason });
+        throw new MalformedSchemaError({ path: at, keyword: word, reason });
       }
       if (word === "format" && !isKnownFormat(String(value))) {
         this.#annotations.push({ path: at, word });
@@ -144,24 +144,24 @@ function pathOfTarget(ref: string, path: string): string {
 }
 
 /** Of a number as a schema may write it, before or after the point. Every double has fewer. */
-const mostDigits = 400;
+const maxDigits = 400;
 
-/** @throws {UnenforceableKeyword} where a number of the value takes too many digits to write without an exponent */
+/** @throws {UnenforceableKeywordError} where a number of the value takes too many digits to write without an exponent */
 function refuseHugeNumber(value: unknown, path: string, keyword: string): void {
   if (value instanceof ExactNumber) {
     const { digits, exponent } = value.decimal;
-    if (Math.abs(exponent) + digits.length <= mostDigits) return;
+    if (Math.abs(exponent) + digits.length <= maxDigits) return;
     const shown = value.text.length > 40 ? `${value.text.slice(0, 40)}…` : value.text;
-    const reason = `the number ${shown} has more than ${mostDigits} digits when it is written without an exponent`;
-    throw new UnenforceableKeyword({ path, keyword, reason });
+    const reason = `the number ${shown} has more than ${maxDigits} digits when it is written without an exponent`;
+    throw new UnenforceableKeywordError({ path, keyword, reason });
   }
   if (Array.isArray(value)) for (const item of value) refuseHugeNumber(item, path, keyword);
   else if (isObject(value) && (keyword === "const" || keyword === "enum"))
     for (const item of Object.values(value)) refuseHugeNumber(item, path, keyword);
 }
 
-const tooLarge = (): SchemaTooComplex =>
-  new SchemaTooComplex(
+const tooLarge = (): SchemaTooComplexError =>
+  new SchemaTooComplexError(
     `the schema is too large to enforce (at most ${schemaBounds.subschemas} subschemas on ${schemaBounds.levels} levels ` +
       `and ${schemaBounds.characters} characters of names and literals)`,
   );

@@ -1,4 +1,4 @@
-import { SchemaTooComplex } from "../complexity-budget.ts";
+import { SchemaTooComplexError } from "../complexity-budget.ts";
 import type { ComplexityBudget } from "../complexity-budget.ts";
 import type { Automaton, Edge, State } from "./automaton.ts";
 import { FreeNames } from "./free-names.ts";
@@ -19,7 +19,7 @@ export interface Step {
   readonly to: Position;
 }
 
-export const mostStates = 5000;
+export const maxStates = 5000;
 
 /**
  * The automaton that follows all of the positions at once. Positions that come next after the same name and the same rule
@@ -36,7 +36,7 @@ export function buildAutomaton(starts: readonly Position[], budget: ComplexityBu
       .join("|");
     const known = numbers.get(key);
     if (known !== undefined) return known;
-    if (numbers.size === mostStates) throw tooManyStates();
+    if (numbers.size === maxStates) throw tooManyStates();
     numbers.set(key, numbers.size);
     return open.push(distinct) - 1;
   };
@@ -49,8 +49,8 @@ export function buildAutomaton(starts: readonly Position[], budget: ComplexityBu
   return { states };
 }
 
-export const tooManyStates = (): SchemaTooComplex =>
-  new SchemaTooComplex(`an array or object of the schema needs more than ${mostStates} states`);
+export const tooManyStates = (): SchemaTooComplexError =>
+  new SchemaTooComplexError(`an array or object of the schema needs more than ${maxStates} states`);
 
 function stateOf(
   positions: readonly Position[],

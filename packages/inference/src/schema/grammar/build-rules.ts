@@ -1,6 +1,6 @@
-import { SchemaTooComplex } from "../complexity-budget.ts";
+import { SchemaTooComplexError } from "../complexity-budget.ts";
 import type { ComplexityBudget } from "../complexity-budget.ts";
-import { UnenforceableKeyword } from "../schema-fault.ts";
+import { UnenforceableKeywordError } from "../schema-fault.ts";
 import type { Condition } from "../values/condition.ts";
 import { findKeyword } from "../values/find-keyword.ts";
 import type { ObjectSet } from "../values/object-set.ts";
@@ -24,7 +24,7 @@ export interface Rule {
 /** `any`: every array, or every object. */
 export type Items = Automaton | "any";
 
-const mostRules = 10_000;
+const maxRules = 10_000;
 
 /** The rules for the values that satisfy the condition. Rule 0 is the whole value. */
 export function buildRules(root: Condition, values: SchemaValues, budget: ComplexityBudget): Rule[] {
@@ -33,8 +33,8 @@ export function buildRules(root: Condition, values: SchemaValues, budget: Comple
   const ruleOf = (condition: Condition): number => {
     const known = numbers.get(condition.key);
     if (known !== undefined) return known;
-    if (conditions.length === mostRules)
-      throw new SchemaTooComplex(`the schema needs more than ${mostRules} grammar rules`);
+    if (conditions.length === maxRules)
+      throw new SchemaTooComplexError(`the schema needs more than ${maxRules} grammar rules`);
     numbers.set(condition.key, conditions.length);
     return conditions.push(condition) - 1;
   };
@@ -92,6 +92,10 @@ function locating<T>(condition: Condition, keywords: readonly string[], build: (
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     const { path, keyword } = findKeyword(condition, keywords);
-    throw new UnenforceableKeyword({ path, keyword, reason: `"${keyword}" cannot be enforced here: ${error.message}` });
+    throw new UnenforceableKeywordError({
+      path,
+      keyword,
+      reason: `"${keyword}" cannot be enforced here: ${error.message}`,
+    });
   }
 }

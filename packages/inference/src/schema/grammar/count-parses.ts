@@ -1,4 +1,4 @@
-import { SchemaTooComplex } from "../complexity-budget.ts";
+import { SchemaTooComplexError } from "../complexity-budget.ts";
 import type { ComplexityBudget } from "../complexity-budget.ts";
 import { edgesOf } from "./automaton.ts";
 import type { Automaton, Edge } from "./automaton.ts";
@@ -7,12 +7,12 @@ import { finiteValuesOf } from "./finite-values.ts";
 import { FreeNames } from "./free-names.ts";
 
 /** The largest number of parses of an unfinished text that llama.cpp may have to follow. It tries every token with each. */
-const mostParses = 500;
+const maxParses = 500;
 /** The largest number of combinations of states of one automaton that may be open together. */
-const mostCombinations = 5000;
+const maxCombinations = 5000;
 
 /** Values are compared as texts where a rule has at most this many. */
-const mostListed = 64;
+const maxListed = 64;
 
 /** The number of parses that can be open while a value of the kind is written; 0 where the rule has no such value. */
 interface Counts {
@@ -38,7 +38,7 @@ interface Parallel {
 /**
  * Refuses a grammar that is too ambiguous. llama.cpp follows every parse of the text so far. Where two alternatives begin
  * alike and contain themselves, the number of parses doubles with every level.
- * @throws {SchemaTooComplex}
+ * @throws {SchemaTooComplexError}
  */
 export function assertFewParses(rules: readonly Rule[], budget: ComplexityBudget): void {
   const overlap = new Overlap(rules, budget);
@@ -59,16 +59,16 @@ export function assertFewParses(rules: readonly Rule[], budget: ComplexityBudget
         array: count(summary.array, counts, budget),
         object: count(summary.object, counts, budget),
       };
-      if (largest(counted) > mostParses) throw tooAmbiguous();
+      if (largest(counted) > maxParses) throw tooAmbiguous();
       grew ||= known?.scalar !== counted.scalar || known.array !== counted.array || known.object !== counted.object;
       counts[rule] = counted;
     }
   }
 }
 
-const tooAmbiguous = (): SchemaTooComplex =>
-  new SchemaTooComplex(
-    `alternatives of the schema begin alike, so that more than ${mostParses} of them stay possible while a value is ` +
+const tooAmbiguous = (): SchemaTooComplexError =>
+  new SchemaTooComplexError(
+    `alternatives of the schema begin alike, so that more than ${maxParses} of them stay possible while a value is ` +
       `written: give each a required member with a "const" that tells it apart, before the members that they share`,
   );
 
@@ -99,7 +99,7 @@ function summarize(items: Items | undefined, overlap: Overlap, budget: Complexit
     const sorted = states.length === 1 ? states : [...new Set(states)].toSorted((a, b) => a - b);
     const key = sorted.join();
     if (known.has(key)) return;
-    if (known.size === mostCombinations) throw tooAmbiguous();
+    if (known.size === maxCombinations) throw tooAmbiguous();
     known.add(key);
     open.push(sorted);
   };
@@ -185,7 +185,7 @@ class Overlap {
     const rule = this.#rules[number];
     const isScalar = rule !== undefined && !rule.arrays && !rule.objects;
     const values = isScalar
-      ? finiteValuesOf({ ...rule.scalars, arrays: [], objects: [] }, mostListed, this.#budget)
+      ? finiteValuesOf({ ...rule.scalars, arrays: [], objects: [] }, maxListed, this.#budget)
       : undefined;
     const texts = values?.map((value) => JSON.stringify(value));
     this.#literals.set(number, { texts });

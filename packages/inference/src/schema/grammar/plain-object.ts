@@ -1,6 +1,6 @@
 import type { ObjectSet } from "../values/object-set.ts";
 import type { Automaton, State } from "./automaton.ts";
-import { mostStates, tooManyStates } from "./build-automaton.ts";
+import { maxStates, tooManyStates } from "./build-automaton.ts";
 import { boundsOf, withFiniteNames } from "./read-objects.ts";
 import type { ReadingContext } from "./read-objects.ts";
 
@@ -13,7 +13,7 @@ export function plainObject(set: ObjectSet, context: ReadingContext): Automaton 
   const { members, free } = withFiniteNames(set, context.budget);
   const { min, max } = boundsOf(set, members, free, context.conditions);
   if (min > 0 || max < Infinity) return undefined;
-  if (members.length >= mostStates) throw tooManyStates();
+  if (members.length >= maxStates) throw tooManyStates();
   context.budget.spend(2 * members.length + free.length);
   const lastRequired = members.findLastIndex(([, { isRequired }]) => isRequired);
   const states = members.map(([name, { condition, isRequired }], index): State => ({

@@ -31,13 +31,13 @@ export function startOfArray(set: ArraySet, number: number, context: ReadingCont
   return positionAt(reader, { index: 0, found: set.contains.map(() => 0), used: [] });
 }
 
-const mostDistinct = 16;
+const maxDistinct = 16;
 
 function distinctValues(set: ArraySet, context: ReadingContext): readonly Condition[] {
   const isPlain = set.prefix.length === 0 && set.contains.length === 0;
-  const values = isPlain ? finiteValuesOf(context.valuesOf(set.rest), mostDistinct, context.budget) : undefined;
+  const values = isPlain ? finiteValuesOf(context.valuesOf(set.rest), maxDistinct, context.budget) : undefined;
   if (values) return values.map((value) => context.conditions.literal(value, ""));
-  throw new RangeError(`a grammar can compare items only where they have at most ${mostDistinct} values`);
+  throw new RangeError(`a grammar can compare items only where they have at most ${maxDistinct} values`);
 }
 
 function positionAt(reader: Reader, progress: Progress): Position {

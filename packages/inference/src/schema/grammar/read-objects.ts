@@ -85,7 +85,7 @@ export function boundsOf(
   };
 }
 
-const mostFiniteNames = 64;
+const maxFiniteNames = 64;
 
 /** Undeclared members whose names can be listed are declared, so that none is written twice. */
 export function withFiniteNames(set: ObjectSet, budget: ComplexityBudget): Pick<Reader, "members" | "free"> {
@@ -93,7 +93,7 @@ export function withFiniteNames(set: ObjectSet, budget: ComplexityBudget): Pick<
   const free: FreeMembers[] = [];
   for (const { names, condition } of set.free) {
     const others = FreeNames.of(names, set.members.keys(), budget);
-    const listed = others.list(mostFiniteNames, budget);
+    const listed = others.list(maxFiniteNames, budget);
     if (listed === undefined) free.push({ names: others, all: names, condition });
     else members.push(...listed.map((name): NamedMember => [name, { condition, isRequired: false }]));
   }

@@ -1,4 +1,4 @@
-import { SchemaTooComplex } from "../complexity-budget.ts";
+import { SchemaTooComplexError } from "../complexity-budget.ts";
 import type { ComplexityBudget } from "../complexity-budget.ts";
 import { Language } from "../language/language.ts";
 import { LanguageRules } from "../language/language-rules.ts";
@@ -12,11 +12,11 @@ import type { TextTrie } from "../language/text-trie.ts";
 import { OtherNamesWriter } from "./write-other-names.ts";
 
 /** llama.cpp needs longer to parse a larger grammar than to generate an answer. */
-const mostCharacters = 1_000_000;
+const maxCharacters = 1_000_000;
 /** A member's value distinguishes alternatives character by character if it has at most this many values. */
-const mostListed = 64;
+const maxListed = 64;
 
-/** The rules as GBNF; the first one is `PREFIX-0`. @throws {SchemaTooComplex} where the text would be too long */
+/** The rules as GBNF; the first one is `PREFIX-0`. @throws {SchemaTooComplexError} where the text would be too long */
 export function writeRules(rules: readonly Rule[], prefix: string, budget: ComplexityBudget): string {
   const writer = new RuleWriter(rules, prefix, budget);
   return writer.write();
@@ -29,7 +29,7 @@ class RuleWriter {
   readonly #scalars: LanguageRules;
   readonly #otherNames: OtherNamesWriter;
   readonly #lines: string[] = [];
-  #charactersLeft = mostCharacters;
+  #charactersLeft = maxCharacters;
 
   constructor(rules: readonly Rule[], prefix: string, budget: ComplexityBudget) {
     this.#rules = rules;
@@ -56,7 +56,7 @@ class RuleWriter {
     this.#charactersLeft -= name.length + body.length;
     this.#budget.spend(1 + (body.length >> 4));
     if (this.#charactersLeft < 0)
-      throw new SchemaTooComplex(`the grammar of the schema has more than ${mostCharacters} characters`);
+      throw new SchemaTooComplexError(`the grammar of the schema has more than ${maxCharacters} characters`);
     this.#lines.push(`${name} ::= ${body}`);
   }
 
@@ -117,7 +117,7 @@ class RuleWriter {
   #literalsOf(number: number): string[] | undefined {
     const rule = this.#rules[number];
     if (!rule || rule.arrays || rule.objects) return undefined;
-    const values = finiteValuesOf({ ...rule.scalars, arrays: [], objects: [] }, mostListed, this.#budget);
+    const values = finiteValuesOf({ ...rule.scalars, arrays: [], objects: [] }, maxListed, this.#budget);
     return values?.map((value) => JSON.stringify(value));
   }
 }

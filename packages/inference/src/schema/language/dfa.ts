@@ -1,4 +1,4 @@
-import { SchemaTooComplex } from "../complexity-budget.ts";
+import { SchemaTooComplexError } from "../complexity-budget.ts";
 import type { ComplexityBudget } from "../complexity-budget.ts";
 import { alphabetOf, classOf, mergeAlphabets, noClass } from "./alphabet.ts";
 import type { Alphabet } from "./alphabet.ts";
@@ -16,7 +16,7 @@ export interface Dfa {
 export const dead = -1;
 
 /** An automaton with more states gives a grammar that llama.cpp needs longer to parse than to generate an answer. */
-export const mostStates = 20_000;
+export const maxStates = 20_000;
 
 /** The automaton that accepts nothing. */
 export const emptyDfa: Dfa = { alphabet: alphabetOf([]), next: new Int32Array([dead]), accepting: new Uint8Array(1) };
@@ -39,9 +39,9 @@ export class States<State> {
     const known = this.#numbers.get(key);
     if (known !== undefined) return known;
     this.#budget.spend(1);
-    if (this.list.length === mostStates)
-      throw new SchemaTooComplex(
-        `a string or number of the schema needs an automaton of more than ${mostStates} states`,
+    if (this.list.length === maxStates)
+      throw new SchemaTooComplexError(
+        `a string or number of the schema needs an automaton of more than ${maxStates} states`,
       );
     this.#numbers.set(key, this.list.length);
     return this.list.push(state) - 1;

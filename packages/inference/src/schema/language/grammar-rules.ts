@@ -1,8 +1,8 @@
-import { SchemaTooComplex } from "../complexity-budget.ts";
+import { SchemaTooComplexError } from "../complexity-budget.ts";
 import type { ComplexityBudget } from "../complexity-budget.ts";
 
 /** llama.cpp needs longer to parse longer rules than to generate an answer. */
-const mostCharacters = 200_000;
+const maxCharacters = 200_000;
 
 /** The GBNF rules of one string or number may have up to 200,000 characters. All rules have names with one prefix. */
 export class GrammarRules {
@@ -11,7 +11,7 @@ export class GrammarRules {
   readonly #budget: ComplexityBudget;
   readonly #names = new Map<string, string>();
   #count = 0;
-  #charactersLeft = mostCharacters;
+  #charactersLeft = maxCharacters;
 
   constructor(prefix: string, budget: ComplexityBudget) {
     this.#prefix = prefix;
@@ -22,13 +22,13 @@ export class GrammarRules {
     return `${this.#prefix}-${this.#count++}`;
   }
 
-  /** @throws {SchemaTooComplex} */
+  /** @throws {SchemaTooComplexError} */
   define(name: string, body: string): void {
     this.#charactersLeft -= name.length + body.length;
     this.#budget.spend(1 + (body.length >> 4));
     if (this.#charactersLeft < 0)
-      throw new SchemaTooComplex(
-        `a string or number of the schema needs more than ${mostCharacters} characters of grammar`,
+      throw new SchemaTooComplexError(
+        `a string or number of the schema needs more than ${maxCharacters} characters of grammar`,
       );
     this.lines.push(`${name} ::= ${body}`);
   }
@@ -50,6 +50,6 @@ export class GrammarRules {
 
   /** From here on, the next string or number may have as many characters as one may have. */
   allowNext(): void {
-    this.#charactersLeft = mostCharacters;
+    this.#charactersLeft = maxCharacters;
   }
 }

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { openGrammarMatcher } from "../../../testing/grammars/match-grammar.ts";
 import type { Accepts } from "../../../testing/grammars/match-grammar.ts";
 import { textsOf } from "../../../testing/grammars/sample-language.ts";
-import { ComplexityBudget, SchemaTooComplex } from "../complexity-budget.ts";
+import { ComplexityBudget, SchemaTooComplexError } from "../complexity-budget.ts";
 import { LanguageRules } from "./language-rules.ts";
 import { Language } from "./language.ts";
 import { NumberSet } from "./number-set.ts";
@@ -135,6 +135,6 @@ describe("the rules", () => {
 
   test("are refused where they would be too long", () => {
     const rules = new LanguageRules("r", enough);
-    expect(() => rules.string(pattern(dnsName).withLength(0, 5000, enough))).toThrow(SchemaTooComplex);
+    expect(() => rules.string(pattern(dnsName).withLength(0, 5000, enough))).toThrow(SchemaTooComplexError);
   });
 });

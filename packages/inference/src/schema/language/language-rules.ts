@@ -31,7 +31,7 @@ export class LanguageRules {
 
   /**
    * The name of the rule for the JSON strings whose values are in the language, quotes included. The language is not empty.
-   * @throws {SchemaTooComplex} where the rules would have more than 200,000 characters
+   * @throws {SchemaTooComplexError} where the rules would have more than 200,000 characters
    */
   string(language: Language): string {
     return this.#rules.shared(`string ${language.key}`, () => {
@@ -42,7 +42,7 @@ export class LanguageRules {
 
   /**
    * The name of the rule for the numbers of the set, which is not empty.
-   * @throws {SchemaTooComplex}
+   * @throws {SchemaTooComplexError}
    */
   number(set: NumberSet): string {
     return this.#rules.shared(`number ${set.key}`, () => {

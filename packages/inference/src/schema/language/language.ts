@@ -28,7 +28,7 @@ import { shortFormat } from "./short-formats.ts";
  * The automata are our own. `refa` (0.12) needed at least ten times as long for the patterns that name a Kubernetes object,
  * bounds no work, and has no form for long counts.
  *
- * Every operation that takes a budget throws `SchemaTooComplex` once the budget is spent or an automaton has too many
+ * Every operation that takes a budget throws `SchemaTooComplexError` once the budget is spent or an automaton has too many
  * states.
  */
 export class Language {
@@ -57,7 +57,7 @@ export class Language {
 
   /**
    * The texts in which an ECMA-262 pattern matches somewhere.
-   * @throws {UnenforceablePattern} where it is not such a pattern, or not a regular one
+   * @throws {UnenforceablePatternError} where it is not such a pattern, or not a regular one
    */
   static pattern(source: string, budget: ComplexityBudget): Language {
     return new Language(patternForm(source, budget));

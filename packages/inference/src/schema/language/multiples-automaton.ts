@@ -1,4 +1,4 @@
-import { SchemaTooComplex } from "../complexity-budget.ts";
+import { SchemaTooComplexError } from "../complexity-budget.ts";
 import type { ComplexityBudget } from "../complexity-budget.ts";
 import { States, dead, explore } from "./dfa.ts";
 import type { Dfa } from "./dfa.ts";
@@ -21,7 +21,7 @@ interface Read {
 export function multiplesAutomaton(divisor: Decimal, budget: ComplexityBudget): Dfa {
   const modulus = Number(divisor.digits);
   if (modulus > largestDivisor)
-    throw new SchemaTooComplex(
+    throw new SchemaTooComplexError(
       `multiples of a number with the digits ${divisor.digits} need an automaton of more than ${largestDivisor} states`,
     );
   const power = divisor.exponent - divisor.digits.length + 1;

@@ -1,8 +1,8 @@
-import { SchemaTooComplex } from "../complexity-budget.ts";
+import { SchemaTooComplexError } from "../complexity-budget.ts";
 import type { ComplexityBudget } from "../complexity-budget.ts";
 import type { CharSet } from "./char-set.ts";
-import { mostStates } from "./dfa.ts";
-import { UnenforceablePattern } from "./parse-pattern.ts";
+import { maxStates } from "./dfa.ts";
+import { UnenforceablePatternError } from "./parse-pattern.ts";
 import type { Assertion, Expression } from "./parse-pattern.ts";
 
 /** A state of Thompson's automaton: it reads a character, or it goes on without reading. */
@@ -26,8 +26,8 @@ export class Nfa {
 
   #add(state: NfaState): number {
     this.#budget.spend(1);
-    if (this.states.length > 2 * mostStates)
-      throw new SchemaTooComplex("a pattern of the schema repeats too much too often");
+    if (this.states.length > 2 * maxStates)
+      throw new SchemaTooComplexError("a pattern of the schema repeats too much too often");
     return this.states.push(state) - 1;
   }
 
@@ -45,14 +45,14 @@ export class Nfa {
       case "repeat":
         return this.#repeat(expression.item, expression.min, expression.max, next);
       case "lookahead":
-        throw new UnenforceablePattern("a look-ahead is supported only after a ^ that begins the pattern");
+        throw new UnenforceablePatternError("a look-ahead is supported only after a ^ that begins the pattern");
     }
   }
 
   #repeat(item: Expression, min: number, max: number, next: number): number {
     let entry = max === Infinity ? this.loop(item, next) : next;
-    const mostOptional = max === Infinity ? 0 : max - min;
-    for (let optional = 0; optional < mostOptional; optional++)
+    const maxOptional = max === Infinity ? 0 : max - min;
+    for (let optional = 0; optional < maxOptional; optional++)
       entry = this.#add({ kind: "split", next: [this.build(item, entry), next] });
     for (let needed = 0; needed < min; needed++) {
       const after = entry;

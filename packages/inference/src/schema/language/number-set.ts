@@ -1,4 +1,4 @@
-import { ComplexityBudget, SchemaTooComplex } from "../complexity-budget.ts";
+import { ComplexityBudget, SchemaTooComplexError } from "../complexity-budget.ts";
 import { comparisonAutomaton } from "./comparison-automaton.ts";
 import type { Order } from "./comparison-automaton.ts";
 import { decimalOf, plainDigits, plainText, scientificText } from "../../json/decimal.ts";
@@ -49,13 +49,13 @@ function lazily<Value>(make: () => Value): () => Value {
 }
 
 /** As many as a schema may ask for with numbers of its own, on either side of the point. */
-const mostDigits = 100;
+const maxDigits = 100;
 
 /** The digits of the numbers that a schema writes. */
 function digitsOf(values: readonly (JsonNumber | undefined)[]): Digits {
   const written = values.map((value = 0) => plainDigits(decimalOf(value)));
   const most = (part: keyof Digits): number =>
-    Math.max(0, ...written.map((one) => one[part].length).filter((count) => count <= mostDigits));
+    Math.max(0, ...written.map((one) => one[part].length).filter((count) => count <= maxDigits));
   return { integer: most("integer"), fraction: most("fraction") };
 }
 
@@ -78,7 +78,7 @@ function shortSpellings(isInteger: boolean, digits: Digits, budget: ComplexityBu
  * to binary. A set never changes. Sets of multiples, and what is made of them, decide only about numbers without an
  * exponent, and hold no other.
  *
- * Every operation that takes a budget throws `SchemaTooComplex` once the budget is spent or an automaton has too many
+ * Every operation that takes a budget throws `SchemaTooComplexError` once the budget is spent or an automaton has too many
  * states.
  */
 export class NumberSet {
@@ -194,13 +194,13 @@ export class NumberSet {
   /**
    * The spellings that a model may write: integers without a fraction, and no more than the usual digits, or as many as the
    * numbers of the schema have.
-   * @throws {SchemaTooComplex} where every number of the set has more
+   * @throws {SchemaTooComplexError} where every number of the set has more
    */
   written(budget: ComplexityBudget): Language {
     const digits = choose(this.#usual, this.#asked, Math.max);
     this.#written ??= this.#spellings.intersect(shortSpellings(this.isInteger, digits, budget), budget);
     if (this.#written.isEmpty)
-      throw new SchemaTooComplex(
+      throw new SchemaTooComplexError(
         `a number of the schema needs more than ${digits.integer} digits before the point, or ${digits.fraction} after it`,
       );
     return this.#written;

@@ -5,7 +5,9 @@ import type { CharSet } from "./char-set.ts";
 import { propertySet } from "./unicode-property.ts";
 
 /** A pattern that no grammar can enforce, or that is not a regular expression. The message may be shown to the caller. */
-export class UnenforceablePattern extends Error {}
+export class UnenforceablePatternError extends Error {
+  override name = "UnenforceablePatternError";
+}
 
 /** A regular expression: what it matches, without how it captures. */
 export type Expression =
@@ -22,7 +24,7 @@ export type Assertion = "start" | "end" | "boundary" | "no boundary";
 /**
  * Reads an ECMA-262 pattern. JSON Schema asks for Unicode mode; a pattern that is only valid without it, such as `\-`, is
  * read with the rules of annex B.
- * @throws {UnenforceablePattern}
+ * @throws {UnenforceablePatternError}
  */
 export function parsePattern(source: string): Expression {
   const parser = new RegExpParser({ ecmaVersion: 2025 });
@@ -36,14 +38,14 @@ export function parsePattern(source: string): Expression {
     return choice(parser.parsePattern(source, 0, source.length, {}).alternatives);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw new UnenforceablePattern(`it is no ECMA-262 regular expression: ${error.message}`, { cause: error });
+    throw new UnenforceablePatternError(`it is no ECMA-262 regular expression: ${error.message}`, { cause: error });
   }
 }
 
 /** Annex B would read some of these as plain letters, and an astral character in a class as two halves. */
 function refusePythonSyntax(source: string): void {
   const [construct] = /\\[AZz]|\(\?P[<=>]|\(\?[a-zA-Z]+\)|\[\[:|\\[pP]\{|[\u{10000}-\u{10ffff}]/u.exec(source) ?? [];
-  if (construct !== undefined) throw new UnenforceablePattern(`${construct} has no meaning in ECMA-262`);
+  if (construct !== undefined) throw new UnenforceablePatternError(`${construct} has no meaning in ECMA-262`);
 }
 
 function choice(alternatives: readonly AST.Alternative[]): Expression {
@@ -57,14 +59,14 @@ const sequence = (items: readonly Expression[]): Expression =>
 function read(element: AST.Element): Expression {
   switch (element.type) {
     case "Group":
-      if (element.modifiers) throw new UnenforceablePattern("modifiers such as (?i:…) are not supported");
+      if (element.modifiers) throw new UnenforceablePatternError("modifiers such as (?i:…) are not supported");
       return choice(element.alternatives);
     case "CapturingGroup":
       return choice(element.alternatives);
     case "Quantifier":
       return { kind: "repeat", item: read(element.element), min: element.min, max: element.max };
     case "Backreference":
-      throw new UnenforceablePattern(`the back-reference ${element.raw} is not regular`);
+      throw new UnenforceablePatternError(`the back-reference ${element.raw} is not regular`);
     case "Assertion":
       return assertion(element);
     case "Character":
@@ -72,7 +74,7 @@ function read(element: AST.Element): Expression {
     case "CharacterClass":
       return { kind: "chars", chars: setOf(element) };
     case "ExpressionCharacterClass":
-      throw new UnenforceablePattern(`${element.raw} needs the v flag, which JSON Schema does not set`);
+      throw new UnenforceablePatternError(`${element.raw} needs the v flag, which JSON Schema does not set`);
   }
 }
 
@@ -81,7 +83,7 @@ function assertion(element: AST.Assertion): Expression {
     case "lookahead":
       return { kind: "lookahead", item: choice(element.alternatives), isNegated: element.negate };
     case "lookbehind":
-      throw new UnenforceablePattern(`the look-behind ${element.raw} is not supported`);
+      throw new UnenforceablePatternError(`the look-behind ${element.raw} is not supported`);
     case "word":
       return { kind: "assertion", what: element.negate ? "no boundary" : "boundary" };
     case "start":
@@ -129,7 +131,7 @@ function setOf(element: AST.Character | AST.CharacterSet | AST.CharacterClassEle
       return escapedSet(element);
     case "ClassStringDisjunction":
     case "ExpressionCharacterClass":
-      throw new UnenforceablePattern(`${element.raw} needs the v flag, which JSON Schema does not set`);
+      throw new UnenforceablePatternError(`${element.raw} needs the v flag, which JSON Schema does not set`);
   }
 }
 

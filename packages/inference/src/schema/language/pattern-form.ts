@@ -8,7 +8,7 @@ import { repeatOfPattern } from "./repeat.ts";
 
 /**
  * The texts in which a pattern matches somewhere.
- * @throws {UnenforceablePattern}
+ * @throws {UnenforceablePatternError}
  */
 export function patternForm(source: string, budget: ComplexityBudget): Form {
   budget.spend(64 + source.length);

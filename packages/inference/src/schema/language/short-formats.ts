@@ -25,38 +25,38 @@ interface ShortFormat {
   readonly pattern: (most: number) => string;
 }
 
-const mostOfLabel = 63;
-const mostOfHost = 253;
-const mostOfLocalPart = 64;
-const mostOfScheme = 11;
+const maxOfLabel = 63;
+const maxOfHost = 253;
+const maxOfLocalPart = 64;
+const maxOfScheme = 11;
 /** A colon and five digits. */
-const mostOfPort = 6;
+const maxOfPort = 6;
 
 /** Hosts of at most `most` characters: few long labels, or more shorter ones. */
 function hosts(most: number, counts: readonly number[]): string {
   const least = (counts[0] ?? 1) - 1;
   return counts
-    .map((count) => ({ count, length: Math.min(mostOfLabel, Math.floor((most - count + 1) / count)) }))
+    .map((count) => ({ count, length: Math.min(maxOfLabel, Math.floor((most - count + 1) / count)) }))
     .filter(({ length }) => length >= 2)
     .map(({ count, length }) => String.raw`(${label(length)}\.){${Math.min(least, 1)},${count - 1}}${label(length)}`)
     .join("|");
 }
 
-const hostname = (most: number): string => withoutPunycode(hosts(Math.min(most, mostOfHost), [1, 2, 4, 8]));
+const hostname = (most: number): string => withoutPunycode(hosts(Math.min(most, maxOfHost), [1, 2, 4, 8]));
 
 const email =
   (letters: string) =>
   (most: number): string => {
-    const local = Math.min(mostOfLocalPart, most >> 1);
-    const domain = hosts(Math.min(most - local - 1, mostOfHost), [2, 4, 8]);
+    const local = Math.min(maxOfLocalPart, most >> 1);
+    const domain = hosts(Math.min(most - local - 1, maxOfHost), [2, 4, 8]);
     return `(?=[^@]{1,${local}}@)${localPart(letters)}@(${domain})`;
   };
 
 /** Divides the characters of a URI among its parts. */
 function shares(most: number): { host: number; shortHost: number; tail: number; escapes: number } {
-  const fixed = mostOfScheme + "://".length + mostOfPort;
-  const host = Math.min(mostOfHost, (most - fixed) >> 2);
-  const shortHost = Math.min(mostOfLabel, host);
+  const fixed = maxOfScheme + "://".length + maxOfPort;
+  const host = Math.min(maxOfHost, (most - fixed) >> 2);
+  const shortHost = Math.min(maxOfLabel, host);
   // A fragment and the part before it, each with a maximum number of characters or escaped bytes.
   const escapes = Math.min(32, Math.floor((most - fixed - shortHost - "/#".length) / 6));
   return { host, shortHost, tail: most - fixed - host - "/".length, escapes };
@@ -66,7 +66,7 @@ function uriParts(letters: string, most: number): { hierarchy: string; rootless:
   const { host, shortHost, tail, escapes } = shares(most);
   const name = `${unreserved}${delimiters}${letters}`;
   const any = `[${name}:@/?]`;
-  const port = String.raw`(:\d{0,${mostOfPort - 1}})?`;
+  const port = String.raw`(:\d{0,${maxOfPort - 1}})?`;
   const plain = `([/?]${any}{0,${tail}})?`;
   const escaped = `(${any}|${escapedByte}){0,${escapes}}`;
   const hierarchy = `//([${name}]{0,${host}}${port}${plain}|[${name}]{0,${shortHost}}${port}([/?]${escaped})?(#${escaped})?)`;
@@ -81,7 +81,7 @@ const uri =
   (letters: string) =>
   (most: number): string => {
     const { hierarchy, rootless } = uriParts(letters, most);
-    return String.raw`[A-Za-z][A-Za-z0-9+\-.]{0,${mostOfScheme - 1}}:(${hierarchy}|${rootless})`;
+    return String.raw`[A-Za-z][A-Za-z0-9+\-.]{0,${maxOfScheme - 1}}:(${hierarchy}|${rootless})`;
   };
 
 const uriReference =

@@ -1,11 +1,11 @@
-import { SchemaTooComplex } from "../complexity-budget.ts";
+import { SchemaTooComplexError } from "../complexity-budget.ts";
 import type { GrammarRules } from "./grammar-rules.ts";
 
 /** llama.cpp refuses long repetitions and unfolds all others, so longer ones are counted in blocks of this many. */
 const base = 256;
 
 /** Longer strings are not written, whatever the schema allows: no answer is that long. */
-export const mostCounted = base ** 3 - 1;
+export const maxCounted = base ** 3 - 1;
 
 /**
  * GBNF for `min` to `max` repetitions of an item, without a second way to count the same text. A long count is written like
@@ -13,10 +13,10 @@ export const mostCounted = base ** 3 - 1;
  * @param item the name of a rule, or a class of characters
  */
 export function writeCount(item: string, min: number, max: number, rules: GrammarRules): string {
-  if (min > mostCounted)
-    throw new SchemaTooComplex(`a text of the schema must be longer than ${mostCounted} characters`);
+  if (min > maxCounted)
+    throw new SchemaTooComplexError(`a text of the schema must be longer than ${maxCounted} characters`);
   const exact = writeExactly(item, min, rules);
-  const rest = max === Infinity ? `${item}*` : writeUpTo(item, Math.min(max, mostCounted) - min, rules);
+  const rest = max === Infinity ? `${item}*` : writeUpTo(item, Math.min(max, maxCounted) - min, rules);
   return [exact, rest].filter((part) => part !== "").join(" ");
 }
 

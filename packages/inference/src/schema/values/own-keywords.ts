@@ -1,15 +1,15 @@
 import { compareNumbers, isJsonNumber } from "../../json/exact-number.ts";
 import type { JsonNumber } from "../../json/exact-number.ts";
-import { SchemaTooComplex } from "../complexity-budget.ts";
+import { SchemaTooComplexError } from "../complexity-budget.ts";
 import type { ComplexityBudget } from "../complexity-budget.ts";
 import { isObject, joinPath } from "../dialect/raw-schema.ts";
 import type { JsonType } from "../dialect/raw-schema.ts";
 import type { Keywords, SchemaNode } from "../dialect/schema-node.ts";
-import { UnenforceablePattern } from "../language/parse-pattern.ts";
+import { UnenforceablePatternError } from "../language/parse-pattern.ts";
 import { Language } from "../language/language.ts";
 import { numberFormat } from "../language/number-formats.ts";
-import { mostCounted } from "../language/write-count.ts";
-import { UnenforceableKeyword } from "../schema-fault.ts";
+import { maxCounted } from "../language/write-count.ts";
+import { UnenforceableKeywordError } from "../schema-fault.ts";
 import { trimmed } from "./array-set.ts";
 import type { ArraySet } from "./array-set.ts";
 import type { Condition, Conditions } from "./condition.ts";
@@ -42,7 +42,7 @@ export class OwnKeywords {
     this.#namesOf = namesOf;
   }
 
-  /** @throws {UnenforceableKeyword} {SchemaTooComplex} */
+  /** @throws {UnenforceableKeywordError} {SchemaTooComplexError} */
   valuesOf(node: SchemaNode, keywords: Keywords): ValueSet {
     const { everything } = this.#algebra;
     const types = keywords.type ?? anyType;
@@ -86,9 +86,9 @@ export class OwnKeywords {
     }
     const longest = formatted ? Infinity : maxLength;
     if (minLength === 0 && longest === Infinity) return language;
-    if (minLength > mostCounted) {
-      const reason = `"minLength" is more than ${mostCounted}, and no answer has that many characters`;
-      throw new UnenforceableKeyword({ path: joinPath(node.path, "minLength"), keyword: "minLength", reason });
+    if (minLength > maxCounted) {
+      const reason = `"minLength" is more than ${maxCounted}, and no answer has that many characters`;
+      throw new UnenforceableKeywordError({ path: joinPath(node.path, "minLength"), keyword: "minLength", reason });
     }
     return minLength > maxLength ? Language.none : language.withLength(minLength, longest, this.#budget);
   }
@@ -101,8 +101,8 @@ export class OwnKeywords {
       this.#patterns.set(source, language);
       return language;
     } catch (error) {
-      if (!(error instanceof UnenforceablePattern)) throw error;
-      throw new UnenforceableKeyword({ path, keyword, reason: error.message });
+      if (!(error instanceof UnenforceablePatternError)) throw error;
+      throw new UnenforceableKeywordError({ path, keyword, reason: error.message });
     }
   }
 
@@ -219,8 +219,8 @@ export class OwnKeywords {
       const matching = this.#pattern(source, path, "patternProperties");
       const condition = this.#conditions.of(schema);
       classes = classes.flatMap((one) => this.#splitNames(one, matching, condition));
-      if (classes.length > mostClasses)
-        throw new SchemaTooComplex(`"patternProperties" divides the names into more than ${mostClasses} classes`);
+      if (classes.length > maxClasses)
+        throw new SchemaTooComplexError(`"patternProperties" divides the names into more than ${maxClasses} classes`);
     }
     return classes.filter((one) => !one.names.isEmpty);
   }
@@ -253,4 +253,4 @@ interface NameClass {
   readonly condition: Condition;
 }
 
-const mostClasses = 64;
+const maxClasses = 64;

@@ -1,7 +1,7 @@
 import type { ComplexityBudget } from "../complexity-budget.ts";
 import { joinPath } from "../dialect/raw-schema.ts";
 import type { Keywords, SchemaNode } from "../dialect/schema-node.ts";
-import { UnenforceableKeyword } from "../schema-fault.ts";
+import { UnenforceableKeywordError } from "../schema-fault.ts";
 import { Conditions } from "./condition.ts";
 import type { Condition, Part } from "./condition.ts";
 import { OwnKeywords } from "./own-keywords.ts";
@@ -9,7 +9,7 @@ import { ValueAlgebra } from "./value-algebra.ts";
 import type { ValueSet } from "./value-set.ts";
 
 /** Longer chains of schemas that apply to one value are refused. */
-const mostApplied = 200;
+const maxApplied = 200;
 /** The number of levels below a value that are searched for an unsatisfiable member. */
 const emptinessLevels = 3;
 
@@ -34,7 +34,7 @@ export class SchemaValues {
     this.#own = new OwnKeywords(this.conditions, this.algebra, budget, (node) => this.#ofNode(node).strings);
   }
 
-  /** @throws {UnenforceableKeyword} {SchemaTooComplex} */
+  /** @throws {UnenforceableKeywordError} {SchemaTooComplexError} */
   valuesOf(condition: Condition): ValueSet {
     const known = this.#known.get(condition.key);
     if (known) return known;
@@ -54,7 +54,7 @@ export class SchemaValues {
     if (node.keywords === undefined) return this.algebra.nothing;
     const known = this.#byNode.get(node);
     if (known) return known;
-    if (this.#open.has(node) || this.#open.size > mostApplied) throw new CircularSchema(node);
+    if (this.#open.has(node) || this.#open.size > maxApplied) throw new CircularSchemaError(node);
     this.#open.add(node);
     try {
       const values = this.#ofKeywords(node, node.keywords);
@@ -137,7 +137,7 @@ export class SchemaValues {
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       const reason = `"${keyword}" cannot be enforced here: ${error.message}`;
-      throw new UnenforceableKeyword({ path: joinPath(node.path, keyword), keyword, reason });
+      throw new UnenforceableKeywordError({ path: joinPath(node.path, keyword), keyword, reason });
     }
   }
 
@@ -151,7 +151,7 @@ export class SchemaValues {
       return this.algebra.isEmpty(this.valuesOf(condition));
     } catch (error) {
       // The condition contains the schema that is being evaluated, so the evaluation is circular.
-      if (error instanceof CircularSchema) return false;
+      if (error instanceof CircularSchemaError) return false;
       throw error;
     } finally {
       this.#emptinessLevel -= 1;
@@ -160,9 +160,10 @@ export class SchemaValues {
 }
 
 /** A schema that applies to the same value as itself. */
-class CircularSchema extends UnenforceableKeyword {
+class CircularSchemaError extends UnenforceableKeywordError {
+  override name = "CircularSchemaError";
   constructor({ path }: SchemaNode) {
-    const reason = `"$ref" leads back to itself, or over more than ${mostApplied} others`;
+    const reason = `"$ref" leads back to itself, or over more than ${maxApplied} others`;
     super({ path: joinPath(path, "$ref"), keyword: "$ref", reason });
   }
 }

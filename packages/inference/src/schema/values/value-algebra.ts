@@ -1,4 +1,4 @@
-import { SchemaTooComplex } from "../complexity-budget.ts";
+import { SchemaTooComplexError } from "../complexity-budget.ts";
 import type { ComplexityBudget } from "../complexity-budget.ts";
 import { Language } from "../language/language.ts";
 import { anyArray, complementOfArrays, intersectArrays } from "./array-set.ts";
@@ -11,7 +11,7 @@ import { settleWitnesses } from "./settle-witnesses.ts";
 import type { ValueSet } from "./value-set.ts";
 
 /** More arrays or objects than these are not kept apart in one set. */
-const mostAlternatives = 256;
+const maxAlternatives = 256;
 
 /** Union, intersection and difference of sets of JSON values. */
 export class ValueAlgebra {
@@ -186,8 +186,10 @@ export class ValueAlgebra {
   }
 
   #bounded<T>(alternatives: readonly T[]): readonly T[] {
-    if (alternatives.length > mostAlternatives)
-      throw new SchemaTooComplex(`the schema multiplies into more than ${mostAlternatives} alternatives of one value`);
+    if (alternatives.length > maxAlternatives)
+      throw new SchemaTooComplexError(
+        `the schema multiplies into more than ${maxAlternatives} alternatives of one value`,
+      );
     return alternatives;
   }
 }

@@ -1,6 +1,6 @@
 import type { EngineRequest, FinishReason, OutputToken } from "../../engine.ts";
 import { ContentText } from "../../answer/content-text.ts";
-import { SchemaTooComplex } from "../../schema/complexity-budget.ts";
+import { SchemaTooComplexError } from "../../schema/complexity-budget.ts";
 import type { Schema } from "../../schema/dialect/raw-schema.ts";
 import { smallestValue } from "../../schema/smallest-value.ts";
 import type { ScriptStep } from "../script.ts";
@@ -74,7 +74,7 @@ function argumentsFor(parameters: Schema): unknown {
   try {
     return smallestValue({ schema: parameters, isObject: true });
   } catch (error) {
-    if (error instanceof SchemaTooComplex) return {};
+    if (error instanceof SchemaTooComplexError) return {};
     throw error;
   }
 }
