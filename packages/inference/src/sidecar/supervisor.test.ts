@@ -218,7 +218,7 @@ describe("a ready engine", () => {
     expect(waits.slice(0, 3)).toEqual(["20", "20", "20"]);
   });
 
-  test("that is frozen is killed, and started again", async () => {
+  test("that fails to answer is killed, and started again", async () => {
     let isFrozen = false;
     const status = async (): Promise<never> => Promise.reject(new Error(isFrozen ? "frozen" : "not asked yet"));
     const { supervisor } = supervise(ready + stay, {
@@ -232,7 +232,7 @@ describe("a ready engine", () => {
     await until("it is killed", () => supervisor.restarts === 1);
     isFrozen = false;
     await supervisor.whenReady();
-    expect(supervisor.logLines.join("\n")).toContain("the engine is frozen: no answer");
+    expect(supervisor.logLines.join("\n")).toContain("the engine refused to answer (Error: frozen)");
   });
 
   test("is killed together with the processes that it has started", async () => {

@@ -221,7 +221,7 @@ export class Supervisor {
     const freeze = await watchProgress((signal) => this.#target.status(signal), this.#target.timings, isWatched);
     if (freeze === undefined || this.#process !== process) return;
     this.#isStalled = freeze.isStall;
-    this.#killBecause(process, `the engine is frozen: ${freeze.why}`);
+    this.#killBecause(process, freeze.why);
   }
 
   #killBecause(process: EngineProcess | undefined, why: string): void {

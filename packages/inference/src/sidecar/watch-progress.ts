@@ -4,8 +4,9 @@ import type { EngineStatus } from "./status.ts";
 import type { Supervised } from "./supervised.ts";
 import type { Timings } from "./timings.ts";
 
-/** The way in which a frozen engine was detected. */
+/** The way in which a frozen or ending engine was detected. */
 export interface Freeze {
+  /** A sentence for the log. */
   readonly why: string;
   /** True: time passed without progress. False: the engine refused at once, as an engine that is about to exit does. */
   readonly isStall: boolean;
@@ -37,14 +38,16 @@ export async function watchProgress(
       // `EAGAIN` can mean that the engine has stopped accepting connections.
       const isLate = performance.now() - answeredAt > unansweredMs;
       if (shortage !== undefined && !(shortage === "EAGAIN" && isLate)) continue;
-      return { why: `no answer within ${unansweredMs} ms (${String(failure)})`, isStall: deadline.aborted || isLate };
+      const isStall = deadline.aborted || isLate;
+      const how = isStall ? `is frozen: no answer within ${unansweredMs} ms` : "refused to answer";
+      return { why: `the engine ${how} (${String(failure)})`, isStall };
     }
     answeredAt = performance.now();
     // An engine that evaluates nothing may be waiting for a reader, for any length of time.
     if (status.computing === 0 || status.progress !== progress) movedAt = performance.now();
     progress = status.progress;
     if (performance.now() - movedAt > stallMs) {
-      return { why: `no token for ${stallMs} ms with work under way`, isStall: true };
+      return { why: `the engine is frozen: no token for ${stallMs} ms with work under way`, isStall: true };
     }
   }
 }
