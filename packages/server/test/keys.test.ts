@@ -29,30 +29,6 @@ function shown({ code, stdout, stderr }: CliResult): Made {
   return { id, file, token: readFileSync(file, "utf8").trim() };
 }
 
-describe("a limit below a useful size", () => {
-  test("of tokens is made, and the command says which requests it never serves", async () => {
-    const { code, stdout, stderr } = await keys("create", "--name", "small", "--tokens-per-minute", "600");
-    expect({ code, stdout: stdout.slice(0, 2) }).toEqual({ code: 0, stdout: "id" });
-    expect(stderr).toContain(
-      "Warning: 600 tokens a minute: a request whose prompt and max_completion_tokens need more",
-    );
-    const [, id = ""] = /^id {3}(\S+)/.exec(stdout) ?? [];
-    expect((await keys("update", id, "--concurrency", "2")).stderr).toContain("Warning: 600 tokens a minute");
-    expect((await keys("update", id, "--tokens-per-minute", "none")).stderr).toBe("");
-    expect((await keys("update", id, "--tokens-per-minute", "1025")).stderr).toBe("");
-  });
-
-  test.each(["0", "0.00", "0.000000000001"])(
-    "a budget of %s pays for nothing, and the command says so",
-    async (amount) => {
-      const { stderr } = await keys("create", "--name", "poor", "--monthly-budget-usd", amount, "--json");
-      expect(stderr).toMatch(
-        new RegExp(`^Warning: a budget of ${amount} US dollars: .* The cheapest costs 0\\.\\d+\\.`),
-      );
-    },
-  );
-});
-
 const statusWith = async (token: string, members = {}): Promise<number> =>
   (await server().chat(members, withKey(token))).status;
 

@@ -72,25 +72,32 @@ export function smallLimitsOf(
   config: Config,
 ): readonly string[] {
   const { reservedTokens } = config;
-  const tokens =
-    tokensPerMinute === undefined || tokensPerMinute > reservedTokens
-      ? []
-      : [
-          `${tokensPerMinute} tokens a minute: a request whose prompt and max_completion_tokens need more than that together is never admitted (of the maximum, up to ${reservedTokens} of each choice count). An answer without a maximum ends once prompt and answer have ${tokensPerMinute} tokens.`,
-        ];
-  const least = cheapestUsd(config.models.filter(({ id }) => models?.includes(id) ?? true));
+  const served = config.models.filter(({ id }) => models?.includes(id) ?? true);
+  const [least, useful] = [cheapestUsd(served, 1), cheapestUsd(served, reservedTokens)];
   const budgets = [budgetUsd, monthlyBudgetUsd].filter((budget) => budget !== undefined);
+  const isFewTokens = tokensPerMinute !== undefined && tokensPerMinute <= reservedTokens;
   return [
-    ...tokens,
+    ...(isFewTokens ? [smallTokenLimit(tokensPerMinute, reservedTokens)] : []),
     ...budgets
-      .filter((budget) => isAtLeastUsd("0", budget) || !isAtLeastUsd(budget, least))
-      .map((budget) => `a budget of ${budget} US dollars: no request is ever admitted. The cheapest costs ${least}.`),
+      .filter((budget) => isAtLeastUsd("0", budget) || !isAtLeastUsd(budget, useful))
+      .map((budget) =>
+        isAtLeastUsd("0", budget) || !isAtLeastUsd(budget, least)
+          ? `a budget of ${budget} US dollars: no request is ever admitted. The cheapest costs ${least}.`
+          : `a budget of ${budget} US dollars does not pay for one answer of ${reservedTokens} tokens, which costs at least ${useful}. A request whose prompt and max_completion_tokens cost more than the budget is never admitted.`,
+      ),
   ];
 }
 
-/** Returns the price of a prompt with one token and an answer with one token, with the cheapest model. */
-function cheapestUsd(models: Config["models"]): string {
-  const prices = models.map(({ pricing }) => priceOf({ prompt_tokens: 1, completion_tokens: 1 }, pricing));
+function smallTokenLimit(tokens: number, reservedTokens: number): string {
+  if (tokens < 2)
+    return "1 token a minute: no request is ever admitted. A prompt and an answer have at least one each.";
+  return `${tokens} tokens a minute: a request whose prompt and max_completion_tokens need more than that together is never admitted (of the maximum, up to ${reservedTokens} of each choice count). An answer without a maximum ends once prompt and answer have ${tokens} tokens.`;
+}
+
+/** Returns the price of a prompt with one token and an answer with `completionTokens`, with the cheapest model. */
+function cheapestUsd(models: Config["models"], completionTokens: number): string {
+  const usage = { prompt_tokens: 1, completion_tokens: completionTokens };
+  const prices = models.map(({ pricing }) => priceOf(usage, pricing));
   return prices.reduce((least, price) => (isAtLeastUsd(price, least) ? least : price), prices[0] ?? "0");
 }
 
