@@ -48,8 +48,15 @@ def _unsupported(body: dict[str, Any]) -> Iterator[Fault]:
         owners = [(f"messages[{at}]", one) for at, one in enumerate(body["messages"])] if inner else [("", body)]
         for path, owner in owners:
             value = owner.get(name)
-            if value is not None and not any(_is_same(value, one) for one in entry.get("harmless", [])):
+            if not _is_empty(value) and not any(_is_same(value, one) for one in entry.get("harmless", [])):
                 yield Fault("unsupported_parameter", member_path(path, name))
+
+
+def _is_empty(value: object) -> bool:
+    """Tells whether a value asks for nothing: null members mean the same as none."""
+    if isinstance(value, dict):
+        return all(one is None for one in value.values())
+    return value is None or value in ("", [])
 
 
 class _Rules:

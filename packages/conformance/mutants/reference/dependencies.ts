@@ -65,12 +65,16 @@ export const dependencies: readonly ((body: Body, text: string) => Violation | u
 /** Finds a member of another service that would change the answer. */
 function foreignPlaces({ member, harmless = [] }: (typeof unsupportedMembers)[number], body: Body): string[] {
   const name = member.replace("messages[].", "");
-  const asks = (value: unknown): boolean =>
-    (value ?? null) !== null && !harmless.some((one) => JSON.stringify(one) === JSON.stringify(value));
+  const asks = (value: unknown): boolean => !harmless.includes(value) && !isEmpty(value);
   if (name === member) return asks(body[name]) ? [name] : [];
   return listAt(body, "/messages").flatMap((one, index) =>
     asks(at(one, `/${name}`)) ? [`messages[${index}].${name}`] : [],
   );
+}
+
+function isEmpty(value: unknown): boolean {
+  const members = isRecord(value) ? Object.values(value).filter((one) => one !== null) : value;
+  return (members ?? "") === "" || (Array.isArray(members) && members.length === 0);
 }
 
 function toolFault({ tools }: Body): Violation | undefined {

@@ -6,6 +6,7 @@ import type { BodyText } from "./body-text.ts";
 import type { Field, Rules } from "./field-rules.ts";
 import { isRecord } from "./schema.ts";
 import { nameIn, useOfParameters } from "./schemas-in-body.ts";
+import { useInstead } from "./unsupported-members.ts";
 
 /** Returns the rules of the contract's `x-dependencies`, by field. A JSON Schema in the body is checked only once. */
 export function dependenciesOf(body: unknown, text: BodyText, schemas: RequestSchemas): Rules {
@@ -56,7 +57,8 @@ function needs({ value, path }: Field, other: string): ApiError | undefined {
 /** Refuses a field that would change the answer. The contract only allows null for it. */
 function refuse({ value, path }: Field): ApiError | undefined {
   if (value === undefined || value === null) return undefined;
-  return new ApiError("unsupported_parameter", `${path} is not supported here. Leave it out.`, { param: path });
+  const message = `${path} is not supported here. ${useInstead(path)}`;
+  return new ApiError("unsupported_parameter", message, { param: path });
 }
 
 /** Refuses a field of assistant messages. In messages of other roles it is ignored, like any unknown field. */

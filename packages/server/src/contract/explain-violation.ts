@@ -4,6 +4,7 @@ import type { Path } from "./field-path.ts";
 import { allowsType, branchFor, isRecord, resolve, tagOf, tagsOf } from "./schema.ts";
 import type { Schema } from "./schema.ts";
 import type { Rules } from "./field-rules.ts";
+import { useInstead } from "./unsupported-members.ts";
 import { boundFault, describeTypes } from "./value-bounds.ts";
 
 /**
@@ -20,7 +21,7 @@ function find(rules: Rules, unresolved: Schema, value: unknown, path: Path): Api
   const violation = schema.oneOf ? findInUnion(rules, schema, value, path) : findInPlain(rules, schema, value, path);
   const code = schema["x-error-code"];
   if (!violation || code === undefined) return violation;
-  return new ApiError(code, `${path} is not supported here. Leave it out.`, { param: path });
+  return new ApiError(code, `${path} is not supported here. ${useInstead(path)}`, { param: path });
 }
 
 function findInUnion(rules: Rules, schema: Schema, value: unknown, path: Path): ApiError | undefined {

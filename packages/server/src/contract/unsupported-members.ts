@@ -9,8 +9,8 @@ interface UnsupportedMember {
   readonly name: string;
   /** A sentence that says what to send instead. */
   readonly use: string;
-  /** JSON texts of the values that have no effect, and so are accepted. */
-  readonly harmless: ReadonlySet<string>;
+  /** The values of this member that ask for nothing, besides the empty ones. */
+  readonly harmless: readonly unknown[];
 }
 
 const inMessages = "messages[].";
@@ -32,10 +32,18 @@ function readLists(): NonNullable<typeof lists> {
       .map(({ member, use, harmless = [] }) => ({
         name: member.replace(inMessages, ""),
         use,
-        harmless: new Set(harmless.map((value) => JSON.stringify(value))),
+        harmless,
       }));
   return { ofBody: membersOf(false), ofMessages: membersOf(true) };
 }
+
+/** Returns the sentence that says what to send instead of a member that the schema has only to refuse it. */
+export const useInstead = (path: Path): string =>
+  // The description of such a member ends with the sentence, where another one takes its place.
+  /Use `\w+`\.$/.exec(membersOfBody[path]?.description ?? "")?.[0] ?? "Leave it out.";
+
+const membersOfBody: Readonly<Record<string, { readonly description?: string }>> =
+  contract.components.schemas.ChatCompletionRequest.properties;
 
 /**
  * Returns the error for the first member, in the contract's order, that other services support and that would change the
@@ -60,10 +68,16 @@ function findIn(
 ): ApiError | undefined {
   for (const { name, use, harmless } of members) {
     const value = owner[name];
-    if (value === undefined || value === null || harmless.has(JSON.stringify(value))) continue;
+    if (isEmpty(value) || harmless.includes(value)) continue;
     const param = fieldPath(path, name);
     const message = `${param} is not supported, and the answer would be another one without it. ${use}`;
     return new ApiError("unsupported_parameter", message, { param });
   }
   return undefined;
+}
+
+/** True for a value that asks for nothing, whatever the member. Null means the same as leaving a member out. */
+function isEmpty(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  return (value ?? "") === "" || (isRecord(value) && Object.values(value).every((one) => one === null));
 }

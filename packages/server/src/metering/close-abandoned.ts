@@ -1,4 +1,3 @@
-import { finalCost } from "./final-cost.ts";
 import type { UsageLedger } from "./usage-ledger.ts";
 
 /**
@@ -7,10 +6,9 @@ import type { UsageLedger } from "./usage-ledger.ts";
  */
 export async function closeAbandoned(ledger: UsageLedger, endedMs: number): Promise<number> {
   const entries = await ledger.abandoned();
-  for (const { id, keyId, usage, pricing } of entries) {
-    const ending = { outcome: "abandoned", errorCode: undefined } as const;
-    const costUsd = finalCost(usage, { ...ending, isServiceFault: false }, pricing);
-    await ledger.close({ id, keyId, usage, ...ending, costUsd, endedMs });
+  for (const { id, keyId, usage } of entries) {
+    // The service took the answer away, so nobody pays for it (OPS-17).
+    await ledger.close({ id, keyId, usage, outcome: "abandoned", errorCode: undefined, costUsd: "0", endedMs });
   }
   return entries.length;
 }

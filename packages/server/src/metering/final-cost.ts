@@ -17,7 +17,6 @@ export interface Ending {
  * has no completion tokens.
  */
 export function finalCost(usage: EngineUsage, { outcome, isServiceFault }: Ending, pricing: Pricing): string {
-  const isFailure = outcome === "failed" || outcome === "abandoned";
-  const isFree = isFailure && (isServiceFault || usage.completion_tokens === 0);
+  const isFree = outcome === "failed" && (isServiceFault || usage.completion_tokens === 0);
   return isFree ? "0" : priceOf(usage, pricing);
 }

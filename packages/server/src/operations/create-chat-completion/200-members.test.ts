@@ -204,7 +204,8 @@ describe("REQ-37 a member that other services know", () => {
   test.each(unsupported)("$member is ignored and named with a value that asks for nothing", async (entry) => {
     const { member, harmless = [] } = entry as { member: string; harmless?: readonly unknown[] };
     expect(await ignoredIn(withMember(member, null))).toBeNull();
-    for (const value of harmless) expect(await ignoredIn(withMember(member, value))).toBe(member.replace("[]", "[0]"));
+    for (const value of [{}, { effort: null }, [], "", ...harmless])
+      expect(await ignoredIn(withMember(member, value))).toBe(member.replace("[]", "[0]"));
   });
 
   test("REQ-11 is ignored and named where it only shifts the odds of words, or measures an engine", async () => {
