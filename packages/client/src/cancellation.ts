@@ -35,3 +35,16 @@ export function openCancellation(outer: AbortSignal | undefined): Cancellation {
     },
   };
 }
+
+/** Waits for the work. @throws the reason of the signal as soon as it aborts, even if the work ignores the signal */
+export function untilAborted<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+  signal?.throwIfAborted();
+  return new Promise((resolve, reject) => {
+    // eslint-disable-next-line prefer-promise-reject-errors -- whatever the caller gave to abort()
+    const stop = (): void => reject(signal?.reason);
+    signal?.addEventListener("abort", stop, { once: true });
+    void work()
+      .then(resolve, reject)
+      .finally(() => signal?.removeEventListener("abort", stop));
+  });
+}

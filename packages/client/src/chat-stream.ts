@@ -3,7 +3,6 @@ import { IncompleteStreamError } from "./errors.ts";
 import type { Operation } from "./operations.ts";
 import type { Settings } from "./options.ts";
 import type { Answer } from "./request.ts";
-import { askCaller } from "./retry-advice.ts";
 import { streamChunks } from "./stream-chunks.ts";
 import type { Body, Progress } from "./stream-chunks.ts";
 import type { AnswerMessage, ChatCompletionChunk } from "./types.ts";
@@ -31,7 +30,10 @@ export function openChatStream(operation: Operation<Body>, settings: Settings): 
   let first: ReturnType<typeof take> | undefined;
   const finalMessage = async (): Promise<AnswerMessage> => {
     for await (const _ of stream);
-    return await messageOf(progress);
+    const { isWhole, answer } = progress;
+    const facts = { requestId: answer?.requestId, chunks: progress.chunks };
+    if (!isWhole) throw new IncompleteStreamError("The stream was left or failed.", facts);
+    return wholeMessage(await collect(progress.chunks), facts);
   };
   const stream: ChatStream = Object.assign(chunks, {
     next: () => {
@@ -48,10 +50,4 @@ export function openChatStream(operation: Operation<Body>, settings: Settings): 
     },
   });
   return stream;
-}
-
-async function messageOf({ chunks, isWhole, answer }: Progress): Promise<AnswerMessage> {
-  const facts = { retry: askCaller, requestId: answer?.requestId, chunks };
-  if (!isWhole) throw new IncompleteStreamError("The stream was left or failed.", facts);
-  return wholeMessage(await collect(chunks), facts);
 }

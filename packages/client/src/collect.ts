@@ -1,5 +1,4 @@
 import { IncompleteStreamError, MalformedResponseError } from "./errors.ts";
-import { askCaller } from "./retry-advice.ts";
 import { isCut, isNamed } from "./whole-message.ts";
 import type {
   ChatCompletionChunk,
@@ -27,13 +26,23 @@ export async function collect(
   const seen: ChatCompletionChunk[] = [];
   for await (const chunk of chunks) {
     seen.push(chunk);
-    for (const choice of chunk.choices) if (isObject(choice)) add((drafts[place(choice.index)] ??= newDraft()), choice);
+    for (const choice of chunk.choices) {
+      if (!isObject(choice)) continue;
+      const draft = (drafts[place(choice.index)] ??= {
+        content: "",
+        refusal: "",
+        reasoning: "",
+        calls: [],
+        logprobs: undefined,
+        finish: null,
+      });
+      add(draft, choice);
+    }
   }
   const last = seen.at(-1);
   const choices = drafts.flatMap((draft, index) => toChoice(draft, index) ?? []);
   if (!last || choices.length === 0 || choices.length < drafts.length) {
-    throw new IncompleteStreamError("A choice has not ended, or a tool call has no id or name.", {
-      retry: askCaller,
+    throw new IncompleteStreamError("A choice has not ended, or has a tool call without an id or a name.", {
       chunks: seen,
     });
   }
@@ -51,15 +60,6 @@ interface Draft {
   finish: FinishReason | null;
 }
 
-const newDraft = (): Draft => ({
-  content: "",
-  refusal: "",
-  reasoning: "",
-  calls: [],
-  logprobs: undefined,
-  finish: null,
-});
-
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
 
 /** Returns a piece of text, empty where it is left out. @throws {MalformedResponseError} for something else */
@@ -72,7 +72,7 @@ function textOf(piece: unknown): string {
 const place = (index: number): number => (index >= 0 && index < 1000 ? index : refuse());
 
 function refuse(): never {
-  throw new MalformedResponseError("An event of the stream is not a chunk.", { retry: askCaller });
+  throw new MalformedResponseError("An event of the stream is not a chunk.", {});
 }
 
 /** Adds a chunk's part to the draft. Members may be absent or null, because a gateway may have rewritten the stream. */

@@ -1,11 +1,13 @@
 import type { ErrorParams } from "./generated/retry-rules.ts";
+import { askCaller } from "./retry-advice.ts";
 import type { RetryAdvice } from "./retry-advice.ts";
 import type { SchemaIssue } from "./standard-schema.ts";
 import type { ChatCompletionChunk, ChatMessage, CollectedCompletion, ErrorCode, ErrorDetails } from "./types.ts";
 
 /** The fields of every error of this package. */
 export interface ErrorFacts {
-  readonly retry: RetryAdvice;
+  /** Default: {@link askCaller}. */
+  readonly retry?: RetryAdvice;
   readonly requestId?: string | undefined;
   readonly chunks?: readonly ChatCompletionChunk[];
   readonly cause?: unknown;
@@ -15,7 +17,7 @@ export interface ErrorFacts {
  * The base class of the errors of this package. There are two exceptions: an abort of the caller's own `AbortSignal` is
  * thrown as the reason of that signal, and a mistake in the arguments is a `TypeError`. No error contains the key.
  */
-export abstract class ParleyError extends Error {
+export abstract class ParleyError<Facts extends ErrorFacts = ErrorFacts> extends Error {
   /**
    * The kind of error, for programs: an {@link ErrorCode} of the contract, a {@link ClientErrorCode} of this package, or a
    * code that this version does not know. Null when the answer has no code, for example because a gateway sent it.
@@ -28,9 +30,9 @@ export abstract class ParleyError extends Error {
   /** The chunks that arrived before the error: a part of the answer. Empty unless the request was a stream. */
   declare readonly chunks: readonly ChatCompletionChunk[];
 
-  constructor(message: string, facts: ErrorFacts) {
+  constructor(message: string, facts: Facts) {
     super(message, facts); // for its `cause`
-    Object.assign(this, { chunks: [] }, facts);
+    Object.assign(this, { retry: askCaller, chunks: [] }, facts);
   }
 }
 
@@ -44,7 +46,7 @@ export interface APIErrorFacts extends ErrorFacts {
 }
 
 /** The service answered with an error, over HTTP or as the last event of a stream. Branch on `code`. */
-export class APIError extends ParleyError {
+export class APIError extends ParleyError<APIErrorFacts> {
   override readonly name = "APIError";
   declare readonly code: string | null;
   /** The family of the error, an {@link ErrorType}; null when the answer has none. */
@@ -55,11 +57,6 @@ export class APIError extends ParleyError {
   declare readonly param: string | null;
   /** Numbers and names for programs; empty for codes that define none. */
   declare readonly details: ErrorDetails;
-
-  // eslint-disable-next-line no-useless-constructor -- it asks for more than the one it calls
-  constructor(message: string, facts: APIErrorFacts) {
-    super(message, facts);
-  }
 }
 
 /** There was no answer: a name that does not resolve, a refused or broken connection, TLS, CORS, no network. See `cause`. */
@@ -93,18 +90,13 @@ export interface InvalidOutputFacts extends ErrorFacts {
 }
 
 /** The output of the model is not JSON, is not complete, or does not fit the schema of the caller. */
-export class InvalidOutputError extends ParleyError {
+export class InvalidOutputError<Facts extends InvalidOutputFacts = InvalidOutputFacts> extends ParleyError<Facts> {
   override readonly name: "InvalidOutputError" | "IncompleteAnswerError" = "InvalidOutputError";
   readonly code = "invalid_output";
   /** The output of the model. */
   declare readonly text: string;
   /** The faults that the schema found. Empty when the text is not complete JSON. */
   declare readonly issues: readonly SchemaIssue[];
-
-  // eslint-disable-next-line no-useless-constructor -- it asks for more than the one it calls
-  constructor(message: string, facts: InvalidOutputFacts) {
-    super(message, facts);
-  }
 }
 
 /** Further fields of an {@link IncompleteAnswerError}. */
@@ -119,7 +111,7 @@ export interface IncompleteAnswerFacts extends InvalidOutputFacts {
  * `parse()`, `runTools()`, `finalMessage()` and `finalText()` throw it, because they do not show a finish reason. `create()`,
  * `stream()` and `collect()` return such an answer unchanged.
  */
-export class IncompleteAnswerError extends InvalidOutputError {
+export class IncompleteAnswerError extends InvalidOutputError<IncompleteAnswerFacts> {
   override readonly name = "IncompleteAnswerError";
   /** The partial answer with its usage. A stream has usage only if the request asked for it. */
   declare readonly completion: CollectedCompletion;
@@ -127,11 +119,6 @@ export class IncompleteAnswerError extends InvalidOutputError {
   declare readonly finishReason: string | null;
   /** With `runTools()`: the conversation before this answer, for a further request. Otherwise empty. */
   declare readonly messages: readonly ChatMessage[];
-
-  // eslint-disable-next-line no-useless-constructor -- it asks for more than the one it calls
-  constructor(message: string, facts: IncompleteAnswerFacts) {
-    super(message, facts);
-  }
 }
 
 /** Further fields of a {@link TooManyRoundsError}. */
@@ -140,16 +127,11 @@ export interface TooManyRoundsFacts extends ErrorFacts {
 }
 
 /** The model still calls tools in the last round that `maxRounds` permits. These calls were not run. */
-export class TooManyRoundsError extends ParleyError {
+export class TooManyRoundsError extends ParleyError<TooManyRoundsFacts> {
   override readonly name = "TooManyRoundsError";
   readonly code = "too_many_rounds";
   /** The conversation so far. Its last message has the calls that were not run. */
   declare readonly messages: readonly ChatMessage[];
-
-  // eslint-disable-next-line no-useless-constructor -- it asks for more than the one it calls
-  constructor(message: string, facts: TooManyRoundsFacts) {
-    super(message, facts);
-  }
 }
 
 interface ClientErrors {

@@ -1,6 +1,5 @@
 import type { Answer } from "./request.ts";
 import { readJson } from "./read-json.ts";
-import { askCaller } from "./retry-advice.ts";
 import { toJsonSchema } from "./standard-schema.ts";
 import type { JsonSchema, StandardSchema } from "./standard-schema.ts";
 import type { ChatCompletion, CreateRequest, ResponseFormat } from "./types.ts";
@@ -47,6 +46,6 @@ export async function parseAnswer<Output>(
   { data, response, requestId }: Answer<ChatCompletion>,
   format: JsonFormat<Output>,
 ): Promise<Answer<ParsedCompletion<Output>>> {
-  const { content } = wholeMessage(data, { retry: askCaller, requestId });
+  const { content } = wholeMessage(data, { requestId });
   return { data: { ...data, parsed: await format.parse(content ?? "", requestId) }, response, requestId };
 }

@@ -46,12 +46,11 @@ export function openOperations(baseURL: string): Operations {
 
 /** A URL and an init as two values, because the caller's `fetch` may not accept the `Request` of this runtime. */
 class PlainRequest {
-  readonly url: string;
-  readonly init: RequestInit;
+  declare readonly url: string;
+  declare readonly init: RequestInit;
 
   constructor(url: string, init: RequestInit) {
-    this.url = url;
-    this.init = init;
+    Object.assign(this, { url, init });
   }
 }
 
@@ -59,9 +58,7 @@ function toInit({ headers, signal, send }: Exchange) {
   return {
     headers,
     signal,
-    fetch: (request: Request): Promise<Response> => {
-      const { url, init } = request as unknown as PlainRequest; // made by the class above
-      return send(url, init);
-    },
+    // The class above has made the request.
+    fetch: (request: Request): Promise<Response> => send(request.url, (request as unknown as PlainRequest).init),
   };
 }

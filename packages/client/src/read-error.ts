@@ -1,6 +1,6 @@
 import { APIError } from "./errors.ts";
 import type { APIErrorFacts } from "./errors.ts";
-import { adviseRetry, helpsOf } from "./retry-advice.ts";
+import { adviseRetry, askCaller, helpsOf } from "./retry-advice.ts";
 import type { ChatCompletionChunk } from "./types.ts";
 
 export const requestIdOf = (response: Response): string | undefined =>
@@ -21,12 +21,12 @@ export function readHttpError(response: Response, body: unknown): APIError {
 /** Makes the error that ended a stream. There is no automatic retry, because the caller already has a part of the answer. */
 export function readStreamError(response: Response, body: unknown, chunks: readonly ChatCompletionChunk[]): APIError {
   const { message, ...facts } = readEnvelope(body);
-  const retry = { helps: helpsOf(facts.code, 500), afterMs: undefined, isAutomatic: false };
+  const retry = { ...askCaller, helps: helpsOf(facts.code, 500) };
   return new APIError(message ?? "The stream failed.", { ...facts, status: response.status, retry, chunks });
 }
 
 type Envelope = Pick<APIErrorFacts, "code" | "type" | "param" | "details" | "requestId"> & {
-  readonly message: string | undefined;
+  readonly message: string | null;
 };
 
 function readEnvelope(body: unknown): Envelope {
@@ -34,15 +34,15 @@ function readEnvelope(body: unknown): Envelope {
   const { message, code, type, param, details } = asRecord(error);
   return {
     message: textOf(message),
-    code: textOf(code) ?? null,
-    type: textOf(type) ?? null,
-    param: textOf(param) ?? null,
+    code: textOf(code),
+    type: textOf(type),
+    param: textOf(param),
     details: asRecord(details),
-    requestId: textOf(request_id),
+    requestId: textOf(request_id) ?? undefined,
   };
 }
 
-const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
 /** Makes an object of any value, so that reading a field never fails. */
 const asRecord = (value: unknown): Readonly<Record<string, unknown>> => ({ ...(value as object | undefined) });

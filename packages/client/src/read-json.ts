@@ -1,6 +1,5 @@
 import { InvalidOutputError } from "./errors.ts";
 import { parseExact } from "./exact-json.ts";
-import { askCaller } from "./retry-advice.ts";
 import type { SchemaIssue, StandardSchema } from "./standard-schema.ts";
 
 /** Parses and validates a text. @throws {InvalidOutputError} when it is not JSON or does not fit the schema */
@@ -9,7 +8,7 @@ export async function readJson<Output>(
   text: string,
   requestId?: string,
 ): Promise<Output> {
-  const facts = { retry: askCaller, requestId, text, issues: [] };
+  const facts = { requestId, text, issues: [] };
   let value: unknown;
   try {
     value = parseExact(text);

@@ -1,3 +1,4 @@
+import { untilAborted } from "./cancellation.ts";
 import { ParleyError } from "./errors.ts";
 import type { RetryAdvice } from "./retry-advice.ts";
 
@@ -41,19 +42,8 @@ export function pauseMs({ afterMs }: RetryAdvice, retries: number, random: numbe
   return random * Math.min(longestPauseMs, firstPauseMs * 2 ** retries);
 }
 
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  return new Promise((resolve, reject) => {
-    const wake = (): void => {
-      signal.removeEventListener("abort", stop);
-      resolve();
-    };
-    const timer = setTimeout(wake, ms);
-    const stop = (): void => {
-      clearTimeout(timer);
-      // eslint-disable-next-line prefer-promise-reject-errors -- whatever the caller gave to abort()
-      reject(signal.reason);
-    };
-    signal.addEventListener("abort", stop, { once: true });
-  });
+async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const wait = (): Promise<void> => new Promise((resolve) => (timer = setTimeout(resolve, ms)));
+  await untilAborted(signal, wait).finally(() => clearTimeout(timer));
 }

@@ -5,7 +5,7 @@ import type { Settings } from "./options.ts";
 import type { Exchange, Operation } from "./operations.ts";
 import { readHttpError, requestIdOf } from "./read-error.ts";
 import { repeat } from "./repeat.ts";
-import { adviseRetry, askCaller, tryAgain } from "./retry-advice.ts";
+import { adviseRetry, tryAgain } from "./retry-advice.ts";
 
 /** An answer with its HTTP response. */
 export interface Answer<T> {
@@ -40,10 +40,7 @@ export async function request<T>(
   cancellation: Cancellation,
 ): Promise<Answer<T>> {
   const { timeoutMs, maxRetries } = settings;
-  cancellation.start(
-    timeoutMs,
-    () => new TimeoutError(`No answer within ${timeoutMs} milliseconds.`, { retry: askCaller }),
-  );
+  cancellation.start(timeoutMs, () => new TimeoutError(`No answer within ${timeoutMs} milliseconds.`, {}));
   const { signal } = cancellation;
   const endsAtMs = performance.now() + timeoutMs;
   return await repeat(() => attempt(operation, settings, signal), { maxRetries, endsAtMs, signal });
@@ -75,7 +72,7 @@ async function attempt<T>(operation: Operation<T>, settings: Settings, signal: A
   }
 }
 
-const factsOf = (response: Response) => ({ requestId: requestIdOf(response), retry: askCaller });
+const factsOf = (response: Response) => ({ requestId: requestIdOf(response) });
 
 async function reach(fetch: Settings["fetch"], url: string, init: RequestInit, signal: AbortSignal): Promise<Response> {
   try {
@@ -94,6 +91,8 @@ function explainBrokenBody(cause: unknown, url: string, response: Response, sign
   if (signal.aborted) return signal.reason;
   const facts = { ...factsOf(response), cause };
   if (cause instanceof SyntaxError) return new MalformedResponseError("The answer is not JSON.", facts);
-  const retry = response.ok ? askCaller : adviseRetry(null, response.status, response.headers);
-  return new ConnectionError(`The connection to ${url} broke before the answer was complete.`, { ...facts, retry });
+  return new ConnectionError(`The connection to ${url} broke before the answer was complete.`, {
+    ...facts,
+    ...(!response.ok && { retry: adviseRetry(null, response.status, response.headers) }),
+  });
 }

@@ -17,7 +17,7 @@ export interface RetryAdvice {
 export const askCaller: RetryAdvice = { helps: "maybe", afterMs: undefined, isAutomatic: false };
 
 /** No response arrived: a retry with backoff may work. */
-export const tryAgain: RetryAdvice = { helps: "maybe", afterMs: undefined, isAutomatic: true };
+export const tryAgain: RetryAdvice = { ...askCaller, isAutomatic: true };
 
 /** Returns the advice for an HTTP response. Without a code of the contract, the status decides. */
 export function adviseRetry(code: string | null, status: number, headers: Headers): RetryAdvice {

@@ -1,9 +1,9 @@
 import type { AnswerPromise } from "./answer-promise.ts";
+import { untilAborted } from "./cancellation.ts";
 import type { RunnableTool, ToolContext } from "./define-tool.ts";
 import { InvalidOutputError, TooManyRoundsError } from "./errors.ts";
 import { writeExact } from "./exact-json.ts";
 import type { CallOptions } from "./options.ts";
-import { askCaller } from "./retry-advice.ts";
 import type { AnswerMessage, ChatCompletion, ChatMessage, CreateRequest, ToolCall } from "./types.ts";
 import { wholeMessage } from "./whole-message.ts";
 
@@ -50,12 +50,11 @@ export async function runTools(create: Create, request: ToolRequest, options: To
   for (;;) {
     const { data: completion, requestId } = await create(asked, call).withResponse();
     completions.push(completion);
-    const message = wholeMessage(completion, { retry: askCaller, requestId, messages });
+    const message = wholeMessage(completion, { requestId, messages });
     add(message);
     if (!message.tool_calls?.length) return { message, messages, completions };
     if (completions.length >= maxRounds) {
-      const text = `The model still calls tools after ${completions.length} rounds.`;
-      throw new TooManyRoundsError(text, { retry: askCaller, messages });
+      throw new TooManyRoundsError(`The model still calls tools after ${completions.length} rounds.`, { messages });
     }
     for (const toolCall of message.tool_calls) {
       const context = { callId: toolCall.id, signal: call.signal };
@@ -89,17 +88,4 @@ async function answerCall(
     if (onToolError === "throw") throw error;
     return `Error: ${error instanceof Error ? error.message : String(error)}`;
   }
-}
-
-/** Waits for the work. @throws the reason of the signal as soon as it aborts, even if the work ignores the signal */
-function untilAborted<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
-  signal?.throwIfAborted();
-  return new Promise((resolve, reject) => {
-    // eslint-disable-next-line prefer-promise-reject-errors -- whatever the caller gave to abort()
-    const stop = (): void => reject(signal?.reason);
-    signal?.addEventListener("abort", stop, { once: true });
-    void work()
-      .then(resolve, reject)
-      .finally(() => signal?.removeEventListener("abort", stop));
-  });
 }

@@ -7,14 +7,12 @@ import type { Settings } from "./options.ts";
 import { readStreamError } from "./read-error.ts";
 import { request } from "./request.ts";
 import type { Answer } from "./request.ts";
-import { askCaller } from "./retry-advice.ts";
 import { decodeEvents } from "./sse/decode-events.ts";
 import { decodeLines } from "./sse/decode-lines.ts";
-import { readBytes } from "./sse/read-bytes.ts";
-import type { ByteReader } from "./sse/read-bytes.ts";
 import type { ChatCompletionChunk, StreamEvent } from "./types.ts";
 
 export type Body = ReadableStream<Uint8Array> | null;
+type ByteReader = ReadableStreamDefaultReader<Uint8Array>;
 
 /** The part of a stream that has been read so far. */
 export interface Progress {
@@ -38,14 +36,9 @@ export async function* streamChunks(
   let reader: ByteReader | undefined;
   try {
     const { data, response, requestId } = (progress.answer = await request(operation, settings, cancellation));
-    const facts: ErrorFacts = { retry: askCaller, requestId, chunks };
+    const facts: ErrorFacts = { requestId, chunks };
     reader = openBody(data, response, facts);
-    const bytes = readBytes(reader, {
-      cancellation,
-      idleTimeoutMs: settings.idleTimeoutMs,
-      onSilence: () => new TimeoutError(`The stream was silent for ${settings.idleTimeoutMs} milliseconds.`, facts),
-      onBreak: (cause) => brokenOff({ ...facts, cause }),
-    });
+    const bytes = readBytes(reader, settings.idleTimeoutMs, cancellation, facts);
     for await (const data of decodeEvents(decodeLines(bytes))) {
       progress.isWhole = data === "[DONE]";
       if (progress.isWhole) return;
@@ -58,6 +51,25 @@ export async function* streamChunks(
     cancellation.release();
     if (reader && progress.isWhole) void drain(reader, cancellation);
     else close(reader, cancellation);
+  }
+}
+
+/** Yields the bytes as they arrive. The time that the consumer takes between two pieces does not count as silence. */
+async function* readBytes(
+  reader: ByteReader,
+  idleTimeoutMs: number,
+  { start, stop, signal }: Cancellation,
+  facts: ErrorFacts,
+): AsyncGenerator<Uint8Array, void> {
+  for (;;) {
+    start(idleTimeoutMs, () => new TimeoutError(`The stream was silent for ${idleTimeoutMs} milliseconds.`, facts));
+    const { done, value } = await reader.read().catch((cause: unknown) => {
+      signal.throwIfAborted();
+      throw brokenOff({ ...facts, cause });
+    });
+    stop();
+    if (done) return;
+    yield value;
   }
 }
 
