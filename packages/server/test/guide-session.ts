@@ -61,7 +61,8 @@ export class GuideSession implements AsyncDisposable {
   }
 
   #runToEnd(command: string): Promise<string> {
-    const script = `parley() { "${process.execPath}" "${program}" "$@"; }\n${command.replaceAll(":8080", `:${this.#port}`)}`;
+    // The guide shows how many connections this limit allows.
+    const script = `ulimit -n 16384\nparley() { "${process.execPath}" "${program}" "$@"; }\n${command.replaceAll(":8080", `:${this.#port}`)}`;
     // Nothing of the machine's own environment may decide what is printed.
     const env = { PATH: process.env["PATH"] ?? "", PORT: this.#port, PARLEY_METRICS_PORT: "off" };
     return new Promise((resolve) => {

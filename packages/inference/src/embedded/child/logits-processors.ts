@@ -16,6 +16,11 @@ export interface LogitsProcessor {
    * @returns pairs of a token id and the bias added to its logit
    */
   biases(isConstrained: boolean): ReadonlyMap<number, number>;
+  /**
+   * @param isConstrained true where a grammar limits the next token
+   * @returns the token that is certain to be next, whatever the logits, the penalties and the caller's bias are
+   */
+  certainToken?(isConstrained: boolean): number | undefined;
 }
 
 /** Sampling settings of a model that no request can change. A model without them is sampled exactly as the request says. */

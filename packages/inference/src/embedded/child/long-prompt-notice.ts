@@ -9,12 +9,6 @@ export interface LongPromptRules {
 }
 
 /**
- * More than every logit and every bias of a caller, yet small enough for a float to keep the difference to the logits of other
- * tokens.
- */
-const certain = 1e6;
-
-/**
  * Makes the tokens of a notice certain, one after the other. It does nothing under a grammar, because the caller was promised
  * that form.
  */
@@ -32,8 +26,11 @@ export class LongPromptNotice implements LogitsProcessor {
     if (token === this.#tokens[this.#written]) this.#written += 1;
   }
 
-  biases(isConstrained: boolean): ReadonlyMap<number, number> {
-    const next = this.#tokens[this.#written];
-    return new Map(isConstrained || next === undefined ? [] : [[next, certain]]);
+  biases(): ReadonlyMap<number, number> {
+    return new Map();
+  }
+
+  certainToken(isConstrained: boolean): number | undefined {
+    return isConstrained ? undefined : this.#tokens[this.#written];
   }
 }

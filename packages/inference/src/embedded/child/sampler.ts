@@ -27,6 +27,9 @@ const extremes = new Map([
   [100, 1e5],
 ]);
 
+/** A bias beyond every logit, also where the repetition penalty divides it or multiplies the others. It stays finite as a float. */
+const certain = 1e6;
+
 /**
  * The sum of all penalties and processors is limited to this. It is more than the largest difference between logits. With this
  * limit, the repetition penalty cannot raise a logit above the extremes, and no logit becomes infinite.
@@ -102,7 +105,16 @@ export class ChoiceSampler {
     return this.#fixedBias.get(token) === extremes.get(-100);
   }
 
-  #bias(banned: readonly number[], isConstrained: boolean): ReadonlyMap<number, number> {
+  /** Returns the token of the first processor that is certain of one. */
+  #certainToken(isConstrained: boolean): number | undefined {
+    for (const processor of this.#processors) {
+      const token = processor.certainToken?.(isConstrained);
+      if (token !== undefined) return token;
+    }
+    return undefined;
+  }
+
+  #shiftedBias(isConstrained: boolean): Map<number, number> {
     const { frequency_penalty, presence_penalty } = this.#sampling;
     const shifts = new Map<number, number>();
     for (const [token, count] of this.#counts) shifts.set(token, -frequency_penalty * count - presence_penalty);
@@ -114,6 +126,12 @@ export class ChoiceSampler {
     for (const [token, shift] of shifts) {
       bias.set(token, (bias.get(token) ?? 0) + Math.max(-maxShift, Math.min(maxShift, shift)));
     }
+    return bias;
+  }
+
+  #bias(banned: readonly number[], isConstrained: boolean): ReadonlyMap<number, number> {
+    const only = this.#certainToken(isConstrained);
+    const bias = only === undefined ? this.#shiftedBias(isConstrained) : new Map([[only, certain]]);
     for (const token of banned) bias.set(token, Number.NEGATIVE_INFINITY);
     return bias;
   }
