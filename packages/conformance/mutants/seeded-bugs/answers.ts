@@ -82,7 +82,7 @@ export const answers: SeededBugs = {
     generated: (body) => (body["reasoning_effort"] === "none" ? { ...body, reasoning_effort: "low" } : body),
   },
   "reasoning-outside-cap": {
-    maxTokens: (maxTokens, body) => (body["reasoning_effort"] === "high" ? maxTokens + 4 : maxTokens),
+    maxTokens: (maxTokens, body) => ((body["reasoning_effort"] ?? "none") === "none" ? maxTokens : maxTokens + 4),
   },
   "effort-default-differs": {
     generated: (body) =>

@@ -1,7 +1,6 @@
 import type { Step } from "../judge/check.ts";
 import { partsOfQuestion, say } from "../requests/chat-request.ts";
 import { combinedSteps } from "../requests/combined-request.ts";
-import { canReason } from "../requests/listed-model.ts";
 import { accepted as auth } from "./auth/requests.ts";
 import { bodies, withForeignClientId, withLongClientId, withManyMembers } from "./http/accepted.ts";
 import { conversation } from "./msg/conversation.ts";
@@ -17,7 +16,6 @@ export const combinedRequests: readonly Step[] = [
   ...combinedSteps({
     name: "lower bounds and extras",
     base: { max_completion_tokens: 1 },
-    together: (context) => (canReason(context) ? { reasoning_effort: "high" } : {}),
     parts: [
       ...boundsAndIgnoredMembers,
       withManyMembers,

@@ -5,7 +5,7 @@ import { cannot, must, show } from "../../judge/finding.ts";
 import { at, completionOf, finishOf, isCompletion, mustRefuse, numberAt, textAt, tokensOf } from "../../judge/read.ts";
 import { chat } from "../../requests/chat-request.ts";
 import type { Members } from "../../requests/chat-request.ts";
-import { contextLength, hasFeature, modelObject } from "../../requests/listed-model.ts";
+import { contextLength, hasFeature, lengthOr, modelObject } from "../../requests/listed-model.ts";
 import { longText } from "../../requests/long-text.ts";
 import { withoutReasoning } from "../../requests/reasoning-request.ts";
 import type { Answer } from "../../wire/answer.ts";
@@ -38,11 +38,15 @@ function talk(context: Context, turns: number): Members {
 
 /** The words per message that make the longest conversation exceed the context window, but mostly not twice the window. */
 function wordsFor(context: Context): number {
-  const words = Math.ceil((contextLength(context) / mostMessages) * 1.2);
-  if (words * 5 * mostMessages > limit("maxBodyBytes") * 0.9)
-    cannot("the context window is larger than the largest body");
-  return words;
+  if (!canOverflow(context)) cannot("the context window is larger than the largest body");
+  return wordsOf(contextLength(context));
 }
+
+const wordsOf = (length: number): number => Math.ceil((length / mostMessages) * 1.2);
+
+/** Returns whether the listing has a context window, and a body has room for more than it holds. */
+const canOverflow = (context: Context): boolean =>
+  wordsOf(lengthOr(context, Number.POSITIVE_INFINITY)) * 5 * mostMessages <= limit("maxBodyBytes") * 0.9;
 
 const longest = (mostMessages - 2) / 2;
 
@@ -86,9 +90,28 @@ const overflows = (context: Context): readonly Answer[] => [...new Set(tooLong.m
 
 export const contextSteps: readonly Step[] = [
   {
-    name: "one turn",
+    name: "a maximum above the model's",
     needs: ["models", "developer, system, user"],
     isValid: true,
+    requests: (context) => [
+      chat(context, {
+        ...(canOverflow(context) ? talk(context, 1) : withoutReasoning(context)),
+        max_completion_tokens: undefined,
+        max_tokens: 100_000_000,
+        stop: [" ", ".", "e", "a"],
+      }),
+    ],
+  },
+  {
+    name: "one turn",
+    needs: ["models", "developer, system, user", "a maximum above the model's"],
+    isValid: true,
+    coveredBy: (context) => {
+      if (!isOpeningSent(context) || !canOverflow(context)) cannot("the conversation is another one");
+      const answer = context.answer("a maximum above the model's");
+      completionOf(answer);
+      return answer.name;
+    },
     requests: (context) =>
       (isOpeningSent(context) ? [1] : [1, 0]).map((turns) =>
         chat(context, { ...talk(context, turns), max_completion_tokens: 1 }),

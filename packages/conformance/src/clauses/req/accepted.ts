@@ -46,6 +46,7 @@ const wholeNumbers: Part = {
 export const boundsAndIgnoredMembers: readonly Part[] = [
   lowerBounds,
   wholeNumbers,
+  { clause: "REQ-36", how: "Sends the reasoning effort xhigh.", members: { reasoning_effort: "xhigh" } },
   {
     clause: "REQ-12",
     how: "Sends unknown members inside a message and inside a part of another, and expects their paths.",

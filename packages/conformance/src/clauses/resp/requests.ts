@@ -2,7 +2,7 @@ import type { Step } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
 import { cannot, must, show } from "../../judge/finding.ts";
 import { mustStopAtMaxTokens } from "../../judge/max-tokens.ts";
-import { completionOf, contentOf, givenCompletion, textAt, tokensOf } from "../../judge/read.ts";
+import { completionOf, contentOf, givenCompletion, sentBody, textAt, tokensOf } from "../../judge/read.ts";
 import { chat, say } from "../../requests/chat-request.ts";
 import { clientId, originOf } from "../../requests/client-headers.ts";
 import { modelObject } from "../../requests/listed-model.ts";
@@ -73,9 +73,13 @@ export const steps: readonly Step[] = [
   },
   {
     name: "short",
-    needs: ["models", "plain", "developer, system, user"],
+    needs: ["models", "plain"],
     isValid: true,
-    coveredBy: (context) => endedBelowMaxTokens(context)[0]?.name ?? cannot("no answer has ended by itself"),
+    when: "last",
+    coveredBy: (context) => {
+      const ended = endedBelowMaxTokens(context).find((answer) => (sentBody(answer)["stop"] ?? null) === null);
+      return ended?.name ?? cannot("no answer has ended by itself");
+    },
     requests: (context) => [chat(context, { ...say("Answer with one word: yes or no?"), max_completion_tokens: 64 })],
   },
   {

@@ -10,6 +10,8 @@ import type { Rule } from "./rule.ts";
 import { rules } from "./rules.ts";
 import { Transcript } from "./transcript.ts";
 
+const twoChoices = { stream: true, n: 2, temperature: 1, max_completion_tokens: 8 };
+
 export const steps: readonly Step[] = [
   {
     name: "stream",
@@ -24,26 +26,29 @@ export const steps: readonly Step[] = [
     ],
   },
   {
-    name: "stream of two choices",
+    name: "the highest effort",
     needs: ["models"],
     isValid: true,
-    requests: (context) => [
-      chat(context, {
-        stream: true,
-        n: 2,
-        temperature: 1,
-        max_completion_tokens: 8,
-        ...(canReason(context) && { reasoning_effort: "high" }),
-      }),
-    ],
+    requests: (context) => [chat(context, { ...twoChoices, reasoning_effort: "max" })],
+  },
+  {
+    name: "stream of two choices",
+    needs: ["models", "the highest effort"],
+    isValid: true,
+    coveredBy: (context) => {
+      completionOf(context.answer("the highest effort"));
+      return "the highest effort";
+    },
+    requests: (context) => [chat(context, { ...twoChoices, ...(canReason(context) && { reasoning_effort: "high" }) })],
   },
   {
     name: "stream without counts",
     needs: ["models", "stream of two choices"],
     isValid: true,
     coveredBy: (context) => {
-      completionOf(context.answer("stream of two choices"));
-      return "stream of two choices";
+      const answer = context.answer("stream of two choices");
+      completionOf(answer);
+      return answer.name;
     },
     requests: (context) => [chat(context, { ...say("Say hello."), stream: true, n: 2, max_completion_tokens: 6 })],
   },
