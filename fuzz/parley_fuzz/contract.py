@@ -105,6 +105,10 @@ def places_in(value: object, schema: Schema = request_schema, path: str = "") ->
             yield from places_in(value[name], member, at)
 
 
+# Paths of members that only other services know, and that this one refuses.
+unsupported_members = frozenset(entry["member"] for entry in request_schema["x-unsupported-members"])
+
+
 @cache
 def places() -> frozenset[str]:
     """Returns every member of the contract's request, at every depth."""

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from parley_fuzz.contract import catalog, edge, place_at_fault, places
+from parley_fuzz.contract import catalog, edge, place_at_fault, unsupported_members, without_indexes
 from parley_fuzz.exchange import Exchange
 from parley_fuzz.schema_validators import fault_of
 
@@ -59,8 +59,8 @@ def _overflow(error: dict[str, Any]) -> str | None:
 def _unknown_param(param: str | None, code: str, message: str) -> str | None:
     if param is None or code == "unknown_parameter":
         return None
-    place = place_at_fault(param)
-    if place is None or place not in places():
+    is_unsupported = code == "unsupported_parameter" and without_indexes(param) in unsupported_members
+    if place_at_fault(param) is None and not is_unsupported:
         return f"param is {param!r}, which is no member of the contract"
     return (
         None
