@@ -138,5 +138,9 @@ const countValues = (value: unknown): number =>
     0,
   );
 
-/** Removes the second `n`, like a parser that keeps the first of two members. */
-const dropRepeated = (text: string): string => text.replace(/("n":\d[^]*?),"n":\d/, "$1");
+/** Removes every `n` but the first, like a parser that keeps the first of equal members. */
+function dropRepeated(text: string): string {
+  const [first] = /"n":\d/.exec(text) ?? [];
+  const start = first === undefined ? text.length : text.indexOf(first) + first.length;
+  return text.slice(0, start) + text.slice(start).replaceAll(/,"n":\d(\.\d)?/g, "");
+}
