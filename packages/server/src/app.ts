@@ -105,20 +105,21 @@ export type ChatMount = "node" | "express";
  * @param chatMount tests use both
  */
 export function createApp(deps: Deps, chatMount: ChatMount): RequestListener {
-  const onNode = listenerFor(deps, { gateFor: () => deps.gate });
+  const listenerFor = listenersOf(deps);
+  const onNode = listenerFor({ gateFor: () => deps.gate });
   const loadExpress = loadOnce(async () => {
     const { createExpressApp, createExpressMount } = await import("./express-app.ts");
     const mount = createExpressMount(deps);
     // The validator is loaded first, so no running request waits for it.
     if (chatMount === "express") await mount.load();
-    return createExpressApp(listenerFor(deps, mount));
+    return createExpressApp(listenerFor(mount));
   });
   return (req, res) => {
     if (isProbe(req.url ?? "") || (chatMount === "node" && isChat(req))) return onNode(req, res);
     loadExpress().then(
       // The client may have disconnected while Express was loading.
       (onExpress) => void (res.destroyed || onExpress(req, res)),
-      (error: unknown) => listenerFor(deps, unloaded(error))(req, res),
+      (error: unknown) => listenerFor(unloaded(error))(req, res),
     );
   };
 }
@@ -136,14 +137,15 @@ function unloaded(error: unknown): Mount {
   return { serveSite: async () => refuse(), gateFor: refuse };
 }
 
-function listenerFor(deps: Deps, mount: Mount): RequestListener {
+/** Returns a function that makes the listener of a mount. All mounts share what is made here, so another mount costs nothing. */
+function listenersOf(deps: Deps): (mount: Mount) => RequestListener {
   const { config, shutdown, elapsedMs, log } = deps;
   const { requestTimeoutMs, trustedProxies } = config;
   const isTrusted = proxyaddr.compile([...trustedProxies]);
   const addressOf = (req: IncomingMessage): string => proxyaddr(req, isTrusted);
   const open = exchangeOpener({ requestTimeoutMs, shutdown, addressOf, elapsedMs });
   const pathDeps = { ...deps, operations: buildOperations(deps) };
-  return function startRequest(req, res) {
+  return (mount) => (req, res) => {
     const giveUp = (error: unknown): void => {
       log.error({ err: error }, "a request could not be answered");
       res.destroy();

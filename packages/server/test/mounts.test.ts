@@ -1,4 +1,4 @@
-import { once } from "node:events";
+import { getEventListeners, once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as fc from "fast-check";
@@ -92,4 +92,31 @@ test("a fault before a request has its name ends its connection and nothing else
   for (let time = 0; time < 2; time += 1)
     await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow("fetch failed");
   expect(lines.filter((line) => line.includes("could not be answered"))).toHaveLength(2);
+});
+
+test("requests for which Express cannot be loaded are answered with 500, and leave nothing behind", async () => {
+  const shutdown = new AbortController().signal;
+  const deps = {
+    config: { requestTimeoutMs: 60_000, trustedProxies: [], corsOrigins: ["*"] },
+    siteFolder: "/there/is/no/such/folder",
+    gate: {},
+    log: pino({ enabled: false }),
+    metrics: { countRequest: () => undefined },
+    refusals: { next: () => undefined },
+    elapsedMs: () => performance.now(),
+    shutdown,
+  } as unknown as Deps; // nothing else is asked
+  const server = createServer(createApp(deps, "node")).listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo; // it listens on TCP
+  const listeners = getEventListeners(shutdown, "abort").length;
+  for (let time = 0; time < 3; time += 1) {
+    const response = await fetch(`http://127.0.0.1:${port}/v1/models`);
+    expect([response.status, await response.json()]).toEqual([
+      500,
+      expect.objectContaining({ error: expect.objectContaining({ code: "internal_error" }) }),
+    ]);
+  }
+  expect(getEventListeners(shutdown, "abort")).toHaveLength(listeners);
 });

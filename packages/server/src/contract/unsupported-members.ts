@@ -70,7 +70,7 @@ function findIn(
     const value = owner[name];
     if (isEmpty(value) || harmless.includes(value)) continue;
     const param = fieldPath(path, name);
-    const message = `${param} is not supported, and the answer would be another one without it. ${use}`;
+    const message = `${param} is not supported, and ignoring it would change the answer. ${use}`;
     return new ApiError("unsupported_parameter", message, { param });
   }
   return undefined;

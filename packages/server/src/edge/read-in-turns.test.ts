@@ -51,7 +51,7 @@ const tiny = "1\r\n \r\n";
 /** Node reads up to 64 KB of a connection before a pause takes effect. */
 const maxOfOneRead = (64 * 1024) / tiny.length + 1;
 
-/** Each of the bodies is read once before it has to wait, so in up to four rounds more than one of them is read. */
+/** Each body is read once before it has to wait for its turn. So up to four rounds may read more than one body. */
 const afterThose = (rounds: readonly number[]): number => rounds.toSorted((a, b) => b - a)[4] ?? 0;
 
 test("bodies in tiny chunks are read one at a time, 64 KB in a round", async () => {

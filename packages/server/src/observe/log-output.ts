@@ -3,7 +3,7 @@ import sonicBoom from "sonic-boom";
 /** Maximum number of bytes that wait to be written. Further lines are lost, so a full disk does not use up memory. */
 export const maxWaitingBytes = 1024 * 1024;
 
-/** Waiting lines are written in one write: after `groupMs` milliseconds, or when they have `groupBytes` bytes. */
+/** Log lines are collected and written together: after `groupMs` milliseconds, or once they have `groupBytes` bytes. */
 const groupMs = 20;
 const groupBytes = 4096;
 
