@@ -25,7 +25,7 @@ const verbs = {
   bench: { command: ["node", join(root, "bench/gateways/main.ts")], isDevelopment: true },
   "bench:embedded": { command: ["node", join(root, "bench/embedded.ts")], isDevelopment: true },
   "bench:floor": { command: ["node", ...serverFlags, join(root, "bench/floor.ts")], isDevelopment: true },
-  schemas: { command: ["node", join(root, "bench/schemas/main.ts")], isDevelopment: true },
+  schemas: { command: ["node", join(root, "packages/json-schema-grammar/bench/main.ts")], isDevelopment: true },
   pressure: { command: ["node", join(root, "bench/pressure/main.ts")], isDevelopment: true },
   fuzz: { command: ["node", join(root, "fuzz/main.ts")], isDevelopment: true },
   check: {

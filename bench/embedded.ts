@@ -8,7 +8,7 @@ import { RequestSchemas, compileGrammars, defaultTimings, neutralSampling } from
 import { compileWanted } from "@parley/inference/compile-wanted";
 import { startEmbeddedEngine } from "@parley/inference/embedded";
 import type { ChildEngine, EngineRequest } from "@parley/inference";
-import { wholeNumber } from "./flag-values.ts";
+import { wholeNumber } from "@parley/common/flag-values";
 
 /**
  * Measures the embedded engine on the demonstration models: memory at rest, the speed of reading a prompt, and the time of a small

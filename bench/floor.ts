@@ -6,7 +6,7 @@ import { Command } from "commander";
 import { bodyOf } from "./gateways/measure.ts";
 import { median } from "./gateways/report/result.ts";
 import { modelFolder } from "./gateways/subjects/subject.ts";
-import { wholeNumber } from "./flag-values.ts";
+import { wholeNumber } from "@parley/common/flag-values";
 import { loadPino, openEventParser, openLedger, openTemplate, openTokenizer } from "./libraries.ts";
 import type { Message } from "./libraries.ts";
 

@@ -13,7 +13,8 @@ const sbomFile = ".parley/ci/sbom.cdx.json";
 /** Documents in OpenAPI versions that Spectral supports: it does not know 3.2 yet. */
 const servedContracts = ["docs/site/contract/openapi.yaml", "docs/site/contract/openapi-3.0.json"];
 const contract = ["openapi", "repo/generate.ts"];
-const inference = ["packages/inference", "demo-models"];
+const grammar = ["packages/common", "packages/json-schema-grammar"];
+const inference = ["packages/inference", ...grammar, "demo-models"];
 const server = ["packages/server", ...inference, ...contract, "docs", "deploy/parley.service"];
 const shown = [...server, "README.md", "packages/client"]; // every page that shows a request
 const conformance = ["packages/conformance", ...server];
@@ -115,7 +116,7 @@ export const steps: readonly Step[] = [
   suite({
     name: "schemas",
     purpose: "compiled schemas accept what is valid and nothing else",
-    inputs: ["bench", ...inference],
+    inputs: grammar,
     cores: 1,
   }),
   suite({

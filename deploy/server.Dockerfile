@@ -6,7 +6,9 @@ ARG BASE=node:24-bookworm-slim
 FROM ${BASE} AS installed
 WORKDIR /parley
 COPY package.json pnpm-lock.yaml pnpm-workspace.yaml .pnpmfile.cjs ./
+COPY packages/common/package.json packages/common/
 COPY packages/inference/package.json packages/inference/
+COPY packages/json-schema-grammar/package.json packages/json-schema-grammar/
 COPY packages/server/package.json packages/server/
 # The lock file also lists these folders. Their packages are not installed.
 COPY packages/client/package.json packages/client/
@@ -20,7 +22,9 @@ FROM ${BASE} AS files
 WORKDIR /parley
 COPY demo-models demo-models
 COPY docs/site docs/site
+COPY packages/common/src packages/common/src
 COPY packages/inference/src packages/inference/src
+COPY packages/json-schema-grammar/src packages/json-schema-grammar/src
 COPY packages/server/src packages/server/src
 # Removes tests, training, and local copies of the weights in a second form.
 RUN find . \( -name "*.test.ts" -o -name "*.safetensors" \) -delete && rm -rf demo-models/corpus demo-models/training

@@ -66,7 +66,7 @@ const tests: Readonly<Record<string, BoundTest | "none">> = {
   ],
   schemaSubschemas: [schemas, "too many %s are refused"],
   schemaCharacters: [schemas, "too many %s are refused"],
-  schemaReferences: ["packages/inference/src/schema/compile-schema.test.ts", "thousands of references in a row"],
+  schemaReferences: ["packages/json-schema-grammar/src/compile-schema.test.ts", "thousands of references in a row"],
   schemaGrammarRules: [schemas, "as many grammar rules as the contract allows are taken, and one more is refused"],
   shownSchemaCharacters: [
     `${chat}/200-tools.test.ts`,

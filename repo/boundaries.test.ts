@@ -15,12 +15,22 @@ const ownTargets = (path: string): string[] =>
     /^(@parley|packages|openapi|demo-models|docs|bench|fuzz|ci|deploy|repo)\//.test(target),
   );
 
+/** The exports of the grammar package, without its testing tools. */
+const grammarExports = /^@parley\/json-schema-grammar(\/(?!testing$)[^/]+)?$/;
+
 /** The table of ARCHITECTURE.md: the imports that a folder may have besides its own files. */
 const arrows: readonly (readonly [folder: string, allowed: readonly RegExp[]])[] = [
   ["openapi/", []],
-  ["packages/inference/src/", []],
-  ["packages/inference/testing/", [/^packages\/inference\/src\//]],
-  ["packages/server/src/", [/^@parley\/inference(\/(embedded|scripted|remote|vllm|examine-model|explain-schema))?$/]],
+  ["packages/common/src/", []],
+  ["packages/json-schema-grammar/src/", []],
+  ["packages/json-schema-grammar/testing/", [/^packages\/json-schema-grammar\/src\//]],
+  ["packages/json-schema-grammar/bench/", [/^packages\/json-schema-grammar\//, /^@parley\/common\/flag-values$/]],
+  ["packages/inference/src/", [/^@parley\/common\//, grammarExports]],
+  ["packages/inference/testing/", [/^packages\/inference\/src\//, grammarExports]],
+  [
+    "packages/server/src/",
+    [/^@parley\/common\//, /^@parley\/inference(\/(embedded|scripted|remote|vllm|examine-model))?$/, grammarExports],
+  ],
   ["packages/server/testing/", [/^packages\/server\/src\//, /^@parley\/inference$/, /^openapi\/checks\//]],
   ["packages/client/src/", []],
   ["packages/conformance/src/", []],
@@ -28,7 +38,14 @@ const arrows: readonly (readonly [folder: string, allowed: readonly RegExp[]])[]
   ["packages/partners/src/", [/^@parley\/server\/testing$/]],
   ["demo-models/", []],
   ["docs/", [/^@parley\/(server|partners)$/, /^openapi\/(checks|variants)\//]],
-  ["bench/", [/^@parley\/(inference|server)(\/(embedded|vllm|compile-wanted|testing(\/(vllm|grammars))?))?$/]],
+  [
+    "bench/",
+    [
+      /^@parley\/common\//,
+      /^@parley\/(inference|server)(\/(embedded|vllm|compile-wanted|testing(\/vllm)?))?$/,
+      grammarExports,
+    ],
+  ],
   ["fuzz/", [/^@parley\/server(\/(testing|contract\.json))?$/, /^ci\//]],
   ["ci/", [/^@parley\/inference\/vllm$/]],
   ["deploy/", []],
@@ -112,13 +129,10 @@ test("the server has no word of an engine's own dialect", () => {
   expect(strays).toEqual([]);
 });
 
-test("a schema of a request is compiled in one place, which remembers it; another explains schemas to people", () => {
-  const compilers = sourcesIn("packages/")
-    .filter((path) => !path.includes("/testing/"))
-    .filter((path) => valueImports(path).includes("packages/inference/src/schema/compile-schema.ts"));
-  expect(compilers).toEqual(
-    ["compile-wanted", "explain-schema"].map((name) => `packages/inference/src/schema/${name}.ts`),
-  );
+test("inference compiles a schema in one place, which remembers it", () => {
+  const names = /import \{[^}]*\bcompile(Schema|Parameters)\b[^}]*\} from "@parley\/json-schema-grammar"/;
+  const compilers = sourcesIn("packages/").filter((path) => path.includes("/src/") && names.test(read(path)));
+  expect(compilers).toEqual(["packages/inference/src/schemas/compile-wanted.ts"]);
 });
 
 test("a step of the path does not know where it is called: only app.ts, deps.ts, server.ts, edge/ and operations/ know several", () => {

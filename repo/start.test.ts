@@ -16,7 +16,7 @@ test.each([
   ["express", "packages/server/src/express-app.ts"],
   ["express-openapi-validator", "packages/server/src/contract/express-gate.ts"],
   ["undici", "packages/inference/src/vllm/index.ts"],
-  ["@eslint-community/regexpp", "packages/inference/src/schema/compile-schema.ts"],
+  ["@eslint-community/regexpp", "packages/json-schema-grammar/src/compile-schema.ts"],
   ["@huggingface/tokenizers", "packages/inference/src/remote/remote-engine.ts"],
   ["node-llama-cpp", "packages/inference/src/embedded/embedded-engine.ts"],
 ])("a start does not read %s, nor %s", (library, file) => {

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { listOf, wholeNumber } from "../flag-values.ts";
+import { listOf, wholeNumber } from "@parley/common/flag-values";
 import type { Duty } from "./duty.ts";
 import { rowNames } from "./figures.ts";
 import type { RowName } from "./figures.ts";

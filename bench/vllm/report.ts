@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
 import { findGpus, findVllm, installVllm } from "@parley/inference/vllm";
-import { listOf } from "../flag-values.ts";
+import { listOf } from "@parley/common/flag-values";
 import { writePage } from "./report-page.ts";
 
 const root = join(import.meta.dirname, "../..");

@@ -1,4 +1,4 @@
-import type { Schema } from "./schema/dialect/raw-schema.ts";
+import type { Schema } from "@parley/json-schema-grammar";
 import type { components } from "./generated/contract.ts";
 import type { RefusalOptions } from "./request-refused.ts";
 

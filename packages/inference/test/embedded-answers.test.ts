@@ -1,7 +1,8 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Vocabulary } from "../src/prompt/vocabulary.ts";
-import type { FunctionTool, Schema } from "../src/index.ts";
+import type { Schema } from "@parley/json-schema-grammar";
+import type { FunctionTool } from "../src/index.ts";
 import { ask, askOne } from "../testing/requests.ts";
 import type { Ask, Gathered } from "../testing/requests.ts";
 import { biasOn, neverEnding, readMiniVocabulary, startMini } from "./start-engines.ts";

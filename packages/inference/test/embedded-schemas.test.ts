@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from "vitest";
-import { testFinishedAnswers } from "./schemas/finished-answers.ts";
+import { testFinishedAnswers } from "./finished-answers.ts";
 import { startMini } from "./start-engines.ts";
 import type { StartedEngine } from "./start-engines.ts";
 

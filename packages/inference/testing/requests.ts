@@ -1,5 +1,5 @@
 import { RequestSchemas, compileGrammars, neutralSampling } from "../src/index.ts";
-import { compileWanted } from "../src/schema/compile-wanted.ts";
+import { compileWanted } from "../src/schemas/compile-wanted.ts";
 import type {
   Engine,
   EngineEvent,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { FunctionTool, UncompiledRequest } from "../engine.ts";
-import { compileWanted } from "../schema/compile-wanted.ts";
-import { RequestSchemas, schemaCompilations } from "../schema/request-schemas.ts";
+import { compileWanted } from "../schemas/compile-wanted.ts";
+import { RequestSchemas, schemaCompilations } from "../schemas/request-schemas.ts";
 import { compileGrammars } from "./compile-grammars.ts";
 
 type Constrained = Pick<UncompiledRequest, "format" | "tools" | "tool_choice">;

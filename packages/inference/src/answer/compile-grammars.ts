@@ -1,9 +1,9 @@
 import { EngineError } from "../engine.ts";
 import type { EngineRequest, FunctionTool, Grammars } from "../engine.ts";
-import type { EnforcedSchema } from "../schema/compile-schema.ts";
-import type { RequestSchemas } from "../schema/request-schemas.ts";
-import { anyObjectGrammar, answerGrammar, toolCallGrammar } from "../schema/grammar/complete-grammar.ts";
-import type { CallableTool } from "../schema/grammar/complete-grammar.ts";
+import type { EnforcedSchema } from "@parley/json-schema-grammar";
+import type { RequestSchemas } from "../schemas/request-schemas.ts";
+import { anyObjectGrammar, answerGrammar, toolCallGrammar } from "@parley/json-schema-grammar/complete-grammar";
+import type { CallableTool } from "@parley/json-schema-grammar";
 
 /** A tool and the schema that its grammar enforces, if any. */
 interface Callable extends CallableTool {

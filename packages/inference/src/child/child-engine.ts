@@ -12,7 +12,7 @@ import type {
   PromptRequest,
 } from "../engine.ts";
 import { expectToken, probeRequest } from "../probe.ts";
-import { FairQueue } from "../fair/fair-queue.ts";
+import { FairQueue } from "@parley/common/fair-queue";
 import { transform } from "../wire/transform.ts";
 import { charactersIn } from "../prompt/characters-in.ts";
 import { asStall } from "../sidecar/as-stall.ts";

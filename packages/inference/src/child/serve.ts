@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { EngineEvent, EngineRequest, PromptRequest } from "../engine.ts";
-import { parseJsonWith } from "../json/parse-json.ts";
+import { parseJsonWith } from "@parley/json-schema-grammar/json";
 import { RequestRefusedError } from "../request-refused.ts";
 import type { StatusMessage, EngineStatus } from "../sidecar/status.ts";
 import type { ChildEvent, ChildRefusal } from "./protocol.ts";

@@ -1,5 +1,5 @@
-import { ExactNumber } from "../json/exact-number.ts";
-import { objectOf } from "../json/parse-json.ts";
+import { ExactNumber } from "@parley/json-schema-grammar/json";
+import { objectOf } from "@parley/json-schema-grammar/json";
 
 /**
  * Keeps special tokens in a caller's text from taking effect. A template and its tokenizer give some spellings a meaning

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import { FairQueue } from "../fair/fair-queue.ts";
+import { FairQueue } from "@parley/common/fair-queue";
 import type { PromptAnswer, PromptJob, WantedPrompt } from "./prompt-worker.ts";
 import { PromptTooLongError, TemplateRefusalError } from "./render-prompt.ts";
 import type { PromptRequest } from "../engine.ts";

@@ -7,7 +7,7 @@ import { openRenderer } from "../embedded/child/open-renderer.ts";
 import { readVocabulary } from "../embedded/child/vocabulary.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 import type { ChatMessage } from "../engine.ts";
-import { parseJson } from "../json/parse-json.ts";
+import { parseJson } from "@parley/json-schema-grammar/json";
 import { fewestTokensWith } from "./fewest-tokens.ts";
 import { RenderStoppedError, PromptRenderer, PromptTooLongError, TemplateRefusalError } from "./render-prompt.ts";
 import type { PromptRequest } from "../engine.ts";

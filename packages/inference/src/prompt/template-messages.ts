@@ -1,4 +1,4 @@
-import { parseSpelledJson } from "../json/parse-json.ts";
+import { parseSpelledJson } from "@parley/json-schema-grammar/json";
 import type { ChatMessage, FunctionTool } from "../engine.ts";
 import type { SystemPlacement } from "./system-placement.ts";
 

@@ -12,7 +12,7 @@ import type { EngineMetadata, EngineRequest, PromptRequest } from "../../src/eng
 import { fingerprint } from "../../src/fingerprint.ts";
 import { toTemplateMessages } from "../../src/prompt/template-messages.ts";
 import { specialToken } from "../../src/prompt/special-tokens.ts";
-import { smallestValue } from "../../src/schema/smallest-value.ts";
+import { smallestValue } from "@parley/json-schema-grammar";
 import { splitWords, tokenOf } from "../../src/scripted/child/words.ts";
 import { neutral } from "../../testing/requests.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from "vitest";
 import { startVllm } from "../../testing/vllm/start-vllm.ts";
 import type { StartedVllm } from "../../testing/vllm/start-vllm.ts";
-import { testFinishedAnswers } from "../schemas/finished-answers.ts";
+import { testFinishedAnswers } from "../finished-answers.ts";
 
 let started: StartedVllm;
 beforeAll(async () => {

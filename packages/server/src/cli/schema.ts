@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
-import { nearestForm, parseJson } from "@parley/inference";
-import { explainSchema } from "@parley/inference/explain-schema";
-import type { Schema, SchemaReport } from "@parley/inference";
+import { nearestForm } from "@parley/json-schema-grammar/nearest-form";
+import { parseJson } from "@parley/json-schema-grammar/json";
+import { explainSchema } from "@parley/json-schema-grammar";
+import type { Schema, SchemaReport } from "@parley/json-schema-grammar";
 import { Option } from "commander";
 import type { Command } from "commander";
 import { toTable } from "./table.ts";

@@ -1,4 +1,4 @@
-import { parseJson, sourceOfMember } from "@parley/inference";
+import { parseJson, sourceOfMember } from "@parley/json-schema-grammar/json";
 import { isRecord } from "./schema.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;

@@ -1,5 +1,6 @@
-import { nearestForm } from "@parley/inference";
-import type { CompiledSchema, RequestSchemas, SchemaFault } from "@parley/inference";
+import { nearestForm } from "@parley/json-schema-grammar/nearest-form";
+import type { CompiledSchema, SchemaFault } from "@parley/json-schema-grammar";
+import type { RequestSchemas } from "@parley/inference";
 import { ApiError } from "../errors/api-error.ts";
 import contract from "../generated/contract.json" with { type: "json" };
 import type { BodyText } from "./body-text.ts";

@@ -1,4 +1,5 @@
-import { RequestSchemas, annotationKeywords, enforcedKeywords } from "@parley/inference";
+import { RequestSchemas } from "@parley/inference";
+import { annotationKeywords, enforcedKeywords } from "@parley/json-schema-grammar/keywords";
 import { compileWanted } from "@parley/inference/compile-wanted";
 import { expect, test } from "vitest";
 import contract from "../generated/contract.json" with { type: "json" };

@@ -1,5 +1,6 @@
 import { showSchema } from "@parley/inference";
-import type { EngineMetadata, FunctionTool, Sampling, Schema, UncompiledRequest } from "@parley/inference";
+import type { EngineMetadata, FunctionTool, Sampling, UncompiledRequest } from "@parley/inference";
+import type { Schema } from "@parley/json-schema-grammar";
 import { samplingNames } from "../config/sampling.ts";
 import { ApiError } from "../errors/api-error.ts";
 import contract from "../generated/contract.json" with { type: "json" };

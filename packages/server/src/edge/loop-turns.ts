@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { setImmediate as nextRound, setTimeout as wait } from "node:timers/promises";
-import { FairQueue } from "@parley/inference";
-import type { FairJob } from "@parley/inference";
+import { FairQueue } from "@parley/common/fair-queue";
+import type { FairJob } from "@parley/common/fair-queue";
 
 /**
  * Milliseconds after which no further request begins in the same round of the event loop. A single request may take longer.

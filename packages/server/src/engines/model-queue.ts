@@ -1,5 +1,5 @@
-import { FairShare } from "@parley/inference";
-import type { WeightedKey } from "@parley/inference";
+import { FairShare } from "@parley/common/fair-share";
+import type { WeightedKey } from "@parley/common/fair-share";
 import { ApiError } from "../errors/api-error.ts";
 import { DrainRate } from "./drain-rate.ts";
 

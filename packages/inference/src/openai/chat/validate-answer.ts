@@ -1,9 +1,9 @@
 import { EngineError } from "../../engine.ts";
 import type { EngineRequest, FunctionTool } from "../../engine.ts";
-import type { Schema } from "../../schema/dialect/raw-schema.ts";
-import { parseJson } from "../../json/parse-json.ts";
-import { SchemaTooComplexError, ComplexityBudget } from "../../schema/complexity-budget.ts";
-import { satisfies } from "../../schema/validate-value.ts";
+import type { Schema } from "@parley/json-schema-grammar";
+import { parseJson } from "@parley/json-schema-grammar/json";
+import { SchemaTooComplexError, ComplexityBudget } from "@parley/json-schema-grammar/complexity-budget";
+import { satisfies } from "@parley/json-schema-grammar/validate-value";
 
 /**
  * Checks that content has the requested format. No upstream is known to enforce it, so other content is a failure, never a

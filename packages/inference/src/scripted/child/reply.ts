@@ -1,8 +1,8 @@
 import type { EngineRequest, FinishReason, OutputToken } from "../../engine.ts";
 import { ContentText } from "../../answer/content-text.ts";
-import { SchemaTooComplexError } from "../../schema/complexity-budget.ts";
-import type { Schema } from "../../schema/dialect/raw-schema.ts";
-import { smallestValue } from "../../schema/smallest-value.ts";
+import { SchemaTooComplexError } from "@parley/json-schema-grammar/complexity-budget";
+import type { Schema } from "@parley/json-schema-grammar";
+import { smallestValue } from "@parley/json-schema-grammar";
 import type { ScriptStep } from "../script.ts";
 import { splitWords, tokenOf } from "./words.ts";
 

@@ -1,0 +1,28 @@
+import { ExactNumber, canonicalNumber } from "../json/exact-number.ts";
+
+/** A JSON Schema as it is written, of any draft. */
+export type Schema = boolean | SchemaObject;
+export type SchemaObject = { readonly [keyword: string]: unknown };
+
+export const jsonTypes = ["object", "array", "string", "number", "integer", "boolean", "null"] as const;
+export type JsonType = (typeof jsonTypes)[number];
+
+export const isJsonType = (value: unknown): value is JsonType => jsonTypes.some((type) => type === value);
+
+export const isObject = (value: unknown): value is SchemaObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
+
+export const isSchema = (value: unknown): value is Schema => typeof value === "boolean" || isObject(value);
+
+/** JSON with sorted member names, so that equal values have equal texts. */
+export function canonical(value: unknown): string {
+  // An exact number has turned into its text before it comes here as `item`.
+  return JSON.stringify(value, function (this: Readonly<Record<string, unknown>>, name, item: unknown) {
+    const own = this[name];
+    if (own instanceof ExactNumber) return canonicalNumber(own);
+    return isObject(item) ? Object.fromEntries(Object.entries(item).toSorted(([a], [b]) => (a < b ? -1 : 1))) : item;
+  });
+}
+
+/** The path of a member of a schema, such as `properties.a.pattern`; empty for the root. */
+export const joinPath = (path: string, step: string): string => (path === "" ? step : `${path}.${step}`);

@@ -1,0 +1,101 @@
+import { SchemaTooComplexError } from "../complexity-budget.ts";
+import type { ComplexityBudget } from "../complexity-budget.ts";
+import { NotRegularError, UnenforceableKeywordError } from "../schema-fault.ts";
+import type { Condition } from "../values/condition.ts";
+import { findKeyword } from "../values/find-keyword.ts";
+import type { ObjectSet } from "../values/object-set.ts";
+import type { SchemaValues } from "../values/schema-values.ts";
+import type { ValueSet } from "../values/value-set.ts";
+import type { Automaton } from "./automaton.ts";
+import { buildAutomaton } from "./build-automaton.ts";
+import { plainObject } from "./plain-object.ts";
+import { startOfArray } from "./read-arrays.ts";
+import { startOfObject } from "./read-objects.ts";
+import type { ReadingContext } from "./read-objects.ts";
+
+/** The values of one rule of the grammar. */
+export interface Rule {
+  /** Its strings, numbers, booleans and null. */
+  readonly scalars: Pick<ValueSet, "hasNull" | "booleans" | "strings" | "numbers">;
+  readonly arrays: Items | undefined;
+  readonly objects: Items | undefined;
+}
+
+/** `any`: every array, or every object. */
+export type Items = Automaton | "any";
+
+const maxRules = 10_000;
+
+/** The rules for the values that satisfy the condition. Rule 0 is the whole value. */
+export function buildRules(root: Condition, values: SchemaValues, budget: ComplexityBudget): Rule[] {
+  const numbers = new Map<string, number>();
+  const conditions: Condition[] = [];
+  const ruleOf = (condition: Condition): number => {
+    const known = numbers.get(condition.key);
+    if (known !== undefined) return known;
+    if (conditions.length === maxRules)
+      throw new SchemaTooComplexError(`the schema needs more than ${maxRules} grammar rules`);
+    numbers.set(condition.key, conditions.length);
+    return conditions.push(condition) - 1;
+  };
+  const context: ReadingContext = {
+    conditions: values.conditions,
+    budget,
+    ruleOf,
+    valuesOf: (condition) => values.valuesOf(condition),
+  };
+  ruleOf(root);
+  const rules: Rule[] = [];
+  // The list grows during the loop, because the values inside arrays and objects get rules of their own.
+  for (const condition of conditions) rules.push(buildRule(condition, values, context));
+  return rules;
+}
+
+function buildRule(condition: Condition, values: SchemaValues, context: ReadingContext): Rule {
+  const set = values.valuesOf(condition);
+  const { everything } = values.algebra;
+  return {
+    scalars: set,
+    arrays:
+      set.arrays === everything.arrays || set.arrays[0] === everything.arrays[0]
+        ? "any"
+        : locating(condition, ["uniqueItems", "contains"], () => read(set.arrays, startOfArray, context)),
+    objects:
+      set.objects === everything.objects || set.objects[0] === everything.objects[0]
+        ? "any"
+        : locating(condition, ["minProperties", "not", "oneOf"], () => readObjects(set.objects, context)),
+  };
+}
+
+function read<T>(
+  sets: readonly T[],
+  startOf: (set: T, number: number, context: ReadingContext) => ReturnType<typeof startOfArray>,
+  context: ReadingContext,
+): Automaton | undefined {
+  if (sets.length === 0) return undefined;
+  return buildAutomaton(
+    sets.map((set, number) => startOf(set, number, context)),
+    context.budget,
+  );
+}
+
+function readObjects(sets: readonly ObjectSet[], context: ReadingContext): Automaton | undefined {
+  const [only] = sets;
+  const plain = sets.length === 1 && only ? plainObject(only, context) : undefined;
+  return plain ?? read(sets, startOfObject, context);
+}
+
+/** Reports what a grammar cannot count or compare at the keyword that demands it. */
+function locating<T>(condition: Condition, keywords: readonly string[], build: () => T): T {
+  try {
+    return build();
+  } catch (error) {
+    if (!(error instanceof NotRegularError)) throw error;
+    const { path, keyword } = findKeyword(condition, keywords);
+    throw new UnenforceableKeywordError({
+      path,
+      keyword,
+      reason: `"${keyword}" cannot be enforced here: ${error.message}`,
+    });
+  }
+}

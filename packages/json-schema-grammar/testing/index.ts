@@ -1,0 +1,14 @@
+export { acceptsInSomeOrder } from "./any-order.ts";
+export { countSteps } from "./count-steps.ts";
+export { grammarOf } from "./grammar-of.ts";
+export { GrammarWalk, isDead } from "./grammar-walk.ts";
+export type { Position } from "./grammar-walk.ts";
+export { openGrammarMatcher } from "./match-grammar.ts";
+export type { Accepts } from "./match-grammar.ts";
+export { readGbnf } from "./read-gbnf.ts";
+export type { Grammar } from "./read-gbnf.ts";
+export { openMaskTimer } from "./time-masks.ts";
+export type { MaskTimer } from "./time-masks.ts";
+export { GrammarSampler, randomFrom } from "./sample-grammar.ts";
+export { realSchemas } from "./real-schemas.ts";
+export { validatorOf } from "./validator-of.ts";
