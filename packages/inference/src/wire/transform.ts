@@ -1,3 +1,8 @@
+import { ImpossibleEventError } from "../state-table.ts";
+import type { Move } from "../state-table.ts";
+import { states } from "./transform-states.ts";
+import type { TransformState } from "./transform-states.ts";
+
 type Source<S> = Pick<AsyncIterator<S>, "next" | "return">;
 
 /** The steps that transform the values of a source for a reader. */
@@ -44,30 +49,36 @@ const over: Result<never> = { done: true, value: undefined };
 
 class Transformed<S, T> implements AsyncGenerator<T> {
   readonly #begin: () => Promise<Transformer<S, T>> | Transformer<S, T>;
+  #state = states.new;
   #beginning: Promise<void> | undefined;
-  #transformer: Transformer<S, T> | undefined;
+  /** Set before the state `reading`. No earlier state uses it. */
+  #transformer!: Transformer<S, T>;
   /** The next transform in the chain, which gets the values of this one directly. */
   #reader: Transformed<T, unknown> | undefined;
-  #failure: { readonly error: unknown } | undefined;
-  #isFlushed = false;
-  #isOver = false;
+  /** The failure to throw in the state `failing`. */
+  #failure: unknown;
 
   constructor(begin: () => Promise<Transformer<S, T>> | Transformer<S, T>) {
     this.#begin = begin;
   }
 
+  /** @throws {ImpossibleEventError} if the source is still being opened for an earlier call */
   next(): Promise<Result<T>> {
     // Nothing in the row reads this one, so the result is its own.
     return Promise.resolve(this.#next() as Promise<Result<T>> | Result<T>);
   }
 
   async return(): Promise<Result<T>> {
-    await this.#beginning?.catch(() => undefined);
-    if (this.#isOver) return over;
+    const action = this.#advance(this.#state.leave);
+    if (action === "ignore") return over;
+    if (action === "wait, then leave") {
+      await this.#beginning?.catch(() => undefined);
+      return this.return();
+    }
     try {
-      await this.#transformer?.source.return?.();
+      await this.#transformer.source.return?.();
     } finally {
-      this.#end(false);
+      this.#stop(false);
     }
     return over;
   }
@@ -85,18 +96,25 @@ class Transformed<S, T> implements AsyncGenerator<T> {
     await this.return();
   }
 
+  /** Goes to the next state. @returns the action to take */
+  #advance<A>(move: Move<A, TransformState["name"]> | undefined): A {
+    if (move === undefined) throw new ImpossibleEventError(this.#state.name);
+    if (move.to !== this.#state.name) this.#state = states[move.to];
+    return move.action;
+  }
+
   /** @returns the result of the last transform in the chain for the next value, or a promise of it */
   #next(): unknown {
-    const transformer = this.#transformer;
-    if (this.#isOver) return this.#give(over);
-    if (transformer === undefined) return this.#open();
-    if (this.#failure !== undefined) return this.#giveLater(this.#fail(this.#failure.error, transformer));
-    if (this.#isFlushed) return this.#give(this.#finish());
-    if (transformer.isDone?.() === true) return this.#giveLater(this.#flush(transformer, true));
-    const { source } = transformer;
-    if (!(source instanceof Transformed)) return source.next().then(this.#take, this.#takeFailure);
-    source.#reader = this;
-    return source.#next();
+    switch (this.#advance(this.#state.ask)) {
+      case "open":
+        return this.#open();
+      case "read":
+        return this.#read();
+      case "close the source and throw":
+        return this.#giveLater(this.#fail(this.#failure, true));
+      case "finish":
+        return this.#give(this.#finish());
+    }
   }
 
   async #open(): Promise<unknown> {
@@ -105,25 +123,41 @@ class Transformed<S, T> implements AsyncGenerator<T> {
     try {
       await this.#beginning;
     } catch (error) {
-      this.#isOver = true;
+      this.#advance(this.#state.unopened);
       return this.#giveLater(Promise.reject(error));
     } finally {
       this.#beginning = undefined;
     }
-    return this.#next();
+    this.#advance(this.#state.opened);
+    return this.#read();
+  }
+
+  #read(): unknown {
+    const transformer = this.#transformer;
+    if (transformer.isDone?.() === true) {
+      this.#advance(this.#state.enough);
+      return this.#giveLater(this.#flush(true));
+    }
+    const { source } = transformer;
+    if (!(source instanceof Transformed)) return source.next().then(this.#take, this.#takeFailure);
+    source.#reader = this;
+    return source.#next();
   }
 
   readonly #take = (result: Result<S>): unknown => (result.done ? this.#takeEnd() : this.#takeValue(result.value));
 
   #takeValue(value: S): unknown {
-    const transformer = this.#transformer;
-    if (transformer === undefined || this.#isOver) return this.#give(over);
+    if (this.#advance(this.#state.value) === "drop") return this.#give(over);
     let made: T | undefined;
     try {
-      made = transformer.transform(value);
+      made = this.#transformer.transform(value);
     } catch (error) {
-      if (!(error instanceof FailedAfterError)) return this.#giveLater(this.#fail(error, transformer));
-      this.#failure = { error: error.cause };
+      if (!(error instanceof FailedAfterError)) {
+        this.#advance(this.#state.broken);
+        return this.#giveLater(this.#fail(error, true));
+      }
+      this.#advance(this.#state.half);
+      this.#failure = error.cause;
       made = error.made as T | undefined; // made by its own transform
     }
     if (made === undefined) return this.#next();
@@ -132,12 +166,13 @@ class Transformed<S, T> implements AsyncGenerator<T> {
   }
 
   #takeEnd(): unknown {
-    const transformer = this.#transformer;
-    if (transformer === undefined || this.#isOver) return this.#give(over);
-    return this.#giveLater(this.#flush(transformer, false));
+    return this.#advance(this.#state.end) === "drop" ? this.#give(over) : this.#giveLater(this.#flush(false));
   }
 
-  readonly #takeFailure = (failure: unknown): unknown => this.#giveLater(this.#fail(failure));
+  readonly #takeFailure = (failure: unknown): unknown => {
+    this.#advance(this.#state.failure);
+    return this.#giveLater(this.#fail(failure, false));
+  };
 
   /** Passes a result to the next transform in the chain. */
   #give(result: Result<T>): unknown {
@@ -148,38 +183,35 @@ class Transformed<S, T> implements AsyncGenerator<T> {
     return this.#reader === undefined ? result : result.then(this.#reader.#take, this.#reader.#takeFailure);
   }
 
-  async #flush(transformer: Transformer<S, T>, isSourceOpen: boolean): Promise<Result<T>> {
-    this.#isFlushed = true;
+  async #flush(isSourceOpen: boolean): Promise<Result<T>> {
     let last: T | undefined;
     try {
-      if (isSourceOpen) await transformer.source.return?.();
-      last = await transformer.flush?.();
+      if (isSourceOpen) await this.#transformer.source.return?.();
+      last = await this.#transformer.flush?.();
     } catch (error) {
-      return this.#fail(error);
+      this.#advance(this.#state.failure);
+      return this.#fail(error, false);
     }
     return last === undefined ? this.#finish() : { done: false, value: last };
   }
 
   #finish(): Result<T> {
-    this.#end(true);
+    this.#stop(true);
     return over;
   }
 
-  /** @param opened the transformer, if its source is still open */
-  async #fail(failure: unknown, opened?: Transformer<S, T>): Promise<never> {
-    const explain = this.#transformer?.explain;
+  async #fail(failure: unknown, isSourceOpen: boolean): Promise<never> {
+    const { source, explain } = this.#transformer;
     try {
-      await opened?.source.return?.();
+      if (isSourceOpen) await source.return?.();
     } catch {
       // The first failure is the one that is thrown.
     }
-    this.#end(false, failure);
+    this.#stop(false, failure);
     throw explain ? await explain(failure) : failure;
   }
 
-  #end(isWhole: boolean, failure?: unknown): void {
-    const isFirst = !this.#isOver;
-    this.#isOver = true;
-    if (isFirst) this.#transformer?.onEnd?.(isWhole, failure);
+  #stop(isWhole: boolean, failure?: unknown): void {
+    if (this.#advance(this.#state.stop) === "tell") this.#transformer.onEnd?.(isWhole, failure);
   }
 }
