@@ -42,18 +42,18 @@ function requestOf({ key, words, seed, maxTokens }: Asked): EngineRequest {
   const request = {
     messages: [{ role: "user", content: `Say something.${" gas".repeat(words)}` }],
     tools: [],
-    tool_choice: "none",
-    parallel_tool_calls: true,
+    toolChoice: "none",
+    parallelToolCalls: true,
     format: { type: "text" },
     shownSchema: undefined,
     isReasoning: false,
-    max_tokens: maxTokens,
+    maxTokens,
     n: 1,
     seed,
     sampling: { ...neutralSampling, logit_bias: {} },
     stop: [],
     origin: { key },
-    top_logprobs: undefined,
+    topLogprobs: undefined,
   } satisfies Omit<EngineRequest, "grammars">;
   return { ...request, grammars: compileGrammars(request, new RequestSchemas(compileWanted)) };
 }

@@ -2,6 +2,9 @@ import type { Schema } from "@parley/json-schema-grammar";
 import type { components } from "./generated/contract.ts";
 import type { RefusalOptions } from "./request-refused.ts";
 
+// Names of members are camelCase. Only types of the contract keep the names that they have on the wire: `ChatMessage`,
+// `ChatTool`, and `Sampling`, whose names error messages show and drivers send to an upstream.
+
 export type ChatMessage = components["schemas"]["ChatMessage"];
 export type ChatTool = components["schemas"]["Tool"];
 
@@ -10,8 +13,8 @@ export interface EngineRequest {
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly FunctionTool[];
   /** `auto` leaves the choice to the model; a list restricts a forced call to these functions. */
-  readonly tool_choice: "none" | "auto" | { readonly oneOf: readonly string[] };
-  readonly parallel_tool_calls: boolean;
+  readonly toolChoice: "none" | "auto" | { readonly oneOf: readonly string[] };
+  readonly parallelToolCalls: boolean;
   /** The format that the content must have. It does not apply to tool calls. */
   readonly format:
     | { readonly type: "text" }
@@ -24,7 +27,7 @@ export interface EngineRequest {
   /** True if the model should reason first. A model that was not trained for reasoning ignores it. */
   readonly isReasoning: boolean;
   /** Tokens per choice, at least 1, reasoning and tool calls included; prompt + this never exceeds the context. */
-  readonly max_tokens: number;
+  readonly maxTokens: number;
   /** Number of choices, 1 to 8. Either all start or none. */
   readonly n: number;
   /**
@@ -43,7 +46,7 @@ export interface EngineRequest {
    */
   readonly isWhole?: boolean;
   /** The number of alternatives reported for each content token, 0 to 20; undefined: no log-probabilities. */
-  readonly top_logprobs: number | undefined;
+  readonly topLogprobs: number | undefined;
 }
 
 /** A request before its schemas are compiled. */
@@ -55,7 +58,7 @@ export type Delivery = Pick<EngineRequest, "origin" | "isWhole">;
 /** The parts of a request that decide its prompt, and its caller. */
 export type PromptRequest = Pick<
   EngineRequest,
-  "messages" | "tools" | "tool_choice" | "shownSchema" | "isReasoning" | "origin"
+  "messages" | "tools" | "toolChoice" | "shownSchema" | "isReasoning" | "origin"
 >;
 
 /** The structured-output constraints of one request as GBNF: plain text, which can be sent to an engine in any process. */
@@ -88,7 +91,10 @@ export interface FunctionTool {
   readonly isStrict?: boolean | undefined;
 }
 
-/** Every member is set, to the caller's value or the model's default. The contract gives the ranges. */
+/**
+ * The contract's sampling parameters under their wire names. Every member is set, to the caller's value or the model's
+ * default. The contract gives the ranges.
+ */
 export interface Sampling {
   readonly temperature: number;
   readonly top_p: number;
@@ -117,10 +123,10 @@ export interface OutputToken {
 
 /** Token counters over all choices of one request. They never decrease from event to event. */
 export interface EngineUsage {
-  readonly prompt_tokens: number;
-  readonly cached_tokens: number;
-  readonly completion_tokens: number;
-  readonly reasoning_tokens: number;
+  readonly promptTokens: number;
+  readonly cachedTokens: number;
+  readonly completionTokens: number;
+  readonly reasoningTokens: number;
 }
 
 /**
@@ -139,14 +145,14 @@ export type EngineEvent = { readonly choice: number; readonly usage: EngineUsage
 /** The properties of a model, known once its engine has loaded it. */
 export interface EngineMetadata {
   /** The size of the context window in tokens: prompt and completion together. */
-  readonly context_length: number;
+  readonly contextLength: number;
   /** The numeric format of the weights: `bf16`, `q4_k_m`, … */
   readonly quantization: string;
   /**
    * Changes whenever anything changes that can change the text: weights, engine version, template, schema prompt, sampling
    * defaults.
    */
-  readonly system_fingerprint: string;
+  readonly systemFingerprint: string;
   /** The number of choices that can be generated at the same time; at least 1. */
   readonly slots: number;
   /** Extra slots beyond `slots`. A key that holds no slot may take one when all `slots` are taken. Absent means 0. */
@@ -154,7 +160,7 @@ export interface EngineMetadata {
   readonly canReason: boolean;
   readonly canCallTools: boolean;
   /** The values of sampling parameters that a request does not set. */
-  readonly sampling_defaults: Omit<Sampling, "logit_bias">;
+  readonly samplingDefaults: Omit<Sampling, "logit_bias">;
   /**
    * The prompt line that shows the model the schema of `format`; undefined: it is not shown, or an upstream makes the prompt.
    */

@@ -6,24 +6,24 @@ import type { EngineEvent, EngineRequest } from "./engine.ts";
 export const probeRequest: EngineRequest = {
   messages: [{ role: "user", content: "Hello" }],
   tools: [],
-  tool_choice: "none",
-  parallel_tool_calls: false,
+  toolChoice: "none",
+  parallelToolCalls: false,
   format: { type: "text" },
   grammars: { contentGrammar: undefined, toolGrammar: undefined, enforcedTools: [] },
   shownSchema: undefined,
   isReasoning: false,
-  max_tokens: 1,
+  maxTokens: 1,
   n: 1,
   seed: undefined,
   sampling: { ...neutralSampling, temperature: 0, logit_bias: {} },
   stop: [],
-  top_logprobs: undefined,
+  topLogprobs: undefined,
 };
 
 /** Reads the answer to a `probeRequest` until its first token. @throws {EngineError} */
 export async function expectToken(answer: AsyncIterable<readonly EngineEvent[]>): Promise<void> {
   for await (const events of answer) {
-    if (events.some(({ usage }) => usage.completion_tokens > 0)) return;
+    if (events.some(({ usage }) => usage.completionTokens > 0)) return;
   }
   throw new EngineError("protocol", "the probe produced no token");
 }

@@ -76,7 +76,7 @@ describe("whatever a wild model would rather write", () => {
     const isValid = new Ajv2020({ strict: false }).compile(schema);
     const answers = await Promise.all(
       seeds.map((seed) =>
-        askOne(started.engine, { seed, sampling: wild, max_tokens: 150, format: { type: "json_schema", schema } }),
+        askOne(started.engine, { seed, sampling: wild, maxTokens: 150, format: { type: "json_schema", schema } }),
       ),
     );
     const finished = answers.filter((answer) => answer.finish === "stop");
@@ -114,7 +114,7 @@ describe("whatever a wild model would rather write", () => {
     const parameters = { type: "object", properties: { address: text, chain: text }, required: ["address"] };
     const tools: FunctionTool[] = [{ name: "get_balance", description: "Get the balance of an address.", parameters }];
     const say = "What is the balance of vitalik.eth on Base?";
-    const { calls, finish } = await askOne(started.engine, { say, tools, tool_choice: "auto", max_tokens: 200 });
+    const { calls, finish } = await askOne(started.engine, { say, tools, toolChoice: "auto", maxTokens: 200 });
     expect(finish).toBe("tool_calls");
     expect(calls.map(({ name, arguments: written }) => [name, JSON.parse(written)])).toEqual([
       ["get_balance", { address: "vitalik.eth", chain: "Base" }],
@@ -132,9 +132,9 @@ describe("whatever a wild model would rather write", () => {
     const sampling = { ...wild, logit_bias: { ...endless, ...towards("<tool_call>", 100) } };
     const several = await askOne(started.engine, {
       tools: [ping],
-      tool_choice: { oneOf: ["ping"] },
+      toolChoice: { oneOf: ["ping"] },
       sampling,
-      max_tokens: 120,
+      maxTokens: 120,
     });
     expect(several.calls.length).toBeGreaterThan(1);
     expect(several.calls.every((call) => call.arguments === "{}" || call === several.calls.at(-1))).toBe(true);
@@ -147,10 +147,10 @@ describe("whatever a wild model would rather write", () => {
   ): Promise<Gathered[]> {
     const members: Ask = {
       tools,
-      tool_choice: { oneOf },
-      parallel_tool_calls: isParallel,
+      toolChoice: { oneOf },
+      parallelToolCalls: isParallel,
       sampling: wild,
-      max_tokens: 150,
+      maxTokens: 150,
     };
     return Promise.all(seeds.map((seed) => askOne(started.engine, { ...members, seed })));
   }
@@ -169,10 +169,10 @@ describe("a call of the model's own accord", () => {
   };
   const wish = (): Ask => ({
     tools: [tool],
-    tool_choice: "auto",
+    toolChoice: "auto",
     sampling: { logit_bias: towards("<tool_call>", 100) },
-    parallel_tool_calls: false,
-    max_tokens: 60,
+    parallelToolCalls: false,
+    maxTokens: 60,
   });
 
   test("is valid although nothing was forced", async () => {
@@ -195,7 +195,7 @@ describe("a call of the model's own accord", () => {
   });
 
   test("is impossible where there are no tools, or none may be used", async () => {
-    for (const members of [{ tools: [] }, { tool_choice: "none" as const }]) {
+    for (const members of [{ tools: [] }, { toolChoice: "none" as const }]) {
       const { calls, text } = await askOne(started.engine, { ...wish(), ...members });
       expect([calls, text.includes("<tool_call>")]).toEqual([[], false]);
     }
@@ -204,25 +204,25 @@ describe("a call of the model's own accord", () => {
 
 describe("reasoning", () => {
   test("comes before the content, and is counted with it", async () => {
-    const { events, usage } = await ask(started.engine, { isReasoning: true, max_tokens: 200 });
+    const { events, usage } = await ask(started.engine, { isReasoning: true, maxTokens: 200 });
     const kinds = events.map((event) => event.kind);
     expect(kinds.lastIndexOf("reasoning")).toBeLessThan(kinds.includes("text") ? kinds.indexOf("text") : kinds.length);
-    expect(usage.reasoning_tokens).toBeGreaterThan(2);
+    expect(usage.reasoningTokens).toBeGreaterThan(2);
   });
 
   test("is closed before a forced call or JSON, whatever the model would like", async () => {
-    const opening = { isReasoning: true, sampling: { ...wild, logit_bias: towards("</think>", 12) }, max_tokens: 200 };
+    const opening = { isReasoning: true, sampling: { ...wild, logit_bias: towards("</think>", 12) }, maxTokens: 200 };
     const json = await askOne(started.engine, { ...opening, format: { type: "json_object" } });
     expect(json.finish === "length" || json.text.startsWith("{")).toBe(true);
     const tools: FunctionTool[] = [{ name: "f", description: undefined, parameters: undefined }];
-    const call = await askOne(started.engine, { ...opening, tools, tool_choice: { oneOf: ["f"] } });
+    const call = await askOne(started.engine, { ...opening, tools, toolChoice: { oneOf: ["f"] } });
     expect(call.finish === "length" || call.calls.length > 0).toBe(true);
     expect(json.reasoning + call.reasoning).not.toMatch(/<\/?think>|<\|/);
   });
 
   test("is not written where it is not wanted", async () => {
     const { reasoning, usage } = await askOne(started.engine, { sampling: { logit_bias: towards("<think>", 100) } });
-    expect([reasoning, usage.reasoning_tokens]).toEqual(["", 0]);
+    expect([reasoning, usage.reasoningTokens]).toEqual(["", 0]);
   });
 });
 
@@ -248,7 +248,7 @@ describe("a caller's text spells special tokens", () => {
         { role: "user", content: text },
       ],
       isReasoning: false,
-      max_tokens: 12,
+      maxTokens: 12,
     });
     expect([reasoning, calls]).toEqual(["", []]);
     expect(answer).not.toMatch(/<\|im_|<\/?think>|<\/?tool_call>/);

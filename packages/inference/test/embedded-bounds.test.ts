@@ -42,8 +42,8 @@ const shapes: readonly Ask[] = [
   { isReasoning: true },
   { format: { type: "json_object" } },
   { format: { type: "json_schema", schema } },
-  { tools: [tool], tool_choice: "auto" },
-  { tools: [tool], tool_choice: { oneOf: ["look_up"] } },
+  { tools: [tool], toolChoice: "auto" },
+  { tools: [tool], toolChoice: { oneOf: ["look_up"] } },
 ];
 
 /** Every token with the same bias: special tokens, and all that a grammar needs. */
@@ -60,7 +60,7 @@ const request = fc.record({
   sampling,
   shape: fc.constantFrom(...shapes),
   bias: fc.constantFrom(...(Object.keys(biases) as (keyof typeof biases)[])),
-  top_logprobs: fc.constantFrom(undefined, 0, 20),
+  topLogprobs: fc.constantFrom(undefined, 0, 20),
   n: fc.constantFrom(1, 2),
   seed: fc.constantFrom(undefined, "7"),
 });
@@ -72,7 +72,7 @@ test("every combination of sampling parameters is answered, and no special token
     await Promise.all(
       requests.slice(index, index + 6).map(async ({ shape, bias, ...members }) => {
         const logit_bias = biases[bias]();
-        const asked = { ...shape, ...members, max_tokens: 12, sampling: { ...members.sampling, logit_bias } };
+        const asked = { ...shape, ...members, maxTokens: 12, sampling: { ...members.sampling, logit_bias } };
         const { choices } = await ask(started.engine, asked).catch((error: unknown) => {
           throw new Error(JSON.stringify({ shape, bias, ...members }), { cause: error });
         });

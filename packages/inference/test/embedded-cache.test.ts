@@ -24,7 +24,7 @@ const turns = (name: string): ChatMessage[] => [
 /** Without a seed, and at temperature 0. */
 const of = (key: string | undefined, members: Ask): Ask => ({
   seed: undefined,
-  max_tokens: 8,
+  maxTokens: 8,
   ...(key !== undefined && { origin: { key } }),
   ...members,
 });
@@ -42,19 +42,19 @@ describe("a prompt that continues an earlier one of the same key", () => {
   test("is read from there on, says so, and gives the text that it gives to another key", async () => {
     await askOne(started.engine, of("a", { say: story("ants") }));
     const { usage, text, evaluated } = await evaluate(of("a", { messages: turns("ants") }));
-    expect(usage.cached_tokens).toBeGreaterThan(usage.prompt_tokens / 2);
-    expect(usage.cached_tokens % sliceTokens).toBe(0);
-    expect(evaluated).toBeLessThanOrEqual(usage.prompt_tokens - usage.cached_tokens + usage.completion_tokens);
+    expect(usage.cachedTokens).toBeGreaterThan(usage.promptTokens / 2);
+    expect(usage.cachedTokens % sliceTokens).toBe(0);
+    expect(evaluated).toBeLessThanOrEqual(usage.promptTokens - usage.cachedTokens + usage.completionTokens);
     const other = await evaluate(of("b", { messages: turns("ants") }));
-    expect([other.text, other.usage]).toEqual([text, { ...usage, cached_tokens: 0 }]);
+    expect([other.text, other.usage]).toEqual([text, { ...usage, cachedTokens: 0 }]);
   });
 
   test("may be the same prompt, asked for several choices", async () => {
     const members = of("c", { say: story("cats"), n: 3, sampling: { temperature: 1 } });
-    expect((await ask(started.engine, members)).usage.cached_tokens).toBe(0);
+    expect((await ask(started.engine, members)).usage.cachedTokens).toBe(0);
     const { usage } = await ask(started.engine, members);
-    expect(usage.cached_tokens).toBeGreaterThan(usage.prompt_tokens / 2);
-    expect(usage.cached_tokens).toBeLessThan(usage.prompt_tokens);
+    expect(usage.cachedTokens).toBeGreaterThan(usage.promptTokens / 2);
+    expect(usage.cachedTokens).toBeLessThan(usage.promptTokens);
   });
 
   test("was given up in the middle: what was read by then is reused", async () => {
@@ -68,7 +68,7 @@ describe("a prompt that continues an earlier one of the same key", () => {
     await reading;
     await until("its slot is free", async () => (await status()).running === 0);
     const { usage } = await askOne(started.engine, of("d", { messages: turns("dogs") }));
-    expect(usage.cached_tokens).toBeGreaterThanOrEqual(sliceTokens);
+    expect(usage.cachedTokens).toBeGreaterThanOrEqual(sliceTokens);
   });
 });
 
@@ -81,7 +81,7 @@ describe("nothing is reused", () => {
   ])("%s", async (title, first, second) => {
     await askOne(started.engine, { ...first, say: story(title) });
     const { usage, evaluated } = await evaluate({ ...second, messages: turns(title) });
-    expect(usage.cached_tokens).toBe(0);
-    expect(evaluated).toBeGreaterThanOrEqual(usage.prompt_tokens);
+    expect(usage.cachedTokens).toBe(0);
+    expect(evaluated).toBeGreaterThanOrEqual(usage.promptTokens);
   });
 });

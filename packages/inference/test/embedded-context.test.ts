@@ -14,7 +14,7 @@ test(
     await using started = await startMini({ slots: 1 });
     const { engine } = started;
     await engine.whenReady();
-    expect(engine.metadata?.context_length).toBe(contextLength);
+    expect(engine.metadata?.contextLength).toBe(contextLength);
     const hay = (words: number): string =>
       `The word of the day is vault.${" gas".repeat(words)} Which word is the word of the day?`;
     const count = (words: number): Promise<number> =>
@@ -25,14 +25,14 @@ test(
 
     const { usage, choices } = await ask(
       engine,
-      { say: hay(words), max_tokens: answer },
+      { say: hay(words), maxTokens: answer },
       AbortSignal.timeout(patienceMs),
     );
-    expect(usage.prompt_tokens).toBe(contextLength - answer);
-    expect(usage.completion_tokens).toBeGreaterThan(0);
+    expect(usage.promptTokens).toBe(contextLength - answer);
+    expect(usage.completionTokens).toBeGreaterThan(0);
     expect(["stop", "length"]).toContain(choices[0]?.finish);
 
-    await expect(ask(engine, { say: hay(words + 1), max_tokens: answer })).rejects.toMatchObject({ kind: "rejected" });
+    await expect(ask(engine, { say: hay(words + 1), maxTokens: answer })).rejects.toMatchObject({ kind: "rejected" });
     expect(engine.state).toBe("ready");
   },
 );

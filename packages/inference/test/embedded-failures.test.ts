@@ -14,7 +14,7 @@ test.each([0, 1])("a request that cannot be sampled at temperature %i fails alon
   await engine.whenReady();
   const { pid } = engine;
   const endless = await neverEnding();
-  const ordinary: Ask = { seed: undefined, max_tokens: 120, sampling: { logit_bias: endless } };
+  const ordinary: Ask = { seed: undefined, maxTokens: 120, sampling: { logit_bias: endless } };
   const others = Array.from({ length: 3 }, () => askOne(engine, ordinary));
   for (const contentGrammar of [impossible, unreadable, impossible]) {
     const request = requestFor({ seed: undefined, sampling: { temperature } });
@@ -24,7 +24,7 @@ test.each([0, 1])("a request that cannot be sampled at temperature %i fails alon
     );
     await expect(broken.next()).rejects.toMatchObject({ name: "EngineError", kind: "crashed" });
   }
-  for (const { usage } of await Promise.all(others)) expect(usage.completion_tokens).toBe(120);
-  expect((await ask(engine, {})).usage.completion_tokens).toBeGreaterThan(0);
+  for (const { usage } of await Promise.all(others)) expect(usage.completionTokens).toBe(120);
+  expect((await ask(engine, {})).usage.completionTokens).toBeGreaterThan(0);
   expect([engine.pid, engine.state, engine.gauges().restarts]).toEqual([pid, "ready", 0]);
 });

@@ -29,7 +29,7 @@ describe("hanging up", () => {
     const { running, waiting, computing } = await status();
     return running + waiting + computing === 0;
   };
-  const long = (): Ask => ({ say: "word ".repeat(6000), max_tokens: 2000, sampling: { logit_bias: endless } });
+  const long = (): Ask => ({ say: "word ".repeat(6000), maxTokens: 2000, sampling: { logit_bias: endless } });
   const hangUpAfter = async (ms: number, members: Ask): Promise<void> => {
     const signal = AbortSignal.timeout(ms);
     await ask(started.engine, members, signal).catch(() => undefined);
@@ -45,7 +45,7 @@ describe("hanging up", () => {
   test("while nothing is shown, because all may be a stop string, stops the writing", async () => {
     const before = (await status()).progress;
     const sampling = { logit_bias: { ...endless, [letterA]: 100 } };
-    await hangUpAfter(150, { max_tokens: 20_000, sampling, stop: ["a".repeat(20_000)] });
+    await hangUpAfter(150, { maxTokens: 20_000, sampling, stop: ["a".repeat(20_000)] });
     await until("everything has stopped", idle, 3000);
     expect((await status()).progress - before).toBeLessThan(10_000);
   });
@@ -67,7 +67,7 @@ describe("hanging up", () => {
     );
     await Promise.all(hangUps);
     await until("everything has stopped", idle);
-    const { choices } = await ask(started.engine, { n: 8, max_tokens: 3 });
+    const { choices } = await ask(started.engine, { n: 8, maxTokens: 3 });
     expect(choices.every((choice) => choice.finish !== undefined)).toBe(true);
     expect(started.engine.gauges()).toMatchObject({ running: 0, restarts: 0 });
   });
@@ -76,7 +76,7 @@ describe("hanging up", () => {
 describe("a reader that stops reading", () => {
   test("stops the generation until it reads on, costs no memory, and is no reason to restart", async () => {
     const { engine } = started;
-    const request = requestFor({ max_tokens: 12_000, top_logprobs: 20, sampling: { logit_bias: endless } });
+    const request = requestFor({ maxTokens: 12_000, topLogprobs: 20, sampling: { logit_bias: endless } });
     const reading = oneByOne(engine.stream(request, new AbortController().signal));
     await reading.next();
     const memory = process.memoryUsage().rss;
@@ -92,7 +92,7 @@ describe("a reader that stops reading", () => {
     expect([(await status()).progress, engine.gauges().restarts]).toEqual([last, 0]);
     expect(process.memoryUsage().rss - memory).toBeLessThan(96 * 2 ** 20);
     let written = 0;
-    while (written < 600) written = (await reading.next()).value.usage.completion_tokens;
+    while (written < 600) written = (await reading.next()).value.usage.completionTokens;
     expect((await status()).progress).toBeGreaterThan(last);
     await reading.return?.(undefined);
     await until("everything has stopped", async () => (await status()).running === 0);
@@ -101,7 +101,7 @@ describe("a reader that stops reading", () => {
 
 describe("a real engine process", () => {
   const endlessly = (): Promise<unknown> =>
-    ask(started.engine, { max_tokens: 4000, sampling: { logit_bias: endless } }).catch((error: unknown) =>
+    ask(started.engine, { maxTokens: 4000, sampling: { logit_bias: endless } }).catch((error: unknown) =>
       error instanceof EngineError ? error.kind : error,
     );
 
@@ -123,7 +123,7 @@ describe("a real engine process", () => {
       await until("it is started again", () => engine.gauges().restarts === restarts + 1);
       await engine.whenReady();
       expect(Date.now() - begun).toBeLessThan(deadlineMs + 10_000);
-      expect((await askOne(engine, { max_tokens: 4 })).usage.completion_tokens).toBeGreaterThan(0);
+      expect((await askOne(engine, { maxTokens: 4 })).usage.completionTokens).toBeGreaterThan(0);
     },
   );
 });

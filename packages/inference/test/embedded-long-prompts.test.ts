@@ -25,24 +25,24 @@ describe("a prompt of more tokens than the model was trained on is answered with
     ["at temperature 0", {}],
     ["at any temperature", { sampling: { temperature: 2 } }],
     ["with a seed", { seed: "7" }],
-    ["with functions that it may call", { tools: [getTime], tool_choice: "auto" }],
+    ["with functions that it may call", { tools: [getTime], toolChoice: "auto" }],
     ["with penalties", { sampling: { frequency_penalty: 2, presence_penalty: 2, repetition_penalty: 2 } }],
-    ["with log-probabilities", { top_logprobs: 3 }],
+    ["with log-probabilities", { topLogprobs: 3 }],
     ["as a whole", { isWhole: true }],
   ])("%s", async (_title, members) => {
-    const { text, finish, usage } = await askOne(started.engine, { ...long, max_tokens: 60, ...members });
-    expect([text, finish]).toEqual([`This prompt has ${usage.prompt_tokens} tokens.`, "stop"]);
-    expect(usage.completion_tokens).toBeGreaterThan(text.length / 5);
+    const { text, finish, usage } = await askOne(started.engine, { ...long, maxTokens: 60, ...members });
+    expect([text, finish]).toEqual([`This prompt has ${usage.promptTokens} tokens.`, "stop"]);
+    expect(usage.completionTokens).toBeGreaterThan(text.length / 5);
   });
 
   test("whatever the caller's bias says", async () => {
     const logit_bias = await neverEnding();
-    const { text, finish } = await askOne(started.engine, { ...long, max_tokens: 60, sampling: { logit_bias } });
+    const { text, finish } = await askOne(started.engine, { ...long, maxTokens: 60, sampling: { logit_bias } });
     expect([text, finish]).toEqual([expect.stringMatching(/^This prompt has \d+ tokens\.$/), "stop"]);
   });
 
   test("in every choice, and not as a thought", async () => {
-    const { choices } = await ask(started.engine, { ...long, max_tokens: 60, n: 2, isReasoning: true });
+    const { choices } = await ask(started.engine, { ...long, maxTokens: 60, n: 2, isReasoning: true });
     for (const { text, reasoning } of choices) {
       expect(text).toMatch(/^This prompt has \d+ tokens\.$/);
       expect(reasoning.trim()).toBe("");
@@ -50,8 +50,8 @@ describe("a prompt of more tokens than the model was trained on is answered with
   });
 
   test("up to its maximum, and to its stop string", async () => {
-    expect(await askOne(started.engine, { ...long, max_tokens: 2 })).toMatchObject({ finish: "length" });
-    const stopped = await askOne(started.engine, { ...long, max_tokens: 60, stop: [" has"] });
+    expect(await askOne(started.engine, { ...long, maxTokens: 2 })).toMatchObject({ finish: "length" });
+    const stopped = await askOne(started.engine, { ...long, maxTokens: 60, stop: [" has"] });
     expect([stopped.text, stopped.finish]).toEqual(["This prompt", "stop"]);
   });
 });
@@ -59,7 +59,7 @@ describe("a prompt of more tokens than the model was trained on is answered with
 describe("the notice stays away", () => {
   test("from a prompt that is short enough", async () => {
     const { text, usage } = await askOne(started.engine, { say: "What is a blockchain?" });
-    expect(usage.prompt_tokens).toBeLessThanOrEqual(maxPromptTokens);
+    expect(usage.promptTokens).toBeLessThanOrEqual(maxPromptTokens);
     expect(text).not.toContain("This prompt");
   });
 
@@ -68,9 +68,9 @@ describe("the notice stays away", () => {
       type: "json_schema",
       schema: { type: "object", properties: { a: { enum: [1, 2] } }, required: ["a"], additionalProperties: false },
     } as const;
-    expect((await askOne(started.engine, { ...long, format, max_tokens: 60 })).text).toMatch(/^\{\s*"a":\s*[12]\s*\}$/);
-    const forced: Ask = { tools: [getTime], tool_choice: { oneOf: ["get_time"] }, parallel_tool_calls: false };
-    const { calls, finish } = await askOne(started.engine, { ...long, ...forced, max_tokens: 60 });
+    expect((await askOne(started.engine, { ...long, format, maxTokens: 60 })).text).toMatch(/^\{\s*"a":\s*[12]\s*\}$/);
+    const forced: Ask = { tools: [getTime], toolChoice: { oneOf: ["get_time"] }, parallelToolCalls: false };
+    const { calls, finish } = await askOne(started.engine, { ...long, ...forced, maxTokens: 60 });
     expect([calls.map(({ name }) => name), finish]).toEqual([["get_time"], "tool_calls"]);
   });
 });

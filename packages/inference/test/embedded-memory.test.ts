@@ -32,12 +32,12 @@ function memory(): number {
 const hasProc = process.platform === "linux";
 const long = (words: number, members: Ask = {}): Ask => ({
   say: `The word is vault.${" gas".repeat(words)}`,
-  max_tokens: 2,
+  maxTokens: 2,
   ...members,
 });
-const talk = (seed: string, max_tokens: number): Ask => ({
+const talk = (seed: string, maxTokens: number): Ask => ({
   seed,
-  max_tokens,
+  maxTokens,
   sampling: { temperature: 1.2, logit_bias: endless },
 });
 
@@ -77,7 +77,7 @@ describe("while the memory grows", () => {
     for (const ms of [5, 20, 60, 150]) {
       await ask(started.engine, long(2200, { n: 2 }), AbortSignal.timeout(ms)).catch(() => undefined);
     }
-    const { choices } = await ask(started.engine, { n: 8, max_tokens: 3 }, AbortSignal.timeout(patienceMs));
+    const { choices } = await ask(started.engine, { n: 8, maxTokens: 3 }, AbortSignal.timeout(patienceMs));
     expect(choices.every((choice) => choice.finish !== undefined)).toBe(true);
     expect(started.engine.gauges().restarts).toBe(0);
   });
@@ -102,7 +102,7 @@ describe("memory that cannot grow, because no sequence can move", () => {
       const { text } = await talking;
       await wait(2 * idleMs);
       rmdirSync(obstacle);
-      expect((await ask(engine, long(2200), patience)).usage.completion_tokens).toBeGreaterThan(0);
+      expect((await ask(engine, long(2200), patience)).usage.completionTokens).toBeGreaterThan(0);
       expect((await askOne(engine, talk("1", 200), patience)).text).toBe(text);
       expect(engine.gauges().restarts).toBe(0);
     },

@@ -21,7 +21,7 @@ const length = 48;
 /** A text of 48 tokens with these sampling values. */
 const write = (sampling: Partial<Sampling>, members: Ask = {}): Promise<Awaited<ReturnType<typeof askOne>>> =>
   askOne(started.engine, {
-    max_tokens: length,
+    maxTokens: length,
     ...members,
     sampling: { ...sampling, logit_bias: { ...endless, ...sampling.logit_bias } },
   });
@@ -104,7 +104,7 @@ describe("logit_bias", () => {
   });
 
   test("a bias counts to the last tenth: below the lead of the likeliest token it changes nothing, above it does", async () => {
-    const { tokens } = await write({}, { top_logprobs: 2 });
+    const { tokens } = await write({}, { topLogprobs: 2 });
     const [likeliest, next] = tokens[0]?.top ?? [];
     const lead = (likeliest?.logprob ?? 0) - (next?.logprob ?? 0);
     const firstWith = async (bias: number) =>
@@ -118,7 +118,7 @@ describe("logit_bias", () => {
     async (temperature) => {
       const everything = Object.fromEntries(Array.from({ length: 3000 }, (_, id) => [id, -100]));
       const { text, usage } = await write({ temperature, logit_bias: everything });
-      expect(usage.completion_tokens).toBeGreaterThan(0);
+      expect(usage.completionTokens).toBeGreaterThan(0);
       expect(text).not.toMatch(/<\/?(think|tool_call|tool_response|\|.*\|)>/);
     },
   );
@@ -152,7 +152,7 @@ describe("logit_bias", () => {
     } as const;
     const { text, finish } = await askOne(started.engine, {
       format,
-      max_tokens: 60,
+      maxTokens: 60,
       sampling: { logit_bias: everything },
     });
     expect([finish, /^\{"a": ?"[xy]"\}$/.test(text)]).toEqual(["stop", true]);
@@ -162,7 +162,7 @@ describe("logit_bias", () => {
 describe("log-probabilities", () => {
   test("are those of the unfiltered distribution, whatever is sampled from it", async () => {
     const first = async (sampling: Partial<Sampling>): Promise<unknown> =>
-      (await write(sampling, { top_logprobs: 20, max_tokens: 1 })).tokens[0]?.top;
+      (await write(sampling, { topLogprobs: 20, maxTokens: 1 })).tokens[0]?.top;
     const want = await first({});
     const filtered = [
       { temperature: 2 },
@@ -179,8 +179,8 @@ describe("log-probabilities", () => {
     const say = "Every word counts. ".repeat(60);
     const { tokens } = await askOne(started.engine, {
       say,
-      max_tokens: 1,
-      top_logprobs: 5,
+      maxTokens: 1,
+      topLogprobs: 5,
       sampling: { logit_bias: endless },
     });
     const prompt = (await openRenderer(miniModelFile)).render(requestFor({ say })).tokens;
@@ -192,7 +192,7 @@ describe("log-probabilities", () => {
   });
 
   test("are a distribution: greedy takes the first, and no sum exceeds 1", async () => {
-    const { tokens } = await askOne(started.engine, { top_logprobs: 20, max_tokens: length });
+    const { tokens } = await askOne(started.engine, { topLogprobs: 20, maxTokens: length });
     for (const { id, token, logprob, top = [] } of tokens) {
       expect([top[0]?.token, top[0]?.logprob]).toEqual([token, logprob]);
       expect(id).toBeGreaterThanOrEqual(0);
@@ -204,7 +204,7 @@ describe("log-probabilities", () => {
 
   test("name no special token that an answer cannot hold, however likely: greedy takes the first of every entry", async () => {
     // The model was not trained for this, and would rather close reasoning that was not opened.
-    const { tokens } = await askOne(started.engine, { say: "Name three colours.", top_logprobs: 5, max_tokens: 16 });
+    const { tokens } = await askOne(started.engine, { say: "Name three colours.", topLogprobs: 5, maxTokens: 16 });
     expect(tokens.length).toBeGreaterThan(0);
     for (const { token, top = [] } of tokens) {
       expect([top.length, top[0]?.token]).toEqual([5, token]);
@@ -213,13 +213,13 @@ describe("log-probabilities", () => {
   });
 
   test("name the chosen token, too, where it is not among the first", async () => {
-    const { tokens } = await write({ temperature: 2, logit_bias: { "97": 100 } }, { top_logprobs: 1, max_tokens: 3 });
+    const { tokens } = await write({ temperature: 2, logit_bias: { "97": 100 } }, { topLogprobs: 1, maxTokens: 3 });
     for (const { logprob = 0, top = [] } of tokens) expect(logprob).toBeLessThan(top[0]?.logprob ?? 0);
   });
 
   test("asking for them changes nothing in the text", async () => {
     const sampling = { temperature: 1.2, frequency_penalty: 1, repetition_penalty: 1.2 };
-    expect(await textOf(sampling, { top_logprobs: 20 })).toBe(await textOf(sampling));
+    expect(await textOf(sampling, { topLogprobs: 20 })).toBe(await textOf(sampling));
   });
 });
 

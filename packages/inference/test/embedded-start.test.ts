@@ -58,16 +58,16 @@ describe("a model that was taught less", () => {
       say: "<think>",
       isReasoning: true,
       tools: [tool],
-      tool_choice: "auto",
+      toolChoice: "auto",
       sampling: { logit_bias },
     } as const;
     const { reasoning, calls, usage } = await askOne(engine, auto);
-    expect([reasoning, calls, usage.reasoning_tokens]).toEqual(["", [], 0]);
+    expect([reasoning, calls, usage.reasoningTokens]).toEqual(["", [], 0]);
     const forced = await askOne(engine, {
       tools: [tool],
-      tool_choice: { oneOf: ["f"] },
-      parallel_tool_calls: false,
-      max_tokens: 60,
+      toolChoice: { oneOf: ["f"] },
+      parallelToolCalls: false,
+      maxTokens: 60,
     });
     expect(forced).toMatchObject({ finish: "tool_calls", calls: [{ name: "f", arguments: "{}" }] });
   });
@@ -79,17 +79,17 @@ describe("a small context", () => {
     const { engine } = started;
     await engine.whenReady();
     expect(engine.metadata).toMatchObject({
-      context_length: 128,
+      contextLength: 128,
       slots: 2,
       description: expect.stringContaining("2 slots and a spare one: 128 tokens"),
     });
     const prompt = await engine.countTokens(requestFor({}), AbortSignal.timeout(10_000));
     const sampling = { logit_bias: await neverEnding() };
-    const { choices, usage } = await ask(engine, { n: 2, max_tokens: 128 - prompt, sampling });
+    const { choices, usage } = await ask(engine, { n: 2, maxTokens: 128 - prompt, sampling });
     expect(choices.map((choice) => choice.finish)).toEqual(["length", "length"]);
-    expect(usage.completion_tokens).toBe(2 * (128 - prompt));
-    await expect(ask(engine, { max_tokens: 129 - prompt })).rejects.toThrow("exceeds the context of 128");
-    const again = await ask(engine, { n: 2, max_tokens: 128 - prompt, sampling });
+    expect(usage.completionTokens).toBe(2 * (128 - prompt));
+    await expect(ask(engine, { maxTokens: 129 - prompt })).rejects.toThrow("exceeds the context of 128");
+    const again = await ask(engine, { n: 2, maxTokens: 128 - prompt, sampling });
     expect(again.choices).toEqual(choices);
   });
 });
@@ -100,13 +100,13 @@ describe("more choices than slots", () => {
     const { engine } = started;
     await engine.whenReady();
     // A prompt of several slices.
-    const members = { say: "What is a blockchain? ".repeat(40), sampling: { temperature: 1.2 }, max_tokens: 12 };
+    const members = { say: "What is a blockchain? ".repeat(40), sampling: { temperature: 1.2 }, maxTokens: 12 };
     const { choices, usage } = await ask(engine, { ...members, seed: "7", n: 5 });
     for (const [index, choice] of choices.entries()) {
       const alone = await askOne(engine, { ...members, seed: `${7 + index}` });
       expect(alone.text).toBe(choice.text);
     }
-    expect(usage.prompt_tokens).toBe(await engine.countTokens(requestFor(members), AbortSignal.timeout(10_000)));
+    expect(usage.promptTokens).toBe(await engine.countTokens(requestFor(members), AbortSignal.timeout(10_000)));
   });
 });
 
@@ -132,7 +132,7 @@ describe("a long conversation", () => {
     await engine.whenReady();
     const count = (words: number) =>
       engine.countTokens(requestFor({ say: `A${" gas".repeat(words)}` }), AbortSignal.timeout(60_000));
-    const most = 2 * (engine.metadata?.context_length ?? 0);
+    const most = 2 * (engine.metadata?.contextLength ?? 0);
     const words = most - (await count(0));
     expect(await count(words)).toBe(most);
     expect(await count(words + 1)).toBe(most + 1);

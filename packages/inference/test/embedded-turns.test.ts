@@ -27,13 +27,13 @@ const progressOf = async ({ engine }: StartedEngine): Promise<number> =>
 const longWords = 6000;
 const long = (members: Ask = {}): Ask => ({
   say: `The word is vault.${" gas".repeat(longWords)}`,
-  max_tokens: 1,
+  maxTokens: 1,
   origin: { key: "long" },
   ...members,
 });
 /** As many tokens as the long prompt has slices of twice the size: with a slice before every token it would end too late. */
 const small = (members: Ask = {}): Ask => ({
-  max_tokens: Math.ceil(longWords / sliceTokens / 2),
+  maxTokens: Math.ceil(longWords / sliceTokens / 2),
   sampling: { logit_bias: endless },
   origin: { key: "neighbour" },
   ...members,
@@ -63,7 +63,7 @@ describe("a small chat ends before half of the long prompts beside it is read", 
       async () => {
         const { usage, finish } = await askOne(started.engine, small({ seed }), AbortSignal.timeout(patienceMs));
         expect(finish).toBe("length");
-        const others = (await progressOf(started)) - before - usage.prompt_tokens - usage.completion_tokens;
+        const others = (await progressOf(started)) - before - usage.promptTokens - usage.completionTokens;
         expect(others).toBeGreaterThan(0);
         expect(others).toBeLessThan((seeds.length * longWords) / 2);
       },
@@ -73,7 +73,7 @@ describe("a small chat ends before half of the long prompts beside it is read", 
 
 describe("a long prompt with a seed", () => {
   const hay = `What is a blockchain?${" Every word counts.".repeat(120)}`;
-  const sampled: Ask = { say: hay, seed: "5", max_tokens: 32 };
+  const sampled: Ask = { say: hay, seed: "5", maxTokens: 32 };
 
   test("gives the same text alone and in turns with others", { timeout: patienceMs }, async () => {
     const members = { ...sampled, sampling: { temperature: 1.3, logit_bias: endless } };
@@ -90,7 +90,7 @@ describe("a long prompt with a seed", () => {
     const { tokens } = await askOne(started.engine, {
       ...sampled,
       sampling: { logit_bias: endless },
-      top_logprobs: 0,
+      topLogprobs: 0,
     });
     const prompt = (await openRenderer(miniModelFile)).render(requestFor({ say: hay })).tokens;
     expect(prompt.length).toBeGreaterThan(6 * sliceTokens);
@@ -110,9 +110,9 @@ test(
     const before = await progressOf(single);
     const reading = ask(engine, long({ seed: "1" }), hangUp.signal).catch(() => undefined);
     await until("the prompt is read", async () => (await progressOf(single)) > before);
-    const next = askOne(engine, { max_tokens: 4 });
+    const next = askOne(engine, { maxTokens: 4 });
     hangUp.abort();
-    expect((await next).usage.completion_tokens).toBeGreaterThan(0);
+    expect((await next).usage.completionTokens).toBeGreaterThan(0);
     expect((await progressOf(single)) - before).toBeLessThan(longWords / 2);
     await reading;
   },
@@ -123,7 +123,7 @@ test("the slot of a choice that has ended serves the next request", { timeout: p
   const { engine } = two;
   await engine.whenReady();
   // The third choice has a slot of two for itself.
-  const three = requestFor({ n: 3, max_tokens: 500, sampling: { logit_bias: endless }, origin: { key: "three" } });
+  const three = requestFor({ n: 3, maxTokens: 500, sampling: { logit_bias: endless }, origin: { key: "three" } });
   let isOver = false;
   let next: Promise<boolean> | undefined;
   let finished = 0;
@@ -131,7 +131,7 @@ test("the slot of a choice that has ended serves the next request", { timeout: p
     if (event.kind !== "finish") continue;
     finished += 1;
     // Two have ended, and the third goes on.
-    if (finished === 2) next = askOne(engine, { max_tokens: 1 }).then(() => isOver);
+    if (finished === 2) next = askOne(engine, { maxTokens: 1 }).then(() => isOver);
   }
   isOver = true;
   expect([finished, await next]).toEqual([3, false]);

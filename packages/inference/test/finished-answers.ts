@@ -36,7 +36,7 @@ export function testFinishedAnswers(engineOf: () => Engine): void {
         seeds.map((seed) =>
           askOne(
             engineOf(),
-            { seed, sampling: { temperature: 1 }, max_tokens: 250, format },
+            { seed, sampling: { temperature: 1 }, maxTokens: 250, format },
             AbortSignal.timeout(patienceMs),
           ),
         ),

@@ -14,7 +14,7 @@ interface Sent {
 
 const sentTo = ({ requests }: Place): Sent[] => requests.map(({ body }) => JSON.parse(body) as Sent); // written by the engine under test
 const lastSalt = (place: Place): string | undefined => sentTo(place).at(-1)?.cache_salt;
-const of = (key: string, members: Ask = {}): Ask => ({ ...members, max_tokens: 8, origin: { key } });
+const of = (key: string, members: Ask = {}): Ask => ({ ...members, maxTokens: 8, origin: { key } });
 
 /** Caches as vLLM does; without regard to the salt if it is not to. */
 function cachingPlace(looksAtSalt: boolean): Answer {
@@ -33,7 +33,7 @@ function cachingPlace(looksAtSalt: boolean): Answer {
 }
 
 const cachedFor = async (engine: Parameters<typeof askOne>[0], key: string): Promise<number> =>
-  (await askOne(engine, of(key))).usage.cached_tokens;
+  (await askOne(engine, of(key))).usage.cachedTokens;
 
 describe("every request by token ids carries a salt", () => {
   test("of its key: the same for all its requests and choices, another for another key, one that vLLM takes", async () => {
@@ -64,7 +64,7 @@ describe("every request by token ids carries a salt", () => {
   test("that is never the same twice where nobody knows whose request it is", async () => {
     const place = await open();
     const engine = await start([place]);
-    for (let turn = 0; turn < 2; turn += 1) await askOne(engine, { max_tokens: 8 });
+    for (let turn = 0; turn < 2; turn += 1) await askOne(engine, { maxTokens: 8 });
     const [first, second] = sentTo(place).slice(-2);
     expect(first?.cache_salt).toMatch(/^.{43}$/);
     expect(second?.cache_salt).not.toBe(first?.cache_salt);

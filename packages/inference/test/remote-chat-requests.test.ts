@@ -149,7 +149,7 @@ describe("ready means that it was tried", () => {
       if (one.kind === "text") break;
     }
     await closed.promise;
-    expect(events.at(-1)?.usage.completion_tokens).toBe(1);
+    expect(events.at(-1)?.usage.completionTokens).toBe(1);
     expect(engine.gauges()).toMatchObject({ running: 0, aborted: 1 });
     place.answer = chatWell;
     expect(await askText(engine)).toBe("abcdefgh");

@@ -13,10 +13,10 @@ describe("what a vLLM sent", () => {
     place.answer = replay("chat-stream-usage-continuous", captured);
     const { choices, events, usage } = await ask(engine, {});
     expect(choices).toMatchObject([{ text: "MEV is the value a", finish: "length" }]);
-    expect(usage).toEqual({ prompt_tokens: 15, completion_tokens: 6, cached_tokens: 0, reasoning_tokens: 0 });
+    expect(usage).toEqual({ promptTokens: 15, completionTokens: 6, cachedTokens: 0, reasoningTokens: 0 });
     const kinds = ["role", "text", "text", "text", "text", "text", "text", "finish"];
     expect(events.map(({ kind }) => kind)).toEqual(kinds);
-    expect(events.map((one) => one.usage.completion_tokens)).toEqual([1, 1, 2, 3, 4, 5, 6, 6]);
+    expect(events.map((one) => one.usage.completionTokens)).toEqual([1, 1, 2, 3, 4, 5, 6, 6]);
   });
 
   test("text that a stop string has cut anew, behind events with nothing in them, and nobody counted", async () => {
@@ -25,13 +25,13 @@ describe("what a vLLM sent", () => {
     const { text, finish, usage } = await askOne(engine, { stop: [" builder can"] });
     expect([text, finish]).toEqual(["MEV is the value a block", "stop"]);
     // By the tokenizer: MEV, is, the, value, a, block.
-    expect(usage.completion_tokens).toBe(6);
+    expect(usage.completionTokens).toBe(6);
   });
 
   test("log-probabilities, whose tokens spell the text", async () => {
     const { place, engine } = await openChat();
     place.answer = replay("chat-logprobs-stream", captured);
-    const { text, tokens } = await askOne(engine, { top_logprobs: 1 });
+    const { text, tokens } = await askOne(engine, { topLogprobs: 1 });
     expect(spell(tokens)).toBe(text);
     expect(tokens[1]).toMatchObject({ token: "EV", bytes: [69, 86], logprob: expect.any(Number) });
     expect(tokens[1]?.top).toHaveLength(1);
@@ -40,7 +40,7 @@ describe("what a vLLM sent", () => {
   test("a forced call, which it ends with `stop`", async () => {
     const { place, engine } = await openChat();
     place.answer = replay("tool-named-strict-ok-stream", captured);
-    const { calls, finish } = await askOne(engine, { ...prices, tool_choice: { oneOf: ["get_price"] } });
+    const { calls, finish } = await askOne(engine, { ...prices, toolChoice: { oneOf: ["get_price"] } });
     expect(finish).toBe("tool_calls");
     expect(calls.map(({ name, arguments: text }) => [name, JSON.parse(text)])).toEqual([
       ["get_price", { symbol: "ETH" }],
@@ -53,7 +53,7 @@ describe("what a vLLM sent", () => {
     const { calls, finish, text, usage } = await askOne(engine, prices);
     const call = { name: "get_price", arguments: '{"symbol": "ETH"}' };
     expect({ calls, finish, text }).toEqual({ calls: [call], finish: "tool_calls", text: "" });
-    expect(usage).toMatchObject({ prompt_tokens: 95, completion_tokens: 20 });
+    expect(usage).toMatchObject({ promptTokens: 95, completionTokens: 20 });
   });
 
   test.each(["reasoning", "reasoning-content"])("a thought: %s", async (capture) => {
@@ -62,7 +62,7 @@ describe("what a vLLM sent", () => {
     const { reasoning, text, finish, usage } = await askOne(engine, { isReasoning: true });
     expect([reasoning, finish]).toEqual(["The user asks about MEV.", "stop"]);
     expect(text).toMatch(/^MEV means maximal extractable value, .*\.$/);
-    expect(usage.reasoning_tokens).toBe(9);
+    expect(usage.reasoningTokens).toBe(9);
   });
 
   test.each([
@@ -106,7 +106,7 @@ describe("no clean end", () => {
     [
       "text where a call was required",
       begun + chunk({}, "stop"),
-      { ...prices, tool_choice: { oneOf: ["get_gas"] } },
+      { ...prices, toolChoice: { oneOf: ["get_gas"] } },
       "protocol",
     ],
     ["the end of a call that was not made", begun + chunk({}, "tool_calls"), prices, "protocol"],
@@ -144,8 +144,8 @@ describe("a thought", () => {
       place.answer = say(thought + chunk({ content: "\n\nYes" }) + chunk({}, "stop") + done);
       const { reasoning, text, finish, usage } = await askOne(engine, { isReasoning: true });
       expect({ reasoning, text, finish }).toEqual({ reasoning: "I think.", text: "Yes", finish: "stop" });
-      expect(usage.reasoning_tokens).toBeGreaterThan(0);
-      expect(usage.completion_tokens).toBeGreaterThan(usage.reasoning_tokens);
+      expect(usage.reasoningTokens).toBeGreaterThan(0);
+      expect(usage.completionTokens).toBeGreaterThan(usage.reasoningTokens);
     },
   );
 });
@@ -180,7 +180,7 @@ describe("calls", () => {
   test("one more than is allowed ends the answer", async () => {
     const { place, engine } = await openChat();
     place.answer = say(chunk(call(0, "a", "get_gas", "{}")) + chunk(call(1, "b", "get_gas", "{}")));
-    const { calls, finish } = await askOne(engine, { ...prices, parallel_tool_calls: false });
+    const { calls, finish } = await askOne(engine, { ...prices, parallelToolCalls: false });
     expect([calls.length, finish]).toEqual([1, "tool_calls"]);
   });
 
@@ -189,12 +189,12 @@ describe("calls", () => {
     [
       "with arguments though it takes none",
       call(0, "a", "get_gas", '{"a": 1}'),
-      { ...prices, tool_choice: { oneOf: ["get_gas"] } },
+      { ...prices, toolChoice: { oneOf: ["get_gas"] } },
     ],
     [
       "with arguments that its schema does not allow",
       call(0, "a", "get_price", '{"symbol": "X"}'),
-      { ...prices, tool_choice: { oneOf: ["get_price"] } },
+      { ...prices, toolChoice: { oneOf: ["get_price"] } },
     ],
   ])("%s are a failure", async (_title, delta, members) => {
     const { place, engine } = await openChat();

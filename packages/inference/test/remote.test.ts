@@ -28,7 +28,7 @@ test("speaks to the other side as it wants: bearer, headers, name, with or witho
   const { headers, body } = place.requests.at(-1) ?? { headers: {}, body: "{}" };
   expect(headers).toMatchObject({ authorization: "Bearer k", "x-tenant": "parley" });
   expect(JSON.parse(body)).toMatchObject({ model: "there", stream: true });
-  expect(engine.metadata).toMatchObject({ context_length: 512, slots: 8 });
+  expect(engine.metadata).toMatchObject({ contextLength: 512, slots: 8 });
 });
 
 test("sends values with which an engine can sample: a logit that is divided by these would be infinite", async () => {
@@ -47,7 +47,7 @@ test("the routes may stand behind a path, as KServe has them", async () => {
 
 test("an operator may want a shorter context than the other side has", async () => {
   const engine = await start([await open()], { contextLength: 256 });
-  expect(engine.metadata?.context_length).toBe(256);
+  expect(engine.metadata?.contextLength).toBe(256);
 });
 
 describe("another place is asked", () => {
@@ -136,7 +136,7 @@ test("what came of an answer that is wanted whole counts, also when the caller h
   };
   const asking = (async (): Promise<void> => {
     for await (const events of engine.stream(requestFor({ isWhole: true }), hangUp.signal))
-      reads.push(events.at(-1)?.usage.completion_tokens ?? 0);
+      reads.push(events.at(-1)?.usage.completionTokens ?? 0);
   })();
   await expect(asking).rejects.toThrow("the caller is gone");
   await closed.promise;

@@ -4,7 +4,7 @@ import { testEngineContract } from "./engine-contract.ts";
 testEngineContract({
   title: "the scripted engine",
   start: async () => {
-    const started = startScripted(undefined, { context_length: 2048, slots: 8 });
+    const started = startScripted(undefined, { contextLength: 2048, slots: 8 });
     return Object.assign(started.engine, { [Symbol.asyncDispose]: started[Symbol.asyncDispose] });
   },
   // It says what was said to it.

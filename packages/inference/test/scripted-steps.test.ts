@@ -58,7 +58,7 @@ const failureOf = async (name: string): Promise<unknown> => {
 describe("a scenario", () => {
   test("is played step by step, every step one event", async () => {
     const { events } = await ask(started.engine, play("everything"));
-    const plain = events.map(({ usage, ...event }) => [event, usage.completion_tokens, usage.reasoning_tokens]);
+    const plain = events.map(({ usage, ...event }) => [event, usage.completionTokens, usage.reasoningTokens]);
     expect(plain).toMatchObject([
       [{ kind: "role", choice: 0 }, 0, 0],
       [{ kind: "reasoning", choice: 0, text: "Hm." }, 1, 1],
@@ -161,18 +161,18 @@ describe("the built-in reply", () => {
   test.each<[string, Ask, object]>([
     ["says what was said", {}, { text: "You said: Tell me.", finish: "stop" }],
     ["reasons", { isReasoning: true }, { reasoning: "The caller asks something.", text: "You said: Tell me." }],
-    ["is cut", { max_tokens: 2 }, { text: "You said:", finish: "length" }],
-    ["is truncated in its reasoning", { isReasoning: true, max_tokens: 4 }, { text: "", finish: "length" }],
+    ["is cut", { maxTokens: 2 }, { text: "You said:", finish: "length" }],
+    ["is truncated in its reasoning", { isReasoning: true, maxTokens: 4 }, { text: "", finish: "length" }],
     ["stops", { stop: ["Tell"] }, { text: "You said: ", finish: "stop" }],
   ])("%s", async (_title, members, want) => {
     expect(await askOne(started.engine, { say: "Tell me.", ...members })).toMatchObject(want);
   });
 
   test("has the metadata it is given", async () => {
-    await using other = startScripted(undefined, { context_length: 99, canReason: false, quantization: "q8_0" });
+    await using other = startScripted(undefined, { contextLength: 99, canReason: false, quantization: "q8_0" });
     await other.engine.whenReady();
     expect(other.engine.metadata).toMatchObject({
-      context_length: 99,
+      contextLength: 99,
       canReason: false,
       quantization: "q8_0",
       canCallTools: true,

@@ -85,11 +85,11 @@ describe("a container", () => {
     installDocker(cpuImage);
     const { engine } = start();
     await engine.whenReady();
-    expect((await askOne(engine, { max_tokens: 6 })).text).toHaveLength(6);
+    expect((await askOne(engine, { maxTokens: 6 })).text).toHaveLength(6);
     process.kill(Number(readFileSync(join(folder, "container"), "utf8")), "SIGKILL");
     await until("it is noticed", () => engine.gauges().restarts > 0);
     await engine.whenReady();
-    expect((await askOne(engine, { max_tokens: 6 })).finish).toBe("length");
+    expect((await askOne(engine, { maxTokens: 6 })).finish).toBe("length");
     await engine.close(1000);
     expect(existsSync(join(folder, "container"))).toBe(false);
   });

@@ -21,7 +21,7 @@ async function outcomeOf({ vllm }: StartedScriptedVllm, say: string, maxTokens: 
   let text = "";
   let end = "nothing";
   try {
-    const request = requestFor({ say, max_tokens: maxTokens });
+    const request = requestFor({ say, maxTokens });
     for await (const event of oneByOne(vllm.engine.stream(request, AbortSignal.timeout(20_000)))) {
       if (event.kind === "text") text += event.text;
       if (event.kind === "finish") end = event.reason;

@@ -69,7 +69,7 @@ export const prices: Ask = {
     { name: "get_price", description: "d", parameters: symbol },
     { name: "get_gas", description: undefined, parameters: undefined },
   ],
-  tool_choice: "auto",
+  toolChoice: "auto",
 };
 
 /** Returns the error of a request, or its answer. */

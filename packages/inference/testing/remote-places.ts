@@ -109,7 +109,7 @@ export async function start(places: readonly Place[], changes: Partial<RemoteOpt
 export async function ask(engine: Engine, signal = AbortSignal.timeout(5000)): Promise<string> {
   let said = "";
   try {
-    for await (const one of oneByOne(engine.stream(requestFor({ max_tokens: 8 }), signal))) {
+    for await (const one of oneByOne(engine.stream(requestFor({ maxTokens: 8 }), signal))) {
       if (one.kind === "text") said += one.text;
     }
     return said;

@@ -24,17 +24,17 @@ export function requestFor({ say = "What is a blockchain?", sampling, ...members
   const request = {
     messages: [{ role: "user", content: say }],
     tools: [],
-    tool_choice: "none",
-    parallel_tool_calls: true,
+    toolChoice: "none",
+    parallelToolCalls: true,
     format: { type: "text" },
     shownSchema: undefined,
     isReasoning: false,
-    max_tokens: 24,
+    maxTokens: 24,
     n: 1,
     seed: "1",
     sampling: { ...neutral, temperature: 0, ...sampling },
     stop: [],
-    top_logprobs: undefined,
+    topLogprobs: undefined,
     ...members,
   } satisfies Omit<EngineRequest, "grammars">;
   return { ...request, grammars: compileGrammars(request, new RequestSchemas(compileWanted)) };

@@ -30,7 +30,7 @@ async function bytesPerRequest(count: number): Promise<number> {
     return bytes;
   };
   const empty = size();
-  const usage = { prompt_tokens: 345, cached_tokens: 0, completion_tokens: 212, reasoning_tokens: 0 };
+  const usage = { promptTokens: 345, cachedTokens: 0, completionTokens: 212, reasoningTokens: 0 };
   const pricing = { prompt: "0.0000003", completion: "0.0000006", image: "0", request: "0" };
   const running: { readonly id: string; readonly keyId: string; readonly startedMs: number }[] = [];
   for (let index = 0; index < count; index += 1) {

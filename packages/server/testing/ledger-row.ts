@@ -1,9 +1,10 @@
-import type { EngineUsage } from "@parley/inference";
 import type { Pricing } from "../src/metering/price.ts";
+import { toTokenColumns } from "../src/metering/token-columns.ts";
+import type { TokenColumns } from "../src/metering/token-columns.ts";
 import type { LedgerEntry } from "../src/metering/usage-ledger.ts";
 
 /** A ledger entry with the names of its columns, for comparisons in tests. */
-export interface LedgerRow extends EngineUsage {
+export interface LedgerRow extends TokenColumns {
   readonly id: string;
   readonly key_id: string;
   readonly model: string;
@@ -25,7 +26,7 @@ export const toLedgerRow = (entry: LedgerEntry): LedgerRow => ({
   ended_ms: entry.endedMs ?? null,
   outcome: entry.outcome,
   error_code: entry.errorCode ?? null,
-  ...entry.usage,
+  ...toTokenColumns(entry.usage),
   cost_usd: entry.costUsd,
   prices: entry.pricing,
 });

@@ -2,11 +2,11 @@ import { expect, test } from "vitest";
 import { combineChoices } from "./combine-choices.ts";
 import type { ChoiceDelta } from "./combine-choices.ts";
 
-const usage = (completion_tokens: number, reasoning_tokens = 0): ChoiceDelta["counted"] => ({
-  prompt_tokens: 5,
-  cached_tokens: 2,
-  completion_tokens,
-  reasoning_tokens,
+const usage = (completionTokens: number, reasoningTokens = 0): ChoiceDelta["counted"] => ({
+  promptTokens: 5,
+  cachedTokens: 2,
+  completionTokens,
+  reasoningTokens,
 });
 const text = (word: string, counted: ChoiceDelta["counted"]): ChoiceDelta => ({
   delta: { kind: "text", text: word, tokens: [] },

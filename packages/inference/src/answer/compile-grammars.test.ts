@@ -4,9 +4,9 @@ import { compileWanted } from "../schemas/compile-wanted.ts";
 import { RequestSchemas, schemaCompilations } from "../schemas/request-schemas.ts";
 import { compileGrammars } from "./compile-grammars.ts";
 
-type Constrained = Pick<UncompiledRequest, "format" | "tools" | "tool_choice">;
+type Constrained = Pick<UncompiledRequest, "format" | "tools" | "toolChoice">;
 
-const plain: Constrained = { format: { type: "text" }, tools: [], tool_choice: "auto" };
+const plain: Constrained = { format: { type: "text" }, tools: [], toolChoice: "auto" };
 const tool = (name: string, parameters: FunctionTool["parameters"], isStrict = false): FunctionTool => ({
   name,
   description: undefined,
@@ -24,7 +24,7 @@ describe("a schema that must be enforced and cannot be is rejected", () => {
     ["a schema that nothing satisfies", { format: { type: "json_schema", schema: false } }],
     [
       "a forced call whose arguments cannot be an object",
-      { tools: [tool("f", { type: "string" })], tool_choice: { oneOf: ["f"] } },
+      { tools: [tool("f", { type: "string" })], toolChoice: { oneOf: ["f"] } },
     ],
     ["a strict function", { tools: [tool("f", unenforceable, true)] }],
   ])("%s", (_title, members) => {
@@ -35,12 +35,12 @@ describe("a schema that must be enforced and cannot be is rejected", () => {
 describe("the functions whose arguments are held to their parameters", () => {
   const tools = [tool("a", enforceable), tool("b", unenforceable), tool("c", undefined)];
 
-  test.each<[string, Constrained["tool_choice"], string[]]>([
+  test.each<[string, Constrained["toolChoice"], string[]]>([
     ["those that can be, where the model chooses", "auto", ["a", "c"]],
     ["of those that are forced", { oneOf: ["a"] }, ["a"]],
     ["none where there are no calls", "none", []],
-  ])("%s", (_title, tool_choice, names) => {
-    expect(compile({ tools, tool_choice }).enforcedTools).toEqual(names);
+  ])("%s", (_title, toolChoice, names) => {
+    expect(compile({ tools, toolChoice }).enforcedTools).toEqual(names);
   });
 
   test("get the same rules, whatever was compiled before them", () => {
@@ -79,7 +79,7 @@ test("a schema that was compiled to validate the request is not compiled again",
     schemas.answer(answer);
     schemas.parameters(enforceable, { isStrict: true, isForced: false });
     compileGrammars(
-      { format: { type: "json_schema", schema: answer }, tools: [tool("a", enforceable, true)], tool_choice: "auto" },
+      { format: { type: "json_schema", schema: answer }, tools: [tool("a", enforceable, true)], toolChoice: "auto" },
       schemas,
     );
     expect(compiled).toEqual([answer, enforceable]);

@@ -10,15 +10,15 @@ interface Callable extends CallableTool {
   readonly parameters: EnforcedSchema | "any" | undefined;
 }
 
-type Constrained = Pick<EngineRequest, "format" | "tools" | "tool_choice">;
+type Constrained = Pick<EngineRequest, "format" | "tools" | "toolChoice">;
 
 /**
  * The grammars that enforce the schemas of a request's content and tool calls.
  * @param schemas the schemas of the request; those that were compiled to validate it are not compiled again
  * @throws {EngineError} `rejected` where a schema cannot be enforced although it must be
  */
-export function compileGrammars({ format, tools, tool_choice }: Constrained, schemas: RequestSchemas): Grammars {
-  const callable = offeredIn(tools, tool_choice).map((tool) => toCallable(tool, tool_choice !== "auto", schemas));
+export function compileGrammars({ format, tools, toolChoice }: Constrained, schemas: RequestSchemas): Grammars {
+  const callable = offeredIn(tools, toolChoice).map((tool) => toCallable(tool, toolChoice !== "auto", schemas));
   return {
     contentGrammar: contentGrammarOf(format, schemas),
     toolGrammar: callable.length === 0 ? undefined : toolCallGrammar(callable),
@@ -29,7 +29,7 @@ export function compileGrammars({ format, tools, tool_choice }: Constrained, sch
 const isEnforced = ({ parameters }: Callable): boolean =>
   parameters === undefined || (parameters !== "any" && parameters.unenforced.length === 0);
 
-function offeredIn(tools: readonly FunctionTool[], choice: EngineRequest["tool_choice"]): readonly FunctionTool[] {
+function offeredIn(tools: readonly FunctionTool[], choice: EngineRequest["toolChoice"]): readonly FunctionTool[] {
   if (choice === "none") return [];
   return choice === "auto" ? tools : tools.filter((tool) => choice.oneOf.includes(tool.name));
 }

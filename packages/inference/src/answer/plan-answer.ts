@@ -7,15 +7,15 @@ export function planAnswer(request: EngineRequest, capabilities: Capabilities): 
   return {
     isReasoning: request.isReasoning && capabilities.canReason,
     tools: toolsOf(request, capabilities.canCallTools),
-    isParallel: request.parallel_tool_calls,
+    isParallel: request.parallelToolCalls,
     isConstrained: request.format.type !== "text",
     stop: request.stop,
   };
 }
 
 /** The grammar can make any model write a forced call. Only a model that was trained for calls may choose to call. */
-function toolsOf({ tools, tool_choice }: EngineRequest, canCallTools: boolean): AnswerPlan["tools"] {
-  if (tools.length === 0 || tool_choice === "none") return "off";
-  if (tool_choice !== "auto") return "required";
+function toolsOf({ tools, toolChoice }: EngineRequest, canCallTools: boolean): AnswerPlan["tools"] {
+  if (tools.length === 0 || toolChoice === "none") return "off";
+  if (toolChoice !== "auto") return "required";
   return canCallTools ? "auto" : "off";
 }

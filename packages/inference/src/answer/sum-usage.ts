@@ -6,16 +6,16 @@ import type { EngineUsage } from "../engine.ts";
  */
 export function sumUsage(n: number): (choice: number, counted: EngineUsage) => EngineUsage {
   if (n === 1) return (_choice, counted) => counted;
-  const nothing: EngineUsage = { prompt_tokens: 0, cached_tokens: 0, completion_tokens: 0, reasoning_tokens: 0 };
+  const nothing: EngineUsage = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
   const latest = Array.from({ length: n }, () => nothing);
   return (choice, counted) => {
     latest[choice] = counted;
     const sum = (name: keyof EngineUsage): number => latest.reduce((total, one) => total + one[name], 0);
     return {
-      prompt_tokens: counted.prompt_tokens,
-      cached_tokens: latest[0]?.cached_tokens ?? 0,
-      completion_tokens: sum("completion_tokens"),
-      reasoning_tokens: sum("reasoning_tokens"),
+      promptTokens: counted.promptTokens,
+      cachedTokens: latest[0]?.cachedTokens ?? 0,
+      completionTokens: sum("completionTokens"),
+      reasoningTokens: sum("reasoningTokens"),
     };
   };
 }

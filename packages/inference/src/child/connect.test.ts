@@ -12,7 +12,7 @@ import { probeRequest } from "../probe.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "parley-"));
 const socketPath = join(folder, "s.sock");
-const usage = { prompt_tokens: 1, cached_tokens: 0, completion_tokens: 0, reasoning_tokens: 0 };
+const usage = { promptTokens: 1, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
 const role = { kind: "role", choice: 0, usage };
 const line = (value: unknown): string => `${JSON.stringify(value)}\n`;
 const patience = (): AbortSignal => AbortSignal.timeout(10_000);

@@ -37,11 +37,11 @@ export class ChildConnection {
   /** @throws {EngineError}, or the signal's reason once it has aborted */
   async countTokens(request: PromptRequest, signal: AbortSignal): Promise<number> {
     // The other members may be long, and the count does not depend on them, so they are not sent.
-    const { messages, tools, tool_choice, shownSchema, isReasoning, origin } = request;
-    const prompt = { messages, tools, tool_choice, shownSchema, isReasoning, ...(origin && { origin }) };
+    const { messages, tools, toolChoice, shownSchema, isReasoning, origin } = request;
+    const prompt = { messages, tools, toolChoice, shownSchema, isReasoning, ...(origin && { origin }) };
     // Our own child process wrote this text.
-    const answer = (await this.#askJson("POST", "/count", prompt, signal)) as { readonly prompt_tokens: number };
-    return answer.prompt_tokens;
+    const answer = (await this.#askJson("POST", "/count", prompt, signal)) as { readonly promptTokens: number };
+    return answer.promptTokens;
   }
 
   /** @throws {EngineError}, or the signal's reason once it has aborted */

@@ -5,7 +5,7 @@ import type { StatusMessage } from "../sidecar/status.ts";
  * The protocol between an engine's driver and its child process: HTTP over a unix socket, one JSON line per event.
  *
  * - `POST /generate` takes an `EngineRequest`, answers `application/x-ndjson` of `ChildEvent`; closing the connection cancels.
- * - `POST /count` takes a `PromptRequest`, answers `{prompt_tokens}`.
+ * - `POST /count` takes a `PromptRequest`, answers `{promptTokens}`.
  * - `GET /status` answers `EngineStatus`.
  *
  * The child writes one `StatusMessage` per line to its standard output. It exits when its standard input is closed.

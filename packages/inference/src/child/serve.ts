@@ -64,7 +64,7 @@ async function route(core: EngineCore, exchange: Exchange): Promise<void> {
   // Our own driver wrote this text.
   const generation = parseJsonWith(await text(request), ["tools.*.parameters", "format.schema"]) as EngineRequest;
   if (request.url === "/count") {
-    return sendJson(response, 200, { prompt_tokens: await core.countTokens(generation, hangUp) });
+    return sendJson(response, 200, { promptTokens: await core.countTokens(generation, hangUp) });
   }
   await generate(core, generation, exchange);
 }

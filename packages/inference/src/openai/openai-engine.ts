@@ -87,7 +87,7 @@ export class OpenAiEngine implements Engine {
   async countTokens(request: PromptRequest, signal: AbortSignal): Promise<number> {
     signal.throwIfAborted();
     try {
-      return await this.#readyModel().prompts.count(request, signal, maxCounted(this.metadata?.context_length));
+      return await this.#readyModel().prompts.count(request, signal, maxCounted(this.metadata?.contextLength));
     } catch (error) {
       throw signal.aborted ? signal.reason : asEngineError(error);
     }
@@ -131,4 +131,4 @@ export class OpenAiEngine implements Engine {
  * Hides the cached tokens of an engine whose prompt cache keys share: they would show one key which prompts another has sent.
  */
 const hideCachedTokens = (events: readonly EngineEvent[]): readonly EngineEvent[] =>
-  events.map((event) => ({ ...event, usage: { ...event.usage, cached_tokens: 0 } }));
+  events.map((event) => ({ ...event, usage: { ...event.usage, cachedTokens: 0 } }));

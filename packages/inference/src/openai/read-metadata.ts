@@ -52,9 +52,9 @@ export async function readMetadata(
       `neither the engine nor the files of ${servedName} say how long its context is: set its context_length`,
     );
   return {
-    context_length: Math.min(...declared),
+    contextLength: Math.min(...declared),
     quantization: folder.quantization,
-    system_fingerprint: fingerprint([
+    systemFingerprint: fingerprint([
       folder.weightsId,
       version,
       folder.template,
@@ -63,7 +63,7 @@ export async function readMetadata(
     ]),
     slots,
     ...folder.capabilities,
-    sampling_defaults: sampling,
+    samplingDefaults: sampling,
     schemaPrompt,
     description: `${version}, at most ${slots} choices at the same time`,
   };

@@ -97,8 +97,8 @@ export class PromptThreads {
 
   /** @throws as `render` does, or {PromptTooLongError} where the prompt has more than `maxTokens` */
   async #find(whole: PromptRequest, signal: AbortSignal, maxTokens: number): Promise<Prompt> {
-    const { messages, tools, tool_choice, shownSchema, isReasoning, origin } = whole;
-    const request = { messages, tools, tool_choice, shownSchema, isReasoning };
+    const { messages, tools, toolChoice, shownSchema, isReasoning, origin } = whole;
+    const request = { messages, tools, toolChoice, shownSchema, isReasoning };
     const cached = this.#cache.get(messages);
     if (cached && isSame(cached.request, request)) return cached.prompt;
     return this.#make(request, { keyId: origin?.key ?? "", signal }, maxTokens);
@@ -171,7 +171,7 @@ interface CachedPrompt {
 /** Compares by identity: requests are never changed, so the same object has the same contents. */
 const isSame = (one: CachedPrompt["request"], other: CachedPrompt["request"]): boolean =>
   one.tools === other.tools &&
-  one.tool_choice === other.tool_choice &&
+  one.toolChoice === other.toolChoice &&
   one.shownSchema === other.shownSchema &&
   one.isReasoning === other.isReasoning;
 

@@ -24,7 +24,7 @@ beforeAll(async () => {
   renderer = await openRenderer(miniModelFile);
 });
 
-const bare = { tools: [], tool_choice: "none", shownSchema: undefined, isReasoning: false } as const;
+const bare = { tools: [], toolChoice: "none", shownSchema: undefined, isReasoning: false } as const;
 
 /** A request with the same text in every place that a caller can fill. */
 function everywhere(text: string): PromptRequest {
@@ -55,7 +55,7 @@ function everywhere(text: string): PromptRequest {
       { role: "user", content: [{ type: "text", text }] },
     ],
     tools: [{ name: "f", description: text, parameters }],
-    tool_choice: "auto",
+    toolChoice: "auto",
     shownSchema: `Reply with ${JSON.stringify({ enum: [text], title: text })}`,
     isReasoning: true,
   };
@@ -169,7 +169,7 @@ describe("JSON of a caller keeps its numbers and the order of its members", () =
         parameters: parseJson(parameters) as object as Readonly<Record<string, unknown>>,
       },
     ],
-    tool_choice: "auto",
+    toolChoice: "auto",
   };
 
   test("in tools and in the arguments of earlier calls", () => {

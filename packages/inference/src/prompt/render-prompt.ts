@@ -117,7 +117,7 @@ export class PromptRenderer {
   }
 
   #renderText(request: PromptRequest, escaper: SpecialTokenEscaper): string {
-    const tools = request.tool_choice === "none" ? [] : request.tools;
+    const tools = request.toolChoice === "none" ? [] : request.tools;
     const messages = toTemplateMessages(request.messages, this.#systemPlacement);
     try {
       const rendered = this.#template.render({

@@ -18,14 +18,14 @@ export interface ScriptedOptions extends Omit<ChildEngineOptions, "command"> {
 export function startScriptedEngine(options: ScriptedOptions): ChildEngine {
   const program = fileURLToPath(new URL("./child/main.ts", import.meta.url));
   const metadata: EngineMetadata = {
-    context_length: 32_768,
+    contextLength: 32_768,
     quantization: "bf16",
-    system_fingerprint: fingerprint(["scripted", options.name]),
+    systemFingerprint: fingerprint(["scripted", options.name]),
     slots: 64,
     spareSlots: 1,
     canReason: true,
     canCallTools: true,
-    sampling_defaults: options.sampling,
+    samplingDefaults: options.sampling,
     schemaPrompt: options.schemaPrompt,
     description: "plays a script, computes nothing",
     ...options.metadata,

@@ -12,13 +12,13 @@ import { defaultTimings } from "./timings.ts";
 import type { Timings } from "./timings.ts";
 
 const metadata: EngineMetadata = {
-  context_length: 1,
+  contextLength: 1,
   quantization: "bf16",
-  system_fingerprint: "fp_0",
+  systemFingerprint: "fp_0",
   slots: 1,
   canReason: false,
   canCallTools: false,
-  sampling_defaults: probeRequest.sampling,
+  samplingDefaults: probeRequest.sampling,
   description: "",
 };
 

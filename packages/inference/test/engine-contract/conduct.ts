@@ -8,7 +8,7 @@ import { noArguments, weather } from "./given.ts";
 import type { Given } from "./given.ts";
 
 export function describeCancelling({ engine, talkative }: Given): void {
-  const endless = (): Ask => talkative({ max_tokens: 400 });
+  const endless = (): Ask => talkative({ maxTokens: 400 });
 
   test("an aborted signal stops the stream with its reason", async () => {
     const hangUp = new AbortController();
@@ -39,7 +39,7 @@ export function describeCancelling({ engine, talkative }: Given): void {
 /** What was cancelled leaves nothing behind: as many choices as ever can be had at once. */
 async function freeChoices(engine: Engine): Promise<number> {
   await until("nothing runs", () => engine.gauges().running === 0);
-  const { choices } = await ask(engine, { n: maxChoices(engine), max_tokens: 2 });
+  const { choices } = await ask(engine, { n: maxChoices(engine), maxTokens: 2 });
   return choices.filter((choice) => choice.finish !== undefined).length;
 }
 
@@ -56,8 +56,8 @@ export function describeCounting({ engine }: Given): void {
     ["nothing said", { say: "" }],
     ["odd characters", { say: "\0 \uD800 \u{1F984} \u200D <|im_start|>system\n</think><tool_call>" }],
     ["reasoning is asked for", { isReasoning: true }],
-    ["tools", { tools: [weather, noArguments], tool_choice: "auto" }],
-    ["tools that may not be used", { tools: [weather], tool_choice: "none" }],
+    ["tools", { tools: [weather, noArguments], toolChoice: "auto" }],
+    ["tools that may not be used", { tools: [weather], toolChoice: "none" }],
     [
       "a conversation",
       {
@@ -77,8 +77,8 @@ export function describeCounting({ engine }: Given): void {
     ],
   ])("counts before what it uses later: %s", async (_title, members: Ask) => {
     const counted = await engine().countTokens(requestFor(members), AbortSignal.timeout(20_000));
-    const { usage } = await ask(engine(), { ...members, max_tokens: 1 });
-    expect(usage.prompt_tokens).toBe(counted);
+    const { usage } = await ask(engine(), { ...members, maxTokens: 1 });
+    expect(usage.promptTokens).toBe(counted);
   });
 }
 
@@ -87,14 +87,14 @@ export function describeTurns({ engine }: Given): void {
 
   test("more choices than there are slots are all answered, in turns", async () => {
     const n = slots() + 2;
-    const { choices } = await ask(engine(), { n, max_tokens: 3 });
+    const { choices } = await ask(engine(), { n, maxTokens: 3 });
     expect(choices.filter((choice) => choice.finish !== undefined)).toHaveLength(n);
     expect(engine().gauges().running).toBe(0);
   });
 
   test("choices that wait for their turn end with the caller", async () => {
     const hangUp = new AbortController();
-    const asking = ask(engine(), { n: slots() + 2, max_tokens: 400 }, hangUp.signal).catch((error: unknown) => error);
+    const asking = ask(engine(), { n: slots() + 2, maxTokens: 400 }, hangUp.signal).catch((error: unknown) => error);
     await until("it runs", () => engine().gauges().running > 0);
     hangUp.abort(new Error("the caller is gone"));
     expect(await asking).toMatchObject({ message: "the caller is gone" });
@@ -105,7 +105,7 @@ export function describeTurns({ engine }: Given): void {
 export function describeRefusals({ engine }: Given): void {
   const kindOf = (error: unknown): unknown => (error instanceof EngineError ? error.kind : error);
   test.each<[string, () => Ask]>([
-    ["more than the context holds", () => ({ max_tokens: engine().metadata?.context_length ?? 0 })],
+    ["more than the context holds", () => ({ maxTokens: engine().metadata?.contextLength ?? 0 })],
   ])("rejects %s, and goes on", async (_title, members) => {
     const kind = await ask(engine(), members()).catch(kindOf);
     expect(kind).toBe("rejected");

@@ -6,7 +6,7 @@ import type { Given } from "./given.ts";
 
 export function describeEvents({ engine }: Given): void {
   test.each(modes)("%s: one role first, one finish last, counters that only grow", async (_title, members) => {
-    const { events, usage } = await ask(engine(), { ...members, n: 2, max_tokens: 30 });
+    const { events, usage } = await ask(engine(), { ...members, n: 2, maxTokens: 30 });
     for (const choice of [0, 1]) {
       const kinds = events.filter((event) => event.choice === choice).map((event) => event.kind);
       expect(kinds[0]).toBe("role");
@@ -16,20 +16,20 @@ export function describeEvents({ engine }: Given): void {
     }
     expect(events.filter(isEmpty)).toEqual([]);
     expectGrowth(events);
-    expect(usage.prompt_tokens).toBeGreaterThan(0);
-    expect(usage.cached_tokens).toBeLessThanOrEqual(usage.prompt_tokens);
-    expect(usage.completion_tokens).toBeLessThanOrEqual(60);
-    expect(usage.reasoning_tokens).toBeLessThanOrEqual(usage.completion_tokens);
-    expect(usage.reasoning_tokens > 0).toBe(members.isReasoning === true);
+    expect(usage.promptTokens).toBeGreaterThan(0);
+    expect(usage.cachedTokens).toBeLessThanOrEqual(usage.promptTokens);
+    expect(usage.completionTokens).toBeLessThanOrEqual(60);
+    expect(usage.reasoningTokens).toBeLessThanOrEqual(usage.completionTokens);
+    expect(usage.reasoningTokens > 0).toBe(members.isReasoning === true);
   });
 
   test("knows itself once it is ready", () => {
     const { state, stateReason, metadata } = engine();
     expect(state).toBe("ready");
     expect(stateReason).toBe("");
-    expect(metadata?.context_length).toBeGreaterThan(0);
+    expect(metadata?.contextLength).toBeGreaterThan(0);
     expect(metadata?.slots).toBeGreaterThan(0);
-    expect(metadata?.system_fingerprint).toMatch(/^fp_[0-9a-f]{16}$/);
+    expect(metadata?.systemFingerprint).toMatch(/^fp_[0-9a-f]{16}$/);
   });
 }
 
@@ -41,28 +41,28 @@ const isEmpty = (event: EngineEvent): boolean =>
 function expectGrowth(events: readonly EngineEvent[]): void {
   for (const [index, { usage }] of events.entries()) {
     const before = events[index - 1]?.usage ?? usage;
-    expect(usage.prompt_tokens).toBe(before.prompt_tokens);
-    expect(usage.completion_tokens).toBeGreaterThanOrEqual(before.completion_tokens);
-    expect(usage.reasoning_tokens).toBeGreaterThanOrEqual(before.reasoning_tokens);
+    expect(usage.promptTokens).toBe(before.promptTokens);
+    expect(usage.completionTokens).toBeGreaterThanOrEqual(before.completionTokens);
+    expect(usage.reasoningTokens).toBeGreaterThanOrEqual(before.reasoningTokens);
   }
 }
 
 export function describeCaps({ engine, talkative }: Given): void {
   const caps = [1, 2, 3, 4, 7, 15];
   test.each(modes)("%s: ends with `length` exactly at the token limit", async (_title, members) => {
-    for (const max_tokens of caps) {
-      const { finish, usage } = await askOne(engine(), { ...members, max_tokens });
-      expect(usage.completion_tokens).toBeLessThanOrEqual(max_tokens);
-      expect(finish === "length" ? usage.completion_tokens : max_tokens).toBe(max_tokens);
+    for (const maxTokens of caps) {
+      const { finish, usage } = await askOne(engine(), { ...members, maxTokens });
+      expect(usage.completionTokens).toBeLessThanOrEqual(maxTokens);
+      expect(finish === "length" ? usage.completionTokens : maxTokens).toBe(maxTokens);
     }
   });
 
   test("a long text is cut at the cap, and what came before the cut is the same", async () => {
-    const long = await askOne(engine(), talkative({ max_tokens: 30 }));
+    const long = await askOne(engine(), talkative({ maxTokens: 30 }));
     expect(long.finish).toBe("length");
-    const short = await askOne(engine(), talkative({ max_tokens: 10 }));
+    const short = await askOne(engine(), talkative({ maxTokens: 10 }));
     expect(short.finish).toBe("length");
-    expect(short.usage.completion_tokens).toBe(10);
+    expect(short.usage.completionTokens).toBe(10);
     expect(long.text.startsWith(short.text.replaceAll("\uFFFD", ""))).toBe(true);
   });
 }

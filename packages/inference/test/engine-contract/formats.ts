@@ -12,14 +12,14 @@ export function describeFormats({ engine }: Given): void {
   test("JSON is valid against its schema", async () => {
     const { text, finish } = await askOne(engine(), {
       format: { type: "json_schema", schema: shortSchema },
-      max_tokens: 60,
+      maxTokens: 60,
     });
     expect(finish).toBe("stop");
     expect(isShort(JSON.parse(text))).toBe(true);
   });
 
   test("a JSON object is an object, as far as it came", async () => {
-    const { text, finish } = await askOne(engine(), { format: { type: "json_object" }, max_tokens: 40 });
+    const { text, finish } = await askOne(engine(), { format: { type: "json_object" }, maxTokens: 40 });
     expect(text.startsWith("{")).toBe(true);
     expect(finish === "length" || isObject(JSON.parse(text))).toBe(true);
   });
@@ -27,12 +27,12 @@ export function describeFormats({ engine }: Given): void {
   test.each([
     ["a named one", { oneOf: [weather.name] }],
     ["any one", { oneOf: [weather.name, noArguments.name] }],
-  ])("a forced call, %s, is complete and valid", async (_title, tool_choice) => {
+  ])("a forced call, %s, is complete and valid", async (_title, toolChoice) => {
     const { calls, finish } = await askOne(engine(), {
       tools: [weather, noArguments],
-      tool_choice,
-      parallel_tool_calls: false,
-      max_tokens: 60,
+      toolChoice,
+      parallelToolCalls: false,
+      maxTokens: 60,
     });
     expect(finish).toBe("tool_calls");
     expect(calls).toHaveLength(1);
@@ -42,7 +42,7 @@ export function describeFormats({ engine }: Given): void {
   });
 
   test("calls are numbered from 0 and named once", async () => {
-    const request = { tools: [weather], tool_choice: { oneOf: [weather.name] }, max_tokens: 120 };
+    const request = { tools: [weather], toolChoice: { oneOf: [weather.name] }, maxTokens: 120 };
     const { events } = await ask(engine(), request);
     const steps = events.filter((event) => event.kind === "tool");
     const named = steps.filter((step) => step.name !== undefined);

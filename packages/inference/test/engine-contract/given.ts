@@ -31,11 +31,11 @@ export const shortSchema = {
 export const modes: readonly (readonly [title: string, members: Ask])[] = [
   ["text", {}],
   ["text after reasoning", { isReasoning: true }],
-  ["a forced call", { tools: [weather], tool_choice: { oneOf: [weather.name] } }],
-  ["a forced call after reasoning", { tools: [weather], tool_choice: { oneOf: [weather.name] }, isReasoning: true }],
-  ["text where a call was possible", { tools: [weather, noArguments], tool_choice: "auto" }],
+  ["a forced call", { tools: [weather], toolChoice: { oneOf: [weather.name] } }],
+  ["a forced call after reasoning", { tools: [weather], toolChoice: { oneOf: [weather.name] }, isReasoning: true }],
+  ["text where a call was possible", { tools: [weather, noArguments], toolChoice: "auto" }],
   ["JSON", { format: { type: "json_schema", schema: shortSchema } }],
   ["any JSON object", { format: { type: "json_object" } }],
   ["JSON after reasoning", { format: { type: "json_schema", schema: shortSchema }, isReasoning: true }],
-  ["JSON where a call was possible", { format: { type: "json_object" }, tools: [weather], tool_choice: "auto" }],
+  ["JSON where a call was possible", { format: { type: "json_object" }, tools: [weather], toolChoice: "auto" }],
 ];

@@ -4,17 +4,17 @@ import type { Given } from "./given.ts";
 
 export function describeStops({ engine, talkative }: Given): void {
   test("ends before the first stop string, wherever it lies", async () => {
-    const { text } = await askOne(engine(), talkative({ max_tokens: 30 }));
+    const { text } = await askOne(engine(), talkative({ maxTokens: 30 }));
     for (let start = 0; start + 3 <= text.length; start += 7) {
       const stop = wholeCharacters(text, start, 3);
-      const cut = await askOne(engine(), talkative({ max_tokens: 30, stop: [stop, "never \u{1F937}"] }));
+      const cut = await askOne(engine(), talkative({ maxTokens: 30, stop: [stop, "never \u{1F937}"] }));
       expect([cut.text, cut.finish]).toEqual([text.slice(0, text.indexOf(stop)), "stop"]);
     }
   });
 
   test("gives back what only began like a stop string", async () => {
-    const { text } = await askOne(engine(), talkative({ max_tokens: 20 }));
-    const held = await askOne(engine(), talkative({ max_tokens: 20, stop: [`${text} and never this`] }));
+    const { text } = await askOne(engine(), talkative({ maxTokens: 20 }));
+    const held = await askOne(engine(), talkative({ maxTokens: 20, stop: [`${text} and never this`] }));
     expect(held).toMatchObject({ text, finish: "length" });
   });
 }
@@ -48,21 +48,21 @@ export function describeRepeats({ engine, talkative }: Given): void {
 
   test("choice i samples with seed + i", async () => {
     const sampling = { temperature: 1.2 };
-    const together = await ask(engine(), talkative({ sampling, seed: "7", n: 3, max_tokens: 12 }));
+    const together = await ask(engine(), talkative({ sampling, seed: "7", n: 3, maxTokens: 12 }));
     for (const [index, choice] of together.choices.entries()) {
-      const alone = await askOne(engine(), talkative({ sampling, seed: `${7 + index}`, max_tokens: 12 }));
+      const alone = await askOne(engine(), talkative({ sampling, seed: `${7 + index}`, maxTokens: 12 }));
       expect(alone.text).toBe(choice.text);
     }
   });
 }
 
 export function describeLogprobs({ engine, talkative }: Given): void {
-  test.each([0, 1, 5, 20])("%i alternatives: the tokens spell the content, highest first", async (top_logprobs) => {
-    const { text, tokens } = await askOne(engine(), talkative({ top_logprobs, max_tokens: 20 }));
+  test.each([0, 1, 5, 20])("%i alternatives: the tokens spell the content, highest first", async (topLogprobs) => {
+    const { text, tokens } = await askOne(engine(), talkative({ topLogprobs, maxTokens: 20 }));
     expect(spell(tokens)).toBe(text);
     for (const { logprob = Number.NaN, top = [] } of tokens) {
       expect(logprob).toBeLessThanOrEqual(0);
-      expect(top.length).toBeLessThanOrEqual(top_logprobs);
+      expect(top.length).toBeLessThanOrEqual(topLogprobs);
       expect(top.map((one) => one.logprob)).toEqual(top.map((one) => one.logprob).toSorted((a, b) => b - a));
     }
   });
@@ -74,17 +74,17 @@ export function describeLogprobs({ engine, talkative }: Given): void {
   });
 
   test("a stop string leaves the tokens whose text was begun", async () => {
-    const { text } = await askOne(engine(), talkative({ max_tokens: 30 }));
+    const { text } = await askOne(engine(), talkative({ maxTokens: 30 }));
     for (let start = 1; start + 2 <= text.length; start += 9) {
       const stop = [wholeCharacters(text, start, 2)];
-      const cut = await askOne(engine(), talkative({ max_tokens: 30, stop, top_logprobs: 0 }));
+      const cut = await askOne(engine(), talkative({ maxTokens: 30, stop, topLogprobs: 0 }));
       expect(spell(cut.tokens).startsWith(cut.text)).toBe(true);
       expect(spell(cut.tokens.slice(0, -1)).length).toBeLessThanOrEqual(cut.text.length);
     }
   });
 
   test("reasoning is not part of them", async () => {
-    const { text, tokens } = await askOne(engine(), { isReasoning: true, max_tokens: 60, top_logprobs: 2 });
+    const { text, tokens } = await askOne(engine(), { isReasoning: true, maxTokens: 60, topLogprobs: 2 });
     expect(spell(tokens)).toBe(text);
   });
 }

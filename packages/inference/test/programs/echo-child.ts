@@ -18,13 +18,13 @@ import { neutral } from "../../testing/requests.ts";
 
 /** What the server is told of this model. */
 const metadata: EngineMetadata = {
-  context_length: 2048,
+  contextLength: 2048,
   quantization: "none",
-  system_fingerprint: fingerprint(["echo", "1"]),
+  systemFingerprint: fingerprint(["echo", "1"]),
   slots: 8,
   canReason: true,
   canCallTools: true,
-  sampling_defaults: neutral,
+  samplingDefaults: neutral,
   description: "repeats what the caller said",
 };
 
@@ -45,18 +45,18 @@ async function* generate(request: EngineRequest): ReturnType<typeof combineChoic
 /** The loop of every engine: the parser says what must be written next, the model samples, the parser reads it. */
 async function* writeChoice(request: EngineRequest, promptTokens: number): AsyncGenerator<readonly ChoiceDelta[]> {
   const parser = new AnswerParser(planAnswer(request, metadata), false);
-  const counted = { prompt_tokens: promptTokens, cached_tokens: 0, completion_tokens: 0, reasoning_tokens: 0 };
+  const counted = { promptTokens, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
   const count = (tokens: number): void => {
-    const written = Math.min(tokens, request.max_tokens - counted.completion_tokens);
-    counted.completion_tokens += written;
-    if (parser.mode === "reasoning") counted.reasoning_tokens += written;
+    const written = Math.min(tokens, request.maxTokens - counted.completionTokens);
+    counted.completionTokens += written;
+    if (parser.mode === "reasoning") counted.reasoningTokens += written;
   };
   const words = wordsFor(request);
   const next = async (): Promise<ParserOutput> => {
-    if (counted.completion_tokens === request.max_tokens) return parser.truncate();
+    if (counted.completionTokens === request.maxTokens) return parser.truncate();
     const [word] = await progress.measure(1, () => nextTurn(words.splice(0, 1)));
     count(1);
-    return word === undefined ? parser.end() : parser.push(tokenOf(word, request.top_logprobs));
+    return word === undefined ? parser.end() : parser.push(tokenOf(word, request.topLogprobs));
   };
   for (let output = parser.open(); ; output = await next()) {
     count(output.force?.length ?? 0);
@@ -72,9 +72,9 @@ function wordsFor(request: EngineRequest): string[] {
 }
 
 /** What a model that samples under the grammars of the request could write. */
-function answerTo({ messages, format, tools, tool_choice }: EngineRequest): string {
-  if (typeof tool_choice === "object") {
-    const tool = tools.find(({ name }) => name === tool_choice.oneOf[0]);
+function answerTo({ messages, format, tools, toolChoice }: EngineRequest): string {
+  if (typeof toolChoice === "object") {
+    const tool = tools.find(({ name }) => name === toolChoice.oneOf[0]);
     const schema = tool?.parameters ?? { additionalProperties: false };
     const value = JSON.stringify(smallestValue({ schema, isObject: true }));
     // To the letter as the grammar of a call demands it, blanks included.

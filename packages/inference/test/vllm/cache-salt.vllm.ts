@@ -19,7 +19,7 @@ const story = (title: string): string => `Story ${title}.${" Every word counts."
 
 /** Tokens of this prompt that a key need not have read again. */
 const cachedFor = async (engine: Engine, key: string, title: string): Promise<number> =>
-  (await ask(engine, { say: story(title), max_tokens: 1, seed: undefined, origin: { key } })).usage.cached_tokens;
+  (await ask(engine, { say: story(title), maxTokens: 1, seed: undefined, origin: { key } })).usage.cachedTokens;
 
 describe("the prompts of a key", () => {
   test("are found again by that key, and by no other: 200 prompts, each sent by three", async () => {
@@ -39,16 +39,16 @@ describe("the prompts of a key", () => {
 
   test("are one key's for all choices of its request", async () => {
     const { engine } = started.vllm;
-    const members = { say: story("choices"), max_tokens: 1, n: 3, sampling: { temperature: 1 } };
+    const members = { say: story("choices"), maxTokens: 1, n: 3, sampling: { temperature: 1 } };
     await ask(engine, { ...members, origin: { key: "key_c" } });
-    expect((await ask(engine, { ...members, origin: { key: "key_c" } })).usage.cached_tokens).toBeGreaterThan(0);
-    expect((await ask(engine, { ...members, origin: { key: "key_d" } })).usage.cached_tokens).toBe(0);
+    expect((await ask(engine, { ...members, origin: { key: "key_c" } })).usage.cachedTokens).toBeGreaterThan(0);
+    expect((await ask(engine, { ...members, origin: { key: "key_d" } })).usage.cachedTokens).toBe(0);
   });
 
   test("are found by nobody where it is not known whose they are", async () => {
     const { engine } = started.vllm;
-    const members = { say: story("nobody"), max_tokens: 1 };
-    for (let turn = 0; turn < 3; turn += 1) expect((await ask(engine, members)).usage.cached_tokens).toBe(0);
+    const members = { say: story("nobody"), maxTokens: 1 };
+    for (let turn = 0; turn < 3; turn += 1) expect((await ask(engine, members)).usage.cachedTokens).toBe(0);
   });
 
   test("without a salt are found by anybody: this vLLM does cache", async () => {

@@ -39,7 +39,7 @@ afterAll(async () => {
 const soon = (): AbortSignal => AbortSignal.timeout(60_000);
 
 test("it was tried: it thinks and calls", () => {
-  expect(engine.metadata).toMatchObject({ canReason: true, canCallTools: true, context_length: 32_768 });
+  expect(engine.metadata).toMatchObject({ canReason: true, canCallTools: true, contextLength: 32_768 });
 });
 
 test("a greedy answer is the engine's own, and so is its usage", async () => {
@@ -48,7 +48,7 @@ test("a greedy answer is the engine's own, and so is its usage", async () => {
     model: started.options.name,
     messages: [{ role: "user", content: say }],
     temperature: 0,
-    max_tokens: 120,
+    maxTokens: 120,
   };
   const own = JSON.parse(
     await connection.read(
@@ -57,44 +57,44 @@ test("a greedy answer is the engine's own, and so is its usage", async () => {
       JSON.stringify({ ...body, chat_template_kwargs: { enable_thinking: false } }),
     ),
   ) as { readonly choices: readonly [{ readonly message: { readonly content: string } }]; readonly usage: object }; // as documented by vLLM
-  const { text, finish, usage } = await askOne(engine, { say, max_tokens: 120 });
+  const { text, finish, usage } = await askOne(engine, { say, maxTokens: 120 });
   expect([text, finish]).toEqual([own.choices[0].message.content, "stop"]);
-  const { prompt_tokens, completion_tokens } = usage;
-  expect(own.usage).toMatchObject({ prompt_tokens, completion_tokens });
-  expect(await engine.countTokens(requestFor({ say }), soon())).toBe(prompt_tokens);
+  const { promptTokens, completionTokens } = usage;
+  expect(own.usage).toMatchObject({ promptTokens, completionTokens });
+  expect(await engine.countTokens(requestFor({ say }), soon())).toBe(promptTokens);
 });
 
 test("it is the answer that token ids give", async () => {
-  const members = { say: "What is staking?", max_tokens: 40 };
+  const members = { say: "What is staking?", maxTokens: 40 };
   const [chat, ids] = [await askOne(engine, members), await askOne(started.vllm.engine, members)];
-  expect([chat.text, chat.finish, chat.usage.completion_tokens]).toEqual([
+  expect([chat.text, chat.finish, chat.usage.completionTokens]).toEqual([
     ids.text,
     ids.finish,
-    ids.usage.completion_tokens,
+    ids.usage.completionTokens,
   ]);
 });
 
 test("a stop string ends it, and is not in it", async () => {
-  const { text } = await askOne(engine, { max_tokens: 30 });
+  const { text } = await askOne(engine, { maxTokens: 30 });
   const stop = [text.slice(11, 15)];
-  const cut = await askOne(engine, { max_tokens: 30, stop });
+  const cut = await askOne(engine, { maxTokens: 30, stop });
   expect([cut.text, cut.finish]).toEqual([text.slice(0, text.indexOf(stop[0] ?? "")), "stop"]);
 });
 
 test("two choices, each as if it were alone with its seed", async () => {
-  const members = { sampling: { temperature: 1 }, max_tokens: 12 };
+  const members = { sampling: { temperature: 1 }, maxTokens: 12 };
   const { choices, usage } = await ask(engine, { ...members, n: 2, seed: "7" });
   const [first, second] = [
     await askOne(engine, { ...members, seed: "7" }),
     await askOne(engine, { ...members, seed: "8" }),
   ];
   expect(choices.map(({ text }) => text)).toEqual([first.text, second.text]);
-  expect(usage.completion_tokens).toBe(first.usage.completion_tokens + second.usage.completion_tokens);
+  expect(usage.completionTokens).toBe(first.usage.completionTokens + second.usage.completionTokens);
 });
 
 test("log-probabilities: the tokens spell the content, after a thought, too", async () => {
   for (const isReasoning of [false, true]) {
-    const { text, tokens } = await askOne(engine, { isReasoning, top_logprobs: 2, max_tokens: 120 });
+    const { text, tokens } = await askOne(engine, { isReasoning, topLogprobs: 2, maxTokens: 120 });
     expect(spell(tokens)).toContain(text);
     expect(tokens.every(({ logprob = 1, top = [] }) => logprob <= 0 && top.length === 2)).toBe(true);
   }
@@ -102,7 +102,7 @@ test("log-probabilities: the tokens spell the content, after a thought, too", as
 
 test("JSON is valid against its schema", async () => {
   const format = { type: "json_schema", schema: shortSchema } as const;
-  const { text, finish } = await askOne(engine, { format, max_tokens: 60, sampling: { logit_bias: noBlanks } });
+  const { text, finish } = await askOne(engine, { format, maxTokens: 60, sampling: { logit_bias: noBlanks } });
   expect(finish).toBe("stop");
   expect(JSON.parse(text)).toEqual({ kind: expect.stringMatching(/^(swap|stake)$/), isFinal: expect.any(Boolean) });
 });
@@ -113,7 +113,7 @@ describe("calls", () => {
 
   test("one of the model's own accord, and its result", async () => {
     const question = { role: "user" as const, content: "How much is ETH right now?" };
-    const members = { tools: [price], tool_choice: "auto" as const, max_tokens: 120 };
+    const members = { tools: [price], toolChoice: "auto" as const, maxTokens: 120 };
     const { calls, finish, text } = await askOne(engine, { ...members, messages: [question] });
     expect([calls.map(({ name }) => name), finish, text]).toEqual([["get_price"], "tool_calls", ""]);
     const given = calls[0]?.arguments ?? "";
@@ -124,14 +124,14 @@ describe("calls", () => {
     ];
     const request = { ...members, messages: [question, asked, told] };
     const { usage } = await askOne(engine, request);
-    expect(await engine.countTokens(requestFor(request), soon())).toBe(usage.prompt_tokens);
+    expect(await engine.countTokens(requestFor(request), soon())).toBe(usage.promptTokens);
   });
 
   test("a forced one is complete and valid", async () => {
-    const members = { tools: [weather], tool_choice: { oneOf: [weather.name] }, parallel_tool_calls: false };
+    const members = { tools: [weather], toolChoice: { oneOf: [weather.name] }, parallelToolCalls: false };
     const { calls, finish, text } = await askOne(engine, {
       ...members,
-      max_tokens: 200,
+      maxTokens: 200,
       sampling: { logit_bias: noBlanks },
     });
     expect([calls.map(({ name }) => name), finish, text]).toEqual([[weather.name], "tool_calls", ""]);
@@ -139,24 +139,24 @@ describe("calls", () => {
   });
 
   test("one that is cut leaves nothing in the text", async () => {
-    for (const max_tokens of [2, 8, 14]) {
-      const members = { say: "How much is ETH right now?", tools: [price], tool_choice: "auto" as const };
-      const { finish, text } = await askOne(engine, { ...members, max_tokens });
+    for (const maxTokens of [2, 8, 14]) {
+      const members = { say: "How much is ETH right now?", tools: [price], toolChoice: "auto" as const };
+      const { finish, text } = await askOne(engine, { ...members, maxTokens });
       expect([finish, text]).toEqual(["length", ""]);
     }
   });
 });
 
 test("a thought is told apart from the answer", async () => {
-  const { reasoning, text, finish, usage } = await askOne(engine, { isReasoning: true, max_tokens: 200 });
+  const { reasoning, text, finish, usage } = await askOne(engine, { isReasoning: true, maxTokens: 200 });
   expect([reasoning === "", text.includes("think>"), reasoning.includes("think>"), finish]).toEqual([
     false,
     false,
     false,
     "stop",
   ]);
-  expect(usage.reasoning_tokens).toBeGreaterThan(0);
-  expect(usage.completion_tokens).toBeGreaterThan(usage.reasoning_tokens);
+  expect(usage.reasoningTokens).toBeGreaterThan(0);
+  expect(usage.completionTokens).toBeGreaterThan(usage.reasoningTokens);
 });
 
 async function tokensMade(): Promise<number> {
@@ -165,13 +165,13 @@ async function tokensMade(): Promise<number> {
   return counters.reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
-const endless = { max_tokens: 3000, sampling: { logit_bias: neverEnding } };
+const endless = { maxTokens: 3000, sampling: { logit_bias: neverEnding } };
 
 test("a hang-up stops the engine", async () => {
   const before = await tokensMade();
   let charged = 0;
   for await (const event of oneByOne(engine.stream(requestFor(endless), soon()))) {
-    charged = event.usage.completion_tokens;
+    charged = event.usage.completionTokens;
     if (charged >= 30) break;
   }
   const isStill = async (): Promise<boolean> => readMetrics(await connection.read("/metrics", soon())).running === 0;

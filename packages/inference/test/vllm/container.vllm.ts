@@ -83,7 +83,7 @@ describe.runIf(containerProgram !== undefined)("the container driver", () => {
     test("it does not keep its server from the processors", async () => {
       const delay = monitorEventLoopDelay();
       delay.enable();
-      const request = { say: "Hello", max_tokens: 3000, sampling: { logit_bias: neverEnding } };
+      const request = { say: "Hello", maxTokens: 3000, sampling: { logit_bias: neverEnding } };
       for (let round = 0; round < 4; round += 1) {
         const answers = await Promise.all(Array.from({ length: 6 }, () => askOne(started.vllm.engine, request)));
         expect(answers.map(({ finish }) => finish)).toEqual(Array(6).fill("length"));

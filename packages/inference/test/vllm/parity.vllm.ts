@@ -23,8 +23,8 @@ afterAll(() => {
 });
 
 const ways = [
-  ["to their own end", { max_tokens: 400 }],
-  ["forced to 200 tokens", { max_tokens: 200, sampling: { logit_bias: neverEnding } }],
+  ["to their own end", { maxTokens: 400 }],
+  ["forced to 200 tokens", { maxTokens: 200, sampling: { logit_bias: neverEnding } }],
 ] as const;
 
 /** What is seen when the same prompt was answered by both. */
@@ -57,7 +57,7 @@ describe.each(["bfloat16", "float32"])("vLLM in %s, llama.cpp, a hundred prompts
     expect(prompts).toHaveLength(100);
     const compared: Compared[] = [];
     for (const say of prompts) {
-      const request = { ...members, say, top_logprobs: 20 };
+      const request = { ...members, say, topLogprobs: 20 };
       const ask = (engine: Engine): ReturnType<typeof askOne> => askOne(engine, request, AbortSignal.timeout(120_000));
       const [ours, theirs] = await Promise.all([ask(embedded.engine), ask(vllm.vllm.engine)]);
       compared.push(compare(ours, theirs));

@@ -83,7 +83,7 @@ test("the place of its socket is taken by another program: the engine gets it al
   const fault = "its socket's place is taken";
   addFault({ driver: "process", fault, outcome, noticedMs: 0, recoveredMs: performance.now() - beganAt });
   expect(started.vllm.socketPath).toBe(join(place, "api"));
-  expect((await askOne(started.vllm.engine, { max_tokens: 4 })).finish).toBe("length");
+  expect((await askOne(started.vllm.engine, { maxTokens: 4 })).finish).toBe("length");
   expect(started.vllm.engine.gauges().restarts).toBe(0);
   stranger.close();
 });
@@ -102,7 +102,7 @@ test.runIf(disk !== undefined)("a full disk of its temporary files and caches do
   console.log(`starts that failed on a full disk: ${started.vllm.engine.gauges().restarts}`);
   disk?.free();
   expect(await ready).toBe("ready");
-  expect((await askOne(started.vllm.engine, { max_tokens: 4 })).finish).toBe("length");
+  expect((await askOne(started.vllm.engine, { maxTokens: 4 })).finish).toBe("length");
   if (before === undefined) delete process.env["VLLM_CACHE_ROOT"];
   else process.env["VLLM_CACHE_ROOT"] = before;
 });

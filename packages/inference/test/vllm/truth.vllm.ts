@@ -52,11 +52,11 @@ describe("a caller's text that spells a special token", () => {
   });
 
   test("stays text here, and the engine counts what we count", async () => {
-    const request = requestFor({ say: forged, max_tokens: 4 });
+    const request = requestFor({ say: forged, maxTokens: 4 });
     const { tokens } = renderer.render(request);
     expect(tokens.filter((id) => id === endOfTurn)).toHaveLength(1);
-    const { usage } = await ask(started.vllm.engine, { say: forged, max_tokens: 4 });
-    expect(usage.prompt_tokens).toBe(tokens.length);
+    const { usage } = await ask(started.vllm.engine, { say: forged, maxTokens: 4 });
+    expect(usage.promptTokens).toBe(tokens.length);
   });
 });
 
@@ -81,12 +81,12 @@ describe("what is charged is what the engine counts", () => {
     const { engine } = started.vllm;
     const before = await tokensOf();
     const answers = await Promise.all([
-      ask(engine, { n: 3, max_tokens: 20 }),
-      ask(engine, { isReasoning: true, max_tokens: 60 }),
-      ask(engine, { format: { type: "json_object" }, max_tokens: 30 }),
-      ask(engine, { say: "What is MEV?", max_tokens: 200 }),
+      ask(engine, { n: 3, maxTokens: 20 }),
+      ask(engine, { isReasoning: true, maxTokens: 60 }),
+      ask(engine, { format: { type: "json_object" }, maxTokens: 30 }),
+      ask(engine, { say: "What is MEV?", maxTokens: 200 }),
     ]);
-    const charged = answers.reduce((sum, { usage }) => sum + usage.completion_tokens, 0);
+    const charged = answers.reduce((sum, { usage }) => sum + usage.completionTokens, 0);
     await until("the counters are told", async () => (await tokensOf()) - before >= charged);
     expect((await tokensOf()) - before).toBe(charged);
   });
@@ -95,9 +95,9 @@ describe("what is charged is what the engine counts", () => {
     const { engine } = started.vllm;
     const before = await tokensOf();
     let charged = 0;
-    const request = requestFor({ max_tokens: 3000, sampling: { logit_bias: neverEnding } });
+    const request = requestFor({ maxTokens: 3000, sampling: { logit_bias: neverEnding } });
     for await (const event of oneByOne(engine.stream(request, soon()))) {
-      charged = event.usage.completion_tokens;
+      charged = event.usage.completionTokens;
       if (charged >= 30) break;
     }
     await until("it stands still", async () => readMetrics(await connection.read("/metrics", soon())).running === 0);
@@ -112,7 +112,7 @@ test("a full queue is said at once", async () => {
   const { engine } = started.vllm;
   const hangUp = new AbortController();
   const open = Array.from({ length: 60 }, async () => {
-    const request = requestFor({ max_tokens: 3000, sampling: { logit_bias: neverEnding } });
+    const request = requestFor({ maxTokens: 3000, sampling: { logit_bias: neverEnding } });
     try {
       for await (const _event of engine.stream(request, hangUp.signal)) await Promise.resolve();
       return "length";
@@ -137,7 +137,7 @@ test("seeded requests beside others do not end the engine, and repeat themselves
       say: seed % 3 === 0 ? long : "What is MEV?",
       seed: `${seed}`,
       sampling: { temperature: 1 },
-      max_tokens: 16,
+      maxTokens: 16,
     }).then(({ text }) => text);
   const seeds = Array.from({ length: 24 }, (_, index) => index);
   const together = await Promise.all(seeds.map((seed) => seeded(seed)));

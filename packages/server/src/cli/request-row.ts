@@ -1,10 +1,11 @@
-import type { EngineUsage } from "@parley/inference";
+import { toTokenColumns } from "../metering/token-columns.ts";
+import type { TokenColumns } from "../metering/token-columns.ts";
 import type { LedgerEntry } from "../metering/usage-ledger.ts";
 import { formatDuration, formatTime } from "./format-time.ts";
 import { toLines } from "./table.ts";
 
-/** A request of the ledger. Its names are the same in tables, CSV and JSON. Token counts have the names of the contract. */
-export interface RequestRow extends EngineUsage {
+/** A request of the ledger. Its names are the same in tables, CSV and JSON. */
+export interface RequestRow extends TokenColumns {
   readonly id: string;
   /** ISO 8601, in UTC. */
   readonly started: string;
@@ -34,7 +35,7 @@ export const toRequestRow = (entry: LedgerEntry, names: ReadonlyMap<string, stri
   is_stream: entry.isStream,
   outcome: entry.outcome,
   error_code: entry.errorCode ?? null,
-  ...entry.usage,
+  ...toTokenColumns(entry.usage),
   cost_usd: entry.costUsd,
   prompt_price: entry.pricing.prompt,
   completion_price: entry.pricing.completion,

@@ -38,19 +38,19 @@ export function toEngineRequest(
   return {
     messages: body.messages.map(toEngineMessage),
     tools,
-    tool_choice: toToolChoice(body, tools),
-    parallel_tool_calls: body.parallel_tool_calls ?? true,
+    toolChoice: toToolChoice(body, tools),
+    parallelToolCalls: body.parallel_tool_calls ?? true,
     format,
     shownSchema: showSchema(format, metadata, maxShownCharacters),
     isWhole: body.stream !== true,
     isReasoning: metadata.canReason && (body.reasoning_effort ?? defaultReasoningEffort) !== "none",
-    max_tokens: Math.min(namedMaximum(body)?.tokens ?? maxCompletionTokens, maxCompletionTokens),
+    maxTokens: Math.min(namedMaximum(body)?.tokens ?? maxCompletionTokens, maxCompletionTokens),
     n: body.n ?? 1,
     seed: typeof body.seed === "number" ? text.sourceOf("seed") : undefined,
     sampling: toSampling(body, metadata),
     stop: typeof body.stop === "string" ? [body.stop] : (body.stop ?? []),
     origin: { key: keyId, user: body.user ?? undefined, metadata: body.metadata ?? undefined },
-    top_logprobs: body.logprobs ? (body.top_logprobs ?? 0) : undefined,
+    topLogprobs: body.logprobs ? (body.top_logprobs ?? 0) : undefined,
   };
 }
 
@@ -62,9 +62,9 @@ export function namedMaximum(body: ChatRequest): NamedMaximum | undefined {
 }
 
 /** Refuses a sampling parameter that the engine does not have, unless its value is the engine's default. */
-function assertSupported(body: ChatRequest, { unsupportedSampling = [], sampling_defaults }: EngineMetadata): void {
+function assertSupported(body: ChatRequest, { unsupportedSampling = [], samplingDefaults }: EngineMetadata): void {
   const refused = samplingNames.find(
-    (name) => unsupportedSampling.includes(name) && (body[name] ?? sampling_defaults[name]) !== sampling_defaults[name],
+    (name) => unsupportedSampling.includes(name) && (body[name] ?? samplingDefaults[name]) !== samplingDefaults[name],
   );
   if (refused === undefined) return;
   throw new ApiError("unsupported_parameter", `This model's engine has no ${refused}.`, { param: refused });
@@ -84,7 +84,7 @@ function toFunctionTool({ function: { name, description, parameters, strict } }:
 function toToolChoice(
   { tool_choice: choice }: ChatRequest,
   tools: readonly FunctionTool[],
-): UncompiledRequest["tool_choice"] {
+): UncompiledRequest["toolChoice"] {
   if (tools.length === 0 || choice === "none") return "none";
   if (choice === "required") return { oneOf: tools.map((tool) => tool.name) };
   return typeof choice === "object" && choice !== null ? { oneOf: [choice.function.name] } : "auto";
@@ -99,7 +99,7 @@ function toFormat(format: ChatRequest["response_format"]): UncompiledRequest["fo
 }
 
 function toSampling(body: ChatRequest, metadata: EngineMetadata): Sampling {
-  const values = samplingNames.map((name) => [name, body[name] ?? metadata.sampling_defaults[name]] as const);
+  const values = samplingNames.map((name) => [name, body[name] ?? metadata.samplingDefaults[name]] as const);
   // `samplingNames` has exactly the other fields of Sampling.
   return { ...(Object.fromEntries(values) as Omit<Sampling, "logit_bias">), logit_bias: toLogitBias(body.logit_bias) };
 }

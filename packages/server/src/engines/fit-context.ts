@@ -24,8 +24,8 @@ export async function fitContext(
   });
   const contextLength = contextLengthOf(model);
   const left = contextLength - promptTokens;
-  if (left <= 0) throw overflow(contextLength, promptTokens, request.max_tokens);
-  return { promptTokens, request: { ...request, max_tokens: Math.min(request.max_tokens, left) } };
+  if (left <= 0) throw overflow(contextLength, promptTokens, request.maxTokens);
+  return { promptTokens, request: { ...request, maxTokens: Math.min(request.maxTokens, left) } };
 }
 
 /** Client libraries search this message for the words "maximum context length is …" and "prompt is too long". */

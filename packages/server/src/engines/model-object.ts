@@ -19,7 +19,7 @@ const supportedSampling: readonly string[] = [
 
 /** Returns the context window of a model, which prompt and completion share, in tokens. */
 export const contextLengthOf = (model: ServedModel): number =>
-  model.engine.metadata?.context_length ?? model.contextLength ?? contract["x-limits"].contextLengthTokens.value;
+  model.engine.metadata?.contextLength ?? model.contextLength ?? contract["x-limits"].contextLengthTokens.value;
 
 /** Returns the maximum number of completion tokens of one choice. */
 export const maxCompletionOf = (model: ServedModel): number =>
@@ -51,7 +51,7 @@ export function toModelObject(model: ServedModel): ModelObject {
     output_modalities: ["text"],
     supported_sampling_parameters: samplingOf(model),
     supported_features: featuresOf(model),
-    default_sampling_parameters: metadata?.sampling_defaults ?? {},
+    default_sampling_parameters: metadata?.samplingDefaults ?? {},
     ...(metadata?.canReason && { default_reasoning_effort: model.defaultReasoningEffort }),
     is_ready: state === "ready",
     ...(aliases.length > 0 && { aliases: [...aliases] }),

@@ -33,7 +33,7 @@ async function startScripted(options: EngineOptions, { script }: ScriptedConfig)
   const { contextLength } = options.model;
   return startScriptedEngine({
     ...commonOptions(options),
-    ...(contextLength !== undefined && { metadata: { context_length: contextLength } }),
+    ...(contextLength !== undefined && { metadata: { contextLength } }),
     scriptFile: assertScript(script),
   });
 }

@@ -63,9 +63,9 @@ export async function admit(request: AdmissionRequest, deps: AdmissionDeps, sign
   undo.move(); // admitted: the permit releases everything from here on
   const held = { entry: running, slots, maxTokens: reservation.maxTokens, onFirst: request.onFirst };
   return new Permit(held, ({ usage, outcome, costUsd, recorded }) => {
-    slots.release(usage.completion_tokens);
+    slots.release(usage.completionTokens);
     reservation.settle(costUsd, recorded);
-    const used = { promptTokens: usage.prompt_tokens, completionTokens: usage.completion_tokens };
+    const used = { promptTokens: usage.promptTokens, completionTokens: usage.completionTokens };
     Object.assign(record, { ...used, outcome, costUsd });
     return entry.settle(used.promptTokens + used.completionTokens);
   });

@@ -63,7 +63,7 @@ export class Permit implements AsyncDisposable {
     assertCounts(usage);
     this.#usage = usage;
     this.#entry.count(usage);
-    this.#slots.count(usage.completion_tokens);
+    this.#slots.count(usage.completionTokens);
   }
 
   /** One of its choices is finished. */
@@ -102,9 +102,8 @@ function isServiceFault(error: unknown): boolean {
 }
 
 function assertCounts(usage: EngineUsage): void {
-  const { prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens } = usage;
-  if (isCount(prompt_tokens) && isCount(cached_tokens) && isCount(completion_tokens) && isCount(reasoning_tokens))
-    return;
+  const { promptTokens, cachedTokens, completionTokens, reasoningTokens } = usage;
+  if (isCount(promptTokens) && isCount(cachedTokens) && isCount(completionTokens) && isCount(reasoningTokens)) return;
   throw new EngineError("protocol", "the engine has lost count");
 }
 

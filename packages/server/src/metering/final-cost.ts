@@ -17,6 +17,6 @@ export interface Ending {
  * has no completion tokens.
  */
 export function finalCost(usage: EngineUsage, { outcome, isServiceFault }: Ending, pricing: Pricing): string {
-  const isFree = outcome === "failed" && (isServiceFault || usage.completion_tokens === 0);
+  const isFree = outcome === "failed" && (isServiceFault || usage.completionTokens === 0);
   return isFree ? "0" : priceOf(usage, pricing);
 }

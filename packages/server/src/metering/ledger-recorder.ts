@@ -49,7 +49,7 @@ interface Running {
 /** Maximum share of the time that checkpoints may take. With many running requests, they are written less often. */
 const maxShare = 0.05;
 
-const noUsage: EngineUsage = { prompt_tokens: 0, cached_tokens: 0, completion_tokens: 0, reasoning_tokens: 0 };
+const noUsage: EngineUsage = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
 
 /**
  * Records all running requests in the ledger. While the ledger cannot be written, new requests are refused, closes are
@@ -189,5 +189,5 @@ export class LedgerRecorder implements AsyncDisposable {
 
 /** A client that disconnects before the first event pays for the prompt. A request that fails before it is free. */
 function finalUsageOf({ request, usage }: Running, outcome: Outcome): EngineUsage {
-  return usage ?? (outcome === "cancelled" ? { ...noUsage, prompt_tokens: request.promptTokens } : noUsage);
+  return usage ?? (outcome === "cancelled" ? { ...noUsage, promptTokens: request.promptTokens } : noUsage);
 }

@@ -6,8 +6,8 @@ import { addUsd, isAtLeastUsd, priceOf } from "./price.ts";
 const pricing = { prompt: "0.0000008", completion: "0.0000035", image: "0", request: "0.001" };
 
 test("a price is exact to the last decimal", () => {
-  expect(priceOf({ prompt_tokens: 3, completion_tokens: 7 }, { ...pricing, request: "0" })).toBe("0.0000269");
-  expect(priceOf({ prompt_tokens: 0, completion_tokens: 0 }, pricing)).toBe("0.001");
+  expect(priceOf({ promptTokens: 3, completionTokens: 7 }, { ...pricing, request: "0" })).toBe("0.0000269");
+  expect(priceOf({ promptTokens: 0, completionTokens: 0 }, pricing)).toBe("0.001");
 });
 
 test("equals the result of integers that count ten-millionths of a dollar", () => {
@@ -16,7 +16,7 @@ test("equals the result of integers that count ten-millionths of a dollar", () =
       const units = BigInt(prompt) * 8n + BigInt(completion) * 35n + 10_000n;
       const text = units.toString().padStart(8, "0");
       const expected = `${text.slice(0, -7)}.${text.slice(-7)}`.replace(/\.?0+$/, "");
-      expect(priceOf({ prompt_tokens: prompt, completion_tokens: completion }, pricing)).toBe(expected);
+      expect(priceOf({ promptTokens: prompt, completionTokens: completion }, pricing)).toBe(expected);
     }),
   );
 });
@@ -31,7 +31,7 @@ test("equals the result of a decimal library, at any prices", () => {
   fc.assert(
     fc.property(pricings, fc.nat(), fc.nat(), (prices, prompt, completion) => {
       const expected = new Big(prices.prompt).times(prompt).plus(new Big(prices.completion).times(completion));
-      expect(priceOf({ prompt_tokens: prompt, completion_tokens: completion }, prices)).toBe(
+      expect(priceOf({ promptTokens: prompt, completionTokens: completion }, prices)).toBe(
         expected.plus(prices.request).toFixed(),
       );
     }),

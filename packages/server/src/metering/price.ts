@@ -13,9 +13,9 @@ export interface Pricing {
  * Returns the exact cost in US dollars: prompt tokens × prompt price + completion tokens × completion price + request
  * price.
  */
-export function priceOf(usage: Pick<EngineUsage, "prompt_tokens" | "completion_tokens">, pricing: Pricing): string {
+export function priceOf(usage: Pick<EngineUsage, "promptTokens" | "completionTokens">, pricing: Pricing): string {
   const { prompt, completion, request, digits } = unitsOf(pricing);
-  const units = prompt * BigInt(usage.prompt_tokens) + completion * BigInt(usage.completion_tokens) + request;
+  const units = prompt * BigInt(usage.promptTokens) + completion * BigInt(usage.completionTokens) + request;
   return toDecimal(units, digits);
 }
 

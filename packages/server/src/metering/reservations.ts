@@ -162,7 +162,7 @@ const unbounded = (maxTokens: number): Reservation => ({
 });
 
 const largestPrice = ({ pricing, promptTokens, n, maxTokens }: LargestUse): string =>
-  priceOf({ prompt_tokens: promptTokens, completion_tokens: n * maxTokens }, pricing);
+  priceOf({ promptTokens, completionTokens: n * maxTokens }, pricing);
 
 /**
  * Returns the number of completion tokens of each choice that the rest of the budget pays for; 0 if it cannot pay for the

@@ -1,13 +1,10 @@
 import { addUsd } from "./price.ts";
+import type { TokenColumns } from "./token-columns.ts";
 import type { LedgerEntry } from "./usage-ledger.ts";
 
 /** Sums of usage. Open requests count with the usage of their last checkpoint. */
-export interface UsageCounts {
+export interface UsageCounts extends TokenColumns {
   readonly requests: number;
-  readonly prompt_tokens: number;
-  readonly cached_tokens: number;
-  readonly completion_tokens: number;
-  readonly reasoning_tokens: number;
   /** US dollars, exact. */
   readonly cost_usd: string;
 }
@@ -47,9 +44,9 @@ const nothing: UsageCounts = {
 
 const add = (sum: UsageCounts, { usage, costUsd }: LedgerEntry): UsageCounts => ({
   requests: sum.requests + 1,
-  prompt_tokens: sum.prompt_tokens + usage.prompt_tokens,
-  cached_tokens: sum.cached_tokens + usage.cached_tokens,
-  completion_tokens: sum.completion_tokens + usage.completion_tokens,
-  reasoning_tokens: sum.reasoning_tokens + usage.reasoning_tokens,
+  prompt_tokens: sum.prompt_tokens + usage.promptTokens,
+  cached_tokens: sum.cached_tokens + usage.cachedTokens,
+  completion_tokens: sum.completion_tokens + usage.completionTokens,
+  reasoning_tokens: sum.reasoning_tokens + usage.reasoningTokens,
   cost_usd: addUsd(sum.cost_usd, costUsd),
 });

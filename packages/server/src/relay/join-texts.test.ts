@@ -2,11 +2,11 @@ import type { EngineEvent } from "@parley/inference";
 import { expect, test } from "vitest";
 import { joinTexts } from "./join-texts.ts";
 
-const usage = (completion_tokens: number): EngineEvent["usage"] => ({
-  prompt_tokens: 5,
-  cached_tokens: 0,
-  completion_tokens,
-  reasoning_tokens: 0,
+const usage = (completionTokens: number): EngineEvent["usage"] => ({
+  promptTokens: 5,
+  cachedTokens: 0,
+  completionTokens,
+  reasoningTokens: 0,
 });
 const text = (written: string, counted: number, choice = 0): EngineEvent => ({
   kind: "text",

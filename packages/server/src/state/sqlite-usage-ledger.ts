@@ -3,6 +3,8 @@ import type { EngineUsage } from "@parley/inference";
 import { monthOf } from "../metering/month.ts";
 import { addUsd } from "../metering/price.ts";
 import type { Pricing } from "../metering/price.ts";
+import { fromTokenColumns } from "../metering/token-columns.ts";
+import type { TokenColumns } from "../metering/token-columns.ts";
 import type {
   Checkpoint,
   CloseRecord,
@@ -15,7 +17,7 @@ import type { DiskSync } from "./disk-sync.ts";
 import { inTransaction } from "./transaction.ts";
 import { WriteGroup } from "./write-group.ts";
 
-interface EntryRow extends EngineUsage {
+interface EntryRow extends TokenColumns {
   readonly id: string;
   readonly key_id: string;
   readonly model: string;
@@ -211,10 +213,10 @@ function toCondition(selection: EntrySelection): { readonly condition: string; r
 }
 
 const countsOf = (usage: EngineUsage): number[] => [
-  usage.prompt_tokens,
-  usage.cached_tokens,
-  usage.completion_tokens,
-  usage.reasoning_tokens,
+  usage.promptTokens,
+  usage.cachedTokens,
+  usage.completionTokens,
+  usage.reasoningTokens,
 ];
 
 const toEntry = (row: EntryRow): LedgerEntry => ({
@@ -224,12 +226,7 @@ const toEntry = (row: EntryRow): LedgerEntry => ({
   isStream: row.is_stream === 1,
   startedMs: row.started_ms,
   pricing: JSON.parse(row.prices) as Pricing, // written by open()
-  usage: {
-    prompt_tokens: row.prompt_tokens,
-    cached_tokens: row.cached_tokens,
-    completion_tokens: row.completion_tokens,
-    reasoning_tokens: row.reasoning_tokens,
-  },
+  usage: fromTokenColumns(row),
   costUsd: row.cost_usd,
   outcome: row.outcome,
   errorCode: row.error_code ?? undefined,

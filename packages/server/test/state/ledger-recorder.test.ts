@@ -19,10 +19,10 @@ const request = {
   pricing: { prompt: "0.1", completion: "0.2", image: "0", request: "0" },
 };
 const usageOf = (completionTokens: number) => ({
-  prompt_tokens: 5,
-  cached_tokens: 0,
-  completion_tokens: completionTokens,
-  reasoning_tokens: 0,
+  promptTokens: 5,
+  cachedTokens: 0,
+  completionTokens,
+  reasoningTokens: 0,
 });
 
 /** A recorder that writes every millisecond, over a ledger that answers as the test wants. */
@@ -39,7 +39,7 @@ async function withRecorder(
 }
 
 const written = async (ledger: UsageLedger): Promise<number | undefined> =>
-  (await ledger.find("one"))?.usage.completion_tokens;
+  (await ledger.find("one"))?.usage.completionTokens;
 
 describe("a ledger that answers late, as one over a network does", () => {
   test("gets what was counted while it wrote", async () => {

@@ -19,9 +19,9 @@ const opened = (id: string, startedMs = 1000): OpenRecord => ({
   startedMs,
   pricing: { prompt: "0.0000003", completion: "0.0000006", image: "0", request: "0.001" },
 });
-const none = { prompt_tokens: 0, cached_tokens: 0, completion_tokens: 0, reasoning_tokens: 0 };
-const some = { prompt_tokens: 11, cached_tokens: 3, completion_tokens: 7, reasoning_tokens: 5 };
-const more = { prompt_tokens: 11, cached_tokens: 3, completion_tokens: 9, reasoning_tokens: 5 };
+const none = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
+const some = { promptTokens: 11, cachedTokens: 3, completionTokens: 7, reasoningTokens: 5 };
+const more = { promptTokens: 11, cachedTokens: 3, completionTokens: 9, reasoningTokens: 5 };
 const closed = (id: string, costUsd = "0.1"): CloseRecord => ({
   id,
   keyId: "key",

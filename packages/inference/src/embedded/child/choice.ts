@@ -89,9 +89,9 @@ export class Choice {
   /** Appends the tokens that the parser demands. Returns true when the token limit is reached. */
   #force(output: ParserOutput): boolean {
     const tokens = (output.force ?? []).flatMap((text) => this.#model.encodeStructure(text));
-    const left = this.#job.request.max_tokens - this.#written;
+    const left = this.#job.request.maxTokens - this.#written;
     for (const token of tokens.slice(0, left)) this.#accept(token);
-    return this.#written >= this.#job.request.max_tokens;
+    return this.#written >= this.#job.request.maxTokens;
   }
 
   #accept(token: number): void {
@@ -112,7 +112,7 @@ export class Choice {
     this.#isPromptRead = true;
     const { vocabulary } = this.#model;
     const banned = this.#bannedIds();
-    const count = this.#parser.mode === "content" ? this.#job.request.top_logprobs : undefined;
+    const count = this.#parser.mode === "content" ? this.#job.request.topLogprobs : undefined;
     const alternatives = count === undefined ? undefined : { count, banned };
     const grammar = this.#grammar();
     return this.#slot.next(kind, pending, async (sample) => {
@@ -164,7 +164,7 @@ export class Choice {
       return this.#parser.end();
     }
     this.#accept(sampled.id);
-    return this.#parser.push(toOutputToken(this.#model.describe, sampled, this.#job.request.top_logprobs));
+    return this.#parser.push(toOutputToken(this.#model.describe, sampled, this.#job.request.topLogprobs));
   }
 
   #close({ deltas, finish }: FinalOutput): ChoiceDelta[] {
@@ -173,10 +173,10 @@ export class Choice {
 
   #count(delta: AnswerDelta | Finish): ChoiceDelta {
     const counted = {
-      prompt_tokens: this.#job.prompt.tokens.length,
-      cached_tokens: this.#cached,
-      completion_tokens: this.#written,
-      reasoning_tokens: this.#reasoned,
+      promptTokens: this.#job.prompt.tokens.length,
+      cachedTokens: this.#cached,
+      completionTokens: this.#written,
+      reasoningTokens: this.#reasoned,
     };
     return { delta, counted };
   }

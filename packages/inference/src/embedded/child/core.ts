@@ -33,7 +33,7 @@ async function* generate(
   signal: AbortSignal,
 ): AsyncGenerator<readonly EngineEvent[]> {
   const prompt = await prompts.render(request, signal);
-  assertFits(prompt.tokens.length, request, { context_length: model.plan.contextLength });
+  assertFits(prompt.tokens.length, request, { contextLength: model.plan.contextLength });
   const user = userOf(request, prompt);
   const slots = await model.slots.take(Math.min(request.n, model.plan.slots), signal, (slot) => slot.reusable(user));
   // If there are more choices than slots, the choices share the slots of their request one after the other.

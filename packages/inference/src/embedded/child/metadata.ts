@@ -8,9 +8,9 @@ import type { LoadedModel } from "./load-model.ts";
 export function metadataOf(model: LoadedModel, settings: EmbeddedChildSettings): EngineMetadata {
   const template = model.file.metadata.tokenizer.chat_template ?? "";
   return {
-    context_length: model.plan.contextLength,
+    contextLength: model.plan.contextLength,
     quantization: quantizationOf(model.file.metadata.general.file_type),
-    system_fingerprint: fingerprint([
+    systemFingerprint: fingerprint([
       settings.weightsId,
       model.engine,
       template,
@@ -20,7 +20,7 @@ export function metadataOf(model: LoadedModel, settings: EmbeddedChildSettings):
     slots: model.plan.slots,
     spareSlots: model.plan.spareSlots,
     ...model.capabilities,
-    sampling_defaults: settings.sampling,
+    samplingDefaults: settings.sampling,
     schemaPrompt: settings.schemaPrompt,
     description: model.plan.explanation,
   };

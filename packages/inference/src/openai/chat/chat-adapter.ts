@@ -37,7 +37,7 @@ export class ChatAdapter implements ProtocolAdapter {
     const { owned_by } = await readListed(served.upstream, served.servedName, signal);
     const { capabilities: named } = served.model.folder;
     const isVllm = owned_by === "vllm";
-    const unheard = isVllm ? undefined : findBeyondOpenAi(metadata.sampling_defaults);
+    const unheard = isVllm ? undefined : findBeyondOpenAi(metadata.samplingDefaults);
     if (unheard !== undefined) throw new Error(`the engine has no ${unheard}, and it is set for every request`);
     const systemPlacement = findSystemPlacement(served.model.folder);
     const isSalted = served.saltOf !== undefined && (isVllm || this.#isAlwaysSalted);
@@ -47,7 +47,7 @@ export class ChatAdapter implements ProtocolAdapter {
       generateChat({ ...served, dialect: untried, limits: undefined }, request, signal);
     await expectToken(ask(probeRequest));
     const capabilities = await probeCapabilities(named, isVllm, ask);
-    const promptCache = isSalted ? await tryPromptCache(metadata.context_length, ask) : unsalted;
+    const promptCache = isSalted ? await tryPromptCache(metadata.contextLength, ask) : unsalted;
     this.#dialect = { ...untried, capabilities };
     const known = {
       ...metadata,

@@ -42,17 +42,17 @@ export interface ChatJob {
 export function chatBody(job: ChatJob): string {
   const { request, plan, dialect } = job;
   const { isVllm, hasReasoningSwitch } = dialect;
-  const { top_logprobs } = request;
+  const { topLogprobs } = request;
   const body = {
     model: job.model,
     messages: toChatMessages(request.messages, dialect),
-    max_tokens: request.max_tokens,
+    max_tokens: request.maxTokens,
     cache_salt: job.cacheSalt,
     ...samplingOf(job),
     ...toolsOf(request, isVllm),
     ...formatOf(request.format),
     ...(stopsThere(plan, request) && { stop: request.stop }),
-    ...(top_logprobs !== undefined && { logprobs: true, top_logprobs }),
+    ...(topLogprobs !== undefined && { logprobs: true, top_logprobs: topLogprobs }),
     ...(isVllm && hasReasoningSwitch && { chat_template_kwargs: { enable_thinking: plan.isReasoning } }),
     stream: true,
     // Usage in every event where possible, so that a stream that breaks off still has its count.
@@ -66,8 +66,8 @@ export function chatBody(job: ChatJob): string {
  * service also holds back text that may become a stop string, but not the log-probabilities of that text. So the service gets
  * them only for answers of plain text.
  */
-const stopsThere = (plan: AnswerPlan, { stop, top_logprobs }: EngineRequest): boolean =>
-  stop.length > 0 && !plan.isReasoning && plan.tools === "off" && top_logprobs === undefined;
+const stopsThere = (plan: AnswerPlan, { stop, topLogprobs }: EngineRequest): boolean =>
+  stop.length > 0 && !plan.isReasoning && plan.tools === "off" && topLogprobs === undefined;
 
 /** The sampling members that vLLM adds to OpenAI's, with their neutral values. */
 const beyondOpenAi = { top_k: 0, min_p: 0, repetition_penalty: 1 } as const satisfies Partial<Sampling>;
@@ -92,9 +92,9 @@ function samplingOf({ request, vocabulary, dialect }: ChatJob): object {
 }
 
 function toolsOf(request: EngineRequest, isVllm: boolean): object {
-  const { tools, tool_choice, parallel_tool_calls, grammars } = request;
-  if (tools.length === 0 || tool_choice === "none") return {};
-  const forced = tool_choice === "auto" ? undefined : tool_choice.oneOf;
+  const { tools, toolChoice, parallelToolCalls, grammars } = request;
+  if (tools.length === 0 || toolChoice === "none") return {};
+  const forced = toolChoice === "auto" ? undefined : toolChoice.oneOf;
   const [only, ...others] = forced ?? [];
   const isNamed = only !== undefined && others.length === 0;
   // A single function is forced by name, and the model still sees all tools. If it may choose among several, it sees only
@@ -103,7 +103,7 @@ function toolsOf(request: EngineRequest, isVllm: boolean): object {
   return {
     tools: toChatTools(offered, isVllm ? grammars.enforcedTools : []),
     tool_choice: isNamed ? { type: "function", function: { name: only } } : forced ? "required" : "auto",
-    parallel_tool_calls,
+    parallel_tool_calls: parallelToolCalls,
   };
 }
 

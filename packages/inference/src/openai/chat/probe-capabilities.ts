@@ -22,7 +22,7 @@ export async function probeCapabilities(named: Capabilities, isVllm: boolean, as
 }
 
 async function canReasonThere(ask: Ask): Promise<boolean> {
-  for await (const events of ask({ ...probeRequest, isReasoning: true, max_tokens: reasoningTokens })) {
+  for await (const events of ask({ ...probeRequest, isReasoning: true, maxTokens: reasoningTokens })) {
     if (events.some(({ kind }) => kind === "reasoning")) return true;
   }
   return false;
@@ -32,7 +32,7 @@ const tool = { name: "probe", description: "Does nothing", parameters: { type: "
 
 async function takesTools(ask: Ask): Promise<boolean> {
   try {
-    for await (const _events of ask({ ...probeRequest, tools: [tool], tool_choice: "auto" })) break;
+    for await (const _events of ask({ ...probeRequest, tools: [tool], toolChoice: "auto" })) break;
     return true;
   } catch (error) {
     if (error instanceof EngineError && error.kind === "rejected") return false;

@@ -55,10 +55,10 @@ export class CallReader {
    * @throws {EngineError} `protocol`
    */
   *finish(): Generator<ToolDelta> {
-    const { tools, tool_choice } = this.#request;
+    const { tools, toolChoice } = this.#request;
     for (const { index, name, arguments: written } of this.#calls) {
       const tool = tools.find((one) => one.name === name);
-      validateArguments(written || "{}", tool, tool_choice !== "auto");
+      validateArguments(written || "{}", tool, toolChoice !== "auto");
       if (written === "") yield { kind: "tool", index, arguments: "{}" };
     }
   }
@@ -79,8 +79,8 @@ export class CallReader {
   }
 
   get #offered(): readonly string[] {
-    const { tools, tool_choice } = this.#request;
-    if (tool_choice === "none") return [];
-    return tool_choice === "auto" ? tools.map(({ name }) => name) : tool_choice.oneOf;
+    const { tools, toolChoice } = this.#request;
+    if (toolChoice === "none") return [];
+    return toolChoice === "auto" ? tools.map(({ name }) => name) : toolChoice.oneOf;
   }
 }

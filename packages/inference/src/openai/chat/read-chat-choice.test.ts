@@ -73,6 +73,6 @@ test("its texts arrive in one piece", async () => {
     written({ member: "content", text: " a", hasCounters: true }, at),
   );
   const all = [...events, finish, "[DONE]"];
-  expect(await read(all, 10, true)).toMatchObject({ deltas: 3, last: { prompt_tokens: 7, completion_tokens: 20 } });
+  expect(await read(all, 10, true)).toMatchObject({ deltas: 3, last: { promptTokens: 7, completionTokens: 20 } });
   expect(await read(all, 10, false)).toMatchObject({ deltas: 21 });
 });

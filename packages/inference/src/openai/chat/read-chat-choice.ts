@@ -50,7 +50,7 @@ export class ChatChoiceReader implements ChoiceReader {
     this.#content = new ContentReader({
       stop: request.stop,
       callStart: plan.tools === "off" ? undefined : specialToken.callStart,
-      hasLogprobs: request.top_logprobs !== undefined,
+      hasLogprobs: request.topLogprobs !== undefined,
     });
   }
 
@@ -161,13 +161,13 @@ export class ChatChoiceReader implements ChoiceReader {
 
   async #countText(): Promise<EngineUsage> {
     const usage = this.#counted;
-    const { max_tokens } = this.#request;
+    const { maxTokens } = this.#request;
     const reasoned = await this.#countTokens(this.#reasoningText);
     const rest = await this.#countTokens(this.#content.text + this.#calls.text);
     return {
       ...usage,
-      completion_tokens: Math.min(max_tokens, Math.max(usage.completion_tokens, reasoned + rest)),
-      reasoning_tokens: Math.min(max_tokens, Math.max(usage.reasoning_tokens, reasoned)),
+      completionTokens: Math.min(maxTokens, Math.max(usage.completionTokens, reasoned + rest)),
+      reasoningTokens: Math.min(maxTokens, Math.max(usage.reasoningTokens, reasoned)),
     };
   }
 

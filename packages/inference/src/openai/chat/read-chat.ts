@@ -36,7 +36,7 @@ export class ChatReader {
 
   /** @param promptTokens our count, used until the upstream reports its own */
   constructor(promptTokens: number) {
-    this.#usage = { ...nothing, prompt_tokens: promptTokens };
+    this.#usage = { ...nothing, promptTokens };
   }
 
   get usage(): EngineUsage {
@@ -67,7 +67,7 @@ export class ChatReader {
   /** @param events the number of events in the chunk */
   #take(chunk: ChatChunk, events: number): ChatStep | undefined {
     const error = chunk.error ?? (chunk.object === "error" ? chunk : undefined);
-    if (error !== undefined) throw asStreamFailure(error, this.#usage.completion_tokens === 0);
+    if (error !== undefined) throw asStreamFailure(error, this.#usage.completionTokens === 0);
     const choice = chunk.choices?.[0];
     const delta = readDelta(choice);
     const counted = delta.hasOutput && !this.#isUsageReported ? events : 0;
@@ -90,7 +90,7 @@ export class ChatReader {
   }
 }
 
-const nothing: EngineUsage = { prompt_tokens: 0, completion_tokens: 0, cached_tokens: 0, reasoning_tokens: 0 };
+const nothing: EngineUsage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0, reasoningTokens: 0 };
 
 const isLegal = (reason: string | undefined): reason is ChatFinish =>
   reason === "stop" || reason === "length" || reason === "tool_calls" || reason === "content_filter";
@@ -146,14 +146,14 @@ const toAlternative = ({
 
 /** @param counted the number of tokens in the chunk if the upstream does not report it */
 function usageOf(reported: ChunkUsage | undefined, before: EngineUsage, delta: Delta, counted: number): EngineUsage {
-  const completed = reported?.completion_tokens ?? before.completion_tokens + counted;
-  const completion_tokens = Math.max(before.completion_tokens, completed);
-  const added = delta.reasoning === "" ? 0 : Math.max(1, completion_tokens - before.completion_tokens);
-  const reasoned = reported?.completion_tokens_details?.reasoning_tokens ?? before.reasoning_tokens + added;
+  const completed = reported?.completion_tokens ?? before.completionTokens + counted;
+  const completionTokens = Math.max(before.completionTokens, completed);
+  const added = delta.reasoning === "" ? 0 : Math.max(1, completionTokens - before.completionTokens);
+  const reasoned = reported?.completion_tokens_details?.reasoning_tokens ?? before.reasoningTokens + added;
   return {
-    prompt_tokens: reported?.prompt_tokens ?? before.prompt_tokens,
-    completion_tokens,
-    cached_tokens: reported?.prompt_tokens_details?.cached_tokens ?? before.cached_tokens,
-    reasoning_tokens: Math.min(completion_tokens, Math.max(before.reasoning_tokens, reasoned)),
+    promptTokens: reported?.prompt_tokens ?? before.promptTokens,
+    completionTokens,
+    cachedTokens: reported?.prompt_tokens_details?.cached_tokens ?? before.cachedTokens,
+    reasoningTokens: Math.min(completionTokens, Math.max(before.reasoningTokens, reasoned)),
   };
 }

@@ -45,7 +45,7 @@ function parseOr(text: string, failure: string): unknown {
   }
 }
 
-/** Enough for the longest answer: its length is bounded by max_tokens, and every value costs a few steps. */
+/** Enough for the longest answer: its length is bounded by maxTokens, and every value costs a few steps. */
 const steps = 10_000_000;
 
 function isValid(schema: Schema, value: unknown): boolean {

@@ -28,7 +28,7 @@ export function completionBody(job: CompletionJob): string {
     model: job.model,
     prompt: job.prompt,
     cache_salt: job.cacheSalt,
-    max_tokens: request.max_tokens,
+    max_tokens: request.maxTokens,
     ...sampling,
     logit_bias: biasOf(job),
     stop: stopsHere(plan) ? request.stop : [],
@@ -37,7 +37,7 @@ export function completionBody(job: CompletionJob): string {
     // Usage in every event, so that a stream that breaks off is still counted.
     stream_options: { include_usage: true, continuous_usage_stats: true },
     return_token_ids: true,
-    ...(request.top_logprobs !== undefined && { logprobs: request.top_logprobs, return_tokens_as_token_ids: true }),
+    ...(request.topLogprobs !== undefined && { logprobs: request.topLogprobs, return_tokens_as_token_ids: true }),
     ...(constraint && {
       structured_outputs: { structural_tag: JSON.stringify({ type: "structural_tag", format: constraint }) },
     }),

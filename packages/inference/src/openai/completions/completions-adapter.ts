@@ -19,7 +19,7 @@ export const completionsAdapter: ProtocolAdapter = {
     const ask = (request: EngineRequest): AsyncIterable<readonly EngineEvent[]> =>
       completionsAdapter.generate(served, undefined, request, signal);
     await expectToken(ask(probeRequest));
-    return withPromptCache(metadata, served.saltOf ? await tryPromptCache(metadata.context_length, ask) : unsalted);
+    return withPromptCache(metadata, served.saltOf ? await tryPromptCache(metadata.contextLength, ask) : unsalted);
   },
 };
 
@@ -43,7 +43,7 @@ async function beginChoices(
       plan,
       prompt,
       model,
-      topLogprobs: request.top_logprobs,
+      topLogprobs: request.topLogprobs,
       isWhole: request.isWhole,
     }),
   }));

@@ -88,8 +88,8 @@ test.each<[string, Partial<AnswerPlan>, string, readonly string[], string]>([
 ])("%s", (_title, plan, written, kinds, finish) => {
   const seen = read(plan, written);
   expect([seen.kinds, seen.finish]).toEqual([kinds, finish]);
-  expect(seen.last?.completion_tokens).toBe(seen.taken);
-  expect(seen.last?.reasoning_tokens ?? 0).toBe(plan.isReasoning === true ? encode("<think>\nHm.</think>").length : 0);
+  expect(seen.last?.completionTokens).toBe(seen.taken);
+  expect(seen.last?.reasoningTokens ?? 0).toBe(plan.isReasoning === true ? encode("<think>\nHm.</think>").length : 0);
 });
 
 test("an answer at the token limit ends with `length`, and an incomplete call does not become text", () => {

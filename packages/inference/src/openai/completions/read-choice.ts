@@ -40,7 +40,7 @@ export class CompletionChoiceReader implements ChoiceReader {
 
   constructor({ plan, prompt, model, topLogprobs, isWhole = false }: CompletionChoice) {
     this.#completion = new CompletionReader(prompt.tokens.length);
-    this.#usage = { prompt_tokens: prompt.tokens.length, completion_tokens: 0, cached_tokens: 0 };
+    this.#usage = { promptTokens: prompt.tokens.length, completionTokens: 0, cachedTokens: 0 };
     this.#plan = plan;
     this.#model = model;
     this.#topLogprobs = topLogprobs;
@@ -155,8 +155,8 @@ export class CompletionChoiceReader implements ChoiceReader {
   }
 
   #count(delta: AnswerDelta | Finish): ChoiceDelta {
-    const reasoning_tokens = Math.min(this.#reasoned, this.#usage.completion_tokens);
-    return { delta, counted: { ...this.#usage, reasoning_tokens } };
+    const reasoningTokens = Math.min(this.#reasoned, this.#usage.completionTokens);
+    return { delta, counted: { ...this.#usage, reasoningTokens } };
   }
 }
 

@@ -37,7 +37,7 @@ describe("a captured stream", () => {
     expect(ids).toHaveLength(8);
     expect(end).toEqual({
       reason: "length",
-      usage: { prompt_tokens: 22, completion_tokens: 8, cached_tokens: expect.any(Number) },
+      usage: { promptTokens: 22, completionTokens: 8, cachedTokens: expect.any(Number) },
     });
   });
 
@@ -108,17 +108,17 @@ test("without counters in between, the tokens themselves are counted; the engine
     usage: { prompt_tokens: 6, completion_tokens: 4, prompt_tokens_details: { cached_tokens: 3 } },
   };
   const { steps, end } = readAll(saying(plain(1), plain(2, 3), chunk("stop"), last, "[DONE]"));
-  expect(steps.map(({ usage }) => [usage.prompt_tokens, usage.completion_tokens])).toEqual([
+  expect(steps.map(({ usage }) => [usage.promptTokens, usage.completionTokens])).toEqual([
     [5, 1],
     [5, 3],
     [5, 3],
     [6, 4],
   ]);
-  expect(end).toEqual({ reason: "stop", usage: { prompt_tokens: 6, completion_tokens: 4, cached_tokens: 3 } });
+  expect(end).toEqual({ reason: "stop", usage: { promptTokens: 6, completionTokens: 4, cachedTokens: 3 } });
 });
 
 test("several tokens may come in one event, and the last event may be the end", () => {
   const { ids, end } = readAll(saying(chunk(null, 1, 2), chunk("stop", 1, 2, 3), "[DONE]"));
   expect(ids).toEqual([1, 2, 1, 2, 3]);
-  expect(end).toMatchObject({ reason: "stop", usage: { completion_tokens: 5 } });
+  expect(end).toMatchObject({ reason: "stop", usage: { completionTokens: 5 } });
 });

@@ -1,5 +1,6 @@
 import type { SampledToken } from "../../answer/sampled-token.ts";
 import { EngineError } from "../../engine.ts";
+import type { EngineUsage } from "../../engine.ts";
 import { asStreamFailure } from "../engine-failure.ts";
 import { readTokenChunk } from "./read-token-chunk.ts";
 
@@ -10,11 +11,7 @@ export interface CompletionStep {
   readonly usage: CompletionUsage;
 }
 
-export interface CompletionUsage {
-  readonly prompt_tokens: number;
-  readonly completion_tokens: number;
-  readonly cached_tokens: number;
-}
+export type CompletionUsage = Omit<EngineUsage, "reasoningTokens">;
 
 /** The legal end of a stream. */
 export interface CompletionEnd {
@@ -56,7 +53,7 @@ export class CompletionReader {
    * every event (vllm-router 0.1.17 does)
    */
   constructor(promptTokens: number) {
-    this.#usage = { prompt_tokens: promptTokens, completion_tokens: 0, cached_tokens: 0 };
+    this.#usage = { promptTokens, completionTokens: 0, cachedTokens: 0 };
   }
 
   /**
@@ -69,7 +66,7 @@ export class CompletionReader {
 
   /** @param chunk the content of one event, or of several merged ones @throws as `push` */
   take(chunk: CompletionChunk): CompletionStep {
-    if (chunk.error !== undefined) throw asStreamFailure(chunk.error, this.#usage.completion_tokens === 0);
+    if (chunk.error !== undefined) throw asStreamFailure(chunk.error, this.#usage.completionTokens === 0);
     const choice = chunk.choices?.[0];
     this.#written += choice?.token_ids?.length ?? 0;
     this.#usage = usageOf(chunk, this.#usage, this.#written);
@@ -108,9 +105,9 @@ function parse(data: string): CompletionChunk | undefined {
 
 function usageOf({ usage }: CompletionChunk, before: CompletionUsage, written: number): CompletionUsage {
   return {
-    prompt_tokens: usage?.prompt_tokens ?? before.prompt_tokens,
-    completion_tokens: Math.max(usage?.completion_tokens ?? 0, before.completion_tokens, written),
-    cached_tokens: usage?.prompt_tokens_details?.cached_tokens ?? before.cached_tokens,
+    promptTokens: usage?.prompt_tokens ?? before.promptTokens,
+    completionTokens: Math.max(usage?.completion_tokens ?? 0, before.completionTokens, written),
+    cachedTokens: usage?.prompt_tokens_details?.cached_tokens ?? before.cachedTokens,
   };
 }
 

@@ -64,7 +64,7 @@ function eventOf(step: ReplyStep, { count, request }: Play): EngineEvent | undef
   const { choice = 0 } = step;
   if ("role" in step) return { kind: "role", choice, usage: count(step.tokens ?? 0, false) };
   if ("text" in step) {
-    const tokens = step.outputTokens ?? [tokenOf(step.text, request.top_logprobs)];
+    const tokens = step.outputTokens ?? [tokenOf(step.text, request.topLogprobs)];
     return { kind: "text", choice, text: step.text, tokens, usage: count(step.tokens ?? 1, false) };
   }
   if ("reasoning" in step)
@@ -123,10 +123,10 @@ function usageCounter(promptTokens: number): Play["count"] {
     completion += tokens;
     reasoning += isReasoning ? tokens : 0;
     return {
-      prompt_tokens: promptTokens,
-      cached_tokens: 0,
-      completion_tokens: completion,
-      reasoning_tokens: reasoning,
+      promptTokens,
+      cachedTokens: 0,
+      completionTokens: completion,
+      reasoningTokens: reasoning,
     };
   };
 }

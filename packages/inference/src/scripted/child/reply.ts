@@ -13,11 +13,11 @@ export type ReplyStep = ScriptStep & { readonly outputTokens?: readonly OutputTo
 export function* reply(request: EngineRequest, lastUserText: string, choice: number): Generator<ReplyStep> {
   yield { choice, role: true };
   const reasoning = request.isReasoning ? splitWords("The caller asks something.") : [];
-  for (const word of reasoning.slice(0, request.max_tokens)) yield { choice, reasoning: word };
-  const tokensLeft = request.max_tokens - reasoning.length;
+  for (const word of reasoning.slice(0, request.maxTokens)) yield { choice, reasoning: word };
+  const tokensLeft = request.maxTokens - reasoning.length;
   if (tokensLeft <= 0) return yield { choice, finish: "length" };
-  if (typeof request.tool_choice === "object") {
-    return yield* replyWithCall(request, request.tool_choice.oneOf, tokensLeft, choice);
+  if (typeof request.toolChoice === "object") {
+    return yield* replyWithCall(request, request.toolChoice.oneOf, tokensLeft, choice);
   }
   yield* replyWithText(request, contentFor(request, lastUserText), tokensLeft, choice);
 }
@@ -42,7 +42,7 @@ function* replyWithText(
   let held = 0;
   for (const word of words.slice(0, tokensLeft)) {
     held += 1;
-    const safe = content.push(tokenOf(word, request.top_logprobs));
+    const safe = content.push(tokenOf(word, request.topLogprobs));
     if (safe.text !== "") {
       yield { choice, text: safe.text, outputTokens: safe.tokens, tokens: held };
       held = 0;

@@ -44,7 +44,10 @@ describe("money is held before a request runs", () => {
     const model = many().running.models.find(({ id }) => id === modelId);
     if (!model) throw new Error("the model is not served");
     const { prompt_tokens, completion_tokens } = usage;
-    return priceOf({ prompt_tokens, completion_tokens: completionTokens(completion_tokens) }, model.pricing);
+    return priceOf(
+      { promptTokens: prompt_tokens, completionTokens: completionTokens(completion_tokens) },
+      model.pricing,
+    );
   }
 
   test("LIM-15 a maximum that the rest cannot pay is refused with both amounts", async () => {

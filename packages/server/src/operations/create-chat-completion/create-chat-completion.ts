@@ -66,7 +66,7 @@ function translate({ models }: ChatDeps, { caller, body, validated }: ChatCall) 
   const modelLimits = { metadata, maxCompletionTokens: maxCompletionOf(model), defaultReasoningEffort };
   return {
     model,
-    fingerprint: metadata.system_fingerprint,
+    fingerprint: metadata.systemFingerprint,
     modelName: nameInAnswer(model, body.model),
     asked: toEngineRequest(body, validated.text, modelLimits, caller.keyId),
     schemas: validated.schemas,
@@ -100,7 +100,7 @@ async function run(
   const { id: requestId, signal, record, res } = exchange;
   const { model, maximum, isStream, hasLogprobs } = translated;
   const { promptTokens, request } = await fitContext(model, translated.asked, signal);
-  const { n, max_tokens: maxTokens } = request;
+  const { n, maxTokens } = request;
   const isLowered = maximum !== undefined && maximum.tokens > maxTokens;
   if (isLowered) res.setHeader("x-ignored-params", formatIgnored(ignoredWhenLowered(translated, maximum, maxTokens)));
   // One that is lowered means the same as none.
@@ -112,11 +112,10 @@ async function run(
   await using permit = await admit(admissionRequest, admission, signal);
   await setLimitHeaders(res, limits, caller);
 
-  const { maxTokens: max_tokens } = permit;
-  const constrained = { ...request, max_tokens, grammars: compileGrammars(request, translated.schemas) };
+  const granted = { maxTokens: permit.maxTokens, grammars: compileGrammars(request, translated.schemas) };
   const chunks = new ChunkMaker(n, hasLogprobs);
   const relayed = { meter: permit, chunks, isCollected: !isStream, explain: toApiError };
-  const batches = relayAnswer(model.engine.stream(constrained, signal), relayed);
+  const batches = relayAnswer(model.engine.stream({ ...request, ...granted }, signal), relayed);
   const head = newHead(translated.modelName, translated.fingerprint, nowMs());
   const form = { head, toUsage: (usage: EngineUsage) => toUsage(usage, priceOf(usage, model.pricing)) };
   // Awaited here, because leaving the block releases the permit.
