@@ -7,9 +7,10 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chatInit, play, until } from "@parley/server/testing";
+import { settings } from "../src/config/settings.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
-/** The unit as it is shipped, with this checkout in the place of /opt/parley. */
+/** The unit as it is shipped, with the folder of this checkout instead of /opt/parley. */
 const unit = readFileSync(join(root, "deploy/parley.service"), "utf8").replaceAll(
   "/opt/parley",
   root.replace(/\/$/, ""),
@@ -58,7 +59,7 @@ describe("the unit for systemd", () => {
       (found) => found !== undefined,
       45_000,
     );
-    // It is the process that systemd knows that answers, not one behind it.
+    // The process that systemd knows is the server, not a parent of the server.
     expect(readFileSync(join(folder, "server.pid"), "utf8").trim()).toBe(String(child.pid));
     const headers = { authorization: `Bearer ${key}` };
     const answer = await fetch(`${url}/chat/completions`, chatInit({ ...play("slow"), stream: true }, { headers }));
@@ -69,16 +70,23 @@ describe("the unit for systemd", () => {
     expect(stderr).toContain("Parley has stopped.");
   });
 
-  test.skipIf(!hasSystemd())("is lawful (it would run with systemd-analyze)", async () => {
+  test.skipIf(!hasSystemd())("has no key or value that systemd-analyze does not know", async () => {
     const file = join(folder, "parley.service");
-    // A user of that name is made by the guide, not by this test.
+    // The guide creates the user of the unit, and this test does not.
     writeFileSync(file, unit.replace(/^User=.*$/m, "User=root"));
     const { stdout, stderr } = await promisify(execFile)("systemd-analyze", ["verify", "--man=no", file]);
     expect(stdout + stderr).not.toContain("parley.service");
   });
 
-  test("waits longer than the server drains", () => {
-    const drainSeconds = 30;
-    expect(Number(valueOf("TimeoutStopSec"))).toBeGreaterThan(drainSeconds + 10);
+  test("gives the server its default time to drain, and 10 seconds to stop its engines", () => {
+    const drainMs = settings.drainMs.schema.parse(undefined);
+    expect(Number(valueOf("TimeoutStopSec")) * 1000).toBeGreaterThan(drainMs + 10_000);
+    expect(unit).toContain(`(${settings.drainMs.env}, ${drainMs / 1000})`);
+  });
+
+  test("sets only variables that the server reads", () => {
+    const names = Array.from(unit.matchAll(/^Environment=(\w+)=/gm), ([, name]) => name);
+    expect(names).toContain("PARLEY_DATA_DIR");
+    expect(names.filter((name) => !Object.values(settings).some(({ env }) => env === name))).toEqual([]);
   });
 });
