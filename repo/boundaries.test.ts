@@ -135,18 +135,24 @@ test("inference compiles a schema in one place, which remembers it", () => {
   expect(compilers).toEqual(["packages/inference/src/schemas/compile-wanted.ts"]);
 });
 
-test("a step of the path does not know where it is called: only app.ts, deps.ts, server.ts, edge/ and operations/ know several", () => {
-  const stages = ["auth", "contract", "limits", "engines", "relay", "metering"];
-  const strays = stages.flatMap((stage) =>
-    sourcesIn(`packages/server/src/${stage}/`).flatMap((path) =>
-      valueImports(path)
-        .filter((target) =>
-          stages.some((other) => other !== stage && target.startsWith(`packages/server/src/${other}/`)),
-        )
-        .map((target) => `${path} → ${target}`),
-    ),
+/** The rooms of the server with steps of the path, besides `edge` and `operations`. */
+const stages = ["auth", "contract", "limits", "engines", "relay", "metering"];
+
+/** Finds the stages whose code a file runs. */
+const stagesUsedBy = (path: string): string[] =>
+  stages.filter((stage) => valueImports(path).some((target) => target.startsWith(`packages/server/src/${stage}/`)));
+
+test.each(stages)("the steps in %s call no other stage", (stage) => {
+  const strays = sourcesIn(`packages/server/src/${stage}/`).filter((path) =>
+    stagesUsedBy(path).some((other) => other !== stage),
   );
   expect(strays).toEqual([]);
+});
+
+test("a step in edge/ calls at most one stage, and none that runs behind the validation of the body", () => {
+  const used = sourcesIn("packages/server/src/edge/").map((path) => ({ path, stages: stagesUsedBy(path) }));
+  expect(used.filter(({ stages: own }) => own.length > 1)).toEqual([]);
+  expect([...new Set(used.flatMap(({ stages: own }) => own))].toSorted()).toEqual(["auth", "limits"]);
 });
 
 test("nothing below edge/ and operations/ imports them", () => {
