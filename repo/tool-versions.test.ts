@@ -15,3 +15,16 @@ test("packages are held against the Node that the launcher brings", () => {
   expect(versions).toHaveLength(3);
   expect(new Set(versions.map(([, version]) => version)).size).toBe(1);
 });
+
+test("every version is written once, in the catalogs of pnpm-workspace.yaml", () => {
+  // The programs of partners are projects of their own, outside of the workspace.
+  const manifests = files.filter((path) => /^(?:packages\/[^/]+\/|repo\/)?package\.json$/.test(path));
+  expect(manifests.length).toBeGreaterThan(5);
+  const written = manifests.flatMap((path) => {
+    const manifest = JSON.parse(read(path)) as Readonly<Record<string, Readonly<Record<string, string>>>>; // only groups of packages are read
+    return ["dependencies", "devDependencies", "optionalDependencies"]
+      .flatMap((group) => Object.entries(manifest[group] ?? {}))
+      .flatMap(([name, version]) => (/^(?:catalog|workspace):/.test(version) ? [] : [`${path}: ${name} ${version}`]));
+  });
+  expect(written).toEqual([]);
+});
