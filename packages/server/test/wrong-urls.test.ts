@@ -191,12 +191,13 @@ describe("HTTP-05 any other path", () => {
     },
   );
 
-  test("a long one is judged by its beginning, in no time, and does not come back", async () => {
+  test("a long one is judged by its beginning, at little cost, and does not come back", async () => {
     for (const path of [`/${".".repeat(7000)}x`, `/${"/a".repeat(3500)}`, `/models/${"%20".repeat(2300)}x`]) {
-      const startedMs = performance.now();
+      const before = process.cpuUsage();
       const { status, message } = await ask("GET", path);
       expect([status, message.length < 500]).toEqual([404, true]);
-      expect(performance.now() - startedMs).toBeLessThan(1000);
+      const { user, system } = process.cpuUsage(before);
+      expect((user + system) / 1000).toBeLessThan(1000);
     }
   });
 

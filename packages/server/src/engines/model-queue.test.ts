@@ -19,7 +19,8 @@ function arrivals(of: ModelQueue) {
   return { admitted, enter };
 }
 
-const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
+/** Resolves when every promise that can settle without a timer or I/O has settled. */
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("a queue", () => {
   test("is first come, first served, and a small request does not pass a large one", async () => {
