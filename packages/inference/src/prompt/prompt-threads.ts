@@ -1,24 +1,9 @@
-import { once } from "node:events";
-import { Worker } from "node:worker_threads";
 import { FairQueue } from "@parley/common/fair-queue";
-import type { PromptAnswer, PromptJob, WantedPrompt } from "./prompt-worker.ts";
-import { PromptTooLongError, TemplateRefusalError } from "./render-prompt.ts";
+import { NotBegunError, PromptThread } from "./prompt-thread.ts";
+import { PromptTooLongError } from "./render-prompt.ts";
 import type { PromptRequest } from "../engine.ts";
 import { charactersIn } from "./characters-in.ts";
 import type { Prompt, PromptRenderer } from "./render-prompt.ts";
-
-/**
- * Tokenizing a text cannot be interrupted, so each size class has its own thread: a long text never delays a much shorter one.
- * Sizes are in characters. The longest texts of the classes take some hundredths of a second, some tenths, and a second.
- */
-const sizes = [
-  { size: "short", maxCharacters: 16 * 1024, jobsAtATime: 2 }, // one runs, and the next one is ready
-  { size: "long", maxCharacters: 256 * 1024, jobsAtATime: 1 },
-  { size: "huge", maxCharacters: Number.POSITIVE_INFINITY, jobsAtATime: 1 },
-] as const;
-
-/** Prompts of up to this many characters are not stopped, because they take only a few milliseconds. */
-const maxUnstopped = 4096;
 
 /**
  * A prompt of up to this many characters is rendered without a thread. That takes about half a millisecond, hardly more than
@@ -26,7 +11,30 @@ const maxUnstopped = 4096;
  */
 const maxAtOnce = 1024;
 
-type Size = (typeof sizes)[number]["size"];
+/**
+ * The way of every longer text: the first row that has room for its characters. Tokenizing a text cannot be interrupted, so each
+ * size class has its own thread, and a long text never delays a much shorter one. The longest texts of the classes take some
+ * hundredths of a second, some tenths, and a second. The shortest take a few milliseconds, so they are not stopped when their
+ * caller leaves.
+ */
+const routes = [
+  { maxCharacters: 4 * 1024, size: "short", isStoppable: false },
+  { maxCharacters: 16 * 1024, size: "short", isStoppable: true },
+  { maxCharacters: 256 * 1024, size: "long", isStoppable: true },
+] as const;
+
+const longestRoute = { size: "huge", isStoppable: true } as const;
+
+type Size = "short" | "long" | "huge";
+
+interface Route {
+  readonly size: Size;
+  readonly isStoppable: boolean;
+}
+
+/** Returns the thread for a text of this many characters, and tells if its work can be stopped. */
+export const routeOf = (characters: number): Route =>
+  routes.find(({ maxCharacters }) => characters <= maxCharacters) ?? longestRoute;
 
 export interface PromptThreadOptions {
   /** The program of the threads, whose last statement calls `servePrompts`. */
@@ -50,7 +58,8 @@ export interface PromptOwner {
 export class PromptThreads {
   readonly #options: PromptThreadOptions;
   readonly #threads = new Map<Size, Promise<PromptThread>>();
-  readonly #queues = new Map(sizes.map(({ size, jobsAtATime }) => [size, new FairQueue(jobsAtATime)]));
+  /** One job of the short thread runs, and the next one is ready. */
+  readonly #queues = { short: new FairQueue(2), long: new FairQueue(1), huge: new FairQueue(1) };
   /** Keeps the prompt of a request between counting and generating, as long as its messages are in memory. */
   readonly #cache = new WeakMap<PromptRequest["messages"], CachedPrompt>();
 
@@ -109,17 +118,19 @@ export class PromptThreads {
     const characters = charactersIn(request);
     const here = this.#hereFor(characters);
     if (here) return here.render(request, { maxTokens });
-    return this.#run(characters, owner, async (thread) => {
+    const { size, isStoppable } = routeOf(characters);
+    return this.#run(size, characters, owner, async (thread) => {
       signal.throwIfAborted();
       const wanted = { request: { ...request, tools: JSON.stringify(request.tools) }, maxTokens };
-      return characters <= maxUnstopped ? thread.render(wanted) : thread.renderUnless(signal, wanted);
+      return isStoppable ? thread.renderUnless(signal, wanted) : thread.render(wanted);
     });
   }
 
   /** Returns the number of tokens of a text that an engine has written. @throws the signal's reason when it aborts first */
   async countText(text: string, owner: PromptOwner): Promise<number> {
     const here = this.#hereFor(text.length);
-    return here ? here.countText(text) : this.#run(text.length, owner, (thread) => thread.countText(text));
+    if (here) return here.countText(text);
+    return this.#run(routeOf(text.length).size, text.length, owner, (thread) => thread.countText(text));
   }
 
   #hereFor(characters: number): PromptRenderer | undefined {
@@ -133,13 +144,11 @@ export class PromptThreads {
   }
 
   async #run<T>(
+    size: Size,
     characters: number,
     { keyId, signal }: PromptOwner,
     work: (thread: PromptThread) => Promise<T>,
   ): Promise<T> {
-    const size = sizes.find(({ maxCharacters }) => characters <= maxCharacters)?.size ?? "huge";
-    const queue = this.#queues.get(size);
-    if (!queue) throw new RangeError(`prompts that are ${size} have no queue`);
     const runInThread = async (): Promise<T> => {
       try {
         return await work(await this.#threadFor(size));
@@ -148,7 +157,7 @@ export class PromptThreads {
         throw error;
       }
     };
-    return queue.run({ keyId, cost: characters }, signal, runInThread);
+    return this.#queues[size].run({ keyId, cost: characters }, signal, runInThread);
   }
 
   /** Returns the thread of a size. A dead thread is replaced. */
@@ -174,88 +183,3 @@ const isSame = (one: CachedPrompt["request"], other: CachedPrompt["request"]): b
   one.toolChoice === other.toolChoice &&
   one.shownSchema === other.shownSchema &&
   one.isReasoning === other.isReasoning;
-
-/** A thread died during an earlier prompt, before it began this one. */
-class NotBegunError extends Error {
-  override readonly name = "NotBegunError";
-}
-
-class PromptThread {
-  readonly #worker: Worker;
-  readonly #open = new Map<number, { settle: (answer: PromptAnswer) => void; reject: (error: Error) => void }>();
-  #next = 0;
-  #isClosed = false;
-
-  private constructor(worker: Worker) {
-    this.#worker = worker;
-    worker.on("message", (answer: PromptAnswer) => this.#settle(answer));
-  }
-
-  static async start(program: URL, model: string, onDeath: () => void): Promise<PromptThread> {
-    const worker = new Worker(program, { workerData: model });
-    await once(worker, "message");
-    const thread = new PromptThread(worker);
-    let reason = new Error("the thread that makes prompts has ended");
-    worker.on("error", (error: Error) => (reason = error));
-    worker.on("exit", () => {
-      if (thread.#isClosed) return;
-      const [begun, ...others] = thread.#open.values();
-      begun?.reject(reason);
-      for (const { reject } of others) reject(new NotBegunError());
-      onDeath();
-    });
-    worker.unref();
-    return thread;
-  }
-
-  async render(wanted: WantedPrompt): Promise<Prompt> {
-    const answer = await this.#send({ id: this.#next++, ...wanted });
-    if ("prompt" in answer) return answer.prompt;
-    throw failureOf(answer);
-  }
-
-  /** Returns a promise that settles when the thread is free again, even if the signal stopped the work. */
-  async renderUnless(signal: AbortSignal, wanted: WantedPrompt): Promise<Prompt> {
-    const stop = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-    const abort = (): void => void Atomics.store(stop, 0, 1);
-    signal.addEventListener("abort", abort, { once: true });
-    try {
-      return await this.render({ ...wanted, stop });
-    } finally {
-      signal.removeEventListener("abort", abort);
-    }
-  }
-
-  async countText(text: string): Promise<number> {
-    const answer = await this.#send({ id: this.#next++, text });
-    if ("count" in answer) return answer.count;
-    throw failureOf(answer);
-  }
-
-  #send(job: PromptJob): Promise<PromptAnswer> {
-    const { promise, resolve, reject } = Promise.withResolvers<PromptAnswer>();
-    if (this.#open.size === 0) this.#worker.ref();
-    this.#open.set(job.id, { settle: resolve, reject });
-    this.#worker.postMessage(job);
-    return promise;
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.#worker.terminate();
-    for (const { reject } of this.#open.values()) reject(new Error("the engine was closed"));
-  }
-
-  #settle(answer: PromptAnswer): void {
-    const waiting = this.#open.get(answer.id);
-    this.#open.delete(answer.id);
-    if (this.#open.size === 0) this.#worker.unref();
-    waiting?.settle(answer);
-  }
-}
-
-function failureOf(answer: PromptAnswer): Error {
-  if ("tooLong" in answer) return new PromptTooLongError(answer.tooLong);
-  if ("refusal" in answer) return new TemplateRefusalError(answer.refusal);
-  return new Error("error" in answer ? answer.error : "the thread that makes prompts answered something else");
-}

@@ -2,6 +2,7 @@ import { parentPort } from "node:worker_threads";
 import type { PromptJob } from "../../src/prompt/prompt-worker.ts";
 
 // A thread that makes prompts of one token. It dies of the word "die", and the word "endless" keeps it busy until it is stopped.
+// It answers "twice" twice.
 
 parentPort?.on("message", (job: PromptJob) => {
   if (!("request" in job)) return;
@@ -9,7 +10,10 @@ parentPort?.on("message", (job: PromptJob) => {
   const content = typeof said === "string" ? said : "";
   if (content === "die") throw new Error("out of memory");
   if (content === "leave") process.exit(0);
+  if (content === "leave soon") setTimeout(() => process.exit(0), 20);
   if (content.startsWith("endless") && job.stop) while (Atomics.load(job.stop, 0) === 0);
-  parentPort?.postMessage({ id: job.id, prompt: { tokens: [content.length], opensInReasoning: false } });
+  const answer = { id: job.id, prompt: { tokens: [content.length], opensInReasoning: false } };
+  parentPort?.postMessage(answer);
+  if (content === "twice") parentPort?.postMessage(answer);
 });
 parentPort?.postMessage("ready");
