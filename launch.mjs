@@ -17,7 +17,7 @@ const verbs = {
   start: { command: ["node", ...serverFlags, cli, "start"], isDevelopment: false, isBundled: true },
   parley: { command: ["node", ...serverFlags, cli], isDevelopment: false, isBundled: true },
   dev: { command: ["node", ...serverFlags, "--watch", cli, "start"], isDevelopment: false },
-  generate: { command: ["node", join(root, "repo/generate.ts")], isDevelopment: true },
+  generate: { command: ["node", join(root, "generate/main.ts")], isDevelopment: true },
   "contract:diff": { command: ["node", join(root, "ci/contract-diff/main.ts")], isDevelopment: true },
   conformance: { command: ["node", join(root, "packages/conformance/src/cli/main.ts")], isDevelopment: true },
   partners: { command: ["node", join(root, "packages/partners/src/main.ts")], isDevelopment: true },

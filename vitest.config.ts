@@ -6,8 +6,8 @@ import { defineConfig } from "vitest/config";
  */
 export const suites = {
   contract: ["openapi"],
-  generated: ["repo/generated.test.ts"],
-  repository: ["repo", "ci"],
+  generated: ["generate/generated.test.ts"],
+  repository: ["repository-tests", "ci"],
   unit: ["packages/common/src", "packages/inference/src", "packages/json-schema-grammar/src", "packages/server/src"],
   operations: ["packages/server/src/operations"],
   engines: ["packages/inference/test"],
@@ -22,7 +22,7 @@ export const suites = {
   mutants: ["packages/conformance/test/proof.test.ts"],
   "fuzz-checks": ["fuzz"],
   "demo-models": ["demo-models"],
-  docs: ["docs"],
+  docs: ["generate"],
   readers: ["docs/readers"],
   "image:container": ["deploy"],
   packages: ["packages/client/test/package.test.ts", "packages/conformance/test/package.test.ts"],

@@ -15,7 +15,7 @@ export interface GateRun {
 
 /** The seed is fixed: the same tree gives the same verdict. */
 const seed = 20_261_121;
-const contract = "packages/server/src/generated/contract.json";
+const contract = "packages/contract/src/generated/contract.json";
 
 function gateRun(name: string, engine: GateRun["engine"], source: Source, cases: number): GateRun {
   const record = `.parley/fuzz/gate-${name}.ndjson`;

@@ -63,7 +63,7 @@ export const lockFiles = [
   "pnpm-workspace.yaml",
   ".pnpmfile.cjs",
   "packages/*/package.json",
-  "repo/package.json",
+  "repository-tests/package.json",
 ] as const;
 
 /** @returns whether the file is an input of the step, or lies in one */

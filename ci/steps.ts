@@ -12,13 +12,13 @@ const sbomFile = ".parley/ci/sbom.cdx.json";
 
 /** Documents in OpenAPI versions that Spectral supports: it does not know 3.2 yet. */
 const servedContracts = ["docs/site/contract/openapi.yaml", "docs/site/contract/openapi-3.0.json"];
-const contract = ["openapi", "repo/generate.ts"];
+const contract = ["openapi", "packages/contract", "generate"];
 const grammar = ["packages/common", "packages/json-schema-grammar"];
 const inference = ["packages/inference", ...grammar, "demo-models"];
 const server = ["packages/server", ...inference, ...contract, "docs", "deploy/parley.service"];
 const shown = [...server, "README.md", "packages/client"]; // every page that shows a request
 const conformance = ["packages/conformance", ...server];
-const typescript = ["bench", "deploy", "docs", "fuzz", "openapi", "packages", "repo"];
+const typescript = ["bench", "deploy", "docs", "fuzz", "generate", "openapi", "packages", "repository-tests"];
 /** Input of the tests about the tree, which list its files with git. */
 const everything = ["."];
 
@@ -56,7 +56,7 @@ export const steps: readonly Step[] = [
     name: "contract-diff",
     purpose: "nothing that the last release promised is broken, unless the version says so",
     command: ["node", "ci/contract-diff/main.ts"],
-    inputs: ["openapi", "packages/server/src/generated/contract.json"],
+    inputs: ["openapi", "packages/contract/src/generated/contract.json"],
   }),
   step({
     name: "sbom",
@@ -76,7 +76,7 @@ export const steps: readonly Step[] = [
   suite({
     name: "contract",
     purpose: "examples, clauses, streams and lint rules of the contract agree",
-    inputs: ["openapi", "packages/client/src/generated"],
+    inputs: ["openapi", "packages/contract"],
   }),
   suite({ name: "repository", purpose: "the tree, its pages and the pipeline are in order", inputs: everything }),
   suite({ name: "unit", purpose: "the parts of the engines and of the server", inputs: server }),

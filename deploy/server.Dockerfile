@@ -7,13 +7,15 @@ FROM ${BASE} AS installed
 WORKDIR /parley
 COPY package.json pnpm-lock.yaml pnpm-workspace.yaml .pnpmfile.cjs ./
 COPY packages/common/package.json packages/common/
+COPY packages/contract/package.json packages/contract/
 COPY packages/inference/package.json packages/inference/
 COPY packages/json-schema-grammar/package.json packages/json-schema-grammar/
 COPY packages/server/package.json packages/server/
 # The lock file also lists these folders. Their packages are not installed.
 COPY packages/client/package.json packages/client/
 COPY packages/conformance/package.json packages/conformance/
-COPY repo/package.json repo/
+COPY generate/package.json generate/
+COPY repository-tests/package.json repository-tests/
 RUN npx -y pnpm@12.21.0 --filter "@parley/server..." install --prod --frozen-lockfile --reporter=append-only \
  # The base has Node.
  && rm -rf node_modules/.bin/node node_modules/node-linux-* node_modules/.pnpm/node-linux-*
@@ -23,6 +25,7 @@ WORKDIR /parley
 COPY demo-models demo-models
 COPY docs/site docs/site
 COPY packages/common/src packages/common/src
+COPY packages/contract/src packages/contract/src
 COPY packages/inference/src packages/inference/src
 COPY packages/json-schema-grammar/src packages/json-schema-grammar/src
 COPY packages/server/src packages/server/src

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
-import contract from "@parley/server/contract.json" with { type: "json" };
+import contract from "@parley/contract/contract.json" with { type: "json" };
 import type { Tally } from "./record.ts";
 
 /** Minimum counts that a run has to reach, from `floors.yaml`. */

@@ -20,7 +20,7 @@ export interface Run extends Bounds {
 export type FuzzTarget = Target & { readonly engine: EngineName };
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
-const contract = fileURLToPath(import.meta.resolve("@parley/server/contract.json"));
+const contract = fileURLToPath(import.meta.resolve("@parley/contract/contract.json"));
 
 /** @returns the exit code of Schemathesis: 0 when it found nothing */
 export async function runSchemathesis(

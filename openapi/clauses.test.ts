@@ -1,8 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { at, objectsIn, operationsOf } from "./checks/document.ts";
-import type { Document } from "./checks/document.ts";
+import { at, objectsIn, operationsOf } from "@parley/contract/document";
+import type { Document } from "@parley/contract/document";
 import { bundle, contractFolder, readText } from "./checks/redocly.ts";
 
 interface Clause {

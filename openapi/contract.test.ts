@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { at, objectsIn, operationsOf, resolveAnswer } from "./checks/document.ts";
-import type { Answer, CatalogEntry, Document, JsonObject } from "./checks/document.ts";
+import { at, objectsIn, operationsOf, resolveAnswer } from "@parley/contract/document";
+import type { Answer, CatalogEntry, Document, JsonObject } from "@parley/contract/document";
 import { bundle } from "./checks/redocly.ts";
 
 let document: Document;

@@ -1,13 +1,13 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { at, objectsIn, operationsOf, resolveAnswer } from "./checks/document.ts";
-import type { CatalogEntry, Document, MediaType } from "./checks/document.ts";
-import { decimalProduct, decimalSum } from "./checks/decimal.ts";
+import { at, objectsIn, operationsOf, resolveAnswer } from "@parley/contract/document";
+import type { CatalogEntry, Document, MediaType } from "@parley/contract/document";
+import { decimalProduct, decimalSum } from "@parley/contract/decimal";
 import { bundle, contractFolder, readText } from "./checks/redocly.ts";
-import { runStream } from "./checks/stream-machine.ts";
-import type { Streams } from "./checks/stream-words.ts";
-import { compile } from "./checks/validator.ts";
+import { runStream } from "@parley/contract/stream-machine";
+import type { Streams } from "@parley/contract/stream-words";
+import { compile } from "@parley/contract/validator";
 
 let document: Document;
 

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { operationsOf } from "./checks/document.ts";
+import { operationsOf } from "@parley/contract/document";
 import { bundle } from "./checks/redocly.ts";
 import { broken, legal, readExample, write } from "./checks/stream-cases.ts";
-import { runStream } from "./checks/stream-machine.ts";
-import type { Inputs, Streams } from "./checks/stream-words.ts";
+import { runStream } from "@parley/contract/stream-machine";
+import type { Inputs, Streams } from "@parley/contract/stream-words";
 
 let streams: Streams;
 /** What the request of each example asked for. */

@@ -61,7 +61,7 @@ export const event: Answers[200]["content"]["text/event-stream"] = {
 `;
 
 // The types that partners get. A test of the tree holds them to the contract.
-const generated = fileURLToPath(new URL("../packages/client/src/generated/contract.ts", import.meta.url));
+const generated = fileURLToPath(new URL("../packages/contract/src/generated/types.ts", import.meta.url));
 
 test("the generated types are pleasant and strict", { timeout: 60_000 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), "contract-types-"));

@@ -4,12 +4,12 @@ import draft4 from "ajv-draft-04";
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { at, objectsIn, operationsOf } from "./checks/document.ts";
-import type { Document, JsonObject, Transcript } from "./checks/document.ts";
+import { at, objectsIn, operationsOf } from "@parley/contract/document";
+import type { Document, JsonObject, Transcript } from "@parley/contract/document";
 import { bundle, lintBundle, lintRecommended } from "./checks/redocly.ts";
 import { requestBodies } from "./checks/request-bodies.ts";
-import { runStream } from "./checks/stream-machine.ts";
-import type { Streams } from "./checks/stream-words.ts";
+import { runStream } from "@parley/contract/stream-machine";
+import type { Streams } from "@parley/contract/stream-words";
 import { contractFiles } from "./variants/index.ts";
 import { lostIn30, to30 } from "./variants/to-3.0.ts";
 

@@ -9,7 +9,7 @@ import { judgeWords } from "./judge-words.ts";
 import { bumpFor, isEnough } from "./version.ts";
 
 const releasedFile = join(root, "openapi/released/contract.json");
-const currentFile = join(root, "packages/server/src/generated/contract.json");
+const currentFile = join(root, "packages/contract/src/generated/contract.json");
 
 type Bundle = Readonly<Record<string, unknown>> & { readonly info: { readonly version: string } };
 

@@ -14,7 +14,7 @@ import { root } from "../root.ts";
 type Bundle = any;
 type Edit = (document: Bundle) => void;
 
-const bundleFile = join(root, "packages/server/src/generated/contract.json");
+const bundleFile = join(root, "packages/contract/src/generated/contract.json");
 const bundle: Bundle = JSON.parse(readFileSync(bundleFile, "utf8"));
 const chat = "POST /v1/chat/completions";
 const request = ({ components }: Bundle): Bundle => components.schemas.ChatCompletionRequest;

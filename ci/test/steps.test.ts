@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { files } from "../../repo/tree.ts";
+import { files } from "../../repository-tests/tree.ts";
 import { repeatedSuites, suites } from "../../vitest.config.ts";
 import { secretNames } from "../command.ts";
 import { root } from "../root.ts";

@@ -3,8 +3,8 @@ import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { operationsOf } from "./document.ts";
-import type { Document } from "./document.ts";
+import { operationsOf } from "@parley/contract/document";
+import type { Document } from "@parley/contract/document";
 
 /** The folder of the contract. */
 export const contractFolder = fileURLToPath(new URL("..", import.meta.url));

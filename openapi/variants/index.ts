@@ -1,6 +1,6 @@
 import { stringify } from "yaml";
-import { at } from "../checks/document.ts";
-import type { Document, JsonObject } from "../checks/document.ts";
+import { at } from "@parley/contract/document";
+import type { Document, JsonObject } from "@parley/contract/document";
 import { bundle } from "../checks/redocly.ts";
 import { to30 } from "./to-3.0.ts";
 

@@ -1,5 +1,5 @@
-import { at } from "../checks/document.ts";
-import type { Json, JsonObject } from "../checks/document.ts";
+import { at } from "@parley/contract/document";
+import type { Json, JsonObject } from "@parley/contract/document";
 
 /**
  * The contract in OpenAPI 3.0.3, for tools that know nothing newer. It means the same, except for `lostIn30`. Only the

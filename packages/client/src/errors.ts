@@ -1,4 +1,4 @@
-import type { ErrorParams } from "./generated/retry-rules.ts";
+import type { ErrorParams } from "@parley/contract/retry-rules";
 import { askCaller } from "./retry-advice.ts";
 import type { RetryAdvice } from "./retry-advice.ts";
 import type { SchemaIssue } from "./standard-schema.ts";

@@ -1,6 +1,6 @@
 import createClient from "openapi-fetch";
 import { writeExact } from "./exact-json.ts";
-import type { paths } from "./generated/contract.ts";
+import type { paths } from "@parley/contract/types";
 import type { ChatCompletion, CreateRequest, Model, StreamRequest } from "./types.ts";
 
 /** The inputs of one attempt. */

@@ -1,4 +1,4 @@
-import { keepAliveMs, requestDeadlineMs } from "./generated/retry-rules.ts";
+import { keepAliveMs, requestDeadlineMs } from "@parley/contract/retry-rules";
 
 /** The head of a response, passed to `onResponse` as soon as it arrives. Responses that are retried are included. */
 export interface ResponseInfo {

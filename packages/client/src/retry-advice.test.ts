@@ -1,4 +1,4 @@
-import contract from "@parley/server/contract.json" with { type: "json" };
+import contract from "@parley/contract/contract.json" with { type: "json" };
 import { describe, expect, test } from "vitest";
 import { adviseRetry, helpsOf } from "./retry-advice.ts";
 

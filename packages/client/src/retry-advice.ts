@@ -1,4 +1,4 @@
-import { noRetryAboveMs, retryHelps } from "./generated/retry-rules.ts";
+import { noRetryAboveMs, retryHelps } from "@parley/contract/retry-rules";
 
 /** Advice about a retry of the same request, from the contract's error catalogue and the headers of the answer. */
 export interface RetryAdvice {

@@ -1,4 +1,4 @@
-import type { components } from "./generated/contract.ts";
+import type { components } from "@parley/contract/types";
 
 /** Short names for the types of the contract. Only the generated file defines them. */
 type Schemas = components["schemas"];

@@ -1,16 +1,14 @@
-import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
+import { compilePackage } from "@parley/contract/compile-package";
 
 export const packageDir = fileURLToPath(new URL("..", import.meta.url));
 export const root = join(packageDir, "../..");
 export const dist = join(packageDir, "dist");
 
-const run = promisify(execFile);
 const stamp = join(packageDir, "node_modules/.dist-stamp");
 const lock = join(packageDir, "node_modules/.dist-lock");
 const lockLifetimeMs = 60_000;
@@ -24,8 +22,7 @@ export async function buildDist(): Promise<void> {
     if (!takeLock()) continue;
     try {
       if (isFresh()) return;
-      rmSync(dist, { recursive: true, force: true });
-      await run(join(root, "node_modules/.bin/tsc"), ["-p", join(packageDir, "tsconfig.build.json")]);
+      compilePackage(packageDir, dist);
       writeFileSync(stamp, hashSource());
     } finally {
       rmSync(lock, { recursive: true });
@@ -37,9 +34,11 @@ const isFresh = (): boolean =>
   existsSync(join(dist, "index.js")) && existsSync(stamp) && readFileSync(stamp, "utf8") === hashSource();
 
 function hashSource(): string {
-  const sources = readdirSync(join(packageDir, "src"), { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts"))
-    .map((path) => join("src", path));
+  const sources = ["src", "../contract/src/generated"].flatMap((folder) =>
+    readdirSync(join(packageDir, folder), { recursive: true, encoding: "utf8" })
+      .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts"))
+      .map((path) => join(folder, path)),
+  );
   const hash = createHash("sha256");
   for (const path of [...sources.toSorted(), "tsconfig.build.json", "package.json"]) {
     hash.update(path).update(readFileSync(join(packageDir, path)));

@@ -3,7 +3,7 @@ import { request as httpRequest } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import contract from "@parley/server/contract.json" with { type: "json" };
+import contract from "@parley/contract/contract.json" with { type: "json" };
 import { modelId, startTestServer } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
 import { APIError } from "../src/index.ts";

@@ -3,22 +3,22 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { compilePackage } from "@parley/contract/compile-package";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 const run = promisify(execFile);
 const packageDir = fileURLToPath(new URL("..", import.meta.url));
-const tsc = join(packageDir, "../../node_modules/.bin/tsc");
 
 // Beside the package's own node_modules, so that its dependencies are found as they are after an installation.
 let dist: string;
-beforeAll(async () => {
+beforeAll(() => {
   dist = mkdtempSync(join(packageDir, "node_modules/.dist-"));
-  await run(tsc, ["-p", join(packageDir, "tsconfig.build.json"), "--outDir", dist]);
+  compilePackage(packageDir, dist);
 }, 120_000);
 afterAll(() => rmSync(dist, { recursive: true, force: true }));
 
 test("is compiled whole, with the contract in it, and runs from what is published", async () => {
-  expect(existsSync(join(dist, "generated/contract.json"))).toBe(true);
+  expect(existsSync(join(dist, "contract-package/generated/contract.json"))).toBe(true);
   expect(existsSync(join(dist, "index.d.ts"))).toBe(true);
   const { stdout } = await run(process.execPath, [join(dist, "cli/main.js"), "explain", "STRM-14"]);
   expect(stdout).toContain("`data: [DONE]`");

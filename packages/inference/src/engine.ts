@@ -1,5 +1,5 @@
 import type { Schema } from "@parley/json-schema-grammar";
-import type { components } from "./generated/contract.ts";
+import type { components } from "@parley/contract/types";
 import type { RefusalOptions } from "./request-refused.ts";
 
 // Names of members are camelCase. Only types of the contract keep the names that they have on the wire: `ChatMessage`,

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { requestBodies } from "../../../openapi/checks/request-bodies.ts";
 import { createApp } from "../src/app.ts";
 import type { Deps } from "../src/deps.ts";
-import contract from "../src/generated/contract.json" with { type: "json" };
+import contract from "@parley/contract/contract.json" with { type: "json" };
 import { useServer } from "./use-server.ts";
 
 const onNode = useServer({ mount: "node" });

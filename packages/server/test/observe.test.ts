@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { miniId, modelId, play, say, startTestServer, testKey, until } from "@parley/server/testing";
-import contract from "../src/generated/contract.json" with { type: "json" };
+import contract from "@parley/contract/contract.json" with { type: "json" };
 import { engineStates } from "../src/observe/metrics.ts";
 import { useServer } from "./use-server.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { until } from "@parley/server/testing";
-import contract from "../src/generated/contract.json" with { type: "json" };
+import contract from "@parley/contract/contract.json" with { type: "json" };
 import { RawConnection, requestText } from "./raw.ts";
 import { useServer } from "./use-server.ts";
 

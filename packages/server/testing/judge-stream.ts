@@ -1,7 +1,7 @@
-import type { JsonObject } from "../../../openapi/checks/document.ts";
-import { runStream } from "../../../openapi/checks/stream-machine.ts";
-import type { Inputs, Streams } from "../../../openapi/checks/stream-words.ts";
-import contract from "../src/generated/contract.json" with { type: "json" };
+import type { JsonObject } from "@parley/contract/document";
+import { runStream } from "@parley/contract/stream-machine";
+import type { Inputs, Streams } from "@parley/contract/stream-words";
+import contract from "@parley/contract/contract.json" with { type: "json" };
 import type { Chunk } from "../src/relay/to-chunks.ts";
 import { judgeFor } from "./judge.ts";
 

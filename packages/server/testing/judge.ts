@@ -1,8 +1,8 @@
-import { compile } from "../../../openapi/checks/validator.ts";
-import type { Judge } from "../../../openapi/checks/validator.ts";
-import type { Answer, Document, JsonObject } from "../../../openapi/checks/document.ts";
-import { resolveAnswer } from "../../../openapi/checks/document.ts";
-import contract from "../src/generated/contract.json" with { type: "json" };
+import { compile } from "@parley/contract/validator";
+import type { Judge } from "@parley/contract/validator";
+import type { Answer, Document, JsonObject } from "@parley/contract/document";
+import { resolveAnswer } from "@parley/contract/document";
+import contract from "@parley/contract/contract.json" with { type: "json" };
 
 // Checks every answer in a test against the contract. An answer that the contract does not declare fails the test that got
 // it.

@@ -1,4 +1,4 @@
-import { decimalProduct, decimalSum } from "../../src/generated/decimal.ts";
+import { decimalProduct, decimalSum } from "@parley/contract/decimal";
 import type { EngineEvent } from "./engine.ts";
 import { EngineFailureError } from "./engine.ts";
 import type { Token } from "./language.ts";

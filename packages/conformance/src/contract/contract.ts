@@ -1,9 +1,9 @@
-import clausesJson from "../generated/clauses.json" with { type: "json" };
-import bundle from "../generated/contract.json" with { type: "json" };
-import type { CatalogEntry, Document, JsonObject, UnsupportedMember } from "../generated/document.ts";
-import type { Streams } from "../generated/stream-words.ts";
-import { compile } from "../generated/validator.ts";
-import type { Judge } from "../generated/validator.ts";
+import clausesJson from "@parley/contract/clauses.json" with { type: "json" };
+import bundle from "@parley/contract/contract.json" with { type: "json" };
+import type { CatalogEntry, Document, JsonObject, UnsupportedMember } from "@parley/contract/document";
+import type { Streams } from "@parley/contract/stream-words";
+import { compile } from "@parley/contract/validator";
+import type { Judge } from "@parley/contract/validator";
 
 export const levels = ["core", "stream", "sampling", "tools", "structured", "logprobs", "limits", "ops"] as const;
 export type Level = (typeof levels)[number];

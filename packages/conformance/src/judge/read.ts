@@ -1,4 +1,4 @@
-import { at } from "../generated/document.ts";
+import { at } from "@parley/contract/document";
 import type { Answer } from "../wire/answer.ts";
 import { broken, cannot, must, show } from "./finding.ts";
 

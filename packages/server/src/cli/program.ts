@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config/config-error.ts";
-import contract from "../generated/contract.json" with { type: "json" };
+import contract from "@parley/contract/contract.json" with { type: "json" };
 import { commands } from "./commands.ts";
 
 /** Exit codes of all commands: 0 done, 1 failed, 2 called or configured wrongly. */

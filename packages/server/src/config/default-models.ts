@@ -1,4 +1,4 @@
-import contract from "../generated/contract.json" with { type: "json" };
+import contract from "@parley/contract/contract.json" with { type: "json" };
 import type { ReasoningEffort } from "./model-settings.ts";
 import type { Setting } from "./setting.ts";
 import { shortcut } from "./setting.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { components } from "../generated/contract.ts";
+import type { components } from "@parley/contract/types";
 import { demoModels } from "./default-models.ts";
 import { engineDrivers } from "./engine-settings.ts";
 import { remoteSchema } from "./remote-settings.ts";

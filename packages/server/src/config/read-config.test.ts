@@ -7,7 +7,7 @@ import { parse } from "yaml";
 import type { ConfigSources } from "./collect-values.ts";
 import { ConfigError } from "./config-error.ts";
 import { configSchema } from "./config-schema.ts";
-import contract from "../generated/contract.json" with { type: "json" };
+import contract from "@parley/contract/contract.json" with { type: "json" };
 import { readConfig } from "./read-config.ts";
 import { describe as toSchema, fromText, toText } from "./setting.ts";
 import { settingNames, settings } from "./settings.ts";

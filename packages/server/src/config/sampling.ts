@@ -1,5 +1,5 @@
 import { z } from "zod";
-import contract from "../generated/contract.json" with { type: "json" };
+import contract from "@parley/contract/contract.json" with { type: "json" };
 import { mapping } from "./value-kinds.ts";
 
 /** The sampling fields of a request. */

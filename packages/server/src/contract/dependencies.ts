@@ -2,7 +2,7 @@ import { nearestForm } from "@parley/json-schema-grammar/nearest-form";
 import type { CompiledSchema, SchemaFault } from "@parley/json-schema-grammar";
 import type { RequestSchemas } from "@parley/inference";
 import { ApiError } from "../errors/api-error.ts";
-import contract from "../generated/contract.json" with { type: "json" };
+import contract from "@parley/contract/contract.json" with { type: "json" };
 import type { BodyText } from "./body-text.ts";
 import type { Field, Rules } from "./field-rules.ts";
 import { isRecord } from "./schema.ts";

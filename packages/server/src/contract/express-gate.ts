@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Request, Response } from "express";
 import * as OpenApiValidator from "express-openapi-validator";
 import type { OpenApiRequestHandler } from "express-openapi-validator/dist/framework/types.js";
-import contract from "../generated/contract.json" with { type: "json" };
+import contract from "@parley/contract/contract.json" with { type: "json" };
 import type { Schema } from "./schema.ts";
 
 /** Returns whether a parsed body satisfies its schema. The request must have gone through Express. */

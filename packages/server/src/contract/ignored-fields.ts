@@ -1,4 +1,4 @@
-import contract from "../generated/contract.json" with { type: "json" };
+import contract from "@parley/contract/contract.json" with { type: "json" };
 import { itemPath, fieldPath } from "./field-path.ts";
 import type { Path } from "./field-path.ts";
 import { branchFor, isRecord, resolve } from "./schema.ts";

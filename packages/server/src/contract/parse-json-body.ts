@@ -1,5 +1,5 @@
 import { parseJsonWith, scanJson } from "@parley/json-schema-grammar/json";
-import contract from "../generated/contract.json" with { type: "json" };
+import contract from "@parley/contract/contract.json" with { type: "json" };
 import { ApiError } from "../errors/api-error.ts";
 import { BodyText } from "./body-text.ts";
 

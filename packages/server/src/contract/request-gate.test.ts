@@ -6,7 +6,7 @@ import express from "express";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { requestBodies } from "../../../../openapi/checks/request-bodies.ts";
-import contract from "../generated/contract.json" with { type: "json" };
+import contract from "@parley/contract/contract.json" with { type: "json" };
 import { createExpressGate } from "./express-gate.ts";
 import { createGate } from "./request-gate.ts";
 import { requestSchema } from "./schema.ts";

@@ -1,4 +1,4 @@
-import { isChatRequest } from "../generated/is-chat-request.ts";
+import { isChatRequest } from "@parley/contract/is-chat-request";
 import { requestSchema } from "./schema.ts";
 import type { Schema } from "./schema.ts";
 
@@ -13,5 +13,5 @@ export interface BodyGate extends RequestGate {
   readonly accepts: (body: unknown) => boolean;
 }
 
-/** Returns the validator that `repo/generate.ts` writes. It needs no compilation at the start. */
+/** Returns the validator that `generate/main.ts` writes. It needs no compilation at the start. */
 export const createGate = (): BodyGate => ({ schema: requestSchema, accepts: isChatRequest });

@@ -2,7 +2,7 @@ import { RequestSchemas } from "@parley/inference";
 import { annotationKeywords, enforcedKeywords } from "@parley/json-schema-grammar/keywords";
 import { compileWanted } from "@parley/inference/compile-wanted";
 import { expect, test } from "vitest";
-import contract from "../generated/contract.json" with { type: "json" };
+import contract from "@parley/contract/contract.json" with { type: "json" };
 
 const { properties } = contract.components.schemas.JsonSchemaFormat;
 const { enforced, identifiers, refused, annotations, ...lists } = properties.schema["x-json-schema"];

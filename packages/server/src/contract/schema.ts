@@ -1,4 +1,4 @@
-import contract from "../generated/contract.json" with { type: "json" };
+import contract from "@parley/contract/contract.json" with { type: "json" };
 import type { ErrorCode } from "../errors/catalog.ts";
 
 /** The keywords that the contract's request schemas use, including its extensions. */

@@ -1,4 +1,4 @@
-import type { components } from "../generated/contract.ts";
+import type { components } from "@parley/contract/types";
 
 type Message = components["schemas"]["ChatMessage"];
 type ToolCall = components["schemas"]["ToolCall"];

@@ -3,7 +3,7 @@ import type { EngineMetadata, FunctionTool, Sampling, UncompiledRequest } from "
 import type { Schema } from "@parley/json-schema-grammar";
 import { samplingNames } from "../config/sampling.ts";
 import { ApiError } from "../errors/api-error.ts";
-import contract from "../generated/contract.json" with { type: "json" };
+import contract from "@parley/contract/contract.json" with { type: "json" };
 import type { BodyText } from "./body-text.ts";
 import type { ChatRequest } from "./chat-request.ts";
 import { toEngineMessage } from "./to-engine-message.ts";

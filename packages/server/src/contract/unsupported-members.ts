@@ -1,5 +1,5 @@
 import { ApiError } from "../errors/api-error.ts";
-import contract from "../generated/contract.json" with { type: "json" };
+import contract from "@parley/contract/contract.json" with { type: "json" };
 import { fieldPath, itemPath } from "./field-path.ts";
 import type { Path } from "./field-path.ts";
 import { isRecord } from "./schema.ts";

@@ -3,7 +3,7 @@ import { compileWanted } from "@parley/inference/compile-wanted";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { requestBodies } from "../../../../openapi/checks/request-bodies.ts";
-import contract from "../generated/contract.json" with { type: "json" };
+import contract from "@parley/contract/contract.json" with { type: "json" };
 import { dependenciesOf } from "./dependencies.ts";
 import { explainViolation } from "./explain-violation.ts";
 import { keepsRules } from "./field-rules.ts";

@@ -1,4 +1,4 @@
-import contract from "../generated/contract.json" with { type: "json" };
+import contract from "@parley/contract/contract.json" with { type: "json" };
 import type { Exchange } from "./exchange.ts";
 
 const { preflightCacheSeconds } = contract["x-limits"];

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ApiError } from "../errors/api-error.ts";
 import { HangUpError } from "../errors/hang-up.ts";
-import contract from "../generated/contract.json" with { type: "json" };
+import contract from "@parley/contract/contract.json" with { type: "json" };
 import { newId } from "../new-id.ts";
 import type { RequestRecord } from "../observe/request-record.ts";
 

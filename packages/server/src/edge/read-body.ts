@@ -1,4 +1,4 @@
-import contract from "../generated/contract.json" with { type: "json" };
+import contract from "@parley/contract/contract.json" with { type: "json" };
 import { ApiError } from "../errors/api-error.ts";
 import { HangUpError } from "../errors/hang-up.ts";
 import type { Exchange, HttpRequest } from "./exchange.ts";

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Caller } from "../auth/caller.ts";
 import { ApiError } from "../errors/api-error.ts";
-import contract from "../generated/contract.json" with { type: "json" };
+import contract from "@parley/contract/contract.json" with { type: "json" };
 import type { SpentBudget } from "../metering/budget.ts";
 import type { BodyBytes } from "../limits/body-bytes.ts";
 import { Entry } from "../limits/entry.ts";

@@ -1,6 +1,6 @@
 import type { UncompiledRequest } from "@parley/inference";
 import { ApiError } from "../errors/api-error.ts";
-import contract from "../generated/contract.json" with { type: "json" };
+import contract from "@parley/contract/contract.json" with { type: "json" };
 import { toApiError } from "./engine-failure.ts";
 import { contextLengthOf } from "./model-object.ts";
 import type { ServedModel } from "./served-model.ts";

@@ -1,6 +1,6 @@
 import { samplingNames } from "../config/sampling.ts";
-import contract from "../generated/contract.json" with { type: "json" };
-import type { components } from "../generated/contract.ts";
+import contract from "@parley/contract/contract.json" with { type: "json" };
+import type { components } from "@parley/contract/types";
 import type { ServedModel } from "./served-model.ts";
 
 export type ModelObject = components["schemas"]["Model"];

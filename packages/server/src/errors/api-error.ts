@@ -1,7 +1,7 @@
-import type { components } from "../generated/contract.ts";
+import type { components } from "@parley/contract/types";
 import { catalog } from "./catalog.ts";
 import type { ErrorCode } from "./catalog.ts";
-import contract from "../generated/contract.json" with { type: "json" };
+import contract from "@parley/contract/contract.json" with { type: "json" };
 
 export type ErrorDetails = components["schemas"]["ErrorDetails"];
 export type ErrorBody = components["schemas"]["ErrorResponse"];

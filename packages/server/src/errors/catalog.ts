@@ -1,5 +1,5 @@
-import contract from "../generated/contract.json" with { type: "json" };
-import type { components } from "../generated/contract.ts";
+import contract from "@parley/contract/contract.json" with { type: "json" };
+import type { components } from "@parley/contract/types";
 
 export type ErrorCode = components["schemas"]["ErrorCode"];
 export type ErrorType = components["schemas"]["ErrorType"];

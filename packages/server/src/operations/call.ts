@@ -1,7 +1,7 @@
 import type { Caller } from "../auth/caller.ts";
 import type { ValidatedBody } from "../contract/validate-body.ts";
 import type { Exchange } from "../edge/exchange.ts";
-import type { operations } from "../generated/contract.ts";
+import type { operations } from "@parley/contract/types";
 import type { Entry } from "../limits/entry.ts";
 
 export type OperationId = keyof operations;

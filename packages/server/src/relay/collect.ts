@@ -1,5 +1,5 @@
 import type { EngineUsage } from "@parley/inference";
-import type { components } from "../generated/contract.ts";
+import type { components } from "@parley/contract/types";
 import type { HeldAnswer } from "./gathered-bytes.ts";
 import type { ChunkHead } from "./head.ts";
 import { JsonPieces } from "./json-pieces.ts";

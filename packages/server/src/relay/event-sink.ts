@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import contract from "../generated/contract.json" with { type: "json" };
+import contract from "@parley/contract/contract.json" with { type: "json" };
 import { HangUpError } from "../errors/hang-up.ts";
 import { escapeLineEnds } from "../escape-line-ends.ts";
 import { waitForReader } from "./wait-for-reader.ts";

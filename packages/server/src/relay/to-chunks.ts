@@ -1,7 +1,7 @@
 import type { EngineEvent, OutputToken } from "@parley/inference";
 import { EngineError } from "@parley/inference";
-import contract from "../generated/contract.json" with { type: "json" };
-import type { components } from "../generated/contract.ts";
+import contract from "@parley/contract/contract.json" with { type: "json" };
+import type { components } from "@parley/contract/types";
 import { newId } from "../new-id.ts";
 
 export type Chunk = components["schemas"]["ChatCompletionChunk"];

@@ -1,5 +1,5 @@
 import type { EngineUsage } from "@parley/inference";
-import type { components } from "../generated/contract.ts";
+import type { components } from "@parley/contract/types";
 
 export type Usage = components["schemas"]["Usage"];
 

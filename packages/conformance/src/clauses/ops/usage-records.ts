@@ -1,4 +1,4 @@
-import { decimalProduct, decimalSum } from "../../generated/decimal.ts";
+import { decimalProduct, decimalSum } from "@parley/contract/decimal";
 import { checkOf } from "../../judge/check.ts";
 import type { Check } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";

@@ -1,5 +1,5 @@
 import { engineMemberIn, faultsOf } from "../../contract/contract.ts";
-import { decimalProduct, decimalSum } from "../../generated/decimal.ts";
+import { decimalProduct, decimalSum } from "@parley/contract/decimal";
 import type { TestGroup, Check } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
 import { cannot, must, show } from "../../judge/finding.ts";

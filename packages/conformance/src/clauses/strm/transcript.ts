@@ -1,5 +1,5 @@
 import { document, streams } from "../../contract/contract.ts";
-import { runStream } from "../../generated/stream-machine.ts";
+import { runStream } from "@parley/contract/stream-machine";
 import type { Context } from "../../judge/context.ts";
 import { at, isRecord, listAt, parse, sentBody } from "../../judge/read.ts";
 import type { Answer } from "../../wire/answer.ts";

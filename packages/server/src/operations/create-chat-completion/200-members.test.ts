@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { modelId, say } from "@parley/server/testing";
-import contract from "../../generated/contract.json" with { type: "json" };
+import contract from "@parley/contract/contract.json" with { type: "json" };
 import { useServer } from "../../../test/use-server.ts";
 
 const server = useServer();

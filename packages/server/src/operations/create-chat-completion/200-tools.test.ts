@@ -1,8 +1,8 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, inject, test } from "vitest";
 import { startTestServer } from "@parley/server/testing";
-import contract from "../../generated/contract.json" with { type: "json" };
-import type { components } from "../../generated/contract.ts";
+import contract from "@parley/contract/contract.json" with { type: "json" };
+import type { components } from "@parley/contract/types";
 import type { Completion } from "../../relay/collect.ts";
 import { useServer } from "../../../test/use-server.ts";
 

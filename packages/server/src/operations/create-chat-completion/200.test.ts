@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { decimalProduct, decimalSum } from "../../../../../openapi/checks/decimal.ts";
+import { decimalProduct, decimalSum } from "@parley/contract/decimal";
 import { miniId, modelId, say } from "@parley/server/testing";
 import { useServer } from "../../../test/use-server.ts";
 

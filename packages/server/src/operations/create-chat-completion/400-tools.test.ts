@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import contract from "../../generated/contract.json" with { type: "json" };
+import contract from "@parley/contract/contract.json" with { type: "json" };
 import { assertRefused } from "../../../test/refused.ts";
 import { useServer } from "../../../test/use-server.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { testKey } from "@parley/server/testing";
-import contract from "../../generated/contract.json" with { type: "json" };
+import contract from "@parley/contract/contract.json" with { type: "json" };
 import { exchange, requestText } from "../../../test/raw.ts";
 import { useServer } from "../../../test/use-server.ts";
 

@@ -1,0 +1,193 @@
+import { expect, test } from "vitest";
+import { findCycles } from "./cycles.ts";
+import { importsOf, readWith, valueImports } from "./imports.ts";
+import { files, read } from "./tree.ts";
+
+/** The arrows between the packages, and the words that belong to one place. Tests may reach further than the code. */
+
+const isCode = (path: string): boolean =>
+  /\.(ts|mjs)$/.test(path) && !path.endsWith(".test.ts") && !path.includes("/generated/");
+const sourcesIn = (folder: string): string[] => files.filter((path) => path.startsWith(folder) && isCode(path));
+
+/** Finds the imports of a file from elsewhere in the tree: packages by their exports, folders by their files. */
+const ownTargets = (path: string): string[] =>
+  importsOf(path).filter((target) =>
+    /^(@parley|packages|openapi|demo-models|docs|bench|fuzz|ci|deploy|generate|repository-tests)\//.test(target),
+  );
+
+const contractExports = /^@parley\/contract\/(?!compile-package$)/;
+const contractTypes = /^@parley\/contract\/types$/;
+
+/** The exports of the grammar package, without its testing tools. */
+const grammarExports = /^@parley\/json-schema-grammar(\/(?!testing$)[^/]+)?$/;
+
+/** The table of ARCHITECTURE.md: the imports that a folder may have besides its own files. */
+const arrows: readonly (readonly [folder: string, allowed: readonly RegExp[]])[] = [
+  ["openapi/", [contractExports]],
+  ["packages/contract/", []],
+  ["packages/common/src/", []],
+  ["packages/json-schema-grammar/src/", []],
+  ["packages/json-schema-grammar/testing/", [/^packages\/json-schema-grammar\/src\//]],
+  ["packages/json-schema-grammar/bench/", [/^packages\/json-schema-grammar\//, /^@parley\/common\/flag-values$/]],
+  ["packages/inference/src/", [/^@parley\/common\//, contractTypes, grammarExports]],
+  ["packages/inference/testing/", [/^packages\/inference\/src\//, grammarExports]],
+  [
+    "packages/server/src/",
+    [
+      /^@parley\/common\//,
+      /^@parley\/inference(\/(embedded|scripted|remote|vllm|examine-model))?$/,
+      contractExports,
+      grammarExports,
+    ],
+  ],
+  [
+    "packages/server/testing/",
+    [/^packages\/server\/src\//, /^@parley\/inference$/, contractExports, /^openapi\/checks\//],
+  ],
+  ["packages/client/src/", [/^@parley\/contract\/(types|retry-rules)$/]],
+  ["packages/conformance/src/", [contractExports]],
+  ["packages/conformance/mutants/", [/^packages\/conformance\//, contractExports]],
+  ["packages/partners/src/", [/^@parley\/server\/testing$/]],
+  ["demo-models/", []],
+  ["docs/", []],
+  ["generate/", [/^@parley\/(contract|server|partners)(\/|$)/, /^openapi\/(checks|variants)\//]],
+  [
+    "bench/",
+    [
+      /^@parley\/common\//,
+      /^@parley\/(inference|server)(\/(embedded|vllm|compile-wanted|testing(\/vllm)?))?$/,
+      grammarExports,
+    ],
+  ],
+  ["fuzz/", [/^@parley\/server(\/testing)?$/, contractExports, /^ci\//]],
+  ["ci/", [/^@parley\/inference\/vllm$/]],
+  ["deploy/", []],
+];
+
+test.each(arrows)("%s imports only what its arrows allow", (folder, allowed) => {
+  const foreign = sourcesIn(folder).flatMap((path) =>
+    ownTargets(path)
+      .filter((target) => !target.startsWith(folder) && !allowed.some((pattern) => pattern.test(target)))
+      .map((target) => `${path} → ${target}`),
+  );
+  expect(foreign).toEqual([]);
+});
+
+test("nobody imports a file of another package, tests included: a package has exports for its code and for tests", () => {
+  const packageOf = (path: string): string | undefined => /^packages\/[^/]+\//.exec(path)?.[0];
+  const strays = files
+    .filter((path) => /\.(ts|mjs)$/.test(path))
+    .flatMap((path) => importsOf(path).map((target) => [path, target] as const))
+    .filter(([path, target]) => packageOf(target) !== undefined && packageOf(target) !== packageOf(path));
+  expect(strays.map(([path, target]) => `${path} → ${target}`)).toEqual([]);
+});
+
+test("a program reads nothing that runs in vitest only", () => {
+  const programs = sourcesIn("").filter((path) => /^(bench|ci|fuzz|generate)\//.test(path) && !path.includes("/test/"));
+  expect(programs).toEqual(expect.arrayContaining(["bench/vllm/serve.ts", "fuzz/serve.ts"]));
+  expect(programs.filter((path) => readWith(path).has("vitest"))).toEqual([]);
+});
+
+test("every folder at the top of the tree has a row in ARCHITECTURE.md", () => {
+  const folders = new Set(files.flatMap((path) => /^(?!\.|packages\/)[^/]+\//.exec(path) ?? []));
+  const page = read("ARCHITECTURE.md");
+  expect([...folders].filter((folder) => !page.includes(`| \`${folder}\``))).toEqual([]);
+});
+
+/** Folders whose entries, their files and folders of the first level, import each other in one direction only. */
+const layered = [
+  ...new Set(files.flatMap((path) => /^packages\/[^/]+\/src\//.exec(path) ?? [])),
+  "bench/",
+  "ci/",
+  "demo-models/",
+  "generate/",
+  "fuzz/",
+  "repository-tests/",
+];
+
+/** Cycles that are still to be broken. Delete the line of a cycle that is gone. */
+const knownCycles: Readonly<Record<string, readonly (readonly string[])[]>> = {};
+
+test.each(layered)("the entries of %s import each other in one direction only", (root) => {
+  expect(findCycles(root, sourcesIn(root))).toEqual(knownCycles[root] ?? []);
+});
+
+const words: readonly (readonly [word: string, library: RegExp, homes: RegExp])[] = [
+  [
+    "Express",
+    /^express(-openapi-validator.*)?$/,
+    /^packages\/server\/src\/(express-app|contract\/express-gate|edge\/serve-docs)\.ts$/,
+  ],
+  ["llama.cpp", /^node-llama-cpp$/, /^packages\/inference\/src\/embedded\//],
+  ["the chat template", /^@huggingface\/jinja$/, /^packages\/inference\/src\/prompt\//],
+  ["SQLite", /^node:sqlite$/, /^packages\/server\/src\/state\//],
+  ["an engine's HTTP", /^(undici|eventsource-parser)$/, /^packages\/inference\/src\/wire\//],
+  ["openapi-fetch", /^openapi-fetch$/, /^packages\/client\/src\//],
+];
+
+test.each(words)("%s is a word of its own place only", (_word, library, homes) => {
+  const strays = sourcesIn("packages/").filter(
+    (path) => path.includes("/src/") && !homes.test(path) && importsOf(path).some((target) => library.test(target)),
+  );
+  expect(strays).toEqual([]);
+});
+
+/** Files that read, explain or carry out the operator's choice of an engine. */
+const choosesEngines = /^packages\/server\/src\/(config|cli)\/|\/engines\/(start-engine|start-vllm|demo-folder)\.ts$/;
+
+test("the server has no word of an engine's own dialect", () => {
+  const strays = sourcesIn("packages/server/src/").filter(
+    (path) => !choosesEngines.test(path) && /\bvllm\b|node-llama-cpp|\bgbnf\b/i.test(read(path)),
+  );
+  expect(strays).toEqual([]);
+});
+
+test("inference compiles a schema in one place, which remembers it", () => {
+  const names = /import \{[^}]*\bcompile(Schema|Parameters)\b[^}]*\} from "@parley\/json-schema-grammar"/;
+  const compilers = sourcesIn("packages/").filter((path) => path.includes("/src/") && names.test(read(path)));
+  expect(compilers).toEqual(["packages/inference/src/schemas/compile-wanted.ts"]);
+});
+
+/** The rooms of the server with steps of the path, besides `edge` and `operations`. */
+const stages = ["auth", "contract", "limits", "engines", "relay", "metering"];
+
+/** Finds the stages whose code a file runs. */
+const stagesUsedBy = (path: string): string[] =>
+  stages.filter((stage) => valueImports(path).some((target) => target.startsWith(`packages/server/src/${stage}/`)));
+
+test.each(stages)("the steps in %s call no other stage", (stage) => {
+  const strays = sourcesIn(`packages/server/src/${stage}/`).filter((path) =>
+    stagesUsedBy(path).some((other) => other !== stage),
+  );
+  expect(strays).toEqual([]);
+});
+
+test("a step in edge/ calls at most one stage, and none that runs behind the validation of the body", () => {
+  const used = sourcesIn("packages/server/src/edge/").map((path) => ({ path, stages: stagesUsedBy(path) }));
+  expect(used.filter(({ stages: own }) => own.length > 1)).toEqual([]);
+  expect([...new Set(used.flatMap(({ stages: own }) => own))].toSorted()).toEqual(["auth", "limits"]);
+});
+
+test("nothing below edge/ and operations/ imports them", () => {
+  const rooms = ["auth", "config", "contract", "engines", "errors", "limits", "metering", "observe", "relay", "state"];
+  const strays = rooms.flatMap((room) =>
+    sourcesIn(`packages/server/src/${room}/`).flatMap((path) =>
+      importsOf(path)
+        .filter((target) => /^packages\/server\/src\/(edge|operations)\//.test(target))
+        .map((target) => `${path} → ${target}`),
+    ),
+  );
+  expect(strays).toEqual([]);
+});
+
+test("no data of a request is kept in a map that is keyed by the request, its response or its socket", () => {
+  const keyed = /new WeakMap<\s*(IncomingMessage|ServerResponse|HttpRequest|Socket|Exchange)\b/;
+  expect(sourcesIn("packages/server/src/").filter((path) => keyed.test(read(path)))).toEqual([]);
+});
+
+test("only dates are read from the wall clock; spans are measured with a monotonic one, which nobody can set", () => {
+  const datesOnly =
+    /^packages\/server\/src\/(cli\/(read-argument|restore|deliver-key|prune|keys)|bundle\/write-bundle|edge\/exchange|server|state\/database)\.ts$/;
+  const strays = sourcesIn("packages/").filter((path) => /^packages\/(client|inference|server)\/src\//.test(path));
+  expect(strays.filter((path) => read(path).includes("Date.now") && !datesOnly.test(path))).toEqual([]);
+});

@@ -1,0 +1,194 @@
+import ts from "typescript";
+import { describe, expect, test } from "vitest";
+import { files, read } from "./tree.ts";
+
+/**
+ * Folders (or files) whose texts and names are not all plain yet, with their number of findings. A number may only fall,
+ * and a folder at zero leaves the list. Where several entries match a path, the longest one counts it.
+ */
+const pending: Readonly<Record<string, number>> = {
+  ".github/workflows": 1,
+  "docs/decisions": 20,
+  "docs/readers": 2,
+  "launch.mjs": 3,
+  openapi: 8,
+  "openapi/checks": 3,
+  "openapi/schemas": 3,
+  "openapi/variants": 2,
+  "packages/client/src": 2,
+  "packages/inference/test": 18,
+  "packages/server/test": 38,
+  "pnpm-workspace.yaml": 7,
+};
+
+interface Rule {
+  readonly name: string;
+  /** Tried on each sentence. */
+  readonly pattern: RegExp;
+  readonly matches: string;
+  readonly passes: string;
+}
+
+const rules: readonly Rule[] = [
+  {
+    name: "a sentence starts with its subject or verb, not with a question word as a noun",
+    pattern: /^(?:What|Whose|How many|How much|Whether|Who|Whoever)\b(?!.*\?\W*$)/,
+    matches: "What the slots of a model share.",
+    passes: "What is a slot?",
+  },
+  {
+    name: "a sentence is not a relative clause",
+    pattern: /^(?:Of which|Which)\b(?!.*\?\W*$)/,
+    matches: "Which ends the stream.",
+    passes: "The last event, which ends the stream.",
+  },
+  {
+    name: "`is not a`, not `is no`",
+    pattern: /(?<!\bthere )\b(?:is|are|was|were|be) no (?!longer\b|more\b|less\b|fewer\b|later\b|one\b)\w/i,
+    matches: "The body is no JSON.",
+    passes: "There is no body, and it is no longer read.",
+  },
+  {
+    name: "`its`, `a client that`, `running`, `again`",
+    pattern: /\b(?:of (?:its|their) own accord|whoever|under way|anew)\b/i,
+    matches: "It starts anew.",
+    passes: "It starts again.",
+  },
+  {
+    name: "a number has a name, not `so many`",
+    pattern: /(?<!\bnot )\bso (?:many|much|long)\b(?! (?:as|that)\b)/i,
+    matches: "Waits for so many milliseconds.",
+    passes: "So many that it fails, as long as it runs.",
+  },
+];
+
+/** Texts that a program wrote, that were copied, or that record the past. */
+const isSkipped = (path: string, text: string): boolean =>
+  /(?:^|\/)(?:generated|captures|official-suite|reports|results|site|corpus|CHANGELOG\.md)(?:\/|$)/.test(path) ||
+  /\b(?:[Gg]enerated by `|Written by `python|unedited)/.test(text.slice(0, 200));
+
+const paragraphsOf = (text: string): string[] =>
+  text
+    .replaceAll(/^( *)```[^]*?^\1```|<!--[^]*?-->/gm, "\n\n")
+    .split(/\n\s*\n|\n(?=\s*(?:[-*#|>]|\d+\.)\s?)|(?<!\\)\|/)
+    .map((paragraph) => paragraph.replace(/^\s*(?:[-*#>]+|\d+\.) /, ""));
+
+const hashComments = /"""([^]*?)"""|(?<=^|\s)#+ (.*(?:\n[ \t]*# .*)*)/gm;
+
+const hashCommentsOf = (text: string): string[] =>
+  Array.from(text.matchAll(hashComments), ([, docstring, comment = ""]) => docstring ?? comment).flatMap((comment) =>
+    comment.replaceAll(/^[ \t]*# ?/gm, "").split(/\n\s*\n/),
+  );
+
+/** Comments of a source; `//` on neighbouring lines are one text. */
+function commentsOf(path: string, text: string): string[] {
+  const ends = new Map<number, number>();
+  const visit = (node: ts.Node): void => {
+    const afterComma = /[,;]/.test(text[node.end] ?? "") ? [node.end + 1] : [];
+    for (const at of [node.pos, node.end, ...afterComma]) {
+      const ranges = [ts.getLeadingCommentRanges(text, at), ts.getTrailingCommentRanges(text, at)];
+      for (const { pos, end } of ranges.flatMap((range) => range ?? [])) ends.set(pos, end);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(path, text, ts.ScriptTarget.Latest));
+  let last = 0;
+  return [...ends]
+    .toSorted(([a], [b]) => a - b)
+    .map(([pos, end]) => {
+      const goesOn = text.startsWith("//", pos) && /^\n[ \t]*$/.test(text.slice(last, pos));
+      last = end;
+      const comment = text.slice(pos, end).replaceAll(/^\/\*+|\*+\/$|^\/\/|^[ \t]*\*/gm, "");
+      return `${goesOn ? "\n" : "\0"}${comment}`;
+    })
+    .join("")
+    .split(/\0|\n\s*\n|@\w+|\n\s*- /);
+}
+
+const textsOf = (path: string, text: string): string[] => {
+  if (path.endsWith(".md")) return paragraphsOf(text);
+  return /\.(?:py|yaml)$/.test(path) ? hashCommentsOf(text) : commentsOf(path, text);
+};
+
+const sentencesOf = (text: string): string[] =>
+  text
+    .replaceAll(/`[^`]*`/g, "`code`")
+    .replaceAll(/\s+/g, " ")
+    .split(/(?<=[.!?:;][)"*]*) (?=["(*]*[A-Z`])/)
+    .map((sentence) => sentence.trim())
+    .filter((sentence) => /\w/.test(sentence));
+
+/** @returns the name of each broken rule with its sentence */
+const judgeProse = (texts: readonly string[]): string[] =>
+  texts
+    .flatMap(sentencesOf)
+    .flatMap((sentence) =>
+      rules
+        .filter(({ pattern }) => pattern.test(sentence.replace(/^["(*_]+/, "")))
+        .map(({ name }) => `${name}: ${sentence}`),
+    );
+
+const classes = /^(?:export )?(?:abstract )?class (\w+) extends (\w+)[^{\n]*\{(\}|[^]*?^\})/gm;
+const isCode = (path: string): boolean => /\.(?:ts|mjs)$/.test(path);
+
+/** The classes of the tree that have a base, by name. */
+const bases = new Map(
+  files
+    .filter(isCode)
+    .flatMap((path) => [...read(path).matchAll(classes)])
+    .map(([, name, base = "", body = ""]) => [name, { base, setsName: /\bname = /.test(body) }] as const),
+);
+
+const isError = (name?: string): boolean =>
+  name !== undefined && (/^(?:Range|Type)?Error$/.test(name) || isError(bases.get(name)?.base));
+
+const setsName = (name?: string): boolean =>
+  name !== undefined && (bases.get(name)?.setsName === true || setsName(bases.get(name)?.base));
+
+/** @returns the error classes and exported names that break a rule */
+const judgeNames = (text: string): string[] => [
+  ...[...text.matchAll(classes)]
+    .map(([, name = ""]) => name)
+    .filter((name) => isError(name) && !(name.endsWith("Error") && setsName(name)))
+    .map((name) => `an error class ends in Error and sets its name: ${name}`),
+  ...Array.from(
+    text.matchAll(/^export (?:async )?(?:const|let|function|type|interface) (most[A-Z]\w*)/gm),
+    ([, name = ""]) => `a bound is max… or min…: ${name}`,
+  ),
+];
+
+describe.each(rules)("$name", ({ pattern, matches, passes }) => {
+  test("the pattern matches its sample and passes the other", () => {
+    expect(matches).toMatch(pattern);
+    expect(passes).not.toMatch(pattern);
+  });
+});
+
+test("comments of TypeScript, Python and YAML and paragraphs of Markdown are read", () => {
+  const typescript = "/** What\n * it is. */\nconst a = [1, // One.\n];\n// Two\n// lines.\nconst b = '// no';";
+  expect(textsOf("a.ts", typescript).flatMap(sentencesOf)).toEqual(["What it is.", "One.", "Two lines."]);
+  const python = 'def f():\n    """Returns.\n\n    Why not."""\n    x = "#a"  # One.\n    # Two\n    # lines.\n';
+  expect(textsOf("a.py", python).flatMap(sentencesOf)).toEqual(["Returns.", "Why not.", "One.", "Two lines."]);
+  const page = "# Title\n\nOne.\nTwo. What (3)?\n\n- item\n\n```sh\nWhat\n```\n\n| a | b |\n| - | - |\n";
+  expect(textsOf("a.md", page).flatMap(sentencesOf)).toEqual(["Title", "One.", "Two.", "What (3)?", "item", "a", "b"]);
+});
+
+const found = files
+  .filter((path) => /\.(?:ts|mjs|py|yaml|md)$/.test(path))
+  .flatMap((path) => {
+    const text = read(path);
+    if (path === "repository-tests/prose.test.ts" || isSkipped(path, text)) return [];
+    const findings = [...judgeProse(textsOf(path, text)), ...(isCode(path) ? judgeNames(text) : [])];
+    const names = Object.keys(pending).filter((name) => path === name || path.startsWith(`${name}/`));
+    const folder = names.toSorted((a, b) => b.length - a.length)[0] ?? path;
+    return findings.map((finding) => ({ folder, finding: `${path}: ${finding}` }));
+  });
+
+test("texts and names of the finished folders are plain", () => {
+  expect(found.filter(({ folder }) => !(folder in pending)).map(({ finding }) => finding)).toEqual([]);
+});
+
+test.each(Object.entries(pending))("%s has %d findings or fewer", (folder, count) => {
+  const here = found.filter((each) => each.folder === folder).map(({ finding }) => finding);
+  expect(here.length > count ? here : []).toEqual([]);
+});
