@@ -20,8 +20,8 @@ import { reportError } from "./edge/report-error.ts";
 import { assertExpectation, isUnderContract, requireKey } from "./edge/require-key.ts";
 import { serveHealth } from "./edge/serve-health.ts";
 import { isProbe } from "./edge/socket-places.ts";
-import { takeEntry } from "./edge/take-entry.ts";
-import type { Entry } from "./limits/entry.ts";
+import type { Admission } from "./limits/admission.ts";
+import { admitHead } from "./limits/admit-head.ts";
 import { setLimitHeaders } from "./limits/limit-headers.ts";
 import { loadOnce } from "./load-once.ts";
 import { buildOperations } from "./operations/index.ts";
@@ -40,7 +40,7 @@ interface Authenticated {
 
 interface Admitted extends Authenticated {
   readonly operation: MatchedOperation;
-  readonly entry: Entry;
+  readonly admission: Admission;
 }
 
 /** The path of every request. Each step needs the values that the steps before it returned. */
@@ -63,8 +63,8 @@ async function serveCaller(deps: PathDeps, mount: Mount, { exchange, caller }: A
     assertExpectation(exchange); // 417
     const operation = matchOperation(req.method ?? "", path, req.url ?? ""); // 400, 404, 405
     if (!operation.hasBody) return await runOperation(deps, operation, { exchange, caller });
-    await using entry = await takeEntry(deps.entry, req, caller); // 402, 429, 503
-    await entry.cancelIfRefused(serveBody(deps, mount, { exchange, caller, operation, entry }));
+    await using admission = await admitHead(deps.admission, req.headers, caller); // 402, 429, 503
+    await admission.rollbackIfRefused(serveBody(deps, mount, { exchange, caller, operation, admission }));
   } catch (thrown) {
     // Answers to an authenticated caller have the limit headers, even errors.
     if (!res.headersSent) await setLimitHeaders(res, deps.limits, caller);

@@ -3,7 +3,6 @@ import type { Config } from "./config/read-config.ts";
 import type { RequestGate } from "./contract/request-gate.ts";
 import type { Exchange } from "./edge/exchange.ts";
 import type { KeyDeps } from "./edge/require-key.ts";
-import type { EntryDeps } from "./edge/take-entry.ts";
 import type { LoopTurns } from "./edge/loop-turns.ts";
 import type { LedgerRecorder } from "./metering/ledger-recorder.ts";
 import type { Log } from "./observe/log.ts";
@@ -18,7 +17,6 @@ export interface Deps extends ChatDeps, KeyDeps {
   readonly siteFolder: string;
   readonly gate: RequestGate;
   readonly schemaCompiler: SchemaCompiler;
-  readonly entry: EntryDeps;
   readonly turns: LoopTurns;
   readonly recorder: LedgerRecorder;
   /** Aborts when the server no longer waits for running requests. */

@@ -17,14 +17,13 @@ import type { StartOptions } from "./engines/start-models.ts";
 import type { ServedModel } from "./engines/served-model.ts";
 import { ApiError } from "./errors/api-error.ts";
 import { HangUpError } from "./errors/hang-up.ts";
+import type { AdmissionDeps } from "./limits/admit.ts";
 import { BodyBytes } from "./limits/body-bytes.ts";
 import { Limits } from "./limits/limits.ts";
-import type { EntryDeps } from "./edge/take-entry.ts";
 import { Listener } from "./listener.ts";
-import { findSpentBudget } from "./metering/budget.ts";
+import { Budgets } from "./metering/budgets.ts";
 import { closeAbandoned } from "./metering/close-abandoned.ts";
 import { LedgerRecorder } from "./metering/ledger-recorder.ts";
-import { Reservations } from "./metering/reservations.ts";
 import type { UsageLedger } from "./metering/usage-ledger.ts";
 import type { Log } from "./observe/log.ts";
 import { createMetrics } from "./observe/metrics.ts";
@@ -97,9 +96,9 @@ async function start(
   const recorder = openRecorder(state.ledger, log, started);
   const gates = gatesFor(config, state.ledger, recorder, listener);
   const { gatheredBytes, admission } = gates;
-  const { reservations } = admission;
+  const { budgets } = admission;
   const { connections } = listener;
-  const metrics = createMetrics({ models, requests: recorder, reservations, connections, gatheredBytes, lostLines });
+  const metrics = createMetrics({ models, requests: recorder, budgets, connections, gatheredBytes, lostLines });
   metricsListener?.serve(metricsHandler(metrics.registry));
   const shutdown = new AbortController();
   let isStopping = false;
@@ -181,29 +180,30 @@ const keysFor = (
   runningKeys: started.use(new RunningKeys(keys)),
 });
 
-/** Creates both admissions and the limits that they share, the turns of bodies, and the memory bound of answers. */
+/** Creates both gates of admission and the limits that they share, the turns of bodies, and the memory bound of answers. */
 function gatesFor(
   config: Config,
   ledger: UsageLedger,
   recorder: LedgerRecorder,
   listener: Listener,
-): Pick<Deps, "entry" | "turns" | "admission" | "limits" | "gatheredBytes"> {
+): Pick<Deps, "turns" | "admission" | "limits" | "gatheredBytes"> {
   const ofKey = { requests: config.requestsPerMinute, tokens: config.tokensPerMinute };
   const ofAll = { requests: config.totalRequestsPerMinute, tokens: config.totalTokensPerMinute };
   // Uses a monotonic clock: a change of the wall clock would grant or block requests.
   const limits = new Limits(new MemoryLimitStore(ofAll, elapsedMs), ofKey);
-  const entry: EntryDeps = {
+  const admission: AdmissionDeps = {
     assertOpen: () => {
       if (listener.isDraining) throw stopping();
     },
     limits,
-    bodyBytes: new BodyBytes({ ofKey: config.bodyBytesPerKey, ofAll: config.bodyBytes }),
-    findSpentBudget: (caller) => findSpentBudget(caller, ledger, nowMs()),
+    bodyBytes: new BodyBytes({ maxOfKey: config.bodyBytesPerKey, maxInTotal: config.bodyBytes }),
+    budgets: new Budgets(ledger, nowMs),
+    recorder,
+    reservedTokens: config.reservedTokens,
+    nowMs,
   };
-  const reservations = new Reservations(ledger, nowMs);
   const gatheredBytes = new GatheredBytes({ ofAnswer: config.answerBytes, ofAll: config.totalAnswerBytes });
-  const admission = { recorder, reservations, reservedTokens: config.reservedTokens, nowMs };
-  return { entry, turns: listener.turns, limits, admission, gatheredBytes };
+  return { turns: listener.turns, limits, admission, gatheredBytes };
 }
 
 /** Returns a function that calls `act` once. All calls return its promise. */

@@ -14,7 +14,8 @@ function arrivals(of: ModelQueue) {
     const slots = await of.enter({ keyId, weight, choices, promptTokens: 0, completionTokens }, signal);
     admitted.push(name);
     const count = (tokens: number): void => slots.count(tokens);
-    return Object.assign(() => slots.release(completionTokens), { count, endChoice: () => slots.endChoice() });
+    const end = (): void => slots.commit({ usage: { completionTokens } });
+    return Object.assign(end, { count, endChoice: () => slots.endChoice() });
   };
   return { admitted, enter };
 }

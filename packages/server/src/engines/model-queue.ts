@@ -1,6 +1,8 @@
 import { FairShare } from "@parley/common/fair-share";
 import type { WeightedKey } from "@parley/common/fair-share";
+import type { EngineUsage } from "@parley/inference";
 import { ApiError } from "../errors/api-error.ts";
+import type { Lease } from "../lease.ts";
 import { DrainRate } from "./drain-rate.ts";
 
 /** A request that asks for slots. */
@@ -12,8 +14,13 @@ export interface SlotRequest extends WeightedKey {
   readonly completionTokens: number;
 }
 
+/** The usage by which the end of a request is charged to its key. */
+interface GeneratedUsage {
+  readonly usage: Pick<EngineUsage, "completionTokens">;
+}
+
 /** The slots of a running request. */
-export interface TakenSlots {
+export interface SlotLease extends Lease<GeneratedUsage> {
   /**
    * Sets the number of completion tokens generated so far, of all choices together. Cheap enough to be called for every
    * token.
@@ -21,8 +28,8 @@ export interface TakenSlots {
   count(completionTokens: number): void;
   /** Frees the slot of an ended choice, unless a choice of the same request still waits for one. */
   endChoice(): void;
-  /** Gives the slots back. Must be called once, with the number of generated completion tokens. */
-  release(completionTokens: number): void;
+  commit(used: GeneratedUsage): void;
+  rollback(): void;
 }
 
 /** The number of choices that an engine can generate at the same time. It may change when the engine restarts. */
@@ -92,7 +99,7 @@ export class ModelQueue {
    * Waits until the request has its slots.
    * @throws {ApiError} 429 `capacity_exhausted`; the signal's reason when it aborts first
    */
-  async enter(request: SlotRequest, signal: AbortSignal): Promise<TakenSlots> {
+  async enter(request: SlotRequest, signal: AbortSignal): Promise<SlotLease> {
     signal.throwIfAborted();
     this.#share.enter(request.keyId);
     try {
@@ -100,7 +107,8 @@ export class ModelQueue {
       return {
         count: (completionTokens) => void (running.generatedTokens = completionTokens),
         endChoice: () => this.#endChoice(running),
-        release: (completionTokens) => this.#release(running, completionTokens),
+        commit: ({ usage }) => this.#release(running, usage.completionTokens),
+        rollback: () => this.#release(running, 0),
       };
     } catch (error) {
       this.#share.leave(request.keyId);

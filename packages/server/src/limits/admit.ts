@@ -1,12 +1,14 @@
+import type { EngineUsage } from "@parley/inference";
 import type { Caller } from "../auth/caller.ts";
 import type { ServedModel } from "../engines/served-model.ts";
-import { ApiError } from "../errors/api-error.ts";
-import type { AdmittedRequest, LedgerRecorder } from "../metering/ledger-recorder.ts";
-import type { Reservation, Reservations, Shortfall } from "../metering/reservations.ts";
+import type { Budgets } from "../metering/budgets.ts";
+import type { LedgerRecorder } from "../metering/ledger-recorder.ts";
+import type { FinalUsage, OpenRecord } from "../metering/usage-ledger.ts";
 import type { RequestRecord } from "../observe/request-record.ts";
-import type { Entry } from "./entry.ts";
+import type { Admission } from "./admission.ts";
+import type { HeadAdmissionDeps } from "./admit-head.ts";
 import { exceeded } from "./limits.ts";
-import { Permit } from "./permit.ts";
+import { Meter } from "./meter.ts";
 
 /** A request that asks for admission. */
 export interface AdmissionRequest {
@@ -14,8 +16,8 @@ export interface AdmissionRequest {
   readonly record: RequestRecord;
   readonly requestId: string;
   readonly caller: Caller;
-  /** The entry that `takeEntry` returned when the head was read. */
-  readonly entry: Entry;
+  /** The admission that `admitHead` opened. */
+  readonly admission: Admission;
   readonly model: ServedModel;
   readonly isStream: boolean;
   /** Number of choices, each of which takes a slot. */
@@ -25,83 +27,65 @@ export interface AdmissionRequest {
   readonly maxTokens: number;
   /** True if the caller set `maxTokens`, false if it is a default. */
   readonly isMaximumNamed: boolean;
+  /** Returns the price of a usage in US dollars. */
+  readonly priceOf: (usage: EngineUsage) => string;
   /** Called with the first event of the engine. */
   readonly onFirst: () => void;
 }
 
-export interface AdmissionDeps {
+export interface AdmissionDeps extends HeadAdmissionDeps {
   readonly recorder: LedgerRecorder;
-  readonly reservations: Reservations;
+  readonly budgets: Budgets;
   /** Maximum number of completion tokens that a running choice reserves from the limit of tokens per minute. */
   readonly reservedTokens: number;
   readonly nowMs: () => number;
 }
 
 /**
- * The second admission, after the prompt is counted. Takes tokens of the minute, money, slots and a ledger entry, in this
- * order.
+ * The second gate, after the prompt is counted. Extends the admission by tokens of the minute, money, slots and a ledger
+ * entry, in this order.
+ * @returns the meter of the request; its disposal ends the admission
  * @throws {ApiError} 402 `insufficient_quota`, 429 `rate_limit_exceeded` or `capacity_exhausted`, 503 `service_unavailable`
  */
-export async function admit(request: AdmissionRequest, deps: AdmissionDeps, signal: AbortSignal): Promise<Permit> {
-  const { model, record, entry } = request;
+export async function admit(request: AdmissionRequest, deps: AdmissionDeps, signal: AbortSignal): Promise<Meter> {
+  const { admission, caller, model, record, promptTokens, n: choices, isMaximumNamed } = request;
   const maxTokens = grantableTokens(request);
-  const completionTokens = request.n * Math.min(maxTokens, deps.reservedTokens);
-  const reservedTokens = request.promptTokens + completionTokens;
-  const shortage = await entry.takeTokens(reservedTokens);
-  if (shortage) throw exceeded(shortage, reservedTokens);
-  const reservation = await reserve({ ...request, maxTokens }, deps.reservations);
-  entry.freeBody();
-  using undo = new DisposableStack();
-  undo.defer(() => reservation.cancel());
-  const { caller, promptTokens, n: choices } = request;
+  const completionTokens = choices * Math.min(maxTokens, deps.reservedTokens);
+  const reservedTokens = promptTokens + completionTokens;
+  const refusal = await admission.takeTokens(reservedTokens);
+  if (refusal) throw exceeded(refusal, reservedTokens);
+  const { promise: recorded, resolve: onRecorded } = Promise.withResolvers<void>();
+  const use = { pricing: model.pricing, promptTokens, n: choices, maxTokens, isMaximumNamed };
+  const money = admission.add(await deps.budgets.hold(caller, use, recorded));
+  admission.freeBody();
   const { keyId, weight } = caller;
   const askedMs = performance.now();
-  const slots = await model.queue.enter({ keyId, weight, choices, promptTokens, completionTokens }, signal);
-  undo.defer(() => slots.release(0));
+  const asked = { keyId, weight, choices, promptTokens, completionTokens };
+  const slots = admission.add(await model.queue.enter(asked, signal));
   Object.assign(record, { weight, queueWaitMs: performance.now() - askedMs });
-  const running = await deps.recorder.open(admitted(request, deps.nowMs()));
-  undo.move(); // admitted: the permit releases everything from here on
-  const held = { entry: running, slots, maxTokens: reservation.maxTokens, onFirst: request.onFirst };
-  return new Permit(held, ({ usage, outcome, costUsd, recorded }) => {
-    slots.release(usage.completionTokens);
-    reservation.settle(costUsd, recorded);
-    const used = { promptTokens: usage.promptTokens, completionTokens: usage.completionTokens };
-    Object.assign(record, { ...used, outcome, costUsd });
-    return entry.settle(used.promptTokens + used.completionTokens);
-  });
+  const onEnd = (final: FinalUsage): Promise<void> => {
+    noteUsage(record, final);
+    return admission.commit(final);
+  };
+  const { priceOf, onFirst } = request;
+  const meter = new Meter({ promptTokens, maxTokens: money.maxTokens, priceOf, slots, onFirst, onEnd });
+  admission.add(await deps.recorder.open(openRecord(request, deps.nowMs()), meter, onRecorded));
+  return meter;
 }
 
 /** The completion tokens of each choice. A maximum that nobody named is lowered to what the limit can ever grant. */
-function grantableTokens({ entry, promptTokens, n, maxTokens, isMaximumNamed }: AdmissionRequest): number {
+function grantableTokens({ admission, promptTokens, n, maxTokens, isMaximumNamed }: AdmissionRequest): number {
   if (isMaximumNamed) return maxTokens;
   // At least one, so that a prompt that fills the limit alone is refused with what it needs.
-  return Math.max(1, Math.min(maxTokens, Math.floor((entry.tokenLimit - promptTokens) / n)));
+  return Math.max(1, Math.min(maxTokens, Math.floor((admission.tokenLimit - promptTokens) / n)));
 }
 
-/** @throws {ApiError} 402 `insufficient_quota` */
-async function reserve(request: AdmissionRequest, reservations: Reservations): Promise<Reservation> {
-  const { caller, model, promptTokens, n, maxTokens, isMaximumNamed } = request;
-  const use = { pricing: model.pricing, promptTokens, n, maxTokens, isMaximumNamed };
-  const taken = await reservations.reserve(caller, use);
-  if ("neededUsd" in taken) throw tooExpensive(taken);
-  return taken;
+function noteUsage(record: RequestRecord, { usage, outcome, costUsd }: FinalUsage): void {
+  const { promptTokens, completionTokens } = usage;
+  Object.assign(record, { promptTokens, completionTokens, outcome, costUsd });
 }
 
-function tooExpensive({ neededUsd, remainingUsd, heldUsd }: Shortfall): ApiError {
-  const held =
-    heldUsd === "0" ? "" : ` Running requests hold ${heldUsd}; what they do not use comes back when they end.`;
-  const message = `This request may cost ${neededUsd} US dollars, and ${remainingUsd} of the key's budget is left.${held} Lower max_completion_tokens, send a shorter prompt, or ask the operator for a larger budget.`;
-  return new ApiError("insufficient_quota", message, {
-    details: { needed_usd: neededUsd, remaining_usd: remainingUsd },
-  });
-}
-
-const admitted = (request: AdmissionRequest, startedMs: number): AdmittedRequest => ({
-  id: request.requestId,
-  keyId: request.caller.keyId,
-  model: request.model.id,
-  isStream: request.isStream,
-  startedMs,
-  promptTokens: request.promptTokens,
-  pricing: request.model.pricing,
-});
+const openRecord = (
+  { requestId: id, caller: { keyId }, model, isStream }: AdmissionRequest,
+  startedMs: number,
+): OpenRecord => ({ id, keyId, model: model.id, isStream, startedMs, pricing: model.pricing });

@@ -6,9 +6,9 @@ const kinds = ["requests", "tokens"] as const;
 
 /** Sets the six headers that tell a caller the current state of its limits. */
 export async function setLimitHeaders(response: ServerResponse, limits: Limits, caller: Caller): Promise<void> {
-  const standing = await limits.standing(caller);
+  const states = await limits.states(caller);
   for (const kind of kinds) {
-    const { limit, remaining, resetMs } = standing[kind];
+    const { limit, remaining, resetMs } = states[kind];
     response.setHeader(`x-ratelimit-limit-${kind}`, limit);
     response.setHeader(`x-ratelimit-remaining-${kind}`, remaining);
     response.setHeader(`x-ratelimit-reset-${kind}`, formatDuration(resetMs));

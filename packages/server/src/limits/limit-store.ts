@@ -1,3 +1,5 @@
+import type { Lease } from "../lease.ts";
+
 /** Limits per minute. */
 export interface PerMinute {
   readonly requests: number;
@@ -22,13 +24,10 @@ export interface LimitState {
   readonly resetMs: number;
 }
 
-export interface Standing {
-  readonly requests: LimitState;
-  readonly tokens: LimitState;
-}
+export type LimitStates = Readonly<Record<"requests" | "tokens", LimitState>>;
 
 /** The reason why nothing was taken: the first limit that is exceeded. */
-export interface Shortage {
+export interface LimitRefusal {
   readonly limit: "requests" | "tokens" | "concurrency";
   /** The value of that limit: units per minute, or concurrent requests. */
   readonly bound: number;
@@ -40,25 +39,25 @@ export interface Shortage {
 }
 
 /**
- * The units that a request has taken from the limits. A hold ends once: the first call of `settle` or `cancel` counts,
- * later calls do nothing.
+ * The units that a request has taken from the limits. It ends once: the first call of `commit` or `rollback` counts, later
+ * calls do nothing.
  */
-export interface Hold {
-  /** The most tokens that can ever be taken: the tighter of the key's own limit and that over all keys. */
+export interface LimitLease extends Lease<number> {
+  /** Maximum number of tokens that can ever be taken: the tighter of the key's own limit and that over all keys. */
   readonly tokenLimit: number;
   /**
    * Takes all of these tokens, or nothing. May be called once.
-   * @returns the limit that is in the way, if nothing was taken
+   * @returns the limit that is exceeded, if nothing was taken
    */
-  takeTokens(tokens: number): Promise<Shortage | undefined>;
+  takeTokens(tokens: number): Promise<LimitRefusal | undefined>;
   /**
-   * Ends the hold of a request that was served. Releases its concurrent request, and replaces the tokens taken by the
+   * Ends the lease of a request that was served. Releases its concurrent request, and replaces the tokens taken by the
    * tokens used. If more were used than taken, the difference is a debt: nothing can be taken before the bucket has
    * refilled by it.
    */
-  settle(usedTokens: number): Promise<void>;
-  /** Ends the hold of a request that was not served. Gives everything back. */
-  cancel(): Promise<void>;
+  commit(usedTokens: number): Promise<void>;
+  /** Ends the lease of a request that was not served. Gives everything back. */
+  rollback(): Promise<void>;
 }
 
 /**
@@ -67,18 +66,18 @@ export interface Hold {
  * full buckets.
  *
  * `take` and `takeTokens` are atomic: concurrent calls, on any number of servers, never take the same unit, and a call that
- * is refused takes nothing. A store that several servers share must release the holds of a dead server, for instance by
- * leases that each server renews. `standing`, `take` and `takeTokens` reject when the store cannot be reached. `settle` and
- * `cancel` never reject: the store retries them, or lets the hold expire.
+ * is refused takes nothing. A store that several servers share must end the leases of a dead server, for instance by an
+ * expiry that each server renews. `states`, `take` and `takeTokens` reject when the store cannot be reached. `commit` and
+ * `rollback` never reject: the store retries them, or lets the lease expire.
  *
  * `limitStoreContract` in `@parley/server/testing` tests all of this on any implementation.
  */
 export interface LimitStore {
   /** Returns the state of each limit, of the key or over all keys, whichever is tighter. Takes nothing. */
-  standing(key: LimitedKey): Promise<Standing>;
+  states(key: LimitedKey): Promise<LimitStates>;
   /**
    * Takes one request of the minute (of the key and over all keys) and one concurrent request, or nothing. Requests per
    * minute are checked first.
    */
-  take(key: LimitedKey): Promise<Hold | Shortage>;
+  take(key: LimitedKey): Promise<LimitLease | LimitRefusal>;
 }

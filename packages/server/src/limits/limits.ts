@@ -1,6 +1,6 @@
 import type { Caller } from "../auth/caller.ts";
 import { ApiError } from "../errors/api-error.ts";
-import type { Hold, LimitedKey, LimitStore, PerMinute, Shortage, Standing } from "./limit-store.ts";
+import type { LimitedKey, LimitLease, LimitRefusal, LimitStates, LimitStore, PerMinute } from "./limit-store.ts";
 
 /**
  * Applies a limit store to callers and turns refusals into API errors. A key without its own limits gets the server's
@@ -16,14 +16,14 @@ export class Limits {
     this.#defaults = defaults;
   }
 
-  standing(caller: Caller): Promise<Standing> {
-    return this.#store.standing(this.#keyOf(caller));
+  states(caller: Caller): Promise<LimitStates> {
+    return this.#store.states(this.#keyOf(caller));
   }
 
   /** Takes one request of the minute and one concurrent request. @throws {ApiError} 429 `rate_limit_exceeded` */
-  async take(caller: Caller): Promise<Hold> {
+  async take(caller: Caller): Promise<LimitLease> {
     const taken = await this.#store.take(this.#keyOf(caller));
-    if ("settle" in taken) return taken;
+    if ("commit" in taken) return taken;
     throw exceeded(taken, 1);
   }
 
@@ -38,7 +38,7 @@ export class Limits {
 }
 
 /** @param amount the number of units that were asked for */
-export function exceeded({ limit, bound, waitMs }: Shortage, amount: number): ApiError {
+export function exceeded({ limit, bound, waitMs }: LimitRefusal, amount: number): ApiError {
   const details = { limit };
   if (limit === "concurrency") {
     const message = `This key may have ${bound} requests running at the same time. Wait for one of them to end.`;

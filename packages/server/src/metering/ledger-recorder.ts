@@ -1,36 +1,12 @@
 import type { EngineUsage } from "@parley/inference";
 import { ApiError } from "../errors/api-error.ts";
 import type { Log } from "../observe/log.ts";
-import { finalCost } from "./final-cost.ts";
-import type { Ending } from "./final-cost.ts";
-import type { CloseRecord, OpenRecord, Outcome, UsageLedger } from "./usage-ledger.ts";
+import type { Lease } from "../lease.ts";
+import type { CloseRecord, FinalUsage, OpenRecord, UsageLedger } from "./usage-ledger.ts";
 
-/** An admitted request, for which `open` opens an entry. */
-export interface AdmittedRequest extends OpenRecord {
-  readonly promptTokens: number;
-}
-
-/** The final usage of a request, and its cost in US dollars. */
-export interface FinalUsage {
-  readonly usage: EngineUsage;
-  readonly costUsd: string;
-}
-
-/** An entry that has been closed, or is being closed. */
-export interface ClosedEntry extends FinalUsage {
-  readonly written: Promise<void>;
-  readonly recorded: Promise<void>;
-}
-
-/** The open ledger entry of a running request. */
-export interface RunningEntry {
-  /** Replaces the counts: `usage` is everything used so far. */
-  count(usage: EngineUsage): void;
-  /**
-   * Closes the entry. Must be called once. The usage is returned at once. `written` resolves after the first attempt to
-   * write it, whether or not that succeeds, and never rejects. `recorded` resolves when the ledger has it.
-   */
-  close(ending: Ending): ClosedEntry;
+/** The usage of a running request so far; undefined before the first event of the engine. Each change is a new object. */
+interface UsageSource {
+  readonly usage: EngineUsage | undefined;
 }
 
 /** A close record that the ledger does not have yet. */
@@ -40,16 +16,19 @@ interface Unwritten {
 }
 
 interface Running {
-  readonly request: AdmittedRequest;
-  /** Undefined before the first event of the engine. */
-  usage: EngineUsage | undefined;
-  isWritten: boolean;
+  readonly row: OpenRecord;
+  readonly meter: UsageSource;
+  /** The usage that the ledger has. */
+  written: EngineUsage | undefined;
 }
 
 /** Maximum share of the time that checkpoints may take. With many running requests, they are written less often. */
 const maxShare = 0.05;
 
 const noUsage: EngineUsage = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
+
+/** The end of a request that was admitted and did not run. */
+const notRun: FinalUsage = { usage: noUsage, outcome: "failed", errorCode: undefined, costUsd: "0" };
 
 /**
  * Records all running requests in the ledger. While the ledger cannot be written, new requests are refused, closes are
@@ -84,14 +63,19 @@ export class LedgerRecorder implements AsyncDisposable {
   }
 
   get streams(): number {
-    return [...this.#running].filter(({ request }) => request.isStream).length;
+    return [...this.#running].filter(({ row }) => row.isStream).length;
   }
 
-  /** @throws {ApiError} 503 `service_unavailable` when the entry cannot be written */
-  async open(request: AdmittedRequest): Promise<RunningEntry> {
+  /**
+   * Opens the entry of a request. Its lease closes it, and waits for the first attempt to write that, whether or not it
+   * succeeds. An entry stays in the ledger, so a rollback closes it as failed, without usage.
+   * @param onRecorded called when the ledger has the end of the request
+   * @throws {ApiError} 503 `service_unavailable` when the entry cannot be written
+   */
+  async open(row: OpenRecord, meter: UsageSource, onRecorded: () => void): Promise<Lease<FinalUsage>> {
     try {
       if (!this.#isHealthy) throw new Error("the ledger could not be written a moment ago");
-      await this.#ledger.open(request);
+      await this.#ledger.open(row);
     } catch (error) {
       this.#fail(error);
       throw new ApiError(
@@ -100,26 +84,14 @@ export class LedgerRecorder implements AsyncDisposable {
         { retryAfterMs: 5000, cause: error },
       );
     }
-    const running: Running = { request, usage: undefined, isWritten: true };
+    const running: Running = { row, meter, written: undefined };
     this.#running.add(running);
-    return {
-      count: (usage) => {
-        running.usage = usage;
-        running.isWritten = false;
-      },
-      close: (ending) => this.#close(running, ending),
+    const close = (final: FinalUsage): Promise<void> => {
+      this.#running.delete(running);
+      const record = { id: row.id, keyId: row.keyId, ...final, endedMs: this.#nowMs() };
+      return this.#write({ record, onRecorded });
     };
-  }
-
-  #close(running: Running, ending: Ending): ClosedEntry {
-    const { id, keyId, pricing } = running.request;
-    const { outcome, errorCode } = ending;
-    const usage = finalUsageOf(running, outcome);
-    const costUsd = finalCost(usage, ending, pricing);
-    this.#running.delete(running);
-    const { promise: recorded, resolve: onRecorded } = Promise.withResolvers<void>();
-    const record = { id, keyId, usage, outcome, errorCode, costUsd, endedMs: this.#nowMs() };
-    return { usage, costUsd, written: this.#write({ record, onRecorded }), recorded };
+    return { commit: close, rollback: () => close(notRun) };
   }
 
   async #write(unwritten: Unwritten): Promise<void> {
@@ -161,14 +133,16 @@ export class LedgerRecorder implements AsyncDisposable {
 
   /** Writes the usage of all running requests in one call. A server that is killed loses at most one interval of usage. */
   async #checkpoint(): Promise<void> {
-    const news = [...this.#running].filter(({ isWritten }) => !isWritten);
+    const news = [...this.#running]
+      .map((running) => ({ running, usage: running.meter.usage, before: running.written }))
+      .filter(({ usage, before }) => usage !== before);
     if (news.length === 0) return;
     // Marked before the write: usage that is counted during the write belongs to the next checkpoint.
-    for (const running of news) running.isWritten = true;
+    for (const { running, usage } of news) running.written = usage;
     try {
-      await this.#ledger.checkpoint(news.map(({ request, usage = noUsage }) => ({ id: request.id, usage })));
+      await this.#ledger.checkpoint(news.map(({ running, usage = noUsage }) => ({ id: running.row.id, usage })));
     } catch (error) {
-      for (const running of news) running.isWritten = false;
+      for (const { running, before } of news) running.written = before;
       throw error;
     }
   }
@@ -185,9 +159,4 @@ export class LedgerRecorder implements AsyncDisposable {
     clearTimeout(this.#timer);
     await this.#catchUp();
   }
-}
-
-/** A client that disconnects before the first event pays for the prompt. A request that fails before it is free. */
-function finalUsageOf({ request, usage }: Running, outcome: Outcome): EngineUsage {
-  return usage ?? (outcome === "cancelled" ? { ...noUsage, promptTokens: request.promptTokens } : noUsage);
 }

@@ -23,15 +23,21 @@ export interface Checkpoint {
   readonly usage: EngineUsage;
 }
 
-/** The fields of an entry when it is closed. */
-export interface CloseRecord extends Checkpoint {
-  /** The key of the entry. */
-  readonly keyId: string;
+/** The usage of an ended request, its outcome and its cost. */
+export interface FinalUsage {
+  readonly usage: EngineUsage;
   readonly outcome: Outcome;
   /** The code of the error that ended it, from the contract's catalogue. */
   readonly errorCode: string | undefined;
   /** US dollars, a decimal string, exact. */
   readonly costUsd: string;
+}
+
+/** The fields of an entry when it is closed. */
+export interface CloseRecord extends FinalUsage {
+  readonly id: string;
+  /** The key of the entry. */
+  readonly keyId: string;
   readonly endedMs: number;
 }
 

@@ -28,8 +28,8 @@ export interface RunningCounts {
 }
 
 /** The money that running requests hold. */
-export interface ReservedMoney {
-  readonly totalUsd: number;
+export interface HeldMoney {
+  readonly heldUsd: number;
 }
 
 /** Answers that are not streamed, while they are collected and sent. */
@@ -51,7 +51,7 @@ export interface ConnectionCounts {
 export interface Observed {
   readonly models: readonly ObservedModel[];
   readonly requests: RunningCounts;
-  readonly reservations: ReservedMoney;
+  readonly budgets: HeldMoney;
   readonly connections: ConnectionCounts;
   readonly gatheredBytes: GatheredAnswers;
   /** Returns the number of log lines that could not be written. */
@@ -170,9 +170,9 @@ function addConnectionGauges(registers: Registry[], { connections }: Observed): 
   });
 }
 
-function addMoneyGauge(registers: Registry[], { reservations }: Observed): void {
+function addMoneyGauge(registers: Registry[], { budgets }: Observed): void {
   addGauge(registers, "parley_reserved_usd", "US dollars that running requests hold of budgets.", [], function () {
-    this.set(reservations.totalUsd);
+    this.set(budgets.heldUsd);
   });
 }
 

@@ -2,7 +2,7 @@ import type { Caller } from "../auth/caller.ts";
 import type { ValidatedBody } from "../contract/validate-body.ts";
 import type { Exchange } from "../edge/exchange.ts";
 import type { operations } from "@parley/contract/types";
-import type { Entry } from "../limits/entry.ts";
+import type { Admission } from "../limits/admission.ts";
 
 export type OperationId = keyof operations;
 
@@ -27,8 +27,8 @@ export interface Call<Id extends OperationId> {
 
 /** The input of an operation with a body, which was admitted, read and validated. */
 export interface BodyCall<Id extends BodyOperationId> extends Call<Id> {
-  /** The resources that the request holds since its head was read. */
-  readonly entry: Entry;
+  /** Everything that the request has taken. */
+  readonly admission: Admission;
   readonly body: BodyOf<Id>;
   /** The body with its text, its schemas and its ignored members. */
   readonly validated: ValidatedBody;

@@ -3,7 +3,7 @@ import type { MatchedOperation } from "../contract/match-operation.ts";
 import type { ValidatedBody } from "../contract/validate-body.ts";
 import type { Exchange } from "../edge/exchange.ts";
 import { sendJson } from "../edge/send-json.ts";
-import type { Entry } from "../limits/entry.ts";
+import type { Admission } from "../limits/admission.ts";
 import { setLimitHeaders } from "../limits/limit-headers.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { Call, Operation, OperationId, Operations } from "./call.ts";
@@ -17,7 +17,7 @@ export interface OperationDeps {
 export interface OperationRequest {
   readonly exchange: Exchange;
   readonly caller: Caller;
-  readonly entry?: Entry;
+  readonly admission?: Admission;
   readonly validated?: ValidatedBody;
 }
 
@@ -30,13 +30,13 @@ export function runOperation(
   { id, path }: MatchedOperation,
   request: OperationRequest,
 ): Promise<void> {
-  const { exchange, caller, entry, validated } = request;
+  const { exchange, caller, admission, validated } = request;
   exchange.record.operation = id;
   // The contract's ids are the keys of Operations; a test of the tree compares both.
   const operation = deps.operations[id as OperationId] as (
     call: Call<OperationId>,
   ) => ReturnType<Operation<OperationId>>;
-  const call = { exchange, caller, path, entry, validated, body: validated?.value };
+  const call = { exchange, caller, path, admission, validated, body: validated?.value };
   // Validation has checked that body and path have the types that this operation declares.
   return send(deps.limits, { exchange, caller }, operation(call as unknown as Call<OperationId>));
 }

@@ -1,5 +1,6 @@
 import { EngineError, FailedAfterError, transform } from "@parley/inference";
 import type { EngineEvent, EngineUsage } from "@parley/inference";
+import type { Meter } from "../limits/meter.ts";
 import { joinTexts } from "./join-texts.ts";
 import type { ChunkChoice, ChunkMaker } from "./to-chunks.ts";
 
@@ -9,22 +10,9 @@ export interface AnswerBatch {
   readonly usage?: EngineUsage;
 }
 
-/** Receives the usage and the outcome of an answer. */
-export interface Meter {
-  /** The total usage so far; undefined before the first event. */
-  readonly usage: EngineUsage | undefined;
-  /** Replaces the usage. @throws {EngineError} `protocol` for counts that cannot be */
-  count(usage: EngineUsage): void;
-  /** One of its choices is finished. */
-  endChoice(): void;
-  /** The answer is whole. */
-  complete(): void;
-  /** The answer ended with this error. */
-  fail(error: unknown): void;
-}
-
 export interface RelayOptions {
-  readonly meter: Meter;
+  /** Receives the usage and the outcome of the answer. */
+  readonly meter: Pick<Meter, "usage" | "count" | "endChoice" | "complete" | "fail">;
   readonly chunks: ChunkMaker;
   /** True if the answer is not streamed. Texts that arrive together are then joined. */
   readonly isCollected: boolean;

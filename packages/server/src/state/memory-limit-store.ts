@@ -1,4 +1,12 @@
-import type { Hold, LimitedKey, LimitState, LimitStore, PerMinute, Shortage, Standing } from "../limits/limit-store.ts";
+import type {
+  LimitedKey,
+  LimitLease,
+  LimitRefusal,
+  LimitState,
+  LimitStates,
+  LimitStore,
+  PerMinute,
+} from "../limits/limit-store.ts";
 import { TokenBucket } from "./token-bucket.ts";
 
 interface Buckets {
@@ -22,7 +30,7 @@ export class MemoryLimitStore implements LimitStore {
     this.#overall = this.#newBuckets(overall);
   }
 
-  async standing(key: LimitedKey): Promise<Standing> {
+  async states(key: LimitedKey): Promise<LimitStates> {
     const own = this.#bucketsOf(key);
     return {
       requests: this.#tighter(own.requests, this.#overall.requests),
@@ -30,10 +38,10 @@ export class MemoryLimitStore implements LimitStore {
     };
   }
 
-  async take(key: LimitedKey): Promise<Hold | Shortage> {
+  async take(key: LimitedKey): Promise<LimitLease | LimitRefusal> {
     const levels = [this.#bucketsOf(key), this.#overall];
-    const shortage = this.#shortage("requests", levels, 1) ?? this.#crowd(key);
-    if (shortage) return shortage;
+    const refusal = this.#exceeded("requests", levels, 1) ?? this.#crowd(key);
+    if (refusal) return refusal;
     this.#change("requests", levels, 1);
     this.#enter(key.keyId, 1);
     let tokens = 0;
@@ -48,14 +56,14 @@ export class MemoryLimitStore implements LimitStore {
     return {
       tokenLimit: Math.min(...levels.map((level) => level.tokens.limit)),
       takeTokens: async (wanted) => {
-        const missing = this.#shortage("tokens", levels, wanted);
-        if (missing) return missing;
+        const refusal = this.#exceeded("tokens", levels, wanted);
+        if (refusal) return refusal;
         tokens = wanted;
         this.#change("tokens", levels, wanted);
         return undefined;
       },
-      settle: async (usedTokens) => end(0, usedTokens),
-      cancel: async () => end(-1, 0),
+      commit: async (usedTokens) => end(0, usedTokens),
+      rollback: async () => end(-1, 0),
     };
   }
 
@@ -63,14 +71,14 @@ export class MemoryLimitStore implements LimitStore {
     for (const level of levels) level[limit].take(amount, this.#nowMs());
   }
 
-  #shortage(limit: "requests" | "tokens", levels: readonly Buckets[], amount: number): Shortage | undefined {
+  #exceeded(limit: "requests" | "tokens", levels: readonly Buckets[], amount: number): LimitRefusal | undefined {
     const now = this.#nowMs();
     const waitMs = Math.max(...levels.map((level) => level[limit].waitMs(amount, now)));
     const bound = Math.min(...levels.map((level) => level[limit].limit));
     return waitMs > 0 ? { limit, bound, waitMs } : undefined;
   }
 
-  #crowd({ keyId, concurrency: bound }: LimitedKey): Shortage | undefined {
+  #crowd({ keyId, concurrency: bound }: LimitedKey): LimitRefusal | undefined {
     const isFull = bound !== undefined && (this.#running.get(keyId) ?? 0) >= bound;
     return isFull ? { limit: "concurrency", bound, waitMs: 0 } : undefined;
   }

@@ -1,7 +1,8 @@
 import { pino } from "pino";
 import { describe, expect, test } from "vitest";
 import { until } from "@parley/server/testing";
-import { Permit } from "../../src/limits/permit.ts";
+import { Admission } from "../../src/limits/admission.ts";
+import { Meter } from "../../src/limits/meter.ts";
 import { LedgerRecorder } from "../../src/metering/ledger-recorder.ts";
 import type { UsageLedger } from "../../src/metering/usage-ledger.ts";
 import { DiskSync } from "../../src/state/disk-sync.ts";
@@ -15,15 +16,17 @@ const request = {
   model: "vendor/model-1",
   isStream: true,
   startedMs: 1000,
-  promptTokens: 5,
   pricing: { prompt: "0.1", completion: "0.2", image: "0", request: "0" },
 };
+const ignore = (): undefined => undefined;
 const usageOf = (completionTokens: number) => ({
   promptTokens: 5,
   cachedTokens: 0,
   completionTokens,
   reasoningTokens: 0,
 });
+
+const notUsed = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
 
 /** A recorder that writes every millisecond, over a ledger that answers as the test wants. */
 async function withRecorder(
@@ -53,16 +56,16 @@ describe("a ledger that answers late, as one over a network does", () => {
       },
     });
     await withRecorder(late, async (recorder, ledger) => {
-      const entry = await recorder.open(request);
-      entry.count(usageOf(1));
+      const meter = { usage: usageOf(1) };
+      const entry = await recorder.open(request, meter, ignore);
       await isAsked;
-      entry.count(usageOf(2));
+      meter.usage = usageOf(2);
       answer();
       await until(
         () => written(ledger),
         (tokens) => tokens === 2,
       );
-      await entry.close({ outcome: "complete", errorCode: undefined, isServiceFault: false }).written;
+      await entry.commit({ usage: meter.usage, outcome: "complete", errorCode: undefined, costUsd: "0.9" });
     });
   });
 
@@ -78,19 +81,43 @@ describe("a ledger that answers late, as one over a network does", () => {
     });
     await withRecorder(late, async (recorder, ledger) => {
       {
-        const slots = { count: () => undefined, endChoice: () => undefined };
-        const running = { entry: await recorder.open(request), slots, maxTokens: 16, onFirst: () => undefined };
-        await using permit = new Permit(running, async () => {
-          order.push("slots");
-          answer();
+        const limits = {
+          tokenLimit: 100,
+          takeTokens: async () => undefined,
+          commit: async () => answer(),
+          rollback: async () => undefined,
+        };
+        const admission = new Admission(limits, { commit: ignore, rollback: ignore });
+        const commit = (): void => void order.push("slots");
+        const slots = admission.add({ commit, rollback: ignore, count: ignore, endChoice: ignore });
+        await using meter = new Meter({
+          promptTokens: 5,
+          maxTokens: 16,
+          priceOf: () => "1.1",
+          slots,
+          onFirst: ignore,
+          onEnd: (final) => admission.commit(final),
         });
-        permit.count(usageOf(3));
-        permit.complete();
+        admission.add(await recorder.open(request, meter, ignore));
+        meter.count(usageOf(3));
+        meter.complete();
       }
       expect(order).toEqual(["slots", "ledger"]);
       expect(await ledger.find("one")).toMatchObject({ outcome: "complete", costUsd: "1.1" });
     });
   });
+});
+
+test("an entry that is rolled back is closed as failed, without usage and for free", async () => {
+  await withRecorder(
+    () => ({}),
+    async (recorder, ledger) => {
+      const entry = await recorder.open(request, { usage: usageOf(3) }, ignore);
+      await entry.rollback();
+      expect(recorder.running).toBe(0);
+      expect(await ledger.find("one")).toMatchObject({ outcome: "failed", costUsd: "0", usage: notUsed });
+    },
+  );
 });
 
 test("an entry that cannot be closed is tried again until it is, and meanwhile no request is taken", async () => {
@@ -105,23 +132,22 @@ test("an entry that cannot be closed is tried again until it is, and meanwhile n
     },
   });
   await withRecorder(broken, async (recorder, ledger) => {
-    const entry = await recorder.open(request);
-    entry.count(usageOf(3));
-    const { costUsd, written: isWritten } = entry.close({
-      outcome: "cancelled",
-      errorCode: undefined,
-      isServiceFault: false,
-    });
-    await isWritten;
-    expect(costUsd).toBe("1.1");
+    const recorded: string[] = [];
+    const usage = usageOf(3);
+    const entry = await recorder.open(request, { usage }, () => void recorded.push("one"));
+    await entry.commit({ usage, outcome: "cancelled", errorCode: undefined, costUsd: "1.1" });
     expect(recorder.isHealthy).toBe(false);
-    await expect(recorder.open({ ...request, id: "two" })).rejects.toMatchObject({ code: "service_unavailable" });
+    expect(recorded).toEqual([]);
+    await expect(recorder.open({ ...request, id: "two" }, { usage }, ignore)).rejects.toMatchObject({
+      code: "service_unavailable",
+    });
     expect(await ledger.find("one")).toMatchObject({ outcome: "open" });
     isBroken = false;
     await until(
       () => recorder.isHealthy,
       (isHealthy) => isHealthy,
     );
+    expect(recorded).toEqual(["one"]);
     expect(await ledger.find("one")).toMatchObject({ outcome: "cancelled", costUsd: "1.1", endedMs: 2000 });
     expect(await ledger.spentUsd("key")).toBe("1.1");
     expect(await ledger.find("two")).toBeUndefined();

@@ -24,8 +24,8 @@ describe("the contract notices a store that", () => {
     title: RegExp,
   ])[] = [
     ["looks first and takes later", takeLater, /^never gives the same unit twice/],
-    ["charges nothing for a request that has run", giveAllBack, /^ends a hold once/],
-    ["forgets to settle", forgetToSettle, /^replaces the tokens taken/],
+    ["charges nothing for a request that has run", giveAllBack, /^ends a lease once/],
+    ["forgets to commit", forgetToCommit, /^replaces the tokens taken/],
     ["knows no places", (store) => ({ take: (key) => store.take({ ...key, concurrency: undefined }) }), /^names/],
     ["takes what it shows", takeToShow, /^starts full/],
   ];
@@ -44,7 +44,7 @@ function takeLater(store: LimitStore): Partial<LimitStore> {
   const endless = { perMinute: { requests: Number.MAX_SAFE_INTEGER, tokens: Number.MAX_SAFE_INTEGER } };
   return {
     take: async (key) => {
-      const { remaining } = (await store.standing(key)).requests;
+      const { remaining } = (await store.states(key)).requests;
       if (remaining < 1) return { limit: "requests", bound: key.perMinute.requests, waitMs: 1 };
       return store.take({ ...key, ...endless, concurrency: undefined });
     },
@@ -55,26 +55,26 @@ function giveAllBack(store: LimitStore): Partial<LimitStore> {
   return {
     take: async (key) => {
       const taken = await store.take(key);
-      return "settle" in taken ? { ...taken, settle: () => taken.cancel() } : taken;
+      return "commit" in taken ? { ...taken, commit: () => taken.rollback() } : taken;
     },
   };
 }
 
-function forgetToSettle(store: LimitStore): Partial<LimitStore> {
+function forgetToCommit(store: LimitStore): Partial<LimitStore> {
   return {
     take: async (key) => {
       const taken = await store.take(key);
-      return "settle" in taken ? { ...taken, settle: async () => undefined } : taken;
+      return "commit" in taken ? { ...taken, commit: async () => undefined } : taken;
     },
   };
 }
 
 function takeToShow(store: LimitStore): Partial<LimitStore> {
   return {
-    standing: async (key) => {
+    states: async (key) => {
       const taken = await store.take(key);
-      if ("settle" in taken) await taken.settle(1);
-      return store.standing(key);
+      if ("commit" in taken) await taken.commit(1);
+      return store.states(key);
     },
   };
 }

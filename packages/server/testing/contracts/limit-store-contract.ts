@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Hold, LimitedKey, LimitStore, Shortage } from "../../src/limits/limit-store.ts";
+import type { LimitedKey, LimitLease, LimitRefusal, LimitStore } from "../../src/limits/limit-store.ts";
 import type { ContractCase } from "./contract-case.ts";
 
 /** A fresh store that allows 100 requests and 100,000 tokens a minute over all keys. */
@@ -19,13 +19,13 @@ const key = (limits: Partial<LimitedKey> = {}): LimitedKey => ({
   ...limits,
 });
 
-function held(taken: Hold | Shortage): Hold {
-  assert.ok("settle" in taken, `was refused: ${JSON.stringify(taken)}`);
+function held(taken: LimitLease | LimitRefusal): LimitLease {
+  assert.ok("commit" in taken, `was refused: ${JSON.stringify(taken)}`);
   return taken;
 }
 
-function refused(taken: Hold | Shortage): Shortage {
-  assert.ok(!("settle" in taken), "was admitted");
+function refused(taken: LimitLease | LimitRefusal): LimitRefusal {
+  assert.ok(!("commit" in taken), "was admitted");
   return taken;
 }
 
@@ -33,26 +33,26 @@ function refused(taken: Hold | Shortage): Shortage {
  * Takes a request and then its tokens, like the two admissions of the server. If there are no tokens, everything is given
  * back.
  */
-async function takeAll(store: LimitStore, of: LimitedKey, tokens: number): Promise<Hold | Shortage> {
+async function takeAll(store: LimitStore, of: LimitedKey, tokens: number): Promise<LimitLease | LimitRefusal> {
   const taken = await store.take(of);
-  if (!("settle" in taken)) return taken;
-  const shortage = await taken.takeTokens(tokens);
-  if (shortage) await taken.cancel();
-  return shortage ?? taken;
+  if (!("commit" in taken)) return taken;
+  const refusal = await taken.takeTokens(tokens);
+  if (refusal) await taken.rollback();
+  return refusal ?? taken;
 }
 
 async function assertRemaining(store: LimitStore, of: LimitedKey, requests: number, tokens: number): Promise<void> {
-  const standing = await store.standing(of);
-  assert.deepEqual([standing.requests.remaining, standing.tokens.remaining], [requests, tokens]);
+  const states = await store.states(of);
+  assert.deepEqual([states.requests.remaining, states.tokens.remaining], [requests, tokens]);
 }
 
 /** The cases that every `LimitStore` must pass. */
 export const limitStoreContract: readonly ContractCase<LimitStoreSubject>[] = [
   {
-    title: "starts full, and shows where a key stands without taking anything",
+    title: "starts full, and shows the states of a key without taking anything",
     assert: async ({ store }) => {
       for (let turn = 0; turn < 2; turn += 1)
-        assert.deepEqual(await store.standing(key()), {
+        assert.deepEqual(await store.states(key()), {
           requests: { limit: 60, remaining: 60, resetMs: 0 },
           tokens: { limit: 6000, remaining: 6000, resetMs: 0 },
         });
@@ -62,7 +62,7 @@ export const limitStoreContract: readonly ContractCase<LimitStoreSubject>[] = [
     title: "takes one request and the tokens, which come back evenly",
     assert: async ({ store, advance }) => {
       held(await takeAll(store, key(), 3000));
-      const { requests, tokens } = await store.standing(key());
+      const { requests, tokens } = await store.states(key());
       assert.deepEqual(
         [requests, tokens.remaining, tokens.resetMs],
         [{ limit: 60, remaining: 59, resetMs: 1000 }, 3000, 30_000],
@@ -74,7 +74,8 @@ export const limitStoreContract: readonly ContractCase<LimitStoreSubject>[] = [
     },
   },
   {
-    title: "says the most tokens that a request can ever have: the tighter of the key's limit and that over all keys",
+    title:
+      "says the maximum of tokens that a request can ever have: the tighter of the key's limit and that over all keys",
     assert: async ({ store }) => {
       assert.equal(held(await store.take(key())).tokenLimit, 6000);
       const large = key({ keyId: "large", perMinute: { requests: 60, tokens: 1_000_000 } });
@@ -96,8 +97,8 @@ export const limitStoreContract: readonly ContractCase<LimitStoreSubject>[] = [
   {
     title: "says of more than a whole minute's worth that it can never be admitted",
     assert: async ({ store }) => {
-      const shortage = refused(await takeAll(store, key(), 6001));
-      assert.deepEqual(shortage, { limit: "tokens", bound: 6000, waitMs: Number.POSITIVE_INFINITY });
+      const refusal = refused(await takeAll(store, key(), 6001));
+      assert.deepEqual(refusal, { limit: "tokens", bound: 6000, waitMs: Number.POSITIVE_INFINITY });
     },
   },
   {
@@ -106,9 +107,9 @@ export const limitStoreContract: readonly ContractCase<LimitStoreSubject>[] = [
       const narrow = key({ perMinute: { requests: 2, tokens: 10 }, concurrency: 1 });
       const first = held(await takeAll(store, narrow, 5));
       assert.deepEqual(refused(await takeAll(store, narrow, 6)), { limit: "concurrency", bound: 1, waitMs: 0 });
-      await first.settle(5);
+      await first.commit(5);
       assert.equal(refused(await takeAll(store, narrow, 6)).limit, "tokens");
-      await held(await takeAll(store, narrow, 5)).settle(5);
+      await held(await takeAll(store, narrow, 5)).commit(5);
       assert.equal(refused(await takeAll(store, narrow, 6)).limit, "requests");
     },
   },
@@ -122,7 +123,7 @@ export const limitStoreContract: readonly ContractCase<LimitStoreSubject>[] = [
         refused(await takeAll(store, single, 5500));
       }
       await assertRemaining(store, single, 59, 5000);
-      await first.cancel();
+      await first.rollback();
       await assertRemaining(store, single, 60, 6000);
     },
   },
@@ -130,9 +131,9 @@ export const limitStoreContract: readonly ContractCase<LimitStoreSubject>[] = [
     title: "never gives the same unit twice, however many ask at the same time",
     assert: async ({ store }) => {
       const takes = await Promise.all(Array.from({ length: 50 }, () => takeAll(store, key({ concurrency: 10 }), 500)));
-      assert.equal(takes.filter((taken) => "settle" in taken).length, 10);
+      assert.equal(takes.filter((taken) => "commit" in taken).length, 10);
       const others = await Promise.all(Array.from({ length: 50 }, () => takeAll(store, key({ keyId: "other" }), 500)));
-      assert.equal(others.filter((taken) => "settle" in taken).length, 12);
+      assert.equal(others.filter((taken) => "commit" in taken).length, 12);
     },
   },
   {
@@ -140,9 +141,9 @@ export const limitStoreContract: readonly ContractCase<LimitStoreSubject>[] = [
     assert: async ({ store }) => {
       const wide = { perMinute: { requests: 1000, tokens: 1_000_000 } };
       held(await takeAll(store, key({ ...wide, keyId: "a" }), 60_000));
-      const shortage = refused(await takeAll(store, key({ ...wide, keyId: "b" }), 60_000));
-      assert.deepEqual(shortage, { limit: "tokens", bound: 100_000, waitMs: 12_000 });
-      const { tokens } = await store.standing(key({ ...wide, keyId: "b" }));
+      const refusal = refused(await takeAll(store, key({ ...wide, keyId: "b" }), 60_000));
+      assert.deepEqual(refusal, { limit: "tokens", bound: 100_000, waitMs: 12_000 });
+      const { tokens } = await store.states(key({ ...wide, keyId: "b" }));
       assert.deepEqual(tokens, { limit: 100_000, remaining: 40_000, resetMs: 36_000 });
     },
   },
@@ -150,20 +151,20 @@ export const limitStoreContract: readonly ContractCase<LimitStoreSubject>[] = [
     title: "counts a request that ends before it takes tokens, and frees its place",
     assert: async ({ store }) => {
       const single = key({ concurrency: 1 });
-      await held(await store.take(single)).settle(0);
+      await held(await store.take(single)).commit(0);
       await assertRemaining(store, single, 59, 6000);
       held(await store.take(single));
     },
   },
   {
-    title: "leaves a hold as it is that gets no tokens",
+    title: "leaves a lease as it is that gets no tokens",
     assert: async ({ store }) => {
       const single = key({ concurrency: 1 });
-      const hold = held(await store.take(single));
-      assert.equal((await hold.takeTokens(6001))?.limit, "tokens");
+      const lease = held(await store.take(single));
+      assert.equal((await lease.takeTokens(6001))?.limit, "tokens");
       await assertRemaining(store, single, 59, 6000);
       refused(await store.take(single));
-      await hold.cancel();
+      await lease.rollback();
       await assertRemaining(store, single, 60, 6000);
     },
   },
@@ -178,16 +179,16 @@ export const limitStoreContract: readonly ContractCase<LimitStoreSubject>[] = [
     title: "replaces the tokens taken by those used, and frees the place",
     assert: async ({ store }) => {
       const single = key({ concurrency: 1 });
-      await held(await takeAll(store, single, 5000)).settle(1200);
+      await held(await takeAll(store, single, 5000)).commit(1200);
       await assertRemaining(store, single, 59, 4800);
-      await held(await takeAll(store, single, 800)).settle(800);
+      await held(await takeAll(store, single, 800)).commit(800);
       await assertRemaining(store, single, 58, 4000);
     },
   },
   {
     title: "has a debt of more than was taken paid before it gives again",
     assert: async ({ store, advance }) => {
-      await held(await takeAll(store, key(), 100)).settle(9000);
+      await held(await takeAll(store, key(), 100)).commit(9000);
       await assertRemaining(store, key(), 59, 0);
       assert.equal(refused(await takeAll(store, key(), 100)).waitMs, 31_000);
       await advance(31_000);
@@ -195,17 +196,17 @@ export const limitStoreContract: readonly ContractCase<LimitStoreSubject>[] = [
     },
   },
   {
-    title: "ends a hold once: what is called after settle or cancel changes nothing",
+    title: "ends a lease once: calls after commit or rollback change nothing",
     assert: async ({ store }) => {
       const pair = key({ concurrency: 2 });
       const [first, second] = [held(await takeAll(store, pair, 1000)), held(await takeAll(store, pair, 1000))];
-      for (let turn = 0; turn < 3; turn += 1) await first.settle(1000);
-      await first.cancel();
+      for (let turn = 0; turn < 3; turn += 1) await first.commit(1000);
+      await first.rollback();
       await assertRemaining(store, pair, 58, 4000);
       held(await takeAll(store, pair, 0));
       refused(await takeAll(store, pair, 0));
-      await second.cancel();
-      await second.settle(500);
+      await second.rollback();
+      await second.commit(500);
       await assertRemaining(store, pair, 58, 5000);
     },
   },

@@ -52,8 +52,8 @@ type ChatCall = BodyCall<"createChatCompletion">;
 export const createChatCompletion =
   (deps: ChatDeps): Operation<"createChatCompletion"> =>
   (call) => {
-    const { exchange, caller, entry } = call;
-    return answer(deps, { exchange, caller, entry }, translate(deps, call));
+    const { exchange, caller, admission } = call;
+    return answer(deps, { exchange, caller, admission }, translate(deps, call));
   };
 
 /** The parts of a request that are needed after its body is translated for an engine. */
@@ -80,11 +80,11 @@ function translate({ models }: ChatDeps, { caller, body, validated }: ChatCall) 
 }
 
 /** The parts of a call except its body. */
-type Asking = Pick<ChatCall, "exchange" | "caller" | "entry">;
+type Asking = Pick<ChatCall, "exchange" | "caller" | "admission">;
 
 async function answer(deps: ChatDeps, asking: Asking, translated: Translated): Promise<undefined> {
   const collected = await run(deps, asking, translated);
-  // The permit is released already, so a slow reader of a finished answer holds no slot.
+  // The admission has ended already, so a slow reader of a finished answer holds no slot.
   const { slowReaderMs } = deps.timings;
   const { res, signal } = asking.exchange;
   if (collected) await writeAnswer(res, collected, { slowReaderMs, signal });
@@ -93,8 +93,8 @@ async function answer(deps: ChatDeps, asking: Asking, translated: Translated): P
 
 /** @returns the answer, unless it was streamed */
 async function run(
-  { admission, limits, gatheredBytes, timings, onBroken, nowMs, elapsedMs }: ChatDeps,
-  { exchange, caller, entry }: Asking,
+  { admission: gates, limits, gatheredBytes, timings, onBroken, nowMs, elapsedMs }: ChatDeps,
+  { exchange, caller, admission }: Asking,
   translated: Translated,
 ): Promise<CollectedAnswer | undefined> {
   const { id: requestId, signal, record, res } = exchange;
@@ -107,24 +107,25 @@ async function run(
   const isMaximumNamed = maximum !== undefined && !isLowered;
   const size = { isStream, n, promptTokens, maxTokens, isMaximumNamed };
   const onFirst = (): void => void (record.firstEventMs = elapsedMs() - record.startedAtMs);
-  const admissionRequest = { record, requestId, caller, entry, model, onFirst, ...size };
+  const priceUsage = (usage: EngineUsage): string => priceOf(usage, model.pricing);
+  const asked = { record, requestId, caller, admission, model, priceOf: priceUsage, onFirst, ...size };
   Object.assign(record, { model: model.id, isStream });
-  await using permit = await admit(admissionRequest, admission, signal);
+  await using meter = await admit(asked, gates, signal);
   await setLimitHeaders(res, limits, caller);
 
-  const granted = { maxTokens: permit.maxTokens, grammars: compileGrammars(request, translated.schemas) };
+  const granted = { maxTokens: meter.maxTokens, grammars: compileGrammars(request, translated.schemas) };
   const chunks = new ChunkMaker(n, hasLogprobs);
-  const relayed = { meter: permit, chunks, isCollected: !isStream, explain: toApiError };
+  const relayed = { meter, chunks, isCollected: !isStream, explain: toApiError };
   const batches = relayAnswer(model.engine.stream({ ...request, ...granted }, signal), relayed);
   const head = newHead(translated.modelName, translated.fingerprint, nowMs());
-  const form = { head, toUsage: (usage: EngineUsage) => toUsage(usage, priceOf(usage, model.pricing)) };
-  // Awaited here, because leaving the block releases the permit.
+  const form = { head, toUsage: (usage: EngineUsage) => toUsage(usage, priceUsage(usage)) };
+  // Awaited here, because leaving the block ends the admission.
   if (!isStream) {
     const held = gatheredBytes.open(caller.keyId, (reason) => exchange.end(reason));
-    return await collectFor(exchange, batches, { ...form, hasLogprobs, held }, (error) => permit.fail(error));
+    return await collectFor(exchange, batches, { ...form, hasLogprobs, held }, (error) => meter.fail(error));
   }
   const noteBroken = (error: unknown): void => {
-    permit.fail(error);
+    meter.fail(error);
     onBroken(exchange, error);
   };
   const text = new ChunkText({ ...form, includesUsage: translated.includesUsage });

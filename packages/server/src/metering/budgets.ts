@@ -1,7 +1,9 @@
 import { Big } from "big.js";
 import type { Caller } from "../auth/caller.ts";
-import { monthOf } from "./month.ts";
-import { priceOf } from "./price.ts";
+import { ApiError } from "../errors/api-error.ts";
+import type { Lease } from "../lease.ts";
+import { monthOf, startOfNextMonth } from "./month.ts";
+import { isAtLeastUsd, priceOf } from "./price.ts";
 import type { Pricing } from "./price.ts";
 import type { UsageLedger } from "./usage-ledger.ts";
 
@@ -16,24 +18,18 @@ export interface LargestUse {
   readonly isMaximumNamed: boolean;
 }
 
-/** Money that is held for one request. It ends once: the first call of `settle` or `cancel` counts. */
-export interface Reservation {
+/** Money that is held for one request, against the budgets of its key. */
+export interface MoneyLease extends Lease<{ readonly costUsd: string }> {
   /** Number of completion tokens of each choice that the held money pays for. */
   readonly maxTokens: number;
-  /** The request has ended. Its cost is held until `recorded` resolves. */
-  settle(costUsd: string, recorded: Promise<void>): void;
-  /** The request did not run. Releases the money. */
-  cancel(): void;
+  commit(used: { readonly costUsd: string }): void;
+  rollback(): void;
 }
 
-/** The amounts that explain why nothing was held. */
-export interface Shortfall {
-  /** The maximum cost of the request, in US dollars. With a default `maxTokens`, that of one token for each choice. */
-  readonly neededUsd: string;
-  /** The budget minus the cost of closed requests and the money held for running ones; at least 0. */
-  readonly remainingUsd: string;
-  /** The money held for running requests of the key. */
-  readonly heldUsd: string;
+/** The amount that is held for a request, and the completion tokens of each choice that it pays for. */
+interface HeldUse {
+  readonly maxTokens: number;
+  readonly amount: Big;
 }
 
 /** The money held for a key with a budget. An account exists while a request of the key is checked or runs. */
@@ -48,10 +44,10 @@ interface Account {
 }
 
 /**
- * Holds the maximum cost of each running request against its key's budgets, so a key never spends more than its budget. The
+ * The budgets of all keys. Holds the maximum cost of each running request, so a key never spends more than its budget. The
  * state is in memory, so only one server may write to the ledger.
  */
-export class Reservations {
+export class Budgets {
   readonly #ledger: Pick<UsageLedger, "spentUsd">;
   readonly #nowMs: () => number;
   readonly #accounts = new Map<string, Account>();
@@ -62,65 +58,77 @@ export class Reservations {
   }
 
   /** The US dollars that are held now, for all keys. */
-  get totalUsd(): number {
+  get heldUsd(): number {
     return [...this.#accounts.values()].reduce((sum, { held }) => sum.plus(held), new Big(0)).toNumber();
   }
 
-  /** Holds the maximum cost of a request, or nothing. A key without a budget is never refused. */
-  async reserve(caller: Caller, use: LargestUse): Promise<Reservation | Shortfall> {
+  /**
+   * Checks the total budget first, because it does not renew, then that of the month.
+   * @throws {ApiError} 402 `insufficient_quota` if closed requests have used up a budget of the key
+   */
+  async assertUnspent({ keyId, budgetUsd, monthlyBudgetUsd }: Caller): Promise<void> {
+    const nowMs = this.#nowMs();
+    if (budgetUsd !== undefined && isAtLeastUsd(await this.#ledger.spentUsd(keyId), budgetUsd))
+      throw budgetSpent(budgetUsd);
+    if (monthlyBudgetUsd === undefined) return;
+    if (isAtLeastUsd(await this.#ledger.spentUsd(keyId, monthOf(nowMs)), monthlyBudgetUsd))
+      throw monthSpent(monthlyBudgetUsd, startOfNextMonth(nowMs));
+  }
+
+  /**
+   * Holds the maximum cost of a request, or nothing. A key without a budget is never refused.
+   * @param recorded resolves when the ledger has the cost of the ended request; a commit holds the cost until then
+   * @throws {ApiError} 402 `insufficient_quota` if the rest of the budget does not pay for the request
+   */
+  async hold(caller: Caller, use: LargestUse, recorded: Promise<void>): Promise<MoneyLease> {
     if (caller.budgetUsd === undefined && caller.monthlyBudgetUsd === undefined) return unbounded(use.maxTokens);
     const account = this.#accountOf(caller.keyId);
     account.users += 1;
     // Checks of one key run one at a time. Two that read the ledger together would both count the same money.
     const turn = account.turn.then(() => this.#take(caller, use, account));
     account.turn = turn.catch(() => undefined);
-    const taken = await turn.catch((error: unknown) => {
+    try {
+      return this.#lease(caller.keyId, account, await turn, recorded);
+    } catch (error) {
       this.#leave(caller.keyId, account);
       throw error;
-    });
-    if ("neededUsd" in taken) this.#leave(caller.keyId, account);
-    return taken;
+    }
   }
 
-  async #take(caller: Caller, use: LargestUse, account: Account): Promise<Reservation | Shortfall> {
+  async #take(caller: Caller, use: LargestUse, account: Account): Promise<HeldUse> {
     for (;;) {
       // Read before the ledger: a request that ends in between is then counted twice, not left out.
       const { held, returns } = account;
       const rest = (await this.#unspent(caller)).minus(held);
       const maxTokens = affordableTokens(use, rest);
-      if (maxTokens > 0) return this.#hold(caller.keyId, account, { ...use, maxTokens });
+      if (maxTokens > 0) {
+        const amount = new Big(largestPrice({ ...use, maxTokens }));
+        account.held = account.held.plus(amount);
+        return { maxTokens, amount };
+      }
       if (returns !== account.returns) continue;
       const needed = { ...use, maxTokens: use.isMaximumNamed ? use.maxTokens : 1 };
-      const remaining = rest.gt(0) ? rest : new Big(0);
-      return { neededUsd: largestPrice(needed), remainingUsd: remaining.toFixed(), heldUsd: held.toFixed() };
+      throw tooExpensive(largestPrice(needed), rest.gt(0) ? rest : new Big(0), held);
     }
   }
 
-  #hold(keyId: string, account: Account, use: LargestUse): Reservation {
-    let amount = new Big(largestPrice(use));
-    let isOver = false;
-    account.held = account.held.plus(amount);
-    const holdOnly = (less: Big): void => {
-      account.held = account.held.minus(amount).plus(less);
+  #lease(keyId: string, account: Account, { maxTokens, amount }: HeldUse, recorded: Promise<void>): MoneyLease {
+    const replace = (before: Big, after: Big): void => {
+      account.held = account.held.minus(before).plus(after);
       account.returns += 1;
-      amount = less;
     };
-    const release = (): void => {
-      holdOnly(new Big(0));
+    const release = (rest: Big): void => {
+      replace(rest, new Big(0));
       this.#leave(keyId, account);
     };
-    const endOnce = (end: () => void): void => {
-      if (!isOver) end();
-      isOver = true;
-    };
     return {
-      maxTokens: use.maxTokens,
-      settle: (costUsd, recorded) =>
-        endOnce(() => {
-          holdOnly(new Big(costUsd));
-          void recorded.then(release);
-        }),
-      cancel: () => endOnce(release),
+      maxTokens,
+      commit: ({ costUsd }) => {
+        const cost = new Big(costUsd);
+        replace(amount, cost);
+        void recorded.then(() => release(cost));
+      },
+      rollback: () => release(amount),
     };
   }
 
@@ -155,10 +163,10 @@ export class Reservations {
   }
 }
 
-const unbounded = (maxTokens: number): Reservation => ({
+const unbounded = (maxTokens: number): MoneyLease => ({
   maxTokens,
-  settle: () => undefined,
-  cancel: () => undefined,
+  commit: () => undefined,
+  rollback: () => undefined,
 });
 
 const largestPrice = ({ pricing, promptTokens, n, maxTokens }: LargestUse): string =>
@@ -175,4 +183,33 @@ function affordableTokens(use: LargestUse, rest: Big): number {
   // The remainder is subtracted first, because a division with a remainder would be rounded.
   const paid = perToken.eq(0) ? use.maxTokens : left.minus(left.mod(perToken)).div(perToken).toNumber();
   return use.isMaximumNamed && paid < use.maxTokens ? 0 : Math.min(paid, use.maxTokens);
+}
+
+const budgetSpent = (budgetUsd: string): ApiError =>
+  new ApiError(
+    "insufficient_quota",
+    `The budget of this key, ${budgetUsd} US dollars, is spent. Ask the operator for a larger one.`,
+  );
+
+function monthSpent(budgetUsd: string, renewsMs: number): ApiError {
+  const day = new Date(renewsMs).toISOString().slice(0, 10);
+  return new ApiError(
+    "insufficient_quota",
+    `The monthly budget of this key, ${budgetUsd} US dollars, is spent. It starts again on ${day} (UTC), or ask the operator for a larger one.`,
+  );
+}
+
+/**
+ * @param neededUsd the maximum cost of the request; with a default `maxTokens`, that of one token for each choice
+ * @param rest the budget minus the cost of closed requests and the money held for running ones
+ */
+function tooExpensive(neededUsd: string, rest: Big, held: Big): ApiError {
+  const remainingUsd = rest.toFixed();
+  const holding = held.eq(0)
+    ? ""
+    : ` Running requests hold ${held.toFixed()}; what they do not use comes back when they end.`;
+  const message = `This request may cost ${neededUsd} US dollars, and ${remainingUsd} of the key's budget is left.${holding} Lower max_completionTokens, send a shorter prompt, or ask the operator for a larger budget.`;
+  return new ApiError("insufficient_quota", message, {
+    details: { needed_usd: neededUsd, remaining_usd: remainingUsd },
+  });
 }

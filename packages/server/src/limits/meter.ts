@@ -1,51 +1,47 @@
 import { EngineError } from "@parley/inference";
 import type { EngineUsage } from "@parley/inference";
+import type { SlotLease } from "../engines/model-queue.ts";
 import { ApiError } from "../errors/api-error.ts";
 import { HangUpError } from "../errors/hang-up.ts";
-import type { TakenSlots } from "../engines/model-queue.ts";
-import type { FinalUsage, RunningEntry } from "../metering/ledger-recorder.ts";
-import type { Ending } from "../metering/final-cost.ts";
-import type { Outcome } from "../metering/usage-ledger.ts";
+import type { FinalUsage, Outcome } from "../metering/usage-ledger.ts";
 
-/** The outcome and usage of an admitted request, for the limits, the log and the metrics. */
-export interface PermitEnd extends FinalUsage {
-  readonly outcome: Outcome;
-  /** Resolves when the ledger has recorded the end of the request. */
-  readonly recorded: Promise<void>;
-}
-
-/** The parts of a running request that its permit owns. */
-interface Running {
-  readonly entry: RunningEntry;
-  readonly slots: Pick<TakenSlots, "count" | "endChoice">;
-  readonly maxTokens: number;
-  /** Called with the first event of the engine. */
-  readonly onFirst: () => void;
-}
-
-/**
- * The right to run one request: its share of the limits, its slots and its open ledger entry. Disposal releases everything
- * and closes the ledger entry with the outcome and the usage. It does so once.
- */
-export class Permit implements AsyncDisposable {
+interface MeterOptions {
+  readonly promptTokens: number;
   /** Maximum number of completion tokens of each choice. */
   readonly maxTokens: number;
-  readonly #entry: RunningEntry;
-  readonly #slots: Pick<TakenSlots, "count" | "endChoice">;
-  readonly #onFirst: () => void;
-  readonly #release: (end: PermitEnd) => Promise<void>;
+  /** Returns the price of a usage in US dollars. */
+  readonly priceOf: (usage: EngineUsage) => string;
+  readonly slots: Pick<SlotLease, "count" | "endChoice">;
+  /** Called with the first event of the engine. */
+  readonly onFirst: () => void;
+  /** Ends the admission of the request. */
+  readonly onEnd: (final: FinalUsage) => Promise<void>;
+}
+
+interface Ending {
+  readonly outcome: Outcome;
+  readonly errorCode: string | undefined;
+  /** True if the engine or the service failed, not the request. */
+  readonly isServiceFault: boolean;
+}
+
+const noUsage: EngineUsage = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
+
+/**
+ * Counts the usage of a running request, and notes how its answer ended. Disposal ends the admission of the request with
+ * its final usage.
+ */
+export class Meter implements AsyncDisposable {
+  /** Maximum number of completion tokens of each choice. */
+  readonly maxTokens: number;
+  readonly #options: MeterOptions;
   /** A client that disconnects is not reported, so this is the ending if nothing else is. */
   #ending: Ending = { outcome: "cancelled", errorCode: undefined, isServiceFault: false };
-  #isEnded = false;
   #usage: EngineUsage | undefined;
 
-  /** @param release gives back all that the request holds; must not reject */
-  constructor({ entry, slots, maxTokens, onFirst }: Running, release: (end: PermitEnd) => Promise<void>) {
-    this.#entry = entry;
-    this.#slots = slots;
-    this.maxTokens = maxTokens;
-    this.#onFirst = onFirst;
-    this.#release = release;
+  constructor(options: MeterOptions) {
+    this.#options = options;
+    this.maxTokens = options.maxTokens;
   }
 
   /** The total usage so far; undefined before the first event. */
@@ -59,16 +55,15 @@ export class Permit implements AsyncDisposable {
    * @throws {EngineError} `protocol` for counts that are not integers of 0 or more
    */
   count(usage: EngineUsage): void {
-    if (!this.#usage) this.#onFirst();
+    if (!this.#usage) this.#options.onFirst();
     assertCounts(usage);
     this.#usage = usage;
-    this.#entry.count(usage);
-    this.#slots.count(usage.completionTokens);
+    this.#options.slots.count(usage.completionTokens);
   }
 
   /** One of its choices is finished. */
   endChoice(): void {
-    this.#slots.endChoice();
+    this.#options.slots.endChoice();
   }
 
   /** The answer is whole. */
@@ -80,15 +75,25 @@ export class Permit implements AsyncDisposable {
   fail(error: unknown): void {
     if (error instanceof HangUpError) return;
     const errorCode = error instanceof ApiError ? error.code : "internal_error";
-    this.#ending = { outcome: "failed", errorCode, isServiceFault: isServiceFault(error) };
+    this.#ending = { outcome: "failed", errorCode, isServiceFault: isFaultOfService(error) };
   }
 
   /** Waits for the ledger and the limits, so a caller that reads them after the answer finds this request in them. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#isEnded) return;
-    this.#isEnded = true;
-    const { written, ...final } = this.#entry.close(this.#ending);
-    await Promise.all([written, this.#release({ ...final, outcome: this.#ending.outcome })]);
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#options.onEnd(this.#finalUsage());
+  }
+
+  /**
+   * A client that disconnects before the first event pays for the prompt. A failed request is free if the service caused the
+   * failure, or if it has no completion tokens.
+   */
+  #finalUsage(): FinalUsage {
+    const { promptTokens, priceOf } = this.#options;
+    const { outcome, errorCode, isServiceFault } = this.#ending;
+    const unstarted = outcome === "cancelled" ? { ...noUsage, promptTokens } : noUsage;
+    const usage = this.#usage ?? unstarted;
+    const isUnpaid = outcome === "failed" && (isServiceFault || usage.completionTokens === 0);
+    return { usage, outcome, errorCode, costUsd: isUnpaid ? "0" : priceOf(usage) };
   }
 }
 
@@ -96,7 +101,7 @@ export class Permit implements AsyncDisposable {
  * Returns true when the engine or the service failed, not the request. A request that reached its own time limit counts as
  * its own failure, because it asked for too much.
  */
-function isServiceFault(error: unknown): boolean {
+function isFaultOfService(error: unknown): boolean {
   if (!(error instanceof ApiError)) return true;
   return error.status >= 500 && (error.code !== "timeout" || error.cause instanceof EngineError);
 }
