@@ -130,11 +130,17 @@ export interface EngineUsage {
 }
 
 /**
+ * One event of an answer. `usage` comes before the events whose tokens it counts, so a reader that stops has read nothing
+ * uncounted.
+ */
+export type EngineEvent = ChoiceEvent | { readonly kind: "usage"; readonly usage: EngineUsage };
+
+/**
  * One event of one choice. The order per choice: one `role`, then any number of `text`, `reasoning` and `tool`, then one
  * `finish`. The tokens of a text are missing where an upstream engine reports text only, which it may do unless
  * log-probabilities were asked for.
  */
-export type EngineEvent = { readonly choice: number; readonly usage: EngineUsage } & (
+export type ChoiceEvent = { readonly choice: number } & (
   | { readonly kind: "role" }
   | { readonly kind: "text"; readonly text: string; readonly tokens: readonly OutputToken[] }
   | { readonly kind: "reasoning"; readonly text: string }

@@ -3,6 +3,7 @@ export { EngineError } from "./engine.ts";
 export { FailedAfterError, transform } from "./wire/transform.ts";
 export { neutralSampling } from "./neutral-sampling.ts";
 export type {
+  ChoiceEvent,
   Engine,
   EngineEvent,
   EngineMetadata,

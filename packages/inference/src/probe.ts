@@ -23,7 +23,7 @@ export const probeRequest: EngineRequest = {
 /** Reads the answer to a `probeRequest` until its first token. @throws {EngineError} */
 export async function expectToken(answer: AsyncIterable<readonly EngineEvent[]>): Promise<void> {
   for await (const events of answer) {
-    if (events.some(({ usage }) => usage.completionTokens > 0)) return;
+    if (events.some((event) => event.kind === "usage" && event.usage.completionTokens > 0)) return;
   }
   throw new EngineError("protocol", "the probe produced no token");
 }

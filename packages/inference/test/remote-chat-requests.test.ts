@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { EngineEvent } from "../src/index.ts";
 import { chatWell, chunk, counted, done, failure, openChat, prices } from "../testing/chat-places.ts";
 import { ask as askText, open, refuse, start } from "../testing/remote-places.ts";
-import { ask, askOne, oneByOne, requestFor } from "../testing/requests.ts";
+import { ask, askOne, lastUsage, oneByOne, requestFor } from "../testing/requests.ts";
 import type { Ask } from "../testing/requests.ts";
 import { until } from "../testing/until.ts";
 
@@ -149,7 +149,7 @@ describe("ready means that it was tried", () => {
       if (one.kind === "text") break;
     }
     await closed.promise;
-    expect(events.at(-1)?.usage.completionTokens).toBe(1);
+    expect(lastUsage(events)?.completionTokens).toBe(1);
     expect(engine.gauges()).toMatchObject({ running: 0, aborted: 1 });
     place.answer = chatWell;
     expect(await askText(engine)).toBe("abcdefgh");

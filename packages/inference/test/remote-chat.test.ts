@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { chunk, done, failure, openChat, prices, replay, say } from "../testing/chat-places.ts";
 import { ask as askText, event, refuse } from "../testing/remote-places.ts";
-import { ask, askOne, spell } from "../testing/requests.ts";
+import { ask, askOne, isOfChoice, spell } from "../testing/requests.ts";
 import type { Ask } from "../testing/requests.ts";
 
 /** Answers of a chat route as the strict stream, against what a real vLLM once sent and places that answer in every other way. */
@@ -15,8 +15,7 @@ describe("what a vLLM sent", () => {
     expect(choices).toMatchObject([{ text: "MEV is the value a", finish: "length" }]);
     expect(usage).toEqual({ promptTokens: 15, completionTokens: 6, cachedTokens: 0, reasoningTokens: 0 });
     const kinds = ["role", "text", "text", "text", "text", "text", "text", "finish"];
-    expect(events.map(({ kind }) => kind)).toEqual(kinds);
-    expect(events.map((one) => one.usage.completionTokens)).toEqual([1, 1, 2, 3, 4, 5, 6, 6]);
+    expect(events.filter(isOfChoice).map(({ kind }) => kind)).toEqual(kinds);
   });
 
   test("text that a stop string has cut anew, behind events with nothing in them, and nobody counted", async () => {

@@ -13,7 +13,7 @@ import { describe, expect, test } from "vitest";
 import type { RemoteOptions } from "../src/remote/remote-engine.ts";
 import { answerWell, ask, closing, event, letters, open, refuse, start, tokens } from "../testing/remote-places.ts";
 import type { Answer } from "../testing/remote-places.ts";
-import { askOne, oneByOne, requestFor } from "../testing/requests.ts";
+import { askOne, lastUsage, oneByOne, requestFor } from "../testing/requests.ts";
 import { until } from "../testing/until.ts";
 
 /** The remote driver against places that answer in every way that was seen. */
@@ -136,7 +136,7 @@ test("what came of an answer that is wanted whole counts, also when the caller h
   };
   const asking = (async (): Promise<void> => {
     for await (const events of engine.stream(requestFor({ isWhole: true }), hangUp.signal))
-      reads.push(events.at(-1)?.usage.completionTokens ?? 0);
+      reads.push(lastUsage(events)?.completionTokens ?? 0);
   })();
   await expect(asking).rejects.toThrow("the caller is gone");
   await closed.promise;

@@ -56,16 +56,25 @@ const failureOf = async (name: string): Promise<unknown> => {
 };
 
 describe("a scenario", () => {
-  test("is played step by step, every step one event", async () => {
+  test("is played step by step, every step one event behind its usage", async () => {
     const { events } = await ask(started.engine, play("everything"));
-    const plain = events.map(({ usage, ...event }) => [event, usage.completionTokens, usage.reasoningTokens]);
-    expect(plain).toMatchObject([
-      [{ kind: "role", choice: 0 }, 0, 0],
-      [{ kind: "reasoning", choice: 0, text: "Hm." }, 1, 1],
-      [{ kind: "text", choice: 0, text: "A" }, 4, 1],
-      [{ kind: "tool", choice: 0, index: 0, name: "f", arguments: "" }, 4, 1],
-      [{ kind: "tool", choice: 0, index: 0, arguments: "{}" }, 5, 1],
-      [{ kind: "finish", choice: 0, reason: "tool_calls" }, 5, 1],
+    const usage = (completionTokens: number, reasoningTokens: number): object => ({
+      kind: "usage",
+      usage: { completionTokens, reasoningTokens },
+    });
+    expect(events).toMatchObject([
+      usage(0, 0),
+      { kind: "role", choice: 0 },
+      usage(1, 1),
+      { kind: "reasoning", choice: 0, text: "Hm." },
+      usage(4, 1),
+      { kind: "text", choice: 0, text: "A" },
+      usage(4, 1),
+      { kind: "tool", choice: 0, index: 0, name: "f", arguments: "" },
+      usage(5, 1),
+      { kind: "tool", choice: 0, index: 0, arguments: "{}" },
+      usage(5, 1),
+      { kind: "finish", choice: 0, reason: "tool_calls" },
     ]);
   });
 
@@ -132,7 +141,7 @@ describe("a scenario fails", () => {
         seen.push(event.kind);
     })();
     await expect(reading).rejects.toThrow("out of memory");
-    expect(seen).toEqual(["role", "text"]);
+    expect(seen).toEqual(["usage", "role", "usage", "text"]);
   });
 });
 

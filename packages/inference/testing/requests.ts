@@ -2,6 +2,7 @@ import { RequestSchemas, compileGrammars, neutralSampling } from "../src/index.t
 import { compileWanted } from "../src/schemas/compile-wanted.ts";
 import type {
   Engine,
+  ChoiceEvent,
   EngineEvent,
   EngineRequest,
   EngineUsage,
@@ -62,6 +63,14 @@ export async function* oneByOne<T>(batches: AsyncIterable<readonly T[]>): AsyncG
   for await (const batch of batches) yield* batch;
 }
 
+export const isOfChoice = (event: EngineEvent): event is ChoiceEvent => event.kind !== "usage";
+
+/** Returns the last usage among events, or undefined. */
+export function lastUsage(events: readonly EngineEvent[]): EngineUsage | undefined {
+  const last = events.findLast((event) => event.kind === "usage");
+  return last?.usage;
+}
+
 /** Sends a request and resolves with the whole answer. */
 export async function ask(engine: Engine, members: Ask, signal?: AbortSignal): Promise<Answered> {
   const request = requestFor(members);
@@ -90,7 +99,7 @@ function put(events: readonly EngineEvent[], n: number): Answered {
     calls: [],
     finish: undefined,
   }));
-  for (const event of events) {
+  for (const event of events.filter(isOfChoice)) {
     const choice = choices[event.choice];
     if (!choice) throw new Error(`there is no choice ${event.choice}`);
     if (event.kind === "text") {
@@ -104,7 +113,7 @@ function put(events: readonly EngineEvent[], n: number): Answered {
       call.arguments += event.arguments;
     }
   }
-  const usage = events.at(-1)?.usage;
+  const usage = lastUsage(events);
   if (!usage) throw new Error("the engine said nothing");
   return { choices, usage, events };
 }

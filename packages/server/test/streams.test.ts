@@ -8,8 +8,11 @@ import { useServer } from "./use-server.ts";
 // What happens to a stream that has begun.
 
 const begun: readonly ScriptStep[] = [{ role: true, tokens: 0 }, { text: "one" }, { text: " two" }];
-const usage = { prompt_tokens: 5, cached_tokens: 0, completion_tokens: 9, reasoning_tokens: 0 };
-const raw = (event: object): ScriptStep => ({ raw: `${JSON.stringify({ choice: 0, usage, ...event })}\n` });
+const counters = { promptTokens: 5, cachedTokens: 0, completionTokens: 9, reasoningTokens: 0 };
+/** An event that the engine writes behind this usage. */
+const raw = (event: object, usage: object = counters): ScriptStep => ({
+  raw: `${JSON.stringify({ kind: "usage", usage })}\n${JSON.stringify({ choice: 0, ...event })}\n`,
+});
 
 interface Streamed extends StreamReport {
   readonly headers: Headers;
@@ -35,7 +38,7 @@ describe("STRM-22 STRM-23 STRM-25 STRM-41 an engine that breaks off in mid-strea
     "says the role again": [{ role: true }, { finish: "stop" }],
     "writes an unknown choice": [{ choice: 3, text: "a" }, { finish: "stop" }],
     "says that it called, and did not": [{ finish: "tool_calls" }],
-    "loses count": [raw({ kind: "text", text: "a", tokens: [], usage: { ...usage, completion_tokens: null } })],
+    "loses count": [raw({ kind: "text", text: "a", tokens: [] }, { ...counters, completionTokens: null })],
   } satisfies Record<string, readonly ScriptStep[]>;
   const server = useServer({
     scenarios: Object.fromEntries(Object.entries(breaks).map(([name, steps]) => [name, [...begun, ...steps]])),

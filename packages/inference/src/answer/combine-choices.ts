@@ -28,18 +28,17 @@ export async function* combineChoices(
   for await (const [choice, deltas] of mergeChoices(choices, leave)) yield toEvents(choice, deltas);
 }
 
-/** @returns the events of a request, given the next deltas of one of its choices */
+/** @returns the events of a request, given the next deltas of one of its choices: the usage after all of them comes first */
 export function eventMaker(n: number): (choice: number, deltas: readonly ChoiceDelta[]) => readonly EngineEvent[] {
   const usageOf = sumUsage(n);
   const begun = new Set<number>();
   return (choice, deltas) => {
-    const events: EngineEvent[] = [];
-    for (const { delta, counted } of deltas) {
-      const usage = usageOf(choice, counted);
-      if (!begun.has(choice)) events.push({ kind: "role", choice, usage });
-      begun.add(choice);
-      events.push({ ...delta, choice, usage });
-    }
+    const last = deltas.at(-1);
+    if (!last) return [];
+    const events: EngineEvent[] = [{ kind: "usage", usage: usageOf(choice, last.counted) }];
+    if (!begun.has(choice)) events.push({ kind: "role", choice });
+    begun.add(choice);
+    for (const { delta } of deltas) events.push({ ...delta, choice });
     return events;
   };
 }

@@ -13,7 +13,8 @@ import { probeRequest } from "../probe.ts";
 const folder = mkdtempSync(join(tmpdir(), "parley-"));
 const socketPath = join(folder, "s.sock");
 const usage = { promptTokens: 1, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
-const role = { kind: "role", choice: 0, usage };
+const counted = { kind: "usage", usage };
+const role = { kind: "role", choice: 0 };
 const line = (value: unknown): string => `${JSON.stringify(value)}\n`;
 const patience = (): AbortSignal => AbortSignal.timeout(10_000);
 
@@ -38,15 +39,15 @@ const kindOf = (error: unknown): unknown => (error instanceof EngineError ? erro
 
 describe("the driver's end of the socket", () => {
   test("reads events wherever their bytes are split", async () => {
-    const text = { kind: "text", choice: 0, text: "🦀", tokens: [], usage };
+    const text = { kind: "text", choice: 0, text: "🦀", tokens: [] };
     answer = async (response) => {
-      for (const byte of bytesOf(line(role) + line(text))) {
+      for (const byte of bytesOf(line(counted) + line(role) + line(text))) {
         response.write(Buffer.of(byte));
         await new Promise(setImmediate);
       }
       response.end();
     };
-    await expect(events()).resolves.toEqual([role, text]);
+    await expect(events()).resolves.toEqual([counted, role, text]);
   });
 
   test("gives events that arrive together as one batch, also those before a failure", async () => {

@@ -109,7 +109,8 @@ function parseEvent(line: string): EngineEvent {
   // The value is not checked yet. The type only names the members that are looked for.
   const event = JSON.parse(line) as Partial<ChildEvent> | null;
   if (event?.kind === "failed") throw new EngineError("crashed", event.message ?? "the engine failed");
-  if (typeof event?.kind !== "string" || !("usage" in event)) throw new SyntaxError(`this is no event: ${line}`);
+  if (typeof event?.kind !== "string" || !("choice" in event || "usage" in event))
+    throw new SyntaxError(`this is no event: ${line}`);
   // Our own child process wrote the members.
   return event as EngineEvent;
 }

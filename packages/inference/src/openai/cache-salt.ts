@@ -53,7 +53,7 @@ export async function tryPromptCache(contextLength: number, ask: Ask): Promise<P
     let cached = 0;
     const origin = { key: `${run}-${key}` };
     for await (const events of ask({ ...probeRequest, messages: [{ role: "user", content }], origin }))
-      cached = events.at(-1)?.usage.cachedTokens ?? cached;
+      for (const event of events) if (event.kind === "usage") cached = event.usage.cachedTokens;
     return cached;
   };
   try {

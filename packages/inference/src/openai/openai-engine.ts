@@ -131,4 +131,4 @@ export class OpenAiEngine implements Engine {
  * Hides the cached tokens of an engine whose prompt cache keys share: they would show one key which prompts another has sent.
  */
 const hideCachedTokens = (events: readonly EngineEvent[]): readonly EngineEvent[] =>
-  events.map((event) => ({ ...event, usage: { ...event.usage, cachedTokens: 0 } }));
+  events.map((event) => (event.kind === "usage" ? { ...event, usage: { ...event.usage, cachedTokens: 0 } } : event));

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { EngineEvent } from "../../src/index.ts";
-import { ask, askOne } from "../../testing/requests.ts";
+import { ask, askOne, isOfChoice } from "../../testing/requests.ts";
 import { modes } from "./given.ts";
 import type { Given } from "./given.ts";
 
@@ -8,7 +8,7 @@ export function describeEvents({ engine }: Given): void {
   test.each(modes)("%s: one role first, one finish last, counters that only grow", async (_title, members) => {
     const { events, usage } = await ask(engine(), { ...members, n: 2, maxTokens: 30 });
     for (const choice of [0, 1]) {
-      const kinds = events.filter((event) => event.choice === choice).map((event) => event.kind);
+      const kinds = events.flatMap((event) => (isOfChoice(event) && event.choice === choice ? [event.kind] : []));
       expect(kinds[0]).toBe("role");
       expect(kinds.at(-1)).toBe("finish");
       expect(kinds.slice(1, -1)).not.toContain("role");
@@ -39,8 +39,10 @@ const isEmpty = (event: EngineEvent): boolean =>
   (event.kind === "tool" && event.name === undefined && event.arguments === "");
 
 function expectGrowth(events: readonly EngineEvent[]): void {
-  for (const [index, { usage }] of events.entries()) {
-    const before = events[index - 1]?.usage ?? usage;
+  expect(events[0]?.kind).toBe("usage");
+  const usages = events.flatMap((event) => (event.kind === "usage" ? [event.usage] : []));
+  for (const [index, usage] of usages.entries()) {
+    const before = usages[index - 1] ?? usage;
     expect(usage.promptTokens).toBe(before.promptTokens);
     expect(usage.completionTokens).toBeGreaterThanOrEqual(before.completionTokens);
     expect(usage.reasoningTokens).toBeGreaterThanOrEqual(before.reasoningTokens);

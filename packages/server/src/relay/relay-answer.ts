@@ -36,8 +36,8 @@ export const relayAnswer = (
       const choices: ChunkChoice[] = [];
       try {
         for (const event of isCollected ? joinTexts(batch) : batch) {
-          meter.count(event.usage);
-          chunks.push(event, choices);
+          if (event.kind === "usage") meter.count(event.usage);
+          else chunks.push(event, choices);
           if (event.kind === "finish") meter.endChoice();
         }
       } catch (error) {

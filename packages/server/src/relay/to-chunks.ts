@@ -1,4 +1,4 @@
-import type { EngineEvent, OutputToken } from "@parley/inference";
+import type { ChoiceEvent, OutputToken } from "@parley/inference";
 import { EngineError } from "@parley/inference";
 import contract from "@parley/contract/contract.json" with { type: "json" };
 import type { components } from "@parley/contract/types";
@@ -24,7 +24,7 @@ export class ChunkMaker {
   }
 
   /** @param chunks receives the choices of the event @throws {EngineError} `protocol` when the event breaks the order */
-  push(event: EngineEvent, chunks: ChunkChoice[]): void {
+  push(event: ChoiceEvent, chunks: ChunkChoice[]): void {
     const choice = this.#choices[event.choice];
     if (!choice) throw illegal(`answered for choice ${event.choice}`);
     choice.push(event, chunks);
@@ -56,7 +56,7 @@ class ChoiceState {
     return this.#stage === "finished";
   }
 
-  push(event: EngineEvent, chunks: ChunkChoice[]): void {
+  push(event: ChoiceEvent, chunks: ChunkChoice[]): void {
     if (this.#stage === "finished") throw illegal(`sent ${event.kind} after the finish`);
     if (this.#stage === "open" && event.kind === "role") throw illegal("sent the role twice");
     // An engine should send the role first. If it does not, the role is added here.
@@ -68,14 +68,14 @@ class ChoiceState {
     if (part) chunks.push(part);
   }
 
-  #partOf(event: Exclude<EngineEvent, { kind: "role" }>): ChunkChoice {
+  #partOf(event: Exclude<ChoiceEvent, { kind: "role" }>): ChunkChoice {
     if (event.kind === "text") return this.#part({ content: event.text }, event.tokens);
     if (event.kind === "reasoning") return this.#part({ reasoning: event.text, reasoning_content: event.text });
     if (event.kind === "tool") return this.#part({ tool_calls: [this.#toolDelta(event)] });
     return this.#finish(event);
   }
 
-  #finish({ kind, reason }: Extract<EngineEvent, { kind: "finish" }>): ChunkChoice {
+  #finish({ kind, reason }: Extract<ChoiceEvent, { kind: "finish" }>): ChunkChoice {
     if (!legalReasons.has(reason)) throw illegal(`ended with ${kind} ${reason}`);
     const isContradicted = reason === "stop" ? this.#calls > 0 : reason === "tool_calls" && this.#calls === 0;
     if (isContradicted) throw illegal(`ended with ${reason} after ${this.#calls} calls`);
@@ -88,7 +88,7 @@ class ChoiceState {
     return { index: this.#index, delta, logprobs, finish_reason: null };
   }
 
-  #toolDelta(event: Extract<EngineEvent, { kind: "tool" }>): NonNullable<Delta["tool_calls"]>[number] {
+  #toolDelta(event: Extract<ChoiceEvent, { kind: "tool" }>): NonNullable<Delta["tool_calls"]>[number] {
     const { index, name } = event;
     const isNew = index === this.#calls;
     const isKnown = Number.isInteger(index) && index >= 0 && index <= this.#calls;

@@ -31,7 +31,8 @@ const finish = JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 
 
 interface Read {
   readonly texts: readonly (readonly [kind: string, text: string])[];
-  readonly deltas: number;
+  /** The completion tokens with each delta. */
+  readonly counts: readonly number[];
   readonly last: EngineUsage | undefined;
 }
 
@@ -49,7 +50,8 @@ async function read(events: readonly string[], cut: number, isWhole: boolean): P
     if (before?.[0] === delta.kind) before[1] += text;
     else texts.push([delta.kind, text]);
   }
-  return { texts, deltas: deltas.length, last: deltas.at(-1)?.counted };
+  const counts = deltas.map(({ counted }) => counted.completionTokens);
+  return { texts, counts, last: deltas.at(-1)?.counted };
 }
 
 const event = record<Event>({
@@ -68,11 +70,13 @@ test("an answer that is not streamed has the same texts and counts as a streamed
   );
 });
 
-test("its texts arrive in one piece", async () => {
+test("its texts arrive in one piece, and those of a streamed one with the counters of each event", async () => {
   const events = Array.from({ length: 20 }, (_, at) =>
     written({ member: "content", text: " a", hasCounters: true }, at),
   );
   const all = [...events, finish, "[DONE]"];
-  expect(await read(all, 10, true)).toMatchObject({ deltas: 3, last: { promptTokens: 7, completionTokens: 20 } });
-  expect(await read(all, 10, false)).toMatchObject({ deltas: 21 });
+  expect(await read(all, 10, true)).toMatchObject({ counts: [10, 20, 20], last: { promptTokens: 7 } });
+  expect(await read(all, 10, false)).toMatchObject({
+    counts: [...events.map((_, at) => at + 1), 20],
+  });
 });

@@ -4,7 +4,14 @@ import type { EngineCore } from "../../child/serve.ts";
 import { RequestRefusedError } from "../../request-refused.ts";
 import type { ResponseWriter } from "../../child/response-writer.ts";
 import { Progress } from "../../child/progress.ts";
-import type { EngineEvent, EngineMetadata, EngineRequest, EngineUsage, PromptRequest } from "../../engine.ts";
+import type {
+  ChoiceEvent,
+  EngineEvent,
+  EngineMetadata,
+  EngineRequest,
+  EngineUsage,
+  PromptRequest,
+} from "../../engine.ts";
 import { addToSystemMessage } from "../../prompt/show-schema.ts";
 import { toTemplateMessages } from "../../prompt/template-messages.ts";
 import type { Script, ScriptStep } from "../script.ts";
@@ -25,8 +32,8 @@ export function scriptedCore(script: Script, metadata: EngineMetadata): EngineCo
       try {
         const play = { count: usageCounter(countPrompt(request)), request, signal, writer, progress };
         for (const step of stepsFor(script, request)) {
-          for await (const event of perform(step, play)) {
-            yield [event];
+          for await (const events of perform(step, play)) {
+            yield events;
             // Generations take turns, token by token. Otherwise one that is read as fast as it is written would block the
             // others.
             await nextRound();
@@ -48,31 +55,33 @@ interface Play {
   readonly progress: Progress;
 }
 
-async function* perform(step: ReplyStep, play: Play): AsyncGenerator<EngineEvent> {
+async function* perform(step: ReplyStep, play: Play): AsyncGenerator<readonly EngineEvent[]> {
   if ("repeat" in step) {
     for (let turn = 0; turn < step.repeat && !play.signal.aborted; turn += 1) {
       for (const inner of step.steps) yield* perform(inner, play);
     }
     return;
   }
-  const event = eventOf(step, play);
-  if (event) yield event;
+  const event = eventOf(step, play.request);
+  if (event) yield [{ kind: "usage", usage: play.count(tokensOf(step, event), event.kind === "reasoning") }, event];
   else await performFault(step, play);
 }
 
-function eventOf(step: ReplyStep, { count, request }: Play): EngineEvent | undefined {
+function eventOf(step: ReplyStep, { topLogprobs }: EngineRequest): ChoiceEvent | undefined {
   const { choice = 0 } = step;
-  if ("role" in step) return { kind: "role", choice, usage: count(step.tokens ?? 0, false) };
+  if ("role" in step) return { kind: "role", choice };
   if ("text" in step) {
-    const tokens = step.outputTokens ?? [tokenOf(step.text, request.topLogprobs)];
-    return { kind: "text", choice, text: step.text, tokens, usage: count(step.tokens ?? 1, false) };
+    return { kind: "text", choice, text: step.text, tokens: step.outputTokens ?? [tokenOf(step.text, topLogprobs)] };
   }
-  if ("reasoning" in step)
-    return { kind: "reasoning", choice, text: step.reasoning, usage: count(step.tokens ?? 1, true) };
-  if ("tool" in step) return { kind: "tool", choice, ...step.tool, usage: count(step.tokens ?? 1, false) };
-  if ("finish" in step) return { kind: "finish", choice, reason: step.finish, usage: count(step.tokens ?? 0, false) };
+  if ("reasoning" in step) return { kind: "reasoning", choice, text: step.reasoning };
+  if ("tool" in step) return { kind: "tool", choice, ...step.tool };
+  if ("finish" in step) return { kind: "finish", choice, reason: step.finish };
   return undefined;
 }
+
+/** Returns the number of tokens that a script gives for a step. The default is 1 for an event that adds to the answer. */
+const tokensOf = ({ tokens }: ReplyStep, { kind }: ChoiceEvent): number =>
+  tokens ?? (kind === "role" || kind === "finish" ? 0 : 1);
 
 const forEver = (signal: AbortSignal): Promise<void> => wait(2 ** 31 - 1, undefined, { signal });
 

@@ -6,7 +6,6 @@ import type { components } from "@parley/contract/types";
 import type { Completion } from "../../relay/collect.ts";
 import { useServer } from "../../../test/use-server.ts";
 
-const usage = { prompt_tokens: 5, cached_tokens: 0, completion_tokens: 1, reasoning_tokens: 0 };
 const server = useServer({
   scenarios: {
     calls: [
@@ -24,11 +23,7 @@ const server = useServer({
       { tool: { index: 0, name: "g", arguments: "{}" } },
       { finish: "tool_calls" },
     ],
-    engine: [
-      { raw: `${JSON.stringify({ kind: "role", choice: 0, usage, secret: 1 })}\n` },
-      { text: "a" },
-      { finish: "stop" },
-    ],
+    engine: [{ raw: `${JSON.stringify({ kind: "role", choice: 0, secret: 1 })}\n` }, { text: "a" }, { finish: "stop" }],
   },
 });
 

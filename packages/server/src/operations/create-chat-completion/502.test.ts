@@ -3,8 +3,11 @@ import type { ScriptStep } from "@parley/inference";
 import { miniId, play, until } from "@parley/server/testing";
 import { useServer } from "../../../test/use-server.ts";
 
-const usage = { prompt_tokens: 5, cached_tokens: 0, completion_tokens: 1, reasoning_tokens: 0 };
-const raw = (event: object): ScriptStep => ({ raw: `${JSON.stringify({ choice: 0, usage, ...event })}\n` });
+const counters = { promptTokens: 5, cachedTokens: 0, completionTokens: 1, reasoningTokens: 0 };
+/** An event that the engine writes behind this usage. */
+const raw = (event: object, usage: object = counters): ScriptStep => ({
+  raw: `${JSON.stringify({ kind: "usage", usage })}\n${JSON.stringify({ choice: 0, ...event })}\n`,
+});
 const role: ScriptStep = { role: true };
 
 /** The ways in which an engine may fail to give a whole answer. */
@@ -15,9 +18,9 @@ const breaks = {
   "says what is no JSON": [{ raw: "<html>\n" }],
   "says JSON that is no event": [{ raw: '{"error": "no"}\n' }, { raw: "null\n" }, { raw: "5\n" }],
   "says an unknown kind of event": [raw({ kind: "banana" })],
-  "has lost count": [raw({ kind: "role", usage: {} })],
-  "counts below nothing": [raw({ kind: "role", usage: { ...usage, prompt_tokens: -1 } })],
-  "counts in fractions": [raw({ kind: "role", usage: { ...usage, completion_tokens: 0.5 } })],
+  "has lost count": [raw({ kind: "role" }, {})],
+  "counts below nothing": [raw({ kind: "role" }, { ...counters, promptTokens: -1 })],
+  "counts in fractions": [raw({ kind: "role" }, { ...counters, completionTokens: 0.5 })],
   "writes a choice that was not asked for": [{ choice: 1, role: true }],
   "writes no choice": [raw({ kind: "role", choice: -1 })],
   "ends without a finish": [role, { text: "a" }],
