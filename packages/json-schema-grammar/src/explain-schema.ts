@@ -2,8 +2,7 @@ import { ComplexityBudget } from "./complexity-budget.ts";
 import { compileParameters, compileSchema } from "./compile-schema.ts";
 import type { CompiledSchema } from "./compile-schema.ts";
 import { draftOf } from "./dialect/draft.ts";
-import { keywordOf, schemaHolders, schemaMaps } from "./dialect/keywords.ts";
-import { isObject, isSchema } from "./dialect/raw-schema.ts";
+import { keywordOf, subschemasOf } from "./dialect/keywords.ts";
 import type { Schema } from "./dialect/raw-schema.ts";
 import type { SchemaWord } from "./dialect/schema-node.ts";
 import type { SchemaFault } from "./schema-fault.ts";
@@ -28,21 +27,24 @@ export function explainSchema(schema: Schema, isParameters = false): SchemaRepor
   if (fault || "fault" in compiled) return { enforced: [], unenforced: [], annotations: [], fault };
   const { unenforced, annotations } = compiled;
   const left = new Set(unenforced.map(({ keyword }) => keyword));
-  const enforced = [...keywordsIn(schema, schema)].filter((keyword) => !left.has(keyword));
+  const enforced = [...keywordsIn(schema)].filter((keyword) => !left.has(keyword));
   return { enforced, unenforced, annotations, fault: undefined };
 }
 
-function keywordsIn(schema: Schema, root: Schema, found = new Set<string>()): Set<string> {
-  if (typeof schema === "boolean") return found;
-  for (const [word, value] of Object.entries(schema)) {
-    const keyword = keywordOf(word, draftOf(root));
-    if (keyword && keyword.isAnnotation !== true) found.add(word);
-    for (const child of childrenOf(word, value)) keywordsIn(child, root, found);
+/** The names of all keywords that constrain values, in document order. A document may nest deeper than the call stack. */
+function keywordsIn(root: Schema): Set<string> {
+  const found = new Set<string>();
+  const seen = new Set<Schema>();
+  const draft = draftOf(root);
+  const open = [root];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next === "boolean" || seen.has(next)) continue;
+    seen.add(next);
+    for (const word of Object.keys(next)) {
+      const keyword = keywordOf(word, draft);
+      if (keyword && keyword.isAnnotation !== true) found.add(word);
+    }
+    for (const child of subschemasOf(next).toReversed()) open.push(child);
   }
   return found;
-}
-
-function childrenOf(word: string, value: unknown): Schema[] {
-  if (schemaMaps.has(word) && isObject(value)) return Object.values(value).filter(isSchema);
-  return schemaHolders.has(word) ? [value].flat().filter(isSchema) : [];
 }

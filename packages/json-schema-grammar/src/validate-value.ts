@@ -2,7 +2,7 @@ import { compareNumbers, isInteger, isJsonNumber } from "./json/exact-number.ts"
 import type { JsonNumber } from "./json/exact-number.ts";
 import { SchemaTooComplexError } from "./complexity-budget.ts";
 import type { ComplexityBudget } from "./complexity-budget.ts";
-import { canonical, isObject } from "./dialect/raw-schema.ts";
+import { canonical, isDeeperThan, isObject } from "./dialect/raw-schema.ts";
 import type { JsonType, Schema, SchemaObject } from "./dialect/raw-schema.ts";
 import { readSchema } from "./dialect/read-schema.ts";
 import type { Keywords, SchemaNode } from "./dialect/schema-node.ts";
@@ -10,7 +10,7 @@ import { Language } from "./language/language.ts";
 import { numberFormat } from "./language/number-formats.ts";
 import { NumberSet } from "./language/number-set.ts";
 
-const deepest = 200;
+const maxLevels = 200;
 
 /**
  * Checks if a value satisfies a schema, according to the keywords that a grammar enforces. It says the same of a value as the
@@ -31,7 +31,7 @@ class Validator {
 
   accepts({ keywords }: SchemaNode, value: unknown, depth: number): boolean {
     this.#budget.spend(1);
-    if (depth > deepest) throw new SchemaTooComplexError(`a value is validated on more than ${deepest} levels`);
+    if (depth > maxLevels) throw tooDeep();
     if (keywords === undefined) return false;
     const holds = (schema: SchemaNode): boolean => this.accepts(schema, value, depth + 1);
     return (
@@ -46,7 +46,7 @@ class Validator {
   }
 
   #acceptsLiteral({ literals = [] }: Keywords, value: unknown): boolean {
-    const text = literals.length > 0 ? canonical(value) : "";
+    const text = literals.length > 0 ? canonicalText(value) : "";
     return literals.every((options) => {
       this.#budget.spend(options.length);
       return options.some((option) => canonical(option) === text);
@@ -90,7 +90,7 @@ class Validator {
       schema === undefined || this.accepts(schema, item, depth + 1);
     this.#budget.spend(value.length);
     if (value.length < minItems || value.length > maxItems) return false;
-    if (uniqueItems === true && new Set(value.map(canonical)).size < value.length) return false;
+    if (uniqueItems === true && new Set(value.map(canonicalText)).size < value.length) return false;
     if (!value.every((item, index) => isValid(prefixItems[index] ?? items, item))) return false;
     if (!contains) return true;
     const found = value.filter((item) => isValid(contains, item)).length;
@@ -122,6 +122,14 @@ class Validator {
     const schemas = [...(declared ? [declared] : []), ...matching.map(([, schema]) => schema)];
     return schemas.length === 0 && additionalProperties ? [additionalProperties] : schemas;
   }
+}
+
+const tooDeep = (): SchemaTooComplexError =>
+  new SchemaTooComplexError(`a value is validated on more than ${maxLevels} levels`);
+
+function canonicalText(value: unknown): string {
+  if (isDeeperThan(maxLevels, value)) throw tooDeep();
+  return canonical(value);
 }
 
 function acceptsType({ type }: Keywords, value: unknown): boolean {

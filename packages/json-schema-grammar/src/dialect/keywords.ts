@@ -2,6 +2,7 @@ import { ExactNumber, compareNumbers, isInteger, isJsonNumber } from "../json/ex
 import type { JsonNumber } from "../json/exact-number.ts";
 import type { Draft } from "./draft.ts";
 import { isJsonType, isObject, isSchema } from "./raw-schema.ts";
+import type { Schema, SchemaObject } from "./raw-schema.ts";
 
 /** The definition of one keyword of JSON Schema. */
 export interface Keyword {
@@ -27,11 +28,11 @@ const isMapOf =
 const isTypes = (value: unknown): boolean =>
   isJsonType(value) || (Array.isArray(value) && value.length > 0 && value.length <= 7 && value.every(isJsonType));
 
-/** Infinity is not a number of JSON. */
+/** Checks if JSON can hold a value: it cannot hold infinite numbers and big integers. */
 function isWritable(value: unknown): boolean {
   if (typeof value === "number") return Number.isFinite(value);
-  if (value instanceof ExactNumber) return true;
-  return typeof value !== "object" || value === null || Object.values(value).every(isWritable);
+  if (typeof value !== "object") return typeof value === "string" || typeof value === "boolean";
+  return value === null || value instanceof ExactNumber || Object.values(value).every(isWritable);
 }
 
 const annotation: Keyword = { isValid: isAny, isAnnotation: true };
@@ -130,11 +131,17 @@ const holders = [
   "items prefixItems additionalItems unevaluatedItems contains",
   "allOf anyOf oneOf not if then else",
 ];
-
 /** The keywords whose value is a subschema or a list of them. */
-export const schemaHolders: ReadonlySet<string> = new Set(holders.join(" ").split(" "));
+const schemaHolders: ReadonlySet<string> = new Set(holders.join(" ").split(" "));
 
 const mapHolders = "properties patternProperties dependentSchemas dependencies $defs definitions";
-
 /** The keywords whose value holds subschemas by name. */
-export const schemaMaps: ReadonlySet<string> = new Set(mapHolders.split(" "));
+const schemaMaps: ReadonlySet<string> = new Set(mapHolders.split(" "));
+
+/** The subschemas right below a schema, in document order, definitions included. */
+export function subschemasOf(schema: SchemaObject): Schema[] {
+  return Object.entries(schema).flatMap(([word, value]) => {
+    if (schemaMaps.has(word) && isObject(value)) return Object.values(value).filter(isSchema);
+    return schemaHolders.has(word) ? [value].flat().filter(isSchema) : [];
+  });
+}

@@ -6,7 +6,7 @@ import { draftOf } from "./draft.ts";
 import type { Draft } from "./draft.ts";
 import { keywordOf } from "./keywords.ts";
 import { normalize } from "./normalize.ts";
-import { isObject, isSchema, joinPath } from "./raw-schema.ts";
+import { isDeeperThan, isObject, isSchema, joinPath } from "./raw-schema.ts";
 import type { Schema, SchemaObject } from "./raw-schema.ts";
 import { References } from "./references.ts";
 import type { SchemaNode, SchemaWord } from "./schema-node.ts";
@@ -59,6 +59,10 @@ class SchemaReader {
   }
 
   read(): ReadSchema {
+    if (!isSchema(this.#root)) {
+      const reason = "a JSON Schema is an object, true or false";
+      throw new MalformedSchemaError({ path: "", keyword: null, reason });
+    }
     const root = this.#nodeOf(this.#root, "", 0);
     for (let next = this.#pending.pop(); next; next = this.#pending.pop()) {
       const named = this.#pending.length;
@@ -114,6 +118,7 @@ class SchemaReader {
         this.#annotations.push({ path: at, word });
         continue;
       }
+      if (literals.has(word) && isDeeperThan(schemaBounds.levels, value)) throw tooLarge();
       if (!keyword.isValid(value)) {
         const reason = `the value of "${word}" is not valid JSON Schema`;
         throw new MalformedSchemaError({ path: at, keyword: word, reason });
@@ -137,6 +142,9 @@ class SchemaReader {
   }
 }
 
+/** The keywords whose value may nest, without subschemas in it. */
+const literals: ReadonlySet<string> = new Set(["const", "enum"]);
+
 /** The path of what a `$ref` leads to, where it is a JSON Pointer; otherwise that of the schema with the `$ref`. */
 function pathOfTarget(ref: string, path: string): string {
   const at = ref.indexOf("#/");
@@ -156,7 +164,7 @@ function refuseHugeNumber(value: unknown, path: string, keyword: string): void {
     throw new UnenforceableKeywordError({ path, keyword, reason });
   }
   if (Array.isArray(value)) for (const item of value) refuseHugeNumber(item, path, keyword);
-  else if (isObject(value) && (keyword === "const" || keyword === "enum"))
+  else if (isObject(value) && literals.has(keyword))
     for (const item of Object.values(value)) refuseHugeNumber(item, path, keyword);
 }
 

@@ -1,5 +1,5 @@
 import type { Draft } from "./draft.ts";
-import { schemaHolders, schemaMaps } from "./keywords.ts";
+import { subschemasOf } from "./keywords.ts";
 import { isObject, isSchema } from "./raw-schema.ts";
 import type { Schema, SchemaObject } from "./raw-schema.ts";
 
@@ -19,7 +19,7 @@ export class References {
     this.#root = root;
     this.#draft = draft;
     this.#resources.set(unnamedBase, root);
-    this.#register(root, unnamedBase);
+    if (isObject(root)) this.#register(root, unnamedBase);
   }
 
   /** The schema that `ref` means inside of `from`; undefined where the document holds none. */
@@ -36,14 +36,15 @@ export class References {
     return found ?? (ref.startsWith("#") ? this.#follow(this.#root, fragment, unnamedBase) : undefined);
   }
 
-  #register(value: unknown, base: string): void {
-    if (Array.isArray(value)) for (const item of value) this.#register(item, base);
-    if (!isObject(value) || this.#bases.has(value)) return;
-    const inner = this.#identify(value, base);
-    this.#bases.set(value, inner);
-    for (const [keyword, child] of Object.entries(value)) {
-      if (schemaHolders.has(keyword)) this.#register(child, inner);
-      if (schemaMaps.has(keyword) && isObject(child)) this.#register(Object.values(child), inner);
+  /** Registers a schema and all subschemas, in document order. A document may nest deeper than the call stack. */
+  #register(root: SchemaObject, base: string): void {
+    const open: [schema: SchemaObject, base: string][] = [[root, base]];
+    for (let next = open.pop(); next; next = open.pop()) {
+      const [schema, outer] = next;
+      if (this.#bases.has(schema)) continue;
+      const inner = this.#identify(schema, outer);
+      this.#bases.set(schema, inner);
+      for (const child of subschemasOf(schema).toReversed()) if (isObject(child)) open.push([child, inner]);
     }
   }
 

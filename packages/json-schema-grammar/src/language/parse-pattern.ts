@@ -27,6 +27,7 @@ export type Assertion = "start" | "end" | "boundary" | "no boundary";
  * @throws {UnenforceablePatternError}
  */
 export function parsePattern(source: string): Expression {
+  refuseDeepGroups(source);
   const parser = new RegExpParser({ ecmaVersion: 2025 });
   try {
     return choice(parser.parsePattern(source, 0, source.length, { unicode: true }).alternatives);
@@ -39,6 +40,24 @@ export function parsePattern(source: string): Expression {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw new UnenforceablePatternError(`it is no ECMA-262 regular expression: ${error.message}`, { cause: error });
+  }
+}
+
+/** More than any pattern needs, and fewer than the parser has room for on the call stack. */
+const maxGroupLevels = 250;
+
+function refuseDeepGroups(source: string): void {
+  let level = 0;
+  let isInClass = false;
+  for (let index = 0; index < source.length; index += 1) {
+    const character = source[index];
+    if (character === "\\") index += 1;
+    else if (isInClass) isInClass = character !== "]";
+    else if (character === "[") isInClass = true;
+    else if (character === "(") level += 1;
+    else if (character === ")") level -= 1;
+    if (level > maxGroupLevels)
+      throw new UnenforceablePatternError(`groups are nested on more than ${maxGroupLevels} levels`);
   }
 }
 

@@ -1,3 +1,4 @@
+import { SchemaTooComplexError } from "../complexity-budget.ts";
 import type { Keywords, SchemaNode } from "../dialect/schema-node.ts";
 
 /** A schema that a value must satisfy, or must not. */
@@ -13,6 +14,9 @@ export interface Condition {
   readonly parts: readonly Part[] | undefined;
 }
 
+/** References that lead into a document at several depths let more levels be read than a single one may lead over. */
+const maxLevels = 256;
+
 /** Makes the conditions of one schema. Schemas that differ in nothing but annotations count as equal. */
 export class Conditions {
   readonly anything: Condition = { key: "", parts: [] };
@@ -21,6 +25,8 @@ export class Conditions {
   readonly #byNode = { plain: new Map<SchemaNode, Condition>(), negated: new Map<SchemaNode, Condition>() };
   readonly #numbers = new Map<SchemaNode, number>();
   readonly #numbersByText = new Map<string, number>();
+  /** The level of the subschema that is being numbered. */
+  #level = 0;
 
   of(node: SchemaNode, isNegated = false): Condition {
     const byNode = isNegated ? this.#byNode.negated : this.#byNode.plain;
@@ -91,7 +97,11 @@ export class Conditions {
     const known = this.#numbers.get(node);
     if (known !== undefined) return known;
     // A reference counts by its target's identity, so that a recursive schema has an end here.
+    this.#level += 1;
+    if (this.#level > maxLevels)
+      throw new SchemaTooComplexError(`subschemas are nested on more than ${maxLevels} levels`);
     const text = node.keywords === undefined ? "false" : this.#textOf(node.keywords);
+    this.#level -= 1;
     const number = this.#numbersByText.get(text) ?? this.#numbersByText.size;
     this.#numbersByText.set(text, number);
     this.#numbers.set(node, number);
