@@ -55,6 +55,16 @@ test.each(["README.md", "ARCHITECTURE.md"])("%s gives the number of clauses of t
   expect(read(page)).toMatch(new RegExp(`\\b${clauses.length} numbered clauses\\b`));
 });
 
+test("CONTRIBUTING.md lists every script of package.json, and each script runs a program of the tree", () => {
+  const { scripts } = JSON.parse(read("package.json")) as { scripts: Readonly<Record<string, string>> }; // our own file
+  const listed = [...read("CONTRIBUTING.md").matchAll(/^- `(?:run )?([\w:]+)(?: …)?` /gm)].map(([, name = ""]) => name);
+  expect(listed.toSorted()).toEqual(Object.keys(scripts).toSorted());
+  const programs = Object.values(scripts).map(
+    (script) => /^node launch\.mjs (?:--\S+ )*(\S+)/.exec(script)?.[1] ?? script,
+  );
+  expect(programs.filter((program) => !files.includes(program))).toEqual([]);
+});
+
 test.each(["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"])("no line of %s is wider than 120 columns", (page) => {
   expect(
     read(page)
