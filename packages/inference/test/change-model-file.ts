@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { miniModelFile } from "./start-engines.ts";
 
-/** The mini model's file with some spellings replaced by others of the same length, wherever its header has them. */
+/** Copies the mini model's file, and replaces spellings in its header by others of the same length. */
 export function respell(path: string, spellings: Readonly<Record<string, string>>): void {
   const bytes = readFileSync(miniModelFile);
   for (const [from, to] of Object.entries(spellings)) {
@@ -10,7 +10,7 @@ export function respell(path: string, spellings: Readonly<Record<string, string>
   writeFileSync(path, bytes);
 }
 
-/** The mini model's file without its end. */
+/** Copies the beginning of the mini model's file. */
 export function truncate(path: string, keep: (size: number) => number): void {
   const bytes = readFileSync(miniModelFile);
   writeFileSync(path, bytes.subarray(0, keep(bytes.length)));

@@ -3,7 +3,7 @@ import { answerWell, ask, open, refuse, start } from "../testing/remote-places.t
 import { quickTimings, startScriptedVllm } from "../testing/start-scripted-vllm.ts";
 import { until } from "../testing/until.ts";
 
-// The first request that finds its engine dead: from its failure on the engine is not ready, long before the next check.
+// A request is the first to find its engine dead. When it has failed, the engine is not ready, long before the next check.
 
 /** Longer than a test takes on a machine that is not busy. */
 const checkEveryMs = 5000;

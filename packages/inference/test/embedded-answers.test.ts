@@ -10,7 +10,7 @@ import type { StartedEngine } from "./start-engines.ts";
 
 let started: StartedEngine;
 let endless: Record<string, number>;
-/** Biases towards the special tokens that open a call, and that open and close reasoning. */
+/** The special tokens that open a call, and those that open and close reasoning. */
 let specialTokens: Vocabulary;
 const towards = (spelling: string, bias: number): Record<string, number> => biasOn(specialTokens, [spelling], bias);
 beforeAll(async () => {
@@ -109,7 +109,7 @@ describe("whatever a wild model would rather write", () => {
   const pong: FunctionTool = { ...ping, name: "pong" };
 
   test("a call ends as the model was taught to end it", async () => {
-    // One token of this model holds the last quote, both braces and the line break.
+    // This model has one token for the last quotation mark, both braces and the line break.
     const text = { type: "string" };
     const parameters = { type: "object", properties: { address: text, chain: text }, required: ["address"] };
     const tools: FunctionTool[] = [{ name: "get_balance", description: "Get the balance of an address.", parameters }];

@@ -10,7 +10,7 @@ let started: StartedEngine;
 let vocabulary: Vocabulary;
 beforeAll(async () => {
   vocabulary = await readMiniVocabulary();
-  // A model whose settings go beyond all bounds, too.
+  // Settings of a model that are beyond all bounds.
   const dry = { multiplier: 1e30, base: 1e30, allowedTokens: 1, allowedDigits: 1 };
   started = await startMini({ processors: { dry, length: { after: 4, perToken: 1e30 } } });
   await started.engine.whenReady();
@@ -19,7 +19,7 @@ afterAll(() => started[Symbol.asyncDispose]());
 
 const tiny = [Number.MIN_VALUE, 1e-46, 1e-39];
 
-/** The bounds of the contract, and values so near to them that a float cannot tell. */
+/** The bounds of the contract, and values that a float cannot tell from them. */
 const sampling = fc.record({
   temperature: fc.constantFrom(0, ...tiny, 1e-4, 1, 2),
   top_p: fc.constantFrom(...tiny, 0.5, 1),
@@ -46,7 +46,7 @@ const shapes: readonly Ask[] = [
   { tools: [tool], toolChoice: { oneOf: ["look_up"] } },
 ];
 
-/** Every token with the same bias: special tokens, and all that a grammar needs. */
+/** The same bias for every token: special tokens, and all tokens that a grammar needs. */
 const everywhere = (bias: number): Record<string, number> =>
   Object.fromEntries(Array.from({ length: vocabulary.size }, (_, id) => [id, bias]));
 const biases = {

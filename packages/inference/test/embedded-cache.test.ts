@@ -14,14 +14,14 @@ beforeAll(async () => {
 });
 afterAll(() => started[Symbol.asyncDispose]());
 
-/** Words that no other test has at the beginning of its prompt. */
+/** A text with which the prompt of no other test begins. */
 const story = (name: string): string => `A story about ${name}.${" Every word counts.".repeat(100)}`;
 const turns = (name: string): ChatMessage[] => [
   { role: "user", content: story(name) },
   { role: "assistant", content: "I see." },
   { role: "user", content: "How does it go on?" },
 ];
-/** Without a seed, and at temperature 0. */
+/** A request without a seed, at temperature 0. */
 const of = (key: string | undefined, members: Ask): Ask => ({
   seed: undefined,
   maxTokens: 8,
@@ -29,7 +29,7 @@ const of = (key: string | undefined, members: Ask): Ask => ({
   ...members,
 });
 
-/** Asks, and says how many tokens were evaluated for the answer. */
+/** Asks, and returns the number of evaluated tokens with the answer. */
 async function evaluate(members: Ask): Promise<Awaited<ReturnType<typeof askOne>> & { evaluated: number }> {
   const { engine } = started;
   const progress = async (): Promise<number> => (await engine.status(AbortSignal.timeout(10_000))).progress;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { ask, requestFor } from "../testing/requests.ts";
 import { startMini } from "./start-engines.ts";
 
-/** Reading the whole context takes one thread about half a minute. */
+/** One thread needs about half a minute for the whole context. */
 const patienceMs = 300_000;
 const contextLength = 32_768;
 const answer = 16;
@@ -19,7 +19,7 @@ test(
       `The word of the day is vault.${" gas".repeat(words)} Which word is the word of the day?`;
     const count = (words: number): Promise<number> =>
       engine.countTokens(requestFor({ say: hay(words) }), AbortSignal.timeout(20_000));
-    // One word is one token, so that a first count says how many are missing.
+    // One word is one token, so a first count tells the number of words that are missing.
     const words = contextLength - answer - (await count(0));
     expect(await count(words)).toBe(contextLength - answer);
 

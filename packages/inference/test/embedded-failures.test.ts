@@ -3,9 +3,9 @@ import { ask, askOne, requestFor } from "../testing/requests.ts";
 import type { Ask } from "../testing/requests.ts";
 import { neverEnding, startMini } from "./start-engines.ts";
 
-/** No token satisfies it. llama.cpp then takes any token, and throws when it goes on from there. */
+/** No token satisfies this grammar. llama.cpp then accepts any token, and throws when it continues from there. */
 const impossible = "root ::= [b-a]";
-/** llama.cpp cannot read it. */
+/** A grammar that llama.cpp cannot read. */
 const unreadable = "root ::= (";
 
 test.each([0, 1])("a request that cannot be sampled at temperature %i fails alone", async (temperature) => {

@@ -4,7 +4,7 @@ import type { Ask } from "../testing/requests.ts";
 import { neverEnding, startMini } from "./start-engines.ts";
 import type { StartedEngine } from "./start-engines.ts";
 
-/** A model with a notice for long prompts, as the demonstration models have one: real weights, and every form of answer. */
+/** A model with a long-prompt notice, like the demonstration models: real weights, and every form of answer. */
 
 const maxPromptTokens = 200;
 

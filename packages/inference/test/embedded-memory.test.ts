@@ -20,10 +20,12 @@ beforeAll(async () => {
 });
 afterAll(() => started[Symbol.asyncDispose]());
 
-/** What the caches of 8 slots take that hold so many tokens each: at rest, after one step, and all. */
+/**
+ * Memory of 8 slots in MB, by the number of tokens that the cache of each slot has room for: at rest, after one step, and all.
+ */
 const megabytes = { 2047: 24, 8191: 96, 32_768: 384 };
 
-/** In MB. A ready engine has a process. */
+/** Returns the memory of the engine's process in MB. A ready engine has a process. */
 function memory(): number {
   const text = readFileSync(`/proc/${started.engine.pid as number}/smaps_rollup`, "utf8");
   return Number(/^Rss:\s+(\d+)/m.exec(text)?.[1]) / 1024;
@@ -63,7 +65,7 @@ describe("while the memory grows", () => {
     { timeout: patienceMs },
     async () => {
       const first = talk("1", 150);
-      // Needs more in the middle of its answer.
+      // This request needs more memory in the middle of its answer.
       const second = { ...long(1970), ...talk("2", 120) };
       const textOf = async (members: Ask): Promise<string> =>
         (await askOne(started.engine, members, AbortSignal.timeout(patienceMs))).text;
@@ -93,7 +95,7 @@ describe("memory that cannot grow, because no sequence can move", () => {
       await engine.whenReady();
       const patience = AbortSignal.timeout(patienceMs);
       const [socket = ""] = await readdir(runFolder);
-      // A folder in the place of the file through which sequences move.
+      // Sequences move through a file. A folder with its name makes that fail.
       const obstacle = join(runFolder, `${socket}.move`);
       mkdirSync(obstacle);
       const talking = askOne(engine, talk("1", 200), patience);

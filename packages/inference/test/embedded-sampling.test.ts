@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => started[Symbol.asyncDispose]());
 
 const length = 48;
-/** A text of 48 tokens with these sampling values. */
+/** Generates 48 tokens with these sampling values. */
 const write = (sampling: Partial<Sampling>, members: Ask = {}): Promise<Awaited<ReturnType<typeof askOne>>> =>
   askOne(started.engine, {
     maxTokens: length,
@@ -82,7 +82,7 @@ describe("filters that leave everything change nothing", () => {
 });
 
 describe("logit_bias", () => {
-  /** Ids of the tokens of a greedy answer. */
+  /** Returns the token ids of a greedy answer. */
   const greedyIds = async (): Promise<number[]> => (await write({})).tokens.flatMap((token) => token.id ?? []);
 
   test("100 forces a token, against every penalty", async () => {
@@ -203,7 +203,7 @@ describe("log-probabilities", () => {
   });
 
   test("name no special token that an answer cannot hold, however likely: greedy takes the first of every entry", async () => {
-    // The model was not trained for this, and would rather close reasoning that was not opened.
+    // The model was not trained for this prompt. Its likeliest token closes reasoning that was not opened.
     const { tokens } = await askOne(started.engine, { say: "Name three colours.", topLogprobs: 5, maxTokens: 16 });
     expect(tokens.length).toBeGreaterThan(0);
     for (const { token, top = [] } of tokens) {
@@ -223,7 +223,7 @@ describe("log-probabilities", () => {
   });
 });
 
-/** The highest probabilities of what follows a prompt, by llama.cpp's public interface. */
+/** Returns the highest probabilities of the token after a prompt, by llama.cpp's public interface. */
 async function likelihoods(prompt: readonly number[], count: number): Promise<number[]> {
   const llama = await openLlama(1);
   const model = await llama.loadModel({ modelPath: miniModelFile, ignoreMemorySafetyChecks: true });

@@ -23,7 +23,7 @@ const patienceMs = 60_000;
 const progressOf = async ({ engine }: StartedEngine): Promise<number> =>
   (await engine.status(AbortSignal.timeout(patienceMs))).progress;
 
-/** A prompt of one word more or less per token. */
+/** Number of words in a long prompt. One word is about one token. */
 const longWords = 6000;
 const long = (members: Ask = {}): Ask => ({
   say: `The word is vault.${" gas".repeat(longWords)}`,
@@ -31,7 +31,7 @@ const long = (members: Ask = {}): Ask => ({
   origin: { key: "long" },
   ...members,
 });
-/** As many tokens as the long prompt has slices of twice the size: with a slice before every token it would end too late. */
+/** It asks for one token for every two slices of the long prompt. If a slice came before every token, it would end too late. */
 const small = (members: Ask = {}): Ask => ({
   maxTokens: Math.ceil(longWords / sliceTokens / 2),
   sampling: { logit_bias: endless },
@@ -39,7 +39,7 @@ const small = (members: Ask = {}): Ask => ({
   ...members,
 });
 
-/** Starts long prompts, waits until they are being read, and hangs up on them in the end. */
+/** Runs `act` while the engine reads long prompts, and then aborts those requests. */
 async function beside(others: readonly Ask[], act: () => Promise<void>): Promise<void> {
   const hangUp = new AbortController();
   const before = await progressOf(started);
@@ -122,7 +122,7 @@ test("the slot of a choice that has ended serves the next request", { timeout: p
   await using two = await startMini({ slots: 2 });
   const { engine } = two;
   await engine.whenReady();
-  // The third choice has a slot of two for itself.
+  // There are two slots, and the third choice has one of them for itself.
   const three = requestFor({ n: 3, maxTokens: 500, sampling: { logit_bias: endless }, origin: { key: "three" } });
   let isOver = false;
   let next: Promise<boolean> | undefined;
@@ -130,14 +130,14 @@ test("the slot of a choice that has ended serves the next request", { timeout: p
   for await (const event of oneByOne(engine.stream(three, AbortSignal.timeout(patienceMs)))) {
     if (event.kind !== "finish") continue;
     finished += 1;
-    // Two have ended, and the third goes on.
+    // Two choices have ended, and the third one goes on.
     if (finished === 2) next = askOne(engine, { maxTokens: 1 }).then(() => isOver);
   }
   isOver = true;
   expect([finished, await next]).toEqual([3, false]);
 });
 
-/** The likeliest tokens after a prompt that is decoded in one batch, by llama.cpp's public interface. */
+/** Returns the likeliest tokens after a prompt that is decoded in one batch, by llama.cpp's public interface. */
 async function greedy(prompt: readonly number[], count: number): Promise<number[]> {
   const llama = await openLlama(1);
   const model = await llama.loadModel({ modelPath: miniModelFile, ignoreMemorySafetyChecks: true });

@@ -7,15 +7,15 @@ import type { Given } from "./engine-contract/given.ts";
 import { describeLogprobs, describeRepeats, describeStops } from "./engine-contract/text.ts";
 import type { Ask } from "../testing/requests.ts";
 
-/** How a driver is put to the test. */
+/** A driver, and how to start and use it in these tests. */
 export interface EngineUnderTest {
   readonly title: string;
   start(): Promise<Engine & AsyncDisposable>;
-  /** The request changed so that its content is long: at least 40 tokens, where the cap allows them. */
+  /** Changes a request so that its answer has at least 40 tokens, if its token limit allows that. */
   talkative(members: Ask): Ask;
 }
 
-/** What every driver keeps to, whatever computes behind it. */
+/** Tests the rules that every driver has to keep. */
 export function testEngineContract(subject: EngineUnderTest): void {
   let engine: Engine & AsyncDisposable;
   beforeAll(async () => {

@@ -4,7 +4,7 @@ import { askOne } from "../testing/requests.ts";
 import { realSchemas } from "@parley/json-schema-grammar/testing";
 import { validatorOf } from "@parley/json-schema-grammar/testing";
 
-/** Those whose answers are bounded in length, so that a small model brings them to an end. */
+/** Schemas with answers of a bounded length, which a small model can finish. */
 const chosen = [
   "an appointment",
   "zod: what may be null or absent",
@@ -22,10 +22,10 @@ const chosen = [
   "a pattern that is not anchored",
 ];
 const seeds = ["1", "2", "3"];
-/** A vLLM on a processor needs long for 750 tokens under a grammar. */
+/** On a CPU, vLLM takes long for 750 tokens under a grammar. */
 const patienceMs = 120_000;
 
-/** The same schemas on every engine: a finished answer satisfies its schema, whatever the model would rather write. */
+/** Tests the same schemas on every engine: a finished answer satisfies its schema, although the model prefers other tokens. */
 export function testFinishedAnswers(engineOf: () => Engine): void {
   test.each(chosen)(
     "a finished answer satisfies %s",

@@ -137,11 +137,11 @@ interface Owner {
   readonly runFolder: string;
 }
 
-/** Starts the program that owns an engine, and waits until that is ready. */
+/** Starts a program that owns an engine, and waits until the engine is ready. */
 async function own(driver: "embedded" | "scripted", then: "stay" | "leave" | "close"): Promise<Owner> {
   const program = fileURLToPath(new URL("./programs/own-engine.ts", import.meta.url));
   const owner = spawn(process.execPath, [program, driver, then], { stdio: ["pipe", "pipe", "inherit"] });
-  // Both types are what the program writes.
+  // The program writes these types.
   const [line] = (await once(createInterface({ input: owner.stdout }), "line")) as [string];
   const { pid, runFolder } = JSON.parse(line) as { pid: number; runFolder: string };
   return { process: owner, enginePid: pid, runFolder };

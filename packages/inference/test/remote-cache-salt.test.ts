@@ -5,7 +5,7 @@ import type { Answer, Place } from "../testing/remote-places.ts";
 import { askOne } from "../testing/requests.ts";
 import type { Ask } from "../testing/requests.ts";
 
-/** Keeping the cached prompts of keys apart, at places that cache in every way that was seen. */
+/** Tests that keys do not share cached prompts, on upstreams that cache in all the ways that we have seen. */
 
 interface Sent {
   readonly cache_salt?: string;
@@ -16,7 +16,7 @@ const sentTo = ({ requests }: Place): Sent[] => requests.map(({ body }) => JSON.
 const lastSalt = (place: Place): string | undefined => sentTo(place).at(-1)?.cache_salt;
 const of = (key: string, members: Ask = {}): Ask => ({ ...members, maxTokens: 8, origin: { key } });
 
-/** Caches as vLLM does; without regard to the salt if it is not to. */
+/** Caches prompts as vLLM does. Unless `looksAtSalt`, it ignores the salt. */
 function cachingPlace(looksAtSalt: boolean): Answer {
   const seen = new Set<string>();
   return (response, body) => {
@@ -46,7 +46,7 @@ describe("every request by token ids carries a salt", () => {
     }
     expect(salts[1]).toBe(salts[0]);
     expect(salts[2]).not.toBe(salts[0]);
-    // vLLM 0.32.0 takes 128 characters without "@", "/" and "\".
+    // vLLM 0.32.0 accepts 128 characters other than "@", "/" and "\".
     for (const salt of salts) expect(salt).toMatch(/^[A-Za-z0-9_-]{43}$/);
   });
 
@@ -122,7 +122,7 @@ describe("a chat route", () => {
       response.end = ((text: string) =>
         write(
           text.replace('"completion_tokens":8', '"completion_tokens":8,"prompt_tokens_details":{"cached_tokens":5}'),
-        )) as typeof response.end; // only called with a text
+        )) as typeof response.end; // the tests call it with a text only
       chatWell(response, body, request);
     };
     expect(await cachedFor(engine, "a")).toBe(0);

@@ -6,7 +6,9 @@ import { ask, askOne, lastUsage, oneByOne, requestFor } from "../testing/request
 import type { Ask } from "../testing/requests.ts";
 import { until } from "../testing/until.ts";
 
-/** What a chat route is asked, what it is not asked, and how it is found out what it can do. */
+/**
+ * Requests to a chat route: which members they have, which they never have, and the probes for the capabilities of the route.
+ */
 
 describe("what is sent", () => {
   test("to vLLM: everything, and its own members", async () => {

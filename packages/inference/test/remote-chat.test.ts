@@ -4,7 +4,10 @@ import { ask as askText, event, refuse } from "../testing/remote-places.ts";
 import { ask, askOne, isOfChoice, spell } from "../testing/requests.ts";
 import type { Ask } from "../testing/requests.ts";
 
-/** Answers of a chat route as the strict stream, against what a real vLLM once sent and places that answer in every other way. */
+/**
+ * Turns answers of a chat route into the strict stream. The answers were recorded from a real vLLM, or differ from it in one
+ * way.
+ */
 
 const captured = "vllm-0.32.0-chat";
 describe("what a vLLM sent", () => {
@@ -23,7 +26,7 @@ describe("what a vLLM sent", () => {
     place.answer = replay("chat-stop-stream", captured);
     const { text, finish, usage } = await askOne(engine, { stop: [" builder can"] });
     expect([text, finish]).toEqual(["MEV is the value a block", "stop"]);
-    // By the tokenizer: MEV, is, the, value, a, block.
+    // The tokens, by the tokenizer: MEV, is, the, value, a, block.
     expect(usage.completionTokens).toBe(6);
   });
 

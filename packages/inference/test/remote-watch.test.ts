@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { answerWell, ask, open, refuse, start } from "../testing/remote-places.ts";
 import { until } from "../testing/until.ts";
 
-/** Whether the remote driver tells the truth about a place, asked or not. */
+/** The remote driver reports the true state of an upstream, with and without requests to it. */
 
 test("an address where somebody else's models are served now is noticed, and so is its return", async () => {
   const place = await open();
@@ -32,7 +32,7 @@ test("however long it was down, it is ready again as soon as it is back", async 
   const place = await open();
   const engine = await start([place]);
   place.isDown = true;
-  // After so many failures in a row its circuit breaker would keep it ejected for at least 30 s.
+  // After 8 failures in a row, a circuit breaker that ignored probes would keep the upstream ejected for at least 30 s.
   await until("it has failed often", () => place.broken >= 8);
   expect(engine.state).toBe("crashed");
   place.isDown = false;

@@ -16,7 +16,7 @@ import type { Answer } from "../testing/remote-places.ts";
 import { askOne, lastUsage, oneByOne, requestFor } from "../testing/requests.ts";
 import { until } from "../testing/until.ts";
 
-/** The remote driver against places that answer in every way that was seen. */
+/** The remote driver on upstreams that answer in all the ways that we have seen. */
 
 test("speaks to the other side as it wants: bearer, headers, name, with or without /v1", async () => {
   const place = await open();
@@ -195,7 +195,7 @@ describe("on the way there", () => {
     expect(asked).toContain(`${place.url}/v1/completions`);
   });
 
-  /** Certificates cannot be made without it. */
+  /** The test creates certificates with openssl. */
   const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
 
   test.runIf(hasOpenssl)("a certificate of our own is believed where it is named, and nowhere else", async () => {

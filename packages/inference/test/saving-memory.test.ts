@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { savingMemory } from "../src/child/saving-memory.ts";
 import { startMini, startScripted } from "./start-engines.ts";
 
-/** Each line of V8's own list that names a flag, such as `  --max-semi-space-size (max size …)`. */
+/** Lines of V8's own list that name a flag, such as ` --max-semi-space-size (max size …)`. */
 const known = new Set(
   execFileSync(process.execPath, ["--v8-options"], { encoding: "utf8", maxBuffer: 2 ** 24 }).match(/^ {2}--[\w-]+/gm),
 );
@@ -20,7 +20,7 @@ test.runIf(process.platform === "linux").each([
   await using started = await start();
   await started.engine.whenReady();
   const [, ...args] = readFileSync(`/proc/${started.engine.pid}/cmdline`, "utf8").split("\0");
-  // What stands behind the program is the program's.
+  // Arguments after the program belong to the program.
   const flags = args.slice(
     0,
     args.findIndex((arg) => arg.endsWith(".ts")),

@@ -7,6 +7,6 @@ testEngineContract({
     const started = startScripted(undefined, { contextLength: 2048, slots: 8 });
     return Object.assign(started.engine, { [Symbol.asyncDispose]: started[Symbol.asyncDispose] });
   },
-  // It says what was said to it.
+  // The engine repeats the caller's text.
   talkative: (members) => ({ ...members, say: "So much to tell, \u{1F980} and in so many words. ".repeat(60) }),
 });

@@ -150,7 +150,7 @@ describe("hanging up", () => {
     const { engine } = started;
     const status = () => engine.status(AbortSignal.timeout(5000));
     const nothingRuns = () => until("nothing runs", async () => (await status()).running === 0);
-    // The process may not yet have counted the end of a connection that the test before it broke.
+    // The previous test broke a connection. The process may not have counted its end yet.
     await nothingRuns();
     const before = [(await status()).aborted, engine.gauges().aborted];
     for await (const event of oneByOne(engine.stream(requestFor(play(name)), new AbortController().signal)))

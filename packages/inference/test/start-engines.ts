@@ -14,15 +14,15 @@ import type { ModelSettings } from "../src/embedded/plan-slots.ts";
 import { neutral } from "../testing/requests.ts";
 import { startEchoEngine } from "./programs/echo-engine.ts";
 
-/** The smaller demonstration model: real weights, and quick. */
+/** The smaller demonstration model, with real weights. */
 export const miniModelFile = fileURLToPath(
   new URL("../../../demo-models/model-1-mini/model-1-mini.bf16.gguf", import.meta.url),
 );
 
-/** An engine for a test; `await using` stops it and takes its folder away. */
+/** An engine for a test. `await using` stops it and deletes its folder. */
 export interface StartedEngine extends AsyncDisposable {
   readonly engine: ChildEngine;
-  /** What it has told the operator so far. */
+  /** The reports to the operator so far. */
   readonly reports: readonly SupervisorReport[];
   readonly runFolder: string;
 }
@@ -38,7 +38,7 @@ export interface EmbeddedChoices {
   readonly timings?: Partial<Timings>;
 }
 
-/** More than 8 slots need; the plan never makes more than those. */
+/** More memory than 8 slots need. A plan has at most 8 slots. */
 const plentyOfBytes = 2 ** 33;
 
 export async function startMini(choices: EmbeddedChoices = {}): Promise<StartedEngine> {
@@ -59,7 +59,7 @@ export async function startMini(choices: EmbeddedChoices = {}): Promise<StartedE
   );
 }
 
-/** Where there is more than one slot, there is a spare one beside them. */
+/** An engine with more than one slot has a spare slot in addition. */
 async function bytesFor(slots: number, settings: ModelSettings): Promise<number> {
   const { contextLength, kvBytesPerToken } = planSlots(await readModelFile(settings.file), settings);
   return (slots > 1 ? slots + 1 : slots) * contextLength * kvBytesPerToken;
@@ -67,13 +67,13 @@ async function bytesFor(slots: number, settings: ModelSettings): Promise<number>
 
 export const readMiniVocabulary = async (): Promise<Vocabulary> => readVocabulary(await readModelFile(miniModelFile));
 
-/** The mini model's tokens of these spellings, all with the same bias. */
+/** Returns a logit bias with the same value for the mini model's tokens of these spellings. */
 export function biasOn(vocabulary: Vocabulary, spellings: readonly string[], bias: number): Record<string, number> {
   const ids = spellings.flatMap((spelling) => vocabulary.specialTokenId(spelling) ?? []);
   return Object.fromEntries(ids.map((id) => [id, bias]));
 }
 
-/** The logit bias with which the mini model cannot end its turn, and talks on. */
+/** Returns a logit bias with which the mini model never ends its answer. */
 export const neverEnding = async (): Promise<Record<string, number>> =>
   biasOn(await readMiniVocabulary(), ["<|im_end|>", "<|endoftext|>"], -100);
 

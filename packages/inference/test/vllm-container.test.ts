@@ -10,7 +10,7 @@ import { askOne, neutral } from "../testing/requests.ts";
 import { miniFolder, quickTimings } from "../testing/start-scripted-vllm.ts";
 import { until } from "../testing/until.ts";
 
-/** The container driver with a stand-in for docker on the path; a real one has tests of its own. */
+/** The container driver with a stand-in for docker on the path. Other tests use a real docker. */
 
 const path = process.env["PATH"] ?? "";
 const cpuImage = { version: "20.10", labels: { "parley.vllm": "0.32.0", "parley.device": "cpu" } };
@@ -31,7 +31,7 @@ function program(name: string): string {
   return fileURLToPath(new URL(`../testing/programs/${name}`, import.meta.url));
 }
 
-/** Puts a docker on the path whose server answers so; podman is there and does not answer. */
+/** Puts a docker with these facts on the path, and a podman that does not answer. */
 function installDocker(facts: object): void {
   const bin = join(folder, "bin");
   mkdirSync(bin);

@@ -10,7 +10,7 @@ import { quickTimings, startScriptedVllm } from "../testing/start-scripted-vllm.
 import type { StartedScriptedVllm } from "../testing/start-scripted-vllm.ts";
 import { isAlive, until } from "../testing/until.ts";
 
-/** The process driver against a stand-in that does what vLLM was seen to do; the real one has tests of its own. */
+/** The process driver with a stand-in that behaves as we have seen vLLM behave. Other tests use a real vLLM. */
 
 interface Outcome {
   readonly text: string;
@@ -75,14 +75,14 @@ describe("what starting again would not mend is told at once, in a sentence", ()
 
 describe("what an earlier run has left", () => {
   test("is killed and cleared before a new start", async () => {
-    // The one that is thought dead must not start its engine again: both have one place for the socket.
+    // The owner that counts as dead must not start its engine again, because both use one path for the socket.
     const timings = { ...quickTimings, restartFirstMs: 60_000, maxRestartMs: 60_000 };
     await using started = startScriptedVllm({}, { timings });
     await started.vllm.engine.whenReady();
     const { runState } = new EngineFiles(`${started.folder}/state`, "vendor/model-1-mini");
     const orphan = started.vllm.pid ?? 0;
     const copy = readFileSync(runState, "utf8");
-    // As if our own process had been killed: nobody cleaned up, and the orphan runs on.
+    // This is the state after a SIGKILL of our own process: nothing was cleaned up, and the orphan still runs.
     await using next = startScriptedVllm({}, { stateFolder: `${started.folder}/state`, runFolder: started.folder });
     await next.vllm.engine.whenReady();
     expect(JSON.parse(copy)).toMatchObject({ group: orphan });
@@ -151,7 +151,7 @@ function heapMegabytes(): number {
   return process.memoryUsage().heapUsed / 2 ** 20;
 }
 
-/** The full number is asked for by name; a tenth of it finds most of what there is to find. */
+/** A tenth of the full number finds most faults. The variable asks for the full number. */
 const streams = Number(process.env["PARLEY_TEST_STREAMS"] ?? 1000);
 
 test(
@@ -174,7 +174,7 @@ test(
         const { text, end } = await outcomeOf(started, say, 40);
         ends.set(end, (ends.get(end) ?? 0) + 1);
         if (end !== "length") continue;
-        // The same question has the same answer, always of 40 letters.
+        // The same question always gets the same answer of 40 letters.
         if (text.length !== 40 || (whole.get(say) ?? text) !== text) cutInSilence += 1;
         whole.set(say, text);
       }

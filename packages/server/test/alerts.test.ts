@@ -19,7 +19,7 @@ const { groups } = parse(text) as { readonly groups: readonly { readonly rules: 
 const rules = groups.flatMap((group) => group.rules);
 const server = useServer({ settings: { tokensPerMinute: 100 } });
 
-/** Every series that the server shows, by its name, with the names of its labels where it has a value. */
+/** The page of metrics. It has a line for each series, with its labels if the series has a value. */
 const shown = async (): Promise<string> => server().metrics();
 
 describe("an alert rule", () => {

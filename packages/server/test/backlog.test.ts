@@ -6,7 +6,7 @@ import { useServer } from "./use-server.ts";
 
 const server = useServer();
 
-/** Linux lowers the number of every listener to this one. */
+/** Returns the upper bound that Linux sets for the backlog of a listener. */
 function mostOfSystem(): number {
   try {
     return Number(readFileSync("/proc/sys/net/core/somaxconn", "utf8"));
@@ -15,13 +15,13 @@ function mostOfSystem(): number {
   }
 }
 
-// It would run where Linux lets 4,096 connections wait, as it does by itself.
+// The test runs where Linux lets 4,096 connections wait, which is its default.
 test.skipIf(mostOfSystem() < 4096)(
   "2,000 connections that come at once are accepted without a second try",
   async () => {
     const { port, hostname } = new URL(server().origin);
     const startedMs = performance.now();
-    // Nothing is accepted before all of them have asked: this loop and the server share a thread.
+    // The server accepts none of them before this loop ends, because both use one thread.
     const sockets = Array.from({ length: 2000 }, () => connect(Number(port), hostname));
     const times = await Promise.all(
       sockets.map(async (socket) => {
@@ -30,7 +30,7 @@ test.skipIf(mostOfSystem() < 4096)(
       }),
     );
     for (const socket of sockets) socket.destroy();
-    // Linux sends again what was dropped after one second.
+    // Linux repeats a dropped request for a connection after one second.
     expect(times.filter((ms) => ms > 1000)).toEqual([]);
   },
 );

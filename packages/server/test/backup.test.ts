@@ -40,7 +40,7 @@ async function chat(server: CliProcess): Promise<void> {
 
 const run = (dataDir: string, ...args: readonly string[]) => parley([...args, "--data-dir", dataDir], { cwd: folder });
 
-/** A file with the tables and nothing in them. */
+/** Creates a backup with empty tables. */
 async function emptyBackup(): Promise<string> {
   const dataDir = freshFolder();
   openState(dataDir)[Symbol.dispose]();
@@ -61,7 +61,7 @@ describe("parley restore", () => {
       await chat(server);
       server.child.kill("SIGKILL");
     }
-    expect(existsSync(`${databaseFile(dataDir)}-wal`)).toBe(true); // a killed server leaves its log behind
+    expect(existsSync(`${databaseFile(dataDir)}-wal`)).toBe(true); // a killed server leaves its write-ahead log behind
     const { code, stdout } = await run(dataDir, "restore", file);
     expect(code).toBe(0);
     expect(stdout).toContain(": 0 keys and 1 requests.");
@@ -129,7 +129,7 @@ async function newerBackup(): Promise<string> {
   return file;
 }
 
-/** Writes to a database all the time, on another connection. */
+/** A program that writes to a database all the time, on a connection of its own. */
 const busyWriter = `
   const { workerData, parentPort } = require("node:worker_threads");
   const { DatabaseSync } = require("node:sqlite");
@@ -143,7 +143,7 @@ const busyWriter = `
 
 test("parley backup ends while another connection writes all the time", { timeout: 30_000 }, async () => {
   const dataDir = freshFolder();
-  // A copy in steps of a hundred pages takes many of them, each followed by a write.
+  // A copy takes many steps of a hundred pages, and a write follows each of them.
   growDatabase(dataDir, 20_000_000);
   const writer = new Worker(busyWriter, { eval: true, workerData: databaseFile(dataDir) });
   try {

@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import type { TestServer } from "@parley/server/testing";
 
-/** Takes a table away under a running server, from another connection. @returns what puts it back */
+/** Hides a table from a running server, over another connection. Returns a function that shows it again. */
 function hideTable({ dataDir }: TestServer, table: string): () => void {
   const run = (statement: string): void => {
     using database = new DatabaseSync(join(dataDir, "parley.db"), { timeout: 5000 });
@@ -12,8 +12,8 @@ function hideTable({ dataDir }: TestServer, table: string): () => void {
   return () => run(`ALTER TABLE hidden RENAME TO ${table}`);
 }
 
-/** Nobody's key can be judged, but that of the environment. */
+/** Makes every key unreadable, except for the one of the environment. */
 export const breakKeys = (server: TestServer): (() => void) => hideTable(server, "keys");
 
-/** What a key with a budget has spent cannot be known. */
+/** Makes the spending of keys with a budget unreadable. */
 export const breakSpending = (server: TestServer): (() => void) => hideTable(server, "spending");

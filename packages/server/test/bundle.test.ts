@@ -16,12 +16,12 @@ const tree = (...path: readonly string[]): string => join(folder.path(), "tree",
 const server = (...path: readonly string[]): string => tree("packages/server", ...path);
 const mainFile = (): string => server("src/cli/main.mjs");
 const partFiles = (): readonly string[] => {
-  const { parts } = JSON.parse(readFileSync(server("dist/bundle.json"), "utf8")) as Manifest; // as it was written
+  const { parts } = JSON.parse(readFileSync(server("dist/bundle.json"), "utf8")) as Manifest; // the bundler wrote it
   return parts.map((name) => server("dist", name));
 };
 const entryFile = (): string => partFiles()[0] ?? "";
 
-/** A line that the tests put into the bundle, so that one sees whether it was run. */
+/** A line that the tests add to the bundle. If it is printed, the bundle was run. */
 const mark = "this is the bundle\n";
 
 const bundle = (): Promise<{ readonly code: number; readonly said: string }> =>
@@ -31,7 +31,7 @@ const bundle = (): Promise<{ readonly code: number; readonly said: string }> =>
     );
   });
 
-/** Sources as old as in a checkout, and packages where they are. */
+/** Copies the sources with their ages, and links the packages. */
 function copyTree(): void {
   for (const path of ["packages/server/src", "packages/inference/src"]) {
     cpSync(join(root, path), tree(path), { recursive: true, preserveTimestamps: true });
@@ -57,7 +57,7 @@ describe("a start runs the bundle", () => {
     writeFileSync(entryFile(), `process.stderr.write(${JSON.stringify(mark)});\n${readFileSync(entryFile(), "utf8")}`);
   });
 
-  /** Whether the bundle was run; from the sources, it says the same version. */
+  /** Checks that the bundle was run. The sources would print the same version, without the mark. */
   async function isBundled(env: Readonly<Record<string, string>> = {}): Promise<boolean> {
     const { code, stdout, stderr } = await parley(["--version"], { program: mainFile(), cwd: folder.path(), env });
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^parley \d/) as string });
@@ -117,7 +117,7 @@ test("a bundled server answers all it answers from its sources, with threads and
   const pages = ["/health", "/docs", "/v1/models", "/openapi.json", "/nothing"];
   const statuses = await Promise.all(pages.map(async (path) => (await ask(path)).status));
   expect(statuses).toEqual([200, 200, 200, 200, 404]);
-  // A thread reads a long prompt, and another one compiles the schema.
+  // One thread renders a long prompt, and another one compiles the schema.
   const messages = [{ role: "user", content: "A long prompt. ".repeat(400) }];
   const schema = { type: "object", properties: { a: { enum: [1] } }, required: ["a"], additionalProperties: false };
   const response_format = { type: "json_schema", json_schema: { name: "a", schema, strict: true } };

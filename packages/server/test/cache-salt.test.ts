@@ -11,7 +11,10 @@ import { rotateKey } from "../src/auth/issue-key.ts";
 import { databaseFile } from "../src/state/database-file.ts";
 import { openState } from "../src/state/open-state.ts";
 
-/** The secret that keeps the cached prompts of keys apart: from the data folder to the upstream, and never to a caller. */
+/**
+ * The secret that keeps the cached prompts of keys apart. It is in the data folder, its salts reach the upstream, and callers
+ * never see it.
+ */
 
 let folder = "";
 beforeEach(() => {
@@ -26,11 +29,11 @@ const start = (place: Place, dataDir: string): Promise<TestServer> =>
 
 const plain = { model: miniId, max_completion_tokens: 8 };
 
-/** The salt of the last request that arrived upstream. */
+/** Returns the salt of the last request to the upstream. */
 const saltAt = ({ requests }: Place): string =>
   (JSON.parse(requests.at(-1)?.body ?? "{}") as { readonly cache_salt: string }).cache_salt; // written by the engine under test
 
-/** The new token of a key that is given another secret. */
+/** Rotates a key, and returns its new token. */
 async function rotated(dataDir: string, id: string): Promise<string> {
   using state = openState(dataDir);
   return (await rotateKey(state.keys, id))?.token ?? "";
@@ -100,7 +103,7 @@ describe("doctor", () => {
     const models = { "model-1-mini": { engine: "remote", remote: { ...remoteAt(place), ...remote } } };
     writeFileSync(file, JSON.stringify({ models }));
     const { stdout, code } = await run(join(folder, "data"), "doctor", "--config", file, "--json");
-    return { code, findings: JSON.parse(stdout) as readonly { readonly seen: string; readonly problem: string }[] }; // as `doctor` writes it
+    return { code, findings: JSON.parse(stdout) as readonly { readonly seen: string; readonly problem: string }[] }; // `doctor` writes it
   };
 
   test("names an upstream that cannot keep keys apart, until the operator accepts it", async () => {

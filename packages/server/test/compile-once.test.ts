@@ -5,8 +5,8 @@ import { miniFolder } from "@parley/inference/testing";
 import { chatWell, openPlace, replay } from "@parley/inference/testing/places";
 import { useServer } from "./use-server.ts";
 
-// The drivers of every engine run in this process, so that whatever any of them compiles is heard here. Only the scripted
-// engine compiles in its own process, too: it has to invent an answer that satisfies the schema.
+// The drivers of all engines run in this process, so this test sees every schema that they compile. The scripted engine also
+// compiles in its own process, because it has to invent an answer that satisfies the schema.
 
 const server = useServer();
 let compiled: unknown[] = [];
@@ -21,12 +21,12 @@ afterEach(() => {
 });
 
 const object = (name: string) => ({ type: "object", properties: { [name]: { type: "string" } }, required: [name] });
-/** No engine of a grammar can count which values there were. */
+/** A grammar cannot remember the values of an array, so it cannot enforce `uniqueItems`. */
 const unenforceable = (name: string) => ({ type: "object", properties: { [name]: { uniqueItems: true } } });
 
 let requests = 0;
 
-/** Schemas that no other request has. */
+/** Sends a request with schemas that no other request has. */
 function ask() {
   const name = `r${(requests += 1)}`;
   const schemas = {

@@ -53,7 +53,7 @@ describe("a server that is killed", () => {
     const streams = await Promise.all(
       Array.from({ length: 20 }, () => fetch(url, chatInit({ ...play("endless"), stream: true }, { headers }))),
     );
-    // What was used is written down ten times a second.
+    // Running requests are checkpointed ten times per second.
     await until(
       async () =>
         (await readLedger(dataDir)).filter((row) => row.outcome === "open" && row.completion_tokens > 0).length,
@@ -86,18 +86,18 @@ describe("an engine that crashes", () => {
       () => server.stdout.split("\n").filter((one) => one.includes("last_words")),
       (lines) => lines.length > 0,
     );
-    const logged = JSON.parse(line ?? "") as { readonly detail: string; readonly last_words: string }; // written by our own log
+    const logged = JSON.parse(line ?? "") as { readonly detail: string; readonly last_words: string }; // our own log wrote it
     expect(logged).toMatchObject({ level: "warn", model: modelId, state: "crashed" });
     expect(logged.detail).toMatch(/^the engine process ended \(exit code 1\): no room for the logits; starting again/);
     expect(logged.last_words).toMatch(/^Error: no room for the logits\n +at .*core\.ts/);
   });
 });
 
-// `prlimit` is of Linux.
+// Only Linux has `prlimit`.
 describe.runIf(process.platform === "linux")("a full disk", () => {
   test("refuses new requests with 503 while it lasts, lets the running ones end, and loses none", async () => {
     const dataDir = join(folder, "full");
-    // No file may grow beyond so many KiB; raising the soft limit later is what freeing space would be.
+    // The soft limit of the file size stands for a full disk. Raising it later stands for freed space.
     await using server = start(dataDir, ["bash", "-c", 'trap "" XFSZ; ulimit -S -f 400; exec "$@"', "bash"]);
     const url = await chatUrl(server);
     const running = await fetch(url, chatInit({ ...play("endless"), stream: true }, { headers }));
@@ -147,7 +147,8 @@ describe("two hundred callers that hang up at random moments", () => {
         const gone = new AbortController();
         setTimeout(() => gone.abort(), Math.random() * 3000);
         const model = turn % 2 === 0 ? modelId : miniId;
-        // The scripted engine answers at once. Every fifth of its answers never ends, so that callers hang up while one runs.
+        // The scripted engine answers at once. Every fifth answer never ends, so some callers hang up while an answer is
+        // running.
         const isEndless = engine === "scripted" && turn % 5 === 0;
         const answer = isEndless ? play("endless") : { max_tokens: 200 };
         const members = { model, stream: turn % 3 !== 0, n: 1 + (turn % 2), ...answer };

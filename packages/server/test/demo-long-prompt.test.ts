@@ -3,7 +3,7 @@ import { findDemoModel } from "../src/engines/demo-models.ts";
 import { miniId, say, startTestServer } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
 
-/** Open WebUI sends 36 functions with every question: more than a demonstration model was ever shown. */
+/** Open WebUI sends 36 functions with every question. The demonstration models were trained with fewer. */
 
 const demo = (settings: object = {}) =>
   startTestServer({ settings: { models: { "model-1-mini": settings }, engine: "embedded", kvMemoryMb: 128 } });

@@ -11,7 +11,7 @@ import { describe, expect, test } from "vitest";
 import { CliProcess, chatInit, parley, until } from "@parley/server/testing";
 import { baseUrlOf, useFolder } from "./use-folder.ts";
 
-// A server that may have few files open, and strangers who want them all.
+// A server with a low limit of open files, and clients that open connections to use them all up.
 
 const folder = useFolder();
 const key = "environment-key-0123456789";
@@ -19,7 +19,7 @@ const headers = { authorization: `Bearer ${key}` };
 const env = { PARLEY_API_KEY: key };
 const under = (limit: number): readonly string[] => ["bash", "-c", `ulimit -n ${limit} && exec "$0" "$@"`];
 
-/** Connections that send nothing. They are closed with the block. */
+/** Opens connections that send nothing. Disposing closes them. */
 async function openSilent(url: string, count: number): Promise<Disposable> {
   const { port, hostname } = new URL(url);
   const open = (): Socket => connect(Number(port), hostname).on("error", () => undefined);
@@ -90,12 +90,12 @@ describe("a limit that is too low", () => {
     expect(refused.stderr).toContain("This process may have 200 files open, and needs at least 224, better 8384");
     expect(refused.stderr).toContain("Or set PARLEY_MAX_SOCKETS to 4 or less.");
     expect((await doctor(200)).stdout).toContain("needs at least 224");
-    // Fewer than are kept back: no lower setting would help.
+    // The limit is lower than the number of files that are kept back, so no lower setting would help.
     expect((await doctor(150)).stdout).toMatch(/needs at least 224.* in a shell\.(?! Or set)/);
   });
 });
 
-/** A caller whose connections are open already. */
+/** A caller that has opened its connections before. */
 class Caller implements Disposable {
   readonly #agent = new Agent({ keepAlive: true });
   readonly #url: string;
@@ -108,7 +108,7 @@ class Caller implements Disposable {
     const { body } = chatInit(more, { headers });
     const init = { method: "POST", agent: this.#agent, headers: { ...headers, "content-type": "application/json" } };
     const sent = request(this.#url, init).end(body);
-    const [response] = (await once(sent, "response")) as [IncomingMessage]; // what the event carries
+    const [response] = (await once(sent, "response")) as [IncomingMessage]; // the event's argument
     await json(response);
     return response.statusCode;
   }
@@ -135,7 +135,7 @@ test("a server that has no descriptor left says so, answers who is connected, ke
     () => server.stdout,
     (log) => log.includes("no file can be opened"),
   );
-  // Its first schema takes a thread and files of the program. Both are missing.
+  // The first schema needs a thread and files of the program. Without descriptors, it gets neither.
   const schema = { type: "json_schema", json_schema: { name: "n", schema: { type: "object" } } };
   expect(await caller.chat({ response_format: schema })).toBe(503);
   const statuses = await Promise.all(Array.from({ length: 8 }, () => caller.chat()));
@@ -143,7 +143,7 @@ test("a server that has no descriptor left says so, answers who is connected, ke
   // Longer than an engine may be silent.
   await wait(6000);
   expect(enginesOf(server)).toEqual(engines);
-  // Its end frees some, which a limit below them keeps from being used.
+  // Its end frees descriptors. A limit below their numbers keeps the server from using them.
   setLimit(server, 20);
   process.kill(Number(engines[0]), "SIGKILL");
   await until(

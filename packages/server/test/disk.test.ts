@@ -18,7 +18,7 @@ test("the guide says how much disk a year of ten requests per second takes", asy
   expect(Math.abs(yearly - Number(gigabytes))).toBeLessThan(1);
 });
 
-/** Of requests as a server writes them: twenty under way at a time, with ids and counts of the usual length. */
+/** Measures requests as a server writes them: twenty run at a time, with ids and counts of the usual length. */
 async function bytesPerRequest(count: number): Promise<number> {
   await using folder = new DataFolder();
   const database = folder.open();

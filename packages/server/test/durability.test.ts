@@ -5,13 +5,13 @@ import { describe, expect, test } from "vitest";
 import { chatInit, CliProcess, parley, testKey, until } from "@parley/server/testing";
 import { baseUrlOf, useFolder } from "./use-folder.ts";
 
-// What a server leaves on the disk, and what of it others can read.
+// Data that a server leaves on the disk, and the permissions of its files.
 
 const folder = useFolder();
-/** It may be there and not be allowed to trace. */
+/** strace may be installed without the permission to trace. */
 const canTrace = spawnSync("strace", ["--seccomp-bpf", "-f", "-o", "/dev/null", "true"]).status === 0;
 
-/** A server with a stub engine, started as a process. */
+/** Starts a server with a stub engine as a process. */
 function start(
   dataDir: string,
   env: Readonly<Record<string, string>> = {},
@@ -21,13 +21,13 @@ function start(
   return new CliProcess(["start"], { ...folder.quick(settings), wrapper });
 }
 
-/** The status of a plain chat request. */
+/** Sends a plain chat request, and returns the status. */
 async function ask(baseUrl: string): Promise<number> {
   const init = chatInit({}, { headers: { authorization: `Bearer ${testKey}` } });
   return (await fetch(`${baseUrl}/chat/completions`, init)).status;
 }
 
-/** Records what reaches the disk, and what is written where. */
+/** The command line that records writes and syncs. */
 const strace = (trace: string): readonly string[] =>
   `strace --seccomp-bpf -f -y -s 16 -e trace=fsync,fdatasync,write -o ${trace}`.split(" ");
 
@@ -35,7 +35,8 @@ describe.skipIf(!canTrace)("a power cut", () => {
   test("loses no key that was shown", async () => {
     const trace = join(folder.path(), "key.trace");
     const options = folder.quick();
-    // With the server beside it the command's connection is not the last one, whose end would sync everything.
+    // The end of the last connection would sync everything. While the server runs, the command's connection is not the last
+    // one.
     await using server = new CliProcess(["start"], options);
     await baseUrlOf(server);
     const { code, stdout } = await parley(["keys", "create", "--name", "a"], { ...options, wrapper: strace(trace) });
@@ -64,7 +65,7 @@ describe.skipIf(!canTrace)("a power cut", () => {
       () => readFileSync(trace, "utf8").slice(written),
       (text) => /fdatasync\(\d+<.*parley\.db-wal>/.test(text),
     );
-    // Beside the event loop: the first thread of the process never waits for the disk.
+    // The sync runs in another thread: the main thread, with the event loop, never waits for the disk.
     const [, thread = ""] = /^(\d+) +fdatasync\(\d+<.*parley\.db-wal>/m.exec(calls) ?? [];
     const pid = readFileSync(join(dataDir, "server.pid"), "utf8").trim();
     expect(thread).toMatch(/^\d+$/);

@@ -4,7 +4,7 @@ import { RawConnection, exchange, requestText } from "./raw.ts";
 import type { RawAnswer } from "./raw.ts";
 import { useServer } from "./use-server.ts";
 
-// What HTTP clients hide: the bytes themselves.
+// Tests of the bytes on the wire, which HTTP clients hide.
 
 const server = useServer({
   settings: { headTimeoutMs: 400 },

@@ -6,7 +6,7 @@ import type { TestServer } from "@parley/server/testing";
 import type { Completion } from "../src/relay/collect.ts";
 import { useServer } from "./use-server.ts";
 
-/** Schemas of callers keep their numbers, to the last digit, and the order of their members, whichever engine answers. */
+/** Callers' schemas keep every digit of their numbers and the order of their members, with every engine. */
 
 const schema = `{
   "type": "object",
@@ -25,7 +25,7 @@ const answer =
 const answerFormat = `"response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": ${schema}}}`;
 const forcedCall = `"tool_choice": "required", "tools": [{"type": "function", "function": {"name": "f", "strict": true, "parameters": ${schema}}}]`;
 
-/** Sends a body that JavaScript could not have written. */
+/** Sends a body that `JSON.stringify` could not produce. */
 async function ask(
   server: TestServer,
   model: string,

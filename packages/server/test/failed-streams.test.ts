@@ -5,8 +5,8 @@ import type { TestServer } from "@parley/server/testing";
 import { RawConnection, requestText } from "./raw.ts";
 import { useServer } from "./use-server.ts";
 
-// The body of a stream that failed is complete as HTTP: readers that work through a chain of streams, such as the Vercel AI
-// SDK, lose the error event when the connection breaks behind it (docs/decisions/2026-11-ends-of-failed-streams.md).
+// The body of a failed stream is complete as HTTP. If the connection broke after the error event, clients that read through a
+// chain of streams, such as the Vercel AI SDK, would lose the event (docs/decisions/2026-11-ends-of-failed-streams.md).
 
 const begun: readonly ScriptStep[] = [{ role: true, tokens: 0 }, { text: "one" }, { text: " two" }];
 const scenarios = {

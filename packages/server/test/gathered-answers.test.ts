@@ -3,7 +3,7 @@ import { modelId, play, say, testKey, toRefusal, until, withKey } from "@parley/
 import { RawConnection, requestText } from "./raw.ts";
 import { useServer } from "./use-server.ts";
 
-// Answers that are not streamed: what they hold in memory, and who has to go when that is too much.
+// Answers that are not streamed: the memory that they hold, and the request that is ended when they hold too much.
 
 const answerBytes = 20_000;
 const text = (characters: number) => [{ role: true, tokens: 0 }, { text: "x".repeat(characters) }] as const;

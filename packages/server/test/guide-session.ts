@@ -10,13 +10,13 @@ import { CliProcess } from "@parley/server/testing";
 
 const program = fileURLToPath(new URL("../src/cli/main.mjs", import.meta.url));
 
-/** A command of a guide, as it is typed, and what the guide says it prints. */
+/** A command of a guide as it is typed, and its output in the guide. */
 export interface Shown {
   readonly command: string;
   readonly output: string;
 }
 
-/** The commands in the blocks of a guide that are marked `console`, in their order; a command may go on behind `\`. */
+/** Returns the commands in the `console` blocks of a guide, in order. A command may continue on the next line after `\`. */
 export function readCommands(guide: string): Shown[] {
   const blocks = [...guide.matchAll(/^```console\n([\s\S]*?)^```$/gm)].map(([, block = ""]) => block);
   return blocks.flatMap((block) =>
@@ -27,11 +27,11 @@ export function readCommands(guide: string): Shown[] {
   );
 }
 
-/** A shell in a folder of its own, where `parley` is the program; `parley start` goes on running until the session ends. */
+/** A shell in a folder of its own, in which `parley` is the program. `parley start` runs until the session ends. */
 export class GuideSession implements AsyncDisposable {
   readonly #folder = mkdtempSync(join(tmpdir(), "parley-guide-"));
   #server: CliProcess | undefined;
-  /** In the guide the server has its usual port. */
+  /** The port of this session. The guide shows the usual one. */
   readonly #port: string;
 
   private constructor(port: number) {
@@ -46,7 +46,10 @@ export class GuideSession implements AsyncDisposable {
     return new GuideSession(port);
   }
 
-  /** Runs a command. @returns its standard output and error, with the port and the folder that the guide shows */
+  /**
+   * Runs a command. Returns its standard output and error, with the port and folder of the guide instead of those of the
+   * session.
+   */
   async run(command: string): Promise<string> {
     const output = /\bparley start$/.test(command) ? await this.#start() : await this.#runToEnd(command);
     return output.replaceAll(`:${this.#port}`, ":8080").replaceAll(this.#folder, "/srv/parley");
@@ -61,9 +64,9 @@ export class GuideSession implements AsyncDisposable {
   }
 
   #runToEnd(command: string): Promise<string> {
-    // The guide shows how many connections this limit allows.
+    // The guide shows the number of connections that this limit allows.
     const script = `ulimit -n 16384\nparley() { "${process.execPath}" "${program}" "$@"; }\n${command.replaceAll(":8080", `:${this.#port}`)}`;
-    // Nothing of the machine's own environment may decide what is printed.
+    // The machine's environment must not change the output.
     const env = { PATH: process.env["PATH"] ?? "", PORT: this.#port, PARLEY_METRICS_PORT: "off" };
     return new Promise((resolve) => {
       execFile("bash", ["-c", `{ ${script}\n} 2>&1`], { cwd: this.#folder, env }, (_error, stdout) => resolve(stdout));

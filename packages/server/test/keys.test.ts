@@ -5,7 +5,7 @@ import { judgeStream, miniId, modelId, parley, play, toRefusal, withKey } from "
 import type { CliResult } from "@parley/server/testing";
 import { useServer } from "./use-server.ts";
 
-/** Every command runs in a process of its own, beside a running server. */
+/** Every command runs in a process of its own while a server is running. */
 const server = useServer();
 
 const keys = (...args: readonly string[]): Promise<CliResult> =>
@@ -21,7 +21,7 @@ async function create(...rules: readonly string[]): Promise<Made> {
   return shown(await keys("create", ...(rules.includes("--name") ? [] : ["--name", "partner"]), ...rules));
 }
 
-/** What a command shows of a new key where no terminal watches: its id, and a file. */
+/** Reads the output of a command that makes a key. Without a terminal, it names the key's id and a file with the token. */
 function shown({ code, stdout, stderr }: CliResult): Made {
   // Some of the limits here are small on purpose.
   expect({ code, stderr: stderr.replaceAll(/^Warning: .*\n/gm, "") }).toEqual({ code: 0, stderr: "" });

@@ -7,10 +7,10 @@ import { judgeStream, modelId, play, testKey, textOf } from "@parley/server/test
 import { RawConnection, requestText } from "./raw.ts";
 import { useServer } from "./use-server.ts";
 
-// Readers that split lines at more characters than CR and LF. They must find each event in one line.
+// Some readers split lines at more characters than CR and LF. They must find each event in one line.
 
 const odd = "a\u0085b\u2028c\u2029d\u000be\u000cf\u001cg\u001dh\u001ei\u007f\ufeffé汉🜁\\u2028\r\n";
-/** Those characters that Python's `splitlines` splits at, apart from CR and LF. */
+/** The characters other than CR and LF at which Python's `splitlines` splits. */
 const lineEnds = ["\v", "\f", "\u001c", "\u001d", "\u001e", "\u0085", "\u2028", "\u2029"];
 const hasLineEnd = (body: string): boolean => lineEnds.some((character) => body.includes(character));
 
@@ -28,7 +28,7 @@ const server = useServer({
 });
 const asked = { ...play("text"), stream: true };
 
-/** The texts of the events that such lines hold. */
+/** Joins the texts of the events in these lines. */
 const joined = (lines: readonly string[]): string =>
   lines
     .filter((line) => line.startsWith("data: {"))
@@ -89,7 +89,7 @@ test("readline of Node finds each event in one line", async () => {
   expect(joined(lines)).toBe(odd);
 });
 
-/** Splits the body as `iter_lines` of httpx and requests do. */
+/** A program that splits a body as `iter_lines` of httpx and requests do. */
 const python = "import json, sys; print(json.dumps(sys.stdin.buffer.read().decode().splitlines()))";
 const hasPython = spawnSync("python3", ["--version"], { stdio: "ignore" }).error === undefined;
 

@@ -7,13 +7,13 @@ import { baseUrlOf, useFolder } from "./use-folder.ts";
 
 const folder = useFolder();
 
-/** Serves with a log that goes to `target`. @returns the exit code after SIGTERM */
+/** Runs a server whose log goes to `target`. Returns the exit code after SIGTERM. */
 async function serveThenStop(target: string): Promise<number | string | null> {
   const settings = folder.quick({ PARLEY_LOG_FORMAT: "json" });
   const wrapper = ["sh", "-c", `exec "$@" > ${target}`, "sh"];
   await using server = new CliProcess(["start"], { ...settings, wrapper });
   const base = await baseUrlOf(server);
-  // A path of 4,000 characters is cut in the log; 400 lines of it are more than a pipe holds.
+  // The log cuts a path of 4,000 characters. 400 lines with it are more than the buffer of a pipe.
   const long = new URL(`/${"x".repeat(4000)}`, base);
   for (let count = 0; count < 400; count += 1) expect((await fetch(long)).status).toBe(404);
   const health = await fetch(new URL("/health", base), { signal: AbortSignal.timeout(5000) });
@@ -22,7 +22,7 @@ async function serveThenStop(target: string): Promise<number | string | null> {
   return (await server.result()).code;
 }
 
-// Both are of Linux.
+// Only Linux has both.
 describe.runIf(process.platform === "linux")(
   "a log that cannot be written does not stop the service, or its end",
   () => {

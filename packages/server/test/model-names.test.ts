@@ -7,7 +7,7 @@ import type { ModelObject } from "../src/engines/model-object.ts";
 import { useFolder } from "./use-folder.ts";
 import { useServer } from "./use-server.ts";
 
-/** The names by which callers and operators may ask for a model: ids, aliases, and ids without their vendor prefix. */
+/** The names that callers and operators may use for a model: ids, aliases, and ids without their vendor prefix. */
 
 const retrieve = async (server: TestServer, name: string): Promise<ModelObject> =>
   (await (await server.fetch(`/models/${encodeURIComponent(name)}`)).json()) as ModelObject; // judged

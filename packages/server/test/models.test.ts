@@ -7,7 +7,7 @@ import { openPlace } from "@parley/inference/testing/places";
 import { CliProcess, chatInit, say, startTestServer } from "@parley/server/testing";
 import type { ModelObject } from "../src/engines/model-object.ts";
 
-/** Models are added by configuration alone: any number of them, each with an engine, prices and limits of its own. */
+/** The configuration alone adds models. Each has an engine, prices and limits of its own. */
 
 let folder = "";
 beforeAll(() => {
@@ -15,11 +15,11 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What a remote model is started with; the upstream lists it as `there`. */
+/** Settings of a remote model, which the upstream lists as `there`. */
 const elsewhere = (url: string, own: object = {}) =>
   ({ engine: "remote", remote: { urls: [url], model: "there", tokenizer: miniFolder, ...own } }) as const;
 
-/** As `parley.yaml` would have them: an engine on this machine, a stub, and a model that others serve. */
+/** Three models, as `parley.yaml` has them: an engine on this machine, a stub, and a model of an upstream. */
 const threeModels = (url: string) =>
   ({
     tiny: {
@@ -66,7 +66,7 @@ test("three models on three kinds of engine answer from one server, each at its 
   const strict = { headers: { "x-strict-params": "true" } };
   for (const [model, most] of [
     ["vendor/tiny", 30],
-    // Of these two the context leaves less than the model may write.
+    // For these two, the context leaves room for fewer tokens than the model may write.
     ["gpt-4o", 1000 - 9],
     ["other/far", 512 - 13],
   ] as const)
@@ -158,7 +158,7 @@ test("a start without a terminal says why a remote model is not ready, and goes 
   await server.says(/Base URL/);
 });
 
-/** Empty where the process has ended. */
+/** Reads a file of a process in /proc. Returns an empty text if the process has ended. */
 function readProc(pid: number, name: string): string {
   try {
     return readFileSync(`/proc/${pid}/${name}`, "utf8");

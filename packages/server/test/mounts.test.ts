@@ -13,7 +13,7 @@ import { useServer } from "./use-server.ts";
 const onNode = useServer({ mount: "node" });
 const onExpress = useServer({ mount: "express" });
 
-/** What of an answer does not depend on when it was given, and by whom. */
+/** Returns the parts of an answer that are the same at any time and on every server. */
 async function answerOf(server: typeof onNode, body: string): Promise<readonly unknown[]> {
   const response = await server().fetch("/chat/completions", {
     method: "POST",
@@ -35,7 +35,7 @@ const hostile = fc.oneof(
   fc.string({ unit: "binary" }),
 );
 
-/** Drawn from the contract, and mostly for a model that there is. */
+/** Bodies drawn from the schema of the contract, most of them for an existing model. */
 const requests = requestBodies(contract.components.schemas).map((body) =>
   body.replace(/^\{"model":"(?:[^"\\]|\\.)*"/, '{"model":"vendor/model-1"'),
 );
@@ -51,7 +51,7 @@ test("a body gets the same answer on Node's server and through Express, whatever
     }),
     { numRuns: 400 },
   );
-  // Without both kinds it would show little.
+  // The test needs many answers of each kind.
   expect(statuses.get(200)).toBeGreaterThan(20);
   expect(statuses.get(400)).toBeGreaterThan(100);
 });
@@ -65,7 +65,7 @@ test.each([
   ["GET", "/ready?model=vendor/model-1&model=vendor/model-1-mini"],
 ])("%s %s is answered without a key, however it is spelt", async (method, path) => {
   const [, name = "", query = ""] = /^(\/\w+)(.*)$/.exec(path) ?? [];
-  // The spelling that load balancers use is answered right on Node's server, the other one goes through Express.
+  // Node's own server answers the plain spelling, which load balancers use. Express answers the other one.
   const [plain, other] = await Promise.all(
     [path, `${name}/${query}`].map(async (spelling) => {
       const response = await fetch(onNode().origin + spelling, { method });
@@ -83,7 +83,7 @@ test("a fault before a request has its name ends its connection and nothing else
     throw new Error("the clock is broken");
   };
   const config = { requestTimeoutMs: 60_000, trustedProxies: [], corsOrigins: [] };
-  // The request ends where it is opened, so nothing else is asked.
+  // The request fails when it is opened, so no other dependency is used.
   const deps = { config, log, elapsedMs: brokenClock, shutdown: new AbortController().signal } as unknown as Deps;
   const server = createServer(createApp(deps, "node")).listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
@@ -105,7 +105,7 @@ test("requests for which Express cannot be loaded are answered with 500, and lea
     refusals: { next: () => undefined },
     elapsedMs: () => performance.now(),
     shutdown,
-  } as unknown as Deps; // nothing else is asked
+  } as unknown as Deps; // no other dependency is used
   const server = createServer(createApp(deps, "node")).listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
   await once(server, "listening");

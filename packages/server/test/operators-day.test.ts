@@ -10,11 +10,11 @@ beforeAll(async () => {
 });
 afterAll(() => session[Symbol.asyncDispose]());
 
-/** Ids as the guide shows them, and as this run has made them. */
+/** Ids in the guide, and the ids that this run has created for them. */
 const ids = new Map<string, string>();
 const idShape = /\breq_[0-9a-f]{24}\b|\b[0-9a-f]{12}\b/g;
 
-/** What is another one in every run. The shapes are those of text that was escaped for an expression. */
+/** Texts that differ in every run. The shapes match text that was escaped for a regular expression. */
 const variable: readonly (readonly [shape: RegExp, stands: string])[] = [
   [/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/g, "\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d UTC"],
   [/\d{4}-\d\d-\d\dT[\d-]+Z/g, "\\d{4}-\\d\\d-\\d\\dT[\\d-]+Z"],
@@ -22,11 +22,11 @@ const variable: readonly (readonly [shape: RegExp, stands: string])[] = [
   [/\d+(?= pages)/g, "\\d+"],
   [/(?<=after )\d+ ms/g, "[\\d.]+ m?s"],
   [/(?<=Node v)\d+\\\.\d+\\\.\d+/g, "[\\d.]+"],
-  // Columns are as wide as what varies.
+  // The width of a column depends on such texts.
   [/ {2,}/g, " +"],
 ];
 
-/** An expression for the output that the guide shows; an id that was not seen before is a group. */
+/** Returns a regular expression for an output of the guide. Each id that was not seen before becomes a group. */
 function toPattern(output: string): { readonly pattern: RegExp; readonly newIds: readonly string[] } {
   const newIds: string[] = [];
   const escaped = output.replaceAll(/[$()*+.?[\\\]^{|}]/g, "\\$&");
@@ -41,7 +41,7 @@ function toPattern(output: string): { readonly pattern: RegExp; readonly newIds:
   return { pattern: new RegExp(`^${source}$`), newIds };
 }
 
-/** Both models become ready in either order; lines of CSV end as RFC 4180 wants it. */
+/** Two models become ready in any order, and lines of CSV end with CR LF (RFC 4180). */
 function normalise(text: string): string {
   const lines = text.replaceAll("\r\n", "\n").trimEnd().split("\n");
   const ready = lines.filter((line) => line.includes(": ready,")).toSorted();
@@ -65,7 +65,7 @@ test.each(shown)("$ $command", { timeout: 60_000 }, async ({ command, output }) 
   const [printed, wanted] = [await session.run(typed), output].map(normalise) as [string, string]; // two texts, as given
   const { pattern, newIds } = toPattern(wanted);
   const match = pattern.exec(printed);
-  // On a mismatch the two texts say more than the expression.
+  // On a mismatch, the report shows the two texts instead of the expression.
   expect(match ? wanted : printed).toBe(wanted);
   for (const [index, id] of newIds.entries()) ids.set(id, match?.[index + 1] ?? "");
 });

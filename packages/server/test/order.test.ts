@@ -2,17 +2,17 @@ import { describe, expect, test } from "vitest";
 import { play, say, testKey } from "@parley/server/testing";
 import { useServer } from "./use-server.ts";
 
-// HTTP-21: of several faults the first in the order of the contract is reported. Each fault below is a change to one
-// and the same good request, so that every pair of them can be put into one request.
+// HTTP-21: if a request has several faults, the answer reports the first one in the contract's order. Each fault below changes
+// the same good request, so any two of them can be combined in one request.
 
 interface Draft {
   path: string;
   method: string;
   headers: Record<string, string>;
-  /** Rules of the key that is used, unless the key itself is at fault. */
+  /** Rules of the key that sends the request, unless the key itself is the fault. */
   rules: Record<string, unknown>;
   members: Record<string, unknown>;
-  /** Takes the place of the members. */
+  /** Replaces the members. */
   text?: string;
 }
 
@@ -72,7 +72,7 @@ async function send(chosen: readonly Fault[]) {
     members: { model: "vendor/model-1", messages: [{ role: "user", content: "Hello" }] },
   };
   for (const [, , , , change] of chosen) change(draft);
-  // With one token a minute any request is above the limit, and a budget of nothing is spent from the first.
+  // Any request exceeds a limit of one token per minute, and a budget of 0 is spent from the beginning.
   const key = Object.keys(draft.rules).length > 0 ? await server().makeKey(draft.rules) : testKey;
   const headers = { "content-type": "application/json", authorization: `Bearer ${key}`, ...draft.headers };
   const body = draft.text ?? JSON.stringify(draft.members);
@@ -93,7 +93,7 @@ describe("HTTP-21 AUTH-11 AUTH-12 of two faults the first is reported", () => {
     "%s comes before all that follow",
     async (_title, first, others) => {
       for (const other of others) {
-        // Both faults of one member would undo each other, and a body that is text has no members.
+        // Two faults of one member would replace each other, and a body that is text has no members.
         if (first[0] === "messages" && other[0] === "context") continue;
         expect([other[0], await send([first, other])]).toEqual([other[0], [first[1], first[2], first[3]]]);
         expect([other[0], await send([other, first])]).toEqual([other[0], [first[1], first[2], first[3]]]);

@@ -9,7 +9,7 @@ import type { TestServer } from "@parley/server/testing";
 import { RawConnection, requestText } from "./raw.ts";
 import { useServer } from "./use-server.ts";
 
-// Balancers and proxies that keep connections open, or cut silent ones.
+// Load balancers and proxies that keep connections open, or cut silent ones.
 
 const models = requestText("GET /v1/models", { authorization: `Bearer ${testKey}` });
 
@@ -34,7 +34,7 @@ describe("a connection without a request", () => {
   });
 });
 
-/** Passes bytes on, and cuts a connection on which nothing comes from the server for so long. */
+/** Opens a proxy that cuts a connection when the server sends nothing for `patienceMs`. */
 async function openImpatientProxy(origin: string, patienceMs: number): Promise<Server & AsyncDisposable> {
   const { port, hostname } = new URL(origin);
   const proxy = createServer((caller) => {

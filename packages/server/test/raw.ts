@@ -3,18 +3,18 @@ import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { assertLawful } from "@parley/server/testing";
 
-/** An answer as it came over the wire. */
+/** An answer as it arrived over the wire. */
 export interface RawAnswer {
   readonly status: number;
-  /** Names in small letters. */
+  /** Headers by their names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** A connection that sends exactly the bytes it is given, for what HTTP clients hide. */
+/** A connection that sends exactly the given bytes, for tests of details that HTTP clients hide. */
 export class RawConnection implements Disposable {
   readonly socket: Socket;
-  /** Resolves when both sides are closed, or the connection was reset. */
+  /** Resolves when both sides have closed the connection, or it was reset. */
   readonly closed: Promise<unknown>;
   #bytes: Buffer = Buffer.alloc(0);
   #isOver = false;
@@ -23,7 +23,7 @@ export class RawConnection implements Disposable {
   private constructor(socket: Socket) {
     this.socket = socket;
     this.closed = new Promise((resolve) => void socket.once("close", resolve));
-    socket.on("error", () => undefined); // a reset is an end like another one
+    socket.on("error", () => undefined); // a reset ends the connection, too
     socket.on("data", (chunk: Buffer) => this.#tell(Buffer.concat([this.#bytes, chunk])));
     socket.on("close", () => this.#tell(this.#bytes, true));
   }
@@ -47,12 +47,12 @@ export class RawConnection implements Disposable {
     return this.read(method, path);
   }
 
-  /** Everything that has come and was not read as an answer. */
+  /** All bytes that have arrived and were not read as an answer. */
   get rest(): string {
     return this.#bytes.toString("latin1");
   }
 
-  /** The next answer, undefined when the connection ended without one; judged by the contract unless it is a 1xx. */
+  /** Reads the next answer, or undefined when the connection ends without one. The contract judges it, unless it is a 1xx. */
   async read(method = "GET", path = "/v1/models"): Promise<RawAnswer | undefined> {
     const head = await this.#upTo("\r\n\r\n");
     if (head === undefined) return undefined;
@@ -109,12 +109,12 @@ function toField(line: string): [string, string] {
   return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
 }
 
-/** One request on a connection of its own. */
+/** Sends one request on a connection of its own. */
 export async function exchange(origin: string, bytes: string | Uint8Array): Promise<RawAnswer | undefined> {
   using connection = await RawConnection.open(origin);
   return await connection.ask(bytes);
 }
 
-/** A request as text; the headers follow the request line. */
+/** Returns a request as text, with the headers after the request line. */
 export const requestText = (line: string, headers: Readonly<Record<string, string>> = {}, body = ""): string =>
   [`${line} HTTP/1.1`, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`), "", body].join("\r\n");

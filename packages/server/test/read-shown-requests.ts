@@ -4,15 +4,15 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 
-/** A request that a page, an example or the terminal shows. */
+/** A request that a page, an example or a command shows. */
 export interface ShownRequest {
   readonly title: string;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Every request that somebody may paste: the examples of the contract, bodies in JSON that pages and commands show, and the
- * questions in code. Code that sends more than a question is written down here as what it sends.
+ * Returns every request that a reader may paste: the examples of the contract, JSON bodies on pages and in the output of
+ * commands, and questions in code. For code that sends more than a question, this file has its request.
  */
 export function readShownRequests(): ShownRequest[] {
   const examples = globSync("openapi/examples/request-*.json", { cwd: root }).toSorted();
@@ -21,7 +21,7 @@ export function readShownRequests(): ShownRequest[] {
   return [
     ...examples.map((path) => ({
       title: basename(path, ".json"),
-      body: JSON.parse(readFileSync(`${root}/${path}`, "utf8")) as ShownRequest["body"], // an object, as the contract's tests hold it
+      body: JSON.parse(readFileSync(`${root}/${path}`, "utf8")) as ShownRequest["body"], // the contract's tests check that it is an object
     })),
     ...[...said].map((content) => ({ title: content, body: { messages: [{ role: "user", content }] } })),
     ...sentByCode,
@@ -37,7 +37,7 @@ const shownPages = [
   "packages/server/src/cli/run-server.ts",
 ];
 
-/** What a user says, in JSON and in code. */
+/** The text of a user's message, in JSON and in code. */
 const questionsIn = (text: string): string[] =>
   [...text.matchAll(/"?role"?: "user"(?: as const)?, "?content"?: "([^"\\]+)"/g)].map(([, content = ""]) => content);
 
@@ -71,7 +71,7 @@ const assessment = {
   additionalProperties: false,
 };
 
-/** By `packages/client/examples`: the two turns of the tool, and the schema. */
+/** The requests of `packages/client/examples`: the two turns of the tool, and the schema. */
 const sentByCode: readonly ShownRequest[] = [
   {
     title: "examples/structured-output.ts",

@@ -8,8 +8,8 @@ export interface Want {
 }
 
 /**
- * A chat request is refused with exactly this, streamed or not (ERR-07), and the message names the member at fault
- * (ERR-12). @returns the message
+ * Asserts that a chat request is refused with exactly this error, streamed or not (ERR-07), and that the message names the
+ * member at fault (ERR-12). Returns the message.
  */
 export async function assertRefused(
   server: TestServer,

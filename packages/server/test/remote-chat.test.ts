@@ -5,7 +5,7 @@ import type { Place } from "@parley/inference/testing/places";
 import { miniId, say, startTestServer } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
 
-/** A model that a service with only a chat route serves, from `parley.yaml` to the caller. */
+/** A model of an upstream that has only a chat route, from `parley.yaml` to the caller. */
 
 interface Started extends AsyncDisposable {
   readonly server: TestServer;

@@ -7,7 +7,7 @@ import { useServer } from "./use-server.ts";
 
 const server = useServer({ scenarios: { stall: [{ role: true }, { text: "a" }, { stall: true }] } });
 
-/** What is in use once all garbage is collected. */
+/** Returns the memory in use after a full garbage collection. */
 function usedBytes(): number {
   setFlagsFromString("--expose-gc");
   (runInNewContext("gc") as () => void)(); // this flag makes it
@@ -36,10 +36,11 @@ test("a running request does not keep its body", async () => {
   const small = { model: modelId, ...play("stall"), stream: true };
   const body = JSON.stringify({ ...small, unknown: "x".repeat(megabytes * 1e6) });
   using connections = new DisposableStack();
-  // The first ones also load what any request needs.
+  // The first requests also load code and data that every request needs.
   for (let count = 0; count < 2; count += 1) connections.use(await open(body));
   const before = usedBytes();
   for (let count = 0; count < 6; count += 1) connections.use(await open(body));
-  // The collector may still find the latest one. All six of them, as bytes or as text and value, are 18 MB at least.
+  // The garbage collector may still reach the last body. All six bodies, as bytes or as text and value, would be at least 18
+  // MB.
   expect(usedBytes() - before).toBeLessThan(3 * megabytes * 1e6);
 });

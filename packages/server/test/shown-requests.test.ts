@@ -4,12 +4,12 @@ import { readShownRequests } from "./read-shown-requests.ts";
 import type { ShownRequest } from "./read-shown-requests.ts";
 import { useServer } from "./use-server.ts";
 
-/** An answer of so many tokens is one that nobody waits for. */
+/** An answer with more tokens takes longer than a reader waits. */
 const mostTokens = 200;
 
 const server = useServer({ settings: { engine: "embedded", kvMemoryMb: 256 } });
 
-/** Greedy where the example says nothing else, so that the verdict is the same every time. */
+/** Sampling is greedy unless the example has a temperature, so the verdict is the same in every run. */
 async function endsInTime(model: string, { body }: ShownRequest): Promise<boolean> {
   const cap = body["max_completion_tokens"] ?? body["max_tokens"] ?? mostTokens;
   const { stream: _, stream_options: __, ...members } = body;

@@ -19,7 +19,7 @@ import { DataFolder } from "./state/data-folder.ts";
 const perMinute = { requests: 100, tokens: 100 };
 const bytes = 1000;
 
-/** Takes what it is asked for only when it is let go, as over a slow network. */
+/** A store that waits for permission before it takes anything, like one on a slow network. */
 class SlowStore extends MemoryLimitStore {
   readonly asked = Promise.withResolvers<void>();
   readonly go = Promise.withResolvers<void>();
@@ -42,7 +42,7 @@ test("a caller who disconnects while the limits are asked leaves nothing taken",
   const log = pino({}, { write: (line: string) => void lines.push(line) });
   const config = { requestTimeoutMs: 60_000, bodyTimeoutMs: 60_000, trustedProxies: [], corsOrigins: [] };
   const app = createApp(
-    // The request ends in front of its body, so nothing else is asked.
+    // The request ends before its body is read, so no other dependency is used.
     {
       config,
       shutdown: new AbortController().signal,
@@ -70,7 +70,7 @@ test("a caller who disconnects while the limits are asked leaves nothing taken",
   gone.abort();
   await expect(answer).rejects.toThrow("aborted");
   store.go.resolve();
-  // It is written when the work of the request is over.
+  // The line is written when the request has ended.
   await until(
     () => lines.length,
     (written) => written > 0,

@@ -7,7 +7,7 @@ import { maxMetricsSockets } from "../src/listener.ts";
 import { exchange, RawConnection, requestText } from "./raw.ts";
 import { useServer } from "./use-server.ts";
 
-// Strangers who open more connections than there are places.
+// Clients without a key that open more connections than the server accepts.
 
 const most = 20;
 const placesForProbes = 16;
@@ -15,7 +15,7 @@ const health = requestText("GET /health");
 const models = requestText("GET /v1/models");
 const modelsWithKey = requestText("GET /v1/models", { authorization: `Bearer ${testKey}` });
 
-/** Connections that send nothing, or one request that is answered. They are closed with the block. */
+/** Connections that send nothing, or one request that is answered. Disposing closes them. */
 class Sockets implements Disposable {
   readonly all: readonly Socket[];
 
@@ -50,7 +50,7 @@ class Sockets implements Disposable {
   }
 }
 
-/** The status of a request on a connection from another address; undefined: the connection was closed. */
+/** Sends a request from another address. Returns its status, or undefined if the connection was closed. */
 async function statusFrom(localAddress: string, origin: string, request: string): Promise<number | undefined> {
   using connection = await RawConnection.open(origin, localAddress);
   return (await connection.ask(request))?.status;
@@ -105,7 +105,7 @@ describe("connections on every place", () => {
       (closed) => closed >= 4 * placesForProbes,
     );
     expect((await probe.ask(health))?.status).toBe(200);
-    // One idle connection has made room for the probe, and strangers take places of each other only.
+    // One idle connection was closed for the probe. Connections without a key replace only each other.
     expect(answered.all.filter(({ destroyed }) => destroyed)).toHaveLength(1);
   });
 

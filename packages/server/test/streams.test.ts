@@ -5,7 +5,7 @@ import type { StreamReport, TestServer } from "@parley/server/testing";
 import { RawConnection, requestText } from "./raw.ts";
 import { useServer } from "./use-server.ts";
 
-// What happens to a stream that has begun.
+// Failures and ends of streams that have begun.
 
 const begun: readonly ScriptStep[] = [{ role: true, tokens: 0 }, { text: "one" }, { text: " two" }];
 const counters = { promptTokens: 5, cachedTokens: 0, completionTokens: 9, reasoningTokens: 0 };
@@ -184,7 +184,7 @@ describe("a caller that hangs up", () => {
     leaving.abort();
     await (await asked)?.text().catch(() => undefined);
     await until(aborted, (count) => count === before + 1, 1000);
-    // OPS-10: its prompt and what had been generated.
+    // OPS-10: the prompt and the tokens generated until then.
     const row = await until(
       async () => (await server().ledger())[rows],
       (one) => one?.ended_ms != null,
@@ -205,7 +205,7 @@ describe("a caller that hangs up", () => {
   });
 });
 
-/** 100 kB each, and little work for the engine. */
+/** Pieces of 100 kB, which cost the engine little work. */
 const pieces = (count: number): readonly ScriptStep[] => [
   { role: true },
   { repeat: count, steps: [raw({ kind: "text", text: "x".repeat(100_000), tokens: [] })] },
@@ -233,7 +233,7 @@ describe("a reader that takes nothing", () => {
     expect(Number(row?.cost_usd)).toBeGreaterThan(0);
     connection.socket.resume();
     await connection.closed;
-    // What the two kernels hold and 256 KiB of ours, of the 100 MB that there were.
+    // The kernel's two buffers and 256 KiB of the server's, instead of the whole 100 MB.
     expect(connection.socket.bytesRead).toBeLessThan(30_000_000);
     expect(connection.rest).not.toContain("[DONE]");
     expect(connection.socket.errored).toMatchObject({ code: "ECONNRESET" });
@@ -245,7 +245,7 @@ describe("a reader that takes nothing", () => {
     let pauses = 0;
     for await (const chunk of response.body ?? []) {
       parts.push(Buffer.from(chunk));
-      // Longer in all than a reader may take nothing.
+      // The pauses together are longer than one pause of a reader may be.
       if (parts.length % 20 === 0 && pauses < 20) {
         pauses += 1;
         await new Promise((resolve) => setTimeout(resolve, 40));
@@ -281,7 +281,7 @@ describe("a reader that takes nothing while its stream fails", () => {
   });
 });
 
-/** A connection on which a stream begins that is larger than anything holds that lies between. */
+/** Opens a connection and starts a stream that is larger than all buffers between engine and client. */
 async function flood(origin: string): Promise<RawConnection> {
   const connection = await RawConnection.open(origin);
   const body = JSON.stringify({ model: modelId, ...play("flood"), stream: true });

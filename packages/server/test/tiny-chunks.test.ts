@@ -14,16 +14,16 @@ test("a body in chunks of one byte needs little more memory than its bytes", asy
     "transfer-encoding": "chunked",
   });
   const body = "1\r\n \r\n".repeat(bytes);
-  // What V8 has set aside for young objects grows with the first requests, and is no part of it.
+  // The space that V8 reserves for young objects grows with the first requests. It is not counted.
   const used = (): number => process.memoryUsage().heapUsed + process.memoryUsage().external;
   const before = used();
   let most = 0;
   const watch = setInterval(() => (most = Math.max(most, used())), 1);
   connection.send(head + body);
   connection.send("0\r\n\r\n");
-  // Blanks are no JSON.
+  // Blanks are not JSON.
   expect((await connection.read("POST", "/v1/chat/completions"))?.status).toBe(400);
   clearInterval(watch);
-  // An object for each would be 100 MB.
+  // An object for each chunk would need 100 MB.
   expect(most - before).toBeLessThan(60_000_000);
 });

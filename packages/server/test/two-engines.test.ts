@@ -6,7 +6,7 @@ import { writeScriptedVllm } from "@parley/inference/testing";
 import { judgeStream, miniId, modelId, startTestServer, until } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
 
-// Two models behind engines that are programs of their own: the trouble of one is not the other's.
+// Two models with engines in processes of their own: a failure of one does not affect the other.
 
 let folder: string;
 let server: TestServer;
@@ -21,7 +21,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** The process of a model's engine, from the record that a later server would find it by. */
+/** Reads the process id of a model's engine from the run state, by which a later server would find it. */
 function pidOf(model: string): number {
   const isOf = new RegExp(`^${model.replace("/", "-")}-[0-9a-f]{6}\\.json$`);
   const file = readdirSync(join(folder, "engines")).find((name) => isOf.test(name));

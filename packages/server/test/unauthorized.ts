@@ -3,7 +3,7 @@ import { testKey } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
 import { exchange } from "./raw.ts";
 
-/** The words for every key that is not accepted. */
+/** The message for every key that is not accepted. */
 const notAccepted = "Incorrect API key provided.";
 export const noneSent = "Incorrect API key provided: none was sent.";
 export const keyInUrl =
@@ -20,7 +20,10 @@ const basic = `Basic ${Buffer.from(`a:${testKey}`).toString("base64")}`;
 
 type BadAuthorization = readonly [title: string, lines: readonly string[], says: string];
 
-/** What may stand where a good key should: title, header lines, and how the message begins. KEY is a key of the server's own store. */
+/**
+ * Requests without a valid key: title, header lines, and the beginning of the message. KEY stands for a key of the server's
+ * store.
+ */
 export const badAuthorizations: readonly BadAuthorization[] = [
   ["AUTH-01 AUTH-15 nothing", [], noneSent],
   [
@@ -66,7 +69,7 @@ export const badAuthorizations: readonly BadAuthorization[] = [
   ["AUTH-05 AUTH-15 twice the same", [`Authorization: Bearer ${testKey}`, `authorization: Bearer ${testKey}`], several],
 ];
 
-/** Sends a request with these lines as they are. AUTH-08 AUTH-09 AUTH-10 LIM-03: the answer is a 401 in these words. */
+/** Sends a request with exactly these header lines. Asserts a 401 with this message (AUTH-08 AUTH-09 AUTH-10 LIM-03). */
 export async function assertUnauthorized(
   server: TestServer,
   requestLine: string,

@@ -4,13 +4,13 @@ import contract from "@parley/contract/contract.json" with { type: "json" };
 import { RawConnection, requestText } from "./raw.ts";
 import { useServer } from "./use-server.ts";
 
-// Answers that nobody reads, to requests that need no key.
+// Clients that request answers without a key and do not read them.
 
 const most = contract["x-limits"].maxPipelinedRequests.value;
 const docs = requestText("GET /docs");
 const health = requestText("GET /health");
 
-/** Connections that send and read nothing. */
+/** Opens connections that send `bytes` and read nothing. */
 async function openUnread(origin: string, count: number, bytes: string): Promise<RawConnection[]> {
   const connections = await Promise.all(Array.from({ length: count }, () => RawConnection.open(origin)));
   for (const connection of connections) {
@@ -48,13 +48,13 @@ describe("a document that is not read", () => {
     const page = Buffer.byteLength(await (await fetch(`${server().origin}/docs`)).text());
     const before = process.memoryUsage.rss();
     const connections = await openUnread(server().origin, 100, docs.repeat(10));
-    // The kernel takes the first ones, whose lines are in the log then.
+    // The kernel's buffers take the first answers. Then the log has their lines.
     await until(
       () => server().logLines.filter((line) => line.includes('"path":"/docs"')).length,
       (taken) => taken > connections.length,
     );
     expect((await fetch(`${server().origin}/health`)).status).toBe(200);
-    // A copy for each connection would be 100 pages.
+    // A copy for each connection would be 100 times the page.
     expect(process.memoryUsage.rss() - before).toBeLessThan(30 * page);
     for (const connection of connections) connection[Symbol.dispose]();
   });
@@ -65,7 +65,7 @@ describe("a reader that takes nothing of a document", () => {
 
   test("is cut off", async () => {
     const [connection] = await openUnread(server().origin, 1, docs.repeat(most));
-    using unread = connection as RawConnection; // one was asked for
+    using unread = connection as RawConnection; // `openUnread` was asked for one
     await until(
       () => server().logLines,
       (lines) => lines.some((line) => line.includes('"path":"/docs"') && line.includes("client_closed_request")),

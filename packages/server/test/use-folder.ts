@@ -5,11 +5,11 @@ import { afterAll, beforeAll } from "vitest";
 import type { CliProcess } from "@parley/server/testing";
 
 export interface TestFolder {
-  /** Its path; it is deleted with everything in it after the tests of the file. */
+  /** Returns the path of the folder. It is deleted after the tests of the file. */
   readonly path: () => string;
-  /** A data folder of its own for a server; it does not exist yet. */
+  /** Returns the path of a new data folder, which does not exist yet. */
   readonly fresh: () => string;
-  /** A stub engine and free ports, unless a test says otherwise. */
+  /** Returns settings for a start with a stub engine and free ports, unless `env` has others. */
   readonly quick: (env?: Readonly<Record<string, string>>) => QuickStart;
 }
 
@@ -34,6 +34,6 @@ export function useFolder(): TestFolder {
   return { path: () => path, fresh, quick };
 }
 
-/** The base URL that a server prints when it is ready. */
+/** Waits until a server is ready, and returns the base URL that it prints. */
 export const baseUrlOf = async (server: CliProcess): Promise<string> =>
   (await server.says(/Base URL\s+(\S+)/))[1] ?? "";

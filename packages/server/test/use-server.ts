@@ -9,7 +9,7 @@ declare module "vitest" {
   }
 }
 
-/** One server for the tests of a file or a block. */
+/** Starts one server for the tests of a file or a block. Returns a function that returns it. */
 export function useServer(options: TestOptions = {}): () => TestServer {
   let server: TestServer | undefined;
   beforeAll(async () => {

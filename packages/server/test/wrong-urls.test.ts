@@ -3,7 +3,7 @@ import { RawConnection, requestText } from "./raw.ts";
 import { testKey } from "@parley/server/testing";
 import { useServer } from "./use-server.ts";
 
-/** HTTP-05 HTTP-06: a 404 names the URL that was meant. Nothing is served at a near miss. */
+/** HTTP-05 HTTP-06: a 404 names the URL that the caller probably meant. A misspelled URL serves nothing. */
 
 const server = useServer();
 
@@ -13,14 +13,14 @@ interface Answer {
   readonly message: string;
 }
 
-/** Sends a path as it is written: `fetch` would tidy it. */
+/** Sends a path unchanged. `fetch` would normalize it. */
 async function ask(method: string, path: string): Promise<Answer> {
   using connection = await RawConnection.open(server().origin);
   const body = method === "POST" ? "{}" : "";
   const headers = { Authorization: `Bearer ${testKey}`, "Content-Type": "application/json" };
   connection.send(requestText(`${method} ${path}`, headers, body));
   const answer = await connection.read(method, path);
-  const { error } = JSON.parse(answer?.body ?? "") as { error: Omit<Answer, "status"> }; // judged by the harness elsewhere
+  const { error } = JSON.parse(answer?.body ?? "") as { error: Omit<Answer, "status"> }; // other tests check its form
   return { status: answer?.status ?? 0, code: error.code, message: error.message };
 }
 

@@ -36,7 +36,7 @@ export function describeCancelling({ engine, talkative }: Given): void {
   });
 }
 
-/** What was cancelled leaves nothing behind: as many choices as ever can be had at once. */
+/** Returns the number of choices that the engine can generate at once. A cancelled request must not lower it. */
 async function freeChoices(engine: Engine): Promise<number> {
   await until("nothing runs", () => engine.gauges().running === 0);
   const { choices } = await ask(engine, { n: maxChoices(engine), maxTokens: 2 });

@@ -1,7 +1,7 @@
 import type { Engine } from "../../src/index.ts";
 import type { Ask } from "../../testing/requests.ts";
 
-/** What the chapters of the contract work with. */
+/** The engine under test, as each group of tests gets it. */
 export interface Given {
   readonly engine: () => Engine;
   readonly talkative: (members: Ask) => Ask;
@@ -19,7 +19,7 @@ export const weather = {
 };
 export const noArguments = { name: "list_pools", description: undefined, parameters: undefined };
 
-/** A schema whose values are short, so that an answer is finished under any cap that is not tiny. */
+/** A schema with short values, so an answer is complete below all but tiny token limits. */
 export const shortSchema = {
   type: "object",
   properties: { kind: { enum: ["swap", "stake"] }, isFinal: { type: "boolean" } },
@@ -27,7 +27,7 @@ export const shortSchema = {
   additionalProperties: false,
 };
 
-/** The ways in which a request can be answered. */
+/** Requests for each form of answer. */
 export const modes: readonly (readonly [title: string, members: Ask])[] = [
   ["text", {}],
   ["text after reasoning", { isReasoning: true }],

@@ -19,7 +19,7 @@ export function describeStops({ engine, talkative }: Given): void {
   });
 }
 
-/** A part of a text, a little longer where it would cut a character. */
+/** Returns a part of a text. It is a little longer where its end would cut a character. */
 function wholeCharacters(text: string, start: number, length: number): string {
   const characters = Array.from(text.slice(0, start)).length;
   return Array.from(text)
@@ -33,7 +33,7 @@ export function describeRepeats({ engine, talkative }: Given): void {
     ["a negative seed", { sampling: { temperature: 1.5 }, seed: "-9223372036854775808" }],
     ["the largest seed", { sampling: { temperature: 1.5 }, seed: "9223372036854775807" }],
   ])("%s gives the same text again", async (_title, members) => {
-    // All that there are: so the second time nobody gets a slot that has not been used before.
+    // It takes all slots, so every slot has been used before the second time.
     const n = Math.min(8, engine().metadata?.slots ?? 1);
     const first = await ask(engine(), talkative({ ...members, n }));
     const again = await ask(engine(), talkative({ ...members, n }));

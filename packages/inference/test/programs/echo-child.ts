@@ -16,7 +16,7 @@ import { smallestValue } from "@parley/json-schema-grammar";
 import { splitWords, tokenOf } from "../../src/scripted/child/words.ts";
 import { neutral } from "../../testing/requests.ts";
 
-/** What the server is told of this model. */
+/** The metadata of this model. */
 const metadata: EngineMetadata = {
   contextLength: 2048,
   quantization: "none",
@@ -65,19 +65,19 @@ async function* writeChoice(request: EngineRequest, promptTokens: number): Async
   }
 }
 
-/** The tokens that this model would write: here words. */
+/** The tokens that this model prefers. Each is a word. */
 function wordsFor(request: EngineRequest): string[] {
   const thought = request.isReasoning ? [...splitWords("The caller says something."), specialToken.thinkEnd] : [];
   return [...thought, ...splitWords(answerTo(request))];
 }
 
-/** What a model that samples under the grammars of the request could write. */
+/** Returns a text that a model could write under the grammars of the request. */
 function answerTo({ messages, format, tools, toolChoice }: EngineRequest): string {
   if (typeof toolChoice === "object") {
     const tool = tools.find(({ name }) => name === toolChoice.oneOf[0]);
     const schema = tool?.parameters ?? { additionalProperties: false };
     const value = JSON.stringify(smallestValue({ schema, isObject: true }));
-    // To the letter as the grammar of a call demands it, blanks included.
+    // The grammar of a call demands exactly these characters, including the blanks.
     return `{"name": "${tool?.name}", "arguments": ${value}}`;
   }
   const said = toTemplateMessages(messages, "in front").findLast(({ role }) => role === "user")?.content ?? "";

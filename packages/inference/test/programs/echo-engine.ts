@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { ChildEngine } from "../../src/child/child-engine.ts";
 import type { ChildEngineOptions } from "../../src/child/child-engine.ts";
 
-/** Starts an engine that repeats what the caller said: the smallest driver that keeps the engine contract. */
+/** Starts an engine that repeats the caller's text. It is the smallest driver that keeps the engine contract. */
 export function startEchoEngine(options: Omit<ChildEngineOptions, "command">): ChildEngine {
   const program = fileURLToPath(new URL("./echo-child.ts", import.meta.url));
   const engine = new ChildEngine({

@@ -1,8 +1,8 @@
 import { parentPort } from "node:worker_threads";
 import type { PromptJob } from "../../src/prompt/prompt-worker.ts";
 
-// A thread that makes prompts of one token. It dies of the word "die", and the word "endless" keeps it busy until it is stopped.
-// It answers "twice" twice.
+// A thread that renders prompts of one token. The word "die" ends it, and "endless" keeps it busy until it is stopped.
+// The word "twice" makes it answer twice.
 
 parentPort?.on("message", (job: PromptJob) => {
   if (!("request" in job)) return;

@@ -2,9 +2,9 @@ import { createInterface } from "node:readline";
 import { startMini, startScripted } from "../start-engines.ts";
 
 /**
- * A server in miniature, for tests of how engine and owner end: starts an engine, says its process and its folder once it
- * is ready, and then returns without a word to the engine (`leave`), stays until its input ends (`stay`), or closes the
- * engine although that stands still (`close`).
+ * A small program that owns an engine, for tests of how the two end. It starts the engine and prints its process and folder
+ * once it is ready. Then it returns without telling the engine (`leave`), stays until its input ends (`stay`), or closes an
+ * engine that is frozen (`close`).
  */
 async function main([driver, then]: readonly string[]): Promise<void> {
   const { engine, runFolder } = driver === "embedded" ? await startMini() : startScripted();

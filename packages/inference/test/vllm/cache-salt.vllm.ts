@@ -5,7 +5,7 @@ import { ask } from "../../testing/requests.ts";
 import { forward, startElsewhere, startVllm } from "../../testing/vllm/start-vllm.ts";
 import type { StartedVllm } from "../../testing/vllm/start-vllm.ts";
 
-/** A real vLLM caches prompts by default. Two keys must not share them, on any way that leads to it. */
+/** A real vLLM caches prompts by default. Two keys must not share them, in any way of asking it. */
 
 let started: StartedVllm;
 beforeAll(async () => {
@@ -14,10 +14,10 @@ beforeAll(async () => {
 });
 afterAll(() => started[Symbol.asyncDispose]());
 
-/** Three cache blocks of vLLM on processors, which have 128 tokens, and some more. */
+/** A prompt of a little more than three cache blocks. On a CPU, vLLM has blocks of 128 tokens. */
 const story = (title: string): string => `Story ${title}.${" Every word counts.".repeat(110)}`;
 
-/** Tokens of this prompt that a key need not have read again. */
+/** Returns the number of prompt tokens that the cache has for a key. */
 const cachedFor = async (engine: Engine, key: string, title: string): Promise<number> =>
   (await ask(engine, { say: story(title), maxTokens: 1, seed: undefined, origin: { key } })).usage.cachedTokens;
 

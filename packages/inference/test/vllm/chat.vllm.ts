@@ -175,11 +175,11 @@ test("a hang-up stops the engine", async () => {
     if (charged >= 30) break;
   }
   const isStill = async (): Promise<boolean> => readMetrics(await connection.read("/metrics", soon())).running === 0;
-  // With nothing to do vLLM tells its gauges every ten seconds.
+  // An idle vLLM updates its gauges every ten seconds.
   await until("it stands still", isStill, 30_000);
   const made = (await tokensMade()) - before;
   expect(made).toBeGreaterThanOrEqual(charged);
-  // A tiny model writes a thousand tokens a second, and this process may have to wait for its turn.
+  // A tiny model generates a thousand tokens per second, and this process may have to wait for the CPU.
   expect(made - charged).toBeLessThan(1000);
   expect(engine.gauges().running).toBe(0);
 });

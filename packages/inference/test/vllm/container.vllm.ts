@@ -45,7 +45,7 @@ function start(): Started {
 }
 
 describe.runIf(containerProgram !== undefined)("the container driver", () => {
-  // In a block of its own: its engine ends with it.
+  // The engine ends with this block.
   describe("as an engine", () => {
     testEngineContract({
       title: "vLLM in a container",
@@ -75,7 +75,7 @@ describe.runIf(containerProgram !== undefined)("the container driver", () => {
         RestartPolicy: { Name: "no" },
         PortBindings: {},
       });
-      // Docker and podman name what was dropped in ways of their own.
+      // Docker and podman list dropped capabilities in different ways, so the kernel is asked.
       expect(container("exec", id, "grep", "CapBnd", "/proc/self/status")).toMatch(/^CapBnd:\s+0+$/);
       expect(facts.HostConfig["Binds"]).toContainEqual(expect.stringContaining(`${miniFolder}:/weights:ro`));
     });
@@ -88,7 +88,7 @@ describe.runIf(containerProgram !== undefined)("the container driver", () => {
         const answers = await Promise.all(Array.from({ length: 6 }, () => askOne(started.vllm.engine, request)));
         expect(answers.map(({ finish }) => finish)).toEqual(Array(6).fill("length"));
       }
-      // It was 7 to 30 s in each of eight rounds while the share of the container counted for nothing.
+      // Without the lower CPU share of the container, it was 7 to 30 s in each of eight rounds.
       expect(delay.max / 1e6).toBeLessThan(2000);
     });
 

@@ -8,7 +8,7 @@ const talkative: EngineUnderTest["talkative"] = ({ sampling, ...members }) => ({
   sampling: { ...sampling, logit_bias: neverEnding },
 });
 
-// Each in a block of its own, so that one engine runs at a time.
+// Each subject has a block of its own, so one engine runs at a time.
 describe("here", () => {
   testEngineContract({
     title: "vLLM as a process",

@@ -9,10 +9,11 @@ import { neverEnding, startVllm } from "../../testing/vllm/start-vllm.ts";
 import type { StartedVllm } from "../../testing/vllm/start-vllm.ts";
 
 /**
- * The same greedy request on llama.cpp and on vLLM. Both read the same bf16 weights. llama.cpp rounds what goes into a
- * product of matrices to bf16 and adds up in float32; vLLM rounds everything, the likelihoods too: 8 bits of mantissa move
- * those by tenths. Where texts part, two tokens must have been so level that this alone decides: the engines may be no
- * further apart on them than they are where they agree. With vLLM in float32 two thirds of it have to vanish.
+ * The same greedy request on llama.cpp and on vLLM, with the same bf16 weights. llama.cpp rounds the factors of a matrix
+ * product to bf16 and adds in float32. vLLM rounds everything, also the log-probabilities: 8 bits of mantissa change those by
+ * tenths. Where the two texts part, the two tokens must have been nearly level, so that this rounding alone decides. So the
+ * engines may differ there by no more than they differ where they agree. With vLLM in float32, two thirds of the difference
+ * have to vanish.
  */
 
 const summary = new MeasuredTable("parity");
@@ -27,11 +28,11 @@ const ways = [
   ["forced to 200 tokens", { maxTokens: 200, sampling: { logit_bias: neverEnding } }],
 ] as const;
 
-/** What is seen when the same prompt was answered by both. */
+/** The comparison of two answers to the same prompt. */
 interface Compared {
   readonly isSame: boolean;
   readonly tokens: number;
-  /** How far the engines are apart on how much likelier the first token is than the second, for every place in common. */
+  /** For every common token: the difference between the engines in the lead of the likeliest token over the second. */
   readonly noise: readonly number[];
   readonly parting: Parting | undefined;
 }
@@ -39,7 +40,7 @@ interface Compared {
 interface Parting {
   readonly at: number;
   readonly tokens: readonly [embedded: string, vllm: string];
-  /** How much likelier its own choice was than the other's, in the eyes of each; undefined where it had ended. */
+  /** For each engine: the lead of its own token over the other's. Undefined if its answer had ended. */
   readonly gaps: readonly [embedded: number | undefined, vllm: number | undefined];
 }
 
@@ -87,7 +88,7 @@ function compare(ours: Answer, theirs: Answer): Compared {
   return { isSame, tokens: theirs.tokens.length, noise, parting };
 }
 
-/** By vLLM's two likeliest, where both engines name them. */
+/** Compares the lead of vLLM's likeliest token over its second, if both engines name the two. */
 function apart(ours: OutputToken | undefined, theirs: OutputToken): number | undefined {
   const [first, second] = theirs.top ?? [];
   if (!first || !second || !ours) return undefined;
@@ -104,13 +105,13 @@ function partingOf(at: number, mine: OutputToken | undefined, other: OutputToken
   return { at, tokens: [nameOf(mine), nameOf(other)], gaps: [gapTo(mine, nameOf(other)), gapTo(other, nameOf(mine))] };
 }
 
-/** Infinite where the other's choice was not even among its twenty likeliest. */
+/** Returns the lead of `chosen` over `other`. It is infinite if `other` was not among the twenty likeliest. */
 function gapTo(chosen: OutputToken | undefined, other: string): number | undefined {
   if (!chosen) return undefined;
   return (chosen.logprob ?? 0) - (logprobOf(chosen, other) ?? Number.NEGATIVE_INFINITY);
 }
 
-/** Each prefers its own: their gaps add up to how far they are apart. */
+/** Each engine prefers its own token, so their leads add up to the difference between them. */
 const disagreement = ({ gaps }: Parting): number => gaps.reduce<number>((sum, gap) => sum + (gap ?? 0), 0);
 
 function rowOf(

@@ -12,7 +12,7 @@ import { mountSmallDisk } from "../../testing/vllm/small-disk.ts";
 import { startVllm } from "../../testing/vllm/start-vllm.ts";
 import { miniFolder } from "../../testing/start-scripted-vllm.ts";
 
-/** Starts of a real vLLM that cannot succeed, and one where somebody is in its place. */
+/** Starts of a real vLLM that cannot succeed, and one start where another program has its socket. */
 
 let folder: string;
 beforeAll(() => {
@@ -23,7 +23,7 @@ afterAll(() => {
   faultTable.print();
 });
 
-/** The mini model's folder, with something wrong in it. */
+/** Copies the mini model's folder, and damages the copy. */
 function damaged(name: string, damage: (copy: string) => void): string {
   const copy = join(folder, name);
   cpSync(miniFolder, copy, { recursive: true });

@@ -13,7 +13,7 @@ import { neverEnding, startVllm } from "../../testing/vllm/start-vllm.ts";
 import { miniFolder } from "../../testing/start-scripted-vllm.ts";
 import type { StartedVllm } from "../../testing/vllm/start-vllm.ts";
 
-/** What the dialect promises, shown on a real vLLM. */
+/** Tests on a real vLLM the promises that rest on token ids. */
 
 let started: StartedVllm;
 let connection: Connection;
@@ -103,7 +103,7 @@ describe("what is charged is what the engine counts", () => {
     await until("it stands still", async () => readMetrics(await connection.read("/metrics", soon())).running === 0);
     const made = (await tokensOf()) - before;
     expect(made).toBeGreaterThanOrEqual(charged);
-    // A tiny model writes a thousand tokens a second, and this process may have to wait for its turn.
+    // A tiny model generates a thousand tokens per second, and this process may have to wait for the CPU.
     expect(made - charged).toBeLessThan(1000);
   });
 });

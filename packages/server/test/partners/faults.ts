@@ -1,7 +1,7 @@
 import type { ScriptStep } from "@parley/inference";
 import type { TestServer } from "@parley/server/testing";
 
-/** Scenarios that every SDK is tried against. */
+/** Scenarios for every SDK. */
 export const faultScenarios: Readonly<Record<string, readonly ScriptStep[]>> = {
   fail: [{ fail: "out of memory" }],
   "fail-late": [{ role: true, tokens: 0 }, { text: "one" }, { text: " two" }, { fail: "out of memory" }],
@@ -11,7 +11,7 @@ export const faultScenarios: Readonly<Record<string, readonly ScriptStep[]>> = {
   ],
 };
 
-/** Generations that the engine of the first model was told to stop. */
+/** Returns the number of generations that the engine of the first model has aborted. */
 export async function readAborted(server: TestServer): Promise<number> {
   const metrics = await server.metrics();
   return Number(/^parley_generations_aborted\{model="vendor\/model-1"\} (\d+)$/m.exec(metrics)?.[1]);

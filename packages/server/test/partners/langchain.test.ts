@@ -17,7 +17,7 @@ const connect = (server: TestServer, fields: Partial<ChatOpenAIFields> = {}): Ch
     ...fields,
   });
 
-/** LangChain's own types lose this member on the way through its generics. */
+/** LangChain's own generic types lose this member. */
 const outputTokensOf = (message: object): number | undefined =>
   "usage_metadata" in message
     ? (message.usage_metadata as { output_tokens: number } | undefined)?.output_tokens

@@ -14,7 +14,7 @@ import { modelId, startTestServer, testKey, until } from "@parley/server/testing
 import type { TestServer } from "@parley/server/testing";
 import { faultScenarios, readAborted } from "./faults.ts";
 
-/** The OpenAI SDK, unmodified: a base URL and a key are all that changes. */
+/** The OpenAI SDK, unmodified. Only its base URL and its key are set. */
 const connect = (server: TestServer, apiKey = testKey): OpenAI =>
   new OpenAI({ baseURL: server.baseUrl, apiKey, maxRetries: 0 });
 
@@ -71,7 +71,8 @@ describe("with the real models", () => {
       description: "Balance of an account",
       parameters: {
         type: "object",
-        // Choices only: a small model might write a free text up to the token limit, and the call would be incomplete.
+        // The members are enumerations: a small model might write a free text up to the token limit, and the call would be
+        // incomplete.
         properties: { account: { enum: ["treasury", "payroll"] }, chain: { enum: ["ethereum", "polygon"] } },
         required: ["account", "chain"],
         additionalProperties: false,

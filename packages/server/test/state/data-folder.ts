@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { openDatabase } from "../../src/state/database.ts";
 
-/** A data folder of its own, which any number of connections may have open. Disposing closes them and removes it. */
+/** A data folder that any number of connections may open. Disposing closes them and deletes the folder. */
 export class DataFolder implements AsyncDisposable {
   readonly #path = mkdtempSync(join(tmpdir(), "parley-state-"));
   readonly #open = new Set<DatabaseSync>();

@@ -21,7 +21,7 @@ describe("the key store in SQLite", () => {
     await using subject = await openSqlite();
     const key = { id: "aaaaaaaaaaaa", hash: "a".repeat(64), name: "one", createdMs: 1000 };
     await subject.store.insert(key);
-    // The cache keeps so many, and begins anew beyond them.
+    // The cache holds `maxCached` keys. One more clears it.
     for (let count = 0; count <= maxCached + 1; count += 1)
       expect(await subject.store.find(count.toString(16).padStart(12, "0"))).toBeUndefined();
     expect(await subject.store.find(key.id)).toMatchObject(key);

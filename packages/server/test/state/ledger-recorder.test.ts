@@ -28,7 +28,7 @@ const usageOf = (completionTokens: number) => ({
 
 const notUsed = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
 
-/** A recorder that writes every millisecond, over a ledger that answers as the test wants. */
+/** Runs a test with a recorder that writes every millisecond to a ledger with replaced methods. */
 async function withRecorder(
   change: (ledger: UsageLedger) => Partial<UsageLedger>,
   act: (recorder: LedgerRecorder, ledger: UsageLedger) => Promise<void>,

@@ -39,7 +39,7 @@ describe("the contract notices a store that", () => {
   });
 });
 
-/** What a store over a network does that reads, decides, and writes: others read meanwhile. */
+/** A faulty store on a network: it reads, decides and writes in separate steps, and others read in between. */
 function takeLater(store: LimitStore): Partial<LimitStore> {
   const endless = { perMinute: { requests: Number.MAX_SAFE_INTEGER, tokens: Number.MAX_SAFE_INTEGER } };
   return {

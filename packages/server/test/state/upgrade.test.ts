@@ -16,7 +16,7 @@ beforeEach(() => {
   write(1);
 });
 
-/** Makes the file as this version left it. Each version's file adds to the one before. */
+/** Creates the file as this version left it. Each version's script adds to the one before. */
 function write(version: number): void {
   rmSync(file, { force: true });
   using database = new DatabaseSync(file);
@@ -26,7 +26,7 @@ function write(version: number): void {
 }
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** All rows of the tables of version 1, in the columns of version 1. */
+/** Returns all rows of the tables of version 1, in the columns of version 1. */
 function contentsOf(path: string): object {
   using database = new DatabaseSync(path, { readOnly: true });
   const read = (query: string): object[] => database.prepare(query).all();

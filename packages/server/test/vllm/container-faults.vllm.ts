@@ -5,7 +5,7 @@ import type { Service } from "./service.ts";
 import { survive, takeReference } from "./survive.ts";
 import type { Fault, Reference } from "./survive.ts";
 
-/** What happens to a real vLLM in a container, seen by the service's callers. */
+/** Faults of a real vLLM in a container, as the service's callers see them. */
 
 let service: Service;
 let reference: Reference;
@@ -17,19 +17,19 @@ interface Mount {
   readonly Source: string;
 }
 
-/** In the folder that the container sees as `/run/parley`. */
+/** Returns the path of the socket in the folder that the container sees as `/run/parley`. */
 function socketPath(): string {
   const mounts = JSON.parse(container("inspect", "--format", "{{json .Mounts}}", idOf())) as Mount[]; // as documented
   return `${mounts.find(({ Destination }) => Destination === "/run/parley")?.Source}/api`;
 }
 
-/** Fills its memory with what belongs to no process: the kernel has to end one of the engine's. */
+/** Fills the container's memory with data that belongs to no process, so the kernel has to end a process of the engine. */
 function exhaust(): void {
   container("update", "--memory", "3g", "--memory-swap", "3g", idOf());
   try {
     container("exec", idOf(), "sh", "-c", "head -c 1900m /dev/zero > /dev/shm/fill");
   } catch {
-    // Its own shell may be the one that is ended, or go with the container.
+    // The kernel may end the shell of this command, or the shell may end with the container.
   }
 }
 

@@ -13,7 +13,7 @@ import {
 } from "./survive.ts";
 import { watchStream } from "./watch-stream.ts";
 
-/** The disk of ledger and logs runs full under a real vLLM. */
+/** The disk with the ledger and the logs becomes full while a real vLLM runs. */
 
 const disk = mountSmallDisk(8);
 
@@ -42,7 +42,7 @@ describe.runIf(disk !== undefined)("the disk of the data folder is full", () => 
     const { group } = recordOf(place);
     const actedAt = performance.now();
     disk?.fill();
-    // Nothing runs that could not be charged.
+    // The server accepts no request that it could not charge.
     await until("it is noticed", async () => (await server.chat(shortAnswer)).status === 503, 60_000);
     const noticedMs = performance.now() - actedAt;
     if (isKilled) {

@@ -8,7 +8,7 @@ import { survive, takeReference } from "./survive.ts";
 import type { Fault, Reference } from "./survive.ts";
 import { watchStream } from "./watch-stream.ts";
 
-/** What happens to a real vLLM that is our child, seen by the service's callers. */
+/** Faults of a real vLLM that Parley supervises as a process, as the service's callers see them. */
 
 /** Somebody else's. */
 const before = sharedSegments();
@@ -31,12 +31,12 @@ const signal = (part: Parameters<typeof pidOf>[1], name: NodeJS.Signals): Fault[
 };
 
 const driver = "process";
-/** The first one stands for all where time is short. */
+/** A short run tries only the first one. */
 const faults: readonly Fault[] = [
   { driver, name: "SIGKILL of the engine core", act: signal("core", "SIGKILL") },
   { driver, name: "SIGKILL of the API process", act: signal("api", "SIGKILL") },
   { driver, name: "SIGKILL of the worker", act: signal("worker", "SIGKILL") },
-  // A stall of 10 s here, looked for every second; 30 s unless it is set.
+  // This test sets the stall to 10 s (default: 30 s), and it is checked every second.
   { driver, name: "SIGSTOP of the engine core (frozen)", act: signal("core", "SIGSTOP"), noticedWithinMs: 18_000 },
   { driver, name: "SIGTERM while 20 streams run", act: signal("api", "SIGTERM"), streams: 20, tokens: 300 },
 ];

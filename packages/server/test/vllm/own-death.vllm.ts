@@ -18,7 +18,7 @@ import { longAnswer, readCounters, recordOf, shortAnswer } from "./service.ts";
 import { assertHonest } from "./survive.ts";
 import { watchStream } from "./watch-stream.ts";
 
-/** The program itself is killed with -9 while a real vLLM works for it, and started again. */
+/** The server itself is killed with SIGKILL while a real vLLM works for it, and then started again. */
 
 /** Somebody else's. */
 const before = sharedSegments();
@@ -83,7 +83,7 @@ test("our own process killed with -9: streams break, orphans are found and ended
   expect(sharedSegments().filter((name) => shared.includes(name))).toEqual([]);
   const log = new EngineFiles(join(folder, "engines"), miniId).lastLines(2000);
   expect(log).toMatch(/cleared what an earlier run had left: process \d+, process \d+/);
-  // What was used is written down ten times a second, so it can lag behind what arrived by so much.
+  // Running requests are checkpointed ten times per second, so the ledger may lag behind by the tokens of one interval.
   const rows = (await readLedger(folder)).filter(({ id }) => seen.some((one) => one.id === id));
   expect(rows.map(({ outcome }) => outcome)).toEqual(seen.map(() => "abandoned"));
   const booked = rows.reduce((sum, row) => sum + row.completion_tokens, 0);
@@ -92,7 +92,7 @@ test("our own process killed with -9: streams break, orphans are found and ended
   expect(Math.min(...rows.map((row) => row.completion_tokens))).toBeGreaterThan(0);
   expect(booked).toBeGreaterThan(arrived / 2);
   expect(booked).toBeLessThanOrEqual(made);
-  // Asked to, so that it takes its engine with it.
+  // SIGTERM, so the server ends its engine, too.
   next.process.child.kill("SIGTERM");
   expect((await next.process.result()).code).toBe(0);
 });

@@ -11,12 +11,12 @@ import type { Service } from "./service.ts";
 import { survive, takeReference } from "./survive.ts";
 import type { Fault, Reference } from "./survive.ts";
 
-/** What happens to a real vLLM that others run, and start anew: the service only knows its address. */
+/** Faults and restarts of a real vLLM that others run. The service knows only its address. */
 
-/** A TCP port in front of a unix socket, which can lead elsewhere from one moment to the next. */
+/** A TCP port that forwards to a unix socket. The socket can be replaced at any time. */
 interface Gate {
   readonly url: string;
-  /** Breaks what is open; undefined: nobody listens there any more. */
+  /** Breaks all open connections and forwards new ones to this socket. Undefined: closes the port. */
   leadTo(socketPath: string | undefined): Promise<void>;
   close(): void;
 }
@@ -53,7 +53,7 @@ async function openGate(): Promise<Gate> {
 }
 
 let upstream: StartedVllm;
-/** A vLLM with another model, that comes to listen at the address. */
+/** A vLLM with another model, which gets the address. */
 let stranger: StartedVllm;
 let gate: Gate;
 let service: Service;

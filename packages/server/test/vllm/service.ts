@@ -6,12 +6,14 @@ import type { ConfigChanges } from "../../src/config/read-config.ts";
 import { miniId, modelId, startTestServer } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
 
-/** A whole service whose smaller model is served by a real vLLM; the other one, on llama.cpp, tells them apart. */
+/**
+ * A whole service. A real vLLM serves its smaller model, and llama.cpp the other one, so answers show which engine gave them.
+ */
 export interface Service extends AsyncDisposable {
   readonly server: TestServer;
-  /** Where the engine's own API listens just now. */
+  /** Returns the path of the socket of the engine's own API. It changes with a restart. */
   readonly socketPath: () => string;
-  /** What the engine has counted since its start. */
+  /** Returns the engine's counters since its start. */
   readonly counters: () => Promise<Counters>;
 }
 
@@ -23,14 +25,14 @@ export interface Counters {
 export interface ServiceOptions {
   readonly mini: ModelSettings;
   readonly settings?: ConfigChanges;
-  /** For an engine that leaves no record here; it is asked anew after every start. */
+  /** Returns the path of the socket for an engine without a run state. It is called after every start. */
   readonly socketPath?: (server: TestServer) => string;
 }
 
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { mini, settings = {}, socketPath = recordedSocket } = options;
   const models = { "model-1": { engine: "embedded" }, "model-1-mini": { slots: 32, cores: "0", ...mini } } as const;
-  // Three engines start and work on two processors: the other model must not be taken for frozen meanwhile.
+  // Three engines start and work on two CPUs. The other model must not count as frozen because of that.
   const patient = { engineStallMs: 10_000, engineSilenceMs: 15_000 };
   const server = await startTestServer({
     settings: { vllm: installFolder, kvMemoryMb: 256, ...patient, logLevel: "info", models, ...settings },
@@ -43,7 +45,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
 }
 
-/** Of the run that is under way, as a later server would find it. */
+/** Reads the state of the current run, as a later server would find it. */
 export function recordOf(dataDir: string): { readonly group: number; readonly folder: string } {
   const folder = join(dataDir, "engines");
   const file = readdirSync(folder).find((name) => /^vendor-model-1-mini-[0-9a-f]{6}\.json$/.test(name));
@@ -53,7 +55,7 @@ export function recordOf(dataDir: string): { readonly group: number; readonly fo
 
 const recordedSocket = ({ dataDir }: TestServer): string => join(recordOf(dataDir).folder, "api");
 
-/** @returns what the engine measures by this name, without `vllm:`, over all its labels */
+/** Reads the engine's metrics. Returns a function that sums a metric over its labels. Names have no `vllm:`. */
 export async function readMetrics(socketPath: string): Promise<(name: string) => number> {
   const connection = new Connection({ baseUrl: "http://engine", socketPath, silenceMs: 10_000 });
   const text = await connection.read("/metrics", AbortSignal.timeout(10_000));
@@ -76,7 +78,7 @@ export const engineOf = ({ server }: Service, id = miniId) => {
   return model.engine;
 };
 
-/** An answer that cannot end by itself, the same for everybody. */
+/** A request for an answer that does not end before its token limit, and is the same for every caller. */
 export const longAnswer = {
   model: miniId,
   temperature: 0,

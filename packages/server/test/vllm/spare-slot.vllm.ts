@@ -4,7 +4,7 @@ import { miniId, withKey } from "@parley/server/testing";
 import { longAnswer, readMetrics, shortAnswer, startService } from "./service.ts";
 import type { Service } from "./service.ts";
 
-/** A real vLLM that one key fills: it is started with one sequence more than it has slots. */
+/** A real vLLM whose slots are all taken by one key. It is started with one sequence more than it has slots. */
 
 const slots = 2;
 let service: Service;
@@ -30,11 +30,11 @@ async function startEndless(key: ReturnType<typeof withKey>): Promise<Answer> {
     for await (const bytes of response.body ?? [])
       tokens += decoder.decode(bytes, { stream: true }).split('"logprob":').length - 1;
   };
-  read().catch(() => undefined); // it is left in the end
+  read().catch(() => undefined); // it is aborted at the end
   return { tokens: () => tokens, leave: () => gone.abort() };
 }
 
-/** What vLLM says of its sequences. */
+/** Reads the number of vLLM's sequences. */
 async function sequences(): Promise<{ readonly running: number; readonly waiting: number }> {
   const valueOf = await readMetrics(service.socketPath());
   return { running: valueOf("num_requests_running"), waiting: valueOf("num_requests_waiting") };
@@ -56,7 +56,7 @@ test("a key that fills all slots leaves the sequence beyond them to a key that h
 
   const patience = AbortSignal.timeout(15_000);
   expect((await server.chat(shortAnswer, { ...other, signal: patience })).status).toBe(200);
-  // A longer one, to see vLLM work on it.
+  // A longer answer, so vLLM is still working on it.
   const longer = await startEndless(other);
   await until("the other key's stream has tokens", () => longer.tokens() > 0);
   const before = filling.map(({ tokens }) => tokens());

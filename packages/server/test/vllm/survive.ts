@@ -15,16 +15,16 @@ export interface Fault {
   readonly name: string;
   readonly driver: string;
   act(service: Service): void | Promise<void>;
-  /** What somebody else does once the streams have ended. */
+  /** Repairs the cause when the streams have ended, if the service cannot do so itself. */
   heal?(service: Service): void | Promise<void>;
   readonly streams?: number;
-  /** Tokens of each of them. */
+  /** The number of tokens of each stream. */
   readonly tokens?: number;
-  /** Milliseconds within which it must have been noticed. */
+  /** Maximum time until the fault is noticed, in milliseconds. */
   readonly noticedWithinMs?: number;
 }
 
-/** What both models say while nothing is wrong. */
+/** The answers of both models without a fault. */
 export interface Reference {
   readonly mini: string;
   readonly other: string;
@@ -42,13 +42,16 @@ export async function takeReference({ server }: Service): Promise<Reference> {
   return { mini: await textOf(shortAnswer), other: await textOf(otherAnswer), long, fingerprint };
 }
 
-/** Streams run, the fault happens, the service comes back by itself; and the issue's three promises are looked at. */
+/**
+ * Causes a fault while streams run, and waits until the service has recovered. Checks the three promises: honest streams,
+ * correct counts and the right model.
+ */
 export async function survive(service: Service, fault: Fault, reference: Reference): Promise<readonly Seen[]> {
   const { server } = service;
   const members = { ...longAnswer, max_completion_tokens: fault.tokens ?? longAnswer.max_completion_tokens };
   const open = Array.from({ length: fault.streams ?? 6 }, () => watchStream(server, members));
   const tokensCome = until("tokens come on every stream", () => open.every(({ tokens }) => tokens > 8), 60_000);
-  // Nothing has happened to the engine yet.
+  // The engine has not failed yet.
   const complain = ({ end, text }: Seen): never => {
     const tokens = open.map((stream) => stream.tokens).join(", ");
     throw new Error(`a stream ended too early: ${end}, with ${tokens} tokens on the streams: ${text.slice(0, 80)} …`);
@@ -73,7 +76,7 @@ export async function survive(service: Service, fault: Fault, reference: Referen
   return seen;
 }
 
-/** The other model has nothing to do with it. */
+/** Asks the other model, which the fault must not affect. */
 async function askOther(service: Service): Promise<string> {
   const response = await service.server.chat(otherAnswer);
   const text = await response.text();
@@ -85,7 +88,7 @@ async function askOther(service: Service): Promise<string> {
   return choices[0]?.message.content ?? "";
 }
 
-/** Refused in the meantime, with words that say so. */
+/** Waits until requests are answered again. Until then, they must fail with 502 or 503. */
 export async function untilAnswered(server: TestServer): Promise<void> {
   const end = Date.now() + patienceMs;
   for (;;) {
@@ -98,7 +101,7 @@ export async function untilAnswered(server: TestServer): Promise<void> {
   }
 }
 
-/** Whole means all that was asked for; everything else says that it is not. */
+/** Asserts that a stream ends as whole only if it has all tokens, and with a visible failure otherwise. */
 export function assertHonest(seen: readonly Seen[], wanted: number): void {
   for (const { end, tokens } of seen) {
     expect(["whole", "error", "reset"]).toContain(end);
@@ -106,7 +109,7 @@ export function assertHonest(seen: readonly Seen[], wanted: number): void {
   }
 }
 
-/** By its name, by its fingerprint, and by what it says. */
+/** Asserts that every stream comes from the right model, by its name, its fingerprint and its text. */
 export function assertRightModel(seen: readonly Seen[], { long, fingerprint }: Reference): void {
   for (const { models, fingerprints, text } of seen) {
     expect([...models]).toEqual([miniId]);
@@ -115,7 +118,10 @@ export function assertRightModel(seen: readonly Seen[], { long, fingerprint }: R
   }
 }
 
-/** The engine that could say more is dead: at least what arrived, and no more than was asked for. */
+/**
+ * Asserts that the ledger has at least the tokens that arrived, and at most those that were asked for. The dead engine cannot
+ * tell more.
+ */
 export function assertDelivered(seen: readonly Seen[], ledger: readonly LedgerRow[], wanted: number): void {
   const rows = new Map(ledger.map((row) => [row.id, row]));
   for (const { id, tokens, end } of seen) {
@@ -126,7 +132,7 @@ export function assertDelivered(seen: readonly Seen[], ledger: readonly LedgerRo
   }
 }
 
-/** On the engine that has taken its place, both count the same. */
+/** Asserts that the service and the restarted engine count the same tokens. */
 export async function assertCounted({ server, counters }: Service, reference: Reference): Promise<void> {
   const before = { engine: await counters(), ledger: await sumOf(server) };
   const questions = ["What is MEV?", "What is a blockchain?", "What is a DAO?", "What is gas?"];
@@ -143,7 +149,7 @@ export async function assertCounted({ server, counters }: Service, reference: Re
     const { prompt, completion } = await counters();
     return { prompt: prompt - before.engine.prompt, completion: completion - before.engine.completion };
   };
-  // Its counters follow within a second.
+  // The engine updates its counters within a second.
   await until("the engine has counted", async () => (await told()).completion >= wanted.completion);
   expect(await told()).toEqual(wanted);
 }

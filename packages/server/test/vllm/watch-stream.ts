@@ -1,17 +1,17 @@
 import { judgeStream } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
 
-/** What a caller saw of one stream. */
+/** One stream, as its caller saw it. */
 export interface Seen {
-  /** Of the request, as the ledger has it. */
+  /** The request id, as it is in the ledger. */
   readonly id: string;
   readonly models: ReadonlySet<string>;
   readonly fingerprints: ReadonlySet<string>;
-  /** Tokens that arrived, by their log-probabilities. */
+  /** Number of tokens that arrived, counted by their log-probabilities. */
   readonly tokens: number;
-  /** For `refused`: the status and the body. */
+  /** The text of the answer. For `refused`: the status and the body. */
   readonly text: string;
-  /** `silence`: the bytes ended without `[DONE]`, an error event or a broken connection. That must never be. */
+  /** `silence`: the bytes ended without `[DONE]`, an error event or a broken connection. That must never happen. */
   readonly end: "whole" | "error" | "reset" | "silence" | "refused";
 }
 
@@ -23,7 +23,7 @@ export interface Watching {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Begins a stream and reads it to its end, however that comes. What arrives is held to the contract. */
+/** Starts a stream and reads it until it ends in any way. Checks all events against the contract. */
 export function watchStream(server: Pick<TestServer, "chat">, members: Members): Watching {
   const watching: { tokens: number; seen: Promise<Seen> } = { tokens: 0, seen: new Promise(() => undefined) };
   watching.seen = read(server, { ...members, logprobs: true }, (tokens) => (watching.tokens += tokens));
@@ -56,7 +56,7 @@ async function read(
 }
 
 function summarize(members: Members, transcript: string, isReset: boolean): Omit<Seen, "id"> {
-  // A broken connection may cut an event in two.
+  // A broken connection may cut an event.
   const whole = isReset ? transcript.slice(0, transcript.lastIndexOf("\n\n") + 2) : transcript;
   const { chunks, text, end } = judgeStream(members, whole);
   return {
