@@ -33,7 +33,7 @@ const levels = "core stream sampling tools structured logprobs limits ops".split
 const models = "any greedy guided scripted".split(" ");
 const isShortName = (fault: string) => /^[a-z0-9]+(-[a-z0-9]+)*$/.test(fault);
 
-/** The ids of the clauses of which something is true that should not be. */
+/** Returns the ids of the clauses for which `isWrong` is true. */
 const idsOf = (isWrong: (clause: Clause) => boolean) => clauses.filter(isWrong).map(({ id }) => id);
 
 describe("a clause", () => {

@@ -17,7 +17,7 @@ test("the canonical version is 3.1.1, and three operations are described", () =>
 
 describe("the catalogue of errors", () => {
   const catalogue = () => Object.entries(document["x-error-catalog"]);
-  /** The codes of which something is true that should not be. */
+  /** Returns the codes whose entries `isWrong` accepts. */
   const codesOf = (isWrong: (entry: CatalogEntry) => boolean) =>
     catalogue()
       .filter(([, entry]) => isWrong(entry))

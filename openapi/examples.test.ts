@@ -15,7 +15,7 @@ beforeAll(async () => {
   document = await bundle();
 });
 
-/** Every body that the contract describes, with its place and media type. */
+/** Returns every body of the contract, with its path in the document and its media type. */
 function bodies(): { place: string; type: string; media: MediaType }[] {
   return operationsOf(document).flatMap(({ operationId, requestBody, responses }) => {
     const answers = Object.entries(responses).map(([status, answer]) => ({
@@ -109,7 +109,10 @@ test("the bytes of every token are its text, and join to the content", () => {
   }
 });
 
-/** Beside its own status, a code can end a stream whose status was sent, or come before the operation is known. */
+/**
+ * A code need not belong to a status of an operation: it may end a stream whose status was sent, or come before the operation
+ * is known.
+ */
 function hasPlace(place: string, code: string, entry: CatalogEntry | undefined): boolean {
   const status = place.split(" ").at(-1) ?? "";
   const isEdge = document["x-edge-statuses"][status]?.code === code;

@@ -6,7 +6,7 @@ const body = "schemas/chat-request.yaml";
 const message = "schemas/message.yaml";
 const answer = "schemas/chat-completion.yaml";
 
-/** Title, file, a text in it, what takes its place, and the rule that has to find it. */
+/** A fault: title, file, a text in it, the replacement of the text, and the rule that has to find it. */
 type Fault = [title: string, file: string, text: string, replacement: string, rule: string];
 
 const ours: Fault[] = [
@@ -78,7 +78,7 @@ const ours: Fault[] = [
   ["a header has no description", "headers.yaml", "description: The methods", "x-note: The methods", "description"],
 ];
 
-/** The rules that come with Redocly and are set stricter here than there. */
+/** Rules of Redocly that are stricter here than in its own configuration. */
 const theirs: Fault[] = [
   ["an answer has no request id", "paths/models.yaml", "x-request-id:", "x-other-id:", "response-contains-header"],
   ["an operation has no id", "paths/models.yaml", "operationId:", "x-id:", "operation-operationId"],

@@ -6,7 +6,7 @@ import { runStream } from "@parley/contract/stream-machine";
 import type { Inputs, Streams } from "@parley/contract/stream-words";
 
 let streams: Streams;
-/** What the request of each example asked for. */
+/** The inputs of each example's request. */
 let inputs: Record<string, Inputs>;
 
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
-// What a partner writes against the generated types, and what the compiler has to refuse.
+// Code of a partner that uses the generated types, with errors that the compiler has to report.
 const partner = `
 import type { components, operations } from "./contract.ts";
 
@@ -60,7 +60,7 @@ export const event: Answers[200]["content"]["text/event-stream"] = {
 };
 `;
 
-// The types that partners get. A test of the tree holds them to the contract.
+// The types that partners get. Another test compares them with the contract.
 const generated = fileURLToPath(new URL("../packages/contract/src/generated/types.ts", import.meta.url));
 
 test("the generated types are pleasant and strict", { timeout: 60_000 }, async () => {
@@ -77,7 +77,7 @@ test("the generated types are pleasant and strict", { timeout: 60_000 }, async (
 const compiler = fileURLToPath(new URL("../node_modules/typescript/bin/tsc", import.meta.url));
 const options = "--noEmit --strict --target esnext --module nodenext --allowImportingTsExtensions".split(" ");
 
-/** What the compiler complains about. */
+/** Compiles the partner's code, and returns the errors. */
 function compile(folder: string): Promise<string> {
   return new Promise((resolve) => {
     execFile(process.execPath, [compiler, ...options, "partner.ts"], { cwd: folder }, (_error, stdout, stderr) =>

@@ -51,7 +51,7 @@ describe("the 3.0 variant", () => {
 
   test("passes the recommended lint of OpenAPI 3.0", async () => {
     expect(older["openapi"]).toBe("3.0.3");
-    // Generated clients need `StreamError`, which 3.0 has no place to refer to from.
+    // Generated clients need `StreamError`, but in 3.0 nothing can refer to it.
     const found = await lintRecommended(older);
     expect(found.filter((rule) => rule !== "no-unused-components")).toEqual([]);
   });
@@ -62,7 +62,7 @@ describe("the 3.0 variant", () => {
     const judge = olderJudge(at(older, "/components/schemas") as Record<string, JsonObject>);
     const count = { valid: 0, invalid: 0, lost: 0 };
     const bodies = fc.sample(requestBodies(canonical.components.schemas), { numRuns: 4000, seed: 20261123 });
-    // A number beyond every double is read as infinity, which is no value of JSON any more.
+    // A number beyond the largest double is parsed as infinity, which is not a JSON value.
     for (const body of bodies.filter((text) => !text.includes("1e400")).map((text): unknown => JSON.parse(text))) {
       const verdict = comparable(body);
       expect([body, judge(body)]).toEqual([body, verdict]);
@@ -80,7 +80,7 @@ const judgeOf = (schemas: Readonly<Record<string, JsonObject>>): ((body: unknown
     components: { schemas },
   });
 
-/** The contract's schemas without what `lostIn30` names. */
+/** Returns the contract's schemas without the parts that `lostIn30` names. */
 function withoutLost(schemas: Readonly<Record<string, JsonObject>>): Record<string, JsonObject> {
   const copy = structuredClone(schemas);
   for (const schema of objectsIn(copy))
@@ -95,7 +95,7 @@ function withoutLost(schemas: Readonly<Record<string, JsonObject>>): Record<stri
   return copy;
 }
 
-/** A library decides what the words of OpenAPI 3.0, such as `nullable`, mean in JSON Schema. */
+/** Validates with the schemas of OpenAPI 3.0. A library translates their keywords, such as `nullable`, to JSON Schema. */
 function olderJudge(schemas: Readonly<Record<string, JsonObject>>): (body: unknown) => boolean {
   const translated = Object.entries(schemas).map(
     ([name, schema]) => [name, openapiSchemaToJsonSchema(schema)] as const,

@@ -2,25 +2,6 @@ import ts from "typescript";
 import { describe, expect, test } from "vitest";
 import { files, read } from "./tree.ts";
 
-/**
- * Folders (or files) whose texts and names are not all plain yet, with their number of findings. A number may only fall,
- * and a folder at zero leaves the list. Where several entries match a path, the longest one counts it.
- */
-const pending: Readonly<Record<string, number>> = {
-  ".github/workflows": 1,
-  "docs/decisions": 20,
-  "docs/readers": 2,
-  "launch.mjs": 3,
-  openapi: 8,
-  "openapi/checks": 3,
-  "openapi/schemas": 3,
-  "openapi/variants": 2,
-  "packages/client/src": 2,
-  "packages/inference/test": 18,
-  "packages/server/test": 38,
-  "pnpm-workspace.yaml": 7,
-};
-
 interface Rule {
   readonly name: string;
   /** Tried on each sentence. */
@@ -173,22 +154,13 @@ test("comments of TypeScript, Python and YAML and paragraphs of Markdown are rea
   expect(textsOf("a.md", page).flatMap(sentencesOf)).toEqual(["Title", "One.", "Two.", "What (3)?", "item", "a", "b"]);
 });
 
-const found = files
-  .filter((path) => /\.(?:ts|mjs|py|yaml|md)$/.test(path))
-  .flatMap((path) => {
+test("texts and names of the tree are plain", () => {
+  const judged = files.filter((path) => /\.(?:ts|mjs|py|yaml|md)$/.test(path) && path !== "repository-tests/prose.test.ts");
+  const findings = judged.flatMap((path) => {
     const text = read(path);
-    if (path === "repository-tests/prose.test.ts" || isSkipped(path, text)) return [];
-    const findings = [...judgeProse(textsOf(path, text)), ...(isCode(path) ? judgeNames(text) : [])];
-    const names = Object.keys(pending).filter((name) => path === name || path.startsWith(`${name}/`));
-    const folder = names.toSorted((a, b) => b.length - a.length)[0] ?? path;
-    return findings.map((finding) => ({ folder, finding: `${path}: ${finding}` }));
+    if (isSkipped(path, text)) return [];
+    const broken = [...judgeProse(textsOf(path, text)), ...(isCode(path) ? judgeNames(text) : [])];
+    return broken.map((finding) => `${path}: ${finding}`);
   });
-
-test("texts and names of the finished folders are plain", () => {
-  expect(found.filter(({ folder }) => !(folder in pending)).map(({ finding }) => finding)).toEqual([]);
-});
-
-test.each(Object.entries(pending))("%s has %d findings or fewer", (folder, count) => {
-  const here = found.filter((each) => each.folder === folder).map(({ finding }) => finding);
-  expect(here.length > count ? here : []).toEqual([]);
+  expect(findings).toEqual([]);
 });

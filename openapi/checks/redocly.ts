@@ -9,14 +9,14 @@ import type { Document } from "@parley/contract/document";
 /** The folder of the contract. */
 export const contractFolder = fileURLToPath(new URL("..", import.meta.url));
 
-/** The text of a file of the contract. */
+/** Reads a file of the contract. */
 export function readText(file: string): Promise<string> {
   return readFile(join(contractFolder, file), "utf8");
 }
 
 const cli = fileURLToPath(new URL("../../node_modules/@redocly/cli/bin/cli.js", import.meta.url));
 
-/** Runs Redocly in a folder and gives what it printed, whether it was content or not. */
+/** Runs Redocly in a folder. Returns its output, and whether it succeeded. */
 function redocly(folder: string, args: readonly string[]): Promise<{ isContent: boolean; output: string }> {
   const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
   return new Promise((resolve) => {
@@ -26,7 +26,7 @@ function redocly(folder: string, args: readonly string[]): Promise<{ isContent: 
   });
 }
 
-/** The whole contract as one document, examples and transcripts included, with an overlay applied where one is named. */
+/** Bundles the contract into one document with examples and transcripts. If an overlay is named, it is applied. */
 export async function bundle(overlay?: string): Promise<Document> {
   return inScratch(async (folder) => {
     const target = join(folder, "contract.json");
@@ -37,7 +37,10 @@ export async function bundle(overlay?: string): Promise<Document> {
   });
 }
 
-/** Redocly puts examples into the bundle; our own transcripts name a file of this folder, whose text takes its place. */
+/**
+ * Redocly puts examples into the bundle, but not our transcripts. This function replaces the name of each transcript's file by
+ * its text.
+ */
 async function inlineTranscripts(document: Document): Promise<Document> {
   for (const { responses } of operationsOf(document))
     for (const { content = {} } of Object.values(responses))
@@ -49,7 +52,7 @@ async function inlineTranscripts(document: Document): Promise<Document> {
   return document;
 }
 
-/** The rules that a document breaks, by our configuration: one entry per place. */
+/** Returns the rules of our configuration that a document breaks, one entry per violation. */
 export async function lint(folder: string, entry = "openapi.yaml"): Promise<string[]> {
   const config = join(contractFolder, "redocly.yaml");
   const { output } = await redocly(folder, ["lint", entry, "--config", config, "--format", "json"]);
@@ -57,7 +60,7 @@ export async function lint(folder: string, entry = "openapi.yaml"): Promise<stri
   return problems.map(({ ruleId }) => ruleId);
 }
 
-/** The rules that the contract would break with one text of one file replaced by another. It stays as it is. */
+/** Returns the rules that the contract would break with a text of one file replaced by another. The files stay as they are. */
 export async function lintBroken(file: string, text: string, replacement: string): Promise<string[]> {
   return inScratch(async (folder) => {
     await cp(contractFolder, folder, { recursive: true });
@@ -69,7 +72,7 @@ export async function lintBroken(file: string, text: string, replacement: string
   });
 }
 
-/** What Redocly's recommended rules, and nothing of ours, find in a document. */
+/** Returns the violations of Redocly's recommended rules in a document, without our own rules. */
 export async function lintRecommended(document: object): Promise<string[]> {
   return inScratch(async (folder) => {
     await writeFile(join(folder, "contract.json"), JSON.stringify(document));
@@ -82,7 +85,7 @@ export async function lintRecommended(document: object): Promise<string[]> {
   });
 }
 
-/** The rules that a bundle breaks. */
+/** Returns the rules that a bundle breaks. */
 export async function lintBundle(document: Document): Promise<string[]> {
   return inScratch(async (folder) => {
     await writeFile(join(folder, "contract.json"), JSON.stringify(document));

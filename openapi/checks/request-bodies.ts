@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 
-/** The keywords by which values are drawn. */
+/** The keywords that the drawing of values reads. */
 interface Schema {
   readonly description?: string;
   readonly $ref?: string;
@@ -23,7 +23,7 @@ interface Schema {
 
 type Json = fc.JsonValue;
 
-/** A number as it is written, where `JSON.stringify` would write it differently. */
+/** Stands for a number with exactly these digits, where `JSON.stringify` would write others. */
 const written = (digits: string): string => `number:${digits}`;
 
 const toText = (value: unknown): string => JSON.stringify(value).replaceAll(/"number:([^"]*)"/g, "$1");
@@ -39,7 +39,7 @@ const schemas: readonly Json[] = [
   { type: ["object", "null"], oneOf: [{}] },
 ];
 
-/** Where a value drawn from the schema alone would nearly always break a rule across fields, or never would. */
+/** Values for members for which a value drawn from the schema would nearly always, or never, break a rule across members. */
 const chosen: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   seed: fc.constantFrom(
     ...["7", "-0", "7.0", "1e3", "9223372036854775807", "9223372036854775808", "-9223372036854775809", "1e400"].map(
@@ -122,10 +122,10 @@ const faulty: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
 );
 
-/** Where a value can be put: every field and item of a body, and one new field of every object. */
+/** Returns setters for every member and item of a body, and for one new member of every object. */
 function placesIn(value: unknown): { readonly put: (value: unknown) => void }[] {
   if (typeof value !== "object" || value === null) return [];
-  // Arrays and objects are written in the same way.
+  // Arrays and objects are changed in the same way.
   const owner = value as Record<string, unknown>;
   const own = Object.keys(owner).flatMap((name) => [
     { put: (next: unknown) => void (owner[name] = next) },

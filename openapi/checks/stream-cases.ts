@@ -2,12 +2,12 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { contractFolder } from "./redocly.ts";
 
-/** The data of an event of an example, loosely typed: the cases break it on purpose. */
+/** The data of an event. Its type is loose, because the cases break it on purpose. */
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Event = any;
 type Change = (events: Event[]) => Event[];
 
-/** The events of `examples/stream-<name>.sse`. */
+/** Reads the events of `examples/stream-<name>.sse`. */
 export async function readExample(name: string): Promise<Event[]> {
   const text = await readFile(join(contractFolder, "examples", `stream-${name}.sse`), "utf8");
   const data = text.split("\n").filter((line) => line.startsWith("data: "));
@@ -26,7 +26,7 @@ const counts = (event: Event) => ({ ...event, choices: [], usage: { total_tokens
 const call = (event: Event, change: object) => delta(event, { tool_calls: [{ index: 0, ...change }] });
 const error = { error: { message: "m", type: "server_error", param: null, code: "timeout" }, request_id: "req_1" };
 
-/** Legal streams: title, example, what is changed in it, and the state in which it ends. */
+/** Legal streams: title, example, the change to the example, and the state in which the stream ends. */
 export const legal: [title: string, example: string, change: Change, end: string][] = [
   ["an answer", "plain", (e) => e, "done"],
   ["an empty answer", "plain", (e) => [e[0], ...e.slice(-2)], "done"],
@@ -49,7 +49,7 @@ export const legal: [title: string, example: string, change: Change, end: string
   ["a break after the usage", "usage", (e) => e.slice(0, -1), "counted"],
 ];
 
-/** Broken streams: title, example, what is changed in it, and what has to be found. */
+/** Broken streams: title, example, the change to the example, and the violation that has to be found. */
 export const broken: [title: string, example: string, change: Change, violation: string][] = [
   ["the role is missing", "plain", (e) => e.slice(1), "choice text in waiting"],
   ["the role comes late", "plain", ([role, text]) => [text, role], "choice text in waiting"],

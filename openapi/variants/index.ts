@@ -4,9 +4,9 @@ import type { Document, JsonObject } from "@parley/contract/document";
 import { bundle } from "../checks/redocly.ts";
 import { to30 } from "./to-3.0.ts";
 
-/** The contract in every form in which it is served, by file name: three versions of OpenAPI, and its streams alone. */
+/** Returns the served forms of the contract by file name: three versions of OpenAPI, and its streams alone. */
 export async function contractFiles(contract: Document): Promise<Map<string, string>> {
-  // A bundle is JSON; its type only names what tests read.
+  // A bundle is JSON. Its type declares only the members that tests read.
   const canonical = contract as unknown as JsonObject;
   const newer = (await bundle("overlays/to-3.2.yaml")) as unknown as JsonObject;
   return new Map([
@@ -19,7 +19,7 @@ export async function contractFiles(contract: Document): Promise<Map<string, str
 
 const toJson = (document: JsonObject): string => `${JSON.stringify(document, undefined, 1)}\n`;
 
-/** Readers of YAML 1.1, most of those in Python and Ruby, must not take `on` or `no` for a boolean, or text for a date. */
+/** Parsers of YAML 1.1, as in Python and Ruby, would read `on` and `no` as booleans, and some texts as dates. */
 const toYaml = (document: JsonObject): string =>
   stringify(document, { compat: "yaml-1.1", aliasDuplicateObjects: false, lineWidth: 120 });
 
@@ -34,7 +34,7 @@ A stream is \`text/event-stream\` in UTF-8, as the HTML standard defines it. Whe
 
 \`x-streams\` has the order of the events as a state machine and explains itself in \`words\`. \`x-transcripts\` has whole streams; \`x-inputs\` is what the request of each asked for.`;
 
-/** A JSON Schema of one event, with the state machine that says which event may follow which, and whole streams. */
+/** Returns the JSON Schema of an event, the state machine of the events, and the example streams. */
 function streamsAlone(contract: JsonObject): JsonObject {
   const schemas = at(contract, "/components/schemas") as Record<string, JsonObject>; // lint demands it
   const stream = at(contract, "/paths/~1v1~1chat~1completions/post/responses/200/content/text~1event-stream");

@@ -2,8 +2,8 @@ import { at } from "@parley/contract/document";
 import type { Json, JsonObject } from "@parley/contract/document";
 
 /**
- * The contract in OpenAPI 3.0.3, for tools that know nothing newer. It means the same, except for `lostIn30`. Only the
- * keywords that the contract uses are translated; a test compares the verdicts of both.
+ * Translates the contract to OpenAPI 3.0.3, for tools that do not read newer versions. It means the same, except for
+ * `lostIn30`. Only keywords that the contract uses are translated. A test compares the verdicts of both versions.
  */
 export function to30(contract: JsonObject): JsonObject {
   const translated = new Translation(contract).document();
@@ -11,17 +11,17 @@ export function to30(contract: JsonObject): JsonObject {
   return { ...translated, openapi: "3.0.3", info: { ...info, license: licenseWithUrl(license) } };
 }
 
-/** 3.0 has no identifier of a licence; the page of that identifier stands in for it. */
+/** 3.0 has no member for the identifier of a licence, so the URL of its page is used. */
 function licenseWithUrl(license: Json | undefined): JsonObject {
   const { name = "", identifier } = isObject(license) ? license : {};
   if (typeof identifier !== "string") throw new Error("the contract's licence has no identifier");
   return { name, url: `https://spdx.org/licenses/${identifier}.html` };
 }
 
-/** What 3.0 cannot express. The clauses and the server hold it all the same. */
+/** Rules that 3.0 cannot express. The clauses and the server still have them. */
 export const lostIn30 = {
   keywords: ["propertyNames", "contentMediaType", "contentSchema"],
-  /** A union with a discriminator cannot also be null: leave the field out instead. */
+  /** In 3.0, a union with a discriminator cannot be null. Leave the member out instead. */
   nulls: ["response_format"],
 } as const;
 
@@ -34,14 +34,14 @@ function objectAt(document: JsonObject, pointer: string): JsonObject {
   return found;
 }
 
-/** In these places, an object's members are named by the contract, so their names are no keywords. */
+/** The members of these objects have names of the contract, so the names are not keywords. */
 const maps = new Set(["properties", "schemas", "mapping", "examples"]);
 /** Data, not schemas. */
 const isVerbatim = (name: string): boolean => ["example", "value", "enum"].includes(name) || name.startsWith("x-");
 
 class Translation {
   readonly #contract: JsonObject;
-  /** Components that exist only here: a nullable copy of a schema that 3.1 makes nullable where it is used. */
+  /** Components that only this version has: nullable copies of schemas that 3.1 makes nullable where they are used. */
   readonly #nullables = new Map<string, JsonObject>();
 
   constructor(contract: JsonObject) {
@@ -60,7 +60,7 @@ class Translation {
     if (Array.isArray(node)) return node.map((item) => this.#translate(item, ""));
     if (!isObject(node)) return node;
     if (maps.has(name)) return this.#members(node);
-    // Beside a reference, 3.0 ignores everything.
+    // 3.0 ignores every member besides a `$ref`.
     if (node["$ref"] !== undefined) return { $ref: node["$ref"] };
     return this.#members(withChunks(withoutLost(withExample(withExclusiveMinimum(this.#nullable(node))))));
   }
@@ -69,7 +69,7 @@ class Translation {
     return Object.fromEntries(Object.entries(node).map(([name, value]) => [name, this.#translate(value, name)]));
   }
 
-  /** `null` beside other types becomes `nullable`. In a union, its first other branch becomes nullable. */
+  /** `null` with other types becomes `nullable`. In a union, its first other branch becomes nullable. */
   #nullable(schema: JsonObject): JsonObject {
     const { type, oneOf, ...rest } = schema;
     if (Array.isArray(type)) return { type: type[0] ?? "string", nullable: true, ...rest };
@@ -94,7 +94,7 @@ class Translation {
   }
 }
 
-/** A union inside a union says no more than its branches. */
+/** A union inside a union means the same as its branches. */
 const branchesOf = (branch: Json): Json[] =>
   isObject(branch) && Array.isArray(branch["oneOf"]) ? branch["oneOf"] : [branch];
 
@@ -113,7 +113,7 @@ function withExclusiveMinimum(schema: JsonObject): JsonObject {
   return exclusiveMinimum === undefined ? schema : { ...rest, minimum: exclusiveMinimum, exclusiveMinimum: true };
 }
 
-/** Tools for 3.0 take one schema for an event of a stream: the chunk. The error event is the schema `StreamError`. */
+/** Tools for 3.0 accept one schema for the events of a stream. It is the chunk; the error event is the schema `StreamError`. */
 function withChunks(node: JsonObject): JsonObject {
   const stream = node["text/event-stream"];
   if (!isObject(stream)) return node;

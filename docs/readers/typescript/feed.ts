@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline";
-import { StreamFailed, StreamTruncated, readStream } from "./read-stream.ts";
+import { StreamFailedError, StreamTruncatedError, readStream } from "./read-stream.ts";
 import type { Chunk } from "./read-stream.ts";
 
 // The program that `readers.test.ts` runs. Each line of the input is a stream, as pieces in hexadecimal digits. For each, the
@@ -23,8 +23,8 @@ async function read(line: string): Promise<string[]> {
     for await (const chunk of readStream(feed(line))) found.push(describe(chunk));
     return [...found, "done"];
   } catch (error) {
-    if (error instanceof StreamTruncated) return [...found, "truncated"];
-    if (error instanceof StreamFailed) return [...found, `${error.code} ${error.requestId}`];
+    if (error instanceof StreamTruncatedError) return [...found, "truncated"];
+    if (error instanceof StreamFailedError) return [...found, `${error.code} ${error.requestId}`];
     throw error;
   }
 }

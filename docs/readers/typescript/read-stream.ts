@@ -20,7 +20,8 @@ interface ErrorEvent {
 }
 
 /** The service ended the stream with an error. */
-export class StreamFailed extends Error {
+export class StreamFailedError extends Error {
+  override readonly name = "StreamFailedError";
   readonly code: string | null;
   readonly requestId: string;
 
@@ -32,17 +33,19 @@ export class StreamFailed extends Error {
 }
 
 /** The bytes ended before `[DONE]`, so the answer is not complete, even if it looks complete. */
-export class StreamTruncated extends Error {}
+export class StreamTruncatedError extends Error {
+  override readonly name = "StreamTruncatedError";
+}
 
 /** Yields the chunks of a streamed answer. Throws an error unless the answer is complete. */
 export async function* readStream(body: AsyncIterable<Uint8Array>): AsyncGenerator<Chunk, void> {
   for await (const data of readEvents(body)) {
     if (data === "[DONE]") return;
     const event = JSON.parse(data) as Chunk | ErrorEvent; // the contract guarantees this type
-    if ("error" in event) throw new StreamFailed(event);
+    if ("error" in event) throw new StreamFailedError(event);
     yield event;
   }
-  throw new StreamTruncated("the stream ended without [DONE]");
+  throw new StreamTruncatedError("the stream ended without [DONE]");
 }
 
 async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {

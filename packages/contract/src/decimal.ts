@@ -1,8 +1,8 @@
-// Exact decimal arithmetic on strings, just enough to check a price.
+// Exact decimal arithmetic on strings, as far as prices need it.
 
 const places = 20;
 
-/** A decimal number times a whole one. */
+/** Multiplies a decimal number by a whole number. */
 export function decimalProduct(price: string, count: number): string {
   return format(parse(price) * BigInt(count));
 }

@@ -1,4 +1,4 @@
-/** A JSON value whose shape is not known here. */
+/** A JSON value of unknown shape. */
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 export type JsonObject = { [name: string]: Json };
 
@@ -27,7 +27,7 @@ export interface Example {
 
 export interface Transcript {
   summary: string;
-  /** In the source: where the text is. In the bundle the text itself is the value. */
+  /** In the source: the file with the text. In the bundle, the text is the value. */
   file?: string;
   value: string;
   "x-inputs": { n: number; include_usage: boolean };
@@ -81,33 +81,33 @@ export interface UnsupportedMember {
   harmless?: readonly unknown[];
 }
 
-/** The value that a JSON Pointer leads to, or undefined where it leads nowhere. */
+/** Returns the value at a JSON Pointer, or undefined if there is none. */
 export function at(value: unknown, pointer: string): unknown {
   const steps = pointer.split("/").slice(1);
   return steps.reduce<unknown>((inner, step) => {
     const name = step.replaceAll("~1", "/").replaceAll("~0", "~");
     const hasIt = typeof inner === "object" && inner !== null && Object.hasOwn(inner, name);
-    // The line above has proven that the member is there.
+    // The line above proves that the member exists.
     return hasIt ? (inner as Record<string, unknown>)[name] : undefined;
   }, value);
 }
 
-/** Every object inside a value, the value itself included. */
+/** Yields every object inside a value, and the value itself. */
 export function* objectsIn(value: unknown): Generator<Record<string, unknown>> {
   if (typeof value !== "object" || value === null) return;
-  // An array is read like an object here: only its members matter.
+  // An array is treated like an object, because only its members matter.
   if (!Array.isArray(value)) yield value as Record<string, unknown>;
   for (const member of Object.values(value)) yield* objectsIn(member);
 }
 
-/** The operations of the contract. */
+/** Returns the operations of the contract. */
 export function operationsOf(document: Document): Operation[] {
   return Object.values(document.paths).flatMap(({ get, post }) => [get, post].filter((one) => one !== undefined));
 }
 
-/** An answer, behind its reference if it is one. */
+/** Follows the reference of an answer, if it is one. */
 export function resolveAnswer(document: Document, answer: Answer): Answer {
   if (!answer.$ref) return answer;
-  // A bundle has its references inside itself; a broken one fails at the first use.
+  // All references of a bundle lead into the bundle. A broken one fails when it is used.
   return at(document, answer.$ref.slice(1)) as Answer;
 }

@@ -3,27 +3,28 @@ import { at } from "./document.ts";
 import type { JsonObject } from "./document.ts";
 import type { GuardTest, Inputs, InvariantTest, Machine, Streams } from "./stream-words.ts";
 
-// Runs the machines of streams.yaml over a transcript. It knows the words of that file, and nothing of chat completions.
+// The result of running the machines of streams.yaml over a transcript. This file knows the words of streams.yaml, and nothing
+// about chat completions.
 
 export interface Outcome {
-  /** The first thing that is not allowed, told in names from streams.yaml; undefined for a legal stream. */
+  /** The first violation, in names from streams.yaml. Undefined for a legal stream. */
   readonly violation: string | undefined;
   /** The state of the outermost machine when the bytes ended. */
   readonly end: string;
-  /** The transitions that were taken, as `machine/transition`. */
+  /** The transitions of the stream, as `machine/transition`. */
   readonly taken: readonly string[];
 }
 
 interface Run {
   readonly streams: Streams;
   readonly inputs: Inputs;
-  /** The state of each instance; its name is the path of keys that leads to it: `/stream:/choice:0/call:1`. */
+  /** The state of each instance of a machine. The name of an instance is its path: `/stream:/choice:0/call:1`. */
   readonly states: Map<string, string>;
   readonly taken: string[];
   readonly firstValues: Map<string, string>;
 }
 
-/** An instance of a machine, about to read something. */
+/** An instance of a machine that reads the next value. */
 interface Instance {
   readonly path: string;
   readonly parent: string;
@@ -58,7 +59,7 @@ function firstViolation(work: () => void): string | undefined {
   }
 }
 
-/** The data of each event: an object, or a bare word such as `[DONE]`. */
+/** Yields the data of each event: an object, or a bare word such as `[DONE]`. */
 function* readEvents(lines: Streams["lines"], transcript: string): Generator {
   let data: string | undefined;
   for (const line of transcript.split("\n").slice(0, -1)) {
@@ -71,7 +72,7 @@ function* readEvents(lines: Streams["lines"], transcript: string): Generator {
   }
 }
 
-/** Lets one instance of a machine read a value, then the instances inside it. Gives the kind of event that it was. */
+/** Lets an instance of a machine read a value, and then the instances inside it. Returns the kind of the event. */
 function step(run: Run, name: string, machine: Machine, value: unknown, parent: string): string {
   const key = machine.key === undefined ? "" : at(value, machine.key);
   const path = `${parent}/${name}:${String(key)}`;
@@ -132,7 +133,7 @@ function isKept({ firstValues }: Run, test: InvariantTest, event: unknown): bool
   });
 }
 
-// Ajv keeps what it has compiled by the identity of the schema, so every kind of event is compiled once.
+// Ajv caches validators by the identity of the schema, so every kind of event is compiled once.
 const ajv = new Ajv2020({ strict: false });
 
 function accepts(schema: JsonObject | undefined, value: unknown): boolean {

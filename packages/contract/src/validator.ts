@@ -19,9 +19,9 @@ const words = [
 ];
 
 /**
- * Compiles schemas of the contract. Strict: a misspelled keyword is an error, not an annotation. Ajv's own discriminator
- * is used, as in the server, so that a fault in a message is reported for the schema of its role; it reads no mapping.
- * `closed` refuses members that a schema does not name, which the contract itself allows.
+ * Compiles schemas of the contract. A misspelled keyword is an error. Ajv's own discriminator is used, as in the server, so a
+ * fault in a message is reported for the schema of its role; it ignores `mapping`. `closed` refuses members that a schema does
+ * not name, which the contract itself allows.
  */
 export function compile(document: Document, closed = false): (schema: JsonObject) => Judge {
   const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, discriminator: true });
