@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { findCycles } from "./cycles.ts";
-import { importsOf, readWith, valueImports } from "./imports.ts";
+import { importsOf, readWith } from "./imports.ts";
 import { files, read } from "./tree.ts";
 
 /** The arrows between the packages, and the words that belong to one place. Tests may reach further than the code. */
@@ -116,7 +116,7 @@ const words: readonly (readonly [word: string, library: RegExp, homes: RegExp])[
   [
     "Express",
     /^express(-openapi-validator.*)?$/,
-    /^packages\/server\/src\/(express-app|contract\/express-gate|edge\/serve-docs)\.ts$/,
+    /^packages\/server\/src\/(express\/express-(app|gate)|site\/serve-docs)\.ts$/,
   ],
   ["llama.cpp", /^node-llama-cpp$/, /^packages\/inference\/src\/embedded\//],
   ["the chat template", /^@huggingface\/jinja$/, /^packages\/inference\/src\/prompt\//],
@@ -133,7 +133,7 @@ test.each(words)("%s is a word of its own place only", (_word, library, homes) =
 });
 
 /** Files that read, explain or carry out the operator's choice of an engine. */
-const choosesEngines = /^packages\/server\/src\/(config|cli)\/|\/engines\/(start-engine|start-vllm|demo-folder)\.ts$/;
+const choosesEngines = /^packages\/server\/src\/(config|cli)\/|\/models\/(start-engine|start-vllm|demo-folder)\.ts$/;
 
 test("the server has no word of an engine's own dialect", () => {
   const strays = sourcesIn("packages/server/src/").filter(
@@ -148,36 +148,47 @@ test("inference compiles a schema in one place, which remembers it", () => {
   expect(compilers).toEqual(["packages/inference/src/schemas/compile-wanted.ts"]);
 });
 
-/** The rooms of the server with steps of the path, besides `edge` and `operations`. */
-const stages = ["auth", "contract", "limits", "engines", "relay", "metering"];
+/**
+ * The rooms of the server, from the bottom to the top: each with the rooms that its files may import. `app.ts`, `deps.ts`
+ * and `server.ts` put them together.
+ */
+const rooms: Readonly<Record<string, readonly string[]>> = {
+  errors: [],
+  config: [],
+  site: ["config"],
+  observe: ["errors"],
+  accounts: ["errors", "observe"],
+  state: ["accounts"],
+  models: ["accounts", "config", "errors"],
+  http: ["accounts", "config", "errors", "models", "observe"],
+  sockets: ["config", "errors", "http", "observe"],
+  chat: ["accounts", "config", "errors", "http", "models", "observe"],
+  operations: ["accounts", "chat", "http", "models"],
+  express: ["chat", "deps.ts", "http", "site"],
+};
 
-/** Finds the stages whose code a file runs. */
-const stagesUsedBy = (path: string): string[] =>
-  stages.filter((stage) => valueImports(path).some((target) => target.startsWith(`packages/server/src/${stage}/`)));
+const server = "packages/server/src/";
+const roomOf = (path: string): string => path.slice(server.length).split("/")[0] ?? "";
 
-test.each(stages)("the steps in %s call no other stage", (stage) => {
-  const strays = sourcesIn(`packages/server/src/${stage}/`).filter((path) =>
-    stagesUsedBy(path).some((other) => other !== stage),
+test.each(Object.entries(rooms))("the room %s of the server imports only rooms below it", (room, below) => {
+  const own = sourcesIn(`${server}${room}/`);
+  expect(own).not.toEqual([]);
+  const used = new Set(
+    own
+      .flatMap(importsOf)
+      .filter((target) => target.startsWith(server))
+      .map(roomOf),
   );
-  expect(strays).toEqual([]);
+  expect([...used].filter((other) => other !== room).toSorted()).toEqual(below);
 });
 
-test("a step in edge/ calls at most one stage, and none that runs behind the validation of the body", () => {
-  const used = sourcesIn("packages/server/src/edge/").map((path) => ({ path, stages: stagesUsedBy(path) }));
-  expect(used.filter(({ stages: own }) => own.length > 1)).toEqual([]);
-  expect([...new Set(used.flatMap(({ stages: own }) => own))].toSorted()).toEqual(["auth", "limits"]);
-});
-
-test("nothing below edge/ and operations/ imports them", () => {
-  const rooms = ["auth", "config", "contract", "engines", "errors", "limits", "metering", "observe", "relay", "state"];
-  const strays = rooms.flatMap((room) =>
-    sourcesIn(`packages/server/src/${room}/`).flatMap((path) =>
-      importsOf(path)
-        .filter((target) => /^packages\/server\/src\/(edge|operations)\//.test(target))
-        .map((target) => `${path} → ${target}`),
-    ),
+test("every folder of the server is a room, or starts and bundles it", () => {
+  const folders = new Set(
+    sourcesIn(server)
+      .map(roomOf)
+      .filter((name) => !name.includes(".")),
   );
-  expect(strays).toEqual([]);
+  expect([...folders].toSorted()).toEqual([...Object.keys(rooms), "bundle", "cli"].toSorted());
 });
 
 test("no data of a request is kept in a map that is keyed by the request, its response or its socket", () => {
@@ -187,7 +198,7 @@ test("no data of a request is kept in a map that is keyed by the request, its re
 
 test("only dates are read from the wall clock; spans are measured with a monotonic one, which nobody can set", () => {
   const datesOnly =
-    /^packages\/server\/src\/(cli\/(read-argument|restore|deliver-key|prune|keys)|bundle\/write-bundle|edge\/exchange|server|state\/database)\.ts$/;
+    /^packages\/server\/src\/(cli\/(read-argument|restore|deliver-key|prune|keys)|bundle\/write-bundle|http\/exchange|server|state\/database)\.ts$/;
   const strays = sourcesIn("packages/").filter((path) => /^packages\/(client|inference|server)\/src\//.test(path));
   expect(strays.filter((path) => read(path).includes("Date.now") && !datesOnly.test(path))).toEqual([]);
 });

@@ -77,7 +77,7 @@ test.each([
   ["package.json", "packages/inference/", "scripted"],
   ["config/engine-settings.ts", "packages/server/src/", "engineDrivers"],
   ["config/read-engine.ts", "packages/server/src/", "readers"],
-  ["engines/start-engine.ts", "packages/server/src/", "startEngine"],
+  ["models/start-engine.ts", "packages/server/src/", "startEngine"],
 ])("docs/adding-a-driver.md names %s, and a driver is registered there", (file, folder, word) => {
   expect(read("docs/adding-a-driver.md")).toContain(file);
   expect(read(folder + file)).toMatch(new RegExp(`\\b${word}\\b`));

@@ -13,8 +13,8 @@ test("a start reads the server and the interface of the engines", () => {
 });
 
 test.each([
-  ["express", "packages/server/src/express-app.ts"],
-  ["express-openapi-validator", "packages/server/src/contract/express-gate.ts"],
+  ["express", "packages/server/src/express/express-app.ts"],
+  ["express-openapi-validator", "packages/server/src/express/express-gate.ts"],
   ["undici", "packages/inference/src/vllm/index.ts"],
   ["@eslint-community/regexpp", "packages/json-schema-grammar/src/compile-schema.ts"],
   ["@huggingface/tokenizers", "packages/inference/src/remote/remote-engine.ts"],

@@ -1,10 +1,10 @@
 import type { SchemaCompiler } from "@parley/inference";
 import type { Config } from "./config/read-config.ts";
-import type { RequestGate } from "./contract/request-gate.ts";
-import type { Exchange } from "./edge/exchange.ts";
-import type { KeyDeps } from "./edge/require-key.ts";
-import type { LoopTurns } from "./edge/loop-turns.ts";
-import type { LedgerRecorder } from "./metering/ledger-recorder.ts";
+import type { RequestGate } from "./chat/body/request-gate.ts";
+import type { Exchange } from "./http/exchange.ts";
+import type { KeyDeps } from "./http/require-key.ts";
+import type { LoopTurns } from "./http/loop-turns.ts";
+import type { LedgerRecorder } from "./accounts/ledger/ledger-recorder.ts";
 import type { Log } from "./observe/log.ts";
 import type { Metrics } from "./observe/metrics.ts";
 import type { RefusalSample } from "./observe/refusal-sample.ts";

@@ -1,6 +1,6 @@
-import { maxPathLength } from "./edge/exchange.ts";
-import { placesForProbes } from "./edge/socket-places.ts";
-import { maxMetricsSockets } from "./listener.ts";
+import { maxPathLength } from "./http/exchange.ts";
+import { placesForProbes } from "./sockets/socket-places.ts";
+import { maxMetricsSockets } from "./sockets/listener.ts";
 import { maxWaitingBytes } from "./observe/log-output.ts";
 import { maxLines } from "./observe/refusal-sample.ts";
 import { maxCached } from "./state/sqlite-key-store.ts";

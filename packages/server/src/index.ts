@@ -3,7 +3,7 @@ export type { RunningServer, ServerOptions } from "./server.ts";
 export { makeConfig, readConfig } from "./config/read-config.ts";
 export type { Config, ConfigChanges } from "./config/read-config.ts";
 export { createLog } from "./observe/log.ts";
-export { createKey } from "./auth/issue-key.ts";
+export { createKey } from "./accounts/keys/issue-key.ts";
 export { configSchema } from "./config/config-schema.ts";
 export { defaultNames, defaultsOf, modelShortcuts } from "./config/default-models.ts";
 export { describe, toText } from "./config/setting.ts";

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { expect, test } from "vitest";
-import { siteFolder } from "../src/edge/brand-site.ts";
+import { siteFolder } from "../src/site/brand-site.ts";
 import { useServer } from "./use-server.ts";
 
 const server = useServer({ settings: { vendor: "acme", vendorLabel: "Acme Labs" } });

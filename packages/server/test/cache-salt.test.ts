@@ -7,7 +7,7 @@ import { answerPlace, chatWell, openPlace } from "@parley/inference/testing/plac
 import type { Place } from "@parley/inference/testing/places";
 import { makeKeyIn, miniId, parley, startTestServer, testKey } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
-import { rotateKey } from "../src/auth/issue-key.ts";
+import { rotateKey } from "../src/accounts/keys/issue-key.ts";
 import { databaseFile } from "../src/state/database-file.ts";
 import { openState } from "../src/state/open-state.ts";
 

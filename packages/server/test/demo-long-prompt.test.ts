@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findDemoModel } from "../src/engines/demo-models.ts";
+import { findDemoModel } from "../src/models/demo-models.ts";
 import { miniId, say, startTestServer } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
 

@@ -3,7 +3,7 @@ import { miniFolder } from "@parley/inference/testing";
 import { chatWell, chunk, done, openPlace, say as answerWith } from "@parley/inference/testing/places";
 import { miniId, startTestServer } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
-import type { Completion } from "../src/relay/collect.ts";
+import type { Completion } from "../src/chat/relay/collect.ts";
 import { useServer } from "./use-server.ts";
 
 /** Callers' schemas keep every digit of their numbers and the order of their members, with every engine. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { CliProcess, miniId, modelId, parley, say, toRefusal, withKey } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
-import type { ModelObject } from "../src/engines/model-object.ts";
+import type { ModelObject } from "../src/models/model-object.ts";
 import { useFolder } from "./use-folder.ts";
 import { useServer } from "./use-server.ts";
 

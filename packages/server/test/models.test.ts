@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { miniFolder } from "@parley/inference/testing";
 import { openPlace } from "@parley/inference/testing/places";
 import { CliProcess, chatInit, say, startTestServer } from "@parley/server/testing";
-import type { ModelObject } from "../src/engines/model-object.ts";
+import type { ModelObject } from "../src/models/model-object.ts";
 
 /** The configuration alone adds models. Each has an engine, prices and limits of its own. */
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Big } from "big.js";
 import { describe, expect, test } from "vitest";
 import { miniId, modelId, parley, play, readLedger, until, withKey } from "@parley/server/testing";
-import { createKey } from "../src/auth/issue-key.ts";
+import { createKey } from "../src/accounts/keys/issue-key.ts";
 import { requestColumns } from "../src/cli/request-row.ts";
 import type { RequestRow } from "../src/cli/request-row.ts";
 import { useServer } from "./use-server.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Completion } from "../src/relay/collect.ts";
+import type { Completion } from "../src/chat/relay/collect.ts";
 import { readShownRequests } from "./read-shown-requests.ts";
 import type { ShownRequest } from "./read-shown-requests.ts";
 import { useServer } from "./use-server.ts";

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { describe, expect, test } from "vitest";
 import { testKey, until } from "@parley/server/testing";
-import { maxMetricsSockets } from "../src/listener.ts";
+import { maxMetricsSockets } from "../src/sockets/listener.ts";
 import { exchange, RawConnection, requestText } from "./raw.ts";
 import { useServer } from "./use-server.ts";
 

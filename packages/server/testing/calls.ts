@@ -1,6 +1,6 @@
-import { createKey } from "../src/auth/issue-key.ts";
-import type { KeyRules } from "../src/auth/key-store.ts";
-import type { Completion } from "../src/relay/collect.ts";
+import { createKey } from "../src/accounts/keys/issue-key.ts";
+import type { KeyRules } from "../src/accounts/keys/key-store.ts";
+import type { Completion } from "../src/chat/relay/collect.ts";
 import type { RunningServer } from "../src/server.ts";
 import { assertLawful } from "./judge.ts";
 import { judgeStream } from "./judge-stream.ts";

@@ -1,6 +1,6 @@
-export type { KeyStore, StoredKey } from "../src/auth/key-store.ts";
-export type { LimitStore } from "../src/limits/limit-store.ts";
-export type { UsageLedger } from "../src/metering/usage-ledger.ts";
+export type { KeyStore, StoredKey } from "../src/accounts/keys/key-store.ts";
+export type { LimitStore } from "../src/accounts/limits/limit-store.ts";
+export type { UsageLedger } from "../src/accounts/ledger/usage-ledger.ts";
 export { bundleServer } from "./bundle-server.ts";
 export { nodeFlags, CliProcess, parley } from "./cli-process.ts";
 export type { CliOptions, CliResult } from "./cli-process.ts";

@@ -2,7 +2,7 @@ import type { JsonObject } from "@parley/contract/document";
 import { runStream } from "@parley/contract/stream-machine";
 import type { Inputs, Streams } from "@parley/contract/stream-words";
 import contract from "@parley/contract/contract.json" with { type: "json" };
-import type { Chunk } from "../src/relay/to-chunks.ts";
+import type { Chunk } from "../src/chat/relay/to-chunks.ts";
 import { judgeFor } from "./judge.ts";
 
 const streams = contract["x-streams"] as unknown as Streams; // openapi/streams.test.ts holds it to this shape

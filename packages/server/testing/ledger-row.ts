@@ -1,7 +1,7 @@
-import type { Pricing } from "../src/metering/price.ts";
-import { toTokenColumns } from "../src/metering/token-columns.ts";
-import type { TokenColumns } from "../src/metering/token-columns.ts";
-import type { LedgerEntry } from "../src/metering/usage-ledger.ts";
+import type { Pricing } from "../src/accounts/money/price.ts";
+import { toTokenColumns } from "../src/accounts/ledger/token-columns.ts";
+import type { TokenColumns } from "../src/accounts/ledger/token-columns.ts";
+import type { LedgerEntry } from "../src/accounts/ledger/usage-ledger.ts";
 
 /** A ledger entry with the names of its columns, for comparisons in tests. */
 export interface LedgerRow extends TokenColumns {

@@ -1,6 +1,6 @@
-import type { NewKey } from "../src/auth/hash-key.ts";
-import { createKey } from "../src/auth/issue-key.ts";
-import type { KeyRules } from "../src/auth/key-store.ts";
+import type { NewKey } from "../src/accounts/keys/hash-key.ts";
+import { createKey } from "../src/accounts/keys/issue-key.ts";
+import type { KeyRules } from "../src/accounts/keys/key-store.ts";
 import { openState } from "../src/state/open-state.ts";
 
 /** Creates a key in a data folder. A server may use the folder meanwhile. */

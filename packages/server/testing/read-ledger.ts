@@ -1,4 +1,4 @@
-import type { EntrySelection } from "../src/metering/usage-ledger.ts";
+import type { EntrySelection } from "../src/accounts/ledger/usage-ledger.ts";
 import { openState } from "../src/state/open-state.ts";
 import { toLedgerRow } from "./ledger-row.ts";
 import type { LedgerRow } from "./ledger-row.ts";

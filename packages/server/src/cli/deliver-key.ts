@@ -1,8 +1,8 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { NewKey } from "../auth/hash-key.ts";
-import { createKey } from "../auth/issue-key.ts";
-import type { KeyStore } from "../auth/key-store.ts";
+import type { NewKey } from "../accounts/keys/hash-key.ts";
+import { createKey } from "../accounts/keys/issue-key.ts";
+import type { KeyStore } from "../accounts/keys/key-store.ts";
 
 /** Creates a key with default limits if there are no keys yet. @returns undefined if there are keys already */
 export async function makeFirstKey(keys: KeyStore): Promise<NewKey | undefined> {

@@ -1,6 +1,6 @@
-import type { StoredKey } from "../auth/key-store.ts";
-import { monthOf } from "../metering/month.ts";
-import type { UsageLedger } from "../metering/usage-ledger.ts";
+import type { StoredKey } from "../accounts/keys/key-store.ts";
+import { monthOf } from "../accounts/money/month.ts";
+import type { UsageLedger } from "../accounts/ledger/usage-ledger.ts";
 import { formatTime } from "./format-time.ts";
 import { toLines, toTable } from "./table.ts";
 

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import type { KeyChange } from "../auth/key-store.ts";
+import type { KeyChange } from "../accounts/keys/key-store.ts";
 import { findModel, suggestIds } from "../config/find-model.ts";
 import type { Config } from "../config/read-config.ts";
-import { isAtLeastUsd, priceOf } from "../metering/price.ts";
+import { isAtLeastUsd, priceOf } from "../accounts/money/price.ts";
 import { readFuture, readList, readUsd, readWeight, readWhole } from "./read-argument.ts";
 
 /** The value of a flag that removes a rule. */

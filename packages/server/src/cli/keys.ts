@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import type { NewKey } from "../auth/hash-key.ts";
-import { createKey, rotateKey } from "../auth/issue-key.ts";
-import type { KeyChange, KeyStore } from "../auth/key-store.ts";
+import type { NewKey } from "../accounts/keys/hash-key.ts";
+import { createKey, rotateKey } from "../accounts/keys/issue-key.ts";
+import type { KeyChange, KeyStore } from "../accounts/keys/key-store.ts";
 import type { Config } from "../config/read-config.ts";
 import { openExistingState, openState } from "../state/open-state.ts";
 import type { State } from "../state/open-state.ts";

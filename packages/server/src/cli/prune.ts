@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
-import type { UsageLedger } from "../metering/usage-ledger.ts";
+import type { UsageLedger } from "../accounts/ledger/usage-ledger.ts";
 import { openExistingState } from "../state/open-state.ts";
 import { createPrivateFile } from "../state/private-file.ts";
 import { readPast } from "./read-argument.ts";

@@ -1,6 +1,6 @@
-import { toTokenColumns } from "../metering/token-columns.ts";
-import type { TokenColumns } from "../metering/token-columns.ts";
-import type { LedgerEntry } from "../metering/usage-ledger.ts";
+import { toTokenColumns } from "../accounts/ledger/token-columns.ts";
+import type { TokenColumns } from "../accounts/ledger/token-columns.ts";
+import type { LedgerEntry } from "../accounts/ledger/usage-ledger.ts";
 import { formatDuration, formatTime } from "./format-time.ts";
 import { toLines } from "./table.ts";
 

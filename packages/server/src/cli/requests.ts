@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { Option } from "commander";
-import type { LedgerEntry } from "../metering/usage-ledger.ts";
+import type { LedgerEntry } from "../accounts/ledger/usage-ledger.ts";
 import { openExistingState } from "../state/open-state.ts";
 import { readWhole } from "./read-argument.ts";
 import { describeRequest, requestColumns, tableColumns, toRequestRow } from "./request-row.ts";

@@ -1,8 +1,8 @@
 import type { SupervisorReport } from "@parley/inference";
 import type { Config } from "../config/read-config.ts";
-import { hasDocs } from "../edge/brand-site.ts";
+import { hasDocs } from "../site/brand-site.ts";
 import { isDemo } from "../config/read-models.ts";
-import { summarize } from "../engines/start-models.ts";
+import { summarize } from "../models/start-models.ts";
 import type { Log, ProcessLog } from "../observe/log.ts";
 import { startServer } from "../server.ts";
 import type { RunningServer } from "../server.ts";

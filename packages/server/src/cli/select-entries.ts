@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import { environmentKey } from "../auth/find-caller.ts";
-import type { KeyStore } from "../auth/key-store.ts";
+import { environmentKey } from "../accounts/keys/find-caller.ts";
+import type { KeyStore } from "../accounts/keys/key-store.ts";
 import { findModel } from "../config/find-model.ts";
 import type { Config } from "../config/read-config.ts";
-import type { EntrySelection } from "../metering/usage-ledger.ts";
+import type { EntrySelection } from "../accounts/ledger/usage-ledger.ts";
 import { findKeyId } from "./find-key.ts";
 import { readPast } from "./read-argument.ts";
 

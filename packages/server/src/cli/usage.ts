@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { Option } from "commander";
-import { groupings, sumUsage } from "../metering/sum-usage.ts";
-import type { Grouping, UsageCounts } from "../metering/sum-usage.ts";
+import { groupings, sumUsage } from "../accounts/ledger/sum-usage.ts";
+import type { Grouping, UsageCounts } from "../accounts/ledger/sum-usage.ts";
 import { openExistingState } from "../state/open-state.ts";
 import { addPruneCommand } from "./prune.ts";
 import { addSelectionFlags, keyNames, toSelection } from "./select-entries.ts";

@@ -1,8 +1,8 @@
-import type { Caller } from "../auth/caller.ts";
-import type { ValidatedBody } from "../contract/validate-body.ts";
-import type { Exchange } from "../edge/exchange.ts";
+import type { Caller } from "../accounts/keys/caller.ts";
+import type { ValidatedBody } from "../chat/body/validate-body.ts";
+import type { Exchange } from "../http/exchange.ts";
 import type { operations } from "@parley/contract/types";
-import type { Admission } from "../limits/admission.ts";
+import type { Admission } from "../chat/admission/admission.ts";
 
 export type OperationId = keyof operations;
 

@@ -1,11 +1,11 @@
-import type { Caller } from "../auth/caller.ts";
-import type { MatchedOperation } from "../contract/match-operation.ts";
-import type { ValidatedBody } from "../contract/validate-body.ts";
-import type { Exchange } from "../edge/exchange.ts";
-import { sendJson } from "../edge/send-json.ts";
-import type { Admission } from "../limits/admission.ts";
-import { setLimitHeaders } from "../limits/limit-headers.ts";
-import type { Limits } from "../limits/limits.ts";
+import type { Caller } from "../accounts/keys/caller.ts";
+import type { MatchedOperation } from "../http/match-operation.ts";
+import type { ValidatedBody } from "../chat/body/validate-body.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { sendJson } from "../http/send-json.ts";
+import type { Admission } from "../chat/admission/admission.ts";
+import { setLimitHeaders } from "../accounts/limits/limit-headers.ts";
+import type { Limits } from "../accounts/limits/limits.ts";
 import type { Call, Operation, OperationId, Operations } from "./call.ts";
 
 export interface OperationDeps {

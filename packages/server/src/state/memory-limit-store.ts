@@ -6,7 +6,7 @@ import type {
   LimitStates,
   LimitStore,
   PerMinute,
-} from "../limits/limit-store.ts";
+} from "../accounts/limits/limit-store.ts";
 import { TokenBucket } from "./token-bucket.ts";
 
 interface Buckets {

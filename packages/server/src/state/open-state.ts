@@ -1,5 +1,5 @@
-import type { KeyStore } from "../auth/key-store.ts";
-import type { UsageLedger } from "../metering/usage-ledger.ts";
+import type { KeyStore } from "../accounts/keys/key-store.ts";
+import type { UsageLedger } from "../accounts/ledger/usage-ledger.ts";
 import { assertDataFolder, openDatabase } from "./database.ts";
 import { DiskSync } from "./disk-sync.ts";
 import { readSecret } from "./tables.ts";

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { KeyChange, KeyRules, KeyStore, StoredKey } from "../auth/key-store.ts";
+import type { KeyChange, KeyRules, KeyStore, StoredKey } from "../accounts/keys/key-store.ts";
 import { durably, inTransaction } from "./transaction.ts";
 
 interface KeyRow {

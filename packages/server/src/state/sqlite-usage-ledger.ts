@@ -1,10 +1,10 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { EngineUsage } from "@parley/inference";
-import { monthOf } from "../metering/month.ts";
-import { addUsd } from "../metering/price.ts";
-import type { Pricing } from "../metering/price.ts";
-import { fromTokenColumns } from "../metering/token-columns.ts";
-import type { TokenColumns } from "../metering/token-columns.ts";
+import { monthOf } from "../accounts/money/month.ts";
+import { addUsd } from "../accounts/money/price.ts";
+import type { Pricing } from "../accounts/money/price.ts";
+import { fromTokenColumns } from "../accounts/ledger/token-columns.ts";
+import type { TokenColumns } from "../accounts/ledger/token-columns.ts";
 import type {
   Checkpoint,
   CloseRecord,
@@ -12,7 +12,7 @@ import type {
   LedgerEntry,
   OpenRecord,
   UsageLedger,
-} from "../metering/usage-ledger.ts";
+} from "../accounts/ledger/usage-ledger.ts";
 import type { DiskSync } from "./disk-sync.ts";
 import { inTransaction } from "./transaction.ts";
 import { WriteGroup } from "./write-group.ts";

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
-import { addUsd } from "../metering/price.ts";
+import { addUsd } from "../accounts/money/price.ts";
 import { StateError } from "./state-error.ts";
-import { monthOf, startOfMonth } from "../metering/month.ts";
+import { monthOf, startOfMonth } from "../accounts/money/month.ts";
 
 /**
  * The migrations. Each step changes the tables from one version to the next, starting with an empty file. A released step

@@ -1,10 +1,10 @@
 import { pino } from "pino";
 import { describe, expect, test } from "vitest";
 import { until } from "@parley/server/testing";
-import { Admission } from "../../src/limits/admission.ts";
-import { Meter } from "../../src/limits/meter.ts";
-import { LedgerRecorder } from "../../src/metering/ledger-recorder.ts";
-import type { UsageLedger } from "../../src/metering/usage-ledger.ts";
+import { Admission } from "../../src/chat/admission/admission.ts";
+import { Meter } from "../../src/chat/admission/meter.ts";
+import { LedgerRecorder } from "../../src/accounts/ledger/ledger-recorder.ts";
+import type { UsageLedger } from "../../src/accounts/ledger/usage-ledger.ts";
 import { DiskSync } from "../../src/state/disk-sync.ts";
 import { SqliteUsageLedger } from "../../src/state/sqlite-usage-ledger.ts";
 import { DataFolder } from "./data-folder.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { monthOf } from "../../src/metering/month.ts";
+import { monthOf } from "../../src/accounts/money/month.ts";
 import { openState } from "../../src/state/open-state.ts";
 import { ServerLock } from "../../src/state/server-lock.ts";
 import { schemaVersion } from "../../src/state/tables.ts";

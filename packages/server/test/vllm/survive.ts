@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { until } from "@parley/inference/testing";
 import { addFault, outcomeOf } from "@parley/inference/testing/vllm";
 import type { LedgerRow } from "@parley/server/testing";
-import type { Completion } from "../../src/relay/collect.ts";
+import type { Completion } from "../../src/chat/relay/collect.ts";
 import { miniId } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
 import { engineOf, longAnswer, otherAnswer, shortAnswer } from "./service.ts";

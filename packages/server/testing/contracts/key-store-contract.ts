@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { KeyStore, StoredKey } from "../../src/auth/key-store.ts";
+import type { KeyStore, StoredKey } from "../../src/accounts/keys/key-store.ts";
 import type { ContractCase } from "./contract-case.ts";
 
 /** One empty store, as two processes see it. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { LimitedKey, LimitLease, LimitRefusal, LimitStore } from "../../src/limits/limit-store.ts";
+import type { LimitedKey, LimitLease, LimitRefusal, LimitStore } from "../../src/accounts/limits/limit-store.ts";
 import type { ContractCase } from "./contract-case.ts";
 
 /** A fresh store that allows 100 requests and 100,000 tokens a minute over all keys. */

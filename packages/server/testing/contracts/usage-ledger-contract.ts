@@ -1,5 +1,11 @@
 import assert from "node:assert/strict";
-import type { Checkpoint, CloseRecord, LedgerEntry, OpenRecord, UsageLedger } from "../../src/metering/usage-ledger.ts";
+import type {
+  Checkpoint,
+  CloseRecord,
+  LedgerEntry,
+  OpenRecord,
+  UsageLedger,
+} from "../../src/accounts/ledger/usage-ledger.ts";
 import type { ContractCase } from "./contract-case.ts";
 
 /** One empty ledger. */

@@ -3,7 +3,7 @@ import { describe, expect, inject, test } from "vitest";
 import { startTestServer } from "@parley/server/testing";
 import contract from "@parley/contract/contract.json" with { type: "json" };
 import type { components } from "@parley/contract/types";
-import type { Completion } from "../../relay/collect.ts";
+import type { Completion } from "../../chat/relay/collect.ts";
 import { useServer } from "../../../test/use-server.ts";
 
 const server = useServer({

@@ -2,7 +2,7 @@ import { Big } from "big.js";
 import { describe, expect, test } from "vitest";
 import { modelId, play, say, until, withKey } from "@parley/server/testing";
 import { useServer } from "../../../test/use-server.ts";
-import { priceOf } from "../../metering/price.ts";
+import { priceOf } from "../../accounts/money/price.ts";
 
 const server = useServer();
 

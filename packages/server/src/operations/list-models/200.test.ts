@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ModelObject } from "../../engines/model-object.ts";
+import type { ModelObject } from "../../models/model-object.ts";
 import { miniId, modelId, withKey } from "@parley/server/testing";
 import { useServer } from "../../../test/use-server.ts";
 

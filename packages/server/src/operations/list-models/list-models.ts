@@ -1,6 +1,6 @@
-import { toModelObject } from "../../engines/model-object.ts";
-import { modelsFor } from "../../engines/pick-engine.ts";
-import type { ServedModels } from "../../engines/pick-engine.ts";
+import { toModelObject } from "../../models/model-object.ts";
+import { modelsFor } from "../../models/pick-engine.ts";
+import type { ServedModels } from "../../models/pick-engine.ts";
 import type { Operation } from "../call.ts";
 
 /** Lists the models that the caller's key may use. */

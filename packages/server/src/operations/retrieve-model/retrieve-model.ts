@@ -1,6 +1,6 @@
-import { toModelObject } from "../../engines/model-object.ts";
-import { pickModel } from "../../engines/pick-engine.ts";
-import type { ServedModels } from "../../engines/pick-engine.ts";
+import { toModelObject } from "../../models/model-object.ts";
+import { pickModel } from "../../models/pick-engine.ts";
+import type { ServedModels } from "../../models/pick-engine.ts";
 import type { Operation } from "../call.ts";
 
 /** Returns one model object, as in the list. */

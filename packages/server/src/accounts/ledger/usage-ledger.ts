@@ -1,0 +1,110 @@
+import type { EngineUsage } from "@parley/inference";
+import type { Pricing } from "../money/price.ts";
+
+/** How an admitted request ended. `cancelled`: its client disconnected. `abandoned`: its server died. */
+export type Outcome = "complete" | "cancelled" | "failed" | "abandoned";
+
+/** The fields of an entry when it is opened, before the request runs. */
+export interface OpenRecord {
+  /** The request's id, unique. */
+  readonly id: string;
+  readonly keyId: string;
+  /** The model's id. */
+  readonly model: string;
+  readonly isStream: boolean;
+  readonly startedMs: number;
+  /** The prices at the time of the request. */
+  readonly pricing: Pricing;
+}
+
+/** The usage of a running request so far. */
+export interface Checkpoint {
+  readonly id: string;
+  readonly usage: EngineUsage;
+}
+
+/** The usage of an ended request, its outcome and its cost. */
+export interface FinalUsage {
+  readonly usage: EngineUsage;
+  readonly outcome: Outcome;
+  /** The code of the error that ended it, from the contract's catalogue. */
+  readonly errorCode: string | undefined;
+  /** US dollars, a decimal string, exact. */
+  readonly costUsd: string;
+}
+
+/** The fields of an entry when it is closed. */
+export interface CloseRecord extends FinalUsage {
+  readonly id: string;
+  /** The key of the entry. */
+  readonly keyId: string;
+  readonly endedMs: number;
+}
+
+/** A stored entry. While it is open, its usage is that of the last checkpoint, and its cost is "0". */
+export interface LedgerEntry extends OpenRecord {
+  readonly usage: EngineUsage;
+  readonly costUsd: string;
+  readonly outcome: Outcome | "open";
+  readonly errorCode: string | undefined;
+  readonly endedMs: number | undefined;
+}
+
+/** Selects the entries that match all given members. */
+export interface EntrySelection {
+  /** Started at this time or later. */
+  readonly sinceMs?: number | undefined;
+  /** Started before this time. */
+  readonly untilMs?: number | undefined;
+  /** Closed, and ended before this time. */
+  readonly endedBeforeMs?: number | undefined;
+  readonly keyId?: string | undefined;
+  readonly model?: string | undefined;
+  readonly outcome?: LedgerEntry["outcome"] | undefined;
+  readonly errorCode?: string | undefined;
+}
+
+/**
+ * The ledger of all admitted requests. It has one entry per request, which is opened at admission, updated while the
+ * request runs, and closed once.
+ *
+ * Every method is atomic. A change that has resolved survives a crash of the process, and after 50 ms also a crash of the
+ * machine. A method rejects when the store cannot be read or written, with an error that depends on the store. Then nothing
+ * has changed, and the call may be repeated. Times are milliseconds since 1970, tokens are counts, money is US dollars as
+ * exact decimal strings.
+ *
+ * `usageLedgerContract` in `@parley/server/testing` tests all of this on any implementation.
+ */
+export interface UsageLedger {
+  /** Opens an entry. Rejects when it cannot be written or its id exists already: then the request must not run. */
+  open(record: OpenRecord): Promise<void>;
+  /** Replaces the usage of open entries, of all or of none. Entries that are closed or unknown are skipped. */
+  checkpoint(checkpoints: readonly Checkpoint[]): Promise<void>;
+  /**
+   * Closes an entry and adds its cost to the amount that its key has spent, both or neither. Only the first call counts: an
+   * entry that is closed or unknown is skipped, so a call whose answer was lost can be repeated.
+   */
+  close(record: CloseRecord): Promise<void>;
+  /**
+   * Returns the open entries of dead servers, never those of a live one. The implementation decides how to detect a dead
+   * server: a data folder has one server at a time, but a database that servers share needs a lease that each of them
+   * renews.
+   */
+  abandoned(): Promise<LedgerEntry[]>;
+  /**
+   * Returns the total cost of the closed entries of a key; "0" if it has none. Pruning entries does not lower it.
+   * @param month counts only entries that ended in this month, in UTC, such as `2026-11`; undefined: all
+   */
+  spentUsd(keyId: string, month?: string): Promise<string>;
+  find(id: string): Promise<LedgerEntry | undefined>;
+  /** Yields the selected entries, sorted by start time, then by id. */
+  entries(selection?: EntrySelection, order?: "oldest first" | "newest first"): AsyncIterable<LedgerEntry>;
+  /**
+   * Removes the closed entries that ended before a time in the past. The amounts that their keys have spent stay. A call
+   * that fails may have removed some entries.
+   * @returns the number of removed entries
+   */
+  prune(endedBeforeMs: number): Promise<number>;
+  /** Rejects when the ledger cannot be written now. Changes nothing. */
+  assertWritable(): Promise<void>;
+}

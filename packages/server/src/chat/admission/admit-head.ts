@@ -1,0 +1,44 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Caller } from "../../accounts/keys/caller.ts";
+import contract from "@parley/contract/contract.json" with { type: "json" };
+import type { Budgets } from "../../accounts/money/budgets.ts";
+import { Admission } from "./admission.ts";
+import type { BodyBytes } from "./body-bytes.ts";
+import type { Limits } from "../../accounts/limits/limits.ts";
+
+const maxBodyBytes = contract["x-limits"].maxBodyBytes.value;
+
+export interface HeadAdmissionDeps {
+  /** @throws {ApiError} 503 `service_unavailable` when the server accepts no new requests */
+  readonly assertOpen: () => void;
+  readonly budgets: Pick<Budgets, "assertUnspent">;
+  readonly limits: Limits;
+  readonly bodyBytes: BodyBytes;
+}
+
+/**
+ * The first gate, before the body is read. Checks shutdown, budget, requests per minute, concurrent requests and memory for
+ * bodies, in this order. So the server does not read bodies of requests that it cannot serve.
+ * @throws {ApiError} 402 `insufficient_quota`, 429 `rate_limit_exceeded` or `capacity_exhausted`, 503 `service_unavailable`
+ */
+export async function admitHead(
+  { assertOpen, budgets, limits, bodyBytes }: HeadAdmissionDeps,
+  headers: IncomingHttpHeaders,
+  caller: Caller,
+): Promise<Admission> {
+  assertOpen();
+  await budgets.assertUnspent(caller);
+  const taken = await limits.take(caller);
+  try {
+    return new Admission(taken, bodyBytes.take(caller.keyId, declaredBytes(headers)));
+  } catch (error) {
+    await taken.rollback();
+    throw error;
+  }
+}
+
+/** Returns the number of bytes that the body may have. A body without a declared length counts as the maximum. */
+function declaredBytes(headers: IncomingHttpHeaders): number {
+  const length = headers["content-length"];
+  return length === undefined ? maxBodyBytes : Math.min(Number(length), maxBodyBytes);
+}

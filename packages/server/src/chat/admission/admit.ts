@@ -1,0 +1,91 @@
+import type { EngineUsage } from "@parley/inference";
+import type { Caller } from "../../accounts/keys/caller.ts";
+import type { ServedModel } from "../../models/served-model.ts";
+import type { Budgets } from "../../accounts/money/budgets.ts";
+import type { LedgerRecorder } from "../../accounts/ledger/ledger-recorder.ts";
+import type { FinalUsage, OpenRecord } from "../../accounts/ledger/usage-ledger.ts";
+import type { RequestRecord } from "../../observe/request-record.ts";
+import type { Admission } from "./admission.ts";
+import type { HeadAdmissionDeps } from "./admit-head.ts";
+import { exceeded } from "../../accounts/limits/limits.ts";
+import { Meter } from "./meter.ts";
+
+/** A request that asks for admission. */
+export interface AdmissionRequest {
+  /** Receives the usage when the request ends. */
+  readonly record: RequestRecord;
+  readonly requestId: string;
+  readonly caller: Caller;
+  /** The admission that `admitHead` opened. */
+  readonly admission: Admission;
+  readonly model: ServedModel;
+  readonly isStream: boolean;
+  /** Number of choices, each of which takes a slot. */
+  readonly n: number;
+  readonly promptTokens: number;
+  /** Maximum number of completion tokens of each choice. */
+  readonly maxTokens: number;
+  /** True if the caller set `maxTokens`, false if it is a default. */
+  readonly isMaximumNamed: boolean;
+  /** Returns the price of a usage in US dollars. */
+  readonly priceOf: (usage: EngineUsage) => string;
+  /** Called with the first event of the engine. */
+  readonly onFirst: () => void;
+}
+
+export interface AdmissionDeps extends HeadAdmissionDeps {
+  readonly recorder: LedgerRecorder;
+  readonly budgets: Budgets;
+  /** Maximum number of completion tokens that a running choice reserves from the limit of tokens per minute. */
+  readonly reservedTokens: number;
+  readonly nowMs: () => number;
+}
+
+/**
+ * The second gate, after the prompt is counted. Extends the admission by tokens of the minute, money, slots and a ledger
+ * entry, in this order.
+ * @returns the meter of the request; its disposal ends the admission
+ * @throws {ApiError} 402 `insufficient_quota`, 429 `rate_limit_exceeded` or `capacity_exhausted`, 503 `service_unavailable`
+ */
+export async function admit(request: AdmissionRequest, deps: AdmissionDeps, signal: AbortSignal): Promise<Meter> {
+  const { admission, caller, model, record, promptTokens, n: choices, isMaximumNamed } = request;
+  const maxTokens = grantableTokens(request);
+  const completionTokens = choices * Math.min(maxTokens, deps.reservedTokens);
+  const reservedTokens = promptTokens + completionTokens;
+  const refusal = await admission.takeTokens(reservedTokens);
+  if (refusal) throw exceeded(refusal, reservedTokens);
+  const { promise: recorded, resolve: onRecorded } = Promise.withResolvers<void>();
+  const use = { pricing: model.pricing, promptTokens, n: choices, maxTokens, isMaximumNamed };
+  const money = admission.add(await deps.budgets.hold(caller, use, recorded));
+  admission.freeBody();
+  const { keyId, weight } = caller;
+  const askedMs = performance.now();
+  const asked = { keyId, weight, choices, promptTokens, completionTokens };
+  const slots = admission.add(await model.queue.enter(asked, signal));
+  Object.assign(record, { weight, queueWaitMs: performance.now() - askedMs });
+  const onEnd = (final: FinalUsage): Promise<void> => {
+    noteUsage(record, final);
+    return admission.commit(final);
+  };
+  const { priceOf, onFirst } = request;
+  const meter = new Meter({ promptTokens, maxTokens: money.maxTokens, priceOf, slots, onFirst, onEnd });
+  admission.add(await deps.recorder.open(openRecord(request, deps.nowMs()), meter, onRecorded));
+  return meter;
+}
+
+/** The completion tokens of each choice. A maximum that nobody named is lowered to what the limit can ever grant. */
+function grantableTokens({ admission, promptTokens, n, maxTokens, isMaximumNamed }: AdmissionRequest): number {
+  if (isMaximumNamed) return maxTokens;
+  // At least one, so that a prompt that fills the limit alone is refused with what it needs.
+  return Math.max(1, Math.min(maxTokens, Math.floor((admission.tokenLimit - promptTokens) / n)));
+}
+
+function noteUsage(record: RequestRecord, { usage, outcome, costUsd }: FinalUsage): void {
+  const { promptTokens, completionTokens } = usage;
+  Object.assign(record, { promptTokens, completionTokens, outcome, costUsd });
+}
+
+const openRecord = (
+  { requestId: id, caller: { keyId }, model, isStream }: AdmissionRequest,
+  startedMs: number,
+): OpenRecord => ({ id, keyId, model: model.id, isStream, startedMs, pricing: model.pricing });

@@ -1,0 +1,72 @@
+import type { ServerResponse } from "node:http";
+import { ApiError, internalError } from "../../errors/api-error.ts";
+import { catalog } from "../../errors/catalog.ts";
+import { HangUpError } from "../../errors/hang-up.ts";
+import type { ChunkText } from "./chunk-text.ts";
+import { EventSink } from "./event-sink.ts";
+import type { SinkTimings } from "./event-sink.ts";
+import type { AnswerBatch } from "./relay-answer.ts";
+
+export interface StreamTimings extends SinkTimings {
+  /** Milliseconds to wait for the first event. Then the status line is sent without it. */
+  readonly firstEventMs: number;
+}
+
+export interface StreamOptions {
+  readonly text: ChunkText;
+  readonly timings: StreamTimings;
+  readonly requestId: string;
+  /** Aborts when the client disconnects or the request times out. */
+  readonly signal: AbortSignal;
+  /** Called with a failure that can no longer become an HTTP error. */
+  readonly onBroken: (error: unknown) => void;
+}
+
+/**
+ * Writes an answer as an event stream, in the order that the contract's state machine demands. A failure before the status
+ * line is thrown, and becomes an HTTP error. A later failure becomes the last event, or closes the connection if the client
+ * has disconnected.
+ * @throws every error of the answer before the status line is sent
+ */
+export async function writeEvents(
+  response: ServerResponse,
+  batches: AsyncGenerator<AnswerBatch>,
+  { text, timings, requestId, signal, onBroken }: StreamOptions,
+): Promise<void> {
+  const first = batches.next();
+  const isThere = await settlesWithin(timings.firstEventMs, first);
+  using sink = new EventSink(response, timings, signal);
+  if (!isThere) sink.sendHead();
+  try {
+    for (let result = await first; !result.done; result = await batches.next()) {
+      const events = text.of(result.value);
+      const isFull = events === "" ? undefined : sink.write(events);
+      if (isFull) await isFull;
+    }
+    sink.end("data: [DONE]\n\n");
+  } catch (error) {
+    onBroken(error);
+    if (error instanceof HangUpError || response.destroyed) response.destroy();
+    else sink.end(`data: ${JSON.stringify(asStreamError(error).toBody(requestId))}\n\n`);
+  } finally {
+    await batches.return(undefined);
+  }
+}
+
+/** Returns the error for the last event. Only some codes can end a stream; all others become an internal error. */
+const asStreamError = (error: unknown): ApiError =>
+  error instanceof ApiError && catalog[error.code].in_stream ? error : internalError(error);
+
+/**
+ * Resolves to true if the promise resolved in time, to false if the time is over.
+ * @throws the promise's error, if it rejects in time
+ */
+async function settlesWithin(milliseconds: number, promise: Promise<unknown>): Promise<boolean> {
+  const timeIsOver = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => timeIsOver.resolve(false), milliseconds);
+  try {
+    return await Promise.race([promise.then(() => true), timeIsOver.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

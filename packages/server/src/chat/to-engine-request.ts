@@ -1,0 +1,115 @@
+import { showSchema } from "@parley/inference";
+import type { EngineMetadata, FunctionTool, Sampling, UncompiledRequest } from "@parley/inference";
+import type { Schema } from "@parley/json-schema-grammar";
+import { samplingNames } from "../config/sampling.ts";
+import { ApiError } from "../errors/api-error.ts";
+import contract from "@parley/contract/contract.json" with { type: "json" };
+import type { BodyText } from "./body/body-text.ts";
+import type { ChatRequest } from "./body/chat-request.ts";
+import { toEngineMessage } from "./to-engine-message.ts";
+import type { NamedMaximum } from "./body/validate-body.ts";
+
+const maxShownCharacters = contract["x-limits"].shownSchemaCharacters.value;
+
+/** The properties of the model that the translation needs. */
+export interface ModelLimits {
+  readonly metadata: EngineMetadata;
+  readonly maxCompletionTokens: number;
+  readonly defaultReasoningEffort: NonNullable<ChatRequest["reasoning_effort"]>;
+}
+
+/**
+ * Translates the allow-listed fields of a validated body into an engine request. Null means absent, and an absent field
+ * gets the model's default. No other field reaches the engine.
+ * @throws {ApiError} 400 if the model does not support a feature
+ */
+export function toEngineRequest(
+  body: ChatRequest,
+  text: BodyText,
+  { metadata, maxCompletionTokens, defaultReasoningEffort }: ModelLimits,
+  keyId: string,
+): UncompiledRequest {
+  assertSupported(body, metadata);
+  const tools = (body.tools ?? []).map(toFunctionTool);
+  const format = toFormat(body.response_format);
+  if (tools.length > 0 && !metadata.canCallTools) {
+    throw new ApiError("unsupported_parameter", "This model cannot call tools.", { param: "tools" });
+  }
+  return {
+    messages: body.messages.map(toEngineMessage),
+    tools,
+    toolChoice: toToolChoice(body, tools),
+    parallelToolCalls: body.parallel_tool_calls ?? true,
+    format,
+    shownSchema: showSchema(format, metadata, maxShownCharacters),
+    isWhole: body.stream !== true,
+    isReasoning: metadata.canReason && (body.reasoning_effort ?? defaultReasoningEffort) !== "none",
+    maxTokens: Math.min(namedMaximum(body)?.tokens ?? maxCompletionTokens, maxCompletionTokens),
+    n: body.n ?? 1,
+    seed: typeof body.seed === "number" ? text.sourceOf("seed") : undefined,
+    sampling: toSampling(body, metadata),
+    stop: typeof body.stop === "string" ? [body.stop] : (body.stop ?? []),
+    origin: { key: keyId, user: body.user ?? undefined, metadata: body.metadata ?? undefined },
+    topLogprobs: body.logprobs ? (body.top_logprobs ?? 0) : undefined,
+  };
+}
+
+/** Returns the maximum that applies; undefined if the request sets none. */
+export function namedMaximum(body: ChatRequest): NamedMaximum | undefined {
+  const name = typeof body.max_completion_tokens === "number" ? "max_completion_tokens" : "max_tokens";
+  const tokens = body[name];
+  return typeof tokens === "number" ? { name, tokens } : undefined;
+}
+
+/** Refuses a sampling parameter that the engine does not have, unless its value is the engine's default. */
+function assertSupported(body: ChatRequest, { unsupportedSampling = [], samplingDefaults }: EngineMetadata): void {
+  const refused = samplingNames.find(
+    (name) => unsupportedSampling.includes(name) && (body[name] ?? samplingDefaults[name]) !== samplingDefaults[name],
+  );
+  if (refused === undefined) return;
+  throw new ApiError("unsupported_parameter", `This model's engine has no ${refused}.`, { param: refused });
+}
+
+type Tool = NonNullable<ChatRequest["tools"]>[number];
+
+function toFunctionTool({ function: { name, description, parameters, strict } }: Tool): FunctionTool {
+  return {
+    name,
+    description: description ?? undefined,
+    parameters: parameters ?? undefined,
+    isStrict: strict ?? undefined,
+  };
+}
+
+function toToolChoice(
+  { tool_choice: choice }: ChatRequest,
+  tools: readonly FunctionTool[],
+): UncompiledRequest["toolChoice"] {
+  if (tools.length === 0 || choice === "none") return "none";
+  if (choice === "required") return { oneOf: tools.map((tool) => tool.name) };
+  return typeof choice === "object" && choice !== null ? { oneOf: [choice.function.name] } : "auto";
+}
+
+function toFormat(format: ChatRequest["response_format"]): UncompiledRequest["format"] {
+  if (format?.type === "json_object") return { type: "json_object" };
+  // Validation has checked that `schema` is a JSON Schema.
+  return format?.type === "json_schema"
+    ? { type: "json_schema", schema: format.json_schema.schema as Schema }
+    : { type: "text" };
+}
+
+function toSampling(body: ChatRequest, metadata: EngineMetadata): Sampling {
+  const values = samplingNames.map((name) => [name, body[name] ?? metadata.samplingDefaults[name]] as const);
+  // `samplingNames` has exactly the other fields of Sampling.
+  return { ...(Object.fromEntries(values) as Omit<Sampling, "logit_bias">), logit_bias: toLogitBias(body.logit_bias) };
+}
+
+/** Removes biases that are null. There may be thousands of biases, so they are copied only if one is null. */
+function toLogitBias(biases: ChatRequest["logit_bias"]): Sampling["logit_bias"] {
+  const given = biases ?? {};
+  if (hasNoNull(given)) return given;
+  return Object.fromEntries(Object.entries(given).filter((entry): entry is [string, number] => entry[1] !== null));
+}
+
+const hasNoNull = (biases: Readonly<Record<string, number | null>>): biases is Sampling["logit_bias"] =>
+  !Object.values(biases).includes(null);

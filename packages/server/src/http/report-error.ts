@@ -1,0 +1,42 @@
+import { isShortage } from "@parley/inference";
+import { ApiError, internalError } from "../errors/api-error.ts";
+import { HangUpError } from "../errors/hang-up.ts";
+import { escapeLineEnds } from "./escape-line-ends.ts";
+import { removeLimitHeaders } from "../accounts/limits/limit-headers.ts";
+import type { Log } from "../observe/log.ts";
+import { refusedBy } from "../observe/refused-by.ts";
+import type { Exchange } from "./exchange.ts";
+import type { LoopTurns } from "./loop-turns.ts";
+import { answerEarly, hasUnreadBody } from "./unread-body.ts";
+
+export interface ReportDeps {
+  readonly log: Log;
+  readonly turns: LoopTurns;
+}
+
+/** Answers a request with the error that ended it. All error bodies are written here, except those of `raw-errors.ts`. */
+export function reportError({ log, turns }: ReportDeps, exchange: Exchange, thrown: unknown): void {
+  const { id, record, req, res } = exchange;
+  const error =
+    thrown instanceof ApiError ? thrown : isShortage(thrown) ? outOfDescriptors(thrown) : internalError(thrown);
+  record.errorCode = thrown instanceof HangUpError ? "client_closed_request" : error.code;
+  const bound = thrown instanceof HangUpError ? undefined : refusedBy(error);
+  if (bound !== undefined) record.refusedBy = bound;
+  if (error.status >= 500 && !(thrown instanceof HangUpError))
+    log.error({ request_id: id, err: error.cause ?? error }, error.message);
+  if (res.headersSent || res.destroyed || thrown instanceof HangUpError) return void res.destroy();
+  const body = Buffer.from(escapeLineEnds(JSON.stringify(error.toBody(id))));
+  // If the key was disabled while its request ran, the limit headers are already set.
+  if (error.status === 401) removeLimitHeaders(res);
+  for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);
+  res.setHeader("content-type", "application/json; charset=utf-8").setHeader("content-length", body.length);
+  res.statusCode = error.status;
+  if (hasUnreadBody(req)) answerEarly(exchange, body, turns);
+  else res.end(body);
+}
+
+const outOfDescriptors = (cause: unknown): ApiError =>
+  new ApiError("service_unavailable", "The server is out of resources at the moment. Try again shortly.", {
+    retryAfterMs: 2000,
+    cause,
+  });
