@@ -13,17 +13,23 @@ export type StateTable<S extends string, E extends string> = {
 export class ImpossibleEventError extends Error {
   override readonly name = "ImpossibleEventError";
 
-  constructor(state: string) {
-    super(`this event cannot occur in the state "${state}"`);
+  constructor(state: PropertyKey) {
+    super(`this event cannot occur in the state "${String(state)}"`);
   }
 }
 
 /** Creates a cell whose action and state keep their literal types. */
 export const move = <const A extends string, const S extends string>(action: A, to: S): Move<A, S> => ({ action, to });
 
-/** A state with its cell for each event; undefined where the event cannot occur. */
+/** A step out of a state: the action to take, and the row of the next state. */
+export interface Step<A, R> {
+  readonly action: A;
+  readonly next: R;
+}
+
+/** A state, with the step of each event; undefined where the event cannot occur. */
 export type Row<T> = { readonly name: keyof T } & {
-  readonly [E in EventIn<T>]: Move<ActionIn<T, E>, keyof T> | undefined;
+  readonly [E in EventIn<T>]: Step<ActionIn<T, E>, Row<T>> | undefined;
 };
 
 type EventIn<T> = { [S in keyof T]: keyof T[S] }[keyof T];
@@ -33,18 +39,23 @@ type ActionIn<T, E> = {
 }[keyof T];
 
 /**
- * Returns the rows of a table. All rows have the same members in the same order, so that reading a cell is as cheap as reading
- * a field: `row.ask` is read for every token.
+ * Returns the rows of a table. All rows have the same members in the same order, and a step holds the row of the next state. So
+ * a step costs as much as reading two fields, and may be taken for every token.
  */
 export function rowsOf<S extends string, E extends string, T extends StateTable<S, E>>(
   table: T & StateTable<S, E>,
 ): Readonly<Record<keyof T, Row<T>>> {
   const states = Object.keys(table) as S[]; // a table has no other members
   const events = new Set(states.flatMap((state) => Object.keys(table[state]) as E[]));
-  const rowOf = (state: S): [S, object] => [
-    state,
-    Object.fromEntries([["name", state], ...Array.from(events, (event) => [event, table[state][event]] as const)]),
-  ];
-  // `Row` has the members of `rowOf`: the name, and a cell for each event of the table.
-  return Object.fromEntries(states.map(rowOf)) as Record<keyof T, Row<T>>;
+  const none = Array.from(events, (event) => [event, undefined] as const);
+  const rows: Partial<Record<S, object>> = {};
+  for (const name of states) rows[name] = Object.fromEntries([["name", name], ...none]);
+  for (const name of states) {
+    for (const event of events) {
+      const cell = table[name][event];
+      if (cell) Object.assign(rows[name] ?? {}, { [event]: { action: cell.action, next: rows[cell.to] } });
+    }
+  }
+  // `Row` has these members: the name, and a step or undefined for each event of the table.
+  return rows as Record<keyof T, Row<T>>;
 }

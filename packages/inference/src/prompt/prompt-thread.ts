@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { ImpossibleEventError, move, rowsOf } from "../state-table.ts";
-import type { Move, Row, StateTable } from "../state-table.ts";
+import type { Row, StateTable, Step } from "../state-table.ts";
 import type { PromptAnswer, PromptJob, WantedPrompt } from "./prompt-worker.ts";
 import { PromptTooLongError, TemplateRefusalError } from "./render-prompt.ts";
 import type { Prompt } from "./render-prompt.ts";
@@ -122,10 +122,10 @@ export class PromptThread {
   }
 
   /** Goes to the next state. @returns the action to take */
-  #advance<A>(cell: Move<A, State> | undefined): A {
-    if (cell === undefined) throw new ImpossibleEventError(this.#state.name);
-    this.#state = states[cell.to];
-    return cell.action;
+  #advance<A>(step: Step<A, Row<typeof table>> | undefined): A {
+    if (step === undefined) throw new ImpossibleEventError(this.#state.name);
+    this.#state = step.next;
+    return step.action;
   }
 
   #send(job: PromptJob): Promise<PromptAnswer> {

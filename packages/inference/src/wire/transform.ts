@@ -1,5 +1,5 @@
 import { ImpossibleEventError } from "../state-table.ts";
-import type { Move } from "../state-table.ts";
+import type { Step } from "../state-table.ts";
 import { states } from "./transform-states.ts";
 import type { TransformState } from "./transform-states.ts";
 
@@ -97,10 +97,10 @@ class Transformed<S, T> implements AsyncGenerator<T> {
   }
 
   /** Goes to the next state. @returns the action to take */
-  #advance<A>(move: Move<A, TransformState["name"]> | undefined): A {
-    if (move === undefined) throw new ImpossibleEventError(this.#state.name);
-    if (move.to !== this.#state.name) this.#state = states[move.to];
-    return move.action;
+  #advance<A>(step: Step<A, TransformState> | undefined): A {
+    if (step === undefined) throw new ImpossibleEventError(this.#state.name);
+    this.#state = step.next;
+    return step.action;
   }
 
   /** @returns the result of the last transform in the chain for the next value, or a promise of it */
