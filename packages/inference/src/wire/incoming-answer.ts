@@ -1,18 +1,15 @@
 import type { Dispatcher } from "undici";
+import { ImpossibleEventError } from "../state-table.ts";
+import type { Step } from "../state-table.ts";
+import { states } from "./answer-states.ts";
+import type { AnswerState } from "./answer-states.ts";
 import type { AnswerHandler } from "./connection-pool.ts";
 import type { PausableConnection } from "./pausable-client.ts";
 import { readInTurn } from "./read-turns.ts";
+import { SocketPauses } from "./socket-pauses.ts";
 
 /** The interval, in milliseconds, at which an answer that is not streamed is read. */
 export const gatherMs = 50;
-
-/**
- * The maximum length of a pause, as a share of the time that the answer has taken so far. It bounds the delay of the answer.
- */
-const largestDelay = 0.05;
-
-/** The minimum length of a pause in milliseconds. A shorter one would save nothing. */
-const leastPauseMs = 4;
 
 /** The connection is paused when this many bytes wait to be read. */
 const maxWaiting = 64 * 1024;
@@ -37,21 +34,14 @@ export class IncomingAnswer implements AnswerHandler {
   readonly #status = Promise.withResolvers<number>();
   readonly #signal: AbortSignal;
   readonly #onAbort = (): void => this.#controller?.abort(this.#signal.reason);
-  readonly #startedMs = performance.now();
+  #state: AnswerState = states.eager;
   #controller: Dispatcher.DispatchController | undefined;
-  #connection: PausableConnection | undefined;
-  /** True if the socket is paused or about to be. */
-  #isPaused = false;
-  #pauseTimer: NodeJS.Timeout | undefined;
+  /** Undefined for a stream, and where the socket cannot be paused. */
+  #pauses: SocketPauses | undefined;
   #chunks: Buffer[] = [];
   #size = 0;
-  #isBegun = false;
-  #isDue = false;
-  /** True while it waits for its turn to be read. */
-  #isLate = false;
-  #isOver = false;
-  #isLeft = false;
   #failure: unknown;
+  /** Ends the gathering of bytes; after the reader has left, ends the answer. */
   #timer: NodeJS.Timeout | undefined;
   #wake: (() => void) | undefined;
 
@@ -71,7 +61,8 @@ export class IncomingAnswer implements AnswerHandler {
   /** Resolves with the next bytes. @throws the error of the connection, or the signal's reason */
   next(): Promise<IteratorResult<Buffer, undefined>> {
     this.#waits.count += 1;
-    const due = this.#isDue ? Promise.resolve() : new Promise<void>((resolve) => (this.#wake = resolve));
+    const isDue = this.#advance(this.#state.ask) === "answer";
+    const due = isDue ? Promise.resolve() : new Promise<void>((resolve) => (this.#wake = resolve));
     return due.then(this.#take);
   }
 
@@ -81,10 +72,10 @@ export class IncomingAnswer implements AnswerHandler {
    * again. Otherwise the request is aborted.
    */
   leave(isWhole: boolean): void {
-    this.#isLeft = true;
+    const action = this.#advance(this.#state.leave);
     this.#chunks = [];
     clearTimeout(this.#timer);
-    if (this.#isOver) return;
+    if (action === "forget") return;
     const end = (): void => this.#controller?.abort(new Error("the rest of the answer is not wanted"));
     if (!isWhole) return end();
     this.#readAgain();
@@ -92,7 +83,7 @@ export class IncomingAnswer implements AnswerHandler {
   }
 
   onConnection(connection: PausableConnection): void {
-    this.#connection = connection;
+    if (this.#isWhole) this.#pauses = new SocketPauses(connection, gatherMs);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -106,15 +97,16 @@ export class IncomingAnswer implements AnswerHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#isLeft) return;
+    const size = this.#size + chunk.length;
+    const isFull = size >= maxWaiting;
+    const action = this.#advance(isFull ? this.#state.full : this.#state.bytes);
+    if (action === "drop") return;
     this.#chunks.push(chunk);
-    this.#size += chunk.length;
-    const isFull = this.#size >= maxWaiting;
+    this.#size = size;
     if (isFull) controller.pause();
-    if (this.#isDue || this.#isLate) return;
-    if (!this.#isWhole || !this.#isBegun || isFull) return this.#becomeDueInTurn();
-    this.#timer ??= setTimeout(this.#becomeDue, gatherMs);
-    this.#pauseSoon();
+    if (action === "queue") readInTurn(this.#takeTurn);
+    if (action === "gather") this.#timer = setTimeout(this.#endGathering, gatherMs);
+    if (action === "gather" || action === "pause") this.#pauses?.gather();
   }
 
   onResponseEnd(): void {
@@ -128,6 +120,7 @@ export class IncomingAnswer implements AnswerHandler {
 
   readonly #take = (): IteratorResult<Buffer, undefined> => {
     this.#waits.count -= 1;
+    this.#advance(this.#isWhole ? this.#state.takeWhole : this.#state.take);
     const [first, ...rest] = this.#chunks;
     if (!first) {
       if (this.#failure !== undefined) throw this.#failure;
@@ -135,61 +128,37 @@ export class IncomingAnswer implements AnswerHandler {
     }
     this.#chunks = [];
     this.#size = 0;
-    this.#isBegun = true;
-    this.#isDue = this.#isOver;
     clearTimeout(this.#timer);
-    this.#timer = undefined;
     this.#readAgain();
     return { done: false, value: rest.length === 0 ? first : Buffer.concat([first, ...rest]) };
   };
 
+  readonly #takeTurn = (): void => {
+    if (this.#advance(this.#state.turn) === "wake") this.#wake?.();
+  };
+
+  readonly #endGathering = (): void => {
+    if (this.#advance(this.#state.tick) === "wake") this.#wake?.();
+  };
+
   #end(failure: unknown): void {
-    this.#isOver = true;
+    if (this.#advance(this.#state.end) === "ignore") return;
     this.#failure = failure;
     clearTimeout(this.#timer);
     this.#signal.removeEventListener("abort", this.#onAbort);
-    this.#becomeDue();
+    this.#pauses?.resume();
+    this.#wake?.();
   }
-
-  /** Pauses the socket for a while. */
-  #pauseSoon(): void {
-    if (this.#isPaused || this.#connection === undefined) return;
-    const pauseMs = Math.min(gatherMs, (performance.now() - this.#startedMs) * largestDelay);
-    if (pauseMs < leastPauseMs) return;
-    this.#isPaused = true;
-    // Deferred: when this handler returns, undici reads from the socket, which would end the pause.
-    queueMicrotask(() => this.#pause(pauseMs));
-  }
-
-  #pause(ms: number): void {
-    if (!this.#isPaused || this.#isOver || this.#isLeft) return;
-    this.#connection?.pause();
-    // A pause of `gatherMs` needs no timer. It ends when `next` takes what has arrived.
-    if (ms < gatherMs) this.#pauseTimer = setTimeout(this.#unpause, ms);
-  }
-
-  readonly #unpause = (): void => {
-    if (!this.#isPaused) return;
-    this.#isPaused = false;
-    clearTimeout(this.#pauseTimer);
-    this.#connection?.resume();
-  };
 
   #readAgain(): void {
-    this.#unpause();
+    this.#pauses?.resume();
     if (this.#controller?.paused === true) this.#controller.resume();
   }
 
-  #becomeDueInTurn(): void {
-    this.#isLate = true;
-    readInTurn(this.#becomeDue);
+  /** Goes to the next state. @returns the action to take */
+  #advance<A>(step: Step<A, AnswerState> | undefined): A {
+    if (step === undefined) throw new ImpossibleEventError(this.#state.name);
+    this.#state = step.next;
+    return step.action;
   }
-
-  readonly #becomeDue = (): void => {
-    this.#isLate = false;
-    // An answer that was queued late may have been read by then.
-    if (this.#chunks.length === 0 && !this.#isOver) return;
-    this.#isDue = true;
-    this.#wake?.();
-  };
 }
