@@ -44,7 +44,7 @@ export interface GatheredAnswers {
 export interface ConnectionCounts {
   readonly open: number;
   /** Number of closed connections since the start, by the bound that they exceeded. */
-  readonly refused: Readonly<Record<"ofAll" | "ofAddress", number>>;
+  readonly refused: Readonly<Record<"all" | "address", number>>;
 }
 
 /** The sources that are read at every scrape. */
@@ -165,8 +165,7 @@ function addConnectionGauges(registers: Registry[], { connections }: Observed): 
   });
   const refusedHelp = "Connections that were closed since the server started, by the bound that they exceeded.";
   addGauge(registers, "parley_connections_refused", refusedHelp, ["bound"], function () {
-    this.set({ bound: "all" }, connections.refused.ofAll);
-    this.set({ bound: "address" }, connections.refused.ofAddress);
+    for (const bound of ["all", "address"] as const) this.set({ bound }, connections.refused[bound]);
   });
 }
 

@@ -10,7 +10,8 @@ import { answerRawErrors } from "./raw-errors.ts";
 import { readInTurns } from "../http/read-in-turns.ts";
 import { maxHeadBytes, maxFieldsRead } from "../http/refuse-huge-heads.ts";
 import { SocketPlaces, isProbe } from "./socket-places.ts";
-import type { OnRefused, SocketBound, SocketBounds } from "./socket-places.ts";
+import type { SocketBound } from "./decide-place.ts";
+import type { OnRefused, SocketBounds } from "./socket-places.ts";
 import { isNeverRead } from "../http/unread-body.ts";
 import type { Log } from "../observe/log.ts";
 import type { RefusalSample } from "../observe/refusal-sample.ts";
@@ -101,7 +102,7 @@ export class Listener implements AsyncDisposable {
   ): Promise<Listener> {
     const server = createServer({ keepAliveTimeout });
     await listen(server, host, port, "PARLEY_METRICS_PORT");
-    const bounds = { ofAll: maxMetricsSockets, ofAddress: maxMetricsSockets, isProxy: () => false };
+    const bounds = { maxAll: maxMetricsSockets, maxPerAddress: maxMetricsSockets, isProxy: () => false };
     return new Listener(server, { host, slowReaderMs, bounds, onRefused: () => undefined });
   }
 
@@ -198,13 +199,13 @@ const hasLeft = (socket: Socket): boolean => socket.remoteAddress === undefined;
 
 /** The name of each bound in the log. */
 const refusedBy: Readonly<Record<SocketBound, string>> = {
-  ofAll: "PARLEY_MAX_SOCKETS",
-  ofAddress: "PARLEY_SOCKETS_PER_ADDRESS",
+  all: "PARLEY_MAX_SOCKETS",
+  address: "PARLEY_SOCKETS_PER_ADDRESS",
 };
 
 function boundsOf({ maxSockets, socketsPerAddress, trustedProxies }: Config): SocketBounds {
   const isTrusted = compileNetworks([...trustedProxies]);
-  return { ofAll: maxSockets, ofAddress: socketsPerAddress, isProxy: (address) => isTrusted(address, 0) };
+  return { maxAll: maxSockets, maxPerAddress: socketsPerAddress, isProxy: (address) => isTrusted(address, 0) };
 }
 
 const logRefusals =

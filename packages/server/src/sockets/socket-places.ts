@@ -1,6 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import ipaddr from "ipaddr.js";
+import { decide } from "./decide-place.ts";
+import type { Newcomer, Places, SocketBound } from "./decide-place.ts";
 
 /** Number of connections beyond the bounds that are kept open for requests of `/health` and `/ready`. */
 export const placesForProbes = 16;
@@ -9,9 +11,9 @@ export const placesForProbes = 16;
 export const isProbe = (url: string): boolean => /^\/(?:health|ready)(?:\?|$)/u.test(url);
 
 export interface SocketBounds {
-  readonly ofAll: number;
-  readonly ofAddress: number;
-  /** Checks whether this is the address of a trusted proxy. Many callers share it, so `ofAddress` does not apply to it. */
+  readonly maxAll: number;
+  readonly maxPerAddress: number;
+  /** Checks whether this is the address of a trusted proxy. Many callers share it, so `maxPerAddress` does not apply to it. */
   readonly isProxy: (address: string) => boolean;
 }
 
@@ -30,28 +32,30 @@ interface Waiting {
   readonly bound: SocketBound;
 }
 
-/** The bound that a connection exceeds: the bound on all connections, or the bound per address. */
-export type SocketBound = keyof Omit<SocketBounds, "isProxy">;
+/** The connections of a network that have a place, and those of them that have shown no valid key yet. Oldest first. */
+interface Network {
+  readonly sockets: Set<Socket>;
+  readonly strangers: Set<Socket>;
+}
+
+const nobody: ReadonlySet<Socket> = new Set();
 
 /**
- * Bounds the number of open connections, in total and per address. Beyond a bound, a new connection takes the place of the
- * oldest one that has not shown a valid key yet. If all have shown one, it takes the place of an idle connection of the
- * network with the most places, unless its own network has as many. A connection without a place can only request `/health`
- * and `/ready`. When more than `placesForProbes` have no place, the network with the most of them loses its oldest, so a
- * probe always finds room.
+ * Bounds the number of open connections, in total and per address. `decide` has the rules for a connection beyond a bound;
+ * this class carries out the decisions. A connection without a place can only request `/health` and `/ready`. When more than
+ * `placesForProbes` have no place, the network with the most of them loses its oldest, so a probe always finds room.
  */
 export class SocketPlaces {
   readonly #bounds: SocketBounds;
   readonly #options: SocketPlacesOptions;
-  /** The connections of each network that have a place, oldest first. */
-  readonly #ofNetwork = new Map<string, Set<Socket>>();
+  readonly #networks = new Map<string, Network>();
   /** The network of each connection that has a place. */
   readonly #taken = new Map<Socket, string>();
   /** The connections with a place that have shown no valid key yet, oldest first. */
   readonly #strangers = new Set<Socket>();
   /** Connections without a place, oldest first. */
   readonly #waiting = new Map<Socket, Waiting>();
-  readonly #refused: Record<SocketBound, number> = { ofAll: 0, ofAddress: 0 };
+  readonly #refused: Record<SocketBound, number> = { all: 0, address: 0 };
 
   constructor(bounds: SocketBounds, options: SocketPlacesOptions) {
     this.#bounds = bounds;
@@ -72,94 +76,80 @@ export class SocketPlaces {
   enter(socket: Socket): void {
     socket.on("close", () => this.#leave(socket));
     const network = networkOf(socket);
-    const bound = this.#exceeded(socket, network);
-    if (!bound || this.#displaceStranger(bound, socket, network) || this.#displaceIdle(bound, network))
-      this.#take(socket, network);
-    else this.#wait(socket, { network, bound });
+    const bound = this.#place(socket, network, { with: "nothing" });
+    if (bound) this.#wait(socket, { network, bound });
   }
 
   /** Marks a connection as authenticated: no newcomer takes its place while it is in use. */
   keep(socket: Socket): void {
-    if (this.#waiting.has(socket)) this.#takeIfFree(socket);
+    const waiting = this.#waiting.get(socket);
+    if (waiting) this.#place(socket, waiting.network, { with: "key", waitsFor: waiting.bound });
     this.#strangers.delete(socket);
+    this.#networks.get(this.#taken.get(socket) ?? "")?.strangers.delete(socket);
   }
 
   /** Checks whether a request may be answered. If not, closes its connection. */
   admits({ socket, url = "" }: IncomingMessage): boolean {
     const waiting = this.#waiting.get(socket);
-    if (!waiting || isProbe(url) || this.#takeIfFree(socket)) return true;
-    const { bound, network } = waiting;
+    if (!waiting || isProbe(url)) return true;
     // A later connection may have taken the place of this one before its request arrived.
-    const isFree = this.#displaceIdle(bound, network);
-    if (isFree) this.#take(socket, network);
-    else this.#close(socket, bound);
-    return isFree;
+    const bound = this.#place(socket, waiting.network, { with: "request", waitsFor: waiting.bound });
+    if (bound) this.#close(socket, bound);
+    return bound === undefined;
   }
 
-  #exceeded({ remoteAddress = "" }: Socket, network: string): SocketBound | undefined {
-    const { ofAll, ofAddress, isProxy } = this.#bounds;
-    // A new connection beyond the bound of its address takes the place of a connection from the same address.
-    const isFull = this.#held(network) >= ofAddress;
-    if (isFull && !isProxy(remoteAddress)) return "ofAddress";
-    return this.#taken.size >= ofAll ? "ofAll" : undefined;
-  }
-
-  #take(socket: Socket, network: string): void {
-    this.#waiting.delete(socket);
-    this.#taken.set(socket, network);
-    this.#strangers.add(socket);
-    const its = this.#ofNetwork.get(network) ?? new Set();
-    this.#ofNetwork.set(network, its.add(socket));
-  }
-
-  #held(network: string): number {
-    return this.#ofNetwork.get(network)?.size ?? 0;
-  }
-
-  #takeIfFree(socket: Socket): boolean {
-    const network = networkOf(socket);
-    if (this.#exceeded(socket, network)) return false;
-    this.#take(socket, network);
-    return true;
-  }
-
-  /** @returns true if a place is free for the newcomer now */
-  #displaceStranger(bound: SocketBound, newcomer: Socket, network: string): boolean {
-    for (const socket of this.#strangers) {
-      const its = this.#taken.get(socket) ?? "";
-      if (bound === "ofAddress" && its !== network) continue;
-      this.#leave(socket);
-      this.#wait(socket, { network: its, bound });
-      return !this.#exceeded(newcomer, network);
+  /** @returns the bound that refuses the connection, undefined if it has a place now */
+  #place(socket: Socket, network: string, newcomer: Newcomer): SocketBound | undefined {
+    const decision = decide(this.#placesFor(socket, network), newcomer);
+    if (decision.kind === "refuse") return decision.bound;
+    if (decision.kind === "replace") {
+      if (decision.fate === "waits") this.#displace(decision.victim, decision.bound);
+      else this.#close(decision.victim, decision.bound);
     }
-    return false;
+    this.#take(socket, network);
+    return undefined;
   }
 
-  /**
-   * Closes an idle connection of the largest network. HTTP clients must expect that an idle connection is closed at any
-   * time.
-   * @returns true if a place is free now
-   */
-  #displaceIdle(bound: SocketBound, network: string): boolean {
-    if (bound === "ofAddress") return false;
-    const idle = this.#largestNetwork(this.#held(network) + 1)
-      ?.values()
-      .find(this.#options.isIdle);
-    if (idle) this.#close(idle, bound);
-    return idle !== undefined;
+  #placesFor({ remoteAddress = "" }: Socket, name: string): Places<Socket> {
+    const { maxAll, maxPerAddress, isProxy } = this.#bounds;
+    const { sockets = nobody, strangers = nobody } = this.#networks.get(name) ?? {};
+    const hasNoMaximum = sockets.size >= maxPerAddress && isProxy(remoteAddress);
+    return {
+      all: this.#taken.size,
+      maxAll,
+      network: sockets.size,
+      maxNetwork: hasNoMaximum ? Infinity : maxPerAddress,
+      findStranger: () => first(this.#strangers),
+      findNeighbour: () => first(strangers),
+      findIdle: (minNetwork) => this.#largestNetwork(minNetwork).values().find(this.#options.isIdle),
+    };
   }
 
-  /**
-   * Finds the network with the most connections, if it has more than `places`. Trusted proxies are skipped, because many
-   * callers share their address.
-   */
-  #largestNetwork(places: number): ReadonlySet<Socket> | undefined {
-    let largest: ReadonlySet<Socket> | undefined;
-    for (const sockets of this.#ofNetwork.values()) {
-      const [{ remoteAddress = "" } = {}] = sockets;
-      if (sockets.size > (largest?.size ?? places) && !this.#bounds.isProxy(remoteAddress)) largest = sockets;
+  /** Trusted proxies are skipped, because many callers share their address. */
+  #largestNetwork(minSize: number): ReadonlySet<Socket> {
+    let largest = nobody;
+    for (const { sockets } of this.#networks.values()) {
+      const isLarger = sockets.size >= minSize && sockets.size > largest.size;
+      if (isLarger && !this.#bounds.isProxy(first(sockets)?.remoteAddress ?? "")) largest = sockets;
     }
     return largest;
+  }
+
+  #take(socket: Socket, name: string): void {
+    this.#waiting.delete(socket);
+    this.#taken.set(socket, name);
+    this.#strangers.add(socket);
+    const network = this.#networks.get(name) ?? { sockets: new Set(), strangers: new Set() };
+    network.sockets.add(socket);
+    network.strangers.add(socket);
+    this.#networks.set(name, network);
+  }
+
+  /** A stranger waits from now on. */
+  #displace(stranger: Socket, bound: SocketBound): void {
+    const network = this.#taken.get(stranger) ?? "";
+    this.#leave(stranger);
+    this.#wait(stranger, { network, bound });
   }
 
   #wait(socket: Socket, waiting: Waiting): void {
@@ -172,13 +162,14 @@ export class SocketPlaces {
 
   #leave(socket: Socket): void {
     this.#waiting.delete(socket);
-    const network = this.#taken.get(socket);
-    if (network === undefined) return;
+    const name = this.#taken.get(socket);
+    if (name === undefined) return;
     this.#taken.delete(socket);
     this.#strangers.delete(socket);
-    const its = this.#ofNetwork.get(network);
-    its?.delete(socket);
-    if (its?.size === 0) this.#ofNetwork.delete(network);
+    const network = this.#networks.get(name);
+    network?.sockets.delete(socket);
+    network?.strangers.delete(socket);
+    if (network?.sockets.size === 0) this.#networks.delete(name);
   }
 
   #close(socket: Socket, bound: SocketBound): void {
@@ -188,6 +179,8 @@ export class SocketPlaces {
     socket.destroy();
   }
 }
+
+const first = (sockets: ReadonlySet<Socket>): Socket | undefined => sockets.values().next().value;
 
 /**
  * Returns the IPv4 address of a connection, or the first half of its IPv6 address. One caller commonly owns all addresses
