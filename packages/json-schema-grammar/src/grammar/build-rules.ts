@@ -1,16 +1,16 @@
 import { SchemaTooComplexError } from "../complexity-budget.ts";
 import type { ComplexityBudget } from "../complexity-budget.ts";
+import { joinPath } from "../dialect/raw-schema.ts";
+import type { SchemaNode } from "../dialect/schema-node.ts";
 import { NotRegularError, UnenforceableKeywordError } from "../schema-fault.ts";
 import type { Condition } from "../values/condition.ts";
-import { findKeyword } from "../values/find-keyword.ts";
 import type { ObjectSet } from "../values/object-set.ts";
 import type { SchemaValues } from "../values/schema-values.ts";
 import type { ValueSet } from "../values/value-set.ts";
-import type { Automaton } from "./automaton.ts";
-import { buildAutomaton } from "./build-automaton.ts";
-import { plainObject } from "./plain-object.ts";
+import type { Automaton, State } from "./automaton.ts";
+import { buildAutomaton, maxStates, tooManyStates } from "./build-automaton.ts";
 import { startOfArray } from "./read-arrays.ts";
-import { startOfObject } from "./read-objects.ts";
+import { boundsOf, startOfObject, withFiniteNames } from "./read-objects.ts";
 import type { ReadingContext } from "./read-objects.ts";
 
 /** The values of one rule of the grammar. */
@@ -85,6 +85,31 @@ function readObjects(sets: readonly ObjectSet[], context: ReadingContext): Autom
   return plain ?? read(sets, startOfObject, context);
 }
 
+/**
+ * The automaton of a set of objects of which no member has to be counted, as of most objects: one state before each declared
+ * member, and one before the others. Undefined for other sets. `buildAutomaton` gives the same automaton, more slowly.
+ */
+function plainObject(set: ObjectSet, context: ReadingContext): Automaton | undefined {
+  if (set.witnesses.length > 0) return undefined;
+  const { members, free } = withFiniteNames(set, context.budget);
+  const { min, max } = boundsOf(set, members, free, context.conditions);
+  if (min > 0 || max < Infinity) return undefined;
+  if (members.length >= maxStates) throw tooManyStates();
+  context.budget.spend(2 * members.length + free.length);
+  const lastRequired = members.findLastIndex(([, { isRequired }]) => isRequired);
+  const states = members.map(([name, { condition, isRequired }], index): State => ({
+    edges: [{ name, rule: context.ruleOf(condition), to: index + 1 }],
+    others: isRequired ? undefined : index + 1,
+    isEnd: index > lastRequired,
+  }));
+  const edges = free.map(({ names, condition }) => ({
+    name: names,
+    rule: context.ruleOf(condition),
+    to: members.length,
+  }));
+  return { states: [...states, { edges, others: undefined, isEnd: true }] };
+}
+
 /** Reports what a grammar cannot count or compare at the keyword that demands it. */
 function locating<T>(condition: Condition, keywords: readonly string[], build: () => T): T {
   try {
@@ -98,4 +123,33 @@ function locating<T>(condition: Condition, keywords: readonly string[], build: (
       reason: `"${keyword}" cannot be enforced here: ${error.message}`,
     });
   }
+}
+
+/** Where the first of the keywords stands among the schemas of a condition, or else the place of the condition. */
+function findKeyword(
+  { parts = [] }: Condition,
+  keywords: readonly string[],
+): { readonly path: string; readonly keyword: string } {
+  const seen = new Set(parts.map((part) => part.node));
+  // The set grows during the loop.
+  for (const node of seen) {
+    const words = node.keywords ?? {};
+    const keyword = keywords.find((word) => word in words);
+    if (keyword !== undefined) return { path: joinPath(node.path, keyword), keyword };
+    for (const inner of sameValue(node)) seen.add(inner);
+  }
+  return { path: parts[0]?.node.path ?? "", keyword: keywords[0] ?? "" };
+}
+
+/** The schemas that apply to the same value as this one. */
+function sameValue({ keywords = {} }: SchemaNode): SchemaNode[] {
+  const { $ref, allOf = [], anyOf = [], oneOf = [], dependentSchemas } = keywords;
+  const single = [$ref, keywords.not, keywords.if, keywords.then, keywords.else];
+  return [
+    ...single.filter((node) => node !== undefined),
+    ...allOf,
+    ...anyOf,
+    ...oneOf,
+    ...(dependentSchemas?.values() ?? []),
+  ];
 }
