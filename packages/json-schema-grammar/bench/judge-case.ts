@@ -1,7 +1,8 @@
-import { GrammarWalk, acceptsInSomeOrder, grammarOf, readGbnf } from "../testing/index.ts";
+import { GrammarWalk, acceptsInSomeOrder, readGbnf } from "../testing/index.ts";
 import type { Accepts } from "../testing/index.ts";
 import { parseTree } from "jsonc-parser";
 import type { Case, Instance } from "./read-case.ts";
+import { compileSchema } from "../src/index.ts";
 
 /**
  * `pass`: the schema compiles, and its grammar accepts every valid instance and rejects every invalid one. `other order`: the
@@ -40,7 +41,7 @@ export type Matcher = (grammar: string) => Accepts;
 /** Compiles the schema as a request would, and tries the grammar on every instance. */
 export function judgeCase({ id, dataSet, schema, instances }: Case, matcherOf: Matcher): Judgement {
   const before = process.cpuUsage();
-  const compiled = grammarOf(schema);
+  const compiled = compileSchema(schema);
   const compileMs = cpuMs(before);
   if ("fault" in compiled) return { id, dataSet, verdict: "refused", ...compiled.fault, compileMs };
   const { grammar } = compiled;

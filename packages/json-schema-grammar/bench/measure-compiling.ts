@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
-import { countSteps } from "../testing/index.ts";
+import { ComplexityBudget, compileRules } from "../src/index.ts";
+import type { Schema } from "../src/index.ts";
 import { readCase } from "./read-case.ts";
 import { quantile, table } from "./report.ts";
 
@@ -58,4 +59,11 @@ export async function measureCompiling(paths: readonly string[], stop: AbortSign
       [[ratios.length, ...[0.05, 0.5, 0.95].map((share) => quantile(ratios, share).toFixed(2))]],
     ),
   ].join("\n\n");
+}
+
+/** Compiles a schema and returns the number of budget steps used. */
+function countSteps(schema: Schema): Pick<Compiled, "isAccepted" | "steps"> {
+  const budget = new ComplexityBudget();
+  const compiled = compileRules(schema, "value", budget);
+  return { isAccepted: "rules" in compiled, steps: budget.spent };
 }

@@ -1,6 +1,7 @@
-import { grammarOf, openMaskTimer } from "../testing/index.ts";
+import { openMaskTimer } from "../testing/index.ts";
 import { readCase } from "./read-case.ts";
 import { quantile, table } from "./report.ts";
+import { compileSchema } from "../src/index.ts";
 
 /** Each token is timed in several rounds, because other processes share the processor's caches. */
 const rounds = 3;
@@ -23,7 +24,7 @@ export async function measureMasks(paths: readonly string[], modelFile: string, 
     if (stop.aborted) break;
     const { id, schema, instances } = readCase(path);
     const instance = instances.find(({ isValid }) => isValid);
-    const compiled = instance && grammarOf(schema);
+    const compiled = instance && compileSchema(schema);
     if (!compiled || "fault" in compiled) continue;
     const times = await bestOf(rounds, () => timer.time(compiled.grammar, instance.text, maxTokens, stop));
     masks.push(...times);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { compileParameters, compileSchema } from "./compile-schema.ts";
+import { compileRules } from "./compile-schema.ts";
 import type { CompiledSchema } from "./compile-schema.ts";
 import type { SchemaFault } from "./schema-fault.ts";
 import type { Schema, SchemaObject } from "./dialect/raw-schema.ts";
@@ -8,9 +8,9 @@ import { ComplexityBudget } from "./complexity-budget.ts";
 const faultOf = (compiled: CompiledSchema): SchemaFault | undefined =>
   "fault" in compiled ? compiled.fault : undefined;
 const findSchemaFault = (schema: Schema, budget = new ComplexityBudget()): SchemaFault | undefined =>
-  faultOf(compileSchema(schema, "value", budget));
+  faultOf(compileRules(schema, "value", budget));
 const findParametersFault = (schema: Schema): SchemaFault | undefined =>
-  faultOf(compileParameters(schema, "tool", new ComplexityBudget()));
+  faultOf(compileRules(schema, "tool", new ComplexityBudget(), { isObject: true }));
 
 const string = { type: "string" };
 
@@ -92,7 +92,7 @@ describe("a schema that cannot be enforced is refused by the keyword at fault", 
 
 describe("the schema of a function that is not strict", () => {
   const compileLenient = (schema: Schema) =>
-    compileParameters(schema, "tool", new ComplexityBudget(), { isLenient: true });
+    compileRules(schema, "tool", new ComplexityBudget(), { isObject: true, isLenient: true });
 
   test("is left open where it is too complex", () => {
     const parameters = { type: "object", properties: named(4900, () => string) };
@@ -104,11 +104,13 @@ describe("the schema of a function that is not strict", () => {
 
   test("is refused as malformed where it is no JSON Schema, even behind a keyword that cannot be enforced", () => {
     const parameters = { properties: { a: { $dynamicRef: "#a" }, b: { minLength: "1" } } };
-    expect(compileLenient(parameters)).toMatchObject({ fault: { path: "properties.b.minLength" }, isMalformed: true });
+    expect(compileLenient(parameters)).toMatchObject({ fault: { path: "properties.b.minLength" }, kind: "malformed" });
   });
 
   test("is refused, and not as malformed, where nothing satisfies it", () => {
-    expect(compileLenient({ type: "object", maxProperties: 0, required: ["a"] })).toMatchObject({ isMalformed: false });
+    expect(compileLenient({ type: "object", maxProperties: 0, required: ["a"] })).toMatchObject({
+      kind: "unsatisfiable",
+    });
   });
 });
 

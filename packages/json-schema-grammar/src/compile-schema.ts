@@ -1,7 +1,6 @@
-import { SchemaTooComplexError } from "./complexity-budget.ts";
-import type { ComplexityBudget } from "./complexity-budget.ts";
-import type { Schema } from "./dialect/raw-schema.ts";
+import { ComplexityBudget, SchemaTooComplexError, stepsOfSchema } from "./complexity-budget.ts";
 import type { SchemaWord } from "./dialect/schema-node.ts";
+import { completeGrammar } from "./grammar/complete-grammar.ts";
 import { assertFewParses } from "./grammar/count-parses.ts";
 import { writeRules } from "./grammar/write-rules.ts";
 import { MalformedSchemaError, UnenforceableKeywordError, UnsatisfiableSchemaError } from "./schema-fault.ts";
@@ -9,12 +8,8 @@ import type { SchemaFault } from "./schema-fault.ts";
 import { leaveOut, toRules } from "./to-rules.ts";
 import type { WantedValue } from "./to-rules.ts";
 
-/** A schema as a grammar. */
-export interface EnforcedSchema {
-  /** GBNF rules. */
-  readonly rules: string;
-  /** The name of the rule for the whole value. */
-  readonly start: string;
+/** The findings about a compiled schema, next to its grammar. */
+interface Compiled {
   /** The words in the schema that have no effect on which values are valid, in document order. */
   readonly annotations: readonly SchemaWord[];
   /**
@@ -24,49 +19,77 @@ export interface EnforcedSchema {
   readonly unenforced: readonly SchemaFault[];
 }
 
+/** A schema as a whole grammar. */
+export interface SchemaGrammar extends Compiled {
+  /** GBNF. Its rule `root` derives the JSON texts that satisfy the schema, and no other text. */
+  readonly grammar: string;
+}
+
+/** A schema as rules of a grammar. */
+export interface EnforcedSchema extends Compiled {
+  /** GBNF rules, which use the rules of `completeGrammar`. Empty where nothing is enforced. */
+  readonly rules: string;
+  /** The name of the rule for the whole value. */
+  readonly start: string;
+}
+
 /** The first reason why a schema has no grammar. */
 export interface RefusedSchema {
   readonly fault: SchemaFault;
-  /** It is not a JSON Schema, so it is refused even where it would constrain nothing. */
-  readonly isMalformed: boolean;
+  readonly kind: RefusalKind;
 }
+
+/**
+ * - `malformed`: it is not a JSON Schema: a keyword has a value that its draft forbids, or a reference leads nowhere.
+ * - `unenforceable`: no grammar of finite size can enforce the keyword where it stands.
+ * - `unsatisfiable`: no finite JSON value satisfies the schema.
+ * - `too complex`: a grammar may exist, but a bound on work or size was reached.
+ */
+export type RefusalKind = "malformed" | "unenforceable" | "unsatisfiable" | "too complex";
 
 export type CompiledSchema = EnforcedSchema | RefusedSchema;
 
 export interface CompileOptions {
   /**
-   * Keywords that cannot be enforced are left out and listed; so is the whole schema where it is too complex. Otherwise the
-   * schema is refused.
+   * Leaves out and lists the keywords that cannot be enforced, at most 32, or the whole schema where it is too complex.
+   * Without it, the schema is refused. Default: false.
    */
   readonly isLenient?: boolean;
+  /** The value has to be an object besides, as the arguments of a function are. Default: false. */
+  readonly isObject?: boolean;
 }
 
-/** @param prefix the prefix of every rule's name @param budget limits all schemas that share it together */
+export interface GrammarOptions extends CompileOptions {
+  /** The work that may be done, in steps of about 0.3 µs of one core. Default: 600,000. */
+  readonly maxSteps?: number;
+}
+
+/**
+ * Compiles a schema to a grammar. It never throws for a schema, whatever its size and depth.
+ * @param schema a JSON Schema of draft 4, 6, 7, 2019-09 or 2020-12, as `JSON.parse` or `parseJson` returns it
+ */
 export function compileSchema(
-  schema: Schema,
-  prefix: string,
-  budget: ComplexityBudget,
-  options: CompileOptions = {},
-): CompiledSchema {
-  return compile({ schema, isObject: false }, prefix, budget, options);
+  schema: boolean | object,
+  { maxSteps = stepsOfSchema, ...options }: GrammarOptions = {},
+): SchemaGrammar | RefusedSchema {
+  const compiled = compileRules(schema, "value", new ComplexityBudget(maxSteps), options);
+  if ("fault" in compiled) return compiled;
+  const { annotations, unenforced } = compiled;
+  return { grammar: completeGrammar(compiled), annotations, unenforced };
 }
 
-/** The same for the parameters of a function: its arguments are always an object, whatever the schema allows. */
-export function compileParameters(
-  parameters: Schema,
+/**
+ * Compiles a schema to rules, for a grammar that holds several schemas or other rules besides.
+ * @param prefix the prefix of every rule's name: letters, digits and `-`. Each schema of a grammar needs its own.
+ * @param budget limits all schemas that share it together
+ */
+export function compileRules(
+  schema: boolean | object,
   prefix: string,
   budget: ComplexityBudget,
-  options: CompileOptions = {},
+  { isLenient = false, isObject = false }: CompileOptions = {},
 ): CompiledSchema {
-  return compile({ schema: parameters, isObject: true }, prefix, budget, options);
-}
-
-function compile(
-  wanted: WantedValue,
-  prefix: string,
-  budget: ComplexityBudget,
-  { isLenient = false }: CompileOptions,
-): CompiledSchema {
+  const wanted: WantedValue = { schema, isObject };
   const write = (omitted: ReadonlySet<string>): Omit<EnforcedSchema, "unenforced"> => {
     const { rules, annotations } = toRules(wanted, budget, omitted);
     assertFewParses(rules, budget);
@@ -76,19 +99,22 @@ function compile(
     const { result, unenforced } = isLenient ? leaveOut(write) : { result: write(new Set()), unenforced: [] };
     return { ...result, unenforced };
   } catch (error) {
-    if (isLenient && error instanceof SchemaTooComplexError) return leftOpen(wanted, error.message);
-    return { fault: toFault(error), isMalformed: error instanceof MalformedSchemaError };
+    if (isLenient && error instanceof SchemaTooComplexError) return leftOpen({ isObject }, error.message);
+    return toRefusal(error);
   }
 }
 
-/** Any value, or any object. @param reason why nothing of the schema is enforced */
+/** The rules for any value, or any object. @param reason why nothing of the schema is enforced */
 export function leftOpen({ isObject }: Pick<WantedValue, "isObject">, reason: string): EnforcedSchema {
   const unenforced = [{ path: "", keyword: null, reason }];
   return { rules: "", start: isObject ? "any-object" : "any", annotations: [], unenforced };
 }
 
-function toFault(error: unknown): SchemaFault {
-  if (error instanceof UnenforceableKeywordError) return error.fault;
-  if (!(error instanceof UnsatisfiableSchemaError || error instanceof SchemaTooComplexError)) throw error;
-  return { path: "", keyword: null, reason: error.message };
+function toRefusal(error: unknown): RefusedSchema {
+  if (error instanceof MalformedSchemaError) return { fault: error.fault, kind: "malformed" };
+  if (error instanceof UnenforceableKeywordError) return { fault: error.fault, kind: "unenforceable" };
+  const whole = (reason: string): SchemaFault => ({ path: "", keyword: null, reason });
+  if (error instanceof UnsatisfiableSchemaError) return { fault: whole(error.message), kind: "unsatisfiable" };
+  if (error instanceof SchemaTooComplexError) return { fault: whole(error.message), kind: "too complex" };
+  throw error;
 }

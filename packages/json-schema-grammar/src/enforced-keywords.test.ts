@@ -2,10 +2,8 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { beforeAll, describe, expect, test } from "vitest";
 import { openGrammarMatcher } from "../testing/match-grammar.ts";
 import type { Accepts } from "../testing/match-grammar.ts";
-import { ComplexityBudget } from "./complexity-budget.ts";
 import { compileSchema } from "./compile-schema.ts";
 import type { SchemaObject } from "./dialect/raw-schema.ts";
-import { answerGrammar } from "./grammar/complete-grammar.ts";
 import { satisfies } from "./validate-value.ts";
 
 let matchWith: (grammar: string) => Accepts;
@@ -127,24 +125,24 @@ describe("a grammar allows what the keyword allows, and the validator of answers
     ],
     ["an anchor", { $defs: { b: { $anchor: "c", ...string } }, $ref: "#c" }, ["x"], [1]],
   ])("%s", (_title, schema, valid, invalid) => {
-    const compiled = compileSchema(schema, "value", new ComplexityBudget());
+    const compiled = compileSchema(schema);
     if ("fault" in compiled) throw new Error(compiled.fault.reason);
-    const accepts = matchWith(answerGrammar(compiled.rules));
+    const accepts = matchWith(compiled.grammar);
     const isValid = new Ajv2020({ strict: false }).compile(schema);
     for (const value of [...valid, ...invalid]) {
       const want = valid.includes(value);
       const text = JSON.stringify(value);
       expect([text, isValid(value)]).toEqual([text, want]);
       expect([text, accepts(text)]).toEqual([text, want]);
-      expect([text, satisfies(schema, value, new ComplexityBudget())]).toEqual([text, want]);
+      expect([text, satisfies(schema, value)]).toEqual([text, want]);
     }
   });
 });
 
 test("older spellings mean the same", () => {
   const compiled = (schema: SchemaObject): unknown => {
-    const result = compileSchema(schema, "value", new ComplexityBudget());
-    return "rules" in result ? result.rules : result.fault;
+    const result = compileSchema(schema);
+    return "grammar" in result ? result.grammar : result.fault;
   };
   expect(compiled({ type: "integer", minimum: 0, exclusiveMinimum: true })).toEqual(
     compiled({ type: "integer", exclusiveMinimum: 0 }),
@@ -160,7 +158,7 @@ test("older spellings mean the same", () => {
 
 test("words that are no keywords are listed with their places", () => {
   const schema = { title: "t", properties: { a: { ...string, maxLenght: 3, format: "path" } }, example: 1 };
-  const compiled = compileSchema(schema, "value", new ComplexityBudget());
+  const compiled = compileSchema(schema);
   expect("annotations" in compiled && compiled.annotations).toEqual([
     { path: "example", word: "example" },
     { path: "properties.a.maxLenght", word: "maxLenght" },

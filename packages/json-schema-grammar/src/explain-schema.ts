@@ -1,8 +1,7 @@
-import { ComplexityBudget } from "./complexity-budget.ts";
-import { compileParameters, compileSchema } from "./compile-schema.ts";
-import type { CompiledSchema } from "./compile-schema.ts";
+import { compileSchema } from "./compile-schema.ts";
 import { draftOf } from "./dialect/draft.ts";
 import { keywordOf, subschemasOf } from "./dialect/keywords.ts";
+import { isSchema } from "./dialect/raw-schema.ts";
 import type { Schema } from "./dialect/raw-schema.ts";
 import type { SchemaWord } from "./dialect/schema-node.ts";
 import type { SchemaFault } from "./schema-fault.ts";
@@ -19,12 +18,15 @@ export interface SchemaReport {
   readonly fault: SchemaFault | undefined;
 }
 
-/** @param isParameters the schema is of a function, whose arguments are an object */
-export function explainSchema(schema: Schema, isParameters = false): SchemaReport {
-  const compile = isParameters ? compileParameters : compileSchema;
-  const compiled: CompiledSchema = compile(schema, "value", new ComplexityBudget(), { isLenient: true });
+/** @param isObject the value has to be an object besides, as the arguments of a function are */
+export function explainSchema(
+  schema: boolean | object,
+  { isObject = false }: { readonly isObject?: boolean } = {},
+): SchemaReport {
+  const compiled = compileSchema(schema, { isLenient: true, isObject });
   const fault = "fault" in compiled ? compiled.fault : compiled.unenforced.find(({ path }) => path === "");
-  if (fault || "fault" in compiled) return { enforced: [], unenforced: [], annotations: [], fault };
+  if (fault || "fault" in compiled || !isSchema(schema))
+    return { enforced: [], unenforced: [], annotations: [], fault };
   const { unenforced, annotations } = compiled;
   const left = new Set(unenforced.map(({ keyword }) => keyword));
   const enforced = [...keywordsIn(schema)].filter((keyword) => !left.has(keyword));

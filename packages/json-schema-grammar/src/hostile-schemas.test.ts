@@ -18,7 +18,7 @@ function nest(count: number, wrap: (inner: unknown, level: number) => unknown, i
 const schema = (value: unknown): Schema => value as Schema; // hostile on purpose
 
 const outcomeOf = (hostile: Schema): string => {
-  const compiled = compileSchema(hostile, "value", new ComplexityBudget());
+  const compiled = compileSchema(hostile);
   return "fault" in compiled ? compiled.fault.reason : "compiled";
 };
 

@@ -1,20 +1,24 @@
-export { compileParameters, compileSchema, leftOpen } from "./compile-schema.ts";
-export type { CompileOptions, CompiledSchema, EnforcedSchema, RefusedSchema } from "./compile-schema.ts";
-export { ComplexityBudget, SchemaTooComplexError, stepsOfSchema } from "./complexity-budget.ts";
-export { annotationKeywords, enforcedKeywords } from "./dialect/keywords.ts";
-export type { Schema, SchemaObject } from "./dialect/raw-schema.ts";
+// Schemas to grammars: for most callers, `compileSchema` is all.
+export { compileSchema } from "./compile-schema.ts";
+export type { GrammarOptions, RefusalKind, RefusedSchema, SchemaGrammar } from "./compile-schema.ts";
+export type { SchemaFault } from "./schema-fault.ts";
 export type { SchemaWord } from "./dialect/schema-node.ts";
+
+// Reports about schemas, for people.
 export { explainSchema } from "./explain-schema.ts";
 export type { SchemaReport } from "./explain-schema.ts";
-export { anyObjectGrammar, answerGrammar, toolCallGrammar } from "./grammar/complete-grammar.ts";
-export type { CallableTool } from "./grammar/complete-grammar.ts";
 export { nearestForm } from "./nearest-form.ts";
-export {
-  MalformedSchemaError,
-  NotRegularError,
-  UnenforceableKeywordError,
-  UnsatisfiableSchemaError,
-} from "./schema-fault.ts";
-export type { SchemaFault } from "./schema-fault.ts";
-export { smallestValue } from "./smallest-value.ts";
+export { annotationKeywords, enforcedKeywords } from "./dialect/keywords.ts";
+
+// Values of schemas.
 export { satisfies } from "./validate-value.ts";
+export { smallestValue } from "./smallest-value.ts";
+export { MalformedSchemaError, UnenforceableKeywordError, UnsatisfiableSchemaError } from "./schema-fault.ts";
+
+// Grammars of several schemas.
+export { compileRules, leftOpen } from "./compile-schema.ts";
+export type { CompileOptions, CompiledSchema, EnforcedSchema } from "./compile-schema.ts";
+export { ComplexityBudget, SchemaTooComplexError, stepsOfSchema } from "./complexity-budget.ts";
+export { anyObjectGrammar, completeGrammar, toolCallGrammar } from "./grammar/complete-grammar.ts";
+export type { CallableTool } from "./grammar/complete-grammar.ts";
+export type { Schema, SchemaObject } from "./dialect/raw-schema.ts";

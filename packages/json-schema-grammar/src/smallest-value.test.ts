@@ -4,7 +4,7 @@ import type { Schema } from "./dialect/raw-schema.ts";
 import { smallestValue } from "./smallest-value.ts";
 import { SchemaTooComplexError } from "./complexity-budget.ts";
 
-const smallest = (schema: Schema): unknown => smallestValue({ schema, isObject: false });
+const smallest = (schema: Schema): unknown => smallestValue(schema);
 const node = { type: "object", properties: { next: { $ref: "#" }, n: { type: "integer" } }, required: ["n"] };
 
 test.each<[string, Schema, unknown]>([
@@ -24,7 +24,7 @@ test.each<[string, Schema, unknown]>([
 });
 
 test("for parameters it is an object", () => {
-  expect(smallestValue({ schema: true, isObject: true })).toEqual({});
+  expect(smallestValue(true, { isObject: true })).toEqual({});
 });
 
 test("where there is none, or only a vast one, that is said", () => {

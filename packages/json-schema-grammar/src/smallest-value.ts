@@ -6,7 +6,6 @@ import type { Automaton, Edge } from "./grammar/automaton.ts";
 import type { Rule } from "./grammar/build-rules.ts";
 import { FreeNames } from "./grammar/free-names.ts";
 import type { FiniteRules } from "./grammar/keep-finite.ts";
-import { shortestRest } from "./grammar/shortest-rest.ts";
 import { leaveOut, toRules } from "./to-rules.ts";
 import type { WantedValue } from "./to-rules.ts";
 import type { Numbers } from "./values/numbers.ts";
@@ -17,10 +16,14 @@ const maxValues = 10_000;
 const maxLevels = 200;
 
 /**
- * A small JSON value that satisfies a schema, but for keywords that cannot be enforced.
- * @throws {UnenforceableKeywordError} where there are too many of them {SchemaTooComplexError} {UnsatisfiableSchemaError}
+ * Returns a small JSON value that satisfies a schema. Keywords that cannot be enforced are left out, at most 32. Numbers may
+ * be an `ExactNumber`, which `JSON.stringify` writes.
+ * @param isObject the value has to be an object besides
+ * @throws {UnenforceableKeywordError} where too many keywords would be left out
+ * @throws {MalformedSchemaError} {SchemaTooComplexError} {UnsatisfiableSchemaError}
  */
-export function smallestValue(wanted: WantedValue): unknown {
+export function smallestValue(schema: boolean | object, { isObject = false }: Partial<WantedValue> = {}): unknown {
+  const wanted: WantedValue = { schema, isObject };
   const budget = new ComplexityBudget();
   return leaveOut((omitted) => new ValueWriter(toRules(wanted, budget, omitted), budget).valueOf(0, 0)).result;
 }
@@ -97,4 +100,20 @@ class ValueWriter {
     const distance = ({ to }: Edge): number => rest[to] ?? Infinity;
     return edges.filter(({ rule }) => isEarlier(rule)).toSorted((a, b) => distance(a) - distance(b))[0];
   }
+}
+
+/** For each state, over how few members or items of the given rules an end is reached; undefined where none is. */
+function shortestRest(automaton: Automaton, isUsable: (rule: number) => boolean): (number | undefined)[] {
+  const rest = automaton.states.map(({ isEnd }) => (isEnd ? 0 : undefined)) as (number | undefined)[];
+  for (let grew = true; grew;) {
+    grew = false;
+    for (let state = rest.length - 1; state >= 0; state--) {
+      const usable = edgesOf(automaton, state).filter(({ rule, to }) => isUsable(rule) && rest[to] !== undefined);
+      const nearest = Math.min(...usable.map(({ to }) => (rest[to] ?? Infinity) + 1));
+      if (nearest >= (rest[state] ?? Infinity)) continue;
+      rest[state] = nearest;
+      grew = true;
+    }
+  }
+  return rest;
 }

@@ -1,5 +1,4 @@
 import type { ComplexityBudget } from "./complexity-budget.ts";
-import type { Schema } from "./dialect/raw-schema.ts";
 import { readSchema } from "./dialect/read-schema.ts";
 import type { SchemaNode, SchemaWord } from "./dialect/schema-node.ts";
 import { buildRules } from "./grammar/build-rules.ts";
@@ -9,9 +8,9 @@ import { MalformedSchemaError, UnenforceableKeywordError, UnsatisfiableSchemaErr
 import type { SchemaFault } from "./schema-fault.ts";
 import { SchemaValues } from "./values/schema-values.ts";
 
-/** A schema, and whether its value has to be an object besides. */
+/** A schema, and if its value has to be an object besides. */
 export interface WantedValue {
-  readonly schema: Schema;
+  readonly schema: boolean | object;
   readonly isObject: boolean;
 }
 

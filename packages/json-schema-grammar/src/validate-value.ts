@@ -1,9 +1,8 @@
 import { compareNumbers, isInteger, isJsonNumber } from "./json/exact-number.ts";
 import type { JsonNumber } from "./json/exact-number.ts";
-import { SchemaTooComplexError } from "./complexity-budget.ts";
-import type { ComplexityBudget } from "./complexity-budget.ts";
+import { ComplexityBudget, SchemaTooComplexError } from "./complexity-budget.ts";
 import { canonical, isDeeperThan, isObject } from "./dialect/raw-schema.ts";
-import type { JsonType, Schema, SchemaObject } from "./dialect/raw-schema.ts";
+import type { JsonType, SchemaObject } from "./dialect/raw-schema.ts";
 import { readSchema } from "./dialect/read-schema.ts";
 import type { Keywords, SchemaNode } from "./dialect/schema-node.ts";
 import { Language } from "./language/language.ts";
@@ -15,9 +14,10 @@ const maxLevels = 200;
 /**
  * Checks if a value satisfies a schema, according to the keywords that a grammar enforces. It says the same of a value as the
  * schema's grammar, whatever the order of members and the white space.
- * @throws {UnenforceableKeywordError} {SchemaTooComplexError}
+ * @param value as `JSON.parse` or `parseJson` returns it, with at most 200 levels where the schema looks into it
+ * @throws {MalformedSchemaError} {UnenforceableKeywordError} {SchemaTooComplexError}
  */
-export function satisfies(schema: Schema, value: unknown, budget: ComplexityBudget): boolean {
+export function satisfies(schema: boolean | object, value: unknown, budget = new ComplexityBudget()): boolean {
   return new Validator(budget).accepts(readSchema(schema).root, value, 0);
 }
 

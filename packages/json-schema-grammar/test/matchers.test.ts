@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { GrammarSampler, GrammarWalk, grammarOf, openGrammarMatcher, randomFrom, readGbnf } from "../testing/index.ts";
+import { GrammarSampler, GrammarWalk, openGrammarMatcher, randomFrom, readGbnf } from "../testing/index.ts";
 import { readDraft } from "./official-suite/judge-suite.ts";
+import { compileSchema } from "../src/index.ts";
 
 /** Texts that the grammar allows, and the same with a character less, twice or another. */
 function textsOf(grammar: string, seed: number): string[] {
@@ -18,7 +19,7 @@ function textsOf(grammar: string, seed: number): string[] {
 test("our walk through a grammar gives the verdicts of llama.cpp, and allows what is drawn from it", async () => {
   const matcherOf = await openGrammarMatcher();
   const compiled = readDraft("draft2020-12").flatMap(({ schema }) => {
-    const outcome = grammarOf(schema);
+    const outcome = compileSchema(schema);
     return "grammar" in outcome ? [outcome.grammar] : [];
   });
   const grammars = [...new Set(compiled)];

@@ -1,9 +1,10 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { GrammarSampler, grammarOf, randomFrom, readGbnf } from "../testing/index.ts";
+import { GrammarSampler, randomFrom, readGbnf } from "../testing/index.ts";
 import { anySchemas } from "../testing/any-schemas.ts";
 import { realSchemas } from "../testing/real-schemas.ts";
 import { validatorOf } from "../testing/validator-of.ts";
+import { compileSchema } from "../src/index.ts";
 
 // Whatever a grammar lets a model write satisfies its schema, says ajv.
 
@@ -17,7 +18,7 @@ function samplesOf(grammar: string, firstSeed: number, count: number): { seed: n
 }
 
 test.each(Object.entries(realSchemas))("every answer satisfies %s", (_name, schema) => {
-  const compiled = grammarOf(schema);
+  const compiled = compileSchema(schema);
   if ("fault" in compiled) throw new Error(`refused: ${compiled.fault.reason}`);
   const isValid = validatorOf(schema);
   const wrong = samplesOf(compiled.grammar, 1, 200).filter(({ text }) => !isValid(JSON.parse(text)));
@@ -28,7 +29,7 @@ test("every answer satisfies its schema, whatever the schema", () => {
   let enforced = 0;
   fc.assert(
     fc.property(anySchemas, fc.nat(), (schema, firstSeed) => {
-      const compiled = grammarOf(schema);
+      const compiled = compileSchema(schema);
       if ("fault" in compiled) return;
       enforced += 1;
       const isValid = validatorOf(schema);

@@ -1,6 +1,4 @@
 export { acceptsInSomeOrder } from "./any-order.ts";
-export { countSteps } from "./count-steps.ts";
-export { grammarOf } from "./grammar-of.ts";
 export { GrammarWalk, isDead } from "./grammar-walk.ts";
 export type { Position } from "./grammar-walk.ts";
 export { openGrammarMatcher } from "./match-grammar.ts";

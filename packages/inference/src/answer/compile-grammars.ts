@@ -2,7 +2,7 @@ import { EngineError } from "../engine.ts";
 import type { EngineRequest, FunctionTool, Grammars } from "../engine.ts";
 import type { EnforcedSchema } from "@parley/json-schema-grammar";
 import type { RequestSchemas } from "../schemas/request-schemas.ts";
-import { anyObjectGrammar, answerGrammar, toolCallGrammar } from "@parley/json-schema-grammar/complete-grammar";
+import { anyObjectGrammar, completeGrammar, toolCallGrammar } from "@parley/json-schema-grammar/complete-grammar";
 import type { CallableTool } from "@parley/json-schema-grammar";
 
 /** A tool and the schema that its grammar enforces, if any. */
@@ -38,7 +38,7 @@ function contentGrammarOf(format: EngineRequest["format"], schemas: RequestSchem
   if (format.type === "text") return undefined;
   if (format.type === "json_object") return anyObjectGrammar;
   const compiled = schemas.answer(format.schema);
-  if ("rules" in compiled) return answerGrammar(compiled.rules);
+  if ("rules" in compiled) return completeGrammar(compiled);
   throw new EngineError("rejected", `The schema of the answer cannot be enforced: ${compiled.fault.reason}.`);
 }
 

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { ComplexityBudget } from "@parley/json-schema-grammar/complexity-budget";
-import { compileParameters, compileSchema, leftOpen } from "@parley/json-schema-grammar";
-import type { CompiledSchema } from "@parley/json-schema-grammar";
-import type { Schema } from "@parley/json-schema-grammar";
+import { compileRules, leftOpen } from "@parley/json-schema-grammar";
+import type { CompiledSchema, Schema } from "@parley/json-schema-grammar";
 import type { CountedSchema, RequestBudget } from "./request-budget.ts";
 import type { WantedSchema } from "./request-schemas.ts";
 
@@ -41,8 +40,8 @@ export function takeSteps(
 function compileWith({ schema, use }: WantedSchema, budget: ComplexityBudget): CompiledSchema {
   const compiled =
     use === "answer"
-      ? compileSchema(schema, "value", budget)
-      : compileParameters(schema, `tool-${digestOf(schema)}`, budget, { isLenient: use === "lenient" });
+      ? compileRules(schema, "value", budget)
+      : compileRules(schema, `tool-${digestOf(schema)}`, budget, { isObject: true, isLenient: use === "lenient" });
   if ("fault" in compiled) return compiled;
   return { ...compiled, annotations: compiled.annotations.slice(0, maxAnnotations) };
 }
@@ -50,7 +49,7 @@ function compileWith({ schema, use }: WantedSchema, budget: ComplexityBudget): C
 /** The result for a schema that was not compiled. */
 export function withoutGrammar({ use }: WantedSchema, reason: string): CompiledSchema {
   if (use === "lenient") return leftOpen({ isObject: true }, reason);
-  return { fault: { path: "", keyword: null, reason }, isMalformed: false };
+  return { fault: { path: "", keyword: null, reason }, kind: "too complex" };
 }
 
 const digestOf = (schema: Schema): string =>

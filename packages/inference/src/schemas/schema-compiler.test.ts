@@ -226,7 +226,7 @@ test("whether parameters are JSON Schema is known without reading them again", a
   for (const requests of [1, 2]) {
     const schemas = await compiler.compile([wanted], "malformed", never);
     expect(schemas.parameters(schema, { isStrict: false, isForced: false }), `request ${requests}`).toMatchObject({
-      isMalformed: true,
+      kind: "malformed",
     });
   }
   expect(compiled).toHaveLength(1);

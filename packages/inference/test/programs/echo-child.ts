@@ -76,7 +76,7 @@ function answerTo({ messages, format, tools, toolChoice }: EngineRequest): strin
   if (typeof toolChoice === "object") {
     const tool = tools.find(({ name }) => name === toolChoice.oneOf[0]);
     const schema = tool?.parameters ?? { additionalProperties: false };
-    const value = JSON.stringify(smallestValue({ schema, isObject: true }));
+    const value = JSON.stringify(smallestValue(schema, { isObject: true }));
     // The grammar of a call demands exactly these characters, including the blanks.
     return `{"name": "${tool?.name}", "arguments": ${value}}`;
   }
@@ -84,7 +84,7 @@ function answerTo({ messages, format, tools, toolChoice }: EngineRequest): strin
   if (format.type === "json_object") return JSON.stringify({ said });
   return format.type === "text"
     ? `You said: ${said}`
-    : JSON.stringify(smallestValue({ schema: format.schema, isObject: false }));
+    : JSON.stringify(smallestValue(format.schema));
 }
 
 const countPrompt = ({ messages }: PromptRequest): number =>

@@ -29,7 +29,11 @@ export const schemaBounds = { subschemas: 5000, characters: 120_000, levels: 128
  * @throws {UnenforceableKeywordError}
  * @throws {SchemaTooComplexError}
  */
-export function readSchema(root: Schema, omitted: ReadonlySet<string> = new Set()): ReadSchema {
+export function readSchema(root: boolean | object, omitted: ReadonlySet<string> = new Set()): ReadSchema {
+  if (!isSchema(root)) {
+    const reason = "a JSON Schema is an object, true or false";
+    throw new MalformedSchemaError({ path: "", keyword: null, reason });
+  }
   return new SchemaReader(root, omitted).read();
 }
 
@@ -59,10 +63,6 @@ class SchemaReader {
   }
 
   read(): ReadSchema {
-    if (!isSchema(this.#root)) {
-      const reason = "a JSON Schema is an object, true or false";
-      throw new MalformedSchemaError({ path: "", keyword: null, reason });
-    }
     const root = this.#nodeOf(this.#root, "", 0);
     for (let next = this.#pending.pop(); next; next = this.#pending.pop()) {
       const named = this.#pending.length;

@@ -4,10 +4,10 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { openGrammarMatcher } from "../../testing/match-grammar.ts";
 import type { Accepts } from "../../testing/match-grammar.ts";
 import { mutated, samples, wildSchemas } from "../../testing/schemas-with-values.ts";
-import { compileParameters, compileSchema } from "../compile-schema.ts";
+import { compileRules, compileSchema } from "../compile-schema.ts";
 import type { Schema } from "../dialect/raw-schema.ts";
 import { smallestValue } from "../smallest-value.ts";
-import { anyObjectGrammar, answerGrammar, toolCallGrammar } from "./complete-grammar.ts";
+import { anyObjectGrammar, toolCallGrammar } from "./complete-grammar.ts";
 import type { CallableTool } from "./complete-grammar.ts";
 import { ComplexityBudget } from "../complexity-budget.ts";
 
@@ -18,8 +18,8 @@ beforeAll(async () => {
 
 /** Returns the grammar of a schema; undefined where the schema is refused. */
 function acceptsOf(schema: Schema): Accepts | undefined {
-  const compiled = compileSchema(schema, "value", new ComplexityBudget());
-  return "rules" in compiled ? matchWith(answerGrammar(compiled.rules)) : undefined;
+  const compiled = compileSchema(schema);
+  return "grammar" in compiled ? matchWith(compiled.grammar) : undefined;
 }
 
 const node = { type: "object", properties: { value: { type: "integer" }, next: { $ref: "#" } }, required: ["value"] };
@@ -203,7 +203,7 @@ describe("whatever the schema", () => {
       fc.property(wildSchemas, fc.jsonValue({ maxDepth: 2 }), fc.gen(), (schema, other, draw) => {
         const accepts = acceptsOf(schema);
         if (!accepts) return;
-        const smallest = smallestValue({ schema, isObject: false });
+        const smallest = smallestValue(schema);
         const isValid = ajv().compile(schema);
         expect([smallest, isValid(smallest)]).toEqual([smallest, true]);
         for (const value of [other, draw(mutated, smallest), draw(mutated, smallest)]) {
@@ -217,7 +217,7 @@ describe("whatever the schema", () => {
 
 describe("the body of a call", () => {
   const parameters = (schema: Schema, index: number): CallableTool["parameters"] => {
-    const compiled = compileParameters(schema, `tool-${index}`, new ComplexityBudget());
+    const compiled = compileRules(schema, `tool-${index}`, new ComplexityBudget(), { isObject: true });
     if ("rules" in compiled) return compiled;
     throw new Error(compiled.fault.reason);
   };

@@ -24,16 +24,24 @@ any-array ::= "[" (any ("," sp any)*)? "]"
 /** GBNF for any JSON object: `response_format: {type: "json_object"}`. */
 export const anyObjectGrammar = `root ::= any-object\n${commonRules}\n`;
 
-/** GBNF for a JSON text. @param rules of a schema, with the prefix `value` */
-export const answerGrammar = (rules: string): string => `root ::= value-0\n${rules}\n${commonRules}\n`;
+/** GBNF for a JSON text that satisfies a schema. @param compiled by `compileRules` */
+export const completeGrammar = ({ rules, start }: SchemaRules): string =>
+  [`root ::= ${start}`, ...(rules === "" ? [] : [rules]), commonRules, ""].join("\n");
 
+/** The rules of a schema, and the name of the one for the whole value. */
+interface SchemaRules {
+  readonly rules: string;
+  readonly start: string;
+}
+
+/** A function that a model may call. */
 export interface CallableTool {
   readonly name: string;
   /**
-   * The rules of the parameters and the name of the first one, both of their own for every schema. `any`: the arguments are
-   * any object. Undefined: the function takes no arguments.
+   * The rules of the parameters, with another prefix for each schema. `any`: the arguments are any object. Undefined: the
+   * function takes no arguments.
    */
-  readonly parameters: { readonly rules: string; readonly start: string } | "any" | undefined;
+  readonly parameters: SchemaRules | "any" | undefined;
 }
 
 /**

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { findNodeAtLocation, parseTree } from "jsonc-parser";
 import type { Node } from "jsonc-parser";
 import type { Schema } from "../../src/dialect/raw-schema.ts";
-import { GrammarWalk, acceptsInSomeOrder, grammarOf, readGbnf } from "../../testing/index.ts";
+import { GrammarWalk, acceptsInSomeOrder, readGbnf } from "../../testing/index.ts";
+import { compileSchema } from "../../src/index.ts";
 
 /** The drafts of the official test suite, and how `$schema` names them. */
 export const drafts = {
@@ -79,7 +80,7 @@ interface Finding {
 }
 
 function judgeGroup({ name, schema, instances }: SuiteGroup): Finding[] {
-  const compiled = grammarOf(schema);
+  const compiled = compileSchema(schema);
   if ("fault" in compiled) return [{ kind: "refused", line: `${name}: ${compiled.fault.reason}` }];
   const walk = new GrammarWalk(readGbnf(compiled.grammar));
   return instances.flatMap(({ description, isValid, node, source }) => {

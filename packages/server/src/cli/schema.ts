@@ -22,7 +22,7 @@ export function addSchemaCommand(program: Command): void {
     .addOption(new Option("--as <use>", "use of the schema").choices(["answer", "parameters"]).default("answer"))
     .option("--json", "print the report as JSON")
     .action((file: string, flags: CheckFlags) => {
-      const report = explainSchema(readSchema(file), flags.as === "parameters");
+      const report = explainSchema(readSchema(file), { isObject: flags.as === "parameters" });
       process.stdout.write(flags.json === true ? `${JSON.stringify(report, undefined, 2)}\n` : toText(report));
       if (report.fault ?? report.unenforced[0]) process.exitCode = 1;
     });

@@ -28,7 +28,7 @@ export function* reply(request: EngineRequest, lastUserText: string, choice: num
 function contentFor({ format }: EngineRequest, lastUserText: string): string {
   if (format.type === "text") return `You said: ${lastUserText}`;
   if (format.type === "json_object") return JSON.stringify({ text: lastUserText });
-  return JSON.stringify(smallestValue({ schema: format.schema, isObject: false }));
+  return JSON.stringify(smallestValue(format.schema));
 }
 
 function* replyWithText(
@@ -72,7 +72,7 @@ function* replyWithCall(
 /** A schema that is too complex does not constrain the call, so any object is valid. */
 function argumentsFor(parameters: Schema): unknown {
   try {
-    return smallestValue({ schema: parameters, isObject: true });
+    return smallestValue(parameters, { isObject: true });
   } catch (error) {
     if (error instanceof SchemaTooComplexError) return {};
     throw error;

@@ -111,7 +111,7 @@ function checkToolChoice(choice: unknown, tools: unknown, path: string): ApiErro
 
 /** Checks the parameters of a function. If they are not binding, any well-formed JSON Schema is accepted. */
 function checkParameters(compiled: CompiledSchema, isBinding: boolean, path: string): ApiError | undefined {
-  const isAccepted = !isBinding && "fault" in compiled && !compiled.isMalformed;
+  const isAccepted = !isBinding && "fault" in compiled && compiled.kind !== "malformed";
   return isAccepted ? undefined : checkCompiled(compiled, path);
 }
 
