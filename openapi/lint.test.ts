@@ -63,8 +63,8 @@ const ours: Fault[] = [
   [
     "a schema has no description",
     "schemas/usage.yaml",
-    "description: Of the generated",
-    "x-note: Of the",
+    "description: Details of the generated",
+    "x-note: Details of the generated",
     "description",
   ],
   [

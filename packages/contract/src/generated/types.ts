@@ -14,27 +14,28 @@ export interface paths {
          * Create a chat completion
          * @description Writes the next message of a conversation: as one JSON object or, with `stream: true`, event by event.
          *
-         *     **What is checked, and when.** The key is judged from the head of the request, before its body is read (AUTH-12). Of
-         *     several faults the first in this order is reported: head, key, `Expect`, path, method, shutdown,
-         *     budget, requests a minute, requests at a time, bytes at a time, media type, size, JSON, members in the order of
-         *     the schema, members that are not supported, members that would be ignored, model, readiness, what this model does not offer, template, context, a
-         *     maximum that would be lowered, tokens a minute, money, queue, ledger (HTTP-21). Nothing is generated before all of it has passed. An
-         *     error names the deepest member at fault (ERR-10), and is the same whether the answer would have been streamed or not
-         *     (ERR-07).
+         *     **What is checked, and when.** The key is judged from the head of the request, before its body is read (AUTH-12). If
+         *     a request has several faults, the first one in this order is reported: head, key, `Expect`, path, method, shutdown,
+         *     budget, requests a minute, requests at a time, bytes at a time, media type, size, JSON, members in the order of the
+         *     schema, members that are not supported, members that would be ignored, model, readiness, features that this model
+         *     does not have, template, context, a maximum that would be lowered, tokens a minute, money, queue, ledger (HTTP-21).
+         *     Generation begins when all checks have passed. An error names the deepest member at fault (ERR-10), and is the same
+         *     for streamed answers and others (ERR-07).
          *
          *     **Members.** A missing member, a wrong type and a wrong value have codes of their own (REQ-01, REQ-03, REQ-04).
          *     Nothing is converted (REQ-06); `null` means absent (REQ-09). Members that would change the answer and are not
-         *     supported are refused (REQ-21), also where only other services know them (REQ-37). Harmless ones that have no effect, and unknown ones, are accepted and named in
-         *     `x-ignored-params` (REQ-11), or refused when `x-strict-params: true` is sent (REQ-19).
+         *     supported are refused (REQ-21), also where only other services know them (REQ-37). Harmless members without effect,
+         *     and unknown ones, are accepted and named in `x-ignored-params` (REQ-11). With `x-strict-params: true` they are
+         *     refused (REQ-19).
          *
-         *     **Messages.** Roles, contents and parts: MSG-01 to MSG-30. The prompt is counted before anything is generated. One
-         *     that fills the context is refused with its count (MSG-23 to MSG-25); where only prompt and maximum together
-         *     are too much, the maximum is lowered, which other services refuse (MSG-26). So is one that is above the model's own
-         *     (REQ-34); the answer's `x-ignored-params` names it (REQ-35).
+         *     **Messages.** Roles, contents and parts: MSG-01 to MSG-30. The prompt is counted before anything is generated. A
+         *     prompt that fills the context is refused with its count (MSG-23 to MSG-25). If the prompt fits, but not together
+         *     with the maximum, the maximum is lowered, although other services refuse it (MSG-26). A maximum above the model's
+         *     own is lowered, too (REQ-34). The answer's `x-ignored-params` names it (REQ-35).
          *
-         *     **The answer.** Choices, reasons to finish and counts: RESP-01 to RESP-23. Repeatable with temperature 0 or a seed,
-         *     and never past a stop text: SAMP-01 to SAMP-15. Tools: TOOL-01 to TOOL-23. Structured output, always enforced:
-         *     FMT-01 to FMT-17. Log-probabilities: LOGP-01 to LOGP-11.
+         *     **The answer.** Choices, reasons to finish and counts: RESP-01 to RESP-23. Sampling, repeatable with temperature 0
+         *     or a seed: SAMP-01 to SAMP-15. Tools: TOOL-01 to TOOL-23. Structured output, always enforced: FMT-01 to FMT-17.
+         *     Log-probabilities: LOGP-01 to LOGP-11.
          *
          *     **Streams.** The order of events is a state machine, `x-streams` in this document (STRM-01 to STRM-43). In short:
          *     for each choice one event with its role, then pieces, then one event with its `finish_reason`; the counts, if they
@@ -43,9 +44,9 @@ export interface paths {
          *     HTTP error (STRM-26).
          *
          *     **Limits and charge.** Limits and their headers: LIM-01 to LIM-18. What an answer costs is in its `usage` (RESP-16).
-         *     A stream that its caller leaves is charged for its prompt and for what had been generated (OPS-10); a failure that
-         *     produced nothing, or that was the service's, costs nothing (OPS-11, OPS-17). Closing the connection is the way to stop an answer, streamed or not
-         *     (STRM-32).
+         *     If the caller disconnects from a stream, its prompt and the tokens generated until then are charged (OPS-10). A
+         *     failure before the first token, or one of the service, costs nothing (OPS-11, OPS-17). Closing the connection is the
+         *     way to stop an answer, streamed or not (STRM-32).
          */
         post: operations["createChatCompletion"];
         delete?: never;
@@ -63,12 +64,12 @@ export interface paths {
         };
         /**
          * List the models
-         * @description Every model that the service offers, with its limits, prices and abilities (MODL-01 to MODL-22). The `id` of a
-         *     model object, or one of its `aliases`, is what `model` takes in a request, and `is_ready` says whether it would be
-         *     answered at this moment.
+         * @description Returns every model that the service offers, with its limits, prices and abilities (MODL-01 to MODL-22). A request
+         *     names a model by the `id` of its object or by one of its `aliases`. `is_ready` says whether the model answers at
+         *     this moment.
          *
-         *     The listing needs a key (AUTH-14), counts against no limit and costs nothing. It is never paged. A model object may gain
-         *     members; ignore those that you do not know. Errors have the same envelope as everywhere (ERR-01).
+         *     The listing needs a key (AUTH-14), counts towards no limit and costs nothing. It is never paged. A model object may
+         *     gain members; ignore those that you do not know. Errors have the same envelope as everywhere (ERR-01).
          */
         get: operations["listModels"];
         put?: never;
@@ -94,11 +95,12 @@ export interface paths {
         };
         /**
          * Retrieve a model
-         * @description One model object, exactly as the listing has it (MODL-09). It is found by its `id`, by one of its `aliases`
-         *     (MODL-17), or by its `id` without the vendor prefix (MODL-21). The slash inside a name may be written as it is or as `%2F` (MODL-10). A name that is not offered, or not
-         *     to this key, is answered with 404 `model_not_found` and `param` `model` (MODL-11).
+         * @description Returns one model object, exactly as in the listing (MODL-09). It is found by its `id`, by one of its `aliases`
+         *     (MODL-17), or by its `id` without the vendor prefix (MODL-21). The slash inside a name may be written as it is or as
+         *     `%2F` (MODL-10). A name that is not offered, or not to this key, is answered with 404 `model_not_found` and `param`
+         *     `model` (MODL-11).
          *
-         *     It needs a key (AUTH-14), counts against no limit and costs nothing. Errors have the same envelope as everywhere
+         *     It needs a key (AUTH-14), counts towards no limit and costs nothing. Errors have the same envelope as everywhere
          *     (ERR-01).
          */
         get: operations["retrieveModel"];
@@ -114,20 +116,20 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description What is asked of a model. Members that this description does not know are accepted and named in the answer's `x-ignored-params`; with `x-strict-params: true` they are refused (REQ-11, REQ-19). Those in `x-unsupported-members` are always refused, because other services know them and they would change the answer (REQ-37). `null` means the same as leaving the member out, for every member that is not required, at every depth (REQ-09). */
+        /** @description A request for an answer. Members that this description does not know are accepted and named in the answer's `x-ignored-params`. With `x-strict-params: true` they are refused (REQ-11, REQ-19). Those in `x-unsupported-members` are always refused, because other services know them and they would change the answer (REQ-37). `null` means the same as leaving the member out, for every member that is not required, at every depth (REQ-09). */
         ChatCompletionRequest: {
             /**
-             * @description The `id` of a model, as the model listing gives it, or one of its `aliases`: both mean the same model at the same price, and the answer names the one that was used (MODL-16). The vendor prefix and its slash may be left out where one model is called so, unless the operator has turned that off; the answer then names the `id` (MODL-19, MODL-20). A name that is not offered, or not to this key, is answered with 404 `model_not_found` and `param` `model`; the two cases cannot be told apart, and the message names the nearest `id` of this key's list (MODL-22). A key for a model is a key for all of its names.
+             * @description The `id` of a model in the model listing, or one of its `aliases`. Both mean the same model at the same price, and the answer has the name of the request (MODL-16). The vendor prefix and its slash may be left out if only one model has this short name, unless the operator has turned that off. The answer then has the `id` (MODL-19, MODL-20). A name that is not offered, or not to this key, is answered with 404 `model_not_found` and `param` `model`. The two cases cannot be told apart, and the message names the nearest `id` of this key's list (MODL-22). A key for a model may use all of its names.
              * @example vendor/model-1
              */
             model: string;
-            /** @description The conversation so far, oldest message first. The model writes the message that comes next. What the model's own chat template refuses is `invalid_value` here (MSG-30). */
+            /** @description The conversation so far, oldest message first. The model writes the next message. If the model's own chat template refuses the conversation, it is `invalid_value` at this member (MSG-30). */
             messages: components["schemas"]["ChatMessage"][];
-            /** @description The most tokens that each choice may have. Reasoning and tool calls count. Absent: what the context leaves, at most the model's `max_completion_tokens`, and no more than the key's budget pays and its tokens a minute allow (LIM-15, LIM-19). A maximum above what the model can write, however large, means the same as none: it is lowered, and the member is named in `x-ignored-params` (REQ-34, REQ-35, MSG-26). With `x-strict-params: true` it is refused instead. Only a number that no double holds, such as 1e400, is always `invalid_value`. */
+            /** @description The maximum number of tokens of each choice, including reasoning and tool calls. Absent: the room that the context leaves, at most the model's `max_completion_tokens`, and no more than the key's budget and its tokens per minute allow (LIM-15, LIM-19). A maximum above the model's own, however large, is lowered, and the member is named in `x-ignored-params` (REQ-34, REQ-35, MSG-26). With `x-strict-params: true` it is refused instead. Only a number beyond the range of a double, such as 1e400, is always `invalid_value`. */
             max_completion_tokens?: number | null;
-            /** @description The older name of `max_completion_tokens`, with the same meaning and bounds. When both are given, `max_completion_tokens` holds and this one is only checked for its type and lower bound. */
+            /** @description The older name of `max_completion_tokens`, with the same meaning and bounds. When both are given, `max_completion_tokens` takes precedence, and this one is only checked for its type and lower bound. */
             max_tokens?: number | null;
-            /** @description How freely the next token is chosen. 0 always takes the likeliest one, and gives the same text every time (SAMP-01). A value below 0.0001 has the effect of 0. Absent: the value in the model's `default_sampling_parameters`. */
+            /** @description The randomness with which the next token is chosen. 0 always takes the likeliest one, and gives the same text every time (SAMP-01). A value below 0.0001 has the effect of 0. Absent: the value in the model's `default_sampling_parameters`. */
             temperature?: number | null;
             /** @description Only the likeliest tokens that together reach this probability are considered. 1 considers all. 0 is refused. Absent: the value in the model object. */
             top_p?: number | null;
@@ -135,19 +137,19 @@ export interface components {
             top_k?: number | null;
             /** @description Tokens whose probability is below this share of the likeliest one's are not considered. 0 considers all. Absent: the value in the model object. Not in the OpenAI document. */
             min_p?: number | null;
-            /** @description Lowers the score of a token by this much for every time that it has been written in the answer. A negative value raises it. 0 has no effect. Absent: the value in the model object. */
+            /** @description Lowers the score of a token by this number for every time that the answer already has it. A negative value raises it. 0 has no effect. Absent: the value in the model object. */
             frequency_penalty?: number | null;
-            /** @description Lowers the score of a token once it has been written in the answer, however often. A negative value raises it. 0 has no effect. Absent: the value in the model object. */
+            /** @description Lowers the score of every token that the answer already has, once. A negative value raises it. 0 has no effect. Absent: the value in the model object. */
             presence_penalty?: number | null;
-            /** @description Weakens the score of tokens that have been used already, by this factor. Below 1 it strengthens them. 1 has no effect. A value below 0.01 has the effect of 0.01. Absent: the value in the model object. Not in the OpenAI document. */
+            /** @description Weakens the score of tokens that were used before, by this factor. Below 1 it strengthens them. 1 has no effect. A value below 0.01 has the effect of 0.01. Absent: the value in the model object. Not in the OpenAI document. */
             repetition_penalty?: number | null;
             /**
              * Format: int64
-             * @description Makes the choice of tokens repeatable: the same request with the same seed gives the same text as long as `system_fingerprint` stays the same (SAMP-02). Written with digits only, an optional minus in front: `7.0` and `1e3` are `invalid_type`, unlike for other integers. It is never rounded; its bound is checked on the digits, because a double cannot tell 2^63 from 2^63 - 1.
+             * @description Makes the choice of tokens repeatable: the same request with the same seed gives the same text as long as `system_fingerprint` stays the same (SAMP-02). It is written with digits only, after an optional minus. So `7.0` and `1e3` are `invalid_type`, unlike for other integers. It is never rounded. Its bound is checked on the digits, because a double cannot tell 2^63 from 2^63 - 1.
              */
             seed?: number | null;
             /**
-             * @description One text, or up to four, none of them empty. The `content` of a choice ends before the first place where one of them would stand, and the choice finishes with `stop`; the text itself is never part of the answer. Reasoning and the arguments of tool calls are not searched.
+             * @description One text, or up to four, none of them empty. The `content` of a choice ends before the first occurrence of one of them, and the choice finishes with `stop`. The text itself is never part of the answer. Reasoning and the arguments of tool calls are not searched.
              * @example
              * @example [
              *       "END",
@@ -156,7 +158,7 @@ export interface components {
              */
             stop?: components["schemas"]["StopSequence"] | components["schemas"]["StopSequences"] | null;
             /**
-             * @description Token ids, written as digits, each with a number that is added to the token's score. 100 forces the token, -100 bans it. Ids outside the model's vocabulary have no effect.
+             * @description Numbers that are added to the scores of tokens, by token id in digits. 100 forces the token, -100 bans it. Ids outside the model's vocabulary have no effect.
              * @example {
              *       "1734": -100
              *     }
@@ -164,29 +166,29 @@ export interface components {
             logit_bias?: {
                 [key: string]: number | null;
             } | null;
-            /** @description Whether every choice carries the log-probabilities of its tokens. Absent means no. */
+            /** @description True if every choice should have the log-probabilities of its tokens. Absent means no. */
             logprobs?: boolean | null;
-            /** @description How many of the likeliest alternatives are given for each token. Needs `logprobs` to be true, else the request is refused at this member (REQ-23). Absent means 0. */
+            /** @description The number of the likeliest alternatives that are listed for each token. It needs `logprobs` to be true, otherwise the request is refused at this member (REQ-23). Absent means 0. */
             top_logprobs?: number | null;
-            /** @description How many choices are generated for the same prompt: at the same time as far as the model has room, otherwise in turns. The prompt is counted and charged once, the tokens of every choice are. Absent means 1. (OpenAI allows 128.) */
+            /** @description The number of choices for the same prompt. They are generated at the same time as far as the model has slots, otherwise in turns. The prompt is charged once, and the tokens of every choice are charged. Absent means 1. (OpenAI allows 128.) */
             n?: number | null;
-            /** @description Whether the answer is sent event by event, while it is being written (STRM-01). Absent means no. */
+            /** @description True if the answer should be sent event by event, while it is being written (STRM-01). Absent means no. */
             stream?: boolean | null;
-            /** @description How a stream is sent. Needs `stream` to be true, else the request is refused at this member (REQ-24). */
+            /** @description Options of a stream. They need `stream` to be true, otherwise the request is refused at this member (REQ-24). */
             stream_options?: components["schemas"]["StreamOptions"] | null;
-            /** @description The functions that the model may ask the caller to run. Each name is used once; a repeated one is refused at `tools[i].function.name` of the later one (TOOL-08). A model whose `supported_features` lacks `tools` refuses them with `unsupported_parameter` (REQ-21). */
+            /** @description The functions that the model may ask the caller to run. Their names differ; a repeated name is refused at `tools[i].function.name` of the later function (TOOL-08). A model whose `supported_features` lacks `tools` refuses them with `unsupported_parameter` (REQ-21). */
             tools?: components["schemas"]["Tool"][] | null;
-            /** @description Whether, and which, functions are called. Absent means `auto` with `tools` and `none` without. `required`, and a function's name, need `tools`, and the name has to be one of them; otherwise the request is refused here. */
+            /** @description Controls which functions are called, if any. Absent means `auto` with `tools` and `none` without. `required` needs `tools`, and a function's name has to be one of theirs. Otherwise the request is refused at this member. */
             tool_choice?: components["schemas"]["ToolChoiceMode"] | components["schemas"]["NamedToolChoice"] | null;
-            /** @description Whether one choice may hold several tool calls. `false` limits it to one. Absent means that several are allowed. */
+            /** @description True if one choice may have several tool calls. `false` limits it to one. Absent means that several are allowed. */
             parallel_tool_calls?: boolean | null;
-            /** @description The form that the content of every choice is held to. Absent means `text`. */
+            /** @description The form that the content of every choice must have. Absent means `text`. */
             response_format?: components["schemas"]["ResponseFormat"] | null;
-            /** @description How much the model thinks before it answers. `none` turns thinking off. Absent means the `default_reasoning_effort` of the model object. A model whose object has none does not think; the member is accepted there and has no effect. */
+            /** @description The amount of reasoning before the answer. `none` turns reasoning off. Absent means the `default_reasoning_effort` of the model object. A model whose object has none does not reason, and the member has no effect. */
             reasoning_effort?: components["schemas"]["ReasoningEffort"] | null;
-            /** @description A name of the caller's own end user. It does not change the answer, and is not named in `x-ignored-params`. */
+            /** @description The caller's own id for its end user. It does not change the answer, and is not named in `x-ignored-params`. */
             user?: string | null;
-            /** @description Up to 16 pairs of the caller's own, names of at most 64 and values of at most 512 characters. They do not change the answer, are not given back, and are not named in `x-ignored-params`. */
+            /** @description Up to 16 of the caller's own pairs, with names of at most 64 and values of at most 512 characters. They do not change the answer, are not returned, and are not named in `x-ignored-params`. */
             metadata?: {
                 [key: string]: string | null;
             } | null;
@@ -215,7 +217,7 @@ export interface components {
         };
         /** @description Text that ends the choice. */
         StopSequence: string;
-        /** @description Texts of which the first to appear ends the choice. */
+        /** @description Texts. The first one that appears ends the choice. */
         StopSequences: components["schemas"]["StopSequence"][];
         /**
          * @description A kind of output. Only text is offered.
@@ -224,17 +226,17 @@ export interface components {
         Modality: "text";
         /** @description How a stream is sent. */
         StreamOptions: {
-            /** @description Whether one more event, before the end, carries the token counts of the whole answer (STRM-11). Every other event then carries `usage: null`. Absent means no. */
+            /** @description True if one more event, before the end, should have the token counts of the whole answer (STRM-11). Every other event then has `usage: null`. Absent means no. */
             include_usage?: boolean | null;
         };
         /**
-         * @description How much a model thinks. `none` turns thinking off. What the other steps mean is the model's own, and a model may have fewer of them: `xhigh` and `max` are taken as the highest that it has (REQ-36). More effort never lifts the cap, which counts reasoning, too. A later version may add steps.
+         * @description The amount of reasoning. `none` turns reasoning off. The meaning of the other steps depends on the model, and a model may have fewer of them: `xhigh` and `max` mean the highest step that it has (REQ-36). The token limit counts reasoning, and more effort does not raise it. A later version may add steps.
          * @enum {string}
          */
         ReasoningEffort: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
         /** @description One message of the conversation. `role` says who wrote it and which members it has; any other role is refused with `invalid_value` at `messages[i].role` (MSG-02). */
         ChatMessage: components["schemas"]["DeveloperMessage"] | components["schemas"]["SystemMessage"] | components["schemas"]["UserMessage"] | components["schemas"]["AssistantMessage"] | components["schemas"]["ToolMessage"];
-        /** @description Instructions to the model. The newer name of a system message, and read as one (MSG-20). */
+        /** @description Instructions to the model. `developer` is the newer name of a system message, and means the same (MSG-20). */
         DeveloperMessage: {
             /**
              * @description Always `developer`. (enum property replaced by openapi-typescript)
@@ -244,7 +246,7 @@ export interface components {
             content: components["schemas"]["MessageContent"];
             name?: components["schemas"]["AuthorName"];
         };
-        /** @description Instructions to the model. It may stand anywhere, and the model reads it there. Only where the model's template does not take system messages in every place are they merged to one in front, in their order and without their names. */
+        /** @description Instructions to the model. The message may be anywhere in the conversation, and the model reads it there. If the model's template does not accept system messages everywhere, they are merged into one at the beginning, in order and without their names. */
         SystemMessage: {
             /**
              * @description Always `system`. (enum property replaced by openapi-typescript)
@@ -254,7 +256,7 @@ export interface components {
             content: components["schemas"]["MessageContent"];
             name?: components["schemas"]["AuthorName"];
         };
-        /** @description What the end user says. */
+        /** @description A message of the end user. */
         UserMessage: {
             /**
              * @description Always `user`. (enum property replaced by openapi-typescript)
@@ -271,25 +273,25 @@ export interface components {
              * @enum {string}
              */
             role: "assistant";
-            /** @description The text of the answer. It may be null or absent only beside `tool_calls`; otherwise it is missing (MSG-16). */
+            /** @description The text of the answer. It may be null or absent only in a message with `tool_calls`. Without them, it is missing (MSG-16). */
             content?: components["schemas"]["MessageContent"] | null;
             name?: components["schemas"]["AuthorName"];
             /** @description The calls that the model made in this turn. Each is answered by a `tool` message that follows. */
             tool_calls?: components["schemas"]["ToolCall"][] | null;
-            /** @description Accepted, so that an answer can be sent back as it came. The model does not see it. */
+            /** @description Accepted, so an answer can be sent back unchanged. The model does not see it. */
             refusal?: string | null;
-            /** @description The reasoning of that answer. Accepted, so that an answer can be sent back as it came. Whether the model sees it again is decided by its template. */
+            /** @description The reasoning of that answer. Accepted, so an answer can be sent back unchanged. The model's template decides whether the model sees it again. */
             reasoning?: string | null;
-            /** @description The same text under its older name. Accepted; where both are given, `reasoning` holds. */
+            /** @description The same text under its older name. If both are given, `reasoning` takes precedence. */
             reasoning_content?: string | null;
-            /** @description Accepted, so that an answer of another service can be sent back as it came. Not read. */
+            /** @description Accepted, so an answer of another service can be sent back unchanged. It is ignored. */
             annotations?: unknown[] | null;
             /** @description Only null is accepted. Spoken answers are not offered. */
             audio?: string | null;
             /** @description Only null is accepted. Use `tool_calls`. */
             function_call?: string | null;
         };
-        /** @description What a called function returned. */
+        /** @description The result of a function that the model has called. */
         ToolMessage: {
             /**
              * @description Always `tool`. (enum property replaced by openapi-typescript)
@@ -301,13 +303,13 @@ export interface components {
             tool_call_id: string;
             name?: components["schemas"]["AuthorName"];
         };
-        /** @description The text of the message: one string, which may be empty, or text parts, which are joined without anything between them (MSG-07). Any character is text, NUL included, and so is the spelling of a special token (`<|im_start|>`, `<|im_end|>`, `<think>`, `<tool_call>`): it never ends a turn, opens one or makes a call. A model whose engine would read it as the token refuses it instead, with `invalid_value` at its place (MSG-21, MSG-22). */
+        /** @description The text of the message: one string, which may be empty, or text parts, which are joined without anything between them (MSG-07). Any character is text, including NUL. The spelling of a special token (`<|im_start|>`, `<|im_end|>`, `<think>`, `<tool_call>`) is text, too: it never ends or begins a turn, and never makes a call. If a model's engine would read it as the token, it is refused with `invalid_value` at its path (MSG-21, MSG-22). */
         MessageContent: components["schemas"]["TextContent"] | components["schemas"]["ContentParts"];
         /** @description The whole text as one string. */
         TextContent: string;
         /** @description The text in parts. */
         ContentParts: components["schemas"]["ContentPart"][];
-        /** @description A piece of a content. Only text is offered. A kind that the OpenAI document knows and this service does not offer (`image_url`, `input_audio`, `file`, `refusal`) is refused with `unsupported_value`, an unknown kind with `invalid_value`, both at `messages[i].content[j].type` (MSG-12, MSG-13). */
+        /** @description A part of a message's content. Only text is offered. A kind that the OpenAI document knows and this service does not offer (`image_url`, `input_audio`, `file`, `refusal`) is refused with `unsupported_value`, an unknown kind with `invalid_value`, both at `messages[i].content[j].type` (MSG-12, MSG-13). */
         ContentPart: components["schemas"]["TextPart"];
         /** @description A piece of text. */
         TextPart: {
@@ -319,7 +321,7 @@ export interface components {
             /** @description The text. It may be empty. */
             text: string;
         };
-        /** @description A name for the author, to tell authors of one role apart. Known on every role, and given to the model's template, which decides whether the model sees it. */
+        /** @description A name of the author, to tell authors of one role apart. Every role may have it. The model's template decides whether the model sees it. */
         AuthorName: string | null;
         /** @description A function that the model may call. */
         Tool: {
@@ -330,13 +332,13 @@ export interface components {
             type: "function";
             function: components["schemas"]["FunctionDefinition"];
         };
-        /** @description What the model is told about a function. */
+        /** @description The description of a function for the model. */
         FunctionDefinition: {
             name: components["schemas"]["FunctionName"];
-            /** @description What the function does and when to call it. The model reads it. */
+            /** @description The purpose of the function and when to call it. The model reads this text. */
             description?: string | null;
             /**
-             * @description The arguments, as a JSON Schema. Absent: the function takes none, and the arguments of a call are `{}`. An invalid schema is refused with `invalid_schema`. Where the function is `strict`, the arguments of a finished call are valid against the schema, and a keyword that cannot be enforced is refused as in `response_format` (TOOL-13, TOOL-18). Where it is not, and `tool_choice` is `required` or names it, everything that can be enforced is, and the rest is named in `x-ignored-params` (TOOL-24): the whole schema where it is too complex, and then the arguments are any object. In other calls the schema guides the model without binding it.
+             * @description A JSON Schema of the arguments. Absent: the function takes none, and the arguments of a call are `{}`. An invalid schema is refused with `invalid_schema`. If the function is `strict`, the arguments of a finished call are valid against the schema, and a keyword that cannot be enforced is refused as in `response_format` (TOOL-13, TOOL-18). If it is not strict and `tool_choice` is `required` or names it, all keywords that can be enforced are enforced, and `x-ignored-params` names the others (TOOL-24). If the schema is too complex, it names the whole schema, and the arguments are any object. In other calls, the model sees the schema but need not follow it.
              * @example {
              *       "type": "object",
              *       "properties": {
@@ -352,7 +354,7 @@ export interface components {
             parameters?: {
                 [key: string]: unknown;
             } | null;
-            /** @description Whether the arguments are held to `parameters` even where the call is the model's own choice. */
+            /** @description True if the arguments must satisfy `parameters` even when the model itself decides to call the function. */
             strict?: boolean | null;
         };
         /**
@@ -379,7 +381,7 @@ export interface components {
         };
         /** @description A call that the model asks for. The caller runs it and sends the result in a `tool` message. */
         ToolCall: {
-            /** @description The name of this call, unique among all calls of the service. The result refers to it. */
+            /** @description The id of this call, unique among all calls of the service. The result refers to it. */
             id: string;
             /**
              * @description Always `function`.
@@ -388,15 +390,15 @@ export interface components {
             type: "function";
             /** @description The function and its arguments. */
             function: {
-                /** @description The name of the function. In an answer it is always one of the offered ones (TOOL-17). */
+                /** @description The name of the function. In an answer, it is always an offered function (TOOL-17). */
                 name: string;
-                /** @description The arguments, as the text of a JSON object. In an answer that finished with `tool_calls` the text is complete; in one that finished with `length` the last call may stop anywhere (TOOL-16). */
+                /** @description The arguments as the text of a JSON object. If the answer finished with `tool_calls`, the text is complete. If it finished with `length`, the text of the last call may stop anywhere (TOOL-16). */
                 arguments: string;
             };
         };
-        /** @description `text`, any JSON object, or JSON that is valid against a schema. The form is enforced while the text is written, so an answer that finishes with `stop` always has it; one that finishes with `length` was cut and may be incomplete. A model with the feature `schema_in_prompt` is also shown the schema, or that it has to write an object: a line of the system message, counted in `prompt_tokens` and paid for like any text (FMT-17). It holds the schema as JSON without blanks, up to `x-limits.shownSchemaCharacters`; a longer one is enforced and not shown. */
+        /** @description `text`, any JSON object, or JSON that is valid against a schema. The form is enforced while the text is written. So an answer that finishes with `stop` always has it, and one that finishes with `length` may be incomplete. For a model with the feature `schema_in_prompt`, a line of the system message shows the schema, or asks for an object. It counts in `prompt_tokens` and is charged like any text (FMT-17). It has the schema as JSON without blanks, up to `x-limits.shownSchemaCharacters`. A longer schema is enforced but not shown. */
         ResponseFormat: components["schemas"]["ResponseFormatText"] | components["schemas"]["ResponseFormatJsonObject"] | components["schemas"]["ResponseFormatJsonSchema"];
-        /** @description No form. The same as leaving `response_format` out. */
+        /** @description Any text. It means the same as leaving `response_format` out. */
         ResponseFormatText: {
             /**
              * @description Always `text`. (enum property replaced by openapi-typescript)
@@ -421,14 +423,14 @@ export interface components {
             type: "json_schema";
             json_schema: components["schemas"]["JsonSchemaFormat"];
         };
-        /** @description The schema that the content is held to. */
+        /** @description The schema that the content must satisfy. */
         JsonSchemaFormat: {
             /** @description A name for the schema. 1 to 64 letters, digits, underscores and hyphens. */
             name: string;
-            /** @description What the answer is for. Known, and accepted. */
+            /** @description The purpose of the answer. It is accepted. */
             description?: string | null;
             /**
-             * @description The JSON Schema: 2020-12, or the draft that `$schema` names, from 4 on. Always enforced, whatever `strict` says (FMT-04). `x-json-schema` lists the keywords that are enforced and those that are enforced in part. A keyword of JSON Schema that cannot be enforced where it stands is refused with `invalid_schema` and named in the message, never ignored (FMT-09); `param` is the path of the schema. Annotations are accepted (FMT-08). A word that is no keyword has no effect, and is named in `x-ignored-params` (FMT-16). Members are written in the order of the schema, also those whose names are digits; those that it does not name come last. There is at most one blank after `:` and `,`. A number of the schema is kept to its last digit (FMT-18); one that takes more than 400 digits to write without an exponent is refused. Other numbers have at most 78 digits before the point, as the largest integer of 256 bits has, and 20 after it; beside a `multipleOf` that is not a power of ten, 20 before it. Where the numbers of the schema have more, up to 100, an answer may have as many. The formats of the OpenAPI format registry for numbers are ranges: `float` and `double` take every decimal in the range of the type (FMT-19). `x-limits` has the bounds on the size of a schema.
+             * @description The JSON Schema: 2020-12, or the draft that `$schema` names, from 4 on. Always enforced, whatever `strict` says (FMT-04). `x-json-schema` lists the keywords that are enforced and those that are enforced in part. A keyword of JSON Schema that cannot be enforced where it stands is refused with `invalid_schema` and named in the message, never ignored (FMT-09); `param` is the path of the schema. Annotations are accepted (FMT-08). A word that is not a keyword has no effect, and is named in `x-ignored-params` (FMT-16). Members are written in the order of the schema, even if their names are digits. Members that it does not name come last. There is at most one blank after `:` and `,`. Every digit of a number in the schema counts (FMT-18). A number that has more than 400 digits without an exponent is refused. Other numbers have at most 78 digits before the point, like the largest integer of 256 bits, and 20 after it. With a `multipleOf` that is not a power of ten, they have 20 before it. If numbers of the schema have more digits, up to 100, an answer may have as many. The formats of the OpenAPI format registry for numbers are ranges: `float` and `double` take every decimal in the range of the type (FMT-19). `x-limits` has the bounds on the size of a schema.
              * @example {
              *       "type": "object",
              *       "properties": {
@@ -447,7 +449,7 @@ export interface components {
             schema: {
                 [key: string]: unknown;
             };
-            /** @description Accepted, and without effect. Other services enforce the schema only where this is true. */
+            /** @description Accepted without effect. Other services enforce the schema only if this is true. */
             strict?: boolean | null;
         };
         /** @description A whole answer. */
@@ -460,66 +462,66 @@ export interface components {
             object: "chat.completion";
             created: components["schemas"]["CreatedAt"];
             model: components["schemas"]["AnsweringModel"];
-            /** @description As many choices as `n` asked for, in the order of their `index`. */
+            /** @description The `n` choices, in the order of their `index`. */
             choices: components["schemas"]["Choice"][];
             usage: components["schemas"]["Usage"];
             system_fingerprint: components["schemas"]["SystemFingerprint"];
         };
         /** @description One of the answers to the prompt. */
         Choice: {
-            /** @description The place of the choice, counted from 0. */
+            /** @description The index of the choice, counted from 0. */
             index: number;
             message: components["schemas"]["AnswerMessage"];
             /** @description The log-probabilities of the tokens of `content`. Null unless `logprobs` was true. */
             logprobs: components["schemas"]["ChoiceLogprobs"] | null;
             finish_reason: components["schemas"]["FinishReason"];
         };
-        /** @description What the model said. It can be sent back as a message of the next request. */
+        /** @description The model's message. It can be sent back as a message of the next request. */
         AnswerMessage: {
             /**
              * @description Always `assistant`.
              * @enum {string}
              */
             role: "assistant";
-            /** @description The text. A string, possibly empty; null only beside `tool_calls`. Reasoning is never part of it: `<think>` can appear here as a text that was asked for, and never as the mark of reasoning (RESP-18). */
+            /** @description The text. A string, possibly empty. Null only in a message with `tool_calls`. Reasoning is never part of it: a `<think>` in it is ordinary text (RESP-18). */
             content: string | null;
             /** @description Always null in this version. Present because clients read it. */
             refusal: string | null;
             /** @description The calls that the model asks for. Absent when there are none. */
             tool_calls?: components["schemas"]["ToolCall"][];
-            /** @description What the model thought before it answered. Absent when it did not think. */
+            /** @description The model's reasoning before its answer. Absent if there was none. */
             reasoning?: string;
             /** @description The same text as `reasoning`, for clients that know only the older name. */
             reasoning_content?: string;
         };
         /**
-         * @description Why the choice ended. `stop`: the model was done, or a text of `stop` came up. `length`: the cap ended it, be it the caller's, the model's or the context's; this is so even in the middle of a tool call. `tool_calls`: the model asks for calls, and every one of them is complete; this is so for a forced call, too, where OpenAI says `stop`. `content_filter`: the answer was withheld. A later version may add reasons: one that a client does not know ends the choice like any other.
+         * @description The reason why the choice ended. `stop`: the model was done, or wrote a text of `stop`. `length`: the token limit was reached, be it the caller's, the model's or the context's, possibly in the middle of a tool call. `tool_calls`: the model asks for calls, and every one of them is complete; also for a forced call, where OpenAI says `stop`. `content_filter`: the answer was withheld. A later version may add reasons. An unknown reason ends the choice like any other.
          * @enum {string}
          */
         FinishReason: "stop" | "length" | "tool_calls" | "content_filter";
         /**
-         * @description The name of this answer. Never used twice.
+         * @description The unique id of this answer.
          * @example chatcmpl-7Qm2xV9cTzE4aKfW
          */
         CompletionId: string;
         /**
-         * @description When the answer was begun, in whole seconds of Unix time.
+         * @description The Unix time in whole seconds at which the answer began.
          * @example 1795230934
          */
         CreatedAt: number;
         /**
-         * @description The model that answered. Exactly the `id` or alias that was asked for, and the `id` where the vendor prefix was left out (MODL-20); one model never stands in for another.
+         * @description The model that answered: exactly the `id` or alias of the request, or the `id` if the vendor prefix was left out (MODL-20). The service never answers with another model.
          * @example vendor/model-1
          */
         AnsweringModel: string;
         /**
-         * @description Names the weights, the engine's version, the template and the sampling defaults that were used. While it stays the same, greedy and seeded requests give the same text. Compare it, do not read it.
+         * @description Changes with the weights, the engine's version, the template and the sampling defaults. While it stays the same, greedy and seeded requests give the same text. Clients can only compare it.
          * @example fp_3f9c2a71d04b
          */
         SystemFingerprint: string;
         /** @description The tokens of the whole answer, and its price. The same for a request, streamed or not. */
         Usage: {
-            /** @description The tokens of the prompt, template and shown schema included. Counted once, whatever `n` is. */
+            /** @description The tokens of the prompt, including its template and a schema that is shown to the model. They count once for any `n`. */
             prompt_tokens: number;
             /** @description The tokens that were generated, of all choices together. Reasoning and tool calls count. */
             completion_tokens: number;
@@ -528,24 +530,24 @@ export interface components {
             prompt_tokens_details: components["schemas"]["PromptTokensDetails"];
             completion_tokens_details: components["schemas"]["CompletionTokensDetails"];
             /**
-             * @description What the answer costs, in US dollars, as an exact decimal number: `prompt_tokens` times the model's `pricing.prompt`, plus `completion_tokens` times `pricing.completion`, plus `pricing.request`. Never in the notation with an exponent. Read it with decimal arithmetic, not as a double.
+             * @description The price of the answer in US dollars, as an exact decimal number. It is `prompt_tokens` times the model's `pricing.prompt`, plus `completion_tokens` times `pricing.completion`, plus `pricing.request`. Never in the notation with an exponent. Read it with decimal arithmetic, not as a double.
              * @example 0.0000354
              */
             cost_usd: string;
         };
-        /** @description Of the prompt's tokens. */
+        /** @description Details of the prompt's tokens. */
         PromptTokensDetails: {
-            /** @description How many did not have to be read again, because an earlier request of the same key began alike. At most `prompt_tokens`. They cost as much as the others. Prompts of other keys have no effect on it (RESP-24). */
+            /** @description The number of prompt tokens that were in the cache, because an earlier request of the same key began with them. At most `prompt_tokens`. They cost as much as the others. Prompts of other keys have no effect on it (RESP-24). */
             cached_tokens: number;
         };
-        /** @description Of the generated tokens. */
+        /** @description Details of the generated tokens. */
         CompletionTokensDetails: {
-            /** @description How many were reasoning. At most `completion_tokens`. */
+            /** @description The number of reasoning tokens. At most `completion_tokens`. */
             reasoning_tokens: number;
         };
         /** @description The log-probabilities of a choice or, in a stream, of the text of one event. */
         ChoiceLogprobs: {
-            /** @description One entry per token of `content`, in their order. Reasoning, tool calls and the token that ends a text have none. */
+            /** @description One element for each token of `content`, in order. Reasoning, tool calls and the token that ends a text have none. */
             content: components["schemas"]["TokenLogprob"][];
         };
         /** @description A token that was written. */
@@ -553,7 +555,7 @@ export interface components {
             token: components["schemas"]["TokenText"];
             logprob: components["schemas"]["LogProbability"];
             /**
-             * @description The token's raw bytes. Joined over all entries they are the UTF-8 form of `content` (LOGP-03).
+             * @description The token's raw bytes. Joined, the bytes of all tokens are the UTF-8 form of `content` (LOGP-03).
              * @example [
              *       32,
              *       103,
@@ -562,10 +564,10 @@ export interface components {
              *     ]
              */
             bytes: components["schemas"]["Byte"][];
-            /** @description The likeliest tokens at this place, likeliest first. At most as many as `top_logprobs` asked for; empty when none were asked for. The token that was written is among them only if it was likely enough. */
+            /** @description The likeliest tokens at this position, likeliest first, at most `top_logprobs` of them. Empty if none were asked for. The written token is among them only if it was likely enough. */
             top_logprobs: components["schemas"]["TopLogprob"][];
         };
-        /** @description A token that could have been written. */
+        /** @description A token that was possible at this position. */
         TopLogprob: {
             token: components["schemas"]["TokenText"];
             logprob: components["schemas"]["LogProbability"];
@@ -581,7 +583,7 @@ export interface components {
             bytes: components["schemas"]["Byte"][];
         };
         /**
-         * @description The token as text. A token that holds only a part of a character cannot be shown as text; read `bytes`.
+         * @description The token as text. A token that is only a part of a character cannot be shown as text; read `bytes`.
          * @example gas
          */
         TokenText: string;
@@ -600,13 +602,13 @@ export interface components {
             data: components["schemas"]["StreamEnd"] | components["schemas"]["StreamEventText"];
         };
         /**
-         * @description Every choice is complete. The last event, and never sent after an error (STRM-15, STRM-23).
+         * @description This last event says that every choice is complete. It is never sent after an error (STRM-15, STRM-23).
          * @enum {string}
          */
         StreamEnd: "[DONE]";
         /** @description A StreamEvent as a JSON object on one line. */
         StreamEventText: string;
-        /** @description A piece of the answer: what one choice gained or, in the usage event, what all of them used. The same `id`, `created`, `model` and `system_fingerprint` stand in every event (STRM-17). */
+        /** @description A piece of the answer: new text of one choice or, in the usage event, the token counts of all choices. Every event has the same `id`, `created`, `model` and `system_fingerprint` (STRM-17). */
         ChatCompletionChunk: {
             id: components["schemas"]["CompletionId"];
             /**
@@ -617,29 +619,29 @@ export interface components {
             created: components["schemas"]["CreatedAt"];
             model: components["schemas"]["AnsweringModel"];
             system_fingerprint: components["schemas"]["SystemFingerprint"];
-            /** @description The one choice that gained something. Empty in the usage event only. */
+            /** @description The choice to which this event belongs. Empty in the usage event only. */
             choices: components["schemas"]["ChunkChoice"][];
             /** @description Present only when `include_usage` was true: the counts in the usage event, null in every other one. */
             usage?: components["schemas"]["Usage"] | null;
         };
-        /** @description What a choice gained. */
+        /** @description The new piece of a choice. */
         ChunkChoice: {
-            /** @description Which choice this is, counted from 0. Choices may alternate. */
+            /** @description The index of the choice, from 0. Events of different choices may alternate. */
             index: number;
             delta: components["schemas"]["Delta"];
-            /** @description The log-probabilities of the tokens behind the text of this event. Null in an event without text, and unless `logprobs` was true. */
+            /** @description The log-probabilities of the tokens of this event's text. Null in an event without text, and unless `logprobs` was true. */
             logprobs: components["schemas"]["ChoiceLogprobs"] | null;
-            /** @description Why the choice ended, in its last event. Null, not absent, in every other. */
+            /** @description In the last event of the choice, the reason why it ended. Null, not absent, in every other event. */
             finish_reason: components["schemas"]["FinishReason"] | null;
         };
-        /** @description What is added. The first of a choice holds `role` and an empty `content`; then each holds one of `content`, `reasoning` with `reasoning_content`, or `tool_calls`; the last, beside the `finish_reason`, is empty. Join the pieces in the order in which they come. */
+        /** @description The members to append to the message. The first delta of a choice has `role` and an empty `content`. Each later one has one of `content`, `reasoning` with `reasoning_content`, or `tool_calls`. The last one, in the event with the `finish_reason`, is empty. Join the pieces in the order in which they arrive. */
         Delta: {
             /**
              * @description Always `assistant`. Once per choice, in its first event.
              * @enum {string}
              */
             role?: "assistant";
-            /** @description More of the text. Whole characters only; empty beside `role`. */
+            /** @description More of the text. Whole characters only. Empty in the delta with `role`. */
             content?: string;
             /** @description More of the reasoning. */
             reasoning?: string;
@@ -648,11 +650,11 @@ export interface components {
             /** @description More of one or more tool calls: their beginning, or more of their arguments. */
             tool_calls?: components["schemas"]["ToolCallDelta"][];
         };
-        /** @description The first one of a call has `id`, `type` and the function's name; the others only add to the arguments. */
+        /** @description The first piece of a call has `id`, `type` and the function's name. The others only add to the arguments. */
         ToolCallDelta: {
-            /** @description Which call of this choice it is. Counted from 0 without gaps. */
+            /** @description The index of the call within its choice, counted from 0 without gaps. */
             index: number;
-            /** @description The name of the call. Once, in its first piece. */
+            /** @description The id of the call. Only its first piece has it. */
             id?: string;
             /**
              * @description Always `function`. Once, in the first piece of the call.
@@ -661,9 +663,9 @@ export interface components {
             type?: "function";
             function: components["schemas"]["FunctionCallDelta"];
         };
-        /** @description The function's name, once, and more of its arguments. */
+        /** @description The function's name, in the first piece, and more of its arguments. */
         FunctionCallDelta: {
-            /** @description The name of the function. Once, in the first piece of the call. */
+            /** @description The name of the function. Only the first piece of the call has it. */
             name?: string;
             /** @description More of the text of the arguments. May be empty. */
             arguments: string;
@@ -671,7 +673,7 @@ export interface components {
         /** @description A model that can be requested, with its limits and prices. */
         Model: {
             /**
-             * @description The model's identifier, a vendor prefix and a model's name with a slash between them. It is what `model` takes in a request.
+             * @description The model's id: a vendor prefix, a slash and a name. Requests name the model with it, in `model`.
              * @example vendor/model-1
              */
             id: string;
@@ -688,7 +690,7 @@ export interface components {
              */
             object: "model";
             /**
-             * @description When the model was made, in whole seconds of Unix time.
+             * @description The Unix time in whole seconds at which the model was made.
              * @example 1751328000
              */
             created: number;
@@ -702,20 +704,20 @@ export interface components {
              * @example Vendor: Model 1
              */
             name: string;
-            /** @description What the model is good at, in a few sentences. */
+            /** @description The strengths of the model, in a few sentences. */
             description: string;
             /**
-             * @description How many tokens the prompt and the answer may have together.
+             * @description The maximum number of tokens in prompt and answer together.
              * @example 32768
              */
             context_length: number;
             /**
-             * @description How many tokens the longest prompt had that the model was trained on. Longer prompts are taken, up to `context_length`, and the answers to them may be worthless. At most `context_length` (MODL-23). Absent where it is not known.
+             * @description The number of tokens in the longest prompt that the model was trained on, at most `context_length` (MODL-23). Longer prompts are accepted up to `context_length`, but the answers to them may be useless. Absent if it is not known.
              * @example 8192
              */
             trained_prompt_tokens?: number;
             /**
-             * @description How many tokens one choice may have at most.
+             * @description The maximum number of tokens in one choice.
              * @example 16384
              */
             max_completion_tokens: number;
@@ -731,14 +733,14 @@ export interface components {
             quantization: string;
             pricing: components["schemas"]["Pricing"];
             /**
-             * @description What the model reads. Always holds `text`.
+             * @description The kinds of input that the model reads. `text` is always one of them.
              * @example [
              *       "text"
              *     ]
              */
             input_modalities: string[];
             /**
-             * @description What the model writes. Always holds `text`.
+             * @description The kinds of output that the model writes. `text` is always one of them.
              * @example [
              *       "text"
              *     ]
@@ -756,7 +758,7 @@ export interface components {
              */
             supported_sampling_parameters: string[];
             /**
-             * @description What the model can do beyond plain text. A name that a client does not know may be ignored.
+             * @description Features of the model beyond plain text. Clients may ignore names that they do not know.
              * @example [
              *       "tools",
              *       "json_mode",
@@ -766,12 +768,12 @@ export interface components {
              */
             supported_features: string[];
             default_sampling_parameters: components["schemas"]["SamplingDefaults"];
-            /** @description The `reasoning_effort` that a request without one gets. Present exactly where the model can reason. */
+            /** @description The `reasoning_effort` of a request that names none. Present if and only if the model can reason. */
             default_reasoning_effort?: components["schemas"]["ReasoningEffort"];
-            /** @description Whether the model answers at this moment. A request for one that does not gets 503. */
+            /** @description True if the model answers at this moment. Otherwise, requests for it get 503. */
             is_ready: boolean;
             /**
-             * @description Where the weights can be found on Hugging Face. Absent where they are not published there.
+             * @description The repository of the weights on Hugging Face. Absent if they are not published there.
              * @example vendor/model-1
              */
             hugging_face_id?: string;
@@ -782,7 +784,7 @@ export interface components {
              */
             deprecation_date?: string;
         };
-        /** @description What the model costs, in US dollars, as exact decimal numbers in strings. Multiply them with decimal arithmetic, never as doubles. */
+        /** @description The prices of the model in US dollars, as exact decimal numbers in strings. Multiply them with decimal arithmetic, never as doubles. */
         Pricing: {
             /** @description For each token of the prompt. */
             prompt: components["schemas"]["Price"];
@@ -798,7 +800,7 @@ export interface components {
          * @example 0.0000003
          */
         Price: string;
-        /** @description The sampling values that a request without its own gets. Only values that the engine really runs with are listed; this contract sets no defaults beside them (MODL-13). */
+        /** @description The sampling values of a request that has none of its own. Only values that the engine really uses are listed; this contract has no other defaults (MODL-13). */
         SamplingDefaults: {
             /** @description The default of `temperature`. */
             temperature?: number;
@@ -836,52 +838,52 @@ export interface components {
             error: components["schemas"]["ErrorObject"];
             request_id: components["schemas"]["RequestId"];
         };
-        /** @description What ended a stream that had already begun (STRM-22). It has no `choices`, comes without an event name, and nothing follows it. Its code is one that carries `in_stream: true` in the catalogue. */
+        /** @description The error that ended a stream after it had begun (STRM-22). The event has no `choices` and no event name, and it is the last one. Its code has `in_stream: true` in the catalogue. */
         StreamError: {
             error: components["schemas"]["ErrorObject"];
             request_id: components["schemas"]["RequestId"];
         };
-        /** @description What went wrong. Branch on `code`; show `message` to people. */
+        /** @description The error. Branch on `code`, and show `message` to people. */
         ErrorObject: {
-            /** @description What happened and what to do about it, in one or two sentences, at most 2000 characters (ERR-13). Its words may change, with two exceptions that clients rely on: 401 begins "Incorrect API key provided", and the overflow of the context contains "maximum context length is 32768 tokens" (the number of the model object) and "prompt is too long". */
+            /** @description One or two sentences about the fault and how to fix it, at most 2000 characters (ERR-13). The words may change, with two exceptions on which clients rely: 401 begins "Incorrect API key provided", and the overflow of the context contains "maximum context length is 32768 tokens" (the number of the model object) and "prompt is too long". */
             message: string;
             type: components["schemas"]["ErrorType"];
             /**
-             * @description The member at fault, as a path such as `messages[2].content[0].text`: the deepest member at fault whose path has at most 2000 characters (ERR-10, ERR-13). Null where no member is at fault, or even its first name is longer.
+             * @description The member at fault, as a path such as `messages[2].content[0].text`: the deepest member at fault whose path has at most 2000 characters (ERR-10, ERR-13). Null if no member is at fault, or if even the first name of its path is longer.
              * @example messages[2].content[0].text
              */
             param: string | null;
-            /** @description Which error it is. A client should survive a code that it does not know: a later version may add one, and answers of other services in between may have none. */
+            /** @description The code of the error. A client should accept codes that it does not know: a later version may add some, and answers of other services in between may have none. */
             code: components["schemas"]["ErrorCode"] | null;
             details?: components["schemas"]["ErrorDetails"];
         };
-        /** @description Facts for programs, where the code has some. Absent otherwise. */
+        /** @description Facts for programs, if the code has some. Absent otherwise. */
         ErrorDetails: {
             /**
-             * @description With `rate_limit_exceeded`, which of the limits was met; `bytes` are those of bodies that are read at the same time. A later version may add limits; how long to wait is in the headers.
+             * @description With `rate_limit_exceeded`, the limit that was reached. `bytes` is the limit on bodies that are read at the same time. A later version may add limits. The headers have the time to wait.
              * @enum {string}
              */
             limit?: "requests" | "tokens" | "concurrency" | "bytes";
-            /** @description With `rate_limit_exceeded`, how much of that limit the request asks for, where this alone is above it. */
+            /** @description With `rate_limit_exceeded`, the amount that the request asks for, if this alone exceeds the limit. */
             requested?: number;
             /** @description With `context_length_exceeded`, the size of the model's context in tokens. */
             context_length?: number;
-            /** @description With `context_length_exceeded`, the size of the prompt, as `usage` would have shown it. It is exact up to twice the context. Above that, the prompt has at least so many tokens. */
+            /** @description With `context_length_exceeded`, the size of the prompt, as `usage` would have shown it. It is exact up to twice the context. Above that, the prompt has at least this number of tokens. */
             prompt_tokens?: number;
-            /** @description With `context_length_exceeded`, the maximum that the request asked for; where it named none, the model's. */
+            /** @description With `context_length_exceeded`, the maximum of the request, or else that of the model. */
             max_completion_tokens?: number;
-            /** @description With `insufficient_quota`, the most that the request may cost in US dollars, where something is left of the budget. */
+            /** @description With `insufficient_quota`, the maximum price of the request in US dollars, if a part of the budget is left. */
             needed_usd?: string;
-            /** @description With `insufficient_quota`, what is left of the budget in US dollars. What running requests may still cost is not left. */
+            /** @description With `insufficient_quota`, the rest of the budget in US dollars, without the amount that running requests may still cost. */
             remaining_usd?: string;
         };
         /**
-         * @description The family of the error. `invalid_request_error`: change the request. `insufficient_quota`: the budget is spent. `timeout_error`: the request came too slowly. `rate_limit_error`: come back later. `server_error`: not the caller's fault. A later version may add families: of one that a client does not know, the status says enough.
+         * @description The family of the error. `invalid_request_error`: change the request. `insufficient_quota`: the budget is spent. `timeout_error`: the request arrived too slowly. `rate_limit_error`: try again later. `server_error`: not the caller's fault. A later version may add families. For an unknown family, read the status.
          * @enum {string}
          */
         ErrorType: "invalid_request_error" | "insufficient_quota" | "timeout_error" | "rate_limit_error" | "server_error";
         /**
-         * @description What exactly went wrong. The list is closed for this version. What each one means, whether a retry can help and how long to wait is in `x-error-catalog`. A later version may add codes: of one that a client does not know, the status and the headers say whether a retry can help.
+         * @description The code of the error. The list is closed for this version. `x-error-catalog` explains each code, and says whether a retry can help and how long to wait. A later version may add codes. For an unknown code, the status and the headers say whether a retry can help.
          * @enum {string}
          */
         ErrorCode: "invalid_json" | "missing_required_parameter" | "invalid_type" | "invalid_value" | "unsupported_value" | "unsupported_parameter" | "unknown_parameter" | "invalid_schema" | "context_length_exceeded" | "invalid_api_key" | "insufficient_quota" | "model_not_found" | "unknown_url" | "method_not_allowed" | "request_timeout" | "request_too_large" | "unsupported_media_type" | "rate_limit_exceeded" | "capacity_exhausted" | "internal_error" | "upstream_error" | "service_unavailable" | "timeout";
@@ -892,7 +894,7 @@ export interface components {
         RequestId: string;
     };
     responses: {
-        /** @description The request is not valid, and says so at the deepest member at fault. Nothing was generated. */
+        /** @description The request is not valid. The error names the deepest member at fault. Nothing was generated. */
         BadRequest: {
             headers: {
                 "x-request-id": components["headers"]["XRequestId"];
@@ -923,7 +925,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description The budget of the key is spent, in all or for this month. */
+        /** @description The total or monthly budget of the key is spent. */
         PaymentRequired: {
             headers: {
                 "x-request-id": components["headers"]["XRequestId"];
@@ -941,7 +943,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description The model does not exist or is not for this key; or, on any other path, nothing is served there. */
+        /** @description The model does not exist, or the key may not use it. On any other path, nothing is served there. */
         NotFound: {
             headers: {
                 "x-request-id": components["headers"]["XRequestId"];
@@ -978,7 +980,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description The request did not arrive in time. The connection is closed. Where the head itself was late, the key is not known, and the limits are not shown. */
+        /** @description The request did not arrive in time. The connection is closed. If the head itself was late, the key is unknown, and the answer shows no limits. */
         RequestTimeout: {
             headers: {
                 "x-request-id": components["headers"]["XRequestId"];
@@ -1098,7 +1100,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description A limit is reached, or the model's queue is full. Said at once; nothing was generated. */
+        /** @description A limit is reached, or the model's queue is full. The answer comes at once, and nothing was generated. */
         TooManyRequests: {
             headers: {
                 "x-request-id": components["headers"]["XRequestId"];
@@ -1137,7 +1139,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description The engine died or broke off, or what it sent is not an answer. */
+        /** @description The engine crashed or ended its answer early, or sent something that is not an answer. */
         BadGateway: {
             headers: {
                 "x-request-id": components["headers"]["XRequestId"];
@@ -1155,7 +1157,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description The engine is not ready, the service is being stopped, or it cannot record what is used. */
+        /** @description The engine is not ready, the service is being stopped, or it cannot record usage. */
         ServiceUnavailable: {
             headers: {
                 "x-request-id": components["headers"]["XRequestId"];
@@ -1176,7 +1178,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description The engine made no progress in time, or the request reached its bound. */
+        /** @description The engine made no progress in time, or the request took too long. */
         GatewayTimeout: {
             headers: {
                 "x-request-id": components["headers"]["XRequestId"];
@@ -1202,12 +1204,12 @@ export interface components {
          */
         ModelId: string;
         /**
-         * @description `true`, in upper or lower case, asks to refuse what would otherwise be ignored: every member that the contract does not know, or accepts without effect, is answered with 400 `unknown_parameter`. So is a maximum that would be lowered. Any other value has no effect.
+         * @description If this is `true`, in upper or lower case, members that would otherwise be ignored are refused with 400 `unknown_parameter`: every member that the contract does not know or accepts without effect, and a maximum that would be lowered. Any other value has no effect.
          * @example true
          */
         XStrictParams: string;
         /**
-         * @description A name of the caller's own for this request: up to 512 printable ASCII characters (0x20 to 0x7e). It is echoed under the same name. One outside this rule is dropped in silence; the request goes on.
+         * @description The caller's own id for this request, of up to 512 printable ASCII characters (0x20 to 0x7e). It is echoed under the same name. An id that breaks this rule is ignored.
          * @example order-4711/attempt-2
          */
         XClientRequestId: string;
@@ -1215,52 +1217,52 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description The name of this request, given by the server: unique, on every answer, and the same as `request_id` in an error. A value that the caller sends under this name is not taken over.
+         * @description The server's unique id of this request. Every answer has it, and an error repeats it as `request_id`. A value that the caller sends under this name is ignored.
          * @example req_9f2c7d1e5b8a4036
          */
         XRequestId: string;
         /**
-         * @description The caller's own `X-Client-Request-Id`, echoed. Absent where none was sent or it broke the rule.
+         * @description The caller's own `X-Client-Request-Id`, echoed. Absent if none was sent or it broke the rule.
          * @example order-4711/attempt-2
          */
         XClientRequestId: string;
         /**
-         * @description The members of the request that were accepted and had no effect, as paths like those of `error.param`, separated by commas. The first 16 in the order of the request; each cut at 128 bytes; commas, and bytes outside 0x21 to 0x7e, written as `?`. A maximum that was lowered to what the model can write is one of them. Absent when there are none.
+         * @description The members of the request that were accepted and had no effect, as paths like those of `error.param`, separated by commas. Only the first 16 in the order of the request are named, each cut at 128 bytes. Commas in them, and bytes outside 0x21 to 0x7e, are written as `?`. A maximum of tokens that was lowered to the model's own is named, too. Absent if there are none.
          * @example store,messages[0].mood
          */
         XIgnoredParams: string;
         /**
-         * @description How many requests a minute the key may send. A key without limits of its own shows the server's ceiling.
+         * @description The number of requests that the key may send per minute. A key without limits of its own shows the server's default.
          * @example 10000
          */
         RateLimitLimitRequests: number;
         /**
-         * @description How many of those requests are left now. Every chat request counts, but those that are answered with 402, 429 or 503.
+         * @description The number of those requests that are left now. Every chat request counts, except for those that are answered with 402, 429 or 503.
          * @example 9999
          */
         RateLimitRemainingRequests: number;
         /**
-         * @description How long it takes until all of those requests are there again.
+         * @description The time until all of those requests are available again.
          * @example 1s
          */
         RateLimitResetRequests: components["schemas"]["Duration"];
         /**
-         * @description How many tokens a minute the key may use. A key without limits of its own shows the server's ceiling.
+         * @description The number of tokens that the key may use per minute. A key without limits of its own shows the server's default.
          * @example 10000000
          */
         RateLimitLimitTokens: number;
         /**
-         * @description How many of those tokens are left now. Those reserved for running requests are not.
+         * @description The number of those tokens that are left now. Tokens reserved for running requests are not left.
          * @example 9998976
          */
         RateLimitRemainingTokens: number;
         /**
-         * @description How long it takes until all of those tokens are there again.
+         * @description The time until all of those tokens are available again.
          * @example 6m0s
          */
         RateLimitResetTokens: components["schemas"]["Duration"];
         /**
-         * @description How long to wait before the next attempt, in whole seconds, at least 1.
+         * @description The time to wait before the next attempt, in whole seconds, at least 1.
          * @example 2
          */
         RetryAfter: number;
@@ -1270,7 +1272,7 @@ export interface components {
          */
         RetryAfterMs: number;
         /**
-         * @description `false` where the wait is longer than 60 seconds, or where no wait would help: an automatic retry makes no sense. Absent otherwise.
+         * @description `false` if the wait is longer than 60 seconds, or if no wait would help, so an automatic retry makes no sense. Absent otherwise.
          * @example false
          */
         XShouldRetry: "false";
@@ -1295,7 +1297,7 @@ export interface components {
          */
         CacheControl: string;
         /**
-         * @description On a stream, keeps proxies of the nginx family from collecting events.
+         * @description On a stream, keeps nginx and proxies like it from collecting events.
          * @example no
          */
         XAccelBuffering: "no";
@@ -1309,12 +1311,12 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description `true`, in upper or lower case, asks to refuse what would otherwise be ignored: every member that the contract does not know, or accepts without effect, is answered with 400 `unknown_parameter`. So is a maximum that would be lowered. Any other value has no effect.
+                 * @description If this is `true`, in upper or lower case, members that would otherwise be ignored are refused with 400 `unknown_parameter`: every member that the contract does not know or accepts without effect, and a maximum that would be lowered. Any other value has no effect.
                  * @example true
                  */
                 "x-strict-params"?: components["parameters"]["XStrictParams"];
                 /**
-                 * @description A name of the caller's own for this request: up to 512 printable ASCII characters (0x20 to 0x7e). It is echoed under the same name. One outside this rule is dropped in silence; the request goes on.
+                 * @description The caller's own id for this request, of up to 512 printable ASCII characters (0x20 to 0x7e). It is echoed under the same name. An id that breaks this rule is ignored.
                  * @example order-4711/attempt-2
                  */
                 "X-Client-Request-Id"?: components["parameters"]["XClientRequestId"];
@@ -1322,7 +1324,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description One JSON object in UTF-8 of at most 4 MiB, 128 levels and 32768 values. Of a repeated member the last counts. */
+        /** @description One JSON object in UTF-8 of at most 4 MiB, 128 levels and 32768 values. If a member is repeated, the last one counts. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ChatCompletionRequest"];
@@ -1373,7 +1375,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of the caller's own for this request: up to 512 printable ASCII characters (0x20 to 0x7e). It is echoed under the same name. One outside this rule is dropped in silence; the request goes on.
+                 * @description The caller's own id for this request, of up to 512 printable ASCII characters (0x20 to 0x7e). It is echoed under the same name. An id that breaks this rule is ignored.
                  * @example order-4711/attempt-2
                  */
                 "X-Client-Request-Id"?: components["parameters"]["XClientRequestId"];
@@ -1415,7 +1417,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of the caller's own for this request: up to 512 printable ASCII characters (0x20 to 0x7e). It is echoed under the same name. One outside this rule is dropped in silence; the request goes on.
+                 * @description The caller's own id for this request, of up to 512 printable ASCII characters (0x20 to 0x7e). It is echoed under the same name. An id that breaks this rule is ignored.
                  * @example order-4711/attempt-2
                  */
                 "X-Client-Request-Id"?: components["parameters"]["XClientRequestId"];
