@@ -134,7 +134,7 @@ describe("several keys in a queue", () => {
     expect(admitted).toEqual(["first", "H1", "l1", "H2", "H3", "H4", "l2", "H5"]);
   });
 
-  test("are charged for a running answer that is longer than its reservation", async () => {
+  test("are charged for a running answer that is longer than was reserved for it", async () => {
     const one = queue(2, 10);
     const { admitted, enter } = arrivals(one);
     const long = await enter("long", 1, never, "talkative", 10);

@@ -141,7 +141,7 @@ export class ModelQueue {
     this.#share.charge(running.request, tokens);
   }
 
-  /** Charges the tokens that running requests have generated beyond their reservation. */
+  /** Charges the tokens that running requests have generated beyond those reserved for them. */
   #catchUp(): void {
     for (const running of this.#running)
       if (running.generatedTokens > running.chargedTokens) this.#charge(running, running.generatedTokens);

@@ -93,7 +93,7 @@ describe("a ledger that answers late, as one over a network does", () => {
         await using meter = new Meter({
           promptTokens: 5,
           maxTokens: 16,
-          priceOf: () => "1.1",
+          pricing: request.pricing,
           slots,
           onFirst: ignore,
           onEnd: (final) => admission.commit(final),

@@ -25,7 +25,7 @@ interface Running {
 /** Maximum share of the time that checkpoints may take. With many running requests, they are written less often. */
 const maxShare = 0.05;
 
-const noUsage: EngineUsage = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
+export const noUsage: EngineUsage = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
 
 /** The end of a request that was admitted and did not run. */
 const notRun: FinalUsage = { usage: noUsage, outcome: "failed", errorCode: undefined, costUsd: "0" };

@@ -10,7 +10,7 @@ const caller = toCaller("key", { name: "key", budgetUsd: "1" });
 /** 0.001 + 5 × 0.01 + 2 × 0.1 = 0.251 dollars. */
 const use = { pricing, promptTokens: 5, n: 1, maxTokens: 2, isMaximumNamed: true };
 
-/** A ledger with the only method that reservations call. */
+/** A ledger with the only method that `Budgets` calls. */
 function makeLedger(): { spent: string; spentUsd: () => Promise<string> } {
   const ledger = {
     spent: "0",

@@ -1,4 +1,3 @@
-import type { EngineUsage } from "@parley/inference";
 import type { Caller } from "../../accounts/keys/caller.ts";
 import type { ServedModel } from "../../models/served-model.ts";
 import type { Budgets } from "../../accounts/money/budgets.ts";
@@ -12,9 +11,8 @@ import { Meter } from "./meter.ts";
 
 /** A request that asks for admission. */
 export interface AdmissionRequest {
-  /** Receives the usage when the request ends. */
+  /** Has the request id, and receives the usage when the request ends. */
   readonly record: RequestRecord;
-  readonly requestId: string;
   readonly caller: Caller;
   /** The admission that `admitHead` opened. */
   readonly admission: Admission;
@@ -27,8 +25,6 @@ export interface AdmissionRequest {
   readonly maxTokens: number;
   /** True if the caller set `maxTokens`, false if it is a default. */
   readonly isMaximumNamed: boolean;
-  /** Returns the price of a usage in US dollars. */
-  readonly priceOf: (usage: EngineUsage) => string;
   /** Called with the first event of the engine. */
   readonly onFirst: () => void;
 }
@@ -55,7 +51,8 @@ export async function admit(request: AdmissionRequest, deps: AdmissionDeps, sign
   const refusal = await admission.takeTokens(reservedTokens);
   if (refusal) throw exceeded(refusal, reservedTokens);
   const { promise: recorded, resolve: onRecorded } = Promise.withResolvers<void>();
-  const use = { pricing: model.pricing, promptTokens, n: choices, maxTokens, isMaximumNamed };
+  const { pricing } = model;
+  const use = { pricing, promptTokens, n: choices, maxTokens, isMaximumNamed };
   const money = admission.add(await deps.budgets.hold(caller, use, recorded));
   admission.freeBody();
   const { keyId, weight } = caller;
@@ -67,8 +64,8 @@ export async function admit(request: AdmissionRequest, deps: AdmissionDeps, sign
     noteUsage(record, final);
     return admission.commit(final);
   };
-  const { priceOf, onFirst } = request;
-  const meter = new Meter({ promptTokens, maxTokens: money.maxTokens, priceOf, slots, onFirst, onEnd });
+  const { onFirst } = request;
+  const meter = new Meter({ promptTokens, maxTokens: money.maxTokens, pricing, slots, onFirst, onEnd });
   admission.add(await deps.recorder.open(openRecord(request, deps.nowMs()), meter, onRecorded));
   return meter;
 }
@@ -85,7 +82,7 @@ function noteUsage(record: RequestRecord, { usage, outcome, costUsd }: FinalUsag
   Object.assign(record, { promptTokens, completionTokens, outcome, costUsd });
 }
 
-const openRecord = (
-  { requestId: id, caller: { keyId }, model, isStream }: AdmissionRequest,
-  startedMs: number,
-): OpenRecord => ({ id, keyId, model: model.id, isStream, startedMs, pricing: model.pricing });
+const openRecord = ({ record, caller, model, isStream }: AdmissionRequest, startedMs: number): OpenRecord => {
+  const { id: modelId, pricing } = model;
+  return { id: record.id, keyId: caller.keyId, model: modelId, isStream, startedMs, pricing };
+};

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { EngineError } from "@parley/inference";
 import { ApiError } from "../../errors/api-error.ts";
 import { HangUpError } from "../../errors/hang-up.ts";
+import { noUsage } from "../../accounts/ledger/ledger-recorder.ts";
 import type { FinalUsage } from "../../accounts/ledger/usage-ledger.ts";
 import { Meter } from "./meter.ts";
 
@@ -11,7 +12,6 @@ const usageOf = (completionTokens: number) => ({
   completionTokens,
   reasoningTokens: 0,
 });
-const noUsage = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
 
 /** Lets `act` use a meter. @returns the final usage; a token costs one dollar */
 async function finalUsage(act: (meter: Meter) => void): Promise<FinalUsage | undefined> {
@@ -22,7 +22,7 @@ async function finalUsage(act: (meter: Meter) => void): Promise<FinalUsage | und
     await using meter = new Meter({
       promptTokens: 5,
       maxTokens: 9,
-      priceOf: ({ promptTokens, completionTokens }) => `${promptTokens + completionTokens}`,
+      pricing: { prompt: "1", completion: "1", image: "0", request: "0" },
       slots,
       onFirst: () => undefined,
       onEnd,

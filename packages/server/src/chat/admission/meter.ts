@@ -3,14 +3,16 @@ import type { EngineUsage } from "@parley/inference";
 import type { SlotLease } from "../../models/model-queue.ts";
 import { ApiError } from "../../errors/api-error.ts";
 import { HangUpError } from "../../errors/hang-up.ts";
+import { noUsage } from "../../accounts/ledger/ledger-recorder.ts";
 import type { FinalUsage, Outcome } from "../../accounts/ledger/usage-ledger.ts";
+import { priceOf } from "../../accounts/money/price.ts";
+import type { Pricing } from "../../accounts/money/price.ts";
 
 interface MeterOptions {
   readonly promptTokens: number;
   /** Maximum number of completion tokens of each choice. */
   readonly maxTokens: number;
-  /** Returns the price of a usage in US dollars. */
-  readonly priceOf: (usage: EngineUsage) => string;
+  readonly pricing: Pricing;
   readonly slots: Pick<SlotLease, "count" | "endChoice">;
   /** Called with the first event of the engine. */
   readonly onFirst: () => void;
@@ -24,8 +26,6 @@ interface Ending {
   /** True if the engine or the service failed, not the request. */
   readonly isServiceFault: boolean;
 }
-
-const noUsage: EngineUsage = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
 
 /**
  * Counts the usage of a running request, and notes how its answer ended. Disposal ends the admission of the request with
@@ -88,12 +88,12 @@ export class Meter implements AsyncDisposable {
    * failure, or if it has no completion tokens.
    */
   #finalUsage(): FinalUsage {
-    const { promptTokens, priceOf } = this.#options;
+    const { promptTokens, pricing } = this.#options;
     const { outcome, errorCode, isServiceFault } = this.#ending;
     const unstarted = outcome === "cancelled" ? { ...noUsage, promptTokens } : noUsage;
     const usage = this.#usage ?? unstarted;
     const isUnpaid = outcome === "failed" && (isServiceFault || usage.completionTokens === 0);
-    return { usage, outcome, errorCode, costUsd: isUnpaid ? "0" : priceOf(usage) };
+    return { usage, outcome, errorCode, costUsd: isUnpaid ? "0" : priceOf(usage, pricing) };
   }
 }
 

@@ -107,8 +107,7 @@ async function run(
   const isMaximumNamed = maximum !== undefined && !isLowered;
   const size = { isStream, n, promptTokens, maxTokens, isMaximumNamed };
   const onFirst = (): void => void (record.firstEventMs = elapsedMs() - record.startedAtMs);
-  const priceUsage = (usage: EngineUsage): string => priceOf(usage, model.pricing);
-  const asked = { record, requestId, caller, admission, model, priceOf: priceUsage, onFirst, ...size };
+  const asked = { record, caller, admission, model, onFirst, ...size };
   Object.assign(record, { model: model.id, isStream });
   await using meter = await admit(asked, gates, signal);
   await setLimitHeaders(res, limits, caller);
@@ -118,7 +117,7 @@ async function run(
   const relayed = { meter, chunks, isCollected: !isStream, explain: toApiError };
   const batches = relayAnswer(model.engine.stream({ ...request, ...granted }, signal), relayed);
   const head = newHead(translated.modelName, translated.fingerprint, nowMs());
-  const form = { head, toUsage: (usage: EngineUsage) => toUsage(usage, priceUsage(usage)) };
+  const form = { head, toUsage: (usage: EngineUsage) => toUsage(usage, priceOf(usage, model.pricing)) };
   // Awaited here, because leaving the block ends the admission.
   if (!isStream) {
     const held = gatheredBytes.open(caller.keyId, (reason) => exchange.end(reason));
