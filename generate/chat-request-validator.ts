@@ -16,7 +16,7 @@ export function chatRequestValidator(document: Document): string {
     strictRequired: false,
     discriminator: true,
     messages: false,
-    code: { source: true, esm: true, lines: true },
+    code: { source: true, esm: true },
   });
   for (const [name, schema] of Object.entries(document.components.schemas))
     ajv.addSchema(judging(schema), `#/components/schemas/${name}`);
@@ -27,7 +27,7 @@ export function chatRequestValidator(document: Document): string {
 
 /** Replaces `require`, which Ajv writes even into modules. Its only use is a small file without imports that counts characters. */
 function asModule(code: string): string {
-  const [head, name] = /^"use strict";\nexport const validate = (\w+);\nexport default \1;\n/.exec(code) ?? [];
+  const [head, name] = /^"use strict";\n?export const validate = (\w+);\n?export default \1;\n?/.exec(code) ?? [];
   if (head === undefined) throw new Error("Ajv's standalone code begins in another way than expected");
   return `import { createRequire } from "node:module";
 

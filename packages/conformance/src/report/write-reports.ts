@@ -24,7 +24,7 @@ export async function writeReports(
   secrets: Secrets,
 ): Promise<void> {
   const files = {
-    "report.json": `${JSON.stringify(report, undefined, 2)}\n`,
+    "report.json": toJson(report),
     "report.md": toMarkdown(report),
     "report.html": toHtml(report, recording.evidence),
     "junit.xml": toJunit(report),
@@ -33,6 +33,16 @@ export async function writeReports(
   };
   await mkdir(folder, { recursive: true });
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), withoutSecrets(text, secrets));
+}
+
+/** Writes one member of the report in each line, and one clause, so that two reports can be compared line by line. */
+function toJson(report: Report): string {
+  const perLine = (items: readonly unknown[]): string =>
+    `[\n${items.map((item) => `  ${JSON.stringify(item)}`).join(",\n")}\n ]`;
+  const members = Object.entries(report).map(
+    ([name, value]) => ` ${JSON.stringify(name)}: ${Array.isArray(value) ? perLine(value) : JSON.stringify(value)}`,
+  );
+  return `{\n${members.join(",\n")}\n}\n`;
 }
 
 /** Masks credentials once more before anything is written. They were masked on arrival, so none should be left. */
