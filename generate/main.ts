@@ -1,12 +1,13 @@
+import { execFile } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import openapiTypescript, { astToString } from "openapi-typescript";
 import { parse } from "yaml";
 import { boundsPage } from "./pages/bounds-page.ts";
 import type { ContractLimits } from "./pages/bounds-page.ts";
 import { configurationPage } from "./pages/configuration-page.ts";
-import { buildSite } from "./site/build-site.ts";
 import { generatorsPage } from "./pages/generators-page.ts";
 import { yourAppPage } from "./pages/your-app-page.ts";
 import { offeredFiles } from "./offered/offered-files.ts";
@@ -29,11 +30,11 @@ export async function generate(): Promise<GeneratedFiles> {
   return new Map([
     ...(await contractFiles(document, contract)),
     ["packages/server/parley.schema.json", toJson(configSchema(), 2)],
+    ["site/src/generated/clause-checks.json", await clauseChecks()],
     ["docs/guides/bounds.md", boundsPage(contract["x-limits"])],
     ["docs/guides/configuration.md", configurationPage()],
     ["docs/guides/generators.md", generatorsPage()],
     ["docs/guides/your-app.md", yourAppPage()],
-    ...(await buildSite(document)),
     ...[...(await offeredFiles(document))].map(([name, text]) => [`docs/site/contract/${name}`, text] as const),
   ]);
 }
@@ -88,6 +89,16 @@ export const requestDeadlineMs = ${requestDeadlineSeconds.value * 1000};
 export const keepAliveMs = ${keepAliveSeconds.value * 1000};
 export const noRetryAboveMs = ${noRetryAboveSeconds.value * 1000};
 `;
+}
+
+/** Returns how the conformance suite checks each clause, for the pages of the clauses: a line of JSON for each. */
+async function clauseChecks(): Promise<string> {
+  const program = join(root, "packages/conformance/src/cli/main.ts");
+  const { stdout } = await promisify(execFile)(process.execPath, [program, "list", "--json"], { maxBuffer: 1e8 });
+  // `list` writes rows of this shape.
+  const rows = JSON.parse(stdout) as readonly { id: string; how: string[]; reason?: string; curl?: string }[];
+  const lines = rows.map(({ id, how, reason, curl }) => `"${id}": ${JSON.stringify({ how, unchecked: reason, curl })}`);
+  return `{\n${lines.join(",\n")}\n}\n`;
 }
 
 async function write(): Promise<void> {

@@ -3,6 +3,7 @@ import type { Config } from "./config/read-config.ts";
 import type { RequestGate } from "./chat/body/request-gate.ts";
 import type { Exchange } from "./http/exchange.ts";
 import type { KeyDeps } from "./http/require-key.ts";
+import type { Site } from "./site/open-site.ts";
 import type { LoopTurns } from "./http/loop-turns.ts";
 import type { LedgerRecorder } from "./accounts/ledger/ledger-recorder.ts";
 import type { Log } from "./observe/log.ts";
@@ -13,8 +14,8 @@ import type { ChatDeps } from "./operations/create-chat-completion/create-chat-c
 /** All dependencies of the request path. `server.ts` creates them. */
 export interface Deps extends ChatDeps, KeyDeps {
   readonly config: Config;
-  /** The pages and documents that are served without a key. */
-  readonly siteFolder: string;
+  /** Returns the built docs portal. The first call may take seconds. */
+  readonly openSite: () => Promise<Site>;
   readonly gate: RequestGate;
   readonly schemaCompiler: SchemaCompiler;
   readonly turns: LoopTurns;

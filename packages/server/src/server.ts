@@ -10,7 +10,8 @@ import type { Config } from "./config/read-config.ts";
 import type { Deps } from "./deps.ts";
 import { DescriptorWatch, describePlan, planDescriptors } from "./sockets/descriptors.ts";
 import { createGate } from "./chat/body/request-gate.ts";
-import { brandSite } from "./site/brand-site.ts";
+import { openSite } from "./site/open-site.ts";
+import { loadOnce } from "./express/load-once.ts";
 import type { Exchange } from "./http/exchange.ts";
 import { startModels } from "./models/start-models.ts";
 import type { StartOptions } from "./models/start-models.ts";
@@ -57,6 +58,8 @@ export interface RunningServer {
   readonly keys: KeyStore;
   /** Number of ledger entries that a dead server had left open. They were closed at this start. */
   readonly abandoned: number;
+  /** Builds the docs portal if it is not built yet. The first request for a page would wait for it. */
+  openDocs(): Promise<void>;
   /**
    * Stops the server. For `lameDuckMs` milliseconds, `/ready` reports that it is stopping, but requests are still accepted.
    * Then it accepts no new requests, and lets running requests end within `drainMs` of the configuration.
@@ -102,9 +105,12 @@ async function start(
   metricsListener?.serve(metricsHandler(metrics.registry));
   const shutdown = new AbortController();
   let isStopping = false;
+  const buildingDocs = new AbortController();
+  started.defer(() => buildingDocs.abort());
+  const openDocs = loadOnce(() => openSite(config, runFolder, buildingDocs.signal));
   const deps: Deps = {
     config,
-    siteFolder: brandSite(config, runFolder),
+    openSite: openDocs,
     gate: createGate(),
     schemaCompiler: started.use(new SchemaCompiler()),
     models,
@@ -130,7 +136,7 @@ async function start(
     await listener.drain(config.drainMs, () => shutdown.abort(stopping()));
     await started.disposeAsync();
   });
-  return { url: listener.url, metricsUrl: pageOf(metricsListener), models, keys: state.keys, abandoned, close };
+  return { url: listener.url, metricsUrl: pageOf(metricsListener), models, keys: state.keys, abandoned, openDocs: async () => void (await openDocs()), close };
 }
 
 const pageOf = (metrics: { readonly url: string } | undefined): string | undefined =>

@@ -98,7 +98,9 @@ test("requests for which Express cannot be loaded are answered with 500, and lea
   const shutdown = new AbortController().signal;
   const deps = {
     config: { requestTimeoutMs: 60_000, trustedProxies: [], corsOrigins: ["*"] },
-    siteFolder: "/there/is/no/such/folder",
+    get openSite() {
+      throw new Error("too many open files");
+    },
     gate: {},
     log: pino({ enabled: false }),
     metrics: { countRequest: () => undefined },

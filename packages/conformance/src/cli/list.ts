@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { clauses } from "../contract/contract.ts";
-import { explain } from "../report/explain.ts";
+import { exampleCurl, explain } from "../report/explain.ts";
 import type { RunProfile } from "../profile.ts";
 import { checks, unchecked } from "../clauses/test-groups.ts";
 
@@ -20,14 +20,14 @@ export function addListCommand(program: Command): void {
   program
     .command("list")
     .description("every clause, with its level and whether there is a check of it")
-    .option("--json", "as JSON")
+    .option("--json", "as JSON, with the way of each check and a command to try")
     .action(({ json }: { readonly json?: boolean }) => {
-      const judged = new Set(checks.map(({ clause }) => clause));
-      const rows = clauses.map((clause) => ({
-        ...clause,
-        check: judged.has(clause.id),
-        reason: unchecked.find((one) => one.clause === clause.id)?.reason,
-      }));
+      const rows = clauses.map((clause) => {
+        const own = checks.filter((check) => check.clause === clause.id);
+        const reason = unchecked.find((one) => one.clause === clause.id)?.reason;
+        const curl = exampleCurl(clause.id, example, "API_KEY");
+        return { ...clause, check: own.length > 0, reason, how: own.map(({ how }) => how), curl };
+      });
       const lines = rows.map(
         ({ id, level, keyword, sentence, check }) =>
           `${id.padEnd(8)} ${level.padEnd(10)} ${keyword.padEnd(6)} ${check ? " " : "-"} ${sentence}`,

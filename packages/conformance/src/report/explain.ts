@@ -13,6 +13,7 @@ export function explain(id: string, profile: RunProfile, keyVariable: string): s
   const target = at(document, clause.pointer);
   const description = textAt(target, "/description") ?? textAt(target, "/text");
   const remedy = textAt(target, "/remedy");
+  const curl = exampleCurl(id, profile, keyVariable);
   return [
     `${id}  ${clause.keyword}, level ${clause.level}, since ${clause.since}${clause.model === "any" ? "" : `, needs a ${clause.model} model`}`,
     "",
@@ -31,27 +32,25 @@ export function explain(id: string, profile: RunProfile, keyVariable: string): s
       : [`The contract, at ${clause.pointer}: ${description.replaceAll(/\s+/g, " ").trim()}`]),
     ...(remedy === undefined ? [] : [`The remedy that a caller reads: ${remedy}`]),
     "",
-    ...curlsFor(
-      own.flatMap(({ uses }) => uses),
-      profile,
-      keyVariable,
-    ),
+    ...(curl === undefined ? [] : ["Try it:", `  ${curl}`, ""]),
   ].join("\n");
 }
 
-function curlsFor(steps: readonly string[], profile: RunProfile, keyVariable: string): string[] {
+/** Returns a curl command with the first request of a clause's checks, if one can be built without an earlier answer. */
+export function exampleCurl(id: string, profile: RunProfile, keyVariable: string): string | undefined {
   const context = new Context(
     { ...profile, model: profile.model ?? "MODEL", isExhaustive: true },
     new Map(),
     new Map(),
   );
+  const steps = checks.filter((check) => check.clause === id).flatMap(({ uses }) => uses);
   for (const name of [...steps, "plain"]) {
     try {
       const [request] = requestCatalogue.get(name)?.requests(context) ?? [];
-      if (request) return ["Try it:", `  ${toCurl(request, profile.origin, keyVariable)}`, ""];
+      if (request) return toCurl(request, profile.origin, keyVariable);
     } catch {
       // This request is built from an earlier answer. Another step may not be.
     }
   }
-  return [];
+  return undefined;
 }

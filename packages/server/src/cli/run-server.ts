@@ -1,6 +1,6 @@
 import type { SupervisorReport } from "@parley/inference";
 import type { Config } from "../config/read-config.ts";
-import { hasDocs } from "../site/brand-site.ts";
+import { hasDocs } from "../site/open-site.ts";
 import { isDemo } from "../config/read-models.ts";
 import { summarize } from "../models/start-models.ts";
 import type { Log, ProcessLog } from "../observe/log.ts";
@@ -35,6 +35,7 @@ export async function runServer(config: Config, { log, lostLines }: ProcessLog):
     const failures = await Promise.race([untilReady(server, progress), stopped]);
     progress.end();
     if (!stop.signal.aborted) await welcome(config, server);
+    if (!stop.signal.aborted && hasDocs()) prepareDocs(server, log, stop.signal);
     for (const reason of failures ?? []) say(`ERROR: ${reason}\nThe other models are served without it.`);
   } catch (error) {
     await server.close();
@@ -76,6 +77,13 @@ async function untilReady({ models }: RunningServer, progress: Progress): Promis
   );
   if (failures.every((reasons) => reasons.length > 0)) throw new Error(failures.flat().join("\n"));
   return failures.flat();
+}
+
+/** Builds the docs after the models have loaded, so that neither waits for the other. */
+function prepareDocs(server: RunningServer, log: Log, stopping: AbortSignal): void {
+  server.openDocs().catch((error: unknown) => {
+    if (!stopping.aborted) log.warn({ err: error }, "the docs could not be built; the next request for a page tries again");
+  });
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,7 +1,6 @@
 import express from "express";
 import type { Express, RequestHandler } from "express";
 import type { Deps, Mount } from "../deps.ts";
-import type { Exchange } from "../http/exchange.ts";
 import { serveDocs } from "../site/serve-docs.ts";
 import { loadOnce } from "./load-once.ts";
 
@@ -16,25 +15,15 @@ export function createExpressApp(handler: RequestHandler): Express {
  * Creates the mount of Express. It serves the docs, and validates bodies with express-openapi-validator. Loading the
  * validator takes a third of a second, so it is loaded for the first body.
  */
-export function createExpressMount({ siteFolder, config, gate: { schema } }: Deps): Mount & { load(): Promise<void> } {
-  const docs = serveDocs(siteFolder, config);
+export function createExpressMount({ openSite, config, gate: { schema } }: Deps): Mount & { load(): Promise<void> } {
+  const serveSite = serveDocs(openSite, config);
   const gateOf = loadOnce(async () => {
     const { createExpressGate } = await import("./express-gate.ts");
     return createExpressGate(schema);
   });
   return {
     load: async () => void (await gateOf()),
-    serveSite: (exchange) => passThrough(docs, exchange),
+    serveSite,
     gateFor: ({ req, res }) => ({ schema, accepts: async (body) => (await gateOf())(body, req, res) }),
   };
-}
-
-/** @returns true when the handler has answered, false when it has passed the request on */
-function passThrough(handler: RequestHandler, exchange: Exchange): Promise<boolean> {
-  const { promise, resolve, reject } = Promise.withResolvers<boolean>();
-  exchange.onClose(() => resolve(true));
-  // Express has extended both objects, see `createExpressApp`.
-  const [req, res] = [exchange.req as express.Request, exchange.res as express.Response];
-  void handler(req, res, (error?: unknown) => (error === undefined ? resolve(false) : reject(error)));
-  return promise;
 }

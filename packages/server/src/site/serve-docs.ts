@@ -1,69 +1,126 @@
-import { readdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import express, { Router } from "express";
-import type { RequestHandler } from "express";
 import type { Config } from "../config/read-config.ts";
 import { isDemo } from "../config/read-models.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { hasDocs } from "./open-site.ts";
+import type { Site, SiteEntry } from "./open-site.ts";
+
+/** Pages run and load only files of this server: they contain neither scripts nor styles of their own. */
+const policy = [
+  "default-src 'none'",
+  ...["script-src", "style-src", "img-src", "font-src", "connect-src", "worker-src"].map((name) => `${name} 'self'`),
+  ...["base-uri", "form-action", "frame-ancestors"].map((name) => `${name} 'none'`),
+].join("; ");
+
+/** Maximum bytes of files that are kept in memory. Answers share these bytes. */
+const maxKeptBytes = 16 * 1024 * 1024;
 
 /**
- * Forbids the pages to load anything from other origins or to send anything there. All they need is in the pages
- * themselves.
+ * Returns a function that answers requests for the portal and for the documents of the contract, without a key. It returns
+ * false for other requests.
+ * @param openSite returns the built site; it may take seconds at the first call
  */
-const policy =
-  "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src 'self' data:; font-src data:; connect-src 'self'";
-
-/**
- * Serves the contract in each format, and sample requests for HTTP tools. Each file has an ETag, so a tool can ask whether
- * it has changed.
- */
-const serveOffered = (folder: string): RequestHandler =>
-  express.static(folder, {
-    setHeaders: (res, path) => {
-      if (path.endsWith(".yaml")) res.setHeader("content-type", "application/yaml; charset=utf-8");
-      if (path.endsWith(".http") || path.endsWith(".toml")) res.setHeader("content-type", "text/plain; charset=utf-8");
-    },
-  });
-
-/**
- * Serves the contract and the pages made from it, without a key.
- * @param site the folder that contains both, see `brandSite`
- */
-export function serveDocs(site: string, { models }: Pick<Config, "models">): Router {
-  const router = Router();
-  const offered = join(site, "contract");
-  let reference: Promise<Buffer> | undefined;
-  router.get(
-    readdirSync(offered).map((name) => `/${name}`),
-    serveOffered(offered),
-  );
-  router.get("/docs", async (_req, res) => {
-    reference ??= assembleReference(site, models.some(isDemo) ? demoNotice : "");
-    // If the page could not be read, the next request tries again.
-    reference.catch(() => (reference = undefined));
-    res.setHeader("content-security-policy", policy);
-    res.type("html").send(await reference);
-  });
-  router.use("/docs", express.static(site, { extensions: ["html"], index: "index.html", redirect: false }));
-  for (const folder of ["errors", "guides"])
-    router.get(`/docs/${folder}`, (_req, res) => res.sendFile(join(site, folder, "index.html")));
-  router.get("/", (_req, res) => res.redirect("/docs"));
-  return router;
+export function serveDocs(
+  openSite: () => Promise<Site>,
+  { models }: Pick<Config, "models">,
+): (exchange: Exchange) => Promise<boolean> {
+  const files = new FileCache();
+  const frontPath = models.some(isDemo) ? "/docs.demo" : "/docs";
+  return async (exchange) => {
+    const { req, res, path } = exchange;
+    if ((req.method !== "GET" && req.method !== "HEAD") || !mayBeSite(path) || !hasDocs()) return false;
+    if (path === "/") return redirect(exchange, "/docs");
+    const { folder, entries } = await openSite();
+    const plainPath = path.replace(/(\.html|\/)$/, "");
+    if (plainPath !== path && entries.has(plainPath)) return redirect(exchange, plainPath);
+    const found = entries.get(path === "/docs" ? frontPath : path);
+    if (!found) return false;
+    const twin = entries.get(`${path}.md`);
+    const entry = twin && prefersMarkdown(exchange.header("accept") ?? "") ? twin : found;
+    const coding = entry.isCompressed ? codingFor(exchange.header("accept-encoding") ?? "") : undefined;
+    setHeaders(exchange, entry, coding);
+    if (exchange.header("if-none-match")?.includes(entry.etag)) return end(exchange, 304);
+    const bytes = await files.read(join(folder, entry.file + (coding?.ending ?? "")));
+    res.setHeader("content-length", bytes.length);
+    return end(exchange, 200, req.method === "HEAD" ? undefined : bytes);
+  };
 }
 
-/** Shown above the reference if one of the models is a demonstration model. */
-const demoNotice =
-  '<p style="margin:0;padding:.5em 1em;background:#fff3cd;font-family:sans-serif">These are small demonstration models, often wrong outside of what they were taught. ' +
-  "To serve your own, set <code>PARLEY_MODEL_1_GGUF</code>: see docs/guides/own-model.md in the repository.</p>";
+/** Every path of the site begins so, or has no further slash. */
+const mayBeSite = (path: string): boolean => /^\/(docs(\/.*)?|[\w.-]*)$/.test(path) && !path.startsWith("/v1");
 
-/**
- * Returns the reference as one page with its script inlined, so it works offline and when it is saved. All answers share
- * the returned bytes; a string would be copied for each answer.
- */
-async function assembleReference(site: string, notice: string): Promise<Buffer> {
-  const [page, program] = await Promise.all(
-    ["index.html", "redoc.js"].map((name) => readFile(join(site, name), "utf8")),
+function redirect(exchange: Exchange, location: string): true {
+  exchange.res.setHeader("location", location);
+  return end(exchange, 302);
+}
+
+function end({ res }: Exchange, status: number, body?: Buffer): true {
+  res.writeHead(status).end(body);
+  return true;
+}
+
+interface Coding {
+  readonly name: string;
+  readonly ending: string;
+}
+
+const codings: readonly Coding[] = [
+  { name: "br", ending: ".br" },
+  { name: "gzip", ending: ".gz" },
+];
+
+/** Returns the smallest content coding that a client accepts. */
+const codingFor = (accepted: string): Coding | undefined =>
+  codings.find(({ name }) => new RegExp(`(^|[ ,])${name}(?! *; *q=0(\\.0*)?( *,|$))`).test(accepted));
+
+/** Checks whether a client names Markdown, and does not rank HTML above it. */
+function prefersMarkdown(accept: string): boolean {
+  const weights = new Map(
+    accept.split(",").map((range) => {
+      const [type = "", ...parameters] = range.split(";").map((part) => part.trim().toLowerCase());
+      const weight = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2);
+      return [type, weight === undefined ? 1 : Number(weight)] as const;
+    }),
   );
-  const noticed = (page ?? "").replace("<body>", `<body>${notice}`);
-  return Buffer.from(noticed.replace("/* redoc.js */", () => program ?? ""));
+  const markdown = weights.get("text/markdown") ?? 0;
+  return markdown > 0 && markdown >= (weights.get("text/html") ?? 0);
+}
+
+function setHeaders({ res }: Exchange, entry: SiteEntry, coding: Coding | undefined): void {
+  res.setHeader("content-type", entry.type);
+  res.setHeader("cache-control", entry.isImmutable ? "public, max-age=31536000, immutable" : "no-cache");
+  // The bytes of a coding differ from those of others, so the validator is weak.
+  res.setHeader("etag", `W/${entry.etag}`);
+  res.appendHeader("vary", "accept, accept-encoding");
+  if (coding) res.setHeader("content-encoding", coding.name);
+  res.setHeader("content-security-policy", policy);
+  res.setHeader("x-content-type-options", "nosniff");
+  res.setHeader("referrer-policy", "no-referrer");
+}
+
+/** Keeps files in memory, so that many clients who do not read their answers share the same bytes. */
+class FileCache {
+  readonly #files = new Map<string, Promise<Buffer>>();
+  #bytes = 0;
+
+  async read(file: string): Promise<Buffer> {
+    const kept = this.#files.get(file);
+    if (kept) return kept;
+    const reading = readFile(file);
+    this.#files.set(file, reading);
+    try {
+      const { length } = await reading;
+      if (this.#bytes + length > maxKeptBytes) {
+        this.#files.clear();
+        this.#bytes = 0;
+      }
+      this.#bytes += length;
+    } catch (error) {
+      // The next request tries again.
+      this.#files.delete(file);
+      throw error;
+    }
+    return reading;
+  }
 }

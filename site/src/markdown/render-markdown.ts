@@ -1,0 +1,109 @@
+import { Marked } from "marked";
+import type { MarkedExtension, Token, Tokens } from "marked";
+import { codeBlock, tabs } from "./code-block.ts";
+import { escapeHtml, slugOf, textOf } from "./escape-html.ts";
+import type { LinkTargets } from "./link-targets.ts";
+
+/** A heading of the second or third level, for the list of headings beside a page. */
+export interface Heading {
+  readonly depth: number;
+  readonly id: string;
+  readonly text: string;
+}
+
+export interface Rendered {
+  readonly html: string;
+  readonly headings: readonly Heading[];
+}
+
+/**
+ * Renders Markdown. Ids of clauses, error codes and names of offered files become links. Neighbouring code blocks with a
+ * label behind their language (```` ```python Python · httpx ````) become tabs.
+ */
+export function renderMarkdown(text: string, targets: LinkTargets): Rendered {
+  const headings: Heading[] = [];
+  const markdown = new Marked<string, string>({ renderer: rendererFor(targets, headings) });
+  const tokens = markdown.lexer(text.replaceAll(/<!--[^]*?-->\n*/g, ""));
+  return { html: markdown.parser(groupTabs(tokens)), headings };
+}
+
+/** Renders one sentence or paragraph without a surrounding element. */
+export const renderInline = (text: string, targets: LinkTargets): string =>
+  new Marked<string, string>({ renderer: rendererFor(targets, []) }).parseInline(text.trim(), { async: false });
+
+type Renderer = NonNullable<MarkedExtension<string, string>["renderer"]>;
+
+function rendererFor(targets: LinkTargets, headings: Heading[]): Renderer {
+  const used = new Map<string, number>();
+  // A clause or a code inside of a link must not become a second link.
+  let linkDepth = 0;
+  return {
+    heading({ tokens, depth }) {
+      const html = this.parser.parseInline(tokens);
+      const id = uniqueId(slugOf(textOf(html)), used);
+      if (depth === 2 || depth === 3) headings.push({ depth, id, text: textOf(html) });
+      if (depth === 1) return `<h1>${html}</h1>\n`;
+      return `<h${depth} id="${id}">${html}<a class="anchor" href="#${id}" aria-label="Link to this section">#</a></h${depth}>\n`;
+    },
+    code: ({ text, lang }) => codeBlock(text, lang ?? ""),
+    codespan({ text }) {
+      const code = `<code>${escapeHtml(text)}</code>`;
+      const target = linkDepth === 0 ? targets.ofCode(text) : undefined;
+      return target === undefined ? code : `<a href="${target}">${code}</a>`;
+    },
+    text(token) {
+      if ("tokens" in token && token.tokens) return this.parser.parseInline(token.tokens);
+      const html = token.type === "text" && "escaped" in token && token.escaped ? token.text : escapeHtml(token.text);
+      return linkDepth === 0 ? targets.linkClauses(html) : html;
+    },
+    link({ href, tokens }) {
+      linkDepth++;
+      const html = this.parser.parseInline(tokens);
+      linkDepth--;
+      const target = targets.ofHref(href);
+      return target === undefined ? html : `<a href="${escapeHtml(target)}">${html}</a>`;
+    },
+    table(token) {
+      const header = token.header.map((cell) => `<th scope="col">${this.parser.parseInline(cell.tokens)}</th>`).join("");
+      const rows = token.rows.map(
+        (row) => `<tr>${row.map((cell) => `<td>${this.parser.parseInline(cell.tokens)}</td>`).join("")}</tr>`,
+      );
+      return tableFrame(`<thead><tr>${header}</tr></thead><tbody>${rows.join("")}</tbody>`);
+    },
+  };
+}
+
+/** A table in a frame that scrolls sideways by itself, so that the page does not. */
+export const tableFrame = (inner: string): string =>
+  `<div class="table" tabindex="0" role="group" aria-label="Table"><table>${inner}</table></div>\n`;
+
+function uniqueId(id: string, used: Map<string, number>): string {
+  const count = used.get(id) ?? 0;
+  used.set(id, count + 1);
+  return count === 0 ? id : `${id}-${count}`;
+}
+
+const isLabelled = (token: Token): token is Tokens.Code => token.type === "code" && / /.test(String(token["lang"] ?? ""));
+
+/** Joins runs of at least two labelled code blocks into tabs. */
+function groupTabs(tokens: readonly Token[]): Token[] {
+  const grouped: Token[] = [];
+  let run: Tokens.Code[] = [];
+  const flush = (): void => {
+    if (run.length === 1) grouped.push(...run);
+    if (run.length > 1) {
+      const html = tabs(run.map(({ text, lang }) => ({ text, info: lang ?? "" })));
+      grouped.push({ type: "html", raw: "", text: html, pre: false, block: true });
+    }
+    run = [];
+  };
+  for (const token of tokens) {
+    if (isLabelled(token)) run.push(token);
+    else if (token.type !== "space" || run.length === 0) {
+      flush();
+      grouped.push(token);
+    }
+  }
+  flush();
+  return grouped;
+}

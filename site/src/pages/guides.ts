@@ -1,0 +1,80 @@
+import type { Page } from "../page.ts";
+import type { Sources } from "../sources.ts";
+
+/** Every guide, by group, in the order of the list. A guide is `docs/guides/NAME.md`; `client` is the README of the client. */
+export const guideGroups: Readonly<Record<string, readonly string[]>> = {
+  "Use the API": ["your-app", "client", "streaming", "reading-streams", "errors"],
+  "Tools for partners": ["generators", "mock-and-collections", "schemathesis"],
+  "Implement the contract": ["conformance", "scripted-engine", "bounds"],
+  "Run the service": [
+    "operators-day",
+    "operating",
+    "own-model",
+    "vllm",
+    "vllm-measured",
+    "keys-and-limits",
+    "usage",
+    "services",
+    "upgrades",
+    "configuration",
+  ],
+};
+
+export const guideNames: readonly string[] = Object.values(guideGroups).flat();
+
+/** Words by which the search finds a guide that does not contain them. */
+const words: Readonly<Record<string, string>> = {
+  streaming: "cancel stop abort hang up disconnect SSE events",
+  errors: "retry backoff 429 503 wait failure",
+  "keys-and-limits": "rate limit 429 quota budget",
+  usage: "cost price money billing tokens",
+  "your-app": "quick start OpenAI base URL migrate LangChain SDK",
+};
+
+/** Returns the page of each guide, and the front page of the part. */
+export function guidePages({ guides, clientReadme }: Sources): Page[] {
+  const pages = Object.entries(guideGroups).flatMap(([group, names]) =>
+    names.map((name) => guidePage(name, name === "client" ? clientReadme : (guides.get(name) ?? ""), group)),
+  );
+  return [guideIndex(pages), ...pages];
+}
+
+function guidePage(name: string, text: string, group: string): Page {
+  const markdown = text.replaceAll(/<!--[^]*?-->\n*/g, "").trimStart();
+  const title = /^# (.+)$/m.exec(markdown)?.[1] ?? "";
+  if (title === "") throw new Error(`The guide ${name} has no title or is missing in docs/guides.`);
+  return {
+    path: `/docs/guides/${name}`,
+    title,
+    summary: firstSentence(markdown),
+    section: "guides",
+    group,
+    markdown,
+    ...(words[name] === undefined ? {} : { words: words[name] }),
+  };
+}
+
+/** Returns the first sentence of the text behind the title, without Markdown. */
+export function firstSentence(markdown: string): string {
+  const paragraph = markdown.split(/\n{2,}/).find((block) => /^[A-Z`[*]/.test(block)) ?? "";
+  const plain = paragraph
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replaceAll(/[`*]/g, "")
+    .replaceAll(/\s+/g, " ");
+  return /^.*?[.:](?= |$)/.exec(plain)?.[0].replace(/:$/, ".") ?? plain;
+}
+
+function guideIndex(pages: readonly Page[]): Page {
+  const parts = [...Map.groupBy(pages, ({ group = "" }) => group)].map(([group, members]) => {
+    const items = members.map(({ title, path, summary }) => `- [${title}](${path}): ${summary}`);
+    return `## ${group}\n\n${items.join("\n")}\n`;
+  });
+  return {
+    path: "/docs/guides",
+    title: "Guides",
+    label: "All guides",
+    summary: "A page for each task: for callers, for partners' tools, for implementers and for operators.",
+    section: "guides",
+    markdown: `# Guides\n\nA page for each task: for callers, for partners' tools, for implementers and for operators.\n\n${parts.join("\n")}`,
+  };
+}

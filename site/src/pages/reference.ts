@@ -1,0 +1,39 @@
+import type { LinkTargets } from "../markdown/link-targets.ts";
+import type { Page } from "../page.ts";
+import { endpointsOf, operationPage } from "../reference/operations.ts";
+import { schemaPages } from "../reference/schema-page.ts";
+import { streamPage } from "../reference/stream-page.ts";
+import type { Sources } from "../sources.ts";
+
+/** Returns the pages of the reference: an overview, each operation, the stream, and each schema. */
+export function referencePages({ contract, clauses }: Sources, targets: LinkTargets): Page[] {
+  const endpoints = endpointsOf(contract);
+  const { description, summary, version } = contract.info;
+  const rows = endpoints.map(
+    ({ method, path, operation: { operationId, summary: title } }) =>
+      `| [${title}](/docs/reference/${operationId}) | \`${method} ${path}\` |`,
+  );
+  const overview: Page = {
+    path: "/docs/reference",
+    title: "The API",
+    label: "Overview",
+    summary,
+    section: "reference",
+    markdown: `# The API
+
+Version ${version} of the contract.
+
+| Operation | Address |
+| --- | --- |
+${rows.join("\n")}
+| [The stream](/docs/reference/stream) | the events of a streamed answer |
+
+${description}`,
+  };
+  return [
+    overview,
+    ...endpoints.map((endpoint) => operationPage(contract, endpoint, targets)),
+    streamPage(contract, targets),
+    ...schemaPages(contract, clauses, targets),
+  ];
+}

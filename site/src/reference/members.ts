@@ -1,0 +1,135 @@
+import { valueAt } from "../pages/pointer.ts";
+import type { Contract, Json, JsonObject } from "../sources.ts";
+
+/** A member of a schema, with everything that a reader needs to know about it. */
+export interface Member {
+  readonly name: string;
+  /** A fragment: the path of the member from the outermost schema. */
+  readonly id: string;
+  /** The type in words, such as `array of ChatMessage, or null`. */
+  readonly type: string;
+  readonly isRequired: boolean;
+  /** Bounds and the like, as Markdown. */
+  readonly facts: readonly string[];
+  readonly description: string;
+  /** The members inside, and of an alternative, the members of each alternative. */
+  readonly children: readonly Member[];
+}
+
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const list = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : []);
+
+/** A schema behind its reference, and the name of the reference. Members beside `$ref` add to the target. */
+interface Resolved {
+  readonly schema: JsonObject;
+  readonly name?: string;
+}
+
+export function resolve(contract: Contract, schema: JsonObject): Resolved {
+  const { $ref, ...rest } = schema;
+  if (typeof $ref !== "string") return { schema };
+  const target = valueAt(contract, $ref.slice(1));
+  if (!isObject(target as Json | undefined)) throw new Error(`The contract has nothing at ${$ref}.`);
+  // The line above has shown that it is an object.
+  return { schema: { ...(target as JsonObject), ...rest }, name: $ref.split("/").at(-1) ?? "" };
+}
+
+/** Returns the members of a schema. @param prefix begins the fragments of the members */
+export function membersOf(contract: Contract, outer: JsonObject, prefix: string, seen: readonly string[] = []): Member[] {
+  const { schema, name } = resolve(contract, outer);
+  if (name !== undefined && seen.includes(name)) return [];
+  const deeper = name === undefined ? seen : [...seen, name];
+  if (isObject(schema["items"])) return membersOf(contract, schema["items"], `${prefix}[]`, deeper);
+  const alternatives = list(schema["oneOf"]).filter(isObject);
+  if (alternatives.length > 0) return alternativesOf(contract, alternatives, prefix, deeper);
+  const properties = isObject(schema["properties"]) ? schema["properties"] : {};
+  const required = new Set(list(schema["required"]));
+  return Object.entries(properties).flatMap(([member, inner]) =>
+    isObject(inner) ? [memberOf(contract, member, inner, prefix, required.has(member), deeper)] : [],
+  );
+}
+
+function memberOf(
+  contract: Contract,
+  name: string,
+  outer: JsonObject,
+  prefix: string,
+  isRequired: boolean,
+  seen: readonly string[],
+): Member {
+  const { schema } = resolve(contract, outer);
+  const id = prefix === "" ? name : `${prefix}.${name}`;
+  return {
+    name,
+    id,
+    type: typeOf(contract, outer),
+    isRequired,
+    facts: factsOf(contract, schema),
+    description: text(schema["description"]),
+    children: membersOf(contract, outer, id, seen),
+  };
+}
+
+/** Alternatives that have members, each as a member whose name tells it from the others. */
+function alternativesOf(contract: Contract, schemas: readonly JsonObject[], prefix: string, seen: readonly string[]): Member[] {
+  return schemas.flatMap((outer) => {
+    const { schema, name } = resolve(contract, outer);
+    const label = name ?? typeOf(contract, outer);
+    const id = `${prefix}(${label})`;
+    const children = membersOf(contract, outer, id, seen);
+    if (children.length === 0) return [];
+    const alternative = { name: label, id, type: "alternative", isRequired: false, facts: [] };
+    return [{ ...alternative, description: text(schema["description"]), children }];
+  });
+}
+
+const text = (value: Json | undefined): string => (typeof value === "string" ? value.trim() : "");
+
+/** Returns the type of a schema in words. */
+export function typeOf(contract: Contract, outer: JsonObject): string {
+  const { schema, name } = resolve(contract, outer);
+  const alternatives = list(schema["oneOf"]).filter(isObject);
+  if (alternatives.length > 0) return alternatives.map((one) => typeOf(contract, one)).join(" or ");
+  const types = [schema["type"]].flat().filter((one) => typeof one === "string");
+  const words = types.map((type) => {
+    if (type === "array" && isObject(schema["items"])) return `array of ${typeOf(contract, schema["items"])}`;
+    return type === "object" && name !== undefined ? name : type;
+  });
+  return words.join(" or ") || "any";
+}
+
+const plural = (count: Json, unit: string): string => `${Number(count).toLocaleString("en")} ${unit}${count === 1 ? "" : "s"}`;
+
+/** The bounds of a schema: pairs of keywords for the least and the most of a unit. */
+const ranges: readonly (readonly [min: string, max: string, unit: string])[] = [
+  ["minLength", "maxLength", "character"],
+  ["minItems", "maxItems", "item"],
+  ["minProperties", "maxProperties", "member"],
+];
+
+function factsOf(contract: Contract, outer: JsonObject): string[] {
+  const { schema } = resolve(contract, outer);
+  const facts: string[] = [];
+  const values = list(schema["enum"]).map((value) => `\`${String(value)}\``);
+  if (values.length > 0) facts.push(`${values.length === 1 ? "always" : "one of"} ${values.join(", ")}`);
+  const [least, most, above] = [schema["minimum"], schema["maximum"], schema["exclusiveMinimum"]];
+  if (above !== undefined) facts.push(`above ${String(above)}`);
+  if (least !== undefined && most !== undefined) facts.push(`${String(least)} to ${String(most)}`);
+  else if (least !== undefined) facts.push(`at least ${String(least)}`);
+  else if (most !== undefined) facts.push(`at most ${String(most)}`);
+  for (const [min, max, unit] of ranges) {
+    if (schema[min] !== undefined) facts.push(`at least ${plural(schema[min], unit)}`);
+    if (schema[max] !== undefined) facts.push(`at most ${plural(schema[max], unit)}`);
+  }
+  if (typeof schema["pattern"] === "string") facts.push(`matches \`${schema["pattern"]}\``);
+  if (typeof schema["format"] === "string") facts.push(`format ${schema["format"]}`);
+  if (typeof schema["x-model-limit"] === "string") facts.push(`the model's \`${schema["x-model-limit"]}\` lowers it`);
+  if (schema["x-ignored"] !== undefined) facts.push("accepted, without effect");
+  if (schema["x-may-grow"] === true) facts.push("a later version may add values");
+  if (typeof schema["x-error-code"] === "string") facts.push(`otherwise \`${schema["x-error-code"]}\``);
+  const items = schema["items"];
+  if (isObject(items)) facts.push(...factsOf(contract, items).map((fact) => `each: ${fact}`));
+  return facts;
+}

@@ -1,0 +1,148 @@
+import { codeBlock, tabs } from "../markdown/code-block.ts";
+import { escapeHtml, textOf } from "../markdown/escape-html.ts";
+import type { LinkTargets } from "../markdown/link-targets.ts";
+import { renderInline, renderMarkdown, tableFrame } from "../markdown/render-markdown.ts";
+import type { Page } from "../page.ts";
+import type { Contract, JsonObject } from "../sources.ts";
+import { membersOf, resolve } from "./members.ts";
+import type { Member } from "./members.ts";
+import { membersHtml, membersMarkdown } from "./show-members.ts";
+
+/** An operation of the contract, as far as its page shows it. The contract's own tests check the shape. */
+export interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly parameters?: readonly JsonObject[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, Media>> };
+  readonly responses: Readonly<Record<string, JsonObject>>;
+}
+
+interface Media {
+  readonly schema: JsonObject;
+  readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
+  readonly "x-transcripts"?: Readonly<Record<string, { readonly summary: string; readonly value: string }>>;
+}
+
+interface Answer {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, JsonObject>>;
+  readonly content?: Readonly<Record<string, Media>>;
+}
+
+/** An operation and its address. */
+export interface Endpoint {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: Operation;
+}
+
+export const endpointsOf = ({ paths }: Contract): Endpoint[] =>
+  Object.entries(paths).flatMap(([path, item]) =>
+    ["get", "post"].flatMap((method) => {
+      // The contract's own tests check the shape of an operation.
+      const operation = item[method] as unknown as Operation | undefined;
+      return operation ? [{ method: method.toUpperCase(), path, operation }] : [];
+    }),
+  );
+
+/** A section of the page, in both forms. */
+interface Part {
+  readonly html: string;
+  readonly markdown: string;
+}
+
+export function operationPage(contract: Contract, { method, path, operation }: Endpoint, targets: LinkTargets): Page {
+  const { operationId, summary, description, tags, parameters = [], requestBody } = operation;
+  const parts: Part[] = [
+    prose(description, targets),
+    ...(parameters.length === 0 ? [] : [membersPart("Parameters", parameters.map((one) => parameterOf(contract, one)), targets, "parameter.")]),
+    ...(requestBody ? requestParts(contract, requestBody.content["application/json"], targets) : []),
+    ...Object.entries(operation.responses).map(([status, answer]) => answerPart(contract, status, answer, targets)),
+  ];
+  const html = `<p class="crumbs"><a href="/docs/reference">Reference</a> / ${escapeHtml(tags[0] ?? "")}</p>
+<h1>${escapeHtml(summary)}</h1>
+<p class="endpoint"><span class="method">${method}</span> <code>${escapeHtml(path)}</code></p>
+${parts.map((part) => part.html).join("\n")}`;
+  const markdown = `# ${summary}\n\n\`${method} ${path}\`\n\n${parts.map((part) => part.markdown).join("\n\n")}\n`;
+  const words = `${operationId} ${method} ${path}`;
+  return { path: `/docs/reference/${operationId}`, title: summary, summary: `${method} ${path}: ${summary}.`, section: "reference", group: "Operations", label: summary, markdown, html, words };
+}
+
+const prose = (text: string, targets: LinkTargets): Part => ({ html: renderMarkdown(text, targets).html, markdown: text.trim() });
+
+function membersPart(title: string, members: readonly Member[], targets: LinkTargets, prefix: string): Part {
+  const id = title.toLowerCase().replaceAll(" ", "-");
+  return {
+    html: `<h2 id="${id}">${title}</h2>${membersHtml(members, targets, prefix)}`,
+    markdown: `## ${title}\n\n${membersMarkdown(members)}`,
+  };
+}
+
+function parameterOf(contract: Contract, outer: JsonObject): Member {
+  const { schema: parameter } = resolve(contract, outer);
+  // A parameter has these members by OpenAPI's rules.
+  const { name, in: place, required, description, schema } = parameter as { name: string; in: string; required?: boolean; description: string; schema: JsonObject };
+  const [inner] = membersOf(contract, { properties: { [name]: schema } }, "");
+  return { name, id: name, type: `${inner?.type ?? "string"}, in the ${place}`, isRequired: required === true, facts: inner?.facts ?? [], description, children: [] };
+}
+
+function requestParts(contract: Contract, media: Media | undefined, targets: LinkTargets): Part[] {
+  if (!media) return [];
+  const examples = Object.values(media.examples ?? {});
+  const samples = examples.map(({ summary, value }) => ({ text: JSON.stringify(value, undefined, 2), info: `json ${summary}` }));
+  return [
+    membersPart("Body", membersOf(contract, media.schema, ""), targets, ""),
+    { html: `<h2 id="example-bodies">Example bodies</h2>${tabs(samples)}`, markdown: `## Example bodies\n\n${samples.map(({ text, info }) => `\`\`\`${info}\n${text}\n\`\`\``).join("\n\n")}` },
+  ];
+}
+
+function answerPart(contract: Contract, status: string, outer: JsonObject, targets: LinkTargets): Part {
+  // The contract's own tests check the shape of an answer.
+  const answer = resolve(contract, outer).schema as unknown as Answer;
+  const bodies = Object.entries(answer.content ?? {});
+  const isSuccess = status.startsWith("2");
+  const codes = isSuccess ? [] : bodies.flatMap(([, { examples = {} }]) => Object.keys(examples));
+  const codeList = codes.map((code) => (targets.ofCode(code) ? `[\`${code}\`](/docs/errors/${code})` : "")).filter((link) => link !== "");
+  const shown = bodies.map(([type, media]) => (isSuccess ? successBody(contract, type, media, targets) : { html: "", markdown: "" }));
+  const headers = headersPart(contract, answer.headers ?? {}, targets);
+  const title = `Answer ${status}`;
+  const about = `${answer.description.trim()}${codeList.length > 0 ? `\n\nCodes: ${[...new Set(codeList)].join(", ")}.` : ""}`;
+  return {
+    html: `<h2 id="answer-${status}">${title}</h2>${renderMarkdown(about, targets).html}${shown.map(({ html }) => html).join("")}${headers.html}`,
+    markdown: [`## ${title}`, about, ...shown.map(({ markdown }) => markdown), headers.markdown].filter((one) => one !== "").join("\n\n"),
+  };
+}
+
+function successBody(contract: Contract, type: string, { schema, examples, "x-transcripts": transcripts }: Media, targets: LinkTargets): Part {
+  const members = membersOf(contract, schema, "");
+  const samples = transcripts
+    ? Object.values(transcripts).map(({ summary, value }) => ({ text: value.trim(), info: `sse ${summary}` }))
+    : Object.values(examples ?? {}).map(({ summary, value }) => ({ text: JSON.stringify(value, undefined, 2), info: `json ${summary}` }));
+  const id = type.replaceAll(/\W+/g, "-");
+  const show = samples.length === 1 ? samples.map(({ text, info }) => codeBlock(text, info)).join("") : tabs(samples);
+  const aside = transcripts ? '<p>The data of each event is one of the objects below. <a href="/docs/reference/stream">The stream</a> shows their order.</p>' : "";
+  return {
+    html: `<h3 id="${id}"><code>${type}</code></h3>${aside}${membersHtml(members, targets, `${id}.`)}${show}`,
+    markdown: `### \`${type}\`\n\n${membersMarkdown(members)}\n\n${samples.map(({ text, info }) => `\`\`\`${info}\n${text}\n\`\`\``).join("\n\n")}`,
+  };
+}
+
+function headersPart(contract: Contract, headers: Readonly<Record<string, JsonObject>>, targets: LinkTargets): Part {
+  const rows = Object.entries(headers).map(([name, outer]) => {
+    const { schema: header } = resolve(contract, outer);
+    const description = typeof header["description"] === "string" ? header["description"] : "";
+    return { name, description: description.replaceAll(/\s*\n\s*/g, " ").trim(), isAlways: header["required"] === true };
+  });
+  if (rows.length === 0) return { html: "", markdown: "" };
+  const cells = rows.map(
+    ({ name, description, isAlways }) =>
+      `<tr><th scope="row"><code>${escapeHtml(name)}</code></th><td>${isAlways ? "always" : "sometimes"}</td><td>${renderInline(description, targets)}</td></tr>`,
+  );
+  const table = tableFrame(`<thead><tr><th scope="col">Header</th><th scope="col">Sent</th><th scope="col">Meaning</th></tr></thead><tbody>${cells.join("")}</tbody>`);
+  return {
+    html: `<details class="headers"><summary>${rows.length} headers</summary>${table}</details>`,
+    markdown: `Headers:\n\n${rows.map(({ name, description }) => `- \`${name}\`: ${textOf(description)}`).join("\n")}`,
+  };
+}

@@ -1,0 +1,29 @@
+import { escapeHtml } from "../markdown/escape-html.ts";
+import type { LinkTargets } from "../markdown/link-targets.ts";
+import { renderInline, renderMarkdown } from "../markdown/render-markdown.ts";
+import type { Page } from "../page.ts";
+import type { Clause, Contract } from "../sources.ts";
+import { membersOf, typeOf } from "./members.ts";
+import { membersHtml, membersMarkdown } from "./show-members.ts";
+
+/** A page for each schema of the contract: its members, and the clauses about it. */
+export function schemaPages(contract: Contract, clauses: readonly Clause[], targets: LinkTargets): Page[] {
+  return Object.entries(contract.components["schemas"] ?? {}).map(([name, schema]) => {
+    const description = typeof schema["description"] === "string" ? schema["description"].trim() : "";
+    const members = membersOf(contract, schema, "");
+    const about = clauses.filter(({ pointer }) => `${pointer}/`.startsWith(`/components/schemas/${name}/`));
+    const type = typeOf(contract, schema);
+    const [single] = membersOf(contract, { properties: { [name]: schema } }, "");
+    const facts = single?.facts ?? [];
+    const list = about.map(({ id, sentence }) => `- ${id}: ${sentence}`).join("\n");
+    const end = list === "" ? "" : `## Clauses\n\n${list}\n`;
+    const html = `<p class="crumbs"><a href="/docs/reference">Reference</a> / Schemas</p>
+<h1><code>${name}</code></h1>
+<ul class="chips"><li>${escapeHtml(type)}</li>${facts.map((fact) => `<li>${renderInline(fact, targets)}</li>`).join("")}</ul>
+${renderMarkdown(description, targets).html}
+${members.length === 0 ? "" : `<h2 id="members">Members</h2>${membersHtml(members, targets)}`}
+${renderMarkdown(end, targets).html}`;
+    const markdown = `# ${name}\n\nType: ${[type, ...facts].join("; ")}.\n\n${description}\n\n${members.length === 0 ? "" : `## Members\n\n${membersMarkdown(members)}\n\n`}${end}`;
+    return { path: `/docs/reference/schemas/${name}`, title: name, summary: description.replaceAll("`", "").split(". ")[0] ?? name, section: "reference" as const, group: "Schemas", markdown, html };
+  });
+}

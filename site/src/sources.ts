@@ -1,0 +1,104 @@
+import { readFileSync, readdirSync } from "node:fs";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** Everything in the tree that pages are made of is read here, and nowhere else. */
+
+export const root = fileURLToPath(new URL("../..", import.meta.url));
+
+export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+export type JsonObject = { [name: string]: Json };
+
+/** A numbered sentence of the contract. */
+export interface Clause {
+  readonly id: string;
+  readonly keyword: "MUST" | "SHOULD";
+  readonly level: string;
+  readonly sentence: string;
+  readonly why: string;
+  readonly comply: string;
+  readonly pointer: string;
+  readonly since: string;
+  readonly model: "any" | "greedy" | "guided" | "scripted";
+  readonly faults: readonly string[];
+}
+
+/** How the conformance suite judges a clause: sentences, or the reason why it does not, and a command to try. */
+export interface ClauseCheck {
+  readonly how: readonly string[];
+  readonly unchecked?: string;
+  readonly curl?: string;
+}
+
+export interface CatalogEntry {
+  readonly status: number;
+  readonly type: string;
+  readonly title: string;
+  readonly description: string;
+  readonly remedy: string;
+  readonly retry: { readonly helps: "never" | "after-wait" | "maybe"; readonly wait: "none" | "retry-after" | "backoff" };
+  readonly headers: readonly string[];
+  readonly param: "required" | "optional" | null;
+  readonly in_stream: boolean;
+}
+
+/** The bundled contract, as far as the pages read it by name. */
+export interface Contract {
+  readonly info: { readonly version: string; readonly summary: string; readonly description: string };
+  readonly paths: Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
+  readonly components: Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
+  readonly "x-error-catalog": Readonly<Record<string, CatalogEntry>>;
+  readonly "x-edge-statuses": Readonly<Record<string, { readonly code: string; readonly description: string }>>;
+  readonly "x-limits": Readonly<
+    Record<string, { readonly value: number; readonly unit: string; readonly description: string }>
+  >;
+  readonly "x-streams": JsonObject;
+}
+
+export interface Sources {
+  readonly contract: Contract;
+  readonly clauses: readonly Clause[];
+  readonly checks: Readonly<Record<string, ClauseCheck>>;
+  /** The text of each guide, by the name of its file without `.md`. */
+  readonly guides: ReadonlyMap<string, string>;
+  /** The README of the client, as partners read it. */
+  readonly clientReadme: string;
+  /** The changelog of the repository. */
+  readonly changelog: string;
+  /** The files that the server offers at its root, such as `openapi.json`. */
+  readonly offered: ReadonlyMap<string, string>;
+}
+
+/** The files and folders that {@link readSources} reads: a change in one of them makes the built site stale. */
+export const sourcePaths = [
+  "packages/contract/src/generated/contract.json",
+  "packages/contract/src/generated/clauses.json",
+  "docs/guides",
+  "docs/site/contract",
+  "packages/client/README.md",
+  "packages/partners/apps",
+  "packages/partners/programs",
+  "packages/partners/src",
+  "CHANGELOG.md",
+  "site/src",
+  "pnpm-lock.yaml",
+] as const;
+
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
+
+const filesOf = (folder: string): readonly (readonly [name: string, text: string])[] =>
+  readdirSync(join(root, folder)).map((name) => [name, read(`${folder}/${name}`)] as const);
+
+export function readSources(): Sources {
+  // The contract's own tests check the shapes of these generated files.
+  const parse = <T>(path: string): T => JSON.parse(read(path)) as T;
+  return {
+    contract: parse<Contract>("packages/contract/src/generated/contract.json"),
+    clauses: parse<readonly Clause[]>("packages/contract/src/generated/clauses.json"),
+    checks: parse<Readonly<Record<string, ClauseCheck>>>("site/src/generated/clause-checks.json"),
+    guides: new Map(filesOf("docs/guides").map(([name, text]) => [basename(name, ".md"), text] as const)),
+    clientReadme: read("packages/client/README.md").split("\n## Changing it")[0] ?? "",
+    changelog: read("CHANGELOG.md"),
+    offered: new Map(filesOf("docs/site/contract")),
+  };
+}
