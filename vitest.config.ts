@@ -22,7 +22,7 @@ export const suites = {
   mutants: ["packages/conformance/test/proof.test.ts"],
   "fuzz-checks": ["fuzz"],
   "demo-models": ["demo-models"],
-  docs: ["generate"],
+  docs: ["generate", "site"],
   readers: ["docs/readers"],
   "image:container": ["deploy"],
   packages: ["packages/client/test/package.test.ts", "packages/conformance/test/package.test.ts"],

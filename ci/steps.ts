@@ -13,17 +13,25 @@ const sbomFile = ".parley/ci/sbom.cdx.json";
 /** Documents in OpenAPI versions that Spectral supports: it does not know 3.2 yet. */
 const servedContracts = ["docs/site/contract/openapi.yaml", "docs/site/contract/openapi-3.0.json"];
 const contract = ["openapi", "packages/contract", "generate"];
+/** Input of the portal, which every server serves. */
+const site = ["site", "packages/partners", "packages/client/README.md", "CHANGELOG.md"];
 const grammar = ["packages/common", "packages/json-schema-grammar"];
 const inference = ["packages/inference", ...grammar, "demo-models"];
-const server = ["packages/server", ...inference, ...contract, "docs", "deploy/parley.service"];
+const server = ["packages/server", ...inference, ...contract, ...site, "docs", "deploy/parley.service"];
 const shown = [...server, "README.md", "packages/client"]; // every page that shows a request
 const conformance = ["packages/conformance", ...server];
-const typescript = ["bench", "deploy", "docs", "fuzz", "generate", "openapi", "packages", "repository-tests"];
+const typescript = ["bench", "deploy", "docs", "fuzz", "generate", "openapi", "packages", "repository-tests", "site"];
 /** Input of the tests about the tree, which list its files with git. */
 const everything = ["."];
 
 export const steps: readonly Step[] = [
   step({ name: "types", purpose: "TypeScript compiles, strictly", command: ["tsc", "-p", "."], inputs: typescript }),
+  step({
+    name: "types:browser",
+    purpose: "TypeScript compiles, strictly: the scripts of the docs portal",
+    command: ["tsc", "-p", "site/src/browser"],
+    inputs: ["site", "tsconfig.json"],
+  }),
   step({
     name: "contract-lint",
     purpose: "the contract and its workflows keep Redocly's rules and our own",

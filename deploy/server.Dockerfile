@@ -10,31 +10,38 @@ COPY packages/common/package.json packages/common/
 COPY packages/contract/package.json packages/contract/
 COPY packages/inference/package.json packages/inference/
 COPY packages/json-schema-grammar/package.json packages/json-schema-grammar/
+COPY packages/partners/package.json packages/partners/
 COPY packages/server/package.json packages/server/
+COPY site/package.json site/
 # The lock file also lists these folders. Their packages are not installed.
 COPY packages/client/package.json packages/client/
 COPY packages/conformance/package.json packages/conformance/
 COPY generate/package.json generate/
 COPY repository-tests/package.json repository-tests/
-RUN npx -y pnpm@12.21.0 --filter "@parley/server..." install --prod --frozen-lockfile --reporter=append-only \
+RUN npx -y pnpm@12.21.0 --filter "@parley/server..." --filter "@parley/site..." install --prod --frozen-lockfile --reporter=append-only \
  # The base has Node.
  && rm -rf node_modules/.bin/node node_modules/node-linux-* node_modules/.pnpm/node-linux-*
 
 FROM ${BASE} AS files
 WORKDIR /parley
 COPY demo-models demo-models
-COPY docs/site docs/site
 COPY packages/common/src packages/common/src
 COPY packages/contract/src packages/contract/src
 COPY packages/inference/src packages/inference/src
 COPY packages/json-schema-grammar/src packages/json-schema-grammar/src
 COPY packages/server/src packages/server/src
+COPY site/src site/src
 # Removes tests, training, and local copies of the weights in a second form.
 RUN find . \( -name "*.test.ts" -o -name "*.safetensors" \) -delete && rm -rf demo-models/corpus demo-models/training
 
 FROM installed AS bundled
 COPY --from=files /parley ./
-RUN node packages/server/src/bundle/main.ts
+# The sources of the docs portal.
+COPY CHANGELOG.md ./
+COPY docs docs
+COPY packages/client/README.md packages/client/
+COPY packages/partners packages/partners
+RUN node packages/server/src/bundle/main.ts && node site/src/main.ts
 
 # Removes the bundler.
 FROM installed AS packages
@@ -45,6 +52,7 @@ WORKDIR /parley
 COPY --from=packages /parley ./
 COPY --from=files /parley ./
 COPY --from=bundled /parley/packages/server/dist packages/server/dist
+COPY --from=bundled /parley/site/dist site/dist
 RUN install --directory --owner node /data node_modules/.cache
 USER node
 # Compiles the code once, for every start.

@@ -12,7 +12,7 @@ const sourcesIn = (folder: string): string[] => files.filter((path) => path.star
 /** Finds the imports of a file from elsewhere in the tree: packages by their exports, folders by their files. */
 const ownTargets = (path: string): string[] =>
   importsOf(path).filter((target) =>
-    /^(@parley|packages|openapi|demo-models|docs|bench|fuzz|ci|deploy|generate|repository-tests)\//.test(target),
+    /^(@parley|packages|openapi|demo-models|docs|bench|fuzz|ci|deploy|generate|repository-tests|site)\//.test(target),
   );
 
 const contractExports = /^@parley\/contract\/(?!compile-package$)/;
@@ -50,6 +50,7 @@ const arrows: readonly (readonly [folder: string, allowed: readonly RegExp[]])[]
   ["packages/partners/src/", [/^@parley\/server\/testing$/]],
   ["demo-models/", []],
   ["docs/", []],
+  ["site/", [/^@parley\/(partners|server\/testing)$/]],
   ["generate/", [/^@parley\/(contract|server|partners)(\/|$)/, /^openapi\/(checks|variants)\//]],
   [
     "bench/",
@@ -101,6 +102,7 @@ const layered = [
   "ci/",
   "demo-models/",
   "generate/",
+  "site/src/",
   "fuzz/",
   "repository-tests/",
 ];

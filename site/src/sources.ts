@@ -36,7 +36,10 @@ export interface CatalogEntry {
   readonly title: string;
   readonly description: string;
   readonly remedy: string;
-  readonly retry: { readonly helps: "never" | "after-wait" | "maybe"; readonly wait: "none" | "retry-after" | "backoff" };
+  readonly retry: {
+    readonly helps: "never" | "after-wait" | "maybe";
+    readonly wait: "none" | "retry-after" | "backoff";
+  };
   readonly headers: readonly string[];
   readonly param: "required" | "optional" | null;
   readonly in_stream: boolean;
@@ -90,12 +93,12 @@ const filesOf = (folder: string): readonly (readonly [name: string, text: string
   readdirSync(join(root, folder)).map((name) => [name, read(`${folder}/${name}`)] as const);
 
 export function readSources(): Sources {
+  const parse = (path: string): unknown => JSON.parse(read(path));
   // The contract's own tests check the shapes of these generated files.
-  const parse = <T>(path: string): T => JSON.parse(read(path)) as T;
   return {
-    contract: parse<Contract>("packages/contract/src/generated/contract.json"),
-    clauses: parse<readonly Clause[]>("packages/contract/src/generated/clauses.json"),
-    checks: parse<Readonly<Record<string, ClauseCheck>>>("site/src/generated/clause-checks.json"),
+    contract: parse("packages/contract/src/generated/contract.json") as Contract,
+    clauses: parse("packages/contract/src/generated/clauses.json") as readonly Clause[],
+    checks: parse("site/src/generated/clause-checks.json") as Readonly<Record<string, ClauseCheck>>,
     guides: new Map(filesOf("docs/guides").map(([name, text]) => [basename(name, ".md"), text] as const)),
     clientReadme: read("packages/client/README.md").split("\n## Changing it")[0] ?? "",
     changelog: read("CHANGELOG.md"),

@@ -27,7 +27,7 @@ test("the guide has the files of every app, word for word", () => {
 test("the 404s of other APIs lead to a page that the server has", () => {
   const hints = readFileSync(new URL("packages/server/src/chat/body/other-apis.ts", root), "utf8");
   const [page = ""] = /\/docs\/guides\/[\w-]+/.exec(hints) ?? [];
-  expect(existsSync(new URL(`docs/site${page.replace("/docs", "")}.html`, root))).toBe(true);
+  expect(existsSync(new URL(`${page.slice(1)}.md`, root))).toBe(true);
 });
 
 // Their packages are those of the server's own tests.

@@ -136,7 +136,15 @@ async function start(
     await listener.drain(config.drainMs, () => shutdown.abort(stopping()));
     await started.disposeAsync();
   });
-  return { url: listener.url, metricsUrl: pageOf(metricsListener), models, keys: state.keys, abandoned, openDocs: async () => void (await openDocs()), close };
+  return {
+    url: listener.url,
+    metricsUrl: pageOf(metricsListener),
+    models,
+    keys: state.keys,
+    abandoned,
+    openDocs: async () => void (await openDocs()),
+    close,
+  };
 }
 
 const pageOf = (metrics: { readonly url: string } | undefined): string | undefined =>

@@ -13,7 +13,8 @@ test("every page and document names the models of this server, and no others", {
   for (const path of paths) {
     const text = await (await fetch(server().origin + path)).text();
     expect([path, text]).toEqual([path, expect.not.stringMatching(/vendor(\\?\/|%2F)model-1|Vendor: Model 1/)]);
-    if (path === "/docs" || /openapi|\.http$/.test(path)) expect([path, text]).toEqual([path, expect.stringMatching(/acme\/model-1/)]);
+    if (path === "/docs" || /openapi|\.http$/.test(path))
+      expect([path, text]).toEqual([path, expect.stringMatching(/acme\/model-1/)]);
   }
 });
 

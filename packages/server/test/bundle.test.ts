@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -41,9 +41,7 @@ function copyTree(): void {
     cpSync(join(root, path, "node_modules"), tree(path, "node_modules"), { recursive: true, verbatimSymlinks: true });
   }
   cpSync(join(root, "pnpm-lock.yaml"), tree("pnpm-lock.yaml"), { preserveTimestamps: true });
-  for (const path of ["node_modules", "demo-models"]) symlinkSync(join(root, path), tree(path));
-  mkdirSync(tree("docs"));
-  symlinkSync(join(root, "docs/site"), tree("docs/site"));
+  for (const path of ["node_modules", "demo-models", "site"]) symlinkSync(join(root, path), tree(path));
 }
 
 beforeAll(copyTree);

@@ -11,8 +11,8 @@ test.each([
 ] as const)("/docs says what answers: %s", async (_title, settings, isDemo) => {
   await using server = await startTestServer({ settings });
   const page = await (await fetch(`${server.origin}/docs`)).text();
-  expect(page.includes("These are small demonstration models")).toBe(isDemo);
-  expect(page).toContain("Parley: the reference");
+  expect(page.includes("This service runs small demonstration models")).toBe(isDemo);
+  expect(page).toContain("<title>Parley documentation</title>");
 });
 
 test.each(["model-1", "model-1-mini"] as const)("%s tells the longest lesson that its card names", (name) => {

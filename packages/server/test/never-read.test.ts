@@ -9,7 +9,7 @@ const preflight = { origin: "http://a.test", "access-control-request-method": "P
 test.each([
   ["GET", "/health", {}],
   ["GET", "/ready", {}],
-  ["GET", "/docs/", {}],
+  ["GET", "/docs", {}],
   ["OPTIONS", "/v1/chat/completions", preflight],
 ])("the connection of %s %s with a body is closed, and not read on", async (method, path, headers) => {
   using connection = await RawConnection.open(server().origin);

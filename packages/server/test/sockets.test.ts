@@ -74,7 +74,7 @@ describe("connections on every place", () => {
   test.each([
     ["/health", health],
     ["the models, without a key", models],
-    ["ten times the docs, and read nothing", requestText("GET /docs").repeat(10)],
+    ["ten times the docs, and read nothing", requestText("GET /docs/search.json").repeat(10)],
   ])("give way to a caller where they have asked for %s", async (_what, request) => {
     await until(open, (connections) => connections === 0);
     using strangers = await Sockets.answered(server().origin, most, request);

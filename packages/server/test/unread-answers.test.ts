@@ -7,7 +7,8 @@ import { useServer } from "./use-server.ts";
 // Clients that request answers without a key and do not read them.
 
 const most = contract["x-limits"].maxPipelinedRequests.value;
-const docs = requestText("GET /docs");
+// The largest document that a server offers.
+const docs = requestText("GET /docs/search.json");
 const health = requestText("GET /health");
 
 /** Opens connections that send `bytes` and read nothing. */
@@ -45,12 +46,12 @@ describe("a document that is not read", () => {
   const server = useServer();
 
   test("is held once, for however many connections", async () => {
-    const page = Buffer.byteLength(await (await fetch(`${server().origin}/docs`)).text());
+    const page = Buffer.byteLength(await (await fetch(`${server().origin}/docs/search.json`)).text());
     const before = process.memoryUsage.rss();
     const connections = await openUnread(server().origin, 100, docs.repeat(10));
     // The kernel's buffers take the first answers. Then the log has their lines.
     await until(
-      () => server().logLines.filter((line) => line.includes('"path":"/docs"')).length,
+      () => server().logLines.filter((line) => line.includes('"path":"/docs/search.json"')).length,
       (taken) => taken > connections.length,
     );
     expect((await fetch(`${server().origin}/health`)).status).toBe(200);
@@ -68,7 +69,8 @@ describe("a reader that takes nothing of a document", () => {
     using unread = connection as RawConnection; // `openUnread` was asked for one
     await until(
       () => server().logLines,
-      (lines) => lines.some((line) => line.includes('"path":"/docs"') && line.includes("client_closed_request")),
+      (lines) =>
+        lines.some((line) => line.includes('"path":"/docs/search.json"') && line.includes("client_closed_request")),
     );
     unread.socket.resume();
     await unread.closed;

@@ -4,13 +4,13 @@ export function addCopyButtons(within: ParentNode): void {
     const code = button.parentElement?.querySelector("pre");
     if (!code) continue;
     button.hidden = false;
-    button.addEventListener("click", () => {
-      void copy(code.textContent ?? "").then((isCopied) => {
-        button.textContent = isCopied ? "Copied" : "Select and copy";
-        setTimeout(() => (button.textContent = "Copy"), 1500);
-      });
-    });
+    button.addEventListener("click", () => void copyFrom(code, button));
   }
+}
+
+async function copyFrom(code: HTMLElement, button: HTMLButtonElement): Promise<void> {
+  button.textContent = (await copy(code.textContent ?? "")) ? "Copied" : "Select and copy";
+  setTimeout(() => (button.textContent = "Copy"), 1500);
 }
 
 /** The clipboard is refused on pages without HTTPS, except on this machine. */

@@ -4,22 +4,24 @@ import { makeTabs } from "./tabs.ts";
 
 /** The script of every page. The search is loaded when it is opened. */
 
-const find = <T extends HTMLElement>(selector: string): T | null => document.querySelector<T>(selector);
+const find = (selector: string): HTMLElement | null => document.querySelector<HTMLElement>(selector);
 
 function offerThemes(): void {
-  const button = find<HTMLButtonElement>("button.theme");
+  const button = find("button.theme");
   if (!button) return;
   button.hidden = false;
   button.addEventListener("click", () => {
     const root = document.documentElement;
-    const isDark = root.dataset["theme"] ? root.dataset["theme"] === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    const isDark = root.dataset["theme"]
+      ? root.dataset["theme"] === "dark"
+      : matchMedia("(prefers-color-scheme: dark)").matches;
     root.dataset["theme"] = isDark ? "light" : "dark";
     remember("theme", root.dataset["theme"]);
   });
 }
 
 function offerMenu(): void {
-  const button = find<HTMLButtonElement>("button.menu");
+  const button = find("button.menu");
   const side = find("#side");
   if (!button || !side) return;
   button.hidden = false;
@@ -34,13 +36,15 @@ function offerMenu(): void {
 }
 
 function offerSearch(): void {
-  const button = find<HTMLButtonElement>("button.search-open");
+  const button = find("button.search-open");
   if (!button) return;
   const open = (): void => void import("./search.ts").then(({ openSearch }) => openSearch());
   button.hidden = false;
   button.addEventListener("click", open);
   document.addEventListener("keydown", (event) => {
-    const isTyping = event.target instanceof HTMLElement && (event.target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName));
+    const isTyping =
+      event.target instanceof HTMLElement &&
+      (event.target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName));
     const isCommand = event.key === "k" && (event.metaKey || event.ctrlKey);
     if (!isCommand && (event.key !== "/" || isTyping)) return;
     event.preventDefault();

@@ -40,14 +40,28 @@ class SearchDialog {
   constructor() {
     this.#element.className = "search";
     this.#element.setAttribute("aria-label", "Search the documentation");
-    Object.assign(this.#input, { type: "search", placeholder: "Clause, error, parameter, question", autocomplete: "off" });
-    const attributes = { role: "combobox", "aria-expanded": "true", "aria-controls": "search-results", "aria-autocomplete": "list" };
-    for (const [name, value] of Object.entries({ ...attributes, "aria-label": "Search" })) this.#input.setAttribute(name, value);
+    Object.assign(this.#input, {
+      type: "search",
+      placeholder: "Clause, error, parameter, question",
+      autocomplete: "off",
+    });
+    const attributes = {
+      role: "combobox",
+      "aria-expanded": "true",
+      "aria-controls": "search-results",
+      "aria-autocomplete": "list",
+    };
+    for (const [name, value] of Object.entries({ ...attributes, "aria-label": "Search" }))
+      this.#input.setAttribute(name, value);
     this.#status.className = "search-status";
     this.#status.setAttribute("role", "status");
     Object.assign(this.#results, { className: "search-results", id: "search-results", role: "listbox" });
     this.#results.setAttribute("aria-label", "Results");
-    const close = Object.assign(document.createElement("button"), { type: "button", className: "search-close", textContent: "Esc" });
+    const close = Object.assign(document.createElement("button"), {
+      type: "button",
+      className: "search-close",
+      textContent: "Esc",
+    });
     close.setAttribute("aria-label", "Close the search");
     close.addEventListener("click", () => this.#element.close());
     const field = Object.assign(document.createElement("div"), { className: "search-field" });
@@ -79,8 +93,10 @@ class SearchDialog {
   }
 
   #show(query: string, results: readonly SearchResult[]): void {
-    const count = results.length === 0 ? "Nothing found" : `${results.length} ${results.length === 1 ? "page" : "pages"}`;
-    this.#status.textContent = query === "" ? "Try “cancel”, “429”, “tool_choice” or “STRM-04”." : `${count} for “${query}”`;
+    const count =
+      results.length === 0 ? "Nothing found" : `${results.length} ${results.length === 1 ? "page" : "pages"}`;
+    this.#status.textContent =
+      query === "" ? "Try “cancel”, “429”, “tool_choice” or “STRM-04”." : `${count} for “${query}”`;
     // The index stores these fields of each record.
     this.#results.replaceChildren(...results.map((result) => row(result as unknown as Found & SearchResult)));
     this.#select(0);
@@ -131,5 +147,7 @@ function excerptOf(text: string, terms: readonly string[]): (Node | string)[] {
   const first = text.search(pattern);
   const start = Math.max(0, first - 40);
   const shown = (start > 0 ? "…" : "") + text.slice(start, start + 160);
-  return shown.split(pattern).map((part, at) => (at % 2 === 1 ? Object.assign(document.createElement("mark"), { textContent: part }) : part));
+  return shown
+    .split(pattern)
+    .map((part, at) => (at % 2 === 1 ? Object.assign(document.createElement("mark"), { textContent: part }) : part));
 }

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
 import { extname, join } from "node:path";
 import { rolldown } from "rolldown";
+import { assetFolder } from "./write-site.ts";
 
 /** The files that pages load. Each has a hash of its content in its name, so browsers may keep it for good. */
 export interface Assets {
@@ -12,7 +13,6 @@ export interface Assets {
 }
 
 const source = join(import.meta.dirname, "..");
-export const assetFolder = "/docs/_/";
 
 /** The style sheets, in the order in which they are joined. */
 const styles = ["base", "layout", "parts", "search"];

@@ -33,7 +33,8 @@ export async function buildSite(sources: Sources): Promise<SiteFiles> {
   const records: SearchRecord[] = [];
   for (const page of pages) {
     const { html, headings } = bodyOf(page, targets);
-    const show = (notice?: string): string => layout({ page, pages, body: html, headings, assets, ...(notice !== undefined && { notice }) });
+    const show = (notice?: string): string =>
+      layout({ page, pages, body: html, headings, assets, ...(notice !== undefined && { notice }) });
     files.set(page.path, show());
     files.set(`${page.path}.md`, withAbsoluteLinks(page.markdown, targets));
     if (page.path === "/docs") files.set(demoFrontPath, show(demoNotice));
@@ -71,8 +72,16 @@ const withAbsoluteLinks = (markdown: string, targets: LinkTargets): string =>
     return target === undefined ? link : `](${target})`;
   });
 
-function recordOf({ path, title, section, words = "" }: Page, html: string, headings: readonly Heading[]): SearchRecord {
-  const text = textOf(html.replaceAll(/<a class="anchor"[^]*?<\/a>|<button[^]*?<\/button>/g, "").replaceAll(/<\/(p|li|td|th|h\d|pre)>/g, " "))
+function recordOf(
+  { path, title, section, words = "" }: Page,
+  html: string,
+  headings: readonly Heading[],
+): SearchRecord {
+  const text = textOf(
+    html
+      .replaceAll(/<a class="anchor"[^]*?<\/a>|<button[^]*?<\/button>/g, "")
+      .replaceAll(/<\/(p|li|td|th|h\d|pre)>/g, " "),
+  )
     .replaceAll(/\s+/g, " ")
     .trim();
   // The list of all clauses would be found for every word of a clause.

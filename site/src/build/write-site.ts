@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
-import { assetFolder } from "./assets.ts";
 import type { SiteFiles } from "./build-site.ts";
 
 /** The answer to a path: its file below the folder of the site, and its headers. */
@@ -21,6 +20,9 @@ export interface SiteEntry {
 
 /** The content of `site.json`: all entries by their addresses, without the host. */
 export type SiteManifest = Readonly<Record<string, SiteEntry>>;
+
+/** The addresses of files whose names contain a hash of their content begin so. */
+export const assetFolder = "/docs/_/";
 
 const types: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",

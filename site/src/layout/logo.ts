@@ -8,5 +8,7 @@ const icon = (paths: string): string =>
 export const icons = {
   search: icon('<circle cx="8.5" cy="8.5" r="5.5"/><path d="m13 13 4.5 4.5"/>'),
   menu: icon('<path d="M3 5h14M3 10h14M3 15h14"/>'),
-  theme: icon('<circle cx="10" cy="10" r="6.5"/><path d="M10 3.5v13a6.5 6.5 0 0 0 0-13z" fill="currentColor" stroke="none"/>'),
+  theme: icon(
+    '<circle cx="10" cy="10" r="6.5"/><path d="M10 3.5v13a6.5 6.5 0 0 0 0-13z" fill="currentColor" stroke="none"/>',
+  ),
 } as const;

@@ -36,7 +36,9 @@ function groupOf(group: string, members: readonly Page[], current: Page): string
     const prefix = /^\w+/.exec(group)?.[0] ?? "";
     return `<p class="group"><a href="/docs/clauses#${prefix.toLowerCase()}">${escapeHtml(group)}</a></p>`;
   }
-  const items = members.map(({ path, label, title }) => `<li>${link(path, label ?? title, path === current.path)}</li>`);
+  const items = members.map(
+    ({ path, label, title }) => `<li>${link(path, label ?? title, path === current.path)}</li>`,
+  );
   const heading = group === "" ? "" : `<p class="group">${escapeHtml(group)}</p>`;
   return `${heading}<ul${isClauses ? ' class="grid"' : ""}>${items.join("")}</ul>`;
 }

@@ -5,7 +5,9 @@ export const escapeHtml = (text: string): string => text.replaceAll(/[&<>"]/g, (
 
 /** Returns the text of HTML without its tags, with entities decoded. */
 export function textOf(html: string): string {
-  const plain = html.replaceAll(/<[^>]*>/g, "").replaceAll(/&(lt|gt|quot|#39);/g, (entity) => decoded[entity] ?? entity);
+  const plain = html
+    .replaceAll(/<[^>]*>/g, "")
+    .replaceAll(/&(lt|gt|quot|#39);/g, (entity) => decoded[entity] ?? entity);
   return plain.replaceAll("&amp;", "&");
 }
 

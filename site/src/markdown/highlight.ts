@@ -17,11 +17,21 @@ const words = {
 
 type Family = keyof typeof words;
 
-const families: Readonly<Record<string, Family>> = {
-  ...{ ts: "ts", typescript: "ts", js: "ts", javascript: "ts", mjs: "ts", kotlin: "java", java: "java", php: "java" },
-  ...{ python: "python", py: "python", ruby: "python", rb: "python", go: "go", rust: "rust" },
-  ...{ sh: "sh", bash: "sh", shell: "sh", json: "json", yaml: "yaml", toml: "yaml", ini: "yaml" },
+/** The names of each family behind the fence of a code block. */
+const names: Readonly<Record<Exclude<Family, "none">, string>> = {
+  ts: "ts typescript js javascript mjs",
+  python: "python py ruby rb",
+  go: "go",
+  java: "java kotlin kt php",
+  rust: "rust rs",
+  sh: "sh bash shell",
+  json: "json",
+  yaml: "yaml yml toml ini",
 };
+
+const familyOf = (language: string): Family =>
+  // The entries are those of `names`.
+  ((Object.entries(names) as [Family, string][]).find(([, all]) => all.split(" ").includes(language)) ?? ["none"])[0];
 
 const hashComments = new Set<Family>(["python", "sh", "yaml"]);
 
@@ -39,7 +49,7 @@ const span = (kind: string, text: string): string => `<span class="t-${kind}">${
 /** Returns code as HTML. The text of a language that it does not know is only escaped. */
 export function highlight(code: string, language: string): string {
   if (language === "sse") return highlightEvents(code);
-  const family = families[language] ?? "none";
+  const family = familyOf(language);
   if (family === "none") return escapeHtml(code);
   const keywords = new Set<string>(words[family].split(" "));
   const pattern = patternOf(family);

@@ -22,16 +22,20 @@ export interface Rendered {
  */
 export function renderMarkdown(text: string, targets: LinkTargets): Rendered {
   const headings: Heading[] = [];
-  const markdown = new Marked<string, string>({ renderer: rendererFor(targets, headings) });
-  const tokens = markdown.lexer(text.replaceAll(/<!--[^]*?-->\n*/g, ""));
+  const markdown = new Marked<string>({ renderer: rendererFor(targets, headings) });
+  const plain = text
+    .replaceAll(/<!--[^]*?-->\n*/g, "")
+    // An anchor in front of a heading gives the heading its id.
+    .replaceAll(/<a id="([^"]+)"><\/a>\s*\n(#+ .+)/g, "$2 {#$1}");
+  const tokens = markdown.lexer(plain);
   return { html: markdown.parser(groupTabs(tokens)), headings };
 }
 
 /** Renders one sentence or paragraph without a surrounding element. */
 export const renderInline = (text: string, targets: LinkTargets): string =>
-  new Marked<string, string>({ renderer: rendererFor(targets, []) }).parseInline(text.trim(), { async: false });
+  new Marked<string>({ renderer: rendererFor(targets, []) }).parseInline(text.trim(), { async: false });
 
-type Renderer = NonNullable<MarkedExtension<string, string>["renderer"]>;
+type Renderer = NonNullable<MarkedExtension<string>["renderer"]>;
 
 function rendererFor(targets: LinkTargets, headings: Heading[]): Renderer {
   const used = new Map<string, number>();
@@ -39,8 +43,8 @@ function rendererFor(targets: LinkTargets, headings: Heading[]): Renderer {
   let linkDepth = 0;
   return {
     heading({ tokens, depth }) {
-      const html = this.parser.parseInline(tokens);
-      const id = uniqueId(slugOf(textOf(html)), used);
+      const [, html = "", given] = /^([^]*?)(?: \{#([\w-]+)\})?$/.exec(this.parser.parseInline(tokens)) ?? [];
+      const id = uniqueId(given ?? slugOf(textOf(html)), used);
       if (depth === 2 || depth === 3) headings.push({ depth, id, text: textOf(html) });
       if (depth === 1) return `<h1>${html}</h1>\n`;
       return `<h${depth} id="${id}">${html}<a class="anchor" href="#${id}" aria-label="Link to this section">#</a></h${depth}>\n`;
@@ -64,7 +68,9 @@ function rendererFor(targets: LinkTargets, headings: Heading[]): Renderer {
       return target === undefined ? html : `<a href="${escapeHtml(target)}">${html}</a>`;
     },
     table(token) {
-      const header = token.header.map((cell) => `<th scope="col">${this.parser.parseInline(cell.tokens)}</th>`).join("");
+      const header = token.header
+        .map((cell) => `<th scope="col">${this.parser.parseInline(cell.tokens)}</th>`)
+        .join("");
       const rows = token.rows.map(
         (row) => `<tr>${row.map((cell) => `<td>${this.parser.parseInline(cell.tokens)}</td>`).join("")}</tr>`,
       );
@@ -83,7 +89,8 @@ function uniqueId(id: string, used: Map<string, number>): string {
   return count === 0 ? id : `${id}-${count}`;
 }
 
-const isLabelled = (token: Token): token is Tokens.Code => token.type === "code" && / /.test(String(token["lang"] ?? ""));
+const isLabelled = (token: Token): token is Tokens.Code =>
+  token.type === "code" && / /.test(String(token["lang"] ?? ""));
 
 /** Joins runs of at least two labelled code blocks into tabs. */
 function groupTabs(tokens: readonly Token[]): Token[] {

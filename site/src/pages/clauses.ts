@@ -1,4 +1,3 @@
-import { escapeHtml } from "../markdown/escape-html.ts";
 import type { LinkTargets } from "../markdown/link-targets.ts";
 import { renderInline, renderMarkdown, tableFrame } from "../markdown/render-markdown.ts";
 import type { Page } from "../page.ts";
@@ -104,16 +103,13 @@ function clauseIndex(clauses: readonly Clause[], targets: LinkTargets): Page {
   const byChapter = [...Map.groupBy(clauses, ({ id }) => prefixOf(id))];
   const musts = clauses.filter(({ keyword }) => keyword === "MUST").length;
   const intro = `The contract has ${clauses.length} numbered clauses: ${musts} MUST, ${clauses.length - musts} SHOULD. An id is permanent and never used again.`;
-  const toc = byChapter.map(
-    ([prefix, members]) =>
-      `<li><a href="#${prefix.toLowerCase()}"><b>${prefix}</b>${escapeHtml(chapters[prefix] ?? "")} (${members.length})</a></li>`,
-  );
   const parts = byChapter.map(([prefix, members]) => {
     const rows = members.map(
       ({ id, keyword, level, sentence }) =>
         `<tr><th scope="row"><a href="/docs/clauses/${id}">${id}</a></th><td><span class="chip ${keyword.toLowerCase()}">${keyword}</span></td><td>${level}</td><td>${renderInline(sentence, targets)}</td></tr>`,
     );
-    const head = '<thead><tr><th scope="col">Clause</th><th scope="col">Keyword</th><th scope="col">Level</th><th scope="col">Sentence</th></tr></thead>';
+    const head =
+      '<thead><tr><th scope="col">Clause</th><th scope="col">Keyword</th><th scope="col">Level</th><th scope="col">Sentence</th></tr></thead>';
     return `<h2 id="${prefix.toLowerCase()}">${groupOf(prefix)}</h2>${tableFrame(`${head}<tbody>${rows.join("")}</tbody>`)}`;
   });
   const text = byChapter.map(
@@ -127,7 +123,7 @@ function clauseIndex(clauses: readonly Clause[], targets: LinkTargets): Page {
     summary: intro,
     section: "clauses",
     markdown: `# Clauses\n\n${intro}\n\n${text.join("\n\n")}\n`,
-    html: `<h1>Clauses</h1><p class="lead">${intro} Each has a page with its reason, its check and advice for implementers.</p><ul class="cards">${toc.join("")}</ul>${parts.join("\n")}`,
+    html: `<h1>Clauses</h1><p class="lead">${intro} Each has a page with its reason, its check and advice for implementers.</p>${parts.join("\n")}`,
     words: "norm rules contract MUST SHOULD conformance",
   };
 }

@@ -29,7 +29,12 @@ function errorPage(code: string, entry: CatalogEntry, clauses: readonly Clause[]
   const { status, type, title, remedy } = entry;
   const body = errorBody(code, entry, clauses);
   const statusClass = `s${String(status)[0]}`;
-  const retry = entry.retry.helps === "never" ? "A retry fails again" : entry.retry.helps === "maybe" ? "A retry may help" : "Retry after the wait";
+  const retry =
+    entry.retry.helps === "never"
+      ? "A retry fails again"
+      : entry.retry.helps === "maybe"
+        ? "A retry may help"
+        : "Retry after the wait";
   const html = `<p class="crumbs"><a href="/docs/errors">Errors</a> / ${status}</p>
 <h1><code>${code}</code></h1>
 <p class="lead">${escapeHtml(title)}</p>
@@ -98,11 +103,11 @@ function errorIndex(entries: readonly (readonly [string, CatalogEntry])[]): Page
   );
   return {
     path: "/docs/errors",
-    title: "Errors",
+    title: "Error codes",
     label: "All errors",
     summary: "Every error code, with its status, its cause and the remedy.",
     section: "errors",
-    markdown: `# Errors
+    markdown: `# Error codes
 
 Every error has one form. Branch on \`code\`, show \`message\` to people, and name \`request_id\` when you ask for help. The \`Link\` header
 of an error leads to its page. An error that ends a stream is its last event, and no \`[DONE]\` follows it.

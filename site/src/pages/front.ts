@@ -6,12 +6,24 @@ import type { Sources } from "../sources.ts";
 
 /** The entries of the front page: address, title, text. */
 const entries: readonly (readonly [path: string, title: string, text: string])[] = [
-  ["/docs/guides/your-app", "Parley in your app", "Base URL, key and model for applications and SDKs that you have already."],
-  ["/docs/guides/streaming", "Streaming", "The order of the events, the end of a whole answer, and failures in mid-stream."],
+  [
+    "/docs/guides/your-app",
+    "Parley in your app",
+    "Base URL, key and model for applications and SDKs that you have already.",
+  ],
+  [
+    "/docs/guides/streaming",
+    "Streaming",
+    "The order of the events, the end of a whole answer, and failures in mid-stream.",
+  ],
   ["/docs/reference", "Reference", "Every operation, parameter, bound, header, status and error code."],
   ["/docs/clauses", "Clauses", "The numbered sentences of the contract, each with its reason and its check."],
   ["/docs/errors", "Errors", "Every code: its cause, the remedy, and whether a retry helps."],
-  ["/docs/guides/operators-day", "Run it yourself", "First start, keys, usage, backups, upgrades, own weights and vLLM."],
+  [
+    "/docs/guides/operators-day",
+    "Run it yourself",
+    "First start, keys, usage, backups, upgrades, own weights and vLLM.",
+  ],
 ];
 
 const quickStart = `## First answer
@@ -53,7 +65,9 @@ console.log(answer.choices[0]?.message.content);
 export function frontPage({ contract, clauses }: Sources, targets: LinkTargets): Page {
   const { summary, version } = contract.info;
   const lead = `Parley speaks the OpenAI chat-completions API. Its contract says exactly what a caller can rely on: ${clauses.length} numbered clauses, each with a check.`;
-  const cards = entries.map(([path, title, text]) => `<li><a href="${path}"><b>${escapeHtml(title)}</b>${escapeHtml(text)}</a></li>`);
+  const cards = entries.map(
+    ([path, title, text]) => `<li><a href="${path}"><b>${escapeHtml(title)}</b>${escapeHtml(text)}</a></li>`,
+  );
   return {
     path: "/docs",
     title: "Documentation",

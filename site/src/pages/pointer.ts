@@ -6,16 +6,19 @@ export function valueAt(value: unknown, pointer: string): unknown {
   return steps.reduce<unknown>((inner, step) => {
     const name = step.replaceAll("~1", "/").replaceAll("~0", "~");
     // `in` has shown that the member may be read.
-    return typeof inner === "object" && inner !== null && name in inner ? (inner as Record<string, unknown>)[name] : undefined;
+    return typeof inner === "object" && inner !== null && name in inner
+      ? (inner as Record<string, unknown>)[name]
+      : undefined;
   }, value);
 }
 
 /** Describes a place of the contract as Markdown: a link to the page that shows it, and its own text. */
 export function describePointer(contract: Contract, pointer: string): string {
   const target = valueAt(contract, pointer);
-  const text = ["description", "text"].map((name) => valueAt(target, `/${name}`)).find((one) => typeof one === "string");
-  // `find` has made sure of the type.
-  const said = text === undefined ? "" : `\n\n${quote(firstParagraph(text as string))}`;
+  const text = ["description", "text"]
+    .map((name) => valueAt(target, `/${name}`))
+    .find((one) => typeof one === "string");
+  const said = text === undefined ? "" : `\n\n${quote(firstParagraph(text))}`;
   return `The clause is about ${placeOf(pointer)}.${said}`;
 }
 
@@ -35,10 +38,11 @@ function placeOf(pointer: string): string {
     .slice(1)
     .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
   const code = `\`${pointer}\``;
+  if (first === "x-error-catalog" && second === "") return `[the error codes](/docs/errors), at ${code}`;
   if (first === "x-error-catalog") return `the error [\`${second}\`](/docs/errors/${second}), at ${code}`;
-  if (first === "paths" && operations[second]) return `[${operations[second]}](/docs/reference/${operations[second]}), at ${code}`;
-  if (first === "components" && second === "schemas")
-    return `[${third}](/docs/reference/schemas/${third}), at ${code}`;
+  if (first === "paths" && operations[second])
+    return `[${operations[second]}](/docs/reference/${operations[second]}), at ${code}`;
+  if (first === "components" && second === "schemas") return `[${third}](/docs/reference/schemas/${third}), at ${code}`;
   if (first === "x-streams") return `[the stream](/docs/reference/stream), at ${code}`;
   return code;
 }

@@ -37,7 +37,12 @@ export function resolve(contract: Contract, schema: JsonObject): Resolved {
 }
 
 /** Returns the members of a schema. @param prefix begins the fragments of the members */
-export function membersOf(contract: Contract, outer: JsonObject, prefix: string, seen: readonly string[] = []): Member[] {
+export function membersOf(
+  contract: Contract,
+  outer: JsonObject,
+  prefix: string,
+  seen: readonly string[] = [],
+): Member[] {
   const { schema, name } = resolve(contract, outer);
   if (name !== undefined && seen.includes(name)) return [];
   const deeper = name === undefined ? seen : [...seen, name];
@@ -72,16 +77,26 @@ function memberOf(
   };
 }
 
-/** Alternatives that have members, each as a member whose name tells it from the others. */
-function alternativesOf(contract: Contract, schemas: readonly JsonObject[], prefix: string, seen: readonly string[]): Member[] {
-  return schemas.flatMap((outer) => {
+/**
+ * Returns the alternatives that have members, each as a member whose name tells it from the others. If only one has
+ * members, it returns these members.
+ */
+function alternativesOf(
+  contract: Contract,
+  schemas: readonly JsonObject[],
+  prefix: string,
+  seen: readonly string[],
+): Member[] {
+  const withMembers = schemas.filter((outer) => membersOf(contract, outer, prefix, seen).length > 0);
+  const [single, second] = withMembers;
+  if (single && !second) return membersOf(contract, single, prefix, seen);
+  return withMembers.map((outer) => {
     const { schema, name } = resolve(contract, outer);
     const label = name ?? typeOf(contract, outer);
     const id = `${prefix}(${label})`;
     const children = membersOf(contract, outer, id, seen);
-    if (children.length === 0) return [];
     const alternative = { name: label, id, type: "alternative", isRequired: false, facts: [] };
-    return [{ ...alternative, description: text(schema["description"]), children }];
+    return { ...alternative, description: text(schema["description"]), children };
   });
 }
 
@@ -100,7 +115,11 @@ export function typeOf(contract: Contract, outer: JsonObject): string {
   return words.join(" or ") || "any";
 }
 
-const plural = (count: Json, unit: string): string => `${Number(count).toLocaleString("en")} ${unit}${count === 1 ? "" : "s"}`;
+const plural = (count: Json, unit: string): string =>
+  `${Number(count).toLocaleString("en")} ${unit}${count === 1 ? "" : "s"}`;
+
+/** Shows a value of the contract, a string without its quotation marks. */
+const shown = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
 
 /** The bounds of a schema: pairs of keywords for the least and the most of a unit. */
 const ranges: readonly (readonly [min: string, max: string, unit: string])[] = [
@@ -112,13 +131,13 @@ const ranges: readonly (readonly [min: string, max: string, unit: string])[] = [
 function factsOf(contract: Contract, outer: JsonObject): string[] {
   const { schema } = resolve(contract, outer);
   const facts: string[] = [];
-  const values = list(schema["enum"]).map((value) => `\`${String(value)}\``);
+  const values = list(schema["enum"]).map((value) => `\`${shown(value)}\``);
   if (values.length > 0) facts.push(`${values.length === 1 ? "always" : "one of"} ${values.join(", ")}`);
   const [least, most, above] = [schema["minimum"], schema["maximum"], schema["exclusiveMinimum"]];
-  if (above !== undefined) facts.push(`above ${String(above)}`);
-  if (least !== undefined && most !== undefined) facts.push(`${String(least)} to ${String(most)}`);
-  else if (least !== undefined) facts.push(`at least ${String(least)}`);
-  else if (most !== undefined) facts.push(`at most ${String(most)}`);
+  if (above !== undefined) facts.push(`above ${shown(above)}`);
+  if (least !== undefined && most !== undefined) facts.push(`${shown(least)} to ${shown(most)}`);
+  else if (least !== undefined) facts.push(`at least ${shown(least)}`);
+  else if (most !== undefined) facts.push(`at most ${shown(most)}`);
   for (const [min, max, unit] of ranges) {
     if (schema[min] !== undefined) facts.push(`at least ${plural(schema[min], unit)}`);
     if (schema[max] !== undefined) facts.push(`at most ${plural(schema[max], unit)}`);

@@ -57,7 +57,16 @@ export function operationPage(contract: Contract, { method, path, operation }: E
   const { operationId, summary, description, tags, parameters = [], requestBody } = operation;
   const parts: Part[] = [
     prose(description, targets),
-    ...(parameters.length === 0 ? [] : [membersPart("Parameters", parameters.map((one) => parameterOf(contract, one)), targets, "parameter.")]),
+    ...(parameters.length === 0
+      ? []
+      : [
+          membersPart(
+            "Parameters",
+            parameters.map((one) => parameterOf(contract, one)),
+            targets,
+            "parameter.",
+          ),
+        ]),
     ...(requestBody ? requestParts(contract, requestBody.content["application/json"], targets) : []),
     ...Object.entries(operation.responses).map(([status, answer]) => answerPart(contract, status, answer, targets)),
   ];
@@ -67,10 +76,23 @@ export function operationPage(contract: Contract, { method, path, operation }: E
 ${parts.map((part) => part.html).join("\n")}`;
   const markdown = `# ${summary}\n\n\`${method} ${path}\`\n\n${parts.map((part) => part.markdown).join("\n\n")}\n`;
   const words = `${operationId} ${method} ${path}`;
-  return { path: `/docs/reference/${operationId}`, title: summary, summary: `${method} ${path}: ${summary}.`, section: "reference", group: "Operations", label: summary, markdown, html, words };
+  return {
+    path: `/docs/reference/${operationId}`,
+    title: summary,
+    summary: `${method} ${path}: ${summary}.`,
+    section: "reference",
+    group: "Operations",
+    label: summary,
+    markdown,
+    html,
+    words,
+  };
 }
 
-const prose = (text: string, targets: LinkTargets): Part => ({ html: renderMarkdown(text, targets).html, markdown: text.trim() });
+const prose = (text: string, targets: LinkTargets): Part => ({
+  html: renderMarkdown(text, targets).html,
+  markdown: text.trim(),
+});
 
 function membersPart(title: string, members: readonly Member[], targets: LinkTargets, prefix: string): Part {
   const id = title.toLowerCase().replaceAll(" ", "-");
@@ -83,18 +105,38 @@ function membersPart(title: string, members: readonly Member[], targets: LinkTar
 function parameterOf(contract: Contract, outer: JsonObject): Member {
   const { schema: parameter } = resolve(contract, outer);
   // A parameter has these members by OpenAPI's rules.
-  const { name, in: place, required, description, schema } = parameter as { name: string; in: string; required?: boolean; description: string; schema: JsonObject };
+  const {
+    name,
+    in: place,
+    required,
+    description,
+    schema,
+  } = parameter as { name: string; in: string; required?: boolean; description: string; schema: JsonObject };
   const [inner] = membersOf(contract, { properties: { [name]: schema } }, "");
-  return { name, id: name, type: `${inner?.type ?? "string"}, in the ${place}`, isRequired: required === true, facts: inner?.facts ?? [], description, children: [] };
+  return {
+    name,
+    id: name,
+    type: `${inner?.type ?? "string"}, in the ${place}`,
+    isRequired: required === true,
+    facts: inner?.facts ?? [],
+    description,
+    children: [],
+  };
 }
 
 function requestParts(contract: Contract, media: Media | undefined, targets: LinkTargets): Part[] {
   if (!media) return [];
   const examples = Object.values(media.examples ?? {});
-  const samples = examples.map(({ summary, value }) => ({ text: JSON.stringify(value, undefined, 2), info: `json ${summary}` }));
+  const samples = examples.map(({ summary, value }) => ({
+    text: JSON.stringify(value, undefined, 2),
+    info: `json ${summary}`,
+  }));
   return [
     membersPart("Body", membersOf(contract, media.schema, ""), targets, ""),
-    { html: `<h2 id="example-bodies">Example bodies</h2>${tabs(samples)}`, markdown: `## Example bodies\n\n${samples.map(({ text, info }) => `\`\`\`${info}\n${text}\n\`\`\``).join("\n\n")}` },
+    {
+      html: `<h2 id="example-bodies">Example bodies</h2>${tabs(samples)}`,
+      markdown: `## Example bodies\n\n${samples.map(({ text, info }) => `\`\`\`${info}\n${text}\n\`\`\``).join("\n\n")}`,
+    },
   ];
 }
 
@@ -104,25 +146,41 @@ function answerPart(contract: Contract, status: string, outer: JsonObject, targe
   const bodies = Object.entries(answer.content ?? {});
   const isSuccess = status.startsWith("2");
   const codes = isSuccess ? [] : bodies.flatMap(([, { examples = {} }]) => Object.keys(examples));
-  const codeList = codes.map((code) => (targets.ofCode(code) ? `[\`${code}\`](/docs/errors/${code})` : "")).filter((link) => link !== "");
-  const shown = bodies.map(([type, media]) => (isSuccess ? successBody(contract, type, media, targets) : { html: "", markdown: "" }));
+  const codeList = codes
+    .map((code) => (targets.ofCode(code) ? `[\`${code}\`](/docs/errors/${code})` : ""))
+    .filter((link) => link !== "");
+  const shown = bodies.map(([type, media]) =>
+    isSuccess ? successBody(contract, type, media, targets) : { html: "", markdown: "" },
+  );
   const headers = headersPart(contract, answer.headers ?? {}, targets);
   const title = `Answer ${status}`;
   const about = `${answer.description.trim()}${codeList.length > 0 ? `\n\nCodes: ${[...new Set(codeList)].join(", ")}.` : ""}`;
   return {
     html: `<h2 id="answer-${status}">${title}</h2>${renderMarkdown(about, targets).html}${shown.map(({ html }) => html).join("")}${headers.html}`,
-    markdown: [`## ${title}`, about, ...shown.map(({ markdown }) => markdown), headers.markdown].filter((one) => one !== "").join("\n\n"),
+    markdown: [`## ${title}`, about, ...shown.map(({ markdown }) => markdown), headers.markdown]
+      .filter((one) => one !== "")
+      .join("\n\n"),
   };
 }
 
-function successBody(contract: Contract, type: string, { schema, examples, "x-transcripts": transcripts }: Media, targets: LinkTargets): Part {
+function successBody(
+  contract: Contract,
+  type: string,
+  { schema, examples, "x-transcripts": transcripts }: Media,
+  targets: LinkTargets,
+): Part {
   const members = membersOf(contract, schema, "");
   const samples = transcripts
     ? Object.values(transcripts).map(({ summary, value }) => ({ text: value.trim(), info: `sse ${summary}` }))
-    : Object.values(examples ?? {}).map(({ summary, value }) => ({ text: JSON.stringify(value, undefined, 2), info: `json ${summary}` }));
+    : Object.values(examples ?? {}).map(({ summary, value }) => ({
+        text: JSON.stringify(value, undefined, 2),
+        info: `json ${summary}`,
+      }));
   const id = type.replaceAll(/\W+/g, "-");
   const show = samples.length === 1 ? samples.map(({ text, info }) => codeBlock(text, info)).join("") : tabs(samples);
-  const aside = transcripts ? '<p>The data of each event is one of the objects below. <a href="/docs/reference/stream">The stream</a> shows their order.</p>' : "";
+  const aside = transcripts
+    ? '<p>The data of each event is one of the objects below. <a href="/docs/reference/stream">The stream</a> shows their order.</p>'
+    : "";
   return {
     html: `<h3 id="${id}"><code>${type}</code></h3>${aside}${membersHtml(members, targets, `${id}.`)}${show}`,
     markdown: `### \`${type}\`\n\n${membersMarkdown(members)}\n\n${samples.map(({ text, info }) => `\`\`\`${info}\n${text}\n\`\`\``).join("\n\n")}`,
@@ -133,14 +191,20 @@ function headersPart(contract: Contract, headers: Readonly<Record<string, JsonOb
   const rows = Object.entries(headers).map(([name, outer]) => {
     const { schema: header } = resolve(contract, outer);
     const description = typeof header["description"] === "string" ? header["description"] : "";
-    return { name, description: description.replaceAll(/\s*\n\s*/g, " ").trim(), isAlways: header["required"] === true };
+    return {
+      name,
+      description: description.replaceAll(/\s*\n\s*/g, " ").trim(),
+      isAlways: header["required"] === true,
+    };
   });
   if (rows.length === 0) return { html: "", markdown: "" };
   const cells = rows.map(
     ({ name, description, isAlways }) =>
       `<tr><th scope="row"><code>${escapeHtml(name)}</code></th><td>${isAlways ? "always" : "sometimes"}</td><td>${renderInline(description, targets)}</td></tr>`,
   );
-  const table = tableFrame(`<thead><tr><th scope="col">Header</th><th scope="col">Sent</th><th scope="col">Meaning</th></tr></thead><tbody>${cells.join("")}</tbody>`);
+  const table = tableFrame(
+    `<thead><tr><th scope="col">Header</th><th scope="col">Sent</th><th scope="col">Meaning</th></tr></thead><tbody>${cells.join("")}</tbody>`,
+  );
   return {
     html: `<details class="headers"><summary>${rows.length} headers</summary>${table}</details>`,
     markdown: `Headers:\n\n${rows.map(({ name, description }) => `- \`${name}\`: ${textOf(description)}`).join("\n")}`,

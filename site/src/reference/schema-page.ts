@@ -24,6 +24,14 @@ ${renderMarkdown(description, targets).html}
 ${members.length === 0 ? "" : `<h2 id="members">Members</h2>${membersHtml(members, targets)}`}
 ${renderMarkdown(end, targets).html}`;
     const markdown = `# ${name}\n\nType: ${[type, ...facts].join("; ")}.\n\n${description}\n\n${members.length === 0 ? "" : `## Members\n\n${membersMarkdown(members)}\n\n`}${end}`;
-    return { path: `/docs/reference/schemas/${name}`, title: name, summary: description.replaceAll("`", "").split(". ")[0] ?? name, section: "reference" as const, group: "Schemas", markdown, html };
+    return {
+      path: `/docs/reference/schemas/${name}`,
+      title: name,
+      summary: description.replaceAll("`", "").split(". ")[0] ?? name,
+      section: "reference" as const,
+      group: "Schemas",
+      markdown,
+      html,
+    };
   });
 }

@@ -5,13 +5,20 @@ import type { Member } from "./members.ts";
 
 /** Shows members as a list. Members inside of others are folded, and open when a link leads to them. */
 export const membersHtml = (members: readonly Member[], targets: LinkTargets, prefix = ""): string =>
-  members.length === 0 ? "" : `<div class="members">${members.map((member) => memberHtml(member, targets, prefix)).join("")}</div>`;
+  members.length === 0
+    ? ""
+    : `<div class="members">${members.map((member) => memberHtml(member, targets, prefix)).join("")}</div>`;
 
 /** @param prefix tells equal members of two lists on one page apart */
-function memberHtml({ name, id, type, isRequired, facts, description, children }: Member, targets: LinkTargets, prefix: string): string {
+function memberHtml(
+  { name, id, type, isRequired, facts, description, children }: Member,
+  targets: LinkTargets,
+  prefix: string,
+): string {
   const anchor = escapeHtml(prefix + id);
   const needed = isRequired ? '<span class="chip must">required</span>' : "";
-  const bounds = facts.length === 0 ? "" : `<p class="bounds">${facts.map((fact) => renderInline(fact, targets)).join(" · ")}</p>`;
+  const bounds =
+    facts.length === 0 ? "" : `<p class="bounds">${facts.map((fact) => renderInline(fact, targets)).join(" · ")}</p>`;
   const body = `${bounds}<p>${renderInline(description.replaceAll(/\s*\n\s*/g, " "), targets)}</p>`;
   const head = `<p class="member-head"><a class="member-name" href="#${anchor}"><code>${escapeHtml(name)}</code></a> <span class="type">${escapeHtml(type)}</span> ${needed}</p>`;
   const inner =

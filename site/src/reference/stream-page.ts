@@ -41,26 +41,49 @@ export function streamPage(contract: Contract, targets: LinkTargets): Page {
 <h1>The stream</h1>
 <p class="lead">${renderInline(intro, targets)}</p>
 <h2 id="before">Before the first event</h2><p>${renderInline(before, targets)}</p>
-${Object.entries(machines).map(([name, machine]) => machineHtml(name, machine, targets)).join("\n")}
+${Object.entries(machines)
+  .map(([name, machine]) => machineHtml(name, machine, targets))
+  .join("\n")}
 <h2 id="chunk">A chunk</h2>${membersHtml(chunk, targets)}
 <h2 id="error-event">The error that ends a stream</h2>${membersHtml(failure, targets)}
 <h2 id="whole-streams">Whole streams</h2>${tabs(samples)}`;
-  const markdown = `# The stream\n\n${intro}\n\n## Before the first event\n\n${before}\n\n${Object.entries(machines).map(([name, machine]) => machineMarkdown(name, machine)).join("\n\n")}
+  const markdown = `# The stream\n\n${intro}\n\n## Before the first event\n\n${before}\n\n${Object.entries(machines)
+    .map(([name, machine]) => machineMarkdown(name, machine))
+    .join("\n\n")}
 
 ## A chunk\n\n${membersMarkdown(chunk)}\n\n## The error that ends a stream\n\n${membersMarkdown(failure)}\n\n## Whole streams\n\n${samples.map(({ text, info }) => `\`\`\`${info}\n${text}\n\`\`\``).join("\n\n")}\n`;
-  return { path: "/docs/reference/stream", title: "The stream", summary: "The order of the events of a streamed answer, the schema of a chunk, and whole streams.", section: "reference", group: "Operations", markdown, html, words: "SSE server-sent events chunk delta state machine DONE cancel" };
+  return {
+    path: "/docs/reference/stream",
+    title: "The stream",
+    summary: "The order of the events of a streamed answer, the schema of a chunk, and whole streams.",
+    section: "reference",
+    group: "Operations",
+    markdown,
+    html,
+    words: "SSE server-sent events chunk delta state machine DONE cancel",
+  };
 }
 
 function transcriptsOf({ paths }: Contract): { text: string; info: string }[] {
-  const answer = paths["/v1/chat/completions"]?.["post"] as unknown as { responses: { "200": { content: { "text/event-stream": JsonObject } } } };
+  const answer = paths["/v1/chat/completions"]?.["post"] as unknown as {
+    responses: { "200": { content: { "text/event-stream": JsonObject } } };
+  };
   // The contract's own tests check the transcripts.
-  const transcripts = answer.responses["200"].content["text/event-stream"]["x-transcripts"] as unknown as Record<string, { summary: string; value: string }>;
+  const transcripts = answer.responses["200"].content["text/event-stream"]["x-transcripts"] as unknown as Record<
+    string,
+    { summary: string; value: string }
+  >;
   return Object.values(transcripts).map(({ summary, value }) => ({ text: value.trim(), info: `sse ${summary}` }));
 }
 
-const titles: Readonly<Record<string, string>> = { stream: "The answer as a whole", choice: "One choice", call: "One tool call" };
+const titles: Readonly<Record<string, string>> = {
+  stream: "The answer as a whole",
+  choice: "One choice",
+  call: "One tool call",
+};
 
-const guardsOf = ({ if: guards = [] }: Transition): string => guards.map((guard) => guard.replaceAll("-", " ")).join(" and ");
+const guardsOf = ({ if: guards = [] }: Transition): string =>
+  guards.map((guard) => guard.replaceAll("-", " ")).join(" and ");
 
 function machineHtml(name: string, { text, states, events, transitions }: Machine, targets: LinkTargets): string {
   const rows = transitions.map(
@@ -77,7 +100,10 @@ ${tableFrame(`<thead><tr>${heads}</tr></thead><tbody>${rows.join("")}</tbody>`)}
 }
 
 function machineMarkdown(name: string, { text, states, events, transitions }: Machine): string {
-  const rows = transitions.map((one) => `| \`${one.from}\` | \`${one.on}\` | \`${one.to}\` | ${guardsOf(one)} | ${one.clause} |`);
-  const items = (entries: readonly (readonly [string, string])[]): string => entries.map(([key, said]) => `- \`${key}\`: ${said}`).join("\n");
+  const rows = transitions.map(
+    (one) => `| \`${one.from}\` | \`${one.on}\` | \`${one.to}\` | ${guardsOf(one)} | ${one.clause} |`,
+  );
+  const items = (entries: readonly (readonly [string, string])[]): string =>
+    entries.map(([key, said]) => `- \`${key}\`: ${said}`).join("\n");
   return `## ${titles[name] ?? name}\n\n${text}\n\n| State | Event | Next state | If | Clause |\n| --- | --- | --- | --- | --- |\n${rows.join("\n")}\n\n### States\n\n${items(Object.entries(states))}\n\n### Events\n\n${items(Object.entries(events).map(([key, event]) => [key, event.text] as const))}`;
 }

@@ -82,7 +82,8 @@ async function untilReady({ models }: RunningServer, progress: Progress): Promis
 /** Builds the docs after the models have loaded, so that neither waits for the other. */
 function prepareDocs(server: RunningServer, log: Log, stopping: AbortSignal): void {
   server.openDocs().catch((error: unknown) => {
-    if (!stopping.aborted) log.warn({ err: error }, "the docs could not be built; the next request for a page tries again");
+    if (!stopping.aborted)
+      log.warn({ err: error }, "the docs could not be built; the next request for a page tries again");
   });
 }
 

@@ -1,0 +1,173 @@
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { chromium } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startTestServer } from "@parley/server/testing";
+import type { TestServer } from "@parley/server/testing";
+
+/** The portal as a browser shows it. */
+
+const executablePath = ["/usr/bin/chromium", "/usr/bin/google-chrome"].find((path) => existsSync(path));
+const quiet = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--no-first-run",
+];
+
+/** A page of each kind. */
+const kinds = [
+  "/docs",
+  "/docs/guides",
+  "/docs/guides/streaming",
+  "/docs/guides/your-app",
+  "/docs/guides/programs/oapi-codegen",
+  "/docs/reference",
+  "/docs/reference/createChatCompletion",
+  "/docs/reference/stream",
+  "/docs/reference/schemas/Price",
+  "/docs/clauses",
+  "/docs/clauses/STRM-04",
+  "/docs/errors",
+  "/docs/errors/rate_limit_exceeded",
+] as const;
+
+describe.skipIf(executablePath === undefined)("in a browser (it would run with Debian's chromium installed)", () => {
+  let server: TestServer;
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  /** Errors of the console, failed requests, and requests to other hosts. */
+  let troubles: string[] = [];
+
+  async function open(options: Parameters<Browser["newContext"]>[0] = {}): Promise<void> {
+    await context?.close();
+    context = await browser.newContext(options);
+    page = await context.newPage();
+    troubles = [];
+    page.on("console", (message) => message.type() === "error" && troubles.push(message.text()));
+    page.on("pageerror", (error) => troubles.push(error.message));
+    page.on("requestfailed", (request) => troubles.push(`failed: ${request.url()}`));
+    page.on(
+      "request",
+      (request) => request.url().startsWith(server.origin) || troubles.push(`foreign: ${request.url()}`),
+    );
+  }
+
+  const go = (path: string) => page.goto(server.origin + path, { waitUntil: "networkidle" });
+
+  beforeAll(async () => {
+    server = await startTestServer();
+    browser = await chromium.launch({ ...(executablePath !== undefined && { executablePath }), args: quiet });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.[Symbol.asyncDispose]();
+  });
+
+  describe.each(["light", "dark"] as const)("%s", (colorScheme) => {
+    const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+    test.each(kinds)("%s: no trouble, and axe finds nothing", async (path) => {
+      await open({ colorScheme, viewport: { width: 1280, height: 900 } });
+      await go(path);
+      expect(troubles).toEqual([]);
+      // The driver evaluates this outside of the policy of the page.
+      await page.evaluate(axe);
+      const violations = await page.evaluate(async () => {
+        // The script above defines it.
+        const { axe: judge } = globalThis as unknown as {
+          axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+        };
+        return (await judge.run()).violations.map(({ id, nodes }) => [id, nodes.length, nodes[0]?.html.slice(0, 160)]);
+      });
+      expect(violations).toEqual([]);
+    });
+  });
+
+  test.each(kinds)("%s does not scroll sideways at 360 px", async (path) => {
+    await open({ viewport: { width: 360, height: 740 } });
+    await go(path);
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(360);
+  });
+
+  test.each([
+    ["cancel", "Streaming"],
+    ["retry", "Errors"],
+    ["429", "rate_limit_exceeded (429)"],
+    ["STRM-04", "STRM-04:"],
+    ["tool_choice", "tool"],
+  ])("the search finds %s", async (query, title) => {
+    await open();
+    await go("/docs");
+    await page.keyboard.press("/");
+    await page.getByRole("combobox", { name: "Search" }).fill(query);
+    await page.getByRole("option").first().waitFor();
+    const titles = await page.getByRole("option").locator("b").allInnerTexts();
+    expect(titles.some((one) => one.includes(title))).toBe(true);
+    if (query === "STRM-04") expect(titles[0]).toContain(title);
+    const href = await page.getByRole("option").first().getAttribute("href");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`${server.origin}${href}`);
+    expect(troubles).toEqual([]);
+  });
+
+  test("the chosen tab and theme are remembered, on other pages, too", async () => {
+    await open({ colorScheme: "light" });
+    await go("/docs");
+    await page.getByRole("tab", { name: "Python · openai" }).click();
+    await page.getByRole("button", { name: "Light or dark" }).click();
+    await go("/docs/clauses");
+    await go("/docs");
+    expect(await page.getByRole("tab", { name: "Python · openai" }).getAttribute("aria-selected")).toBe("true");
+    expect(await page.locator("html").getAttribute("data-theme")).toBe("dark");
+  });
+
+  test("tabs are used with the arrow keys", async () => {
+    await open();
+    await go("/docs");
+    await page.getByRole("tab", { name: "curl" }).focus();
+    await page.keyboard.press("ArrowRight");
+    expect(await page.getByRole("tabpanel").innerText()).toContain("from openai import OpenAI");
+  });
+
+  test("the first key leads to the content", async () => {
+    await open();
+    await go("/docs/errors");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    expect(await page.evaluate("document.activeElement.id")).toBe("main");
+  });
+
+  test("a link to a folded member opens the parts around it", async () => {
+    await open();
+    await go("/docs/reference/createChatCompletion#stream_options.include_usage");
+    expect(await page.locator('[id="stream_options.include_usage"]').isVisible()).toBe(true);
+  });
+
+  test("the list of pages opens and closes on a narrow window", async () => {
+    await open({ viewport: { width: 390, height: 844 } });
+    await go("/docs/errors/invalid_value");
+    const list = page.locator("#side");
+    expect(await list.isVisible()).toBe(false);
+    await page.getByRole("button", { name: "Pages of this part" }).click();
+    expect(await list.isVisible()).toBe(true);
+  });
+
+  test.each(["/docs", "/docs/reference/createChatCompletion"])(
+    "the first view of %s takes at most 100 kB",
+    async (path) => {
+      await open();
+      const session = await context.newCDPSession(page);
+      await session.send("Network.enable");
+      let bytes = 0;
+      session.on("Network.loadingFinished", ({ encodedDataLength }) => (bytes += encodedDataLength));
+      await go(path);
+      expect(bytes).toBeGreaterThan(10_000);
+      expect(bytes).toBeLessThanOrEqual(100_000);
+    },
+  );
+});
