@@ -155,7 +155,9 @@ test("comments of TypeScript, Python and YAML and paragraphs of Markdown are rea
 });
 
 test("texts and names of the tree are plain", () => {
-  const judged = files.filter((path) => /\.(?:ts|mjs|py|yaml|md)$/.test(path) && path !== "repository-tests/prose.test.ts");
+  const judged = files.filter(
+    (path) => /\.(?:ts|mjs|py|yaml|md)$/.test(path) && path !== "repository-tests/prose.test.ts",
+  );
   const findings = judged.flatMap((path) => {
     const text = read(path);
     if (isSkipped(path, text)) return [];
