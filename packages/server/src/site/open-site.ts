@@ -1,7 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { constants, setPriority } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -39,18 +38,13 @@ export interface Site {
 const run = promisify(execFile);
 
 /**
- * Builds the site if it is not built yet, in a process with a low priority, so that it takes no time from answers.
+ * Builds the site if it is not built yet, in a process of its own, so that answers do not wait for it.
  * @param runFolder an existing folder that receives a copy of the site if the vendor's names differ from the contract's
  */
 export async function openSite({ vendor, vendorLabel }: Brand, runFolder: string, signal: AbortSignal): Promise<Site> {
   const brand = ["--vendor", vendor, "--vendor-label", vendorLabel];
-  const building = run(process.execPath, [program, ...brand, "--out", join(runFolder, "site")], { signal });
-  try {
-    if (building.child.pid !== undefined) setPriority(building.child.pid, constants.priority.PRIORITY_LOW);
-  } catch {
-    // The process has ended already, or the platform has no priorities.
-  }
-  const folder = (await building).stdout.trim();
+  const { stdout } = await run(process.execPath, [program, ...brand, "--out", join(runFolder, "site")], { signal });
+  const folder = stdout.trim();
   // The program has written this file.
   const manifest = JSON.parse(await readFile(join(folder, "site.json"), "utf8")) as Record<string, SiteEntry>;
   return { folder, entries: new Map(Object.entries(manifest)) };
