@@ -25,7 +25,11 @@ export const suites = {
   docs: ["generate", "site"],
   readers: ["docs/readers"],
   "image:container": ["deploy"],
-  packages: ["packages/client/test/package.test.ts", "packages/conformance/test/package.test.ts"],
+  packages: [
+    "packages/client/test/package.test.ts",
+    "packages/conformance/test/package.test.ts",
+    "packages/json-schema-grammar/test/package.test.ts",
+  ],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 /** Suites that run tests of the others once more, with a value that `useServer` asks for. */

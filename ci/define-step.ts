@@ -35,5 +35,5 @@ export const python = (name: string, purpose: string, command: readonly string[]
     command: ["node", "ci/python/run.ts", ...command],
     needs: name === "python:lint" ? [] : ["python:lint"],
     image: "python",
-    inputs: ["demo-models", "docs/readers", "fuzz", "pyproject.toml", ...more],
+    inputs: ["demo-models", "docs/readers", "fuzz", "packages/json-schema-grammar/bench", "pyproject.toml", ...more],
   });

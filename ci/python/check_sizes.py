@@ -6,7 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = ("demo-models/training", "fuzz/parley_fuzz", "ci/python", "docs/readers/python")
+FOLDERS = (
+    "demo-models/training",
+    "fuzz/parley_fuzz",
+    "ci/python",
+    "docs/readers/python",
+    "packages/json-schema-grammar/bench",
+)
 LONGEST_FILE, LONGEST_FUNCTION = 300, 50
 
 

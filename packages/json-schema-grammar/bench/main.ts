@@ -1,6 +1,6 @@
 import { createWriteStream, mkdirSync, readFileSync, readdirSync } from "node:fs";
 import type { WriteStream } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { Command } from "commander";
 import { wholeNumber } from "@parley/common/flag-values";
 import type { Judgement } from "./judge-case.ts";
@@ -8,10 +8,10 @@ import { JudgeProcess } from "./judge-process.ts";
 import { measureCompiling } from "./measure-compiling.ts";
 import { measureMasks } from "./measure-masks.ts";
 import { dataSetOf } from "./read-case.ts";
-import { changes, report } from "./report.ts";
+import { changes, report, sideBySide } from "./report.ts";
 
 interface Flags {
-  readonly data: string;
+  readonly data?: string;
   readonly dataset?: string;
   readonly only?: string;
   readonly limit?: number;
@@ -21,28 +21,33 @@ interface Flags {
   readonly compare?: string;
   readonly compile?: true;
   readonly masks?: string;
+  readonly beside?: readonly string[];
 }
 
-const flags = new Command("schemas")
+const program = new Command("schemas");
+const flags = program
   .description(
     "Judges the compiler of JSON Schemas with MaskBench (github.com/guidance-ai/jsonschemabench, folder maskbench/data): " +
       "which schemas it accepts, and whether llama.cpp under the compiled grammar accepts the valid instances and no other.",
   )
-  .requiredOption("--data <folder>", "the folder with the benchmark's JSON files")
+  .option("--data <folder>", "the folder with the benchmark's JSON files")
   .option("--dataset <name>", "only this data set, such as Github_easy")
   .option("--only <text>", "only schemas whose id contains this")
-  .option("--limit <count>", "only so many schemas, evenly spread", wholeNumber)
+  .option("--limit <count>", "only this number of schemas, evenly spread", wholeNumber)
   .option("--jobs <count>", "how many are judged at once", wholeNumber, 1)
   .option("--time-limit <seconds>", "for one schema and its instances", wholeNumber, 60)
   .option("--out <file>", "one JSON result a line", ".parley/schemas/results.jsonl")
   .option("--compare <file>", "list the verdicts that differ from those of an earlier --out")
   .option("--compile", "instead, time the compiler alone, each schema once in one process")
   .option("--masks <model>", "instead, time llama.cpp's token masks with the vocabulary of a GGUF file")
+  .option("--beside <files...>", "instead, compare the result files of several runs, other libraries' included")
   .parse()
   .opts<Flags>();
 
+const missingData = (): never => program.error("error: --data is missing: the folder with the benchmark's files");
+
 /** Chooses every k-th file, so that each data set keeps its share. */
-function choose({ data, dataset, only = "", limit = Number.POSITIVE_INFINITY }: Flags): string[] {
+function choose({ data = missingData(), dataset, only = "", limit = Number.POSITIVE_INFINITY }: Flags): string[] {
   const names = readdirSync(data)
     .filter((name) => name.endsWith(".json") && name.includes(only))
     .filter((name) => dataset === undefined || dataSetOf(name) === dataset)
@@ -79,6 +84,8 @@ const text = await run();
 process.stdout.write(`${text}\n`, () => process.exit());
 
 async function run(): Promise<string> {
+  if (flags.beside)
+    return sideBySide(new Map(flags.beside.map((file) => [basename(file, ".jsonl"), readResults(file)])));
   if (flags.compile === true) return measureCompiling(choose(flags), stop.signal);
   return flags.masks === undefined ? judge() : measureMasks(choose(flags), flags.masks, stop.signal);
 }

@@ -57,6 +57,37 @@ function figures(all: readonly Judgement[]): string {
   );
 }
 
+/**
+ * Compares result files: pass rates and compile times over the schemas that all of them have. Libraries other than ours are
+ * not tried with other orders of members, so `other order` counts as `valid rejected` here.
+ * @param runs the results of each file, by the name to show
+ */
+export function sideBySide(runs: ReadonlyMap<string, readonly Judgement[]>): string {
+  const counts = Map.groupBy([...runs.values()].flat(), ({ id }) => id);
+  const isShared = ({ id }: Judgement): boolean => counts.get(id)?.length === runs.size;
+  const rows = Array.from(runs, ([name, results]) => {
+    const shared = results.filter(isShared);
+    const count = (...some: readonly Verdict[]): number =>
+      shared.filter(({ verdict }) => some.includes(verdict)).length;
+    const share = (100 * count("pass")) / Math.max(1, shared.length);
+    const times = shared.flatMap(({ verdict, compileMs }) => (verdict === "refused" ? [] : (compileMs ?? [])));
+    return [
+      name,
+      shared.length,
+      `${count("pass")} (${share.toFixed(1)} %)`,
+      count("refused"),
+      count("valid rejected", "other order"),
+      count("invalid accepted"),
+      count("died", "late"),
+      ...[0.5, 0.99].map((part) => quantile(times, part).toFixed(1)),
+    ];
+  });
+  return table(
+    ["", "schemas", "pass", "refused", "valid rejected", "invalid accepted", "died, late", "compile p50, ms", "p99"],
+    rows,
+  );
+}
+
 /** @param share 0 to 1 */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);

@@ -50,6 +50,26 @@ test("every schema gets its verdict, in a file and in a table by data set", asyn
   expect(stdout).toContain("| all | 5 | 1 | 1 | 1 | 1 | 1 | 0 | 0 | 20.0 % |");
 });
 
+test("result files are compared over the schemas that all of them have", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "parley-schemas-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const write = (name: string, verdicts: Readonly<Record<string, string>>): Promise<void> => {
+    const results = Object.entries(verdicts).map(([id, verdict]) => JSON.stringify({ id, verdict, compileMs: 2 }));
+    return writeFile(join(folder, `${name}.jsonl`), `${results.join("\n")}\n`);
+  };
+  await write("ours", { a: "pass", b: "other order", c: "refused", e: "pass" });
+  await write("theirs", { a: "pass", b: "pass", c: "invalid accepted", d: "late" });
+  const files = ["ours", "theirs"].map((name) => join(folder, `${name}.jsonl`));
+  const { stdout } = await promisify(execFile)(process.execPath, [main, "--beside", ...files]);
+  expect(stdout).toContain("| ours | 3 | 1 (33.3 %) | 1 | 1 | 0 | 0 | 2.0 | 2.0 |");
+  expect(stdout).toContain("| theirs | 3 | 2 (66.7 %) | 0 | 0 | 1 | 0 | 2.0 | 2.0 |");
+});
+
+test("without a folder of data nothing is judged", async () => {
+  const judged = promisify(execFile)(process.execPath, [main]);
+  await expect(judged).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining("--data") });
+});
+
 test("the compiler alone is timed, without a matcher", async () => {
   const folder = await mkdtemp(join(tmpdir(), "parley-schemas-"));
   onTestFinished(() => rm(folder, { recursive: true }));
