@@ -74,7 +74,7 @@ async function repeat(measure: (round: number) => Promise<number>): Promise<numb
 const small = (engine: ChildEngine): Promise<number> => time(engine, { key: "neighbour", words: 0, maxTokens: 24 });
 
 /** Measures the small chat while long prompts are being read; those are aborted afterwards. */
-async function beside(engine: ChildEngine, seeds: readonly (string | undefined)[]): Promise<number[]> {
+async function measureBeside(engine: ChildEngine, seeds: readonly (string | undefined)[]): Promise<number[]> {
   const end = new AbortController();
   const others = seeds.map((seed) =>
     time(engine, { key: "other", words: besideTokens, maxTokens: 16, ...(seed && { seed }) }, end.signal).catch(
@@ -136,8 +136,10 @@ try {
     const speeds = reads.map((ms) => (promptTokens / ms) * 1000);
     console.log(`${name}: prompt of ${promptTokens} tokens ${show(speeds, "tokens/s")}`);
     console.log(`${name}: small chat alone ${show(await repeat(() => small(engine)), "ms")}`);
-    console.log(`${name}: beside a prompt of ${besideTokens} tokens ${show(await beside(engine, [undefined]), "ms")}`);
-    console.log(`${name}: beside three, seeded ${show(await beside(engine, ["1", "2", "3"]), "ms")}`);
+    console.log(
+      `${name}: beside a prompt of ${besideTokens} tokens ${show(await measureBeside(engine, [undefined]), "ms")}`,
+    );
+    console.log(`${name}: beside three, seeded ${show(await measureBeside(engine, ["1", "2", "3"]), "ms")}`);
     console.log(`${name}: afterwards ${memoryOf(engine.pid as number)}`);
   }
 } finally {

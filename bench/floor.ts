@@ -27,7 +27,7 @@ const { rounds } = new Command("bench:floor")
 const answerTokens = 160;
 /** Answers in a round, and in a transaction of the ledger. */
 const answers = 2000;
-const ofTransaction = 16;
+const answersPerTransaction = 16;
 
 const folder = mkdtempSync(join(tmpdir(), "parley-floor-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
@@ -69,12 +69,12 @@ function makeLedger(): () => unknown {
   const ledger = openLedger(folder);
   let entries = 0;
   return () => {
-    if (entries % ofTransaction === 0) ledger.begin();
+    if (entries % answersPerTransaction === 0) ledger.begin();
     const id = crypto.randomUUID();
     ledger.open(id, "key", entries);
     ledger.close(id, "key", entries, { prompt: 60, completion: answerTokens });
     entries += 1;
-    if (entries % ofTransaction === 0) ledger.commit();
+    if (entries % answersPerTransaction === 0) ledger.commit();
   };
 }
 

@@ -34,23 +34,23 @@ interface Undici {
   };
 }
 
-const ofServer = createRequire(new URL("../packages/server/package.json", import.meta.url));
-const ofInference = createRequire(new URL("../packages/inference/package.json", import.meta.url));
+const requireForServer = createRequire(new URL("../packages/server/package.json", import.meta.url));
+const requireForInference = createRequire(new URL("../packages/inference/package.json", import.meta.url));
 
 export interface Message {
   readonly role: string;
   readonly content: string;
 }
 
-export const loadPino = (): Pino => (ofServer("pino") as { readonly pino: Pino }).pino;
+export const loadPino = (): Pino => (requireForServer("pino") as { readonly pino: Pino }).pino;
 
-export const loadPromClient = (): PromClient => ofServer("prom-client") as PromClient;
+export const loadPromClient = (): PromClient => requireForServer("prom-client") as PromClient;
 
-export const loadUndici = (): Undici => ofInference("undici") as Undici;
+export const loadUndici = (): Undici => requireForInference("undici") as Undici;
 
 /** @returns a parser. It calls `onData` with the data of each event that is complete in the text so far */
 export function openEventParser(onData: (data: string) => void): { feed(text: string): void } {
-  const { createParser } = ofInference("eventsource-parser") as {
+  const { createParser } = requireForInference("eventsource-parser") as {
     readonly createParser: (handlers: { readonly onEvent: (event: { readonly data: string }) => void }) => {
       feed(text: string): void;
     };
@@ -60,7 +60,7 @@ export function openEventParser(onData: (data: string) => void): { feed(text: st
 
 /** @param folder of a model @returns a function that renders a conversation with the chat template of the model */
 export function openTemplate(folder: string): (messages: readonly Message[]) => string {
-  const { Template } = ofInference("@huggingface/jinja") as {
+  const { Template } = requireForInference("@huggingface/jinja") as {
     readonly Template: new (text: string) => { render(values: object): string };
   };
   const { chat_template } = readJson(folder, "tokenizer_config.json") as { readonly chat_template: string };
@@ -71,7 +71,7 @@ export function openTemplate(folder: string): (messages: readonly Message[]) => 
 
 /** @param folder of a model @returns a function that counts the tokens of a text */
 export function openTokenizer(folder: string): (text: string) => number {
-  const { Tokenizer } = ofInference("@huggingface/tokenizers") as {
+  const { Tokenizer } = requireForInference("@huggingface/tokenizers") as {
     readonly Tokenizer: new (
       file: unknown,
       config: unknown,

@@ -88,7 +88,7 @@ function stopOnSignals(): AbortSignal {
 }
 
 /** One sentence that says what to do, never a stack. @returns the exit code */
-export function explain(error: unknown): number {
+export function reportFailure(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2; // Commander has printed its message already
   if (!(error instanceof SelectionError)) throw error;
   process.stderr.write(`error: ${error.message}\n`);

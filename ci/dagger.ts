@@ -1,6 +1,6 @@
 import { connection, DaggerSDKError } from "@dagger.io/dagger";
 import { Option } from "commander";
-import { commandFor, explain, runSelected } from "./command-line.ts";
+import { commandFor, reportFailure, runSelected } from "./command-line.ts";
 import type { Flags, Runner } from "./command-line.ts";
 import { publishServer } from "./containers/publish.ts";
 import { containerRunner } from "./containers/run-step.ts";
@@ -38,7 +38,7 @@ try {
 } catch (error) {
   // The client wraps the error of its engine.
   const cause = error instanceof Error ? error.cause : undefined;
-  if (!(cause instanceof DaggerSDKError)) process.exitCode = explain(error);
+  if (!(cause instanceof DaggerSDKError)) process.exitCode = reportFailure(error);
   else {
     process.stderr.write(
       `error: ${cause.message}\nThe pipeline needs a Dagger engine; the program \`dagger\` starts one in Docker.\n`,

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { commandFor, explain, runSelected } from "./command-line.ts";
+import { commandFor, reportFailure, runSelected } from "./command-line.ts";
 import type { Flags, Runner } from "./command-line.ts";
 import { runInCopy } from "./host/run-in-copy.ts";
 import { runOnHost } from "./host/run-step.ts";
@@ -37,5 +37,5 @@ async function runVitest(args: readonly string[]): Promise<number> {
 try {
   await command.parseAsync();
 } catch (error) {
-  process.exitCode = explain(error);
+  process.exitCode = reportFailure(error);
 }

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { at, objectsIn, operationsOf } from "@parley/contract/document";
+import { valueAt, objectsIn, operationsOf } from "@parley/contract/document";
 import type { Document } from "@parley/contract/document";
 import { bundle, contractFolder, readText } from "./checks/redocly.ts";
 
@@ -72,7 +72,7 @@ describe("a clause", () => {
   });
 
   test("points at a place of the contract", () => {
-    expect(idsOf(({ pointer }) => at(document, pointer) === undefined)).toEqual([]);
+    expect(idsOf(({ pointer }) => valueAt(document, pointer) === undefined)).toEqual([]);
   });
 
   test("has faults that no other clause has, so that each trips one check", () => {

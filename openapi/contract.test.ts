@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { at, objectsIn, operationsOf, resolveAnswer } from "@parley/contract/document";
+import { valueAt, objectsIn, operationsOf, resolveAnswer } from "@parley/contract/document";
 import type { Answer, CatalogEntry, Document, JsonObject } from "@parley/contract/document";
 import { bundle } from "./checks/redocly.ts";
 
@@ -24,12 +24,12 @@ describe("the catalogue of errors", () => {
       .map(([code]) => code);
 
   test("has exactly the codes of ErrorCode, in its order", () => {
-    expect(Object.keys(document["x-error-catalog"])).toEqual(at(document, "/components/schemas/ErrorCode/enum"));
+    expect(Object.keys(document["x-error-catalog"])).toEqual(valueAt(document, "/components/schemas/ErrorCode/enum"));
   });
 
   test("uses every type, and no other", () => {
     const types = new Set(catalogue().map(([, { type }]) => type));
-    const declared = at(document, "/components/schemas/ErrorType/enum");
+    const declared = valueAt(document, "/components/schemas/ErrorType/enum");
     expect(types).toEqual(new Set(Array.isArray(declared) ? declared : []));
   });
 
@@ -57,7 +57,7 @@ describe("the catalogue of errors", () => {
 
   test("is where every code of the edge and of a schema comes from", () => {
     const ofSchemas = [...objectsIn(document.components.schemas)].flatMap((schema) => schema["x-error-code"] ?? []);
-    const dependencies = at(document, "/components/schemas/ChatCompletionRequest/x-dependencies");
+    const dependencies = valueAt(document, "/components/schemas/ChatCompletionRequest/x-dependencies");
     const ofDependencies = [...objectsIn(dependencies)].map(({ code }) => code);
     const ofEdge = Object.values(document["x-edge-statuses"]).map(({ code }) => code);
     const used = new Set([...ofSchemas, ...ofDependencies, ...ofEdge]);
@@ -67,7 +67,7 @@ describe("the catalogue of errors", () => {
 });
 
 describe("a request", () => {
-  const members = () => Object.keys(Object(at(document, "/components/schemas/ChatCompletionRequest/properties")));
+  const members = () => Object.keys(Object(valueAt(document, "/components/schemas/ChatCompletionRequest/properties")));
 
   test("has its members in the order in which faults are reported", () => {
     expect(members().join(" ")).toBe(
@@ -79,7 +79,7 @@ describe("a request", () => {
   });
 
   test("has dependencies between members that exist, in the order of the members", () => {
-    const dependencies = at(document, "/components/schemas/ChatCompletionRequest/x-dependencies");
+    const dependencies = valueAt(document, "/components/schemas/ChatCompletionRequest/x-dependencies");
     const places = (Array.isArray(dependencies) ? dependencies : []).map(({ member }: JsonObject) => {
       const [top = ""] = (member as string).split(/[.[]/);
       return members().indexOf(top);
@@ -96,8 +96,10 @@ describe("a request", () => {
   });
 
   test("has no member that is a bare reference, which express-openapi-validator would misread", () => {
-    const properties = Object.entries(Object(at(document, "/components/schemas/ChatCompletionRequest/properties")));
-    expect(properties.filter(([, schema]) => at(schema, "/$ref") !== undefined)).toEqual([]);
+    const properties = Object.entries(
+      Object(valueAt(document, "/components/schemas/ChatCompletionRequest/properties")),
+    );
+    expect(properties.filter(([, schema]) => valueAt(schema, "/$ref") !== undefined)).toEqual([]);
   });
 
   test("is open: unknown members are named, not refused", () => {
@@ -115,9 +117,9 @@ describe("a limit", () => {
   });
 
   test("that is a bound of a schema, too, is the same number there", () => {
-    const schema = (pointer: string) => at(document, `/components/schemas/${pointer}`);
+    const schema = (pointer: string) => valueAt(document, `/components/schemas/${pointer}`);
     expect(schema("TextPart/properties/text/maxLength")).toBe(limit("maxBodyBytes"));
-    expect(at(document, "/components/headers/XClientRequestId/schema/maxLength")).toBe(
+    expect(valueAt(document, "/components/headers/XClientRequestId/schema/maxLength")).toBe(
       limit("clientRequestIdCharacters"),
     );
   });

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { at, objectsIn, operationsOf, resolveAnswer } from "@parley/contract/document";
+import { valueAt, objectsIn, operationsOf, resolveAnswer } from "@parley/contract/document";
 import type { CatalogEntry, Document, MediaType } from "@parley/contract/document";
 import { decimalProduct, decimalSum } from "@parley/contract/decimal";
 import { bundle, contractFolder, readText } from "./checks/redocly.ts";
@@ -84,8 +84,8 @@ test("every count adds up, and every price is exact", async () => {
       for (const answer of objectsIn(JSON.parse(String(json[1])))) if (answer["usage"]) answers.push(answer);
   expect(answers.length).toBeGreaterThan(10);
   for (const answer of answers) {
-    const count = (name: string) => Number(at(answer, `/usage/${name}`));
-    const price = (name: string) => String(at(prices.get(answer["model"]), `/${name}`));
+    const count = (name: string) => Number(valueAt(answer, `/usage/${name}`));
+    const price = (name: string) => String(valueAt(prices.get(answer["model"]), `/${name}`));
     const cost = decimalSum(
       decimalProduct(price("prompt"), count("prompt_tokens")),
       decimalProduct(price("completion"), count("completion_tokens")),
@@ -94,18 +94,20 @@ test("every count adds up, and every price is exact", async () => {
     expect(count("total_tokens")).toBe(count("prompt_tokens") + count("completion_tokens"));
     expect(count("prompt_tokens_details/cached_tokens")).toBeLessThanOrEqual(count("prompt_tokens"));
     expect(count("completion_tokens_details/reasoning_tokens")).toBeLessThanOrEqual(count("completion_tokens"));
-    expect(at(answer, "/usage/cost_usd")).toBe(cost);
+    expect(valueAt(answer, "/usage/cost_usd")).toBe(cost);
   }
 });
 
 test("the bytes of every token are its text, and join to the content", () => {
   const examples = bodies().flatMap(({ media }) => Object.values(media.examples));
-  const choices = examples.flatMap(({ value }) => [...objectsIn(value)]).filter((one) => at(one, "/logprobs/content"));
+  const choices = examples
+    .flatMap(({ value }) => [...objectsIn(value)])
+    .filter((one) => valueAt(one, "/logprobs/content"));
   expect(choices).not.toEqual([]);
   for (const choice of choices) {
-    const entries = at(choice, "/logprobs/content");
-    const bytes = Array.isArray(entries) ? entries.flatMap((entry) => at(entry, "/bytes")) : [];
-    expect(Buffer.from(bytes.map(Number)).toString()).toBe(at(choice, "/message/content"));
+    const entries = valueAt(choice, "/logprobs/content");
+    const bytes = Array.isArray(entries) ? entries.flatMap((entry) => valueAt(entry, "/bytes")) : [];
+    expect(Buffer.from(bytes.map(Number)).toString()).toBe(valueAt(choice, "/message/content"));
   }
 });
 
@@ -122,7 +124,7 @@ function hasPlace(place: string, code: string, entry: CatalogEntry | undefined):
 test("every code has its own example, with the status, type and param of the catalogue", () => {
   const shown = bodies().flatMap(({ place, media }) =>
     Object.values(media.examples).flatMap(({ value }) => {
-      const code = at(value, "/error/code");
+      const code = valueAt(value, "/error/code");
       return typeof code === "string" ? [{ code, place, value }] : [];
     }),
   );
@@ -130,9 +132,9 @@ test("every code has its own example, with the status, type and param of the cat
   expect([...codes].toSorted()).toEqual(Object.keys(document["x-error-catalog"]).toSorted());
   const isWrong = ({ code, place, value }: (typeof shown)[number]) => {
     const entry = document["x-error-catalog"][code];
-    const isNamed = at(value, "/error/param") !== null;
+    const isNamed = valueAt(value, "/error/param") !== null;
     const fits = entry?.param === "optional" || isNamed === (entry?.param === "required");
-    return !fits || at(value, "/error/type") !== entry?.type || !hasPlace(place, code, entry);
+    return !fits || valueAt(value, "/error/type") !== entry?.type || !hasPlace(place, code, entry);
   };
   expect(shown.filter(isWrong)).toEqual([]);
 });

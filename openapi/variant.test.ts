@@ -4,7 +4,7 @@ import draft4 from "ajv-draft-04";
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { at, objectsIn, operationsOf } from "@parley/contract/document";
+import { valueAt, objectsIn, operationsOf } from "@parley/contract/document";
 import type { Document, JsonObject, Transcript } from "@parley/contract/document";
 import { bundle, lintBundle, lintRecommended } from "./checks/redocly.ts";
 import { requestBodies } from "./checks/request-bodies.ts";
@@ -59,7 +59,7 @@ describe("the 3.0 variant", () => {
   test("judges requests like the contract, except for what is listed as lost", () => {
     const contract = judgeOf(canonical.components.schemas);
     const comparable = judgeOf(withoutLost(canonical.components.schemas));
-    const judge = olderJudge(at(older, "/components/schemas") as Record<string, JsonObject>);
+    const judge = olderJudge(valueAt(older, "/components/schemas") as Record<string, JsonObject>);
     const count = { valid: 0, invalid: 0, lost: 0 };
     const bodies = fc.sample(requestBodies(canonical.components.schemas), { numRuns: 4000, seed: 20261123 });
     // A number beyond the largest double is parsed as infinity, which is not a JSON value.
@@ -86,7 +86,7 @@ function withoutLost(schemas: Readonly<Record<string, JsonObject>>): Record<stri
   for (const schema of objectsIn(copy))
     for (const keyword of lostIn30.keywords) Reflect.deleteProperty(schema, keyword);
   for (const name of lostIn30.nulls) {
-    const { oneOf } = at(copy, `/ChatCompletionRequest/properties/${name}`) as { oneOf: JsonObject[] }; // it is a union
+    const { oneOf } = valueAt(copy, `/ChatCompletionRequest/properties/${name}`) as { oneOf: JsonObject[] }; // it is a union
     oneOf.splice(
       oneOf.findIndex(({ type }) => type === "null"),
       1,

@@ -126,6 +126,11 @@ const isError = (name?: string): boolean =>
 const setsName = (name?: string): boolean =>
   name !== undefined && (bases.get(name)?.setsName === true || setsName(bases.get(name)?.base));
 
+const prepositions =
+  "as|at|behind|beside|between|by|for|from|in|into|its|of|on|over|per|since|to|under|via|with|without";
+const exportedName = "^export (?:async )?(?:const|let|function\\*?|type|interface|class) ";
+const bareName = new RegExp(`${exportedName}((?:${prepositions})(?:All|Any|Both|Each|None)?)\\b`, "gm");
+
 /** @returns the error classes and exported names that break a rule */
 const judgeNames = (text: string): string[] => [
   ...[...text.matchAll(classes)]
@@ -136,7 +141,13 @@ const judgeNames = (text: string): string[] => [
     text.matchAll(/^export (?:async )?(?:const|let|function|type|interface) (most[A-Z]\w*)/gm),
     ([, name = ""]) => `a bound is max… or min…: ${name}`,
   ),
+  ...Array.from(text.matchAll(bareName), ([, name = ""]) => `a name is more than a preposition: ${name}`),
 ];
+
+test("bounds and bare prepositions are found among names", () => {
+  const text = "export const mostTokens = 1;\nexport function ofAll() {}\nexport const toText = 1;";
+  expect(judgeNames(text).map((finding) => finding.split(": ")[1])).toEqual(["mostTokens", "ofAll"]);
+});
 
 describe.each(rules)("$name", ({ pattern, matches, passes }) => {
   test("the pattern matches its sample and passes the other", () => {

@@ -51,9 +51,9 @@ async function measureAttack(neighbour: Neighbour, order: Order, stop: AbortSign
   using memory = new MemoryWatch(order.target.pid);
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();
-  const over = new AbortController();
-  const watching = watch(neighbour, AbortSignal.any([stop, over.signal]));
-  const findings = await attackFromThread(order, stop).finally(() => over.abort());
+  const ended = new AbortController();
+  const watching = watch(neighbour, AbortSignal.any([stop, ended.signal]));
+  const findings = await attackFromThread(order, stop).finally(() => ended.abort());
   const attacked: Seen = await watching;
   delay.disable();
   return { attacked, findings, grownBytes: memory.grownBytes, ownDelayMs: delay.max / 1e6 };

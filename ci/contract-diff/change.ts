@@ -17,9 +17,9 @@ export interface Change {
 
 /** Recognises members that are only for human readers. */
 export const isText = (name: string): boolean => texts.has(name);
-const ofOpenApi = ["description", "summary", "title", "examples", "example", "externalDocs", "$comment"];
-const ofRootWords = ["text", "remedy", "before"];
-const texts = new Set([...ofOpenApi, ...ofRootWords]);
+const openApiTexts = ["description", "summary", "title", "examples", "example", "externalDocs", "$comment"];
+const rootWordTexts = ["text", "remedy", "before"];
+const texts = new Set([...openApiTexts, ...rootWordTexts]);
 
 /** Prints a value on one line. */
 export function show(value: unknown): string {

@@ -62,11 +62,11 @@ const mayGrow = ({ verdicts }: Difference, released: unknown): boolean =>
   verdicts.length > 0 &&
   verdicts.every(
     ({ ruleId, location: { pointer } }) =>
-      ruleId === "enum-values-added" && at(released, pointer.replace(/enum$/, "x-may-grow")) === true,
+      ruleId === "enum-values-added" && valueAt(released, pointer.replace(/enum$/, "x-may-grow")) === true,
   );
 
 /** Resolves a JSON Pointer. */
-function at(document: unknown, pointer: string): unknown {
+function valueAt(document: unknown, pointer: string): unknown {
   const steps = pointer.split("/").slice(1);
   const decode = (step: string): string => step.replaceAll("~1", "/").replaceAll("~0", "~");
   return steps.reduce<unknown>((node, step) => (isRecord(node) ? node[decode(step)] : undefined), document);

@@ -36,13 +36,15 @@ export async function prepareEnvironment({ title, folder, locks }: EnvironmentOp
   await run(python, ["-m", "venv", environment]);
   const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary=:all:"];
   const pinned = ["--require-hashes", ...locks.flatMap((lock) => ["--requirement", lock])];
-  await run(join(programs, "python"), [...pip, ...pinned]).catch((error: { stderr?: string }) => explain(title, error));
+  await run(join(programs, "python"), [...pip, ...pinned]).catch((error: { stderr?: string }) =>
+    failWithOutput(title, error),
+  );
   writeFileSync(stamp, "");
   return programs;
 }
 
 /** Throws the error of a failed installation. If Python exists, that is a real failure, because the next try may fail as well. */
-function explain(title: string, error: { stderr?: string }): never {
+function failWithOutput(title: string, error: { stderr?: string }): never {
   const [reason = ""] = (error.stderr ?? "").trim().split("\n").slice(-1);
   throw new Error(`${title} could not be installed from the Python package index: ${reason}`, { cause: error });
 }

@@ -13,7 +13,7 @@ interface Json {
   error?: { message: string; code: string; param: string | null };
 }
 
-const inJson =
+const changeJson =
   (change: (value: Json) => void) =>
   (answer: Answer): void => {
     if (!answer.headers["content-type"]?.startsWith("application/json") || answer.body === "") return;
@@ -22,13 +22,13 @@ const inJson =
     answer.body = JSON.stringify(value);
   };
 
-const inStream =
+const changeStream =
   (change: (text: string) => string) =>
   (answer: Answer): void => {
     if (answer.headers["content-type"]?.startsWith("text/event-stream")) answer.body = change(answer.body);
   };
 
-const without =
+const dropHeader =
   (name: string) =>
   ({ headers }: Answer): void =>
     void Reflect.deleteProperty(headers, name);
@@ -48,29 +48,29 @@ const bug = (title: string, check: string, how: Mutation, cases = 120): SeededBu
 
 export const seededBugs: readonly SeededBug[] = [
   bug("a stream without its last event", "stream_events", {
-    answer: inStream((text) => text.replace("data: [DONE]\n\n", "")),
+    answer: changeStream((text) => text.replace("data: [DONE]\n\n", "")),
   }),
-  bug("an id that changes in mid-stream", "stream_events", { answer: inStream(changeLastId) }),
+  bug("an id that changes in mid-stream", "stream_events", { answer: changeStream(changeLastId) }),
   bug("a choice that never finishes", "stream_events", {
-    answer: inStream((text) => text.replaceAll(/data: .*"finish_reason":".*\n\n/g, "")),
+    answer: changeStream((text) => text.replaceAll(/data: .*"finish_reason":".*\n\n/g, "")),
   }),
   bug("a total that is not the sum", "usage_arithmetic", {
-    answer: inJson(({ usage }) => usage && (usage.total_tokens += 1)),
+    answer: changeJson(({ usage }) => usage && (usage.total_tokens += 1)),
   }),
   bug("a price in doubles", "usage_arithmetic", {
-    answer: inJson(({ usage }) => usage && (usage.cost_usd += "000000004")),
+    answer: changeJson(({ usage }) => usage && (usage.cost_usd += "000000004")),
   }),
   bug("a code that does not go with its status", "error_envelope", {
-    answer: inJson(({ error }) => error && (error.code = "timeout")),
+    answer: changeJson(({ error }) => error && (error.code = "timeout")),
   }),
   bug("an error that does not name the field", "judgement", {
-    answer: inJson(({ error }) => error?.code === "invalid_type" && (error.param = null)),
+    answer: changeJson(({ error }) => error?.code === "invalid_type" && (error.param = null)),
   }),
   bug("a stack in a message", "no_leak", {
-    answer: inJson(({ error }) => error && (error.message += "\n    at read (body.ts:12:3)")),
+    answer: changeJson(({ error }) => error && (error.message += "\n    at read (body.ts:12:3)")),
   }),
-  bug("ignored members that nobody names", "ignored_params", { answer: without("x-ignored-params") }),
-  bug("limits that are not shown", "rate_limit_headers", { answer: without("x-ratelimit-remaining-tokens") }),
+  bug("ignored members that nobody names", "ignored_params", { answer: dropHeader("x-ignored-params") }),
+  bug("limits that are not shown", "rate_limit_headers", { answer: dropHeader("x-ratelimit-remaining-tokens") }),
   bug(
     "a temperature that is clamped to its bounds",
     "judgement",

@@ -1,4 +1,4 @@
-import { inRequests, typesOf } from "./walk-schemas.mjs";
+import { visitRequestSchemas, typesOf } from "./walk-schemas.mjs";
 
 const bothEnds = [
   ["minimum", "exclusiveMinimum"],
@@ -11,7 +11,7 @@ const bothEnds = [
 const needs = { number: bothEnds, integer: bothEnds, string: [["maxLength", "pattern"]], array: [["maxItems"]] };
 
 /** In requests every number has both bounds, every text a length or a pattern, every list and every map a size. */
-export const requestBounds = inRequests((schema, location, { report }) => {
+export const requestBounds = visitRequestSchemas((schema, location, { report }) => {
   const listsItsValues = schema.enum !== undefined || schema.const !== undefined;
   if (listsItsValues) return;
   for (const type of typesOf(schema))

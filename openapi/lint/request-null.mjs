@@ -1,7 +1,7 @@
-import { follow, inRequests, typesOf } from "./walk-schemas.mjs";
+import { follow, visitRequestSchemas, typesOf } from "./walk-schemas.mjs";
 
 /** In requests null means absent: every member that is not required accepts it. */
-export const requestNull = inRequests((schema, location, ctx) => {
+export const requestNull = visitRequestSchemas((schema, location, ctx) => {
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
     const at = location.child(["properties", name]);
     if (schema.required?.includes(name) || acceptsNull(property, at, ctx)) continue;

@@ -8,7 +8,7 @@ export function typesOf(schema) {
  * A rule that visits every schema of a request once: those of bodies and of parameters, at every depth and behind every
  * reference. (Redocly's own nested visitors stop at the first schema.)
  */
-export function inRequests(visit) {
+export function visitRequestSchemas(visit) {
   return () => {
     const visited = new Set();
     return {
@@ -21,7 +21,7 @@ export function inRequests(visit) {
 }
 
 /** A rule that visits every schema of the bodies of answers once. */
-export function inAnswers(visit) {
+export function visitAnswerSchemas(visit) {
   return () => {
     const visited = new Set();
     return { Response: (response, ctx) => eachBody(response, ctx, visited, visit) };

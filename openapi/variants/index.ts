@@ -1,5 +1,5 @@
 import { stringify } from "yaml";
-import { at } from "@parley/contract/document";
+import { valueAt } from "@parley/contract/document";
 import type { Document, JsonObject } from "@parley/contract/document";
 import { bundle } from "../checks/redocly.ts";
 import { to30 } from "./to-3.0.ts";
@@ -36,8 +36,8 @@ A stream is \`text/event-stream\` in UTF-8, as the HTML standard defines it. Whe
 
 /** Returns the JSON Schema of an event, the state machine of the events, and the example streams. */
 function streamsAlone(contract: JsonObject): JsonObject {
-  const schemas = at(contract, "/components/schemas") as Record<string, JsonObject>; // lint demands it
-  const stream = at(contract, "/paths/~1v1~1chat~1completions/post/responses/200/content/text~1event-stream");
+  const schemas = valueAt(contract, "/components/schemas") as Record<string, JsonObject>; // lint demands it
+  const stream = valueAt(contract, "/paths/~1v1~1chat~1completions/post/responses/200/content/text~1event-stream");
   const $defs: JsonObject = {};
   const take = (text: string): void => {
     for (const [, name = ""] of text.matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
@@ -54,7 +54,7 @@ function streamsAlone(contract: JsonObject): JsonObject {
     $ref: "#/components/schemas/StreamEvent",
     $defs,
     "x-streams": contract["x-streams"] ?? {},
-    "x-transcripts": at(stream, "/x-transcripts"),
+    "x-transcripts": valueAt(stream, "/x-transcripts"),
   };
   return JSON.parse(JSON.stringify(document).replaceAll("#/components/schemas/", "#/$defs/")) as JsonObject;
 }

@@ -1,4 +1,4 @@
-import { at } from "@parley/contract/document";
+import { valueAt } from "@parley/contract/document";
 import type { Json, JsonObject } from "@parley/contract/document";
 
 /**
@@ -29,7 +29,7 @@ const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 function objectAt(document: JsonObject, pointer: string): JsonObject {
-  const found = at(document, pointer) as Json | undefined; // what a JSON value holds is JSON
+  const found = valueAt(document, pointer) as Json | undefined; // what a JSON value holds is JSON
   if (!isObject(found)) throw new Error(`the contract has no object at ${pointer}`);
   return found;
 }

@@ -17,8 +17,8 @@ export async function readJson<Output>(
   }
   const result = await schema["~standard"].validate(value);
   if (!result.issues) return result.value;
-  throw new InvalidOutputError(result.issues.map(explain).join("; "), { ...facts, issues: result.issues });
+  throw new InvalidOutputError(result.issues.map(describeIssue).join("; "), { ...facts, issues: result.issues });
 }
 
-const explain = ({ path = [], message }: SchemaIssue): string =>
+const describeIssue = ({ path = [], message }: SchemaIssue): string =>
   [...path.map((part) => String(typeof part === "object" ? part.key : part)), message].join(": ");

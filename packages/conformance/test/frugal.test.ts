@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withChoices, withHeaders, without } from "../mutants/seeded-bugs/mutate.ts";
+import { withChoices, withHeaders, withoutHeaders } from "../mutants/seeded-bugs/mutate.ts";
 import { collect, judge, runProfileOf } from "../mutants/judge.ts";
 import type { Subject } from "../mutants/judge.ts";
 import { startSubject } from "../mutants/subject.ts";
@@ -73,7 +73,7 @@ test("levels that are not claimed are probed, and reported as found or not found
   await using poor = await startSubject({
     generated: (body) => ({ ...body, tools: undefined, tool_choice: undefined, response_format: undefined }),
     ...withChoices((choice) => ({ ...choice, logprobs: null })),
-    ...withHeaders((headers) => without(headers, (name) => name.startsWith("x-ratelimit"))),
+    ...withHeaders((headers) => withoutHeaders(headers, (name) => name.startsWith("x-ratelimit"))),
   });
   const { levels: seen } = await reportOf(poor, { isProbing: true });
   const missing = Object.entries(seen).filter(([, { isFound }]) => isFound === false);

@@ -7,7 +7,7 @@ import { clauseOf, clauses, document, faultsOf } from "../src/contract/contract.
 import { rules } from "../src/clauses/strm/rules.ts";
 import { Transcript } from "../src/clauses/strm/transcript.ts";
 import { broken, legal, readExample, write } from "../../../openapi/checks/stream-cases.ts";
-import { explain } from "../src/report/explain.ts";
+import { explainClause } from "../src/report/explain.ts";
 import { faultsOfSuite } from "../src/run/plan.ts";
 import { Answer } from "../src/wire/answer.ts";
 
@@ -134,7 +134,7 @@ test.each(clauses.map(({ id }) => id))("%s is explained, with a command to try",
     isExhaustive: true,
     seed: 0,
   };
-  const text = explain(id, profile, "API_KEY") ?? "";
+  const text = explainClause(id, profile, "API_KEY") ?? "";
   expect(text).toContain(`Why it matters: ${clauseOf.get(id)?.why}`);
   expect(text).toContain(`How to comply: ${clauseOf.get(id)?.comply}`);
   expect(text).toMatch(/How it is checked: \w|Why there is no check: \w/);

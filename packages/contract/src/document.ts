@@ -82,7 +82,7 @@ export interface UnsupportedMember {
 }
 
 /** Returns the value at a JSON Pointer, or undefined if there is none. */
-export function at(value: unknown, pointer: string): unknown {
+export function valueAt(value: unknown, pointer: string): unknown {
   const steps = pointer.split("/").slice(1);
   return steps.reduce<unknown>((inner, step) => {
     const name = step.replaceAll("~1", "/").replaceAll("~0", "~");
@@ -109,5 +109,5 @@ export function operationsOf(document: Document): Operation[] {
 export function resolveAnswer(document: Document, answer: Answer): Answer {
   if (!answer.$ref) return answer;
   // All references of a bundle lead into the bundle. A broken one fails when it is used.
-  return at(document, answer.$ref.slice(1)) as Answer;
+  return valueAt(document, answer.$ref.slice(1)) as Answer;
 }

@@ -1,5 +1,5 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { at } from "./document.ts";
+import { valueAt } from "./document.ts";
 import type { JsonObject } from "./document.ts";
 import type { GuardTest, Inputs, InvariantTest, Machine, Streams } from "./stream-words.ts";
 
@@ -74,7 +74,7 @@ function* readEvents(lines: Streams["lines"], transcript: string): Generator {
 
 /** Lets an instance of a machine read a value, and then the instances inside it. Returns the kind of the event. */
 function step(run: Run, name: string, machine: Machine, value: unknown, parent: string): string {
-  const key = machine.key === undefined ? "" : at(value, machine.key);
+  const key = machine.key === undefined ? "" : valueAt(value, machine.key);
   const path = `${parent}/${name}:${String(key)}`;
   const state = run.states.get(path) ?? machine.start;
   const kind = Object.keys(machine.events).find((one) => accepts(machine.events[one]?.schema, value));
@@ -94,7 +94,7 @@ function step(run: Run, name: string, machine: Machine, value: unknown, parent: 
 }
 
 function stepEach(run: Run, name: string, machine: Machine, value: unknown, parent: string): void {
-  const found = at(value, machine.reads);
+  const found = valueAt(value, machine.reads);
   if (Array.isArray(found)) for (const item of found) step(run, name, machine, item, parent);
 }
 
@@ -121,13 +121,13 @@ function checkInvariants(run: Run, kind: string, event: unknown): void {
 
 function isKept({ firstValues }: Run, test: InvariantTest, event: unknown): boolean {
   if ("schema" in test) return accepts(test.schema, event);
-  if ("equal" in test) return new Set(test.equal.map((pointer) => JSON.stringify(at(event, pointer)))).size === 1;
+  if ("equal" in test) return new Set(test.equal.map((pointer) => JSON.stringify(valueAt(event, pointer)))).size === 1;
   if ("sum" in test) {
-    const sum = test.sum.reduce((total, pointer) => total + Number(at(event, pointer)), 0);
-    return sum === at(event, test.is);
+    const sum = test.sum.reduce((total, pointer) => total + Number(valueAt(event, pointer)), 0);
+    return sum === valueAt(event, test.is);
   }
   return test.constant.every((pointer) => {
-    const value = JSON.stringify(at(event, pointer)) ?? "absent";
+    const value = JSON.stringify(valueAt(event, pointer)) ?? "absent";
     if (!firstValues.has(pointer)) firstValues.set(pointer, value);
     return firstValues.get(pointer) === value;
   });

@@ -22,7 +22,7 @@ const turns = (name: string): ChatMessage[] => [
   { role: "user", content: "How does it go on?" },
 ];
 /** A request without a seed, at temperature 0. */
-const of = (key: string | undefined, members: Ask): Ask => ({
+const askAs = (key: string | undefined, members: Ask): Ask => ({
   seed: undefined,
   maxTokens: 8,
   ...(key !== undefined && { origin: { key } }),
@@ -40,17 +40,17 @@ async function evaluate(members: Ask): Promise<Awaited<ReturnType<typeof askOne>
 
 describe("a prompt that continues an earlier one of the same key", () => {
   test("is read from there on, says so, and gives the text that it gives to another key", async () => {
-    await askOne(started.engine, of("a", { say: story("ants") }));
-    const { usage, text, evaluated } = await evaluate(of("a", { messages: turns("ants") }));
+    await askOne(started.engine, askAs("a", { say: story("ants") }));
+    const { usage, text, evaluated } = await evaluate(askAs("a", { messages: turns("ants") }));
     expect(usage.cachedTokens).toBeGreaterThan(usage.promptTokens / 2);
     expect(usage.cachedTokens % sliceTokens).toBe(0);
     expect(evaluated).toBeLessThanOrEqual(usage.promptTokens - usage.cachedTokens + usage.completionTokens);
-    const other = await evaluate(of("b", { messages: turns("ants") }));
+    const other = await evaluate(askAs("b", { messages: turns("ants") }));
     expect([other.text, other.usage]).toEqual([text, { ...usage, cachedTokens: 0 }]);
   });
 
   test("may be the same prompt, asked for several choices", async () => {
-    const members = of("c", { say: story("cats"), n: 3, sampling: { temperature: 1 } });
+    const members = askAs("c", { say: story("cats"), n: 3, sampling: { temperature: 1 } });
     expect((await ask(started.engine, members)).usage.cachedTokens).toBe(0);
     const { usage } = await ask(started.engine, members);
     expect(usage.cachedTokens).toBeGreaterThan(usage.promptTokens / 2);
@@ -59,7 +59,7 @@ describe("a prompt that continues an earlier one of the same key", () => {
 
   test("was given up in the middle: what was read by then is reused", async () => {
     const hangUp = new AbortController();
-    const long = of("d", { say: `${story("dogs")} ${"and so on ".repeat(2000)}` });
+    const long = askAs("d", { say: `${story("dogs")} ${"and so on ".repeat(2000)}` });
     const reading = ask(started.engine, long, hangUp.signal).catch(() => undefined);
     const { progress } = await started.engine.status(AbortSignal.timeout(10_000));
     const status = (): ReturnType<typeof started.engine.status> => started.engine.status(AbortSignal.timeout(10_000));
@@ -67,17 +67,17 @@ describe("a prompt that continues an earlier one of the same key", () => {
     hangUp.abort();
     await reading;
     await until("its slot is free", async () => (await status()).running === 0);
-    const { usage } = await askOne(started.engine, of("d", { messages: turns("dogs") }));
+    const { usage } = await askOne(started.engine, askAs("d", { messages: turns("dogs") }));
     expect(usage.cachedTokens).toBeGreaterThanOrEqual(sliceTokens);
   });
 });
 
 describe("nothing is reused", () => {
   test.each<[string, Ask, Ask]>([
-    ["from another key", of("e", {}), of("f", {})],
-    ["where nobody knows whose request it is", of(undefined, {}), of(undefined, {})],
-    ["for a seed", of("g", {}), of("g", { seed: "1" })],
-    ["after a seed", of("h", { seed: "1" }), of("h", {})],
+    ["from another key", askAs("e", {}), askAs("f", {})],
+    ["where nobody knows whose request it is", askAs(undefined, {}), askAs(undefined, {})],
+    ["for a seed", askAs("g", {}), askAs("g", { seed: "1" })],
+    ["after a seed", askAs("h", { seed: "1" }), askAs("h", {})],
   ])("%s", async (title, first, second) => {
     await askOne(started.engine, { ...first, say: story(title) });
     const { usage, evaluated } = await evaluate({ ...second, messages: turns(title) });

@@ -40,7 +40,7 @@ const small = (members: Ask = {}): Ask => ({
 });
 
 /** Runs `act` while the engine reads long prompts, and then aborts those requests. */
-async function beside(others: readonly Ask[], act: () => Promise<void>): Promise<void> {
+async function duringLongPrompts(others: readonly Ask[], act: () => Promise<void>): Promise<void> {
   const hangUp = new AbortController();
   const before = await progressOf(started);
   const reading = others.map((members) => ask(started.engine, members, hangUp.signal).catch(() => undefined));
@@ -58,7 +58,7 @@ describe("a small chat ends before half of the long prompts beside it is read", 
     ["three prompts with seeds, and the chat has one, too", ["1", "2", "3"], "7"],
   ])("%s", { timeout: patienceMs }, async (_title, seeds, seed) => {
     const before = await progressOf(started);
-    await beside(
+    await duringLongPrompts(
       seeds.map((one) => long({ seed: one })),
       async () => {
         const { usage, finish } = await askOne(started.engine, small({ seed }), AbortSignal.timeout(patienceMs));
@@ -78,7 +78,7 @@ describe("a long prompt with a seed", () => {
   test("gives the same text alone and in turns with others", { timeout: patienceMs }, async () => {
     const members = { ...sampled, sampling: { temperature: 1.3, logit_bias: endless } };
     const alone = await askOne(started.engine, members);
-    await beside([long({ seed: undefined }), long({ seed: "9" })], async () => {
+    await duringLongPrompts([long({ seed: undefined }), long({ seed: "9" })], async () => {
       const chats = Array.from({ length: 3 }, () => askOne(started.engine, small({ seed: undefined })));
       const patience = AbortSignal.timeout(patienceMs);
       expect((await askOne(started.engine, members, patience)).text).toBe(alone.text);

@@ -14,7 +14,7 @@ interface Sent {
 
 const sentTo = ({ requests }: Place): Sent[] => requests.map(({ body }) => JSON.parse(body) as Sent); // written by the engine under test
 const lastSalt = (place: Place): string | undefined => sentTo(place).at(-1)?.cache_salt;
-const of = (key: string, members: Ask = {}): Ask => ({ ...members, maxTokens: 8, origin: { key } });
+const askAs = (key: string, members: Ask = {}): Ask => ({ ...members, maxTokens: 8, origin: { key } });
 
 /** Caches prompts as vLLM does. Unless `looksAtSalt`, it ignores the salt. */
 function cachingPlace(looksAtSalt: boolean): Answer {
@@ -33,7 +33,7 @@ function cachingPlace(looksAtSalt: boolean): Answer {
 }
 
 const cachedFor = async (engine: Parameters<typeof askOne>[0], key: string): Promise<number> =>
-  (await askOne(engine, of(key))).usage.cachedTokens;
+  (await askOne(engine, askAs(key))).usage.cachedTokens;
 
 describe("every request by token ids carries a salt", () => {
   test("of its key: the same for all its requests and choices, another for another key, one that vLLM takes", async () => {
@@ -41,7 +41,7 @@ describe("every request by token ids carries a salt", () => {
     const engine = await start([place]);
     const salts: (string | undefined)[] = [];
     for (const key of ["a", "a", "b"]) {
-      await askOne(engine, of(key));
+      await askOne(engine, askAs(key));
       salts.push(lastSalt(place));
     }
     expect(salts[1]).toBe(salts[0]);
@@ -54,7 +54,7 @@ describe("every request by token ids carries a salt", () => {
     const salts = await Promise.all(
       [1, 2].map(async (byte) => {
         const place = await open();
-        await askOne(await start([place], { cacheSecret: Buffer.alloc(32, byte) }), of("a"));
+        await askOne(await start([place], { cacheSecret: Buffer.alloc(32, byte) }), askAs("a"));
         return lastSalt(place);
       }),
     );
@@ -108,9 +108,9 @@ describe("when it becomes ready, it is tried whether", () => {
 describe("a chat route", () => {
   test("of vLLM gets a salt for each key", async () => {
     const { engine, place } = await openChat();
-    await askOne(engine, of("a"));
+    await askOne(engine, askAs("a"));
     const first = lastSalt(place);
-    await askOne(engine, of("b"));
+    await askOne(engine, askAs("b"));
     expect(first).toMatch(/^.{43}$/);
     expect(lastSalt(place)).not.toBe(first);
   });
@@ -132,14 +132,14 @@ describe("a chat route", () => {
 
   test("of others that takes one gets it where the operator says so", async () => {
     const { engine, place } = await openChat({}, { isSalted: true });
-    await askOne(engine, of("a"));
+    await askOne(engine, askAs("a"));
     expect(lastSalt(place)).toMatch(/^.{43}$/);
     expect(engine.metadata?.promptCache).toMatchObject({ isShared: false });
   });
 
   test("of vLLM gets none where the operator does not want it", async () => {
     const { engine, place } = await openChat({ owned_by: "vllm" }, { isSalted: false });
-    await askOne(engine, of("a"));
+    await askOne(engine, askAs("a"));
     expect(lastSalt(place)).toBeUndefined();
     expect(engine.metadata?.promptCache).toMatchObject({ isShared: true });
   });

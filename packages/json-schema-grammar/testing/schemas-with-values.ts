@@ -18,7 +18,7 @@ const exactly = (length: number): { minLength: number; maxLength: number } => ({
   maxLength: length,
 });
 
-const of = (schema: SchemaObject, value: fc.Arbitrary<unknown>): fc.Arbitrary<Sample> =>
+const sample = (schema: SchemaObject, value: fc.Arbitrary<unknown>): fc.Arbitrary<Sample> =>
   fc.array(value, exactly(3)).map((values) => ({ schema, values }));
 
 const literals = fc.uniqueArray(fc.oneof(fc.integer({ min: -3, max: 3 }), anyString, fc.boolean(), fc.constant(null)), {
@@ -27,16 +27,16 @@ const literals = fc.uniqueArray(fc.oneof(fc.integer({ min: -3, max: 3 }), anyStr
 });
 
 const leaf: fc.Arbitrary<Sample> = fc.oneof(
-  of({ type: "string", description: "ignored" }, anyString),
-  of({ type: "integer" }, fc.integer()),
-  of({ type: "number" }, anyNumber),
-  of({ type: "boolean" }, fc.boolean()),
-  of({ type: "null" }, fc.constant(null)),
-  of({ type: ["string", "null"] }, fc.oneof(anyString, fc.constant(null))),
-  of({ type: ["integer", "number"] }, anyNumber),
-  of({}, fc.jsonValue({ maxDepth: 2, noUnicodeString: false }).filter(isShortNumbered)),
-  literals.chain((options) => of({ enum: options }, fc.constantFrom(...options))),
-  literals.chain(([only]) => of({ const: only }, fc.constant(only))),
+  sample({ type: "string", description: "ignored" }, anyString),
+  sample({ type: "integer" }, fc.integer()),
+  sample({ type: "number" }, anyNumber),
+  sample({ type: "boolean" }, fc.boolean()),
+  sample({ type: "null" }, fc.constant(null)),
+  sample({ type: ["string", "null"] }, fc.oneof(anyString, fc.constant(null))),
+  sample({ type: ["integer", "number"] }, anyNumber),
+  sample({}, fc.jsonValue({ maxDepth: 2, noUnicodeString: false }).filter(isShortNumbered)),
+  literals.chain((options) => sample({ enum: options }, fc.constantFrom(...options))),
+  literals.chain(([only]) => sample({ const: only }, fc.constant(only))),
 );
 
 /** Numbers that JavaScript writes as the grammar does: without an exponent. */

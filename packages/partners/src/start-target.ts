@@ -65,7 +65,7 @@ async function startProxy(target: string, change: Change): Promise<{ readonly ur
 }
 
 /** Headers of an answer that describe its bytes. They are dropped, because the proxy changes the bytes. */
-const ofTheConnection = new Set([
+const connectionHeaders = new Set([
   "connection",
   "keep-alive",
   "transfer-encoding",
@@ -90,7 +90,7 @@ async function forward(
     body: chunks.length > 0 ? Buffer.concat(chunks) : null,
   });
   const text = await answer.text();
-  for (const [name, value] of answer.headers) if (!ofTheConnection.has(name)) response.setHeader(name, value);
+  for (const [name, value] of answer.headers) if (!connectionHeaders.has(name)) response.setHeader(name, value);
   response.writeHead(answer.status);
   response.end(change(text));
 }

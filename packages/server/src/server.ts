@@ -201,10 +201,10 @@ function gatesFor(
   recorder: LedgerRecorder,
   listener: Listener,
 ): Pick<Deps, "turns" | "admission" | "limits" | "gatheredBytes"> {
-  const ofKey = { requests: config.requestsPerMinute, tokens: config.tokensPerMinute };
-  const ofAll = { requests: config.totalRequestsPerMinute, tokens: config.totalTokensPerMinute };
+  const keyLimits = { requests: config.requestsPerMinute, tokens: config.tokensPerMinute };
+  const serverLimits = { requests: config.totalRequestsPerMinute, tokens: config.totalTokensPerMinute };
   // Uses a monotonic clock: a change of the wall clock would grant or block requests.
-  const limits = new Limits(new MemoryLimitStore(ofAll, elapsedMs), ofKey);
+  const limits = new Limits(new MemoryLimitStore(serverLimits, elapsedMs), keyLimits);
   const admission: AdmissionDeps = {
     assertOpen: () => {
       if (listener.isDraining) throw stopping();

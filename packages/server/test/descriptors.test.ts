@@ -17,7 +17,7 @@ const folder = useFolder();
 const key = "environment-key-0123456789";
 const headers = { authorization: `Bearer ${key}` };
 const env = { PARLEY_API_KEY: key };
-const under = (limit: number): readonly string[] => ["bash", "-c", `ulimit -n ${limit} && exec "$0" "$@"`];
+const limitedTo = (limit: number): readonly string[] => ["bash", "-c", `ulimit -n ${limit} && exec "$0" "$@"`];
 
 /** Opens connections that send nothing. Disposing closes them. */
 async function openSilent(url: string, count: number): Promise<Disposable> {
@@ -43,7 +43,7 @@ const enginesOf = ({ child: { pid } }: CliProcess): readonly string[] =>
 
 describe("a server that may have 256 files open", () => {
   test("serves callers and keeps its engines while strangers hold 300 silent connections", async () => {
-    await using server = new CliProcess(["start"], { ...folder.quick(env), wrapper: under(256) });
+    await using server = new CliProcess(["start"], { ...folder.quick(env), wrapper: limitedTo(256) });
     const base = await baseUrlOf(server);
     const engines = enginesOf(server);
     using _silent = await openSilent(base, 300);
@@ -62,7 +62,7 @@ describe("a server that may have 256 files open", () => {
 
 describe("a limit that is too low", () => {
   const doctor = (limit: number, more: Readonly<Record<string, string>> = {}) =>
-    parley(["doctor", "--json"], { ...folder.quick(more), wrapper: under(limit) });
+    parley(["doctor", "--json"], { ...folder.quick(more), wrapper: limitedTo(limit) });
 
   test("for the default is told by doctor, without calling it a problem", async () => {
     const { code, stdout } = await doctor(1024);
@@ -79,13 +79,13 @@ describe("a limit that is too low", () => {
     expect(code).toBe(1);
     expect(stdout).toContain("1024 allow 416 connections, fewer than PARLEY_MAX_SOCKETS=500");
     const start = folder.quick({ ...env, PARLEY_MAX_SOCKETS: "500" });
-    await using server = new CliProcess(["start"], { ...start, wrapper: under(1024) });
+    await using server = new CliProcess(["start"], { ...start, wrapper: limitedTo(1024) });
     await baseUrlOf(server);
     expect(server.stdout).toMatch(/"level":"warn".*fewer than PARLEY_MAX_SOCKETS=500.*raise the limit to 1192/);
   });
 
   test("to take connections at all is refused, with what to do", async () => {
-    const refused = await parley(["start"], { ...folder.quick(env), wrapper: under(200) });
+    const refused = await parley(["start"], { ...folder.quick(env), wrapper: limitedTo(200) });
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain("This process may have 200 files open, and needs at least 224, better 8384");
     expect(refused.stderr).toContain("Or set PARLEY_MAX_SOCKETS to 4 or less.");

@@ -95,8 +95,8 @@ describe("a reader that takes nothing of a large answer", () => {
     connection.socket.pause();
     const body = JSON.stringify({ model: modelId, ...play("huge") });
     const { headers } = withKey(testKey);
-    const ofBody = { "content-type": "application/json", "content-length": String(Buffer.byteLength(body)) };
-    connection.send(requestText("POST /v1/chat/completions", { ...headers, ...ofBody }, body));
+    const bodyHeaders = { "content-type": "application/json", "content-length": String(Buffer.byteLength(body)) };
+    connection.send(requestText("POST /v1/chat/completions", { ...headers, ...bodyHeaders }, body));
     await until(
       () => server().gauge("parley_answer_bytes"),
       (bytes) => bytes >= 12_000_000,

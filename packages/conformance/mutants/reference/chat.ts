@@ -1,4 +1,4 @@
-import { at, isRecord, parse } from "../../src/judge/read.ts";
+import { valueAt, isRecord, parse } from "../../src/judge/read.ts";
 import { admit } from "./admission.ts";
 import type { Body } from "./answers.ts";
 import type { Call } from "./call.ts";
@@ -57,7 +57,7 @@ function keepNumbers(body: unknown, text: string): unknown {
   const reviver = (_name: string, value: unknown, { source = "" }: { readonly source?: string }): unknown =>
     /^\d{16,}$/.test(source) && String(value) !== source ? rawJSON(source) : value;
   const exact: unknown = JSON.parse(text, reviver as (name: string, value: unknown) => unknown);
-  return { ...body, response_format: at(exact, "/response_format") };
+  return { ...body, response_format: valueAt(exact, "/response_format") };
 }
 
 /** Members without effect, in the order of the request: a maximum that is lowered is one of them. */

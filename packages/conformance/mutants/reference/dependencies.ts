@@ -1,6 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { unsupportedMembers } from "../../src/contract/contract.ts";
-import { at, isRecord, listAt, textAt } from "../../src/judge/read.ts";
+import { valueAt, isRecord, listAt, textAt } from "../../src/judge/read.ts";
 import { wordsIn } from "./schema-words.ts";
 import { fault } from "./violation.ts";
 import type { Violation } from "./violation.ts";
@@ -14,8 +14,8 @@ export const dependencies: readonly ((body: Body, text: string) => Violation | u
     const list = Array.isArray(messages) ? messages : [];
     const index = list.findIndex(
       (one) =>
-        at(one, "/role") === "assistant" &&
-        (at(one, "/content") ?? null) === null &&
+        valueAt(one, "/role") === "assistant" &&
+        (valueAt(one, "/content") ?? null) === null &&
         listAt(one, "/tool_calls").length === 0,
     );
     const path = `messages[${index}].content`;
@@ -42,13 +42,13 @@ export const dependencies: readonly ((body: Body, text: string) => Violation | u
   ({ tool_choice: choice, tools }) => {
     const name = textAt(choice, "/function/name");
     if (choice !== "required" && name === undefined) return undefined;
-    const names = (Array.isArray(tools) ? tools : []).map((tool) => at(tool, "/function/name"));
+    const names = (Array.isArray(tools) ? tools : []).map((tool) => valueAt(tool, "/function/name"));
     const isOffered = name === undefined ? names.length > 0 : names.includes(name);
     return isOffered ? undefined : fault("invalid_value", "tool_choice", "tool_choice names nothing that is offered.");
   },
   ({ response_format: format }) => {
     const path = "response_format.json_schema.schema";
-    const schema = at(format, "/json_schema/schema");
+    const schema = valueAt(format, "/json_schema/schema");
     return schema === undefined ? undefined : schemaFault(schema, path, true);
   },
   (body) => {
@@ -68,7 +68,7 @@ function foreignPlaces({ member, harmless = [] }: (typeof unsupportedMembers)[nu
   const asks = (value: unknown): boolean => !harmless.includes(value) && !isEmpty(value);
   if (name === member) return asks(body[name]) ? [name] : [];
   return listAt(body, "/messages").flatMap((one, index) =>
-    asks(at(one, `/${name}`)) ? [`messages[${index}].${name}`] : [],
+    asks(valueAt(one, `/${name}`)) ? [`messages[${index}].${name}`] : [],
   );
 }
 
@@ -80,12 +80,12 @@ function isEmpty(value: unknown): boolean {
 function toolFault({ tools }: Body): Violation | undefined {
   const list = Array.isArray(tools) ? tools : [];
   for (const [index, tool] of list.entries()) {
-    const name = at(tool, "/function/name");
+    const name = valueAt(tool, "/function/name");
     const path = `tools[${index}].function`;
-    if (list.slice(0, index).some((other) => at(other, "/function/name") === name))
+    if (list.slice(0, index).some((other) => valueAt(other, "/function/name") === name))
       return fault("invalid_value", `${path}.name`, `${path}.name is used already.`);
-    const parameters = at(tool, "/function/parameters");
-    const isStrict = at(tool, "/function/strict") === true;
+    const parameters = valueAt(tool, "/function/parameters");
+    const isStrict = valueAt(tool, "/function/strict") === true;
     const found = isRecord(parameters) ? schemaFault(parameters, `${path}.parameters`, isStrict) : undefined;
     if (found) return found;
   }

@@ -1,4 +1,4 @@
-import { at, isRecord, listAt, numberAt, textAt } from "../../src/judge/read.ts";
+import { valueAt, isRecord, listAt, numberAt, textAt } from "../../src/judge/read.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -40,9 +40,9 @@ export const textOfContent = (content: unknown): string =>
 /** The roles as the model sees them: system messages in front, developers among them. */
 export function conversationOf(body: Body): readonly { readonly role: string; readonly text: string }[] {
   const messages = (Array.isArray(body["messages"]) ? body["messages"] : []).map((message) => ({
-    role: at(message, "/role") === "developer" ? "system" : String(at(message, "/role")),
+    role: valueAt(message, "/role") === "developer" ? "system" : String(valueAt(message, "/role")),
     text:
-      textOfContent(at(message, "/content")) +
+      textOfContent(valueAt(message, "/content")) +
       listAt(message, "/tool_calls")
         .map((call) => textAt(call, "/function/arguments") ?? "")
         .join(""),
@@ -60,7 +60,7 @@ export function answerOf(body: Body, choice: number): ToyAnswer {
   const reasoning = effort === "none" ? [] : ["Let", " me", " weigh", " this"];
   const call = forcedCall(body);
   if (call) return { reasoning, tokens: [], call };
-  const form = at(body, "/response_format/type");
+  const form = valueAt(body, "/response_format/type");
   if (form === "json_schema" || form === "json_object")
     return { reasoning, tokens: pieces(JSON.stringify(formValue(body))).map(plainToken), call: undefined };
   return { reasoning, tokens: speak(body, choice), call: undefined };
@@ -70,7 +70,7 @@ const plainToken = (text: string): Token => ({ text, logprob: -0.1, top: [{ text
 export const pieces = (text: string): string[] => text.match(/\s*[^\s]{1,6}/gu) ?? [];
 
 function formValue(body: Body): unknown {
-  const schema = at(body, "/response_format/json_schema/schema");
+  const schema = valueAt(body, "/response_format/json_schema/schema");
   return schema === undefined ? { text: "some" } : smallest(schema, schema);
 }
 
@@ -118,9 +118,9 @@ function forcedCall(body: Body): ToyAnswer["call"] {
       ? choice === "required"
         ? list[0]
         : undefined
-      : list.find((one) => at(one, "/function/name") === wanted);
+      : list.find((one) => valueAt(one, "/function/name") === wanted);
   if (tool === undefined) return undefined;
-  const parameters = at(tool, "/function/parameters");
+  const parameters = valueAt(tool, "/function/parameters");
   return {
     name: textAt(tool, "/function/name") ?? "",
     pieces: pieces(JSON.stringify(parameters === undefined ? {} : smallest(parameters, parameters))),
@@ -138,14 +138,14 @@ const largest: Readonly<Record<string, number>> = { int32: 2 ** 31 - 1, int64: 2
 /** The smallest value that a schema allows. */
 export function smallest(schema: unknown, root: unknown): unknown {
   const one = isRecord(schema) ? schema : {};
-  if (typeof one["$ref"] === "string") return smallest(at(root, one["$ref"].slice(1)), root);
+  if (typeof one["$ref"] === "string") return smallest(valueAt(root, one["$ref"].slice(1)), root);
   if ("const" in one) return one["const"];
   if (Array.isArray(one["enum"])) return one["enum"].find((value) => keepsFormat(value, one["format"]));
   if (Array.isArray(one["anyOf"])) return smallest(one["anyOf"][0], root);
   const [type] = [one["type"] ?? (isRecord(one["properties"]) ? "object" : "string")].flat();
   if (type === "object") {
     const required = Array.isArray(one["required"]) ? one["required"].map(String) : [];
-    return Object.fromEntries(required.map((name) => [name, smallest(at(one["properties"], `/${name}`), root)]));
+    return Object.fromEntries(required.map((name) => [name, smallest(valueAt(one["properties"], `/${name}`), root)]));
   }
   if (type === "array") return [];
   if (type === "boolean") return false;

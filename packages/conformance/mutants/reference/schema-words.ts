@@ -1,4 +1,4 @@
-import { at, isRecord, listAt } from "../../src/judge/read.ts";
+import { valueAt, isRecord, listAt } from "../../src/judge/read.ts";
 
 /** A word of a schema that is not enforced. */
 export interface SchemaWord {
@@ -34,14 +34,14 @@ export function wordsIn(schema: unknown, path = ""): SchemaWord[] {
 /** The paths of such words in the schemas of a request that are enforced. */
 export function ignoredWords(body: unknown): string[] {
   const place = "response_format.json_schema.schema";
-  const answer = at(body, "/response_format/json_schema/schema");
-  const choice = at(body, "/tool_choice");
+  const answer = valueAt(body, "/response_format/json_schema/schema");
+  const choice = valueAt(body, "/tool_choice");
   const tools = listAt(body, "/tools").flatMap((tool, index) => {
     const isHeld =
       choice === "required" ||
-      at(tool, "/function/strict") === true ||
-      at(choice, "/function/name") === at(tool, "/function/name");
-    const words = isHeld ? wordsIn(at(tool, "/function/parameters")) : [];
+      valueAt(tool, "/function/strict") === true ||
+      valueAt(choice, "/function/name") === valueAt(tool, "/function/name");
+    const words = isHeld ? wordsIn(valueAt(tool, "/function/parameters")) : [];
     return words.map(({ path }) => `tools[${index}].function.parameters.${path}`);
   });
   return [...tools, ...wordsIn(answer).map(({ path }) => `${place}.${path}`)];

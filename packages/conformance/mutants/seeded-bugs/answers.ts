@@ -1,4 +1,4 @@
-import { at, isRecord, listAt } from "../../src/judge/read.ts";
+import { valueAt, isRecord, listAt } from "../../src/judge/read.ts";
 import type { EngineEvent } from "../reference/engine.ts";
 import { hash } from "../reference/language.ts";
 import type { Mutant } from "../reference/mutant.ts";
@@ -198,12 +198,12 @@ export const answers: SeededBugs = {
   "greedy-not-first": entries((list) => list.map((entry) => ({ ...Object(entry), logprob: -5 }))),
   "entries-late": lateEntries(),
   "reasoning-entry": entries((list, message) =>
-    typeof at(message, "/reasoning") === "string"
+    typeof valueAt(message, "/reasoning") === "string"
       ? [{ token: "Let", logprob: -0.1, bytes: [76, 101, 116], top_logprobs: [] }, ...list]
       : list,
   ),
   "end-token-entry": entries((list, message) =>
-    typeof at(message, "/reasoning") === "string"
+    typeof valueAt(message, "/reasoning") === "string"
       ? [...list, { token: "", logprob: -0.1, bytes: [], top_logprobs: [] }]
       : list,
   ),

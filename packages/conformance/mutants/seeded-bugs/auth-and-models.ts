@@ -1,6 +1,6 @@
 import { isRecord } from "../../src/judge/read.ts";
 import type { Head, Mutant } from "../reference/mutant.ts";
-import { completed, flagged, misreported, misjudge, strict, without, withHeaders } from "./mutate.ts";
+import { completed, flagged, misreported, misjudge, strict, withoutHeaders, withHeaders } from "./mutate.ts";
 import type { SeededBugs } from "./mutate.ts";
 
 const authorization = (head: Head): string => head.headers["authorization"] ?? "";
@@ -38,7 +38,7 @@ export const authAndModels: SeededBugs = {
   "two-keys-accepted": open((head) => times(head) > 1),
   "query-key-accepted": open((head) => head.query.includes("api_key=")),
   "scheme-case-matters": { acceptsKey: (isGood, head) => isGood && authorization(head).startsWith("Bearer ") },
-  "challenge-missing": withHeaders((headers) => without(headers, (name) => name === "www-authenticate")),
+  "challenge-missing": withHeaders((headers) => withoutHeaders(headers, (name) => name === "www-authenticate")),
   "wording-differs": unauthorized((message, head) =>
     head.headers["expect"] === undefined ? message : "Incorrect API key provided: it is wrong.",
   ),

@@ -1,7 +1,7 @@
 import { isRecord } from "../../src/judge/read.ts";
 
 import type { Head, Mutant } from "../reference/mutant.ts";
-import { flagged, replied, misjudge, strict, without, withHeaders } from "./mutate.ts";
+import { flagged, replied, misjudge, strict, withoutHeaders, withHeaders } from "./mutate.ts";
 import type { SeededBugs } from "./mutate.ts";
 
 const known = (head: Head): boolean => head.path === "/v1/chat/completions" || head.path.startsWith("/v1/models");
@@ -43,7 +43,7 @@ export const http: SeededBugs = {
           : body,
   },
   "wrong-method-404": onStatus(405, () => ({ status: 404 })),
-  "allow-missing": withHeaders((headers) => without(headers, (name) => name === "allow")),
+  "allow-missing": withHeaders((headers) => withoutHeaders(headers, (name) => name === "allow")),
   "head-answers-get": {
     early: (head) => (head.method === "HEAD" ? { status: 200, headers: {}, body: "" } : undefined),
   },
@@ -139,12 +139,16 @@ export const http: SeededBugs = {
           }
         : undefined,
   },
-  "preflight-not-cacheable": withHeaders((headers) => without(headers, (name) => name === "access-control-max-age")),
+  "preflight-not-cacheable": withHeaders((headers) =>
+    withoutHeaders(headers, (name) => name === "access-control-max-age"),
+  ),
   "identity-coding-refused": {
     early: (head) =>
       head.headers["content-encoding"] === "identity" ? { status: 415, headers: {}, body: wrongMediaType } : undefined,
   },
-  "headers-not-exposed": withHeaders((headers) => without(headers, (name) => name === "access-control-expose-headers")),
+  "headers-not-exposed": withHeaders((headers) =>
+    withoutHeaders(headers, (name) => name === "access-control-expose-headers"),
+  ),
   "cors-always": withHeaders((headers) => ({ "access-control-allow-origin": "*", ...headers })),
   "cors-credentials": withHeaders((headers, _reply, head) =>
     has(head, "origin") ? { ...headers, "access-control-allow-credentials": "true" } : headers,
@@ -153,7 +157,7 @@ export const http: SeededBugs = {
     violation: (found, body) =>
       found && Object.hasOwn(body, "constructor") ? { ...found, status: 500, code: "internal_error" } : found,
   },
-  "request-id-missing": withHeaders((headers) => without(headers, (name) => name === "x-request-id")),
+  "request-id-missing": withHeaders((headers) => withoutHeaders(headers, (name) => name === "x-request-id")),
   "request-id-repeated": withHeaders((headers) => {
     const before = last;
     last = headers["x-request-id"] ?? "none";
@@ -163,7 +167,7 @@ export const http: SeededBugs = {
     ...headers,
     "x-request-id": head.headers["x-request-id"] ?? headers["x-request-id"] ?? "",
   })),
-  "client-id-not-echoed": withHeaders((headers) => without(headers, (name) => name === "x-client-request-id")),
+  "client-id-not-echoed": withHeaders((headers) => withoutHeaders(headers, (name) => name === "x-client-request-id")),
   "client-id-refused": {
     early: (head) =>
       (head.headers["x-client-request-id"] ?? "").length > 512

@@ -1,4 +1,4 @@
-import { at, isRecord, listAt } from "../../src/judge/read.ts";
+import { valueAt, isRecord, listAt } from "../../src/judge/read.ts";
 import type { Body, Outgoing } from "../reference/answers.ts";
 import type { EngineEvent } from "../reference/engine.ts";
 import type { Flag, Head, Mutant, Reply } from "../reference/mutant.ts";
@@ -42,7 +42,7 @@ export const replied = (edit: (reply: Reply, head: Head) => Partial<Reply>): Mut
 export const withHeaders = (
   edit: (headers: Readonly<Record<string, string>>, reply: Reply, head: Head) => Record<string, string>,
 ): Mutant => replied((reply, head) => ({ headers: edit(reply.headers, reply, head) }));
-export const without = (
+export const withoutHeaders = (
   headers: Readonly<Record<string, string>>,
   isIt: (name: string) => boolean,
 ): Record<string, string> => Object.fromEntries(Object.entries(headers).filter(([name]) => !isIt(name)));
@@ -97,8 +97,8 @@ export const withPieces = (edit: (choice: Json, place: number, body: Body) => Js
     choices: listAt(chunk, "/choices").map((choice) => edit(choice as Json, place, body)),
   })); // pieces are objects
 
-export const isFinish = (data: unknown): boolean => typeof at(data, "/choices/0/finish_reason") === "string";
-export const isUsage = (data: unknown): boolean => isRecord(at(data, "/usage"));
+export const isFinish = (data: unknown): boolean => typeof valueAt(data, "/choices/0/finish_reason") === "string";
+export const isUsage = (data: unknown): boolean => isRecord(valueAt(data, "/usage"));
 export const deltaOf = (choice: Json): Json => (isRecord(choice["delta"]) ? choice["delta"] : {});
 
 /** Changes the events of the engine. */
@@ -112,6 +112,6 @@ export const flagged = (...flags: readonly Flag[]): Mutant => ({ flags: new Set(
 
 /** The text of the last message of a request. */
 export const lastText = (body: Body): string =>
-  String(at((Array.isArray(body["messages"]) ? body["messages"] : []).at(-1), "/content"));
+  String(valueAt((Array.isArray(body["messages"]) ? body["messages"] : []).at(-1), "/content"));
 export const messagesOf = (body: Body): readonly unknown[] => (Array.isArray(body["messages"]) ? body["messages"] : []);
 export const asksFor = (scenario: string, body: Body): boolean => lastText(body) === `script:conformance-${scenario}`;

@@ -1,6 +1,6 @@
 import { isRecord } from "../../src/judge/read.ts";
 import type { Mutant, Row } from "../reference/mutant.ts";
-import { chunked, flagged, lacking, misreported, replied, misjudge, without, withHeaders } from "./mutate.ts";
+import { chunked, flagged, lacking, misreported, replied, misjudge, withoutHeaders, withHeaders } from "./mutate.ts";
 import type { SeededBugs } from "./mutate.ts";
 
 const onError = (edit: Parameters<typeof replied>[0]): Mutant =>
@@ -26,7 +26,7 @@ const limits = (edit: (value: string, name: string) => string): Mutant =>
   );
 const noLimits = (isIt: (status: number) => boolean): Mutant =>
   withHeaders((headers, { status }) =>
-    isIt(status) ? without(headers, (name) => name.startsWith("x-ratelimit-")) : headers,
+    isIt(status) ? withoutHeaders(headers, (name) => name.startsWith("x-ratelimit-")) : headers,
   );
 const waits = (status: number, edit: (headers: Readonly<Record<string, string>>) => Record<string, string>): Mutant =>
   withHeaders((headers, reply) => (reply.status === status ? edit(headers) : { ...headers }));
@@ -90,7 +90,7 @@ export const operations: SeededBugs = {
   "param-shallow": misreported((error) =>
     typeof error["param"] === "string" ? { ...error, param: error["param"].replace(/[.[].*/, "") } : error,
   ),
-  "help-link-missing": withHeaders((headers) => without(headers, (name) => name === "link")),
+  "help-link-missing": withHeaders((headers) => withoutHeaders(headers, (name) => name === "link")),
   "message-vague": misreported((error) =>
     typeof error["param"] === "string" ? { ...error, message: "The request is wrong." } : error,
   ),
@@ -116,19 +116,19 @@ export const operations: SeededBugs = {
   "request-limit-ignored": unlimited("requests"),
   "token-limit-ignored": unlimited("tokens"),
   "concurrency-limit-ignored": unlimited("concurrency"),
-  "retry-after-missing": waits(429, (headers) => without(headers, (name) => name === "retry-after")),
+  "retry-after-missing": waits(429, (headers) => withoutHeaders(headers, (name) => name === "retry-after")),
   "retry-after-zero": waits(429, (headers) => ({ ...headers, "retry-after": "0" })),
   "waits-disagree": waits(429, (headers) => ({
     ...headers,
     "retry-after": String(Number(headers["retry-after"]) + 5),
   })),
   "long-wait-invites-retry": waits(429, (headers) =>
-    Number(headers["retry-after"]) > 60 ? without(headers, (name) => name === "x-should-retry") : headers,
+    Number(headers["retry-after"]) > 60 ? withoutHeaders(headers, (name) => name === "x-should-retry") : headers,
   ),
   "wait-too-short": waits(429, (headers) => ({ ...headers, "retry-after": "1", "retry-after-ms": "10" })),
   "full-queue-hangs": flagged("full-queue-waits"),
   "budget-says-429": retellBudget(),
-  "oversized-request-waits": waits(429, (headers) => without(headers, (name) => name === "x-should-retry")),
+  "oversized-request-waits": waits(429, (headers) => withoutHeaders(headers, (name) => name === "x-should-retry")),
   "oversize-untold": misreported((error) =>
     isRecord(error["details"]) ? { ...error, details: lacking(error["details"], "requested") } : error,
   ),
@@ -142,7 +142,9 @@ export const operations: SeededBugs = {
   "broken-engine-200": onCode("upstream_error", () => ({ status: 200, body: answer })),
   "slow-engine-hangs": { settings: { requestMs: 60_000 } },
   "streams-mixed": mixedStreams(),
-  "unavailable-without-wait": waits(503, (headers) => without(headers, (name) => name.startsWith("retry-after"))),
+  "unavailable-without-wait": waits(503, (headers) =>
+    withoutHeaders(headers, (name) => name.startsWith("retry-after")),
+  ),
   "other-model-stands-in": flagged("stand-in"),
   "hang-up-cuts-others": cutOthers(),
   "failure-sticks": failureSticks(),

@@ -1,5 +1,5 @@
 import { unsupportedMembers } from "../../src/contract/contract.ts";
-import { at, isRecord, listAt } from "../../src/judge/read.ts";
+import { valueAt, isRecord, listAt } from "../../src/judge/read.ts";
 import { formatName } from "../reference/chat.ts";
 import { fault } from "../reference/violation.ts";
 import { overlook, overlookCode, completed, messagesOf, misjudge, replied, strict } from "./mutate.ts";
@@ -122,7 +122,7 @@ export const request: SeededBugs = {
   "lowered-maximum-unnamed": { ignored: (names) => names.filter((name) => !name.startsWith("max_")) },
   "empty-stop-accepted": overlookCode("invalid_value", /^stop/),
   "developer-refused": strict(
-    (body) => messagesOf(body).some((one) => at(one, "/role") === "developer"),
+    (body) => messagesOf(body).some((one) => valueAt(one, "/role") === "developer"),
     400,
     "messages[0].role",
   ),
@@ -139,23 +139,26 @@ export const request: SeededBugs = {
     (found, body) =>
       found.code === "missing_required_parameter" &&
       String(found.param).endsWith(".content") &&
-      !messagesOf(body).some((one) => at(one, "/role") === "assistant"),
+      !messagesOf(body).some((one) => valueAt(one, "/role") === "assistant"),
   ),
   "parts-joined-by-newline": {
     prompt: (count, body) =>
       count + messagesOf(body).reduce<number>((sum, one) => sum + Math.max(0, listAt(one, "/content").length - 1), 0),
   },
   "empty-text-refused": strict(
-    (body) => messagesOf(body).some((one) => at(one, "/content") === ""),
+    (body) => messagesOf(body).some((one) => valueAt(one, "/content") === ""),
     400,
     "messages[0].content",
   ),
   "nul-refused": strict(
-    (body) => messagesOf(body).some((one) => String(at(one, "/content")).includes("\u0000")),
+    (body) => messagesOf(body).some((one) => String(valueAt(one, "/content")).includes("\u0000")),
     400,
     "messages[0].content",
   ),
-  "surrogate-500": strict((body) => messagesOf(body).some((one) => !String(at(one, "/content")).isWellFormed()), 500),
+  "surrogate-500": strict(
+    (body) => messagesOf(body).some((one) => !String(valueAt(one, "/content")).isWellFormed()),
+    500,
+  ),
   "no-parts-accepted": overlook((found) => found.code === "invalid_value" && String(found.param).endsWith(".content")),
   "image-ignored": overlookCode("unsupported_value"),
   "image-path-shallow": misjudge((found) => found.code === "unsupported_value", { param: "messages" }),
@@ -167,29 +170,32 @@ export const request: SeededBugs = {
     (body) =>
       messagesOf(body).some(
         (one) =>
-          at(one, "/content") === null && listAt(one, "/tool_calls").length > 0 && at(one, "/role") === "assistant",
+          valueAt(one, "/content") === null &&
+          listAt(one, "/tool_calls").length > 0 &&
+          valueAt(one, "/role") === "assistant",
       ),
     400,
     "messages[0].content",
   ),
   "empty-turn-accepted": overlook(
     (found, body) =>
-      found.code === "missing_required_parameter" && messagesOf(body).some((one) => at(one, "/role") === "assistant"),
+      found.code === "missing_required_parameter" &&
+      messagesOf(body).some((one) => valueAt(one, "/role") === "assistant"),
   ),
   "call-id-guessed": missing(/\.tool_call_id$/),
   "replay-refused": strict(
-    (body) => messagesOf(body).some((one) => at(one, "/annotations") !== undefined),
+    (body) => messagesOf(body).some((one) => valueAt(one, "/annotations") !== undefined),
     400,
     "messages[0].annotations",
   ),
   "replay-named": {
     ignored: (names, body) =>
-      messagesOf(body).some((one) => at(one, "/annotations") !== undefined)
+      messagesOf(body).some((one) => valueAt(one, "/annotations") !== undefined)
         ? [...names, "messages[9].annotations"]
         : names,
   },
   "name-refused": strict(
-    (body) => messagesOf(body).some((one) => typeof at(one, "/name") === "string"),
+    (body) => messagesOf(body).some((one) => typeof valueAt(one, "/name") === "string"),
     400,
     "messages[0].name",
   ),
@@ -197,7 +203,7 @@ export const request: SeededBugs = {
     generated: (body) => ({
       ...body,
       messages: messagesOf(body).map((one) =>
-        at(one, "/role") === "developer" ? { ...Object(one), role: "user" } : one,
+        valueAt(one, "/role") === "developer" ? { ...Object(one), role: "user" } : one,
       ),
     }),
   },
@@ -205,7 +211,7 @@ export const request: SeededBugs = {
     prompt: (count, body) =>
       count -
       (7 *
-        (JSON.stringify(messagesOf(body).filter((one) => at(one, "/role") === "user")).match(
+        (JSON.stringify(messagesOf(body).filter((one) => valueAt(one, "/role") === "user")).match(
           /<\|im_start\|>|<\|im_end\|>|<think>|<tool_call>/g,
         )?.length ?? 0)) /
         4,
@@ -220,8 +226,8 @@ export const request: SeededBugs = {
         4,
   },
   "template-refusal-5xx": replied(({ body }) =>
-    at(body, "/error/message") === "The template refuses these messages."
-      ? { status: 502, body: { ...Object(body), error: { ...Object(at(body, "/error")), ...engineFailed } } }
+    valueAt(body, "/error/message") === "The template refuses these messages."
+      ? { status: 502, body: { ...Object(body), error: { ...Object(valueAt(body, "/error")), ...engineFailed } } }
       : {},
   ),
   "overflow-in-stream": overlook((found, body) => found.code === "context_length_exceeded" && body["stream"] === true),
@@ -251,7 +257,7 @@ export const request: SeededBugs = {
   "late-system-refused": strict(
     (body) =>
       messagesOf(body).some(
-        (one, index) => at(one, "/role") === "system" && at(messagesOf(body)[index - 1], "/role") === "user",
+        (one, index) => valueAt(one, "/role") === "system" && valueAt(messagesOf(body)[index - 1], "/role") === "user",
       ),
     400,
     "messages[1].role",

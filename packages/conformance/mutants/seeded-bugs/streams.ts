@@ -1,4 +1,4 @@
-import { at, listAt, textAt } from "../../src/judge/read.ts";
+import { valueAt, listAt, textAt } from "../../src/judge/read.ts";
 import type { EngineEvent } from "../reference/engine.ts";
 import type { Outgoing } from "../reference/answers.ts";
 import type { Mutant } from "../reference/mutant.ts";
@@ -202,8 +202,8 @@ export const streams: SeededBugs = {
           ...chunk,
           usage: {
             ...Object(chunk["usage"]),
-            completion_tokens: Number(at(chunk, "/usage/completion_tokens")) + 1,
-            total_tokens: Number(at(chunk, "/usage/total_tokens")) + 1,
+            completion_tokens: Number(valueAt(chunk, "/usage/completion_tokens")) + 1,
+            total_tokens: Number(valueAt(chunk, "/usage/total_tokens")) + 1,
           },
         }
       : chunk,

@@ -1,4 +1,4 @@
-import { at, isRecord, listAt, textAt } from "../../src/judge/read.ts";
+import { valueAt, isRecord, listAt, textAt } from "../../src/judge/read.ts";
 import { exactNumbers } from "../../src/clauses/fmt/requests.ts";
 import type { Body } from "../reference/answers.ts";
 import type { Mutant } from "../reference/mutant.ts";
@@ -35,7 +35,7 @@ const calling = (when: (body: Body) => boolean, name: string): Mutant =>
         }
       : choice,
   );
-const formOf = (body: Body): unknown => at(body, "/response_format/type");
+const formOf = (body: Body): unknown => valueAt(body, "/response_format/type");
 const contents = (edit: (text: string, body: Body) => string, isIt: (body: Body) => boolean): Mutant => ({
   ...withMessages((message, body) =>
     isIt(body) && typeof message["content"] === "string"
@@ -48,7 +48,7 @@ const unformed = (isIt: (body: Body) => boolean): Mutant => ({
 });
 const isSchema = (body: Body): boolean => formOf(body) === "json_schema";
 const isCutAt = (body: Body, maxTokens: number): boolean => body["max_completion_tokens"] === maxTokens;
-const keywordsOf = (body: Body): string => JSON.stringify(at(body, "/response_format/json_schema/schema") ?? {});
+const keywordsOf = (body: Body): string => JSON.stringify(valueAt(body, "/response_format/json_schema/schema") ?? {});
 
 export const toolsAndFormats: SeededBugs = {
   "call-says-stop": withChoices((choice) =>
@@ -107,8 +107,8 @@ export const toolsAndFormats: SeededBugs = {
   "tool-result-refused": strict(
     (body) =>
       messagesOf(body).length === 3 &&
-      at(messagesOf(body)[2], "/role") === "tool" &&
-      at(messagesOf(body)[2], "/content") === "Done.",
+      valueAt(messagesOf(body)[2], "/role") === "tool" &&
+      valueAt(messagesOf(body)[2], "/content") === "Done.",
     400,
     "messages[2].role",
   ),
@@ -130,11 +130,11 @@ export const toolsAndFormats: SeededBugs = {
   ),
   "json-schema-unheld": contents(
     () => '{"kind":"other"}',
-    (body) => isSchema(body) && at(body, "/response_format/json_schema/strict") === true && !isCutAt(body, 3),
+    (body) => isSchema(body) && valueAt(body, "/response_format/json_schema/strict") === true && !isCutAt(body, 3),
   ),
   "loose-schema-unheld": contents(
     () => '{"kind":"other"}',
-    (body) => isSchema(body) && at(body, "/response_format/json_schema/strict") === false,
+    (body) => isSchema(body) && valueAt(body, "/response_format/json_schema/strict") === false,
   ),
   "schema-name-guessed": overlookCode("missing_required_parameter", /^response_format\.json_schema/),
   "schema-name-unchecked": overlookCode("invalid_value", /^response_format\.json_schema\.name$/),

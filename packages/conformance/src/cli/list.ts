@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { clauses } from "../contract/contract.ts";
-import { exampleCurl, explain } from "../report/explain.ts";
+import { exampleCurl, explainClause } from "../report/explain.ts";
 import type { RunProfile } from "../profile.ts";
 import { checks, unchecked } from "../clauses/test-groups.ts";
 
@@ -42,7 +42,7 @@ export function addExplainCommand(program: Command): void {
     .description("one clause: the sentence, why it matters, how it is checked, how to comply, and a command to try")
     .argument("<clause>", "such as STRM-04")
     .action((id: string) => {
-      const text = explain(id.toUpperCase(), example, "API_KEY");
+      const text = explainClause(id.toUpperCase(), example, "API_KEY");
       if (text === undefined) throw new Error(`There is no clause ${id}. \`list\` shows them all.`);
       process.stdout.write(`${text}\n`);
     });

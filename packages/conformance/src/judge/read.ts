@@ -1,24 +1,24 @@
-import { at } from "@parley/contract/document";
+import { valueAt } from "@parley/contract/document";
 import type { Answer } from "../wire/answer.ts";
 import { broken, cannot, must, show } from "./finding.ts";
 
-export { at };
+export { valueAt };
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 export const listAt = (value: unknown, pointer: string): readonly unknown[] => {
-  const found = at(value, pointer);
+  const found = valueAt(value, pointer);
   return Array.isArray(found) ? found : [];
 };
 
 export const numberAt = (value: unknown, pointer: string): number => {
-  const found = at(value, pointer);
+  const found = valueAt(value, pointer);
   return typeof found === "number" ? found : Number.NaN;
 };
 
 export const textAt = (value: unknown, pointer: string): string | undefined => {
-  const found = at(value, pointer);
+  const found = valueAt(value, pointer);
   return typeof found === "string" ? found : undefined;
 };
 
@@ -27,7 +27,7 @@ export function isCompletion(answer: Answer): boolean {
   if (answer.status !== 200) return false;
   if (answer.mediaType === "text/event-stream")
     return chunksOf(answer).some((chunk) => listAt(chunk, "/choices").length > 0);
-  return listAt(answer.json, "/choices").some((choice) => isRecord(at(choice, "/message")));
+  return listAt(answer.json, "/choices").some((choice) => isRecord(valueAt(choice, "/message")));
 }
 
 /** The completion; the clause is broken if the request was not accepted. */
@@ -71,20 +71,20 @@ export function parse(text: string): unknown {
 export function choiceEvents(answer: Answer, index: number): readonly unknown[] {
   return chunksOf(answer)
     .flatMap((chunk) => [...listAt(chunk, "/choices")])
-    .filter((choice) => at(choice, "/index") === index);
+    .filter((choice) => valueAt(choice, "/index") === index);
 }
 
 export function finishOf(answer: Answer, index = 0): unknown {
-  if (answer.mediaType !== "text/event-stream") return at(answer.json, `/choices/${index}/finish_reason`);
+  if (answer.mediaType !== "text/event-stream") return valueAt(answer.json, `/choices/${index}/finish_reason`);
   return choiceEvents(answer, index)
-    .map((choice) => at(choice, "/finish_reason"))
+    .map((choice) => valueAt(choice, "/finish_reason"))
     .findLast((reason) => typeof reason === "string");
 }
 
 export function usageOf(answer: Answer): unknown {
-  if (answer.mediaType !== "text/event-stream") return at(answer.json, "/usage");
+  if (answer.mediaType !== "text/event-stream") return valueAt(answer.json, "/usage");
   return chunksOf(answer)
-    .map((chunk) => at(chunk, "/usage"))
+    .map((chunk) => valueAt(chunk, "/usage"))
     .findLast(isRecord);
 }
 
@@ -114,11 +114,21 @@ export interface Refusal {
 export function mustRefuse(answer: Answer, { status, code, param, says }: Refusal): string {
   const wanted = [status, code, ...(param === undefined ? [] : ["at", String(param)])].filter(Boolean).join(" ");
   must(answer.status === status, answer, wanted, answer.summary);
-  const error = at(answer.json, "/error");
+  const error = valueAt(answer.json, "/error");
   if (code !== undefined)
-    must(at(error, "/code") === code, answer, wanted, `the code ${show(at(error, "/code"))} in ${answer.summary}`);
+    must(
+      valueAt(error, "/code") === code,
+      answer,
+      wanted,
+      `the code ${show(valueAt(error, "/code"))} in ${answer.summary}`,
+    );
   if (param !== undefined)
-    must(at(error, "/param") === param, answer, wanted, `the param ${show(at(error, "/param"))} in ${answer.summary}`);
+    must(
+      valueAt(error, "/param") === param,
+      answer,
+      wanted,
+      `the param ${show(valueAt(error, "/param"))} in ${answer.summary}`,
+    );
   const message = textAt(error, "/message") ?? "";
   if (says && !says.test(message)) broken(answer, `a message that matches ${String(says)}`, show(message));
   return `${answer.name}: ${wanted}`;

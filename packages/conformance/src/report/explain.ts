@@ -3,14 +3,14 @@ import { clauseOf, document } from "../contract/contract.ts";
 import type { RunProfile } from "../profile.ts";
 import { toCurl } from "../wire/http-request.ts";
 import { Context } from "../judge/context.ts";
-import { at, textAt } from "../judge/read.ts";
+import { valueAt, textAt } from "../judge/read.ts";
 
 /** Everything about one clause that helps to understand a verdict and to comply. */
-export function explain(id: string, profile: RunProfile, keyVariable: string): string | undefined {
+export function explainClause(id: string, profile: RunProfile, keyVariable: string): string | undefined {
   const clause = clauseOf.get(id);
   if (!clause) return undefined;
   const own = checks.filter((check) => check.clause === id);
-  const target = at(document, clause.pointer);
+  const target = valueAt(document, clause.pointer);
   const description = textAt(target, "/description") ?? textAt(target, "/text");
   const remedy = textAt(target, "/remedy");
   const curl = exampleCurl(id, profile, keyVariable);

@@ -2,7 +2,7 @@ import type { Level } from "../contract/contract.ts";
 import type { Step } from "../judge/check.ts";
 import type { Context } from "../judge/context.ts";
 import { cannot, must } from "../judge/finding.ts";
-import { at, completionOf, contentOf, finishOf, isRecord, listAt, parse, textAt } from "../judge/read.ts";
+import { valueAt, completionOf, contentOf, finishOf, isRecord, listAt, parse, textAt } from "../judge/read.ts";
 import { chat, say } from "./chat-request.ts";
 
 /** A probe of a level that is not claimed. It shows if the service has the level at all, not if its clauses are kept. */
@@ -92,7 +92,7 @@ export const probes: Readonly<Record<Level, Probe>> = {
     judge: (context) => {
       const answer = context.answer("probe of tools");
       completionOf(answer);
-      const name = at(answer.json, "/choices/0/message/tool_calls/0/function/name");
+      const name = valueAt(answer.json, "/choices/0/message/tool_calls/0/function/name");
       must(name === "look_up", answer, "a call of the function that was offered", answer.summary);
       return "a call is made where one is required";
     },

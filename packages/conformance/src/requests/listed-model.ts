@@ -1,6 +1,6 @@
 import type { Context } from "../judge/context.ts";
 import { cannot } from "../judge/finding.ts";
-import { at, isRecord, listAt, textAt } from "../judge/read.ts";
+import { valueAt, isRecord, listAt, textAt } from "../judge/read.ts";
 
 /** The model objects of the listing. */
 export function modelObjectsOf(context: Context): readonly Record<string, unknown>[] {
@@ -47,7 +47,7 @@ export const canReason = (context: Context): boolean =>
 
 /** The maximum number of tokens of a completion, from the listing. */
 export function maxCompletionTokensOf(context: Context): number {
-  const most = at(modelObject(context), "/max_completion_tokens");
+  const most = valueAt(modelObject(context), "/max_completion_tokens");
   return typeof most === "number" ? most : cannot("the listing has no max_completion_tokens of the model");
 }
 
@@ -59,6 +59,6 @@ export function contextLength(context: Context): number {
 
 export function lengthOr(context: Context, otherwise: number): number {
   const model = modelObjectsOf(context).find((one) => one["id"] === modelId(context));
-  const length = at(model, "/context_length");
+  const length = valueAt(model, "/context_length");
   return typeof length === "number" ? length : otherwise;
 }

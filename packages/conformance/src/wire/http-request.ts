@@ -75,10 +75,10 @@ export function toCurl(request: HttpRequest, origin: string, keyVariable: string
     ...(request.body === undefined ? [] : ["--data-raw", quote(shorten(request.body))]),
     ...(request.bodyBase64 === undefined ? [] : ["--data-binary", "@-"]),
   ];
-  const before = request.bodyBase64 === undefined ? "" : `echo ${request.bodyBase64} | base64 -d | `;
-  const behind =
+  const prefix = request.bodyBase64 === undefined ? "" : `echo ${request.bodyBase64} | base64 -d | `;
+  const suffix =
     shorten(request.body ?? "") === (request.body ?? "") ? "" : " # its body is cut here, and whole in the recording";
-  return before + words.join(" ") + behind;
+  return prefix + words.join(" ") + suffix;
 }
 
 const quote = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;

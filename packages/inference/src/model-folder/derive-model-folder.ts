@@ -49,7 +49,7 @@ export function deriveModelFolder({ source, gguf, sha256, target }: DerivedFolde
     if (!holds(file, sha256)) writeWeights(file, join(source, gguf), sha256);
     return target;
   } catch (error) {
-    throw explain(error, target);
+    throw asModelFolderError(error, target);
   }
 }
 
@@ -117,7 +117,7 @@ function replaceFile(file: string, content: Buffer): void {
   }
 }
 
-function explain(error: unknown, target: string): unknown {
+function asModelFolderError(error: unknown, target: string): unknown {
   if (!(error instanceof Error && "code" in error)) return error;
   const advice =
     error.code === "ENOSPC" || error.code === "EDQUOT"

@@ -135,7 +135,7 @@ export class HealthMonitor implements EngineLifecycle {
       this.#become("ready", "");
       this.#ready.open();
     } catch (error) {
-      const why = explain(error);
+      const why = messageWithCause(error);
       if (signal.aborted || why === this.#reason) return;
       if (this.#ready.wasOpen) this.#become("crashed", why);
       else this.#become("starting", why, { isProblem: true });
@@ -150,7 +150,7 @@ export class HealthMonitor implements EngineLifecycle {
 }
 
 /** Returns the message with its cause, which the operator needs for the repair. */
-function explain(error: unknown): string {
+function messageWithCause(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
 }

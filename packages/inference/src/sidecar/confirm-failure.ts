@@ -24,8 +24,8 @@ export const isBroken = (error: unknown): boolean =>
 /** Await this before reporting the failure, so that a client that reads of the failure finds the engine's state updated. */
 export async function confirmFailure(failure: unknown, engine: Confirming): Promise<void> {
   if (!isBroken(failure)) return;
-  const over = new AbortController();
-  const patience = wait(patienceMs, undefined, { signal: over.signal, ref: false }).catch(() => undefined);
+  const ended = new AbortController();
+  const patience = wait(patienceMs, undefined, { signal: ended.signal, ref: false }).catch(() => undefined);
   await Promise.race([engine.confirmFailure(), patience]);
-  over.abort();
+  ended.abort();
 }

@@ -181,13 +181,13 @@ export class Supervisor {
   /** Waits until the process serves. A slow start is not a failure: only the start deadline limits it. */
   async #awaitService(process: EngineProcess): Promise<void> {
     if (!this.#target.untilServing) return;
-    const over = new AbortController();
-    void process.ended.then(() => over.abort());
+    const ended = new AbortController();
+    void process.ended.then(() => ended.abort());
     try {
-      const metadata = await this.#target.untilServing(over.signal);
+      const metadata = await this.#target.untilServing(ended.signal);
       if (!this.#isClosing) await this.#probeReadiness(metadata);
     } catch (error) {
-      if (!over.signal.aborted) this.#killBecause(process, `it does not serve: ${String(error)}`);
+      if (!ended.signal.aborted) this.#killBecause(process, `it does not serve: ${String(error)}`);
     }
   }
 

@@ -45,7 +45,7 @@ export const transform = <S, T>(begin: () => Promise<Transformer<S, T>> | Transf
 
 type Result<T> = IteratorResult<T, void>;
 
-const over: Result<never> = { done: true, value: undefined };
+const doneResult: Result<never> = { done: true, value: undefined };
 
 class Transformed<S, T> implements AsyncGenerator<T> {
   readonly #begin: () => Promise<Transformer<S, T>> | Transformer<S, T>;
@@ -70,7 +70,7 @@ class Transformed<S, T> implements AsyncGenerator<T> {
 
   async return(): Promise<Result<T>> {
     const action = this.#advance(this.#state.leave);
-    if (action === "ignore") return over;
+    if (action === "ignore") return doneResult;
     if (action === "wait, then leave") {
       await this.#beginning?.catch(() => undefined);
       return this.return();
@@ -80,7 +80,7 @@ class Transformed<S, T> implements AsyncGenerator<T> {
     } finally {
       this.#stop(false);
     }
-    return over;
+    return doneResult;
   }
 
   async throw(error: unknown): Promise<Result<T>> {
@@ -147,7 +147,7 @@ class Transformed<S, T> implements AsyncGenerator<T> {
   readonly #take = (result: Result<S>): unknown => (result.done ? this.#takeEnd() : this.#takeValue(result.value));
 
   #takeValue(value: S): unknown {
-    if (this.#advance(this.#state.value) === "drop") return this.#give(over);
+    if (this.#advance(this.#state.value) === "drop") return this.#give(doneResult);
     let made: T | undefined;
     try {
       made = this.#transformer.transform(value);
@@ -166,7 +166,7 @@ class Transformed<S, T> implements AsyncGenerator<T> {
   }
 
   #takeEnd(): unknown {
-    return this.#advance(this.#state.end) === "drop" ? this.#give(over) : this.#giveLater(this.#flush(false));
+    return this.#advance(this.#state.end) === "drop" ? this.#give(doneResult) : this.#giveLater(this.#flush(false));
   }
 
   readonly #takeFailure = (failure: unknown): unknown => {
@@ -197,7 +197,7 @@ class Transformed<S, T> implements AsyncGenerator<T> {
 
   #finish(): Result<T> {
     this.#stop(true);
-    return over;
+    return doneResult;
   }
 
   async #fail(failure: unknown, isSourceOpen: boolean): Promise<never> {

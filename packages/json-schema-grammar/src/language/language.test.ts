@@ -6,7 +6,7 @@ import { UnenforceablePatternError } from "./parse-pattern.ts";
 
 const enough = new ComplexityBudget(1e9);
 const pattern = (source: string): Language => Language.pattern(source, enough);
-const of = (...texts: string[]): Language => Language.of(texts, enough);
+const languageOf = (...texts: string[]): Language => Language.of(texts, enough);
 
 const dnsName = String.raw`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`;
 
@@ -108,7 +108,7 @@ describe("languages are sets", () => {
 });
 
 describe("a finite language", () => {
-  const names = of("a", "b", "ab", "é\u{1F600}");
+  const names = languageOf("a", "b", "ab", "é\u{1F600}");
 
   test("counts and lists its texts", () => {
     expect(names.size()).toBe(4);
@@ -125,7 +125,7 @@ describe("a finite language", () => {
   });
 
   test("has no text with half a surrogate pair", () => {
-    expect(of("\ud83e", "x").texts(4, enough)).toEqual(["x"]);
+    expect(languageOf("\ud83e", "x").texts(4, enough)).toEqual(["x"]);
     expect(Language.any.includes("\ud83e")).toBe(false);
   });
 });

@@ -33,12 +33,13 @@ export interface SuiteOutcome {
 export function judgeDraft(draft: Draft): SuiteOutcome {
   const groups = readDraft(draft);
   const findings = groups.flatMap(judgeGroup);
-  const of = (kind: Finding["kind"]): string[] => findings.filter((one) => one.kind === kind).map(({ line }) => line);
+  const linesOf = (kind: Finding["kind"]): string[] =>
+    findings.filter((one) => one.kind === kind).map(({ line }) => line);
   return {
     groups: groups.length,
-    refused: of("refused"),
-    validRejected: of("valid rejected"),
-    invalidAccepted: of("invalid accepted"),
+    refused: linesOf("refused"),
+    validRejected: linesOf("valid rejected"),
+    invalidAccepted: linesOf("invalid accepted"),
   };
 }
 

@@ -53,11 +53,11 @@ export const engineOptionsOf = (config: Config): EngineOptions[] =>
   }));
 
 async function plan(config: Config): Promise<string> {
-  const lines = await Promise.all(engineOptionsOf(config).map(explain));
+  const lines = await Promise.all(engineOptionsOf(config).map(describeEngine));
   return `${lines.join("\n")}\n`;
 }
 
-async function explain(options: EngineOptions): Promise<string> {
+async function describeEngine(options: EngineOptions): Promise<string> {
   const { id, engineConfig } = options.model;
   const { driver } = engineConfig;
   if (driver !== "vllm-process" && driver !== "vllm-container") return `${id}: ${driver}`;

@@ -35,11 +35,11 @@ for (const load of asked ? [asked] : commands.values()) (await load())(program);
 try {
   await program.parseAsync();
 } catch (error) {
-  process.exitCode = explain(error);
+  process.exitCode = reportFailure(error);
 }
 
 /** Prints the message of an error, without its stack. @returns the exit code */
-function explain(error: unknown): number {
+function reportFailure(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.misused; // Commander has printed it
   process.stderr.write(`parley: ${error instanceof Error ? error.message : String(error)}\n`);
   return error instanceof ConfigError ? exitCodes.misused : exitCodes.failed;

@@ -11,7 +11,7 @@ const known: ReadonlySet<string> = new Set([
 ]);
 
 /** Variables of Parley's other programs: clients, examples, pipeline and tests. The server ignores them. */
-const ofOtherPrograms = /^PARLEY_(?:URL|KEY|REPORT|MUTANTS|CHROMIUM|NODE_\d+|IMAGE_[A-Z0-9_]+|TEST_[A-Z0-9_]+)$/;
+const otherPrograms = /^PARLEY_(?:URL|KEY|REPORT|MUTANTS|CHROMIUM|NODE_\d+|IMAGE_[A-Z0-9_]+|TEST_[A-Z0-9_]+)$/;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -24,7 +24,7 @@ export function findUnknownVariables(env: Environment, named: ReadonlySet<string
   const names = Object.keys(env).filter((name) => /^parley_/i.test(name) && env[name] !== undefined);
   return names
     .filter(
-      (name) => !known.has(name) && !named.has(name) && !ofOtherPrograms.test(name) && !isServiceLink(name, env[name]),
+      (name) => !known.has(name) && !named.has(name) && !otherPrograms.test(name) && !isServiceLink(name, env[name]),
     )
     .map(explainUnknown);
 }

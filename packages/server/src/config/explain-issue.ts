@@ -14,7 +14,7 @@ export function explainIssue(issue: z.core.$ZodIssue, given: Given): string[] {
   }
   if (issue.code === "invalid_key")
     return [`parley.yaml: the name ${pathText(path)} must be ${issue.issues[0]?.message}`];
-  const shown = secretNames.has(String(path[0])) ? "the value given" : JSON.stringify(at(given.document, path));
+  const shown = secretNames.has(String(path[0])) ? "the value given" : JSON.stringify(valueAt(given.document, path));
   return [`${labelOf(path, given)} must be ${issue.message}, not ${shown}`];
 }
 
@@ -38,5 +38,5 @@ const pathText = (path: readonly PropertyKey[]): string =>
     "",
   );
 
-const at = (value: unknown, path: readonly PropertyKey[]): unknown =>
+const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>((inner, key) => (inner as Record<PropertyKey, unknown> | undefined)?.[key], value); // the issue is at this path

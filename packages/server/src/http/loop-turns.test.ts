@@ -16,9 +16,9 @@ function work(ms: number): void {
  */
 async function roundsOf(count: number, takesMs: number, turns = new LoopTurns()): Promise<number[]> {
   let round = 0;
-  const over = new AbortController();
+  const ended = new AbortController();
   const counting = (async () => {
-    for (; !over.signal.aborted; round += 1) await nextRound();
+    for (; !ended.signal.aborted; round += 1) await nextRound();
   })();
   const rounds: number[] = [];
   await Promise.all(
@@ -28,7 +28,7 @@ async function roundsOf(count: number, takesMs: number, turns = new LoopTurns())
       work(takesMs);
     }),
   );
-  over.abort();
+  ended.abort();
   await counting;
   return rounds;
 }
@@ -46,12 +46,12 @@ test("small requests begin together, large ones leave rounds between them", asyn
 
 test("nothing begins while connections keep arriving, up to a bound", async () => {
   const turns = new LoopTurns();
-  const over = new AbortController();
+  const ended = new AbortController();
   const arriving = (async () => {
-    for (; !over.signal.aborted; turns.noteConnection()) await nextRound();
+    for (; !ended.signal.aborted; turns.noteConnection()) await nextRound();
   })();
   const [first = 0, second = 0] = await roundsOf(2, 3, turns);
-  over.abort();
+  ended.abort();
   await arriving;
   expect(second - first).toBeGreaterThan(30);
   expect(second - first).toBeLessThan(40);

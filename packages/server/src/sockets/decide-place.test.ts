@@ -34,7 +34,7 @@ const hasIdle: Given = { victims: ["idle"] };
 const opens: Newcomer = { with: "nothing" };
 const requests: Newcomer = { with: "request", waitsFor: "all" };
 const showsKey: Newcomer = { with: "key", waitsFor: "all" };
-const ofFullNetwork = { waitsFor: "address" } as const;
+const waitsForAddress = { waitsFor: "address" } as const;
 
 const stranger = "stranger waits";
 const neighbour = "neighbour waits";
@@ -63,8 +63,8 @@ const rows: readonly (readonly [title: string, given: Given, newcomer: Newcomer,
   ["a full network replaces no idle connection", { ...fullNetwork, ...hasIdle, largest: 20 }, opens, "refuse address"],
   ["its bound is named before that on all", { network: 10 }, opens, "refuse address"],
   ["more than full, one stranger is not enough", { ...hasNeighbour, network: 11 }, opens, "refuse address"],
-  ["who waits for a full network gets a place of it", roomy, { ...requests, ...ofFullNetwork }, "admit"],
-  ["who waits for a full network gets no other place", hasIdle, { ...requests, ...ofFullNetwork }, "refuse address"],
+  ["who waits for a full network gets a place of it", roomy, { ...requests, ...waitsForAddress }, "admit"],
+  ["who waits for a full network gets no other place", hasIdle, { ...requests, ...waitsForAddress }, "refuse address"],
 ];
 
 test.each(rows)("%s", (_title, given, newcomer, expected) => {

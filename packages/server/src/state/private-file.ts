@@ -10,13 +10,13 @@ export function createPrivateFile(file: string): number {
   try {
     return openSync(file, "wx", 0o600);
   } catch (error) {
-    throw new Error(explain(file, error instanceof Error && "code" in error ? error.code : undefined), {
+    throw new Error(adviseOnFile(file, error instanceof Error && "code" in error ? error.code : undefined), {
       cause: error,
     });
   }
 }
 
-function explain(file: string, code: unknown): string {
+function adviseOnFile(file: string, code: unknown): string {
   if (code === "EEXIST") return `${file} exists already. Name another file, so that nothing is overwritten.`;
   if (code === "ENOENT") return `There is no folder ${dirname(file)}. Make it first, or name another file.`;
   if (code === "EACCES" || code === "EROFS")

@@ -3,7 +3,7 @@ import { combinedChecks } from "../../requests/combined-request.ts";
 import type { TestGroup, Check } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
 import { cannot, must, show } from "../../judge/finding.ts";
-import { at, isCompletion, mustRefuse, textAt } from "../../judge/read.ts";
+import { valueAt, isCompletion, mustRefuse, textAt } from "../../judge/read.ts";
 import { unknownKey } from "../../requests/keys.ts";
 import type { Answer } from "../../wire/answer.ts";
 import { accepted, plans, steps, unauthorizedOnly } from "./requests.ts";
@@ -22,7 +22,7 @@ const checks: readonly Check[] = [
     ["expired and disabled", "AUTH-02 an unknown key"],
     (context) => {
       const trace = (answer: Answer): string =>
-        show([answer.status, at(answer.json, "/error"), answer.header("www-authenticate")]);
+        show([answer.status, valueAt(answer.json, "/error"), answer.header("www-authenticate")]);
       const unknown = context.answer("AUTH-02 an unknown key");
       if (unknown.status !== 401) cannot("an unknown key is not refused with 401");
       for (const answer of context.answers("expired and disabled"))

@@ -2,7 +2,7 @@ import { catalog, edgeStatuses, faultsOf, limit } from "../../contract/contract.
 import type { TestGroup, Check, Step } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
 import { cannot, must, show } from "../../judge/finding.ts";
-import { at, isCompletion, isRecord, mustRefuse, textAt } from "../../judge/read.ts";
+import { valueAt, isCompletion, isRecord, mustRefuse, textAt } from "../../judge/read.ts";
 import { chat } from "../../requests/chat-request.ts";
 import { engineSecrets } from "../../scenarios.ts";
 import type { Answer } from "../../wire/answer.ts";
@@ -27,9 +27,9 @@ const failures = (context: Context): readonly Answer[] => {
   return failed.length > 2 ? failed : cannot("no request was refused");
 };
 
-const errorOf = (answer: Answer): unknown => at(answer.json, "/error");
+const errorOf = (answer: Answer): unknown => valueAt(answer.json, "/error");
 
-const ofFailures = (
+const checkFailures = (
   clause: string,
   how: string,
   faultOf: (answer: Answer) => string | undefined,
@@ -46,7 +46,7 @@ const ofFailures = (
   return { clause, how, uses, judge, ...(isInterop && { interop: judge }) };
 };
 
-const hasParam = (answer: Answer): boolean => typeof at(errorOf(answer), "/param") === "string";
+const hasParam = (answer: Answer): boolean => typeof valueAt(errorOf(answer), "/param") === "string";
 const path = /^[^.[\]/]+(?:\[\d+\]|\.[^.[\]]+)*$/;
 
 const inner = [
@@ -75,9 +75,10 @@ function pairsOf(context: Context): readonly (readonly Answer[])[] {
 }
 
 const checks: readonly Check[] = [
-  ofFailures("ERR-01", "Holds the body of every failure to the envelope.", (answer) => {
+  checkFailures("ERR-01", "Holds the body of every failure to the envelope.", (answer) => {
     const { json } = answer;
-    const isEnvelope = isRecord(json) && isRecord(at(json, "/error")) && typeof at(json, "/request_id") === "string";
+    const isEnvelope =
+      isRecord(json) && isRecord(valueAt(json, "/error")) && typeof valueAt(json, "/request_id") === "string";
     return isEnvelope ? undefined : answer.summary;
   }),
   {
@@ -91,36 +92,38 @@ const checks: readonly Check[] = [
       return `${failures(context).length} errors`;
     },
   },
-  ofFailures("ERR-02", "Reads the four members of every error.", (answer) => {
+  checkFailures("ERR-02", "Reads the four members of every error.", (answer) => {
     const error = errorOf(answer);
-    const isText = (name: string): boolean => typeof at(error, `/${name}`) === "string";
+    const isText = (name: string): boolean => typeof valueAt(error, `/${name}`) === "string";
     const isRight =
       isText("message") &&
       isText("type") &&
-      ["param", "code"].every((name) => isText(name) || at(error, `/${name}`) === null);
+      ["param", "code"].every((name) => isText(name) || valueAt(error, `/${name}`) === null);
     return isRight ? undefined : show(error);
   }),
-  ofFailures("ERR-03", "Compares request_id with the header.", (answer) => {
-    const [id, header] = [at(answer.json, "/request_id"), answer.header("x-request-id")];
+  checkFailures("ERR-03", "Compares request_id with the header.", (answer) => {
+    const [id, header] = [valueAt(answer.json, "/request_id"), answer.header("x-request-id")];
     return typeof id === "string" && id === header ? undefined : `${show(id)}, header ${show(header)}`;
   }),
-  ofFailures(
+  checkFailures(
     "ERR-04",
     "Reads the media type of every failure.",
     (answer) => (answer.mediaType === "application/json" ? undefined : answer.mediaType || "none"),
     true,
   ),
-  ofFailures("ERR-05", "Looks status and type of every error up by its code.", (answer) => {
+  checkFailures("ERR-05", "Looks status and type of every error up by its code.", (answer) => {
     const error = errorOf(answer);
-    const entry = catalog[String(at(error, "/code"))];
+    const entry = catalog[String(valueAt(error, "/code"))];
     if (!entry) return isRecord(error) ? `no known code in ${show(error)}` : answer.summary;
-    const isEdge = edgeStatuses[String(answer.status)]?.code === at(error, "/code");
-    const isRight = (entry.status === answer.status || isEdge) && entry.type === at(error, "/type");
-    return isRight ? undefined : `${answer.status} ${show(at(error, "/type"))} with ${show(at(error, "/code"))}`;
+    const isEdge = edgeStatuses[String(answer.status)]?.code === valueAt(error, "/code");
+    const isRight = (entry.status === answer.status || isEdge) && entry.type === valueAt(error, "/type");
+    return isRight
+      ? undefined
+      : `${answer.status} ${show(valueAt(error, "/type"))} with ${show(valueAt(error, "/code"))}`;
   }),
-  ofFailures("ERR-06", "Looks every code up.", (answer) => {
-    const faults = faultsOf("ErrorCode", at(errorOf(answer), "/code"));
-    return faults.length === 0 ? undefined : show(at(errorOf(answer), "/code"));
+  checkFailures("ERR-06", "Looks every code up.", (answer) => {
+    const faults = faultsOf("ErrorCode", valueAt(errorOf(answer), "/code"));
+    return faults.length === 0 ? undefined : show(valueAt(errorOf(answer), "/code"));
   }),
   {
     clause: "ERR-07",
@@ -132,14 +135,14 @@ const checks: readonly Check[] = [
       for (const [whole, streamed] of pairs) {
         if (!whole || !streamed) cannot("not sent");
         const trace = (answer: Answer): string =>
-          show([answer.status, ...["type", "code", "param"].map((name) => at(errorOf(answer), `/${name}`))]);
+          show([answer.status, ...["type", "code", "param"].map((name) => valueAt(errorOf(answer), `/${name}`))]);
         if (whole.status === undefined || whole.status < 400) cannot(`"${whole.name}" was not refused`);
         must(trace(streamed) === trace(whole), streamed, trace(whole), trace(streamed));
       }
       return isCompletion(context.answer("plain")) ? `${pairs.length} pairs` : cannot("nothing was accepted");
     },
   },
-  ofFailures(
+  checkFailures(
     "ERR-08",
     "Searches every failure for a stack, a path of a file, an address, and what the engines of the scenarios say of themselves.",
     (answer) => {
@@ -157,7 +160,7 @@ const checks: readonly Check[] = [
     false,
     "nothing of the inside",
   ),
-  ofFailures("ERR-09", "Reads the path in every `param`.", (answer) => {
+  checkFailures("ERR-09", "Reads the path in every `param`.", (answer) => {
     const param = textAt(errorOf(answer), "/param");
     return param === undefined || path.test(param) ? undefined : show(param);
   }),
@@ -183,21 +186,21 @@ const checks: readonly Check[] = [
       for (const step of sent) {
         const answer = context.answer(step);
         must(
-          at(errorOf(answer), "/param") === deepest[step],
+          valueAt(errorOf(answer), "/param") === deepest[step],
           answer,
           deepest[step],
-          show(at(errorOf(answer), "/param")),
+          show(valueAt(errorOf(answer), "/param")),
         );
       }
       return sent.length > 1 ? `${sent.length} paths` : cannot("too few of them were sent");
     },
   },
-  ofFailures("ERR-11", "Reads Link of every failure with a code.", (answer) => {
+  checkFailures("ERR-11", "Reads Link of every failure with a code.", (answer) => {
     if (!isRecord(errorOf(answer))) return "no envelope";
     const link = answer.header("link");
     return link !== undefined &&
       /<[^>]+>\s*;[^,]*rel="?help"?/.test(link) &&
-      link.includes(String(at(errorOf(answer), "/code")))
+      link.includes(String(valueAt(errorOf(answer), "/code")))
       ? undefined
       : show(link);
   }),

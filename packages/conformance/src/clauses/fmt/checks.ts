@@ -4,7 +4,7 @@ import type { TestGroup, Check } from "../../judge/check.ts";
 import { cannot, must, show } from "../../judge/finding.ts";
 import { mustNameIgnored } from "../../judge/ignored-params.ts";
 import {
-  at,
+  valueAt,
   completionOf,
   contentOf,
   finishOf,
@@ -88,7 +88,7 @@ const checks: readonly Check[] = [
     ["numbers that a double would change"],
     (context) => {
       const answer = context.answer("numbers that a double would change");
-      if (at(answer.json, "/error/code") === "invalid_schema") return "refused with invalid_schema";
+      if (valueAt(answer.json, "/error/code") === "invalid_schema") return "refused with invalid_schema";
       completionOf(answer);
       if (finishOf(answer) !== "stop") cannot(`the answer finished with ${show(finishOf(answer))}`);
       const content = contentOf(answer).replaceAll(/\s/g, "");
@@ -144,7 +144,7 @@ const checks: readonly Check[] = [
     "Reads `param` of every invalid_schema of the run.",
     ["a bad schema, streamed and not", "plain"],
     (context) => {
-      const refused = context.all.filter((answer) => at(answer.json, "/error/code") === "invalid_schema");
+      const refused = context.all.filter((answer) => valueAt(answer.json, "/error/code") === "invalid_schema");
       for (const answer of refused) {
         const param = textAt(answer.json, "/error/param") ?? "";
         must(

@@ -28,7 +28,7 @@ export const browserSteps: readonly Step[] = [
   },
 ];
 
-const ofBrowsers = (answers: readonly Answer[]): Answer[] =>
+const browserAnswers = (answers: readonly Answer[]): Answer[] =>
   answers.filter((answer) => answer.status !== undefined && sentHeader(answer, "origin") !== undefined);
 const corsOf = (answer: Answer): string[] =>
   answer.allHeaders.map(([name]) => name).filter((name) => name.startsWith("access-control-"));
@@ -86,7 +86,7 @@ export const browserChecks: readonly Check[] = [
       );
       const odd = others.find((answer) => corsOf(answer).length > 0);
       must(odd === undefined, odd, "no CORS header", odd ? corsOf(odd).join(", ") : "");
-      const positiveControl = ofBrowsers(context.all).some((answer) => corsOf(answer).length > 0);
+      const positiveControl = browserAnswers(context.all).some((answer) => corsOf(answer).length > 0);
       return positiveControl && others.length > 0 ? `none in ${others.length} answers` : "";
     },
   },
@@ -95,7 +95,7 @@ export const browserChecks: readonly Check[] = [
     how: "Searches every answer to a request with an Origin for Access-Control-Allow-Credentials.",
     uses: ["plain with Origin", "preflight"],
     judge: (context) => {
-      const answers = ofBrowsers(context.all);
+      const answers = browserAnswers(context.all);
       const odd = answers.find((answer) => answer.header("access-control-allow-credentials") !== undefined);
       must(
         odd === undefined,

@@ -1,7 +1,7 @@
 import { edgeStatuses, limit } from "../../contract/contract.ts";
 import type { TestGroup, Check } from "../../judge/check.ts";
 import { must, show } from "../../judge/finding.ts";
-import { at, mustRefuse } from "../../judge/read.ts";
+import { valueAt, mustRefuse } from "../../judge/read.ts";
 import type { Answer } from "../../wire/answer.ts";
 import { acceptedChecks } from "./accepted.ts";
 import { browserChecks, browserSteps } from "./browsers.ts";
@@ -138,8 +138,8 @@ function mustBeEdge(answer: Answer, statuses: readonly number[]): string {
   const wanted = `one of ${statuses.join(", ")} with the envelope`;
   must(answer.status !== undefined && statuses.includes(answer.status), answer, wanted, answer.summary);
   const code = edgeStatuses[String(answer.status)]?.code;
-  must(at(answer.json, "/error/code") === code, answer, `the code ${code}`, answer.summary);
-  must(at(answer.json, "/error/param") === null, answer, "param null", answer.summary);
+  must(valueAt(answer.json, "/error/code") === code, answer, `the code ${code}`, answer.summary);
+  must(valueAt(answer.json, "/error/param") === null, answer, "param null", answer.summary);
   return `${answer.name}: ${answer.status} ${code}`;
 }
 

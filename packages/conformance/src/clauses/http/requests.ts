@@ -8,7 +8,7 @@ import { refusals } from "../../requests/refusals.ts";
 import type { Case } from "../../requests/refusals.ts";
 import type { HttpRequest, Header } from "../../wire/http-request.ts";
 
-const under =
+const requestTo =
   (path: string, method = "GET", headers?: readonly Header[]) =>
   (context: Context): HttpRequest =>
     httpRequest(context, method, context.profile.basePath + path, headers);
@@ -48,11 +48,11 @@ export const plans = refusals([
       {
         title: "DELETE of createChatCompletion",
         isAlways: true,
-        request: under("/chat/completions", "DELETE", [authorized, ["Content-Type", "text/plain"]]),
+        request: requestTo("/chat/completions", "DELETE", [authorized, ["Content-Type", "text/plain"]]),
       },
-      { title: "GET of createChatCompletion", request: under("/chat/completions") },
-      { title: "PATCH of createChatCompletion", request: under("/chat/completions", "PATCH") },
-      { title: "PUT to listModels", request: under("/models", "PUT") },
+      { title: "GET of createChatCompletion", request: requestTo("/chat/completions") },
+      { title: "PATCH of createChatCompletion", request: requestTo("/chat/completions", "PATCH") },
+      { title: "PUT to listModels", request: requestTo("/models", "PUT") },
       {
         title: "POST to listModels",
         request: (context) => ({ ...post(context, "{}"), target: `${context.profile.basePath}/models` }),
@@ -63,8 +63,12 @@ export const plans = refusals([
     clause: "HTTP-05",
     want: { status: 404, code: "unknown_url", param: null },
     cases: [
-      { title: "DELETE of a path that is not there", request: under("/conformance-nothing", "DELETE"), isAlways: true },
-      { title: "GET of a path that is not there", request: under("/conformance/nothing") },
+      {
+        title: "DELETE of a path that is not there",
+        request: requestTo("/conformance-nothing", "DELETE"),
+        isAlways: true,
+      },
+      { title: "GET of a path that is not there", request: requestTo("/conformance/nothing") },
     ],
   },
   {
@@ -196,8 +200,8 @@ export const steps: readonly Step[] = [
     },
     requests: (context) => [post(context, "[]")],
   },
-  { name: "HEAD", requests: (context) => [under("/models", "HEAD")(context)] },
-  { name: "OPTIONS", requests: (context) => [under("/models", "OPTIONS")(context)] },
+  { name: "HEAD", requests: (context) => [requestTo("/models", "HEAD")(context)] },
+  { name: "OPTIONS", requests: (context) => [requestTo("/models", "OPTIONS")(context)] },
   {
     name: "after an error",
     needs: ["models"],
@@ -205,7 +209,7 @@ export const steps: readonly Step[] = [
     requests: (context) => [
       post(context, malformed),
       chat(context, { model: "conformance/none" }),
-      under(`/models/${modelId(context)}`)(context),
+      requestTo(`/models/${modelId(context)}`)(context),
     ],
   },
   {

@@ -2,7 +2,7 @@ import { checkOf } from "../../judge/check.ts";
 import type { TestGroup, Check } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
 import { cannot, must, show } from "../../judge/finding.ts";
-import { at, isCompletion, mustRefuse } from "../../judge/read.ts";
+import { valueAt, isCompletion, mustRefuse } from "../../judge/read.ts";
 import { needsKey } from "../../requests/keys.ts";
 import type { Answer } from "../../wire/answer.ts";
 import { headerChecks } from "./headers.ts";
@@ -19,12 +19,12 @@ function mustLimit(answers: readonly Answer[], limit: string): string {
     "429 to one of the requests",
     answers.map(({ status }) => status).join(", "),
   );
-  must(at(refused.json, "/error/code") === "rate_limit_exceeded", refused, "rate_limit_exceeded", refused.summary);
+  must(valueAt(refused.json, "/error/code") === "rate_limit_exceeded", refused, "rate_limit_exceeded", refused.summary);
   must(
-    at(refused.json, "/error/details/limit") === limit,
+    valueAt(refused.json, "/error/details/limit") === limit,
     refused,
     `details.limit ${limit}`,
-    show(at(refused.json, "/error/details/limit")),
+    show(valueAt(refused.json, "/error/details/limit")),
   );
   if (!answers.some(isCompletion)) cannot("nothing was accepted with this key");
   return `429 ${limit} beside ${answers.filter(isCompletion).length} answers`;
@@ -141,7 +141,7 @@ const checks: readonly Check[] = [
       "x-should-retry: false",
       show(answer.header("x-should-retry")),
     );
-    const requested = at(answer.json, "/error/details/requested");
+    const requested = valueAt(answer.json, "/error/details/requested");
     must(typeof requested === "number", answer, "details.requested", show(requested));
     return context.answers("beyond the tokens").some(isCompletion)
       ? "429 with x-should-retry: false"

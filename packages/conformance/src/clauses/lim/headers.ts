@@ -10,7 +10,7 @@ const duration = /^(?:(?:[0-9]+h)?[0-9]+m)?[0-9]+(?:\.[0-9]{1,3})?s$/;
 const hasLimits = (answer: Answer): boolean => names.every((name) => answer.header(name) !== undefined);
 
 /** Answers to operations of the contract. */
-const ofContract = (context: Context): readonly Answer[] => {
+const contractAnswers = (context: Context): readonly Answer[] => {
   const { basePath } = context.profile;
   return context.all.filter(
     ({ status, exchange }) =>
@@ -20,9 +20,10 @@ const ofContract = (context: Context): readonly Answer[] => {
       exchange.request.method !== "OPTIONS",
   );
 };
-const successes = (context: Context): readonly Answer[] => ofContract(context).filter(({ status }) => status === 200);
+const successes = (context: Context): readonly Answer[] =>
+  contractAnswers(context).filter(({ status }) => status === 200);
 const refusals = (context: Context): readonly Answer[] =>
-  ofContract(context).filter((answer) => {
+  contractAnswers(context).filter((answer) => {
     const { status = 0 } = answer;
     return status >= 400 && status < 500 && ![401, 408, 431].includes(status);
   });

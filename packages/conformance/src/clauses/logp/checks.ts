@@ -3,7 +3,7 @@ import type { TestGroup, Check } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
 import { cannot, doesNotApply, must, show } from "../../judge/finding.ts";
 import {
-  at,
+  valueAt,
   choiceEvents,
   completionOf,
   contentOf,
@@ -38,7 +38,7 @@ function given(context: Context, step: string): readonly unknown[] {
 function demanded(context: Context, step: string): readonly unknown[] {
   const answer = context.answer(step);
   completionOf(answer);
-  const found = at(answer.json, "/choices/0/logprobs");
+  const found = valueAt(answer.json, "/choices/0/logprobs");
   must(entriesOf(answer).length > 0, answer, "entries in logprobs.content", show(found));
   return entriesOf(answer);
 }
@@ -55,7 +55,7 @@ const checks: readonly Check[] = [
       for (const answer of others) {
         const choices =
           answer.mediaType === "text/event-stream" ? choiceEvents(answer, 0) : listAt(answer.json, "/choices");
-        const odd = choices.find((choice) => at(choice, "/logprobs") !== null);
+        const odd = choices.find((choice) => valueAt(choice, "/logprobs") !== null);
         must(odd === undefined, answer, "logprobs null", show(odd));
       }
       return others.length > 0 && entriesOf(context.answer("log-probabilities")).length > 0
@@ -119,7 +119,7 @@ const checks: readonly Check[] = [
     (context) => {
       for (const step of ["log-probabilities alone", "no alternatives"]) {
         const odd = given(context, step).find(
-          (entry) => !Array.isArray(at(entry, "/top_logprobs")) || listAt(entry, "/top_logprobs").length > 0,
+          (entry) => !Array.isArray(valueAt(entry, "/top_logprobs")) || listAt(entry, "/top_logprobs").length > 0,
         );
         must(odd === undefined, context.answer(step), "an empty list", show(odd));
       }
@@ -153,14 +153,14 @@ const checks: readonly Check[] = [
       completionOf(answer);
       const events = choiceEvents(answer, 0);
       const entries = events.flatMap((choice) => [...listAt(choice, "/logprobs/content")]);
-      if (entries.length > 0 && entries.every((entry) => !Array.isArray(at(entry, "/bytes"))))
+      if (entries.length > 0 && entries.every((entry) => !Array.isArray(valueAt(entry, "/bytes"))))
         cannot("the entries have no bytes, so that nothing can be compared");
       for (const choice of events) {
         const text = textAt(choice, "/delta/content") ?? "";
         const bytes = bytesOf(listAt(choice, "/logprobs/content"));
-        must(bytes === bytesOfText(text), answer, `entries for ${show(text)}`, show(at(choice, "/logprobs")));
+        must(bytes === bytesOfText(text), answer, `entries for ${show(text)}`, show(valueAt(choice, "/logprobs")));
       }
-      return events.some((choice) => isRecord(at(choice, "/logprobs")))
+      return events.some((choice) => isRecord(valueAt(choice, "/logprobs")))
         ? `${events.length} events`
         : cannot("no event had entries");
     },

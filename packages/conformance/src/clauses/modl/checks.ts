@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { document, faultsOf } from "../../contract/contract.ts";
 import type { TestGroup, Check } from "../../judge/check.ts";
 import { cannot, must, show } from "../../judge/finding.ts";
-import { at, contentOf, givenCompletion, isCompletion, isRecord, listAt, textAt } from "../../judge/read.ts";
+import { valueAt, contentOf, givenCompletion, isCompletion, isRecord, listAt, textAt } from "../../judge/read.ts";
 import { modelId, modelObjectsOf } from "../../requests/listed-model.ts";
 import { nameChecks } from "./names.ts";
 import { plans, listedModel, readyIds, steps } from "./requests.ts";
@@ -19,7 +19,7 @@ const shownFirst = new Set([
 ]);
 
 /** A check of every model object in the listing. */
-const ofModelObjects = (
+const checkModelObjects = (
   clause: string,
   how: string,
   faultOf: (one: Record<string, unknown>) => string | undefined,
@@ -56,12 +56,12 @@ const checks: readonly Check[] = [
     judge: (context) => {
       const answer = context.answer("models");
       must(
-        answer.status === 200 && at(answer.json, "/object") === "list",
+        answer.status === 200 && valueAt(answer.json, "/object") === "list",
         answer,
         '200 with `object: "list"`',
         answer.summary,
       );
-      const data = at(answer.json, "/data");
+      const data = valueAt(answer.json, "/data");
       must(Array.isArray(data) && data.every(isRecord), answer, "model objects in `data`", answer.summary);
       return `${data.length} models`;
     },
@@ -76,27 +76,27 @@ const checks: readonly Check[] = [
       return "ids in data";
     },
   },
-  ofModelObjects(
+  checkModelObjects(
     "MODL-02",
     "Holds the eight members of every model object to their schema.",
     schemaFault((name) => shownFirst.has(name)),
   ),
-  ofModelObjects(
+  checkModelObjects(
     "MODL-03",
     "Holds the other members of every model object to their schema.",
     schemaFault((name) => !shownFirst.has(name)),
   ),
-  ofModelObjects("MODL-04", "Compares id and owner.", ({ id, owned_by: owner }) =>
+  checkModelObjects("MODL-04", "Compares id and owner.", ({ id, owned_by: owner }) =>
     typeof id === "string" && /^[^/]+\/.+$/.test(id) && owner === id.split("/")[0]
       ? undefined
       : `owned by ${show(owner)}`,
   ),
-  ofModelObjects("MODL-05", "Compares the two maxima.", (one) =>
+  checkModelObjects("MODL-05", "Compares the two maxima.", (one) =>
     one["max_output_length"] === one["max_completion_tokens"] && typeof one["max_output_length"] === "number"
       ? undefined
       : `${show(one["max_output_length"])} and ${show(one["max_completion_tokens"])}`,
   ),
-  ofModelObjects("MODL-06", "Reads every price.", ({ pricing }) => {
+  checkModelObjects("MODL-06", "Reads every price.", ({ pricing }) => {
     const prices = isRecord(pricing) ? Object.entries(pricing) : [];
     const odd = prices.find(([, price]) => !isDecimal(price));
     return prices.length === 0 ? "no prices" : odd && `${odd[0]} is ${show(odd[1])}`;
@@ -141,7 +141,7 @@ const checks: readonly Check[] = [
       if (!modelId(context).includes("/")) cannot("the id of the model has no slash");
       for (const answer of retrieved.map((step) => context.answer(step)))
         must(
-          answer.status === 200 && at(answer.json, "/id") === modelId(context),
+          answer.status === 200 && valueAt(answer.json, "/id") === modelId(context),
           answer,
           `200 with ${modelId(context)}`,
           answer.summary,
@@ -162,13 +162,13 @@ const checks: readonly Check[] = [
       return `both: ${show(contentOf(given))}`;
     },
   },
-  ofModelObjects("MODL-23", "Compares the length of trained prompts with the context.", (one) => {
+  checkModelObjects("MODL-23", "Compares the length of trained prompts with the context.", (one) => {
     const { trained_prompt_tokens: trained, context_length: context } = one;
     return trained === undefined || Number(trained) <= Number(context)
       ? undefined
       : `${show(trained)} tokens in a context of ${show(context)}`;
   }),
-  ofModelObjects("MODL-14", "Compares default_reasoning_effort with the features.", (one) => {
+  checkModelObjects("MODL-14", "Compares default_reasoning_effort with the features.", (one) => {
     const canReason = listAt(one, "/supported_features").includes("reasoning");
     return (typeof one["default_reasoning_effort"] === "string") === canReason
       ? undefined

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Check } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
 import { cannot, doesNotApply, must, show } from "../../judge/finding.ts";
-import { at, isCompletion, listAt, mustRefuse, sentBody, textAt } from "../../judge/read.ts";
+import { valueAt, isCompletion, listAt, mustRefuse, sentBody, textAt } from "../../judge/read.ts";
 import { modelObjectsOf } from "../../requests/listed-model.ts";
 import type { Answer } from "../../wire/answer.ts";
 import { aliased, shortened } from "./requests.ts";
@@ -44,7 +44,7 @@ export const nameChecks: readonly Check[] = [
         "200 with a completion",
         answer?.summary ?? "no answer",
       );
-      must(textAt(answer.json, "/model") === alias, answer, show(alias), show(at(answer.json, "/model")));
+      must(textAt(answer.json, "/model") === alias, answer, show(alias), show(valueAt(answer.json, "/model")));
       return `${show(alias)} answered as ${show(alias)}`;
     },
   },
@@ -94,7 +94,12 @@ export const nameChecks: readonly Check[] = [
       const [name, listed] = mustShorten(context);
       const [answer] = context.answers(short);
       if (!answer || !isCompletion(answer)) doesNotApply("names without their vendor prefix are not answered");
-      must(textAt(answer.json, "/model") === listed["id"], answer, show(listed["id"]), show(at(answer.json, "/model")));
+      must(
+        textAt(answer.json, "/model") === listed["id"],
+        answer,
+        show(listed["id"]),
+        show(valueAt(answer.json, "/model")),
+      );
       return `${show(name)} answered as ${show(listed["id"])}`;
     },
   },

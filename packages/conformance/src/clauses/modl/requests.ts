@@ -1,7 +1,7 @@
 import type { Step } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
 import { cannot, must } from "../../judge/finding.ts";
-import { at, isRecord, listAt } from "../../judge/read.ts";
+import { valueAt, isRecord, listAt } from "../../judge/read.ts";
 import { httpRequest, chat } from "../../requests/chat-request.ts";
 import { modelId, modelObjectsOf, nameWithoutVendor } from "../../requests/listed-model.ts";
 import { refusals } from "../../requests/refusals.ts";
@@ -65,7 +65,7 @@ export const steps: readonly Step[] = [
     needs: ["models"],
     isValid: true,
     requests: (context) => {
-      const defaults = at(listedModel(context), "/default_sampling_parameters");
+      const defaults = valueAt(listedModel(context), "/default_sampling_parameters");
       if (!isRecord(defaults)) cannot("the model object has no default_sampling_parameters");
       const seeded = { seed: 4711, temperature: undefined };
       return [chat(context, seeded), chat(context, { ...seeded, ...defaults })];

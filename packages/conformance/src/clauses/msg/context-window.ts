@@ -2,7 +2,16 @@ import { limit } from "../../contract/contract.ts";
 import type { Check, Step } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
 import { cannot, must, show } from "../../judge/finding.ts";
-import { at, completionOf, finishOf, isCompletion, mustRefuse, numberAt, textAt, tokensOf } from "../../judge/read.ts";
+import {
+  valueAt,
+  completionOf,
+  finishOf,
+  isCompletion,
+  mustRefuse,
+  numberAt,
+  textAt,
+  tokensOf,
+} from "../../judge/read.ts";
 import { chat } from "../../requests/chat-request.ts";
 import type { Members } from "../../requests/chat-request.ts";
 import { contextLength, hasFeature, lengthOr, modelObject } from "../../requests/listed-model.ts";
@@ -183,10 +192,10 @@ function mustHoldSizes(context: Context, answer: Answer, size: number): void {
   mustRefuse(answer, overflow);
   const window = contextLength(context);
   for (const [name, wanted] of Object.entries({ context_length: window, max_completion_tokens: 16 })) {
-    const found = at(answer.json, `/error/details/${name}`);
+    const found = valueAt(answer.json, `/error/details/${name}`);
     must(found === wanted, answer, `details.${name} ${wanted}`, show(found));
   }
-  const told = at(answer.json, "/error/details/prompt_tokens");
+  const told = valueAt(answer.json, "/error/details/prompt_tokens");
   const isCounted = told === size || (typeof told === "number" && told > 2 * window && told < size);
   const wanted = size > 2 * window ? `above ${2 * window}, and at most ${size}` : String(size);
   must(isCounted, answer, `details.prompt_tokens ${wanted}`, show(told));
@@ -199,7 +208,7 @@ export const contextChecks: readonly Check[] = [
     uses: ["too long a prompt"],
     judge: (context) => {
       const answer = context.answer("too long a prompt");
-      const isAboutSize = at(answer.json, "/error/code") === overflow.code;
+      const isAboutSize = valueAt(answer.json, "/error/code") === overflow.code;
       must(answer.status === 200 || isAboutSize, answer, `200 or ${overflow.code}`, answer.summary);
       return `${mostMessages} messages: ${answer.status}`;
     },

@@ -1,7 +1,7 @@
 import { checkOf } from "../../judge/check.ts";
 import type { TestGroup, Check } from "../../judge/check.ts";
 import { cannot, must, show } from "../../judge/finding.ts";
-import { at, chunksOf, completionOf, contentOf, isCompletion, mustRefuse, textAt } from "../../judge/read.ts";
+import { valueAt, chunksOf, completionOf, contentOf, isCompletion, mustRefuse, textAt } from "../../judge/read.ts";
 import { modelId } from "../../requests/listed-model.ts";
 import { markers, steps } from "./requests.ts";
 import { recordChecks } from "./usage-records.ts";
@@ -70,7 +70,12 @@ const checks: readonly Check[] = [
   checkOf("OPS-06", "Asks a model whose engine has just died.", ["the death of an engine"], (context) => {
     const [, ...after] = context.answers("the death of an engine");
     for (const answer of after.filter(isCompletion))
-      must(at(answer.json, "/model") === modelId(context), answer, modelId(context), show(at(answer.json, "/model")));
+      must(
+        valueAt(answer.json, "/model") === modelId(context),
+        answer,
+        modelId(context),
+        show(valueAt(answer.json, "/model")),
+      );
     const refused = after.filter((answer) => answer.status === 503);
     return refused.length > 0
       ? "it was refused rather than replaced"

@@ -3,7 +3,7 @@ import { checkOf } from "../../judge/check.ts";
 import type { Check } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
 import { cannot, must, show } from "../../judge/finding.ts";
-import { at, chunksOf, givenCompletion, isRecord, numberAt, textAt, usageOf } from "../../judge/read.ts";
+import { valueAt, chunksOf, givenCompletion, isRecord, numberAt, textAt, usageOf } from "../../judge/read.ts";
 import { modelObject } from "../../requests/listed-model.ts";
 import type { Answer } from "../../wire/answer.ts";
 
@@ -115,9 +115,9 @@ export const recordChecks: readonly Check[] = [
     const record = oneRecord(context, answer);
     for (const name of ["prompt_tokens", "completion_tokens", "cost_usd"])
       must(
-        record[name] !== undefined && record[name] === at(usageOf(answer), `/${name}`),
+        record[name] !== undefined && record[name] === valueAt(usageOf(answer), `/${name}`),
         answer,
-        `${name} ${show(at(usageOf(answer), `/${name}`))}`,
+        `${name} ${show(valueAt(usageOf(answer), `/${name}`))}`,
         show(record[name]),
       );
     return show(record["cost_usd"]);

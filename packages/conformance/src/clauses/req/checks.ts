@@ -3,7 +3,15 @@ import type { TestGroup, Check } from "../../judge/check.ts";
 import { cannot, must, show } from "../../judge/finding.ts";
 import { mustStopAtMaxTokens } from "../../judge/max-tokens.ts";
 import { mustNameIgnored } from "../../judge/ignored-params.ts";
-import { at, completionOf, finishOf, givenCompletion, isCompletion, listAt, mustRefuse } from "../../judge/read.ts";
+import {
+  valueAt,
+  completionOf,
+  finishOf,
+  givenCompletion,
+  isCompletion,
+  listAt,
+  mustRefuse,
+} from "../../judge/read.ts";
 import type { Answer } from "../../wire/answer.ts";
 import { acceptedChecks, optionalMembers } from "./accepted.ts";
 import { plans, steps } from "./requests.ts";
@@ -44,7 +52,7 @@ const checks: readonly Check[] = [
     judge: (context) => {
       const answer = context.answer("upper bounds");
       if (isCompletion(answer)) return "64 and 512 characters of four bytes each were accepted";
-      const param = at(answer.json, "/error/param");
+      const param = valueAt(answer.json, "/error/param");
       if (typeof param !== "string" || !param.startsWith("metadata"))
         cannot(`refused for another reason: ${answer.summary}`);
       return mustRefuse(answer, { status: 200, code: "" });
@@ -61,7 +69,7 @@ const checks: readonly Check[] = [
       const shape = (answer: Answer): string => Object.keys(Object(answer.json)).toSorted().join();
       // Log-probabilities were asked for in one of them only.
       const inner = (answer: Answer): string =>
-        Object.keys(Object(at(answer.json, "/choices/0")))
+        Object.keys(Object(valueAt(answer.json, "/choices/0")))
           .filter((name) => name !== "logprobs")
           .toSorted()
           .join();

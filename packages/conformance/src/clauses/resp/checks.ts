@@ -4,7 +4,7 @@ import type { TestGroup, Check } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
 import { cannot, must, show } from "../../judge/finding.ts";
 import {
-  at,
+  valueAt,
   chunksOf,
   completionOf,
   contentOf,
@@ -31,7 +31,7 @@ const wholes = (context: Context): readonly Answer[] =>
 const uses = ["plain", "choices", "short", "stream", "reasoning cut off"];
 
 /** A check of every whole answer of the run. */
-const ofAnswers = (
+const checkAnswers = (
   clause: string,
   how: string,
   faultOf: (answer: Answer, context: Context) => string | undefined,
@@ -49,7 +49,7 @@ const ofAnswers = (
 };
 
 /** A check of the usage of every answer, streams included. */
-const ofUsage = (
+const checkUsage = (
   clause: string,
   how: string,
   faultOf: (usage: unknown, answer: Answer, context: Context) => string | undefined,
@@ -81,10 +81,12 @@ const firstFault = (answer: Answer, faultOf: (choice: unknown) => string | undef
 
 /** A missing count is judged by the schema (RESP-02), not here. */
 const usedAtMost = (part: string, whole: string) => (usage: unknown, answer: Answer) => {
-  if (at(usage, part) === undefined)
+  if (valueAt(usage, part) === undefined)
     return answer.name.startsWith("plain") ? cannot(`no ${part} is counted`) : undefined;
   const [used, all] = [numberAt(usage, part), numberAt(usage, whole)];
-  return used >= 0 && used <= all ? undefined : `${part} ${show(at(usage, part))}, ${whole} ${show(at(usage, whole))}`;
+  return used >= 0 && used <= all
+    ? undefined
+    : `${part} ${show(valueAt(usage, part))}, ${whole} ${show(valueAt(usage, whole))}`;
 };
 
 /** Returns whether the request contains the special token: the answer may then repeat it as text. */
@@ -106,8 +108,8 @@ const checks: readonly Check[] = [
       return ids.size > 1 ? `${ids.size} different ids` : "";
     },
   },
-  ofAnswers("RESP-02", "Holds every whole answer to the schema.", ({ json }) => faultsOf("ChatCompletion", json)[0]),
-  ofAnswers("RESP-03", "Compares `created` with the header Date, and with the clock.", (answer) => {
+  checkAnswers("RESP-02", "Holds every whole answer to the schema.", ({ json }) => faultsOf("ChatCompletion", json)[0]),
+  checkAnswers("RESP-03", "Compares `created` with the header Date, and with the clock.", (answer) => {
     const created = numberAt(answer.json, "/created");
     const { startedAt, endedMs } = answer.exchange;
     const begun = Date.parse(startedAt) / 1000;
@@ -116,8 +118,8 @@ const checks: readonly Check[] = [
     const isNear = isBetween(date - endedMs / 1000, date) || isBetween(begun, begun + endedMs / 1000);
     return Number.isInteger(created) && isNear ? undefined : `created ${show(created)} at ${Math.round(begun)}`;
   }),
-  ofAnswers("RESP-04", "Compares the model with the one that was asked for.", (answer, context) => {
-    const model = at(answer.json, "/model");
+  checkAnswers("RESP-04", "Compares the model with the one that was asked for.", (answer, context) => {
+    const model = valueAt(answer.json, "/model");
     const { model: asked } = sentBody(answer);
     if (typeof asked !== "string") return undefined;
     const meant = context.has("models") ? modelObjectFor(context, asked) : undefined;
@@ -128,50 +130,50 @@ const checks: readonly Check[] = [
       ? undefined
       : show(model);
   }),
-  ofAnswers(
+  checkAnswers(
     "RESP-05",
     "Counts the choices and reads their indexes.",
     (answer) => {
       const { n } = sentBody(answer);
       const wanted = typeof n === "number" ? n : 1;
-      const indexes = choicesOf(answer).map((choice) => at(choice, "/index"));
+      const indexes = choicesOf(answer).map((choice) => valueAt(choice, "/index"));
       return indexes.length === wanted && indexes.every((index, place) => index === place)
         ? undefined
         : `indexes ${show(indexes)} for n ${wanted}`;
     },
     true,
   ),
-  ofAnswers("RESP-06", "Reads role and refusal.", (answer) =>
+  checkAnswers("RESP-06", "Reads role and refusal.", (answer) =>
     firstFault(answer, (choice) =>
-      at(choice, "/message/role") === "assistant" && at(choice, "/message/refusal") === null
+      valueAt(choice, "/message/role") === "assistant" && valueAt(choice, "/message/refusal") === null
         ? undefined
-        : show(at(choice, "/message")),
+        : show(valueAt(choice, "/message")),
     ),
   ),
-  ofAnswers(
+  checkAnswers(
     "RESP-07",
     "Reads the content.",
     (answer) =>
       firstFault(answer, (choice) => {
-        const content = at(choice, "/message/content");
+        const content = valueAt(choice, "/message/content");
         const hasCalls = listAt(choice, "/message/tool_calls").length > 0;
         return typeof content === "string" || (content === null && hasCalls) ? undefined : `content ${show(content)}`;
       }),
     true,
   ),
-  ofAnswers(
+  checkAnswers(
     "RESP-08",
     "Reads finish_reason.",
     (answer) =>
       firstFault(answer, (choice) => {
-        const reason = at(choice, "/finish_reason");
+        const reason = valueAt(choice, "/finish_reason");
         return ["stop", "length", "tool_calls", "content_filter"].includes(String(reason))
           ? undefined
           : `finish_reason ${show(reason)}`;
       }),
     true,
   ),
-  ofUsage(
+  checkUsage(
     "RESP-11",
     "Adds the counts.",
     (usage) => {
@@ -218,17 +220,17 @@ const checks: readonly Check[] = [
       return `${show(n)} × ${show(maxTokens)} tokens`;
     },
   },
-  ofUsage(
+  checkUsage(
     "RESP-14",
     "Compares cached_tokens with prompt_tokens.",
     usedAtMost("/prompt_tokens_details/cached_tokens", "/prompt_tokens"),
   ),
-  ofUsage(
+  checkUsage(
     "RESP-15",
     "Compares reasoning_tokens with completion_tokens.",
     usedAtMost("/completion_tokens_details/reasoning_tokens", "/completion_tokens"),
   ),
-  ofUsage(
+  checkUsage(
     "RESP-16",
     "Multiplies the counts with the prices of the model object, as decimals.",
     (usage, answer, context) => {
@@ -245,23 +247,23 @@ const checks: readonly Check[] = [
       );
       const cost = textAt(usage, "/cost_usd") ?? "";
       const isExact = /^[0-9]+(\.[0-9]+)?$/.test(cost) && decimalSum(cost) === wanted;
-      return isExact ? undefined : `cost_usd ${show(at(usage, "/cost_usd"))} instead of ${wanted}`;
+      return isExact ? undefined : `cost_usd ${show(valueAt(usage, "/cost_usd"))} instead of ${wanted}`;
     },
   ),
-  ofAnswers("RESP-17", "Compares both names of the reasoning.", (answer) =>
+  checkAnswers("RESP-17", "Compares both names of the reasoning.", (answer) =>
     firstFault(answer, (choice) =>
-      at(choice, "/message/reasoning") === at(choice, "/message/reasoning_content")
+      valueAt(choice, "/message/reasoning") === valueAt(choice, "/message/reasoning_content")
         ? undefined
-        : show(at(choice, "/message")),
+        : show(valueAt(choice, "/message")),
     ),
   ),
-  ofAnswers(
+  checkAnswers(
     "RESP-18",
     "Searches the content for the special token that opens reasoning.",
     (answer) => (contentOf(answer).includes("<think>") && !isSpelled(answer) ? show(contentOf(answer)) : undefined),
     true,
   ),
-  ofAnswers("RESP-19", "Looks for members of engines, at every depth.", ({ json }) => engineMemberIn(json)),
+  checkAnswers("RESP-19", "Looks for members of engines, at every depth.", ({ json }) => engineMemberIn(json)),
   {
     clause: "RESP-20",
     how: "Compares the fingerprint of every answer of one model.",
@@ -270,7 +272,7 @@ const checks: readonly Check[] = [
       const prints = new Map<unknown, string>();
       for (const answer of context.all.filter(isCompletion)) {
         const value = answer.mediaType === "text/event-stream" ? chunksOf(answer)[0] : answer.json;
-        const [model, print] = [at(value, "/model"), textAt(value, "/system_fingerprint") ?? ""];
+        const [model, print] = [valueAt(value, "/model"), textAt(value, "/system_fingerprint") ?? ""];
         must((prints.get(model) ?? print) === print, answer, show(prints.get(model)), print);
         prints.set(model, print);
       }

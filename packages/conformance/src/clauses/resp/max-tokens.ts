@@ -2,7 +2,7 @@ import type { Check } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
 import { cannot, must, show } from "../../judge/finding.ts";
 import {
-  at,
+  valueAt,
   contentOf,
   finishOf,
   isCompletion,
@@ -103,7 +103,7 @@ export const maxTokensChecks: readonly Check[] = [
           isRight,
           answer,
           wanted,
-          `${show(reason)} after ${show(at(usageOf(answer), "/completion_tokens"))} tokens`,
+          `${show(reason)} after ${show(valueAt(usageOf(answer), "/completion_tokens"))} tokens`,
         );
       }
       return `${ended.length} answers ended by themselves`;

@@ -2,7 +2,7 @@ import type { Check } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
 import { cannot, doesNotApply, must, show } from "../../judge/finding.ts";
 import {
-  at,
+  valueAt,
   completionOf,
   contentOf,
   finishOf,
@@ -43,8 +43,8 @@ export const reasoningChecks: readonly Check[] = [
       const answer = context.answer("reasoning effort none");
       completionOf(answer);
       const [reasoning, count] = [
-        at(answer.json, "/choices/0/message/reasoning"),
-        at(usageOf(answer), "/completion_tokens_details/reasoning_tokens"),
+        valueAt(answer.json, "/choices/0/message/reasoning"),
+        valueAt(usageOf(answer), "/completion_tokens_details/reasoning_tokens"),
       ];
       if (reasoning === undefined && count === undefined) cannot("tokens of reasoning are not counted");
       must(

@@ -2,7 +2,7 @@ import { checkOf } from "../../judge/check.ts";
 import type { TestGroup, Check } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
 import { cannot, doesNotApply, must, show } from "../../judge/finding.ts";
-import { at, completionOf, contentOf, finishOf, givenCompletion, isCompletion } from "../../judge/read.ts";
+import { valueAt, completionOf, contentOf, finishOf, givenCompletion, isCompletion } from "../../judge/read.ts";
 import { hasFeature } from "../../requests/listed-model.ts";
 import type { Answer } from "../../wire/answer.ts";
 import { plans, steps, stopText } from "./requests.ts";
@@ -28,7 +28,7 @@ const sameText = (clause: string, how: string, first: string, second: string): C
 
 /** The answers to values near their bounds, without those that are refused because the engine lacks the parameter. */
 function answersNearBounds(context: Context): readonly Answer[] {
-  const isLacking = (answer: Answer): boolean => at(answer.json, "/error/code") === "unsupported_parameter";
+  const isLacking = (answer: Answer): boolean => valueAt(answer.json, "/error/code") === "unsupported_parameter";
   const answers = context.answers("values near their bounds").filter((answer) => !isLacking(answer));
   return answers.length > 0 ? answers : doesNotApply("the model follows none of these parameters");
 }
@@ -123,7 +123,7 @@ const checks: readonly Check[] = [
       const [before, after] = [context.answer("longer reasoning"), context.answer("a stop from the reasoning")];
       if (!before || !isCompletion(before)) cannot("the model did not reason");
       completionOf(after);
-      const [wanted, found] = [before, after].map((answer) => at(answer.json, "/choices/0/message/reasoning"));
+      const [wanted, found] = [before, after].map((answer) => valueAt(answer.json, "/choices/0/message/reasoning"));
       must(wanted === found, after, show(wanted), show(found));
       return `${show(found)} was not cut`;
     },

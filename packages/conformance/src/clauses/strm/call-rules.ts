@@ -1,5 +1,5 @@
 import { show } from "../../judge/finding.ts";
-import { at, listAt } from "../../judge/read.ts";
+import { valueAt, listAt } from "../../judge/read.ts";
 import type { Rule } from "./rule.ts";
 import type { Transcript } from "./transcript.ts";
 
@@ -12,17 +12,17 @@ export const callRules: readonly Rule[] = [
     faultOf: (stream) =>
       eachCall(stream, ([first, ...later]) => {
         const isWholeStart = ["/id", "/type", "/function/name"].every(
-          (pointer) => typeof at(first, pointer) === "string",
+          (pointer) => typeof valueAt(first, pointer) === "string",
         );
         if (!isWholeStart) return `first ${show(first)}`;
         const odd = later.find((call) =>
-          ["/id", "/type", "/function/name"].some((pointer) => at(call, pointer) !== undefined),
+          ["/id", "/type", "/function/name"].some((pointer) => valueAt(call, pointer) !== undefined),
         );
         return odd === undefined ? undefined : `later ${show(odd)}`;
       }),
     interop: (stream) =>
       eachCall(stream, ([first]) =>
-        typeof at(first, "/id") === "string" && typeof at(first, "/function/name") === "string"
+        typeof valueAt(first, "/id") === "string" && typeof valueAt(first, "/function/name") === "string"
           ? undefined
           : show(first),
       ),
@@ -33,7 +33,7 @@ export const callRules: readonly Rule[] = [
     shows: (stream) => callPieces(stream).length > 0,
     faultOf: (stream) =>
       stream.indexes
-        .map((index) => [...new Set(callsOf(stream, index).map((call) => at(call, "/index")))])
+        .map((index) => [...new Set(callsOf(stream, index).map((call) => valueAt(call, "/index")))])
         .map((indexes) => (indexes.every((index, place) => index === place) ? undefined : `indexes ${show(indexes)}`))
         .find((fault) => fault !== undefined),
   },
@@ -43,12 +43,12 @@ export const callRules: readonly Rule[] = [
     shows: (stream) => stream.indexes.some((index) => callsOf(stream, index).length > 1),
     faultOf: (stream) =>
       eachCall(stream, ([first, ...later]) => {
-        if (at(first, "/id") === undefined && at(first, "/function/arguments") !== undefined)
+        if (valueAt(first, "/id") === undefined && valueAt(first, "/function/arguments") !== undefined)
           return `arguments before the call: ${show(first)}`;
         const odd = later.find(
           (call) =>
-            typeof at(call, "/function/arguments") !== "string" ||
-            ["/id", "/type", "/function/name"].some((pointer) => at(call, pointer) !== undefined),
+            typeof valueAt(call, "/function/arguments") !== "string" ||
+            ["/id", "/type", "/function/name"].some((pointer) => valueAt(call, pointer) !== undefined),
         );
         return odd === undefined ? undefined : show(odd);
       }),
@@ -68,6 +68,6 @@ function eachCall(stream: Transcript, faultOf: (pieces: readonly unknown[]) => s
 
 /** The deltas of each call, in order. */
 function byCall(pieces: readonly unknown[]): (readonly unknown[])[] {
-  const indexes = [...new Set(pieces.map((piece) => at(piece, "/index")))];
-  return indexes.map((index) => pieces.filter((piece) => at(piece, "/index") === index));
+  const indexes = [...new Set(pieces.map((piece) => valueAt(piece, "/index")))];
+  return indexes.map((index) => pieces.filter((piece) => valueAt(piece, "/index") === index));
 }

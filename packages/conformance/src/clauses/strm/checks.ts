@@ -1,7 +1,7 @@
 import type { TestGroup, Check } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
 import { cannot, doesNotApply, must, show } from "../../judge/finding.ts";
-import { at, completionOf, contentOf, isCompletion, usageOf } from "../../judge/read.ts";
+import { valueAt, completionOf, contentOf, isCompletion, usageOf } from "../../judge/read.ts";
 import { hasFeature } from "../../requests/listed-model.ts";
 import type { Answer } from "../../wire/answer.ts";
 import { earlyEndChecks, earlyEndSteps } from "./early-ends.ts";
@@ -160,10 +160,10 @@ const checks: readonly Check[] = [
         "completion_tokens_details/reasoning_tokens",
         "cost_usd",
       ]) {
-        const [wanted, found] = [at(usageOf(plain), `/${name}`), at(usageOf(stream), `/${name}`)];
+        const [wanted, found] = [valueAt(usageOf(plain), `/${name}`), valueAt(usageOf(stream), `/${name}`)];
         must(found !== undefined && found === wanted, stream, `${name} ${show(wanted)}`, show(found));
       }
-      return `${show(at(usageOf(stream), "/total_tokens"))} tokens, both ways`;
+      return `${show(valueAt(usageOf(stream), "/total_tokens"))} tokens, both ways`;
     },
   },
 ];

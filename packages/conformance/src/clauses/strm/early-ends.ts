@@ -2,7 +2,7 @@ import { checkOf } from "../../judge/check.ts";
 import type { Check, Step } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
 import { cannot, must, show } from "../../judge/finding.ts";
-import { at, chunksOf, isCompletion, isRecord, parse } from "../../judge/read.ts";
+import { valueAt, chunksOf, isCompletion, isRecord, parse } from "../../judge/read.ts";
 import { deadlineMs } from "../../profile.ts";
 import { chat, play } from "../../requests/chat-request.ts";
 import { needsKey } from "../../requests/keys.ts";
@@ -64,7 +64,7 @@ export const earlyEndChecks: readonly Check[] = [
     const wanted = deadlineMs(context.profile, "requestDeadlineSeconds");
     const error = chunksOf(answer).find((chunk) => isRecord(chunk) && "error" in chunk);
     must(
-      at(error, "/error/code") === "timeout",
+      valueAt(error, "/error/code") === "timeout",
       answer,
       "an event with the code timeout",
       show(answer.stream.events.at(-1)?.data),
@@ -104,7 +104,7 @@ export const earlyEndChecks: readonly Check[] = [
       const { answer, size } = floodOf(context);
       must(size < 24_000_000, answer, "a stream that was cut", `${size} bytes`);
       const last = answer.stream.events.at(-1)?.data ?? "";
-      const isToldEnd = last === "[DONE]" || isRecord(at(parse(last), "/error"));
+      const isToldEnd = last === "[DONE]" || isRecord(valueAt(parse(last), "/error"));
       must(!isToldEnd && answer.exchange.end !== "timeout", answer, "a stream that is cut off", last.slice(0, 200));
       return `cut after ${size} bytes`;
     },
@@ -138,7 +138,7 @@ function mustHaveStopped(context: Context): string {
   if (answer.exchange.end !== "disconnected") cannot(`the suite could not disconnect: ${answer.summary}`);
   const record = context.record(answer.name);
   const [first] = Array.isArray(record) ? record : [record];
-  const count = at(first, "/completion_tokens");
+  const count = valueAt(first, "/completion_tokens");
   const most = answer.stream.events.length + (1000 + 500) / endlessPaceMs;
   must(typeof count === "number" && count <= most, answer, `at most ${Math.round(most)} tokens`, show(count));
   return `${count} tokens were generated`;

@@ -1,6 +1,6 @@
 import { engineMemberIn, faultsOf } from "../../contract/contract.ts";
 import { show } from "../../judge/finding.ts";
-import { at, isRecord } from "../../judge/read.ts";
+import { valueAt, isRecord } from "../../judge/read.ts";
 import { callRules } from "./call-rules.ts";
 import type { Rule } from "./rule.ts";
 import { deltaOf, isFinish } from "./transcript.ts";
@@ -10,7 +10,7 @@ const isWhole = (stream: Transcript): boolean => stream.shouldBeWhole && stream.
 const hasChunks = (stream: Transcript): boolean => stream.chunks.length > 0;
 
 /** The first fault among the choices of a stream. */
-const ofChoices =
+const firstFaultOf =
   (faultOf: (events: readonly unknown[], index: unknown) => string | undefined) =>
   (stream: Transcript): string | undefined =>
     stream.indexes.map((index) => faultOf(stream.choice(index), index)).find((fault) => fault !== undefined);
@@ -26,7 +26,7 @@ const kindsOf = (choice: unknown): string[] => {
   return [...new Set(kinds.flatMap(([name = "", kind = ""]) => (name in delta ? [kind] : [])))];
 };
 
-const isUsage = ({ json, choices }: ParsedEvent): boolean => isRecord(at(json, "/usage")) && choices.length === 0;
+const isUsage = ({ json, choices }: ParsedEvent): boolean => isRecord(valueAt(json, "/usage")) && choices.length === 0;
 const positionsOf = (stream: Transcript, isOne: (piece: ParsedEvent) => boolean): number[] =>
   stream.pieces.flatMap((piece, index) => (isOne(piece) ? [index] : []));
 const finishPositions = (stream: Transcript): number[] => positionsOf(stream, ({ choices }) => choices.some(isFinish));
@@ -64,11 +64,11 @@ export const rules: readonly Rule[] = [
     clause: "STRM-04",
     how: "Looks at the first event of every choice.",
     shows: hasChunks,
-    faultOf: ofChoices(([first]) => {
+    faultOf: firstFaultOf(([first]) => {
       const { role, content } = deltaOf(first);
       return role === "assistant" && content === "" ? undefined : `first ${show(first)}`;
     }),
-    interop: ofChoices((events) =>
+    interop: firstFaultOf((events) =>
       events.some((choice) => deltaOf(choice)["role"] === "assistant") ? undefined : "no role",
     ),
   },
@@ -76,7 +76,7 @@ export const rules: readonly Rule[] = [
     clause: "STRM-05",
     how: "Looks for a role in the later events of every choice.",
     shows: hasChunks,
-    faultOf: ofChoices(([, ...later]) => {
+    faultOf: firstFaultOf(([, ...later]) => {
       const odd = later.find((choice) => "role" in deltaOf(choice));
       return odd === undefined ? undefined : show(odd);
     }),
@@ -97,7 +97,7 @@ export const rules: readonly Rule[] = [
       stream.indexes.some((index) =>
         stream.choice(index).some((choice) => kindsOf(choice).length === 1 && !("role" in deltaOf(choice))),
       ),
-    faultOf: ofChoices(([, ...later]) => {
+    faultOf: firstFaultOf(([, ...later]) => {
       const odd = later.find((choice) => !isFinish(choice) && kindsOf(choice).length !== 1);
       return odd === undefined ? undefined : `${kindsOf(odd).length} kinds in ${show(odd)}`;
     }),
@@ -107,26 +107,26 @@ export const rules: readonly Rule[] = [
     how: "Counts the events with a finish_reason and reads their delta.",
     shows: (stream) => isWhole(stream) || finishPositions(stream).length > 0,
     faultOf: (stream) =>
-      ofChoices((events, index) => {
+      firstFaultOf((events, index) => {
         const finishes = events.filter(isFinish);
         const isOver = stream.shouldBeWhole ? finishes.length !== 1 : finishes.length > 1;
         if (isOver) return `${finishes.length} events with a finish_reason for choice ${String(index)}`;
         const odd = finishes.find(
-          (choice) => !isRecord(at(choice, "/delta")) || Object.keys(deltaOf(choice)).length > 0,
+          (choice) => !isRecord(valueAt(choice, "/delta")) || Object.keys(deltaOf(choice)).length > 0,
         );
         return odd === undefined ? undefined : show(odd);
       })(stream),
     interop: (stream) =>
       stream.shouldBeWhole
-        ? ofChoices((events) => (events.some(isFinish) ? undefined : "no finish_reason"))(stream)
+        ? firstFaultOf((events) => (events.some(isFinish) ? undefined : "no finish_reason"))(stream)
         : undefined,
   },
   {
     clause: "STRM-09",
     how: "Reads finish_reason of every event.",
     shows: hasChunks,
-    faultOf: ofChoices((events) => {
-      const odd = events.find((choice) => !isFinish(choice) && at(choice, "/finish_reason") !== null);
+    faultOf: firstFaultOf((events) => {
+      const odd = events.find((choice) => !isFinish(choice) && valueAt(choice, "/finish_reason") !== null);
       return odd === undefined ? undefined : show(odd);
     }),
   },
@@ -134,7 +134,7 @@ export const rules: readonly Rule[] = [
     clause: "STRM-10",
     how: "Looks for events of a choice after its finish_reason.",
     shows: (stream) => finishPositions(stream).length > 0,
-    faultOf: ofChoices((events) => {
+    faultOf: firstFaultOf((events) => {
       const end = events.findIndex(isFinish);
       const odd = end < 0 ? undefined : events.slice(end + 1).find((choice) => !isFinish(choice));
       return odd === undefined ? undefined : show(odd);
@@ -152,7 +152,9 @@ export const rules: readonly Rule[] = [
         : `${count} usage events, asked for: ${stream.includesUsage}`;
     },
     interop: (stream) =>
-      stream.shouldBeWhole && stream.includesUsage && !stream.chunks.some(({ json }) => isRecord(at(json, "/usage")))
+      stream.shouldBeWhole &&
+      stream.includesUsage &&
+      !stream.chunks.some(({ json }) => isRecord(valueAt(json, "/usage")))
         ? "no usage"
         : undefined,
   },
@@ -162,7 +164,7 @@ export const rules: readonly Rule[] = [
     shows: (stream) => stream.includesUsage && hasChunks(stream),
     faultOf: (stream) => {
       const odd = stream.includesUsage
-        ? stream.chunks.find((piece) => !isUsage(piece) && at(piece.json, "/usage") !== null)
+        ? stream.chunks.find((piece) => !isUsage(piece) && valueAt(piece.json, "/usage") !== null)
         : undefined;
       return odd && show(odd.json);
     },
@@ -194,7 +196,7 @@ export const rules: readonly Rule[] = [
       if (done === undefined) return undefined;
       const before = stream.pieces.slice(0, done);
       const finished = new Set(
-        before.flatMap(({ choices }) => choices.filter(isFinish).map((choice) => at(choice, "/index"))),
+        before.flatMap(({ choices }) => choices.filter(isFinish).map((choice) => valueAt(choice, "/index"))),
       );
       const open = Array.from({ length: stream.n }, (_, index) => index).filter((index) => !finished.has(index));
       if (open.length > 0) return `choice ${open.join(", ")} had not finished`;
@@ -221,14 +223,14 @@ export const rules: readonly Rule[] = [
       const [first] = chunks;
       for (const { json } of chunks)
         for (const name of identities) {
-          const [value, wanted] = [at(json, `/${name}`), at(first?.json, `/${name}`)];
+          const [value, wanted] = [valueAt(json, `/${name}`), valueAt(first?.json, `/${name}`)];
           const isMissing = name === "id" && value === undefined;
           if (isMissing || value !== wanted) return `${name} ${show(value)}, first ${show(wanted)}`;
         }
       return undefined;
     },
     interop: ({ chunks }) =>
-      new Set(chunks.map(({ json }) => at(json, "/id"))).size > 1 ? "the id changes" : undefined,
+      new Set(chunks.map(({ json }) => valueAt(json, "/id"))).size > 1 ? "the id changes" : undefined,
   },
   {
     clause: "STRM-18",
@@ -268,7 +270,7 @@ export const rules: readonly Rule[] = [
     how: "Compares both names of every piece of reasoning.",
     shows: (stream) =>
       stream.indexes.some((index) => stream.choice(index).some((choice) => "reasoning" in deltaOf(choice))),
-    faultOf: ofChoices((events) => {
+    faultOf: firstFaultOf((events) => {
       const odd = events.find((choice) => deltaOf(choice)["reasoning"] !== deltaOf(choice)["reasoning_content"]);
       return odd === undefined ? undefined : show(odd);
     }),

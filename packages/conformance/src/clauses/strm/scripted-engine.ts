@@ -3,7 +3,7 @@ import { checkOf } from "../../judge/check.ts";
 import type { Check, Step } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
 import { cannot, must, show } from "../../judge/finding.ts";
-import { at, contentOf, isRecord, listAt, parse, textAt } from "../../judge/read.ts";
+import { valueAt, contentOf, isRecord, listAt, parse, textAt } from "../../judge/read.ts";
 import { deadlineMs } from "../../profile.ts";
 import { scripted } from "../../requests/scripted-request.ts";
 import { lineEndText, paceMs, pacedText, wideCharacters } from "../../scenarios.ts";
@@ -58,7 +58,7 @@ export const scriptedChecks: readonly Check[] = [
       "`error` and `request_id`, no `choices`",
       show(error),
     );
-    must(isRecord(at(error, "/error")), answer, "an object as `error`", show(error));
+    must(isRecord(valueAt(error, "/error")), answer, "an object as `error`", show(error));
     const piece = stream.pieces.find(({ json }) => json === error);
     must(piece?.event.otherFields.length === 0, answer, "no event name", show(piece?.event.otherFields));
     must(contentOf(answer) === "one two", answer, 'the text "one two" before', show(contentOf(answer)));
@@ -79,7 +79,7 @@ export const scriptedChecks: readonly Check[] = [
   ),
   checkOf("STRM-24", "Compares the request_id of the event with the header.", ["a late failure"], (context) => {
     const { answer, error } = failedStream(context, "a late failure");
-    const [id, wanted] = [at(error, "/request_id"), answer.header("x-request-id")];
+    const [id, wanted] = [valueAt(error, "/request_id"), answer.header("x-request-id")];
     must(id !== undefined && id === wanted, answer, show(wanted), show(id));
     return show(id);
   }),
@@ -95,7 +95,7 @@ export const scriptedChecks: readonly Check[] = [
         must(!stream.isDone, answer, "no [DONE]", "a clean end");
         must(
           stream.indexes.every(
-            (index) => !stream.choice(index).some((choice) => typeof at(choice, "/finish_reason") === "string"),
+            (index) => !stream.choice(index).some((choice) => typeof valueAt(choice, "/finish_reason") === "string"),
           ),
           answer,
           "no finish_reason",
@@ -204,7 +204,7 @@ export const scriptedChecks: readonly Check[] = [
       .filter(({ status }) => status === 200)
       .map((answer) => {
         const { error } = failedStream(context, answer.name);
-        const code = String(at(error, "/error/code"));
+        const code = String(valueAt(error, "/error/code"));
         must(catalog[code]?.in_stream === true, answer, `a code that ${contractVersion} marks in_stream`, code);
         return code;
       });

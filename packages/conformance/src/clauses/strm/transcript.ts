@@ -1,7 +1,7 @@
 import { document, streams } from "../../contract/contract.ts";
 import { runStream } from "@parley/contract/stream-machine";
 import type { Context } from "../../judge/context.ts";
-import { at, isRecord, listAt, parse, sentBody } from "../../judge/read.ts";
+import { valueAt, isRecord, listAt, parse, sentBody } from "../../judge/read.ts";
 import type { Answer } from "../../wire/answer.ts";
 import type { StreamEvent } from "../../wire/read-events.ts";
 
@@ -27,7 +27,7 @@ export class Transcript {
     this.pieces = answer.stream.events.map(readPiece);
     const body = sentBody(answer);
     this.n = typeof body["n"] === "number" ? body["n"] : 1;
-    this.includesUsage = at(body, "/stream_options/include_usage") === true;
+    this.includesUsage = valueAt(body, "/stream_options/include_usage") === true;
   }
 
   /** True if the stream should be complete: the client stayed, and it did not fail. */
@@ -57,12 +57,12 @@ export class Transcript {
   }
 
   get indexes(): readonly unknown[] {
-    return [...new Set(this.chunks.flatMap(({ choices }) => choices.map((choice) => at(choice, "/index"))))];
+    return [...new Set(this.chunks.flatMap(({ choices }) => choices.map((choice) => valueAt(choice, "/index"))))];
   }
 
   /** The deltas of one choice, event by event. */
   choice(index: unknown): readonly unknown[] {
-    return this.chunks.flatMap(({ choices }) => choices.filter((choice) => at(choice, "/index") === index));
+    return this.chunks.flatMap(({ choices }) => choices.filter((choice) => valueAt(choice, "/index") === index));
   }
 
   /** The first event that the state machine of the contract does not allow. */
@@ -77,7 +77,7 @@ export class Transcript {
 }
 
 const pieceNames = (schema: string): readonly string[] =>
-  Object.keys(Object(at(document.components.schemas[schema], "/properties")));
+  Object.keys(Object(valueAt(document.components.schemas[schema], "/properties")));
 const namesOf: Readonly<Record<string, readonly string[]>> = {
   delta: pieceNames("Delta"),
   tool_calls: pieceNames("ToolCallDelta"),
@@ -104,10 +104,10 @@ function readPiece(event: StreamEvent): ParsedEvent {
   };
 }
 
-export const isFinish = (choice: unknown): boolean => typeof at(choice, "/finish_reason") === "string";
+export const isFinish = (choice: unknown): boolean => typeof valueAt(choice, "/finish_reason") === "string";
 
 export const deltaOf = (choice: unknown): Record<string, unknown> => {
-  const delta = at(choice, "/delta");
+  const delta = valueAt(choice, "/delta");
   return isRecord(delta) ? delta : {};
 };
 

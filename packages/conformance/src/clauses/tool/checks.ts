@@ -5,7 +5,7 @@ import type { Context } from "../../judge/context.ts";
 import { cannot, must, show } from "../../judge/finding.ts";
 import { mustNameIgnored } from "../../judge/ignored-params.ts";
 import {
-  at,
+  valueAt,
   completionOf,
   contentOf,
   finishOf,
@@ -84,7 +84,7 @@ const checks: readonly Check[] = [
     "Names the second of two functions.",
     ["named call"],
     (context) => {
-      const odd = finishedCalls(context, "named call").find((call) => at(call, "/function/name") !== "wash");
+      const odd = finishedCalls(context, "named call").find((call) => valueAt(call, "/function/name") !== "wash");
       must(odd === undefined, context.answer("named call"), "calls of wash", show(odd));
       return "wash";
     },
@@ -123,7 +123,7 @@ const checks: readonly Check[] = [
   ),
   checkOf("TOOL-14", "Collects the ids of all calls of the run.", toolSteps, (context) => {
     const ids = toolSteps.flatMap((step) =>
-      callsOf(context.answer(step)).map((call) => ({ id: at(call, "/id"), step })),
+      callsOf(context.answer(step)).map((call) => ({ id: valueAt(call, "/id"), step })),
     );
     const seen = new Set<unknown>();
     for (const { id, step } of ids) {
@@ -163,7 +163,7 @@ const checks: readonly Check[] = [
   ),
   checkOf("TOOL-17", "Reads the name in every call.", toolSteps, (context) => {
     const names = toolSteps.flatMap((step) =>
-      callsOf(context.answer(step)).map((call) => ({ name: at(call, "/function/name"), step })),
+      callsOf(context.answer(step)).map((call) => ({ name: valueAt(call, "/function/name"), step })),
     );
     const odd = names.find(({ name }) => !["paint", "wash", "ping"].includes(String(name)));
     must(odd === undefined, odd && context.answer(odd.step), "a function that was offered", show(odd?.name));

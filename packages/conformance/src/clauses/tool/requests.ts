@@ -1,5 +1,5 @@
 import type { Step } from "../../judge/check.ts";
-import { at, isRecord, listAt, textAt } from "../../judge/read.ts";
+import { valueAt, isRecord, listAt, textAt } from "../../judge/read.ts";
 import { chat, say } from "../../requests/chat-request.ts";
 import type { Members } from "../../requests/chat-request.ts";
 import { longText } from "../../requests/long-text.ts";
@@ -149,7 +149,7 @@ export const steps: readonly Step[] = [
     name: "a call and its result",
     needs: ["models", "required call"],
     requests: (context) => {
-      const message = at(context.answer("required call").json, "/choices/0/message");
+      const message = valueAt(context.answer("required call").json, "/choices/0/message");
       const [first] = listAt(message, "/tool_calls");
       const call = isRecord(first)
         ? message

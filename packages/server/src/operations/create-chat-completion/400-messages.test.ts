@@ -12,7 +12,7 @@ const before = [
   { role: "system", content: "Be brief." },
   { role: "user", content: [{ type: "text", text: "Hello" }] },
 ];
-const at = (path: string): string => `messages[2]${path}`;
+const pathAt = (path: string): string => `messages[2]${path}`;
 const call = { id: "call_1", type: "function", function: { name: "f", arguments: "{}" } };
 
 describe("the list", () => {
@@ -87,7 +87,7 @@ describe("a message", () => {
     ["whose calls are text, without content", { role: "assistant", tool_calls: "x" }, "invalid_type", ".tool_calls"],
     ["whose calls are an object", { role: "assistant", content: "a", tool_calls: {} }, "invalid_type", ".tool_calls"],
   ] as const)("%s", async (_title, message, code, path) => {
-    await assertRefused(server(), { messages: [...before, message] }, { code, param: at(path) });
+    await assertRefused(server(), { messages: [...before, message] }, { code, param: pathAt(path) });
   });
 });
 
@@ -111,7 +111,7 @@ describe("a call of the assistant", () => {
     ],
   ] as const)("%s", async (_title, broken, code, path) => {
     const message = { role: "assistant", content: null, tool_calls: [call, broken] };
-    await assertRefused(server(), { messages: [...before, message] }, { code, param: at(path) });
+    await assertRefused(server(), { messages: [...before, message] }, { code, param: pathAt(path) });
   });
 });
 
@@ -140,7 +140,7 @@ describe("a part", () => {
   ] as const)("%s", async (_title, part, code, path) => {
     for (const role of ["user", "assistant", "system", "developer"]) {
       const members = { messages: [...before, { role, content: [good, part] }] };
-      await assertRefused(server(), members, { code, param: at(`.content[1]${path}`) });
+      await assertRefused(server(), members, { code, param: pathAt(`.content[1]${path}`) });
     }
   });
 });
