@@ -18,7 +18,7 @@ COPY packages/client/package.json packages/client/
 COPY packages/conformance/package.json packages/conformance/
 COPY generate/package.json generate/
 COPY repository-tests/package.json repository-tests/
-RUN npx -y pnpm@12.21.0 --filter "@parley/server..." --filter "@parley/site..." install --prod --frozen-lockfile --reporter=append-only \
+RUN npx -y pnpm@12.21.0 --filter parley --filter "@parley/server..." --filter "@parley/site..." install --prod --frozen-lockfile --reporter=append-only \
  # The base has Node.
  && rm -rf node_modules/.bin/node node_modules/node-linux-* node_modules/.pnpm/node-linux-*
 
@@ -39,6 +39,8 @@ COPY --from=files /parley ./
 # The sources of the docs portal.
 COPY CHANGELOG.md ./
 COPY docs docs
+COPY generate/offered generate/offered
+COPY openapi openapi
 COPY packages/client/README.md packages/client/
 COPY packages/partners packages/partners
 RUN node packages/server/src/bundle/main.ts && node site/src/main.ts

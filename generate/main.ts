@@ -10,7 +10,6 @@ import type { ContractLimits } from "./pages/bounds-page.ts";
 import { configurationPage } from "./pages/configuration-page.ts";
 import { generatorsPage } from "./pages/generators-page.ts";
 import { yourAppPage } from "./pages/your-app-page.ts";
-import { offeredFiles } from "./offered/offered-files.ts";
 import type { Document } from "@parley/contract/document";
 import { bundle } from "../openapi/checks/redocly.ts";
 import { configSchema } from "@parley/server";
@@ -35,7 +34,6 @@ export async function generate(): Promise<GeneratedFiles> {
     ["docs/guides/configuration.md", configurationPage()],
     ["docs/guides/generators.md", generatorsPage()],
     ["docs/guides/your-app.md", yourAppPage()],
-    ...[...(await offeredFiles(document))].map(([name, text]) => [`docs/site/contract/${name}`, text] as const),
   ]);
 }
 

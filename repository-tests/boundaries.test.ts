@@ -50,7 +50,7 @@ const arrows: readonly (readonly [folder: string, allowed: readonly RegExp[]])[]
   ["packages/partners/src/", [/^@parley\/server\/testing$/]],
   ["demo-models/", []],
   ["docs/", []],
-  ["site/", [/^@parley\/(partners|server\/testing)$/]],
+  ["site/", [/^@parley\/(contract\/document|partners)$/, /^generate\/offered\//]],
   ["generate/", [/^@parley\/(contract|server|partners)(\/|$)/, /^openapi\/(checks|variants)\//]],
   [
     "bench/",
@@ -61,7 +61,7 @@ const arrows: readonly (readonly [folder: string, allowed: readonly RegExp[]])[]
     ],
   ],
   ["fuzz/", [/^@parley\/server(\/testing)?$/, contractExports, /^ci\//]],
-  ["ci/", [/^@parley\/inference\/vllm$/]],
+  ["ci/", [/^@parley\/(inference\/vllm|site)$/]],
   ["deploy/", []],
 ];
 

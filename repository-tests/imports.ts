@@ -16,11 +16,12 @@ const resolve = (path: string, target: string): string =>
 function fileOf(target: string): string {
   const [, name, path = ""] = /^@parley\/([^/]+)(\/.+)?$/.exec(target) ?? [];
   if (name === undefined) return target;
-  const { exports } = JSON.parse(read(`packages/${name}/package.json`)) as {
+  const folder = name === "site" ? name : `packages/${name}`;
+  const { exports } = JSON.parse(read(`${folder}/package.json`)) as {
     readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
   }; // of our own package
   const file = exports[`.${path}`] ?? "";
-  return `packages/${name}/${typeof file === "string" ? file.slice(2) : file.default.slice(2)}`;
+  return `${folder}/${typeof file === "string" ? file.slice(2) : file.default.slice(2)}`;
 }
 
 /** Finds the files whose values a file re-exports. Node loads them as well. */

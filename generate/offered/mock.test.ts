@@ -9,13 +9,14 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { operationsOf, resolveAnswer } from "@parley/contract/document";
 import type { Document } from "@parley/contract/document";
+import { builtSite } from "@parley/site";
 import { exampleCalls } from "./example-calls.ts";
 import type { ExampleCall } from "./example-calls.ts";
 
 /** Prism answers with the examples of the contract. It has only the document. */
 
 const root = join(import.meta.dirname, "../..");
-const document = join(root, "docs/site/contract/openapi.json");
+const document = join(await builtSite(), "openapi.json");
 const contract = JSON.parse(readFileSync(document, "utf8")) as Document; // the tests of the contract check this type
 const { components } = contract;
 

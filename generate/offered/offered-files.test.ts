@@ -3,11 +3,13 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestServer, testKey } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
+import { builtSite } from "@parley/site";
 
 /** The files that the server offers to partners' tools, run by these tools against a server. */
 
 const root = join(import.meta.dirname, "../..");
-const offered = (name: string): string => join(root, "docs/site/contract", name);
+const folder = await builtSite();
+const offered = (name: string): string => join(folder, name);
 
 let server: TestServer;
 beforeAll(async () => {

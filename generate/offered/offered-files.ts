@@ -12,7 +12,7 @@ export async function offeredFiles(contract: Document): Promise<Map<string, stri
   const calls = exampleCalls(contract);
   const workflows = "workflows.arazzo.yaml";
   return new Map([
-    ...(await contractFiles(contract)),
+    ...contractFiles(contract),
     [workflows, await readFile(`${contractFolder}${workflows}`, "utf8")],
     ["schemathesis.toml", await readFile(join(import.meta.dirname, "schemathesis.toml"), "utf8")],
     ["parley.http", httpFile(calls)],

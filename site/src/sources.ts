@@ -1,6 +1,8 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Document } from "@parley/contract/document";
+import { offeredFiles } from "../../generate/offered/offered-files.ts";
 
 /** Everything in the tree that pages are made of is read here, and nowhere else. */
 
@@ -74,10 +76,11 @@ export interface Sources {
 
 /** The files and folders that {@link readSources} reads: a change in one of them makes the built site stale. */
 export const sourcePaths = [
+  "openapi",
   "packages/contract/src/generated/contract.json",
   "packages/contract/src/generated/clauses.json",
   "docs/guides",
-  "docs/site/contract",
+  "generate/offered",
   "packages/client/README.md",
   "packages/partners/apps",
   "packages/partners/programs",
@@ -92,16 +95,17 @@ const read = (path: string): string => readFileSync(join(root, path), "utf8");
 const filesOf = (folder: string): readonly (readonly [name: string, text: string])[] =>
   readdirSync(join(root, folder)).map((name) => [name, read(`${folder}/${name}`)] as const);
 
-export function readSources(): Sources {
+export async function readSources(): Promise<Sources> {
   const parse = (path: string): unknown => JSON.parse(read(path));
   // The contract's own tests check the shapes of these generated files.
+  const contract = parse("packages/contract/src/generated/contract.json") as Contract;
   return {
-    contract: parse("packages/contract/src/generated/contract.json") as Contract,
+    contract,
     clauses: parse("packages/contract/src/generated/clauses.json") as readonly Clause[],
     checks: parse("site/src/generated/clause-checks.json") as Readonly<Record<string, ClauseCheck>>,
     guides: new Map(filesOf("docs/guides").map(([name, text]) => [basename(name, ".md"), text] as const)),
     clientReadme: read("packages/client/README.md").split("\n## Changing it")[0] ?? "",
     changelog: read("CHANGELOG.md"),
-    offered: new Map(filesOf("docs/site/contract")),
+    offered: await offeredFiles(contract as unknown as Document),
   };
 }

@@ -2,7 +2,7 @@ import { buildSite } from "../src/build/build-site.ts";
 import type { SiteFiles } from "../src/build/build-site.ts";
 import { readSources } from "../src/sources.ts";
 
-export const sources = readSources();
+export const sources = await readSources();
 
 /** The site as the build makes it now. */
 export const site: SiteFiles = await buildSite(sources);

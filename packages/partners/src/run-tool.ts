@@ -1,7 +1,6 @@
-import { cpSync, mkdirSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { questions } from "./questions.ts";
 import type { Question } from "./questions.ts";
 import { emptyRow, programsFolder } from "./results.ts";
@@ -19,13 +18,12 @@ export interface Outcome {
   readonly lifted: readonly string[];
 }
 
-const documents = fileURLToPath(new URL("../../../docs/site/contract/", import.meta.url));
 /** A folder outside of the tree, so that a program can use only the packages that it installs. */
 const scratch = join(tmpdir(), "parley-partners");
 
 /** Generates the client, compiles it with its program, asks the program every question, and checks the tool's limits. */
 export async function runTool(tool: Tool, target: Target): Promise<Outcome> {
-  const folder = prepareFolder(tool);
+  const folder = await prepareFolder(tool, target.url);
   const environment = { VERSION: tool.version, PARLEY_KEY: target.key };
   const row = { ...emptyRow };
   const failures: string[] = [];
@@ -42,12 +40,15 @@ export async function runTool(tool: Tool, target: Target): Promise<Outcome> {
   return { row, failures, lifted: await findLifted(tool, folder, environment) };
 }
 
-function prepareFolder({ name, document }: Tool): string {
+/** Puts the program and the document of the server into a folder. */
+async function prepareFolder({ name, document }: Tool, server: string): Promise<string> {
   const folder = join(scratch, name);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   cpSync(join(programsFolder, name), folder, { recursive: true });
-  cpSync(join(documents, document), join(folder, "openapi.json"));
+  const response = await fetch(`${server}/${document}`);
+  if (!response.ok) throw new Error(`The server answers ${response.status} for ${document}.`);
+  writeFileSync(join(folder, "openapi.json"), await response.text());
   return folder;
 }
 

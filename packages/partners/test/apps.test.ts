@@ -25,7 +25,7 @@ test("the guide has the files of every app, word for word", () => {
 });
 
 test("the 404s of other APIs lead to a page that the server has", () => {
-  const hints = readFileSync(new URL("packages/server/src/chat/body/other-apis.ts", root), "utf8");
+  const hints = readFileSync(new URL("packages/server/src/http/other-apis.ts", root), "utf8");
   const [page = ""] = /\/docs\/guides\/[\w-]+/.exec(hints) ?? [];
   expect(existsSync(new URL(`${page.slice(1)}.md`, root))).toBe(true);
 });
