@@ -11,8 +11,7 @@ const partners = ["node", "packages/partners/src/main.ts", "--check"] as const;
 const sbomFile = ".parley/ci/sbom.cdx.json";
 
 const contract = ["openapi", "packages/contract", "generate"];
-/** Input of the portal, which every server serves. */
-const site = ["site", "packages/partners", "packages/client/README.md", "CHANGELOG.md"];
+const site = ["site", "packages/partners", "packages/client/README.md", "CHANGELOG.md"]; // every server serves it
 const grammar = ["packages/common", "packages/json-schema-grammar"];
 const inference = ["packages/inference", ...grammar, "demo-models"];
 const server = ["packages/server", ...inference, ...contract, ...site, "docs", "deploy/parley.service"];

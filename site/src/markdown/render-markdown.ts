@@ -35,7 +35,7 @@ export function renderMarkdown(text: string, targets: LinkTargets): Rendered {
 export const renderInline = (text: string, targets: LinkTargets): string =>
   new Marked<string>({ renderer: rendererFor(targets, []) }).parseInline(text.trim(), { async: false });
 
-type Renderer = NonNullable<MarkedExtension<string>["renderer"]>;
+type Renderer = NonNullable<MarkedExtension["renderer"]>;
 
 function rendererFor(targets: LinkTargets, headings: Heading[]): Renderer {
   const used = new Map<string, number>();
