@@ -1,4 +1,4 @@
-import { at } from "@parley/contract/document";
+import { valueAt } from "@parley/contract/document";
 import type { JsonObject } from "@parley/contract/document";
 
 /**
@@ -8,7 +8,7 @@ import type { JsonObject } from "@parley/contract/document";
 export function to32(contract: JsonObject): JsonObject {
   const newer = { ...structuredClone(contract), openapi: "3.2.0" };
   const pointer = "/paths/~1v1~1chat~1completions/post/responses/200/content/text~1event-stream";
-  const stream = at(newer, pointer) as JsonObject; // the tests of the contract demand it
+  const stream = valueAt(newer, pointer) as JsonObject; // the tests of the contract demand it
   // The schema of one event becomes the schema of each item of the stream.
   stream["itemSchema"] = { $ref: "#/components/schemas/ServerSentEvent" };
   delete stream["schema"];

@@ -1,5 +1,5 @@
 import type { Contract } from "../sources.ts";
-import { valueAt } from "../value-at.ts";
+import { valueAt } from "@parley/contract/document";
 
 /** Describes a place of the contract as Markdown: a link to the page that shows it, and its own text. */
 export function describePointer(contract: Contract, pointer: string): string {

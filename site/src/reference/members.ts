@@ -1,5 +1,5 @@
 import type { Contract, Json, JsonObject } from "../sources.ts";
-import { valueAt } from "../value-at.ts";
+import { valueAt } from "@parley/contract/document";
 
 /** A member of a schema, with everything that a reader needs to know about it. */
 export interface Member {
