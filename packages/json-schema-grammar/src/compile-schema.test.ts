@@ -118,7 +118,7 @@ const list = <T>(length: number, item: (index: number) => T): T[] => Array.from(
 const named = (length: number, item: (index: number) => unknown): SchemaObject =>
   Object.fromEntries(list(length, (index) => [`d${index}`, item(index)]));
 const ref = (index: number): SchemaObject => ({ $ref: `#/$defs/d${index}` });
-/** A chain of definitions, each made of the next one; the last is given. */
+/** Returns a chain of definitions. Each one is made of the next, and the last one is given. */
 const chain = (length: number, link: (next: SchemaObject) => object, end: unknown): SchemaObject => ({
   $defs: { ...named(length, (index) => link(ref(index + 1))), [`d${length}`]: end },
   ...ref(0),

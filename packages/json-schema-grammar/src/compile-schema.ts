@@ -13,8 +13,8 @@ interface Compiled {
   /** The words in the schema that have no effect on which values are valid, in document order. */
   readonly annotations: readonly SchemaWord[];
   /**
-   * The keywords that the grammar leaves out because they cannot be enforced; always empty unless it is lenient. Where the
-   * whole schema is left out, one with an empty path.
+   * The keywords that the grammar leaves out because they cannot be enforced. Always empty unless compiling is lenient. If the
+   * whole schema is left out, it is listed with an empty path.
    */
   readonly unenforced: readonly SchemaFault[];
 }
@@ -55,12 +55,12 @@ export interface CompileOptions {
    * Without it, the schema is refused. Default: false.
    */
   readonly isLenient?: boolean;
-  /** The value has to be an object besides, as the arguments of a function are. Default: false. */
+  /** True if the value also has to be an object, like the arguments of a function. Default: false. */
   readonly isObject?: boolean;
 }
 
 export interface GrammarOptions extends CompileOptions {
-  /** The work that may be done, in steps of about 0.3 µs of one core. Default: 600,000. */
+  /** The maximum work, in steps of about 0.3 µs of one core. Default: 600,000. */
   readonly maxSteps?: number;
 }
 
@@ -79,7 +79,7 @@ export function compileSchema(
 }
 
 /**
- * Compiles a schema to rules, for a grammar that holds several schemas or other rules besides.
+ * Compiles a schema to rules, for a grammar with several schemas or with other rules.
  * @param prefix the prefix of every rule's name: letters, digits and `-`. Each schema of a grammar needs its own.
  * @param budget limits all schemas that share it together
  */
@@ -104,7 +104,7 @@ export function compileRules(
   }
 }
 
-/** The rules for any value, or any object. @param reason why nothing of the schema is enforced */
+/** Returns rules that allow any value, or any object. @param reason why nothing of the schema is enforced */
 export function leftOpen({ isObject }: Pick<WantedValue, "isObject">, reason: string): EnforcedSchema {
   const unenforced = [{ path: "", keyword: null, reason }];
   return { rules: "", start: isObject ? "any-object" : "any", annotations: [], unenforced };

@@ -7,9 +7,9 @@ export class SchemaTooComplexError extends Error {
 export const stepsOfSchema = 600_000;
 
 /**
- * Bounds the work that compiling a schema may cause, so that a hostile schema cannot occupy the server. A step is about 0.3
- * µs of one core, whatever the work is: `pnpm schemas --compile` measures it. It is counted in steps and not in time so that
- * a schema has the same outcome on a busy machine.
+ * Bounds the work that compiling a schema may cause, so that a hostile schema cannot occupy the server. A step is about 0.3 µs
+ * of one core, whatever the work is: `pnpm schemas --compile` measures it. Steps are counted instead of time, so a schema has
+ * the same outcome on a busy machine.
  */
 export class ComplexityBudget {
   readonly #steps: number;
@@ -24,7 +24,7 @@ export class ComplexityBudget {
     return this.#left < 0;
   }
 
-  /** The steps so far, at most those of the budget. */
+  /** The number of steps so far, at most that of the budget. */
   get spent(): number {
     return this.#steps - Math.max(0, this.#left);
   }

@@ -23,8 +23,8 @@ const outcomeOf = (hostile: Schema): string => {
 };
 
 /**
- * Nested subschemas with an anchor every 100 levels. References to the anchors, innermost first, let the reader pass its bound
- * of levels; the condition on the items is made first, for the whole.
+ * Nested subschemas with an anchor every 100 levels. References to the anchors, innermost first, let the reader exceed its
+ * bound of levels. The condition on the items is created first, for the whole schema.
  */
 function anchored(count: number, wrap: (inner: unknown) => object): Schema {
   const whole = nest(count, (inner, level) => ({ ...wrap(inner), ...(level % 100 === 0 && { $anchor: `n${level}` }) }));

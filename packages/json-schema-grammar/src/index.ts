@@ -1,4 +1,4 @@
-// Schemas to grammars: for most callers, `compileSchema` is all.
+// From schemas to grammars. Most callers need only `compileSchema`.
 export { compileSchema } from "./compile-schema.ts";
 export type { GrammarOptions, RefusalKind, RefusedSchema, SchemaGrammar } from "./compile-schema.ts";
 export type { SchemaFault } from "./schema-fault.ts";

@@ -20,6 +20,6 @@ const nearestForms: Readonly<Record<string, string>> = {
   uniqueItems: 'items with an "enum" of few values, or a check of your own',
 };
 
-/** The nearest form that can be enforced, as a noun; undefined where none is known. */
+/** Returns the nearest form that can be enforced, as a noun. Undefined if none is known. */
 export const nearestForm = (keyword: string | null): string | undefined =>
   keyword !== null && Object.hasOwn(nearestForms, keyword) ? nearestForms[keyword] : undefined;

@@ -44,7 +44,7 @@ class ValueWriter {
     this.#values += 1;
     if (this.#values > maxValues || level > maxLevels)
       throw new SchemaTooComplexError("the smallest value is too large");
-    // Only the numbers of rules with a value come here.
+    // This is called only for rules that have a value.
     const { scalars, arrays, objects } = this.#rules[number] as Rule;
     const { hasNull, booleans, strings, numbers } = scalars;
     if (arrays === "any" && objects === "any" && hasNull) return null;
@@ -67,7 +67,7 @@ class ValueWriter {
     return arrays && this.#walk(arrays, isEarlier, level)?.map(({ value }) => value);
   }
 
-  /** The members or items of a short value; undefined where none can do without rules that are found later. */
+  /** Returns the members or items of a short value. Undefined if all values need rules that are found later. */
   #walk(
     automaton: Automaton,
     isEarlier: (rule: number) => boolean,
@@ -85,7 +85,7 @@ class ValueWriter {
     }
   }
 
-  /** A declared member even if it is optional, on the first levels; otherwise what leads to the nearest end. */
+  /** Chooses a declared member on the first levels, even if it is optional. Otherwise chooses the edge to the nearest end. */
   #nextOf(
     automaton: Automaton,
     state: number,
@@ -102,7 +102,10 @@ class ValueWriter {
   }
 }
 
-/** For each state, over how few members or items of the given rules an end is reached; undefined where none is. */
+/**
+ * Returns for each state the smallest number of members or items of usable rules until an end. Undefined if no end can be
+ * reached.
+ */
 function shortestRest(automaton: Automaton, isUsable: (rule: number) => boolean): (number | undefined)[] {
   const rest = automaton.states.map(({ isEnd }) => (isEnd ? 0 : undefined)) as (number | undefined)[];
   for (let grew = true; grew;) {

@@ -8,7 +8,7 @@ import { MalformedSchemaError, UnenforceableKeywordError, UnsatisfiableSchemaErr
 import type { SchemaFault } from "./schema-fault.ts";
 import { SchemaValues } from "./values/schema-values.ts";
 
-/** A schema, and if its value has to be an object besides. */
+/** A schema, and whether its value also has to be an object. */
 export interface WantedValue {
   readonly schema: boolean | object;
   readonly isObject: boolean;
@@ -33,7 +33,7 @@ export function toRules(
   return { ...finite, annotations };
 }
 
-/** With more keywords than these left out, little of the schema would be enforced. */
+/** If more keywords were left out, little of the schema would be enforced. */
 const maxUnenforced = 32;
 
 /**

@@ -12,8 +12,8 @@ import { NumberSet } from "./language/number-set.ts";
 const maxLevels = 200;
 
 /**
- * Checks if a value satisfies a schema, according to the keywords that a grammar enforces. It says the same of a value as the
- * schema's grammar, whatever the order of members and the white space.
+ * Checks if a value satisfies a schema, according to the keywords that a grammar enforces. It agrees with the schema's grammar,
+ * except that it ignores the order of members and white space.
  * @param value as `JSON.parse` or `parseJson` returns it, with at most 200 levels where the schema looks into it
  * @throws {MalformedSchemaError} {UnenforceableKeywordError} {SchemaTooComplexError}
  */

@@ -12,7 +12,7 @@ const named: readonly (readonly [path: string, Draft])[] = [
   ["json-schema.org/draft/2020-12/schema", 2020],
 ];
 
-/** The draft that `$schema` names. Undefined: it names none, and the spellings of all drafts apply side by side. */
+/** Returns the draft that `$schema` names. Undefined if it names none: then the spellings of all drafts are valid. */
 export function draftOf(root: Schema): Draft | undefined {
   const uri = isObject(root) ? root["$schema"] : undefined;
   if (typeof uri !== "string") return undefined;

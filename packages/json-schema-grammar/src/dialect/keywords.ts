@@ -107,7 +107,7 @@ const keywords: Readonly<Record<string, Keyword>> = {
   contentSchema: annotation,
 };
 
-/** The keyword of that name; undefined where the draft has no such keyword. */
+/** Returns the keyword with this name, or undefined if the draft has none. */
 export function keywordOf(name: string, draft: Draft | undefined): Keyword | undefined {
   const keyword = Object.hasOwn(keywords, name) ? keywords[name] : undefined;
   if (draft === undefined || keyword === undefined) return keyword;
@@ -121,7 +121,7 @@ export const enforcedKeywords: readonly string[] = Object.entries(keywords)
   .filter(([word, keyword]) => keyword.isAnnotation !== true && !refused.has(word))
   .map(([word]) => word);
 
-/** The keywords that say something about a schema, and nothing about values. */
+/** The keywords that describe a schema and do not constrain values. */
 export const annotationKeywords: readonly string[] = Object.entries(keywords)
   .filter(([, keyword]) => keyword.isAnnotation === true)
   .map(([word]) => word);
@@ -138,7 +138,7 @@ const mapHolders = "properties patternProperties dependentSchemas dependencies $
 /** The keywords whose value holds subschemas by name. */
 const schemaMaps: ReadonlySet<string> = new Set(mapHolders.split(" "));
 
-/** The subschemas right below a schema, in document order, definitions included. */
+/** Returns the subschemas directly below a schema in document order, including definitions. */
 export function subschemasOf(schema: SchemaObject): Schema[] {
   return Object.entries(schema).flatMap(([word, value]) => {
     if (schemaMaps.has(word) && isObject(value)) return Object.values(value).filter(isSchema);

@@ -6,7 +6,7 @@ import type { Keywords, SchemaNode } from "./schema-node.ts";
 /** Names a subschema. @param step its path below this schema */
 export type ChildOf = (value: unknown, step: string) => SchemaNode;
 
-/** The keywords of one schema in the spelling of draft 2020-12. @param words known to the draft, with valid values */
+/** Returns the keywords of one schema in the spelling of draft 2020-12. @param words known to the draft, with valid values */
 export function normalize(
   words: ReadonlyMap<string, unknown>,
   childOf: ChildOf,
@@ -18,7 +18,7 @@ export function normalize(
   for (const [word, value] of words) {
     // Each reader below takes a value that the keyword's check has accepted.
     if (word === "$ref") keywords.$ref = refer(value as string);
-    // A count that no double holds is beyond every length.
+    // A count beyond the range of a double is larger than every length.
     else if (counts.has(word))
       Object.assign(keywords, { [word]: value instanceof ExactNumber ? Number(value.text) : value });
     else if (copied.has(word)) Object.assign(keywords, { [word]: value });
@@ -53,7 +53,7 @@ const readList = (value: unknown, word: string, childOf: ChildOf): SchemaNode[] 
 const readMap = (value: unknown, word: string, childOf: ChildOf): Map<string, SchemaNode> =>
   new Map(Object.entries(value as object).map(([name, item]) => [name, childOf(item, `${word}.${name}`)]));
 
-/** The keywords that are spelt in several ways. */
+/** The keywords that have several spellings. */
 const readers: Readonly<Record<string, (value: unknown, context: Context) => void>> = {
   type: (value, { keywords }) => {
     keywords.type = (Array.isArray(value) ? value : [value]) as JsonType[];
@@ -118,7 +118,7 @@ const readers: Readonly<Record<string, (value: unknown, context: Context) => voi
   },
 };
 
-/** Beside other schemas of the same value, what is left unevaluated depends on which of them hold. */
+/** If other schemas apply to the same value, its unevaluated members depend on which of them it satisfies. */
 function refuseBesideApplicators(keyword: string, value: unknown, { words, refuse }: Context): void {
   const hasContains = keyword === "unevaluatedItems" && words.has("contains");
   const other = applicators.find((word) => words.has(word)) ?? (hasContains ? "contains" : undefined);

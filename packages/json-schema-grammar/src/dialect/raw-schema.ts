@@ -14,16 +14,16 @@ export const isObject = (value: unknown): value is SchemaObject =>
 
 export const isSchema = (value: unknown): value is Schema => typeof value === "boolean" || isObject(value);
 
-/** Checks if arrays and objects in a value are nested on more than that many levels. It looks no deeper. */
+/** Checks if a value has more than `levels` levels of arrays and objects. It looks no deeper. */
 export const isDeeperThan = (levels: number, value: unknown): boolean =>
   typeof value === "object" &&
   value !== null &&
   !(value instanceof ExactNumber) &&
   (levels === 0 || Object.values(value).some((item) => isDeeperThan(levels - 1, item)));
 
-/** JSON with sorted member names, so that equal values have equal texts. */
+/** Returns JSON with sorted member names, so equal values have equal texts. */
 export function canonical(value: unknown): string {
-  // An exact number has turned into its text before it comes here as `item`.
+  // `JSON.stringify` has replaced an exact number by its text before it calls this.
   return JSON.stringify(value, function (this: Readonly<Record<string, unknown>>, name, item: unknown) {
     const own = this[name];
     if (own instanceof ExactNumber) return canonicalNumber(own);

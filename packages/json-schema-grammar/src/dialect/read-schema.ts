@@ -14,7 +14,8 @@ import type { SchemaNode, SchemaWord } from "./schema-node.ts";
 export interface ReadSchema {
   readonly root: SchemaNode;
   /**
-   * The members that are not keywords of the draft. Keywords such as `title`, which say nothing of values, are not among them.
+   * The members that are not keywords of the draft. Keywords such as `title` are keywords, although they do not constrain
+   * values.
    */
   readonly annotations: readonly SchemaWord[];
 }
@@ -37,7 +38,7 @@ export function readSchema(root: boolean | object, omitted: ReadonlySet<string> 
   return new SchemaReader(root, omitted).read();
 }
 
-/** A subschema that has been named and not yet read. */
+/** A subschema that was referred to and is not read yet. */
 interface Pending {
   readonly raw: SchemaObject;
   readonly node: SchemaNode;
@@ -88,7 +89,7 @@ class SchemaReader {
   #fill({ raw, node, level }: Pending): void {
     const words = this.#knownWords(raw, node.path);
     const child = (value: unknown, step: string): SchemaNode => {
-      // The value of each keyword has been checked: where a subschema belongs, there is one.
+      // The value of each keyword was checked before, so this value is a schema.
       return this.#nodeOf(value as Schema, joinPath(node.path, step), level + 1);
     };
     const refer = (ref: string): SchemaNode => this.#refer(ref, raw, node.path);
@@ -105,7 +106,7 @@ class SchemaReader {
     throw new MalformedSchemaError({ path: joinPath(path, "$ref"), keyword: "$ref", reason });
   }
 
-  /** The members of a schema that its draft knows and that say something about values. */
+  /** The members of a schema that its draft knows and that constrain values. */
   #knownWords(raw: SchemaObject, path: string): Map<string, unknown> {
     const known = new Map<string, unknown>();
     const isRefAlone = this.#draft !== undefined && this.#draft <= 7 && typeof raw["$ref"] === "string";
@@ -142,16 +143,16 @@ class SchemaReader {
   }
 }
 
-/** The keywords whose value may nest, without subschemas in it. */
+/** The keywords whose value may be nested without having subschemas. */
 const literals: ReadonlySet<string> = new Set(["const", "enum"]);
 
-/** The path of what a `$ref` leads to, where it is a JSON Pointer; otherwise that of the schema with the `$ref`. */
+/** Returns the path of the target of a `$ref` that is a JSON Pointer, or else the path of the schema with the `$ref`. */
 function pathOfTarget(ref: string, path: string): string {
   const at = ref.indexOf("#/");
   return at < 0 ? path : ref.slice(at + 2).replaceAll("/", ".");
 }
 
-/** Of a number as a schema may write it, before or after the point. Every double has fewer. */
+/** The maximum number of digits of a schema's number before or after the point. Every double has fewer. */
 const maxDigits = 400;
 
 /** @throws {UnenforceableKeywordError} where a number of the value takes too many digits to write without an exponent */

@@ -6,7 +6,7 @@ import type { Schema, SchemaObject } from "./raw-schema.ts";
 /** The base of a schema without an absolute `$id`. Nothing is ever fetched from it. */
 const unnamedBase = "schema://document/";
 
-/** Where every `$id`, `$anchor` and JSON Pointer of one document leads. */
+/** Resolves the references of one document: every `$id`, `$anchor` and JSON Pointer. */
 export class References {
   readonly #root: Schema;
   readonly #draft: Draft | undefined;
@@ -22,7 +22,7 @@ export class References {
     if (isObject(root)) this.#register(root, unnamedBase);
   }
 
-  /** The schema that `ref` means inside of `from`; undefined where the document holds none. */
+  /** Returns the schema that `ref` means inside of `from`, or undefined if the document has none. */
   resolve(ref: string, from: SchemaObject): Schema | undefined {
     const base = this.#bases.get(from) ?? unnamedBase;
     const uri = plainFragment.test(ref) ? base + ref : resolveUri(ref, base);
@@ -32,7 +32,7 @@ export class References {
     if (anchored) return anchored;
     const target = this.#resources.get(resource);
     const found = target === undefined ? undefined : this.#follow(target, fragment, resource);
-    // Many schemas write "id" without meaning to move what "#/…" refers to.
+    // Many schemas have an "id" that is not meant to change the base of "#/…".
     return found ?? (ref.startsWith("#") ? this.#follow(this.#root, fragment, unnamedBase) : undefined);
   }
 
@@ -48,7 +48,7 @@ export class References {
     }
   }
 
-  /** Notes the identifiers of a schema, and gives the base of the references inside it. */
+  /** Registers the identifiers of a schema, and returns the base of the references inside it. */
   #identify(schema: SchemaObject, base: string): string {
     const isRefAlone = this.#draft !== undefined && this.#draft <= 7 && typeof schema["$ref"] === "string";
     if (isRefAlone) return base;
@@ -85,7 +85,7 @@ export class References {
   }
 }
 
-/** Nearly all references. They need no parser of URIs, which takes much longer than the rest. */
+/** Nearly all references have this form. They need no URI parser, which would take much longer than the rest. */
 const plainFragment = /^#[\w/$.~-]*$/;
 
 function resolveUri(reference: string, base: string): string | undefined {

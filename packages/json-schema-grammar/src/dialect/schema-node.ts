@@ -6,7 +6,7 @@ import type { JsonType } from "./raw-schema.ts";
  * Every keyword in it is one that JSON Schema knows, with a valid value.
  */
 export interface SchemaNode {
-  /** Where the schema stands, such as `properties.a`; empty for the root. */
+  /** The path of the schema, such as `properties.a`. Empty for the root. */
   readonly path: string;
   /** Undefined for the schema `false`, which nothing satisfies. */
   keywords: Keywords | undefined;
@@ -14,7 +14,7 @@ export interface SchemaNode {
 
 export interface Keywords {
   type?: readonly JsonType[];
-  /** The values of `enum` and of `const`: one list each. */
+  /** The values of `enum` and of `const`, as one list for each keyword. */
   literals?: readonly (readonly unknown[])[];
 
   minimum?: JsonNumber;

@@ -1,9 +1,8 @@
 import type { FreeNames } from "./free-names.ts";
 
 /**
- * An automaton of the contents of an array or object, read item by item or member by member. Values are named by the numbers
- * of their rules,
- * so that a recursive schema becomes recursive rules. State 0 is where the reading begins.
+ * An automaton of the contents of an array or object, read item by item or member by member. Values are named by the numbers of
+ * their rules, so that a recursive schema becomes recursive rules. State 0 is the start.
  */
 export interface Automaton {
   readonly states: readonly State[];
@@ -11,7 +10,7 @@ export interface Automaton {
 
 export interface State {
   readonly edges: readonly Edge[];
-  /** A state whose edges this one has as well. An optional member that is left out leads there. */
+  /** A state whose edges this state shares. Leaving an optional member out leads there. */
   readonly others: number | undefined;
   /** True for an accepting state: the array or object may end here. */
   readonly isEnd: boolean;
@@ -25,16 +24,16 @@ export interface Edge {
   readonly to: number;
 }
 
-/** The states that `state` shares edges with, itself first. */
+/** Yields the states whose edges `state` has, beginning with itself. */
 export function* statesFrom({ states }: Automaton, state: number): Generator<State> {
   for (let at: number | undefined = state; at !== undefined;) {
-    // Every number in an automaton is that of one of its states.
+    // Every number in an automaton is the number of one of its states.
     const found: State = states[at] as State;
     yield found;
     at = found.others;
   }
 }
 
-/** All edges of a state, those that it shares with others included. */
+/** Returns all edges of a state, including those that it shares with others. */
 export const edgesOf = (automaton: Automaton, state: number): Edge[] =>
   Array.from(statesFrom(automaton, state)).flatMap(({ edges }) => edges);

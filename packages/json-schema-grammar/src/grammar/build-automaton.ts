@@ -3,13 +3,13 @@ import type { ComplexityBudget } from "../complexity-budget.ts";
 import type { Automaton, Edge, State } from "./automaton.ts";
 import { FreeNames } from "./free-names.ts";
 
-/** How far the reading of an array or object has come. Equal positions have equal keys. */
+/** A position in the reading of an array or object. Equal positions have equal keys. */
 export interface Position {
   readonly key: string;
   readonly isEnd: boolean;
   /** The possible next items or members. */
   readonly steps: () => Step[];
-  /** A position whose steps come after the first one of this position; where there is one, `steps` gives the first alone. */
+  /** Returns a position with the later steps of this position. If it exists, `steps` returns only the first step. */
   readonly others?: (() => Position) | undefined;
 }
 
@@ -22,8 +22,8 @@ export interface Step {
 export const maxStates = 5000;
 
 /**
- * The automaton that follows all of the positions at once. Positions that come next after the same name and the same rule
- * share a state, so that alternatives which begin alike are read once.
+ * Builds the automaton that follows all positions at once. Positions after the same name and the same rule share a state, so
+ * alternatives with the same beginning are read once.
  */
 export function buildAutomaton(starts: readonly Position[], budget: ComplexityBudget): Automaton {
   const numbers = new Map<string, number>();

@@ -26,7 +26,7 @@ export type Items = Automaton | "any";
 
 const maxRules = 10_000;
 
-/** The rules for the values that satisfy the condition. Rule 0 is the whole value. */
+/** Builds the rules for the values that satisfy the condition. Rule 0 is the whole value. */
 export function buildRules(root: Condition, values: SchemaValues, budget: ComplexityBudget): Rule[] {
   const numbers = new Map<string, number>();
   const conditions: Condition[] = [];
@@ -110,7 +110,7 @@ function plainObject(set: ObjectSet, context: ReadingContext): Automaton | undef
   return { states: [...states, { edges, others: undefined, isEnd: true }] };
 }
 
-/** Reports what a grammar cannot count or compare at the keyword that demands it. */
+/** If a grammar cannot count or compare something, reports it at the keyword that demands it. */
 function locating<T>(condition: Condition, keywords: readonly string[], build: () => T): T {
   try {
     return build();
@@ -125,7 +125,7 @@ function locating<T>(condition: Condition, keywords: readonly string[], build: (
   }
 }
 
-/** Where the first of the keywords stands among the schemas of a condition, or else the place of the condition. */
+/** Returns the path of the first of the keywords among the schemas of a condition, or else the path of the condition. */
 function findKeyword(
   { parts = [] }: Condition,
   keywords: readonly string[],

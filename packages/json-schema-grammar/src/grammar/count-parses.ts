@@ -14,7 +14,7 @@ const maxCombinations = 5000;
 /** Values are compared as texts where a rule has at most this many. */
 const maxListed = 64;
 
-/** The number of parses that can be open while a value of the kind is written; 0 where the rule has no such value. */
+/** The number of parses that can be open while a value of the kind is written. 0 if the rule has no such value. */
 interface Counts {
   scalar: number;
   array: number;
@@ -121,7 +121,7 @@ function summarize(items: Items | undefined, overlap: Overlap, budget: Complexit
   return { starts, groups: [...groups.values()] };
 }
 
-/** The edges of states that are open together. One state alone shares no name with the state that it shares edges with. */
+/** Returns the edges of states that are open together. A state has no name in common with the state whose edges it shares. */
 function edgesFrom(
   automaton: Automaton,
   states: readonly number[],

@@ -1,7 +1,7 @@
 import type { ComplexityBudget } from "../complexity-budget.ts";
 import type { ValueSet } from "../values/value-set.ts";
 
-/** All values of a set without arrays and objects; undefined where there are more than `most`. */
+/** Returns all values of a set without arrays and objects, or undefined if there are more than `most`. */
 export function finiteValuesOf(set: ValueSet, most: number, budget: ComplexityBudget): unknown[] | undefined {
   if (set.arrays.length + set.objects.length > 0) return undefined;
   const strings = set.strings.isEmpty ? [] : set.strings.texts(most, budget);

@@ -1,9 +1,9 @@
 import type { ComplexityBudget } from "../complexity-budget.ts";
 import { Language } from "../language/language.ts";
 
-/** The names of undeclared members: those of a language, but for the declared ones. */
+/** The names of undeclared members: the texts of a language, except for the declared names. */
 export class FreeNames {
-  /** The declared names, where they are all that is excluded; undefined where `language` says everything. */
+  /** The declared names, if they are the only excluded names. Undefined if `language` already excludes them. */
   readonly excluded: ReadonlySet<string> | undefined;
   readonly #language: Language;
   #key: string | undefined;
@@ -13,7 +13,7 @@ export class FreeNames {
     this.excluded = excluded;
   }
 
-  /** Most objects allow every other name. The automaton for it is made only where one is needed. */
+  /** Most objects allow every other name. Its automaton is built only when it is needed. */
   static of(names: Language, declared: Iterable<string>, budget: ComplexityBudget): FreeNames {
     if (names === Language.any) return new FreeNames(names, new Set(declared));
     return new FreeNames(names.minus(Language.of(declared, budget), budget), undefined);
@@ -23,7 +23,7 @@ export class FreeNames {
     return this.#language.includes(name) && this.excluded?.has(name) !== true;
   }
 
-  /** All names, where there are at most `most`. */
+  /** Returns all names, if there are at most `most`. */
   list(most: number, budget: ComplexityBudget): string[] | undefined {
     return this.excluded ? undefined : this.#language.texts(most, budget);
   }
@@ -38,7 +38,7 @@ export class FreeNames {
     return this.#key;
   }
 
-  /** A name that is short and readable. */
+  /** Returns a short, readable name. */
   example(budget: ComplexityBudget): string {
     return this.toLanguage(budget).shortest() ?? "";
   }

@@ -3,17 +3,17 @@ import { edgesOf } from "./automaton.ts";
 import type { Automaton, Edge, State } from "./automaton.ts";
 import type { Items, Rule } from "./build-rules.ts";
 
-/** Rules of which every value can be completed: no array or object in them leads on without an end. */
+/** Rules whose values can all be completed: none of their arrays and objects continues without an end. */
 export interface FiniteRules {
   readonly rules: readonly Rule[];
   /**
-   * In which order the rules were found to have a finite value; undefined for one that has none. A rule's shortest value
-   * needs earlier rules only.
+   * For each rule, its place in the order in which the rules were found to have a finite value. Undefined if it has none. The
+   * shortest value of a rule needs only earlier rules.
    */
   readonly order: readonly (number | undefined)[];
 }
 
-/** Leaves out the members, items and ends that no finite value can have. */
+/** Removes the members, items and ends that no finite value can have. */
 export function keepFinite(rules: readonly Rule[], budget: ComplexityBudget): FiniteRules {
   const order = findFinite(rules, budget);
   const isFinite = (rule: number): boolean => order[rule] !== undefined;

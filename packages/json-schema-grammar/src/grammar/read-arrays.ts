@@ -12,7 +12,7 @@ interface Reader {
   /** Tells the positions of this set from those of others. */
   readonly number: number;
   readonly set: ArraySet;
-  /** Where items must differ, all values that they can have. */
+  /** All values of the items, if items must differ. */
   readonly distinct: readonly Condition[] | undefined;
 }
 
@@ -21,7 +21,7 @@ interface Progress {
   readonly index: number;
   /** The number of items that have satisfied each `contains`, up to the largest count that matters. */
   readonly found: readonly number[];
-  /** The numbers of the values that have been written, where items must differ. */
+  /** The numbers of the values written so far, if items must differ. */
   readonly used: readonly number[];
 }
 
@@ -77,7 +77,7 @@ function steps(reader: Reader, progress: Progress): Step[] {
     }));
 }
 
-/** Beyond the prefix and the bounds, all positions are alike. */
+/** After the prefix and the bounds, all positions are equal. */
 function nextIndex({ prefix, min, max, contains }: ArraySet, index: number): number {
   const counted = Math.max(prefix.length, min, max === Infinity ? 0 : max, ...contains.map(({ from }) => from));
   return Math.min(index + 1, counted);
@@ -88,7 +88,7 @@ interface Found {
   readonly found: readonly number[];
 }
 
-/** An item that counts for `contains`, and one that need not. */
+/** Returns the step for an item that counts for `contains`, and the step for one that need not. */
 function countItem(branch: Found, contains: Contains, count: number, index: number, { context }: Reader): Found[] {
   const unchanged = { ...branch, found: [...branch.found, count] };
   const isDone = contains.max === Infinity && count >= contains.min;

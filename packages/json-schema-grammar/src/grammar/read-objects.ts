@@ -23,7 +23,7 @@ interface Reader {
   readonly number: number;
   readonly members: readonly NamedMember[];
   readonly free: readonly FreeMembers[];
-  /** An undeclared member that the set demands. */
+  /** An undeclared member that the set requires. */
   readonly witness: NamedValues | undefined;
   /** The number of the last member that is required; negative where none is. */
   readonly lastRequired: number;
@@ -46,7 +46,7 @@ interface Progress {
   readonly next: number;
   /** The number of written members. They are not counted if there is no maximum. */
   readonly written: number;
-  /** The number of them whose names certainly differ, up to the minimum. */
+  /** The number of written members whose names certainly differ, up to the minimum. */
   readonly distinct: number;
   readonly hasFree: boolean;
   readonly needsWitness: boolean;
@@ -70,7 +70,7 @@ export function startOfObject(set: ObjectSet, number: number, context: ReadingCo
   return positionAt(reader, { next: 0, written: 0, distinct: 0, hasFree: false, needsWitness, isClosed: false });
 }
 
-/** The number of required members, and the bounds that must be counted: 0 and infinite if there are none. */
+/** Returns the number of required members, and the bounds that must be counted. They are 0 and infinity if there are none. */
 export function boundsOf(
   set: ObjectSet,
   members: readonly NamedMember[],

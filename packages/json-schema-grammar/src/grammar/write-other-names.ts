@@ -2,16 +2,16 @@ import type { ComplexityBudget } from "../complexity-budget.ts";
 import { commonLength } from "../language/text-trie.ts";
 
 /**
- * Writes rules for every JSON string but some. A rule follows the excluded texts character by character; once the string
- * differs from all of them, it may go on in any way. Texts that end alike share the rules of their ends, those of different
- * objects too: otherwise such rules would be most of the grammar.
+ * Writes rules for every JSON string except for some texts. A rule follows the excluded texts character by character. When the
+ * string differs from all of them, any continuation is allowed. Texts with the same ending share the rules of that ending, also
+ * across objects. Otherwise these rules would be most of the grammar.
  */
 export class OtherNamesWriter {
   readonly #prefix: string;
   readonly #budget: ComplexityBudget;
   readonly #define: (name: string, body: string) => void;
   #count = 0;
-  /** The names of the rules by what they may go on with. */
+  /** The names of the rules, by their continuations. */
   readonly #names = new Map<string, string>();
   /** For each rule, the rules that lead to it over one character. */
   readonly #before = new Map<string, Map<string, string>>();
@@ -44,13 +44,13 @@ export class OtherNamesWriter {
     return { rest, escape, escapeOrEnd, notEnd: this.#shared(String.raw`[^"\\\x00-\x1f] ${rest} | ${escape}`) };
   }
 
-  /** The possible continuations of a common prefix of texts. @param texts several, in order */
+  /** Writes the possible continuations of a common prefix of texts. @param texts several, in order */
   #afterAny(texts: readonly string[], from: number): string {
     const [first = ""] = texts;
     const length = commonLength(first, texts.at(-1) ?? "");
     let classes = "";
     let steps = "";
-    // Only the first text can end where the others go on.
+    // Only the first text can end at the end of the common prefix.
     for (let index = first.length === length ? 1 : 0; index < texts.length;) {
       const codePoint = texts[index]?.codePointAt(length) ?? 0;
       let end = index + 1;
@@ -73,7 +73,7 @@ export class OtherNamesWriter {
     );
   }
 
-  /** The rule that leads through characters to another rule. */
+  /** Writes a rule that reads characters and then continues with another rule. */
   #lead(characters: string, rule: string): string {
     let next = rule;
     const all = Array.from(characters);

@@ -16,7 +16,7 @@ const maxCharacters = 1_000_000;
 /** A member's value distinguishes alternatives character by character if it has at most this many values. */
 const maxListed = 64;
 
-/** The rules as GBNF; the first one is `PREFIX-0`. @throws {SchemaTooComplexError} where the text would be too long */
+/** Writes the rules as GBNF. The first one is `PREFIX-0`. @throws {SchemaTooComplexError} where the text would be too long */
 export function writeRules(rules: readonly Rule[], prefix: string, budget: ComplexityBudget): string {
   const writer = new RuleWriter(rules, prefix, budget);
   return writer.write();
@@ -136,7 +136,7 @@ function continuation({ states }: Automaton, state: number, name: string): strin
   return next && (next.edges.length > 0 || next.others !== undefined) ? [`${name}${state}`] : [];
 }
 
-/** The rule for what follows in a state, and for the start, what comes first. */
+/** Writes the rule for the items or members after a state. For the start, it has the first ones. */
 function defineState(
   automaton: Automaton,
   number: number,
@@ -185,7 +185,7 @@ class MemberWriter {
 
   /** The expression for the whole object. */
   write(): string {
-    // Later states first: a state shares the trie of the state that follows it.
+    // Later states come first, because a state shares the trie of the state after it.
     for (let state = this.#automaton.states.length - 1; state >= 0; state--) {
       if (continuation(this.#automaton, state, this.#name).length > 0) this.#writeState(state);
     }
@@ -256,7 +256,7 @@ class MemberWriter {
     return [this.#context.nameOf(rule), ...continuation(this.#automaton, to, this.#name)].join(" ");
   }
 
-  /** The rule for the undeclared members of one state, where it has any. */
+  /** Writes the rule for the undeclared members of a state, if it has any. */
   #freeMembers(state: number, edges: readonly Edge[]): string[] {
     const members = edges.flatMap((edge) => {
       if (!(edge.name instanceof FreeNames)) return [];

@@ -3,7 +3,7 @@ import type { ExactNumber, JsonNumber } from "./exact-number.ts";
 /** A finite decimal number: ±d.ddd… · 10^exponent. */
 export interface Decimal {
   readonly isNegative: boolean;
-  /** Without zeros at either end; empty for 0. */
+  /** The digits without zeros at either end. Empty for 0. */
   readonly digits: string;
   readonly exponent: number;
 }
@@ -27,32 +27,32 @@ export function decimalOfText(text: string): Decimal {
 
 const spelling = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/;
 
-/** The digits before and after the decimal point, without leading zeros before it and trailing zeros after it. */
+/** Returns the digits before and after the decimal point, without leading and trailing zeros. */
 export function plainDigits({ digits, exponent }: Decimal): { integer: string; fraction: string } {
   if (exponent < 0) return { integer: "", fraction: "0".repeat(-exponent - 1) + digits };
   const integer = digits.slice(0, exponent + 1);
   return { integer: digits === "" ? "" : integer.padEnd(exponent + 1, "0"), fraction: digits.slice(exponent + 1) };
 }
 
-/** The decimal as a JSON number, without an exponent. */
+/** Writes the decimal as a JSON number without an exponent. */
 export function plainText(decimal: Decimal): string {
   const { integer, fraction } = plainDigits(decimal);
   return `${decimal.isNegative ? "-" : ""}${integer || "0"}${fraction === "" ? "" : `.${fraction}`}`;
 }
 
-/** The decimal as a JSON number with one digit before the point and an exponent. Equal decimals have equal texts. */
+/** Writes the decimal as a JSON number with one digit before the point and an exponent. Equal decimals have equal texts. */
 export function scientificText({ isNegative, digits, exponent }: Decimal): string {
   const fraction = digits.length > 1 ? `.${digits.slice(1)}` : "";
   return `${isNegative ? "-" : ""}${digits[0] ?? "0"}${fraction}e${exponent < 0 ? "" : "+"}${exponent}`;
 }
 
-/** Negative where `one` is less, positive where it is more, 0 where both are equal. */
+/** Returns a negative number if `one` is less, a positive one if it is more, and 0 if both are equal. */
 export function compareDecimals(one: Decimal, other: Decimal): number {
   const sign = signOf(one);
   if (sign !== signOf(other)) return sign - signOf(other);
   if (one.exponent !== other.exponent) return sign * (one.exponent - other.exponent);
   if (one.digits === other.digits) return 0;
-  // Digits without zeros at their end compare like texts: a longer number of the same beginning is more.
+  // Digits without trailing zeros compare like texts: of two with the same beginning, the longer one is larger.
   return one.digits < other.digits ? -sign : sign;
 }
 

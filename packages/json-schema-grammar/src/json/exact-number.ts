@@ -1,16 +1,15 @@
 import { compareDecimals, decimalOf, decimalOfText, isWhole, scientificText } from "./decimal.ts";
 import type { Decimal } from "./decimal.ts";
 
-// In Node since 22, and not yet declared by TypeScript.
+// Node has `JSON.rawJSON` since version 22. TypeScript does not declare it yet.
 const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => object };
 
 /**
- * A number of a JSON text that a double would change: 9007199254740993 would become …992, 1e400 infinite. Or one whose digits
- * JavaScript would turn into an exponent: 1000000000000000000000 into 1e+21. `JSON.stringify` writes it again as it was
- * written.
+ * A number of a JSON text that a double would change (9007199254740993 would become …992, and 1e400 infinite), or that
+ * JavaScript would write with an exponent (1000000000000000000000 as 1e+21). `JSON.stringify` writes it unchanged.
  */
 export class ExactNumber {
-  /** As it was written. */
+  /** The number as the JSON text has it. */
   readonly text: string;
   readonly decimal: Decimal;
 
@@ -34,7 +33,7 @@ export type JsonNumber = number | ExactNumber;
 export const isJsonNumber = (value: unknown): value is JsonNumber =>
   typeof value === "number" || value instanceof ExactNumber;
 
-/** The number of a JSON text: a double where JavaScript writes the same decimal, otherwise an `ExactNumber`. */
+/** Parses a number of a JSON text: to a double if JavaScript writes it as the same decimal, otherwise to an `ExactNumber`. */
 export function toJsonNumber(text: string): JsonNumber {
   const value = Number(text);
   const hasExponent = /[eE]/.test(text);
@@ -53,13 +52,13 @@ const hasExponentIn = (value: number): boolean => value !== 0 && !(Math.abs(valu
 export const keyOfNumber = (value: JsonNumber): number | string =>
   typeof value === "number" && !hasExponentIn(value) ? value + 0 : scientificText(decimalOf(value));
 
-/** JSON of a number that is the same for equal numbers. A double with an exponent is written so by JavaScript. */
+/** Returns a JSON text of a number that is the same for equal numbers. */
 export const canonicalNumber = (value: ExactNumber): object => rawJSON(scientificText(value.decimal));
 
 export const isInteger = (value: JsonNumber): boolean =>
   typeof value === "number" ? Number.isInteger(value) : isWhole(value.decimal);
 
-/** Negative where `one` is less, positive where it is more, 0 where both are equal. */
+/** Returns a negative number if `one` is less, a positive one if it is more, and 0 if both are equal. */
 export const compareNumbers = (one: JsonNumber, other: JsonNumber): number =>
   typeof one === "number" && typeof other === "number"
     ? one - other

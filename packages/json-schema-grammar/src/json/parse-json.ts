@@ -58,7 +58,7 @@ function graft(value: unknown, exact: unknown, [step, ...rest]: readonly string[
 /** Checks if a value is an array or an object. */
 const isHolder = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
-/** An object with its members in this order. Of a repeated name the first place counts, and the last value. */
+/** Makes an object with its members in this order. A repeated name has its first position and its last value. */
 export function objectOf(
   entries: Iterable<readonly [name: string, value: unknown]>,
 ): Readonly<Record<string, unknown>> {
@@ -77,7 +77,7 @@ const toSpelledNumber = (text: string): unknown => {
   return JSON.stringify(value) === text ? value : new ExactNumber(text);
 };
 
-/** An array or object of which the end has not been read. */
+/** An array or object whose end is not read yet. */
 interface Open {
   readonly items: unknown[];
   /** Undefined for an array. */
@@ -103,7 +103,7 @@ function readValue(text: string, toNumber: (text: string) => unknown): unknown {
       const last = endOfString(text, at);
       const value = readString(text.slice(at, last + 1));
       at = last;
-      // A string is a name where as many names as values have been read.
+      // If as many names as values were read, the string is a name.
       if (open.names?.length === open.items.length) open.names.push(value);
       else open.items.push(value);
     } else if (!/[\s,:]/.test(character)) {

@@ -27,11 +27,14 @@ export interface JsonSize {
 
 /** The result of `scanJson`. */
 export interface JsonScan extends JsonSize {
-  /** No number is long, small or has an exponent, and no member's name is an array index. `JSON.parse` keeps all of it. */
+  /**
+   * True if no number is long, small or has an exponent, and no member's name is an array index. `JSON.parse` loses nothing of
+   * such a text.
+   */
   readonly isPlain: boolean;
 }
 
-/** Scans a text that may not be JSON. It stops, with what it has found, where one of the bounds is exceeded. */
+/** Scans a text that may not be JSON. If one of the bounds is exceeded, it stops and returns its findings so far. */
 export function scanJson(text: string, most: JsonSize): JsonScan {
   let level = 0;
   let levels = 0;
@@ -112,7 +115,8 @@ function mayBeIndex(text: string, start: number, end: number): boolean {
 }
 
 /**
- * How the value of a member of the root object is written; of a repeated member the last one counts, as in `JSON.parse`.
+ * Returns the source of a member's value in the root object. If the member is repeated, the last one counts, as in
+ * `JSON.parse`.
  * @param text valid JSON
  */
 export function sourceOfMember(text: string, name: string): string | undefined {

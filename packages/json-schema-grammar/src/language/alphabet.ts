@@ -2,7 +2,7 @@ import { charSet, contains, everything, lastCodePoint } from "./char-set.ts";
 import type { CharSet, Range } from "./char-set.ts";
 
 /**
- * All code points, divided into classes of those that an automaton treats alike. An automaton then has one column per
+ * All code points, divided into classes. An automaton treats all members of a class alike. An automaton then has one column per
  * class, however many code points `\p{L}` has. Each interval begins at its start and ends before the next one.
  */
 export interface Alphabet {
@@ -15,7 +15,7 @@ export interface Alphabet {
 
 export const noClass = -1;
 
-/** The fewest classes of which every one of the sets is a union. */
+/** Returns the smallest alphabet in which every set is a union of classes. */
 export function alphabetOf(sets: readonly CharSet[]): Alphabet {
   const edges = [everything, ...sets].flatMap((set) => set.flatMap(([first, last]) => [first, last + 1]));
   const starts = [...new Set([0, ...edges])].filter((start) => start <= lastCodePoint).toSorted((a, b) => a - b);
@@ -27,7 +27,7 @@ export function alphabetOf(sets: readonly CharSet[]): Alphabet {
   return join(starts, classes);
 }
 
-/** Each of the characters in a class of its own, and all others in one. */
+/** Returns an alphabet with one class for each of the characters, and one for all others. */
 export function alphabetOfCharacters(codePoints: Iterable<number>): Alphabet {
   const own = new Set(codePoints);
   const edges = [0, ...everything.map(([, last]) => last + 1), ...everything.map(([first]) => first)];
@@ -38,7 +38,7 @@ export function alphabetOfCharacters(codePoints: Iterable<number>): Alphabet {
   return join(starts, classes);
 }
 
-/** For each interval, whether the set holds it. The set has no edge inside an interval. */
+/** Returns for each interval if the set contains it. The set has no edge inside an interval. */
 function membership(set: CharSet, starts: readonly number[]): boolean[] {
   let index = 0;
   return starts.map((start) => {
@@ -57,7 +57,7 @@ function renumber(classes: readonly number[]): number[] {
   });
 }
 
-/** The alphabet without needless edges between intervals of the same class. */
+/** Joins neighbouring intervals of the same class. */
 export function join(starts: readonly number[], classes: readonly number[]): Alphabet {
   const numbered = renumber(classes);
   const isEdge = (index: number): boolean => index === 0 || numbered[index] !== numbered[index - 1];
@@ -80,7 +80,7 @@ export function classOf(alphabet: Alphabet, codePoint: number): number {
   return classes[low] ?? noClass;
 }
 
-/** The code points of each class. */
+/** Returns the code points of each class. */
 export function setsOf({ starts, classes, size }: Alphabet): CharSet[] {
   const sets: Range[][] = Array.from({ length: size }, () => []);
   for (const [index, start] of starts.entries()) {
@@ -89,7 +89,7 @@ export function setsOf({ starts, classes, size }: Alphabet): CharSet[] {
   return sets.map(charSet);
 }
 
-/** The coarsest alphabet that refines two others, and what each of its classes is in them. */
+/** The coarsest alphabet that refines two others, and the class of each of its classes in them. */
 export interface MergedAlphabet {
   readonly alphabet: Alphabet;
   readonly left: readonly number[];

@@ -14,7 +14,7 @@ export const everything: CharSet = [
   [lastSurrogate + 1, lastCodePoint],
 ];
 
-/** The union of ranges in any order. Surrogates are left out. */
+/** Returns the union of ranges in any order, without surrogates. */
 export function charSet(ranges: readonly Range[]): CharSet {
   const merged: [number, number][] = [];
   for (const [first, last] of ranges.toSorted((a, b) => a[0] - b[0])) {
@@ -66,7 +66,7 @@ export const contains = (set: CharSet, codePoint: number): boolean =>
 /** The number of code points. */
 export const sizeOf = (set: CharSet): number => set.reduce((sum, [first, last]) => sum + last - first + 1, 0);
 
-/** A readable member of the set: a letter or a digit where there is one. */
+/** Returns a readable member of the set: a letter or a digit if there is one. */
 export function exampleOf(set: CharSet): string {
   const readable = ["a", "A", "0"].find((text) => contains(set, text.codePointAt(0) ?? 0));
   const printable = set.find(([, last]) => last >= 0x20);

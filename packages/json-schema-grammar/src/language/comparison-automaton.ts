@@ -5,13 +5,13 @@ import { States, dead, explore } from "./dfa.ts";
 import type { Dfa } from "./dfa.ts";
 import { numberAlphabet, numberCharacters } from "./number-alphabet.ts";
 
-/** Of a number against the bound: less, equal or more. */
+/** The result of comparing a number with the bound: less, equal or more. */
 export type Order = -1 | 0 | 1;
 
 /**
- * Accepts a spelling of a number if and only if `accepts` permits how the number compares with the bound. Its result for other
- * texts is undefined. Two spellings are excluded: an exponent after anything but one digit from 1 to 9 before the point,
- * and a zero with a sign.
+ * Builds an automaton that accepts a spelling of a number if `accepts` allows its comparison with the bound. Its result for
+ * other texts is undefined. Two spellings are excluded: an exponent unless one digit from 1 to 9 is before the point, and a
+ * zero with a sign.
  */
 export function comparisonAutomaton(bound: Decimal, accepts: (order: Order) => boolean, budget: ComplexityBudget): Dfa {
   const comparison = new Comparison(bound);
@@ -29,14 +29,14 @@ export function comparisonAutomaton(bound: Decimal, accepts: (order: Order) => b
   );
 }
 
-/** How far a number has been read. Once the order is certain, nothing else is kept. */
+/** The state of reading a number. When the order is certain, only the order is kept. */
 interface Read {
   readonly part: "start" | "integer" | "fraction" | "exponent";
-  /** The digits of this part; in an integer or exponent without zeros in front. */
+  /** The number of digits of this part. In an integer or exponent, leading zeros do not count. */
   readonly digits: number;
-  /** How the digits compare with those of the bound: all so far, or those of the exponent. */
+  /** The comparison of the digits with those of the bound: all digits so far, or those of the exponent. */
   readonly order: Order;
-  /** How the digits before the exponent compare with those of the bound, both taken as d.ddd. */
+  /** The comparison of the digits before the exponent with those of the bound, both as d.ddd. */
   readonly mantissa: Order;
   /** The exponent is negative. */
   readonly isNegative: boolean;
@@ -79,7 +79,7 @@ class Comparison {
       : readInteger(read, Number(character), part === "integer" ? this.#integer : this.#exponent, this.#bound);
   }
 
-  /** Of numbers with different signs, the sign decides. */
+  /** If the signs differ, they decide. */
   #begin(character: string): Read | Order | undefined {
     const { isNegative } = this.#bound;
     const begun: Read = { ...start, part: "integer" };
@@ -110,14 +110,14 @@ class Comparison {
     };
   }
 
-  /** The order of a number that ends here. */
+  /** Returns the order of a number that ends here. */
   end(read: Read | Order): Order {
     if (typeof read === "number") return read;
     const further = this.#endMagnitude(read);
     return this.#bound.isNegative ? reverse(further) : further;
   }
 
-  /** How the number without its sign compares with the bound without its sign. */
+  /** Compares the absolute values of the number and the bound. */
   #endMagnitude(read: Read): Order {
     if (read.part === "exponent") return this.#endExponent(read) || read.mantissa;
     const isFraction = read.part === "fraction";
@@ -134,7 +134,7 @@ class Comparison {
   }
 }
 
-/** One more digit of an integer or an exponent. @param against the digits of the bound */
+/** Reads one more digit of an integer or an exponent. @param against the digits of the bound */
 function readInteger(read: Read, digit: number, against: string, { digits }: Decimal): Read {
   if (read.digits === 0 && digit === 0) return read;
   return {

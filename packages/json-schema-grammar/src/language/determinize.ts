@@ -11,7 +11,7 @@ import type { NfaState } from "./nfa.ts";
 import { wordCharacters } from "./parse-pattern.ts";
 import type { Assertion, Expression } from "./parse-pattern.ts";
 
-/** The automaton of all texts in which the expression matches somewhere. */
+/** Builds the automaton of all texts in which the expression matches somewhere. */
 export function searchAutomaton(expression: Expression, budget: ComplexityBudget): Dfa {
   const nfa = new Nfa(budget);
   const entry = nfa.build(expression, match);
@@ -25,10 +25,10 @@ function beginsAtStart(expression: Expression): boolean {
   return expression.kind === "choice" && expression.options.every(beginsAtStart);
 }
 
-/** The kind of neighbour before or after a position, as far as `^`, `$` and `\b` ask. */
+/** The kind of the neighbour before or after a position, as `^`, `$` and `\b` distinguish it. */
 type Neighbour = "none" | "word" | "other";
 
-/** Where the pattern may be after the same text. */
+/** The possible states of the pattern after the same text. */
 interface Position {
   /** Sorted. Their epsilon closure is left out. */
   readonly states: readonly number[];
@@ -39,7 +39,7 @@ class Determinizer {
   readonly #nfa: readonly NfaState[];
   readonly #budget: ComplexityBudget;
   readonly #alphabet: Alphabet;
-  /** For each class of code points, how `\b` sees it. */
+  /** For each class of code points, its kind of neighbour. */
   readonly #neighbours: readonly Neighbour[];
   readonly #classesOf: ReadonlyMap<CharSet, readonly number[]>;
   readonly #expanded = new Map<number, readonly number[]>();
@@ -75,7 +75,7 @@ class Determinizer {
     );
   }
 
-  /** For each class of code points, the position behind it. */
+  /** For each class of code points, the position after it. */
   #follow(position: Position): number[] {
     const targets = this.#neighbours.map((): number[] => []);
     for (const after of new Set(this.#neighbours)) {
@@ -111,7 +111,10 @@ class Determinizer {
     return this.#positions.numberOf(`${states.join()} ${position.before}`, position);
   }
 
-  /** The states that can be reached without reading or asserting anything: those that read, assert or match; sorted. */
+  /**
+   * Returns the states that can be reached without reading or asserting anything, sorted. Each of them reads, asserts or
+   * matches.
+   */
   #expandOne(start: number): readonly number[] {
     const known = this.#expanded.get(start);
     if (known) return known;

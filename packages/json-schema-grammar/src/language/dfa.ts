@@ -8,11 +8,11 @@ export interface Dfa {
   readonly alphabet: Alphabet;
   /** The state after `state` reads a code point of class `c`, at index `state * alphabet.size + c`; or `dead`. */
   readonly next: Int32Array;
-  /** For each state, 1 where a text may end. */
+  /** For each state, 1 if a text may end in it. */
   readonly accepting: Uint8Array;
 }
 
-/** No text that goes on from here is in the language. */
+/** The state from which no text of the language continues. */
 export const dead = -1;
 
 /** An automaton with more states gives a grammar that llama.cpp needs longer to parse than to generate an answer. */
@@ -68,7 +68,7 @@ export function explore<State>(
   };
 }
 
-/** Both automata at once; a pair of states accepts where `accepts` says so. Dead states are followed, too. */
+/** Runs both automata at once. `accepts` decides for each pair of states. Dead states are followed, too. */
 export function combine(a: Dfa, b: Dfa, accepts: (a: boolean, b: boolean) => boolean, budget: ComplexityBudget): Dfa {
   const { alphabet, left, right } = mergeAlphabets(a.alphabet, b.alphabet);
   budget.spend(8 + alphabet.starts.length);

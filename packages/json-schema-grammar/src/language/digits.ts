@@ -5,10 +5,11 @@ export interface Digits {
 }
 
 /**
- * The digits that a model may write. An amount that has to be cut becomes another amount, so the largest integer of 256 bits fits, and
- * a fraction of 18 digits, which most tokens have. Without a bound, a small model could fill its whole answer with digits.
+ * The maximum number of digits that a model may write. An amount with fewer digits than needed would be a different amount, so
+ * the largest integer of 256 bits fits, and a fraction of 18 digits, which most crypto tokens have. Without a bound, a small
+ * model could fill its whole answer with digits.
  */
 export const usualDigits: Digits = { integer: 78, fraction: 20 };
 
-/** The digits that a model may write where more would make a grammar too large. They hold every integer of 64 bits. */
+/** The maximum number of digits if more would make a grammar too large. Every integer of 64 bits fits. */
 export const fewDigits: Digits = { integer: 20, fraction: 20 };

@@ -9,8 +9,8 @@ import { repeatAutomaton, repeatOf } from "./repeat.ts";
 import type { Repeat } from "./repeat.ts";
 
 /**
- * How a language is held: as the list of its texts, in order, where it was made from one; as a repetition of one set where it
- * is one, which costs nothing however long the texts may be; otherwise as its smallest automaton.
+ * The representation of a language. It is a sorted list of texts if the language was made from a list. It is a repetition if
+ * all characters are of one set, because this costs nothing even for long texts. Otherwise it is the minimal automaton.
  */
 export type Form = { readonly texts: readonly string[] } | { readonly repeat: Repeat } | { readonly dfa: Dfa };
 
@@ -101,7 +101,7 @@ export function areDisjoint(a: Form, b: Form, budget: ComplexityBudget): boolean
   return isEmpty(intersectForms(a, b, budget));
 }
 
-/** Checks if a form that was made here is empty. The smallest automaton of no text is that of one state. */
+/** Checks if a form that was made in this file is empty. The minimal automaton of no text has one state. */
 export const isEmpty = (form: Form): boolean =>
   "dfa" in form && form.dfa.accepting.length === 1 && form.dfa.accepting[0] === 0;
 

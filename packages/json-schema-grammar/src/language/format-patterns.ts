@@ -17,7 +17,7 @@ const minute = String.raw`[0-5]\d`;
 const clockTime = String.raw`${hour}:${minute}:${minute}(\.\d+)?`;
 const time = `${clockTime}([Zz]|[-+]${hour}:${minute})`;
 
-/** With more digits, Python's duration overflows. */
+/** Python's durations overflow with more digits. */
 const count = String.raw`\d{1,9}`;
 const clock = `T(${count}H(${count}M(${count}S)?)?|${count}M(${count}S)?|${count}S)`;
 const days = `${count}D`;
@@ -39,14 +39,14 @@ const shortened = Array.from({ length: 8 }, (_, left) => {
 const ipv6 = [`(${group}:){6}(${group}:${group}|${ipv4})`, ...shortened].join("|");
 
 const alphanumeric = "[A-Za-z0-9]";
-/** A label of a hostname, of at most 2 characters or more. */
+/** A label of a hostname with at most `most` characters, which is at least 2. */
 export const label = (most: number): string => `${alphanumeric}([-A-Za-z0-9]{0,${most - 2}}${alphanumeric})?`;
 /**
  * A hostname has at most 253 characters, and 63 in a label. An automaton that counted both would have 16,000 states: so
  * either up to four labels have any length, or up to eight labels have at most 30 characters.
  */
 const hostname = String.raw`(${label(63)}\.){0,3}${label(61)}|(${label(30)}\.){0,7}${label(30)}`;
-/** Without labels such as `xn--…`: whether these are valid is not regular. */
+/** Excludes labels such as `xn--…`: the valid ones are not a regular language. */
 export const withoutPunycode = (hosts: string): string => `(?!(.*[.])?[^.]{2}--)(${hosts})`;
 const plainHostname = withoutPunycode(hostname);
 
@@ -55,7 +55,7 @@ export const localPart = (letters: string): string => {
   const atom = `[-A-Za-z0-9!#$%&'*+/=?^_\`{|}~${letters}]+`;
   return String.raw`${atom}(\.${atom})*`;
 };
-/** The part before the @ has at most 64 characters, which a look-ahead says; it must be the first thing in the pattern. */
+/** A look-ahead limits the part before the @ to 64 characters. It must be at the beginning of the pattern. */
 const email = (letters: string): string =>
   String.raw`(?=[^@]{1,64}@)${localPart(letters)}@(${label(63)}\.)+${label(63)}`;
 
@@ -96,17 +96,17 @@ const atom = String.raw`(${literal}|\.|${escapedClass}|\[\^?${classItem}+\])`;
 const grouped = (inner: string): string => String.raw`(${atom}|\((\?:)?${regexOf(inner)}\))`;
 const regex = regexOf(grouped(grouped(atom)));
 
-/** The bits that a last group of base64 does not need are 0, as RFC 4648 demands of encoders. */
+/** The unused bits of the last group of base64 are 0, as RFC 4648 demands of encoders. */
 const base64 = (characters: string, padding: readonly [two: string, one: string], count: string): string => {
   const any = `[A-Za-z0-9${characters}]`;
   return `(${any}{4})${count}(${any}[AQgw]${padding[0]}|${any}{2}[AEIMQUYcgkosw048]${padding[1]})?`;
 };
 /** @param count how many groups of four characters, as a pattern */
 export const plainBase64 = (count = "*"): string => base64("+/", ["==", "="], count);
-/** Its padding may be left out. */
+/** Base64 in its URL alphabet, with optional padding. */
 export const urlBase64 = (count = "*"): string => base64("_-", ["(==)?", "=?"], count);
 
-/** 1 to a number, in digits. */
+/** Returns a pattern of the numbers from 1 to the given one. */
 function upTo(digits: string): string {
   const shorter = String.raw`[1-9]\d{0,${digits.length - 2}}`;
   const less = Array.from(digits, (digit, place) => {
@@ -125,7 +125,7 @@ const patterns: Readonly<Record<string, string>> = {
   email: email(""),
   "idn-email": email(ucs),
   hostname: plainHostname,
-  // Without letters beyond ASCII: which of them are valid is not regular.
+  // Only ASCII letters: the valid names with other letters are not a regular language.
   "idn-hostname": plainHostname,
   ipv4,
   ipv6,
@@ -148,7 +148,7 @@ const patterns: Readonly<Record<string, string>> = {
   uint64: `0|${upTo("18446744073709551615")}`,
 };
 
-/** The pattern from the first to the last character of a text. A look-ahead must be the first thing in a pattern. */
+/** Anchors a pattern at both ends of the text. A look-ahead must be at the beginning of a pattern. */
 export const anchored = (pattern: string): string => (/^\(\?[=!]/.test(pattern) ? `^${pattern}$` : `^(${pattern})$`);
 
 /** A pattern of all strings of each format, by the name of the format. */

@@ -9,7 +9,7 @@ import { Language } from "./language.ts";
 function isValid(format: string, text: string): boolean | undefined {
   const known = (fullFormats as Readonly<Record<string, unknown>>)[format];
   if (known === undefined) return undefined;
-  // Of these ajv-formats judges numbers only.
+  // For this format, ajv-formats checks only numbers.
   if (format === "int64") return undefined;
   const check = typeof known === "object" && known !== null && "validate" in known ? known.validate : known;
   if (check instanceof RegExp) return check.test(text);

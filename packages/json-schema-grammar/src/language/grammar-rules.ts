@@ -33,12 +33,12 @@ export class GrammarRules {
     this.lines.push(`${name} ::= ${body}`);
   }
 
-  /** The name of the rule with this body. */
+  /** Adds a rule with this body. Returns its name. */
   add(body: string): string {
     return this.shared(body, () => body);
   }
 
-  /** The name of the rule for what the key stands for. It is written on the first use. */
+  /** Returns the name of the rule for a key. The rule is written on the first use. */
   shared(key: string, write: () => string): string {
     const known = this.#names.get(key);
     if (known !== undefined) return known;
@@ -48,7 +48,7 @@ export class GrammarRules {
     return name;
   }
 
-  /** From here on, the next string or number may have as many characters as one may have. */
+  /** Starts a new string or number, which again may have the maximum number of characters. */
   allowNext(): void {
     this.#charactersLeft = maxCharacters;
   }

@@ -61,7 +61,7 @@ export class LanguageRules {
     return [...count, quote].join(" ");
   }
 
-  /** With the closing quote, so that no text is the beginning of another. */
+  /** Adds a text with its closing quote, so no text is the beginning of another. */
   #writeTexts(texts: readonly string[]): string {
     const add = (trie: TextTrie<true>, text: string): TextTrie<true> =>
       addText(trie, JSON.stringify(text).slice(1), true);
@@ -73,7 +73,7 @@ export class LanguageRules {
     );
   }
 
-  /** A class of characters, or the name of a rule where some are escaped or where the class is long. */
+  /** Returns a class of characters, or the name of a rule if some are escaped or the class is long. */
   #character(set: CharSet): string {
     const options = writeJsonCharacter(set);
     const [only] = options;

@@ -36,7 +36,7 @@ export class Language {
   static readonly any = new Language(anything);
   static readonly none = new Language(nothing);
 
-  /** For the writers of grammars. */
+  /** The representation, for the writers of grammars. */
   readonly form: Form;
   #key: string | undefined;
 
@@ -57,14 +57,16 @@ export class Language {
   }
 
   /**
-   * The texts in which an ECMA-262 pattern matches somewhere.
-   * @throws {UnenforceablePatternError} where it is not such a pattern, or not a regular one
+   * Returns the texts in which an ECMA-262 pattern matches somewhere. @throws {UnenforceablePatternError} if it is not such a pattern, or not regular
    */
   static pattern(source: string, budget: ComplexityBudget): Language {
     return new Language(patternForm(source, budget));
   }
 
-  /** The strings of a format; undefined where it says nothing of strings. Made once, at nobody's expense. */
+  /**
+   * Returns the strings of a format, or undefined if the format does not constrain strings. Computed once, outside of all
+   * budgets.
+   */
   static format(name: string): Language | undefined {
     const source = formatPatterns.get(name);
     if (source === undefined) return undefined;
@@ -75,8 +77,8 @@ export class Language {
   static readonly #formats = new Map<string, Language>();
 
   /**
-   * Texts of a format that have at most `most` code points: all of them where these can be counted, and else those of usual
-   * shape. Undefined where it says nothing of strings.
+   * Returns texts of a format with at most `most` code points: all of them if these can be counted, and otherwise those of
+   * usual shape. Undefined if the format does not constrain strings.
    */
   static shortFormat(name: string, most: number, budget: ComplexityBudget): Language | undefined {
     const pattern = shortFormat(name, most);
@@ -84,7 +86,7 @@ export class Language {
     return Language.format(name)?.withLength(0, most, budget);
   }
 
-  /** The texts of an automaton that are in the other language. */
+  /** Returns the texts of an automaton that are in the other language. */
   static accepted(dfa: Dfa, within: Language, budget: ComplexityBudget): Language {
     return new Language(intersectForms({ dfa }, within.form, budget), within.isNarrowed);
   }
@@ -107,7 +109,7 @@ export class Language {
     return Language.any.minus(this, budget);
   }
 
-  /** The texts of `min` to `max` code points. `max` may be infinite. */
+  /** Returns the texts of `min` to `max` code points. `max` may be infinite. */
   withLength(min: number, max: number, budget: ComplexityBudget): Language {
     return this.intersect(new Language(formOfRepeat({ chars: everything, min, max })), budget);
   }
@@ -124,7 +126,7 @@ export class Language {
     return this === Language.any ? text.isWellFormed() : includesText(this.form, text);
   }
 
-  /** A shortest text, with readable characters where it can; undefined where the language is empty. */
+  /** Returns a shortest text, with readable characters if possible. Undefined if the language is empty. */
   shortest(): string | undefined {
     if (this.isEmpty) return undefined;
     if ("dfa" in this.form) return shortestText(this.form.dfa);
@@ -132,7 +134,7 @@ export class Language {
     return this.form.repeat.min === 0 ? "" : exampleOf(this.form.repeat.chars).repeat(this.form.repeat.min);
   }
 
-  /** The number of texts; infinite where there are more than can be counted exactly. */
+  /** Returns the number of texts. Infinite if there are more than can be counted exactly. */
   size(): number {
     if ("dfa" in this.form) return countTexts(this.form.dfa);
     if ("texts" in this.form) return this.form.texts.length;
@@ -144,7 +146,7 @@ export class Language {
     return count <= Number.MAX_SAFE_INTEGER ? count : Infinity;
   }
 
-  /** All texts of a language that has at most `most`; undefined where it has more. */
+  /** Returns all texts, or undefined if there are more than `most`. */
   texts(most: number, budget: ComplexityBudget): string[] | undefined {
     if (this.size() > most) return undefined;
     return "texts" in this.form ? [...this.form.texts] : [...listTexts(dfaOf(this.form, budget))];

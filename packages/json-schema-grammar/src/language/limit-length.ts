@@ -2,12 +2,12 @@ import type { ComplexityBudget } from "../complexity-budget.ts";
 import { States, accepting, dead, emptyDfa, explore, step } from "./dfa.ts";
 import type { Dfa } from "./dfa.ts";
 
-/** The state counts no more: every text that goes on from here has an allowed length. */
+/** Counting has ended: every text that continues from here has an allowed length. */
 const free = -1;
 
 /**
- * The texts of the automaton that have `min` to `max` code points. The result counts only where the rest of a text could
- * still become too short or too long.
+ * Returns the texts of the automaton that have `min` to `max` code points. The result counts only while a text could still
+ * become too short or too long.
  */
 export function limitLength(dfa: Dfa, min: number, max: number, budget: ComplexityBudget): Dfa {
   budget.spend(dfa.next.length >> 2);
@@ -22,7 +22,7 @@ export function limitLength(dfa: Dfa, min: number, max: number, budget: Complexi
     const most = count + (longest[state] ?? Infinity);
     if (count !== free && (least > max || most < min)) return dead;
     const isFree = count === free || (least >= min && most <= max);
-    // Beyond a lower bound that is met, only the upper bound counts.
+    // When the lower bound is met, only the upper bound matters.
     const counted = isFree ? free : max === Infinity ? Math.min(count, min) : count;
     return states.numberOf((counted + 1) * rank + state, [state, counted]);
   };

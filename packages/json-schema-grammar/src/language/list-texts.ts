@@ -5,7 +5,7 @@ import { accepting, dead, step } from "./dfa.ts";
 import type { Dfa } from "./dfa.ts";
 import { longestRest, shortestRest } from "./limit-length.ts";
 
-/** A shortest text of a language that is not empty. */
+/** Returns a shortest text of a language that is not empty. */
 export function shortestText(dfa: Dfa): string {
   const rest = shortestRest(dfa);
   const examples = setsOf(dfa.alphabet).map(exampleOf);
@@ -20,13 +20,13 @@ export function shortestText(dfa: Dfa): string {
   return text;
 }
 
-/** The number of texts; infinite where there is no longest one, or where they are more than can be counted exactly. */
+/** Returns the number of texts. Infinite if there is no longest text, or if there are more than can be counted exactly. */
 export function countTexts(dfa: Dfa): number {
   const longest = longestRest(dfa);
   if (longest[0] === Infinity) return Infinity;
   const sizes = setsOf(dfa.alphabet).map(sizeOf);
   const counts = Array.from(dfa.accepting, () => 0);
-  // The rest to read gets shorter with every step, so the counts of all next states are known.
+  // The rest of the text gets shorter with every step, so the counts of all next states are known.
   const order = Array.from(counts.keys()).toSorted((a, b) => (longest[a] ?? 0) - (longest[b] ?? 0));
   for (const state of order) {
     counts[state] = sizes.reduce(
@@ -37,7 +37,7 @@ export function countTexts(dfa: Dfa): number {
   return (counts[0] ?? 0) <= Number.MAX_SAFE_INTEGER ? (counts[0] ?? 0) : Infinity;
 }
 
-/** All texts of a finite language. */
+/** Yields all texts of a finite language. */
 export const listTexts = (dfa: Dfa): Iterable<string> => textsFrom(dfa, setsOf(dfa.alphabet), 0, "");
 
 function* textsFrom(dfa: Dfa, sets: readonly CharSet[], state: number, prefix: string): Iterable<string> {

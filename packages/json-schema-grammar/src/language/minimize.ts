@@ -5,7 +5,7 @@ import type { Dfa } from "./dfa.ts";
 import { Partition, zeros } from "./partition.ts";
 
 /**
- * The one smallest automaton of the same language: equal languages get equal automata. Its states are numbered in the
+ * Returns the minimal automaton of the same language. Equal languages have equal minimal automata. States are numbered in the
  * order in which a search from the start finds them.
  */
 export function minimize(dfa: Dfa, budget: ComplexityBudget): Dfa {
@@ -17,7 +17,7 @@ export function minimize(dfa: Dfa, budget: ComplexityBudget): Dfa {
   return mergeClasses(renumber(trimmed, equivalentStates(trimmed, transitionsOf(trimmed))));
 }
 
-/** For each state, 1 where a text may still end. */
+/** Returns for each state 1 if a text may still end. */
 function statesWithEnd({ accepting }: Dfa, { from, firstInto, into }: Transitions): Uint8Array {
   const alive = accepting.slice();
   const found: number[] = [];
@@ -43,7 +43,7 @@ function equivalentStates({ accepting }: Dfa, transitions: Transitions): Partiti
   for (let state = 0; state < accepting.length; state++) if (accepting[state] === 1) states.mark(state);
   states.split();
   const cords = cordsByClass(transitions);
-  // The first set of states is never split by: what leads into it is known from all other sets.
+  // The first set of states never splits others: the transitions into it follow from those into all other sets.
   let settled = 1;
   for (let cord = 0; cord < cords.size; cord++) {
     for (let place = cords.begin(cord); place < cords.end(cord); place++) states.mark(from[cords.at(place)] ?? 0);
@@ -60,7 +60,7 @@ function equivalentStates({ accepting }: Dfa, transitions: Transitions): Partiti
   return states;
 }
 
-/** The transitions, those of one class of code points together. */
+/** Groups the transitions by their class of code points. */
 function cordsByClass({ from, ends }: Transitions): Partition {
   const cords = new Partition(from.length);
   // The last class stays where it is.
@@ -71,7 +71,7 @@ function cordsByClass({ from, ends }: Transitions): Partition {
   return cords;
 }
 
-/** One state per class, in the order in which a search from the start finds them. */
+/** Makes one state of each class, in the order in which a search from the start finds them. */
 function renumber(dfa: Dfa, classes: Partition): Dfa {
   const { alphabet } = dfa;
   const numbers = zeros(classes.size).fill(dead);
@@ -93,7 +93,7 @@ function renumber(dfa: Dfa, classes: Partition): Dfa {
   };
 }
 
-/** Joins the classes of code points that no state tells apart. */
+/** Joins the classes of code points that no state distinguishes. */
 function mergeClasses({ alphabet, next, accepting }: Dfa): Dfa {
   const alike = alikeClasses(next, alphabet.size);
   const kept = Array.from(alike.keys()).filter((class_) => alike[class_] === class_);
@@ -105,7 +105,7 @@ function mergeClasses({ alphabet, next, accepting }: Dfa): Dfa {
   return { alphabet: join(alphabet.starts, classes), next: cells, accepting };
 }
 
-/** For each class, the first one that leads to the same states from everywhere. */
+/** Returns for each class the first class with the same transitions from all states. */
 function alikeClasses(next: Int32Array, size: number): number[] {
   const hashes = zeros(size);
   for (let cell = 0; cell < next.length;)
@@ -135,7 +135,7 @@ function transitionsOf({ alphabet: { size }, next, accepting }: Dfa): Transition
   const from: number[] = [];
   const to: number[] = [];
   const ends: number[] = [];
-  // Counted two places further on, and moved one place when they are filled, the entries end up where they belong.
+  // The counts are stored two positions further. Filling moves them by one position to their final place.
   const firstInto = zeros(accepting.length + 2);
   for (let class_ = 0; class_ < size; class_++) {
     for (let cell = class_, state = 0; cell < next.length; cell += size, state++) {

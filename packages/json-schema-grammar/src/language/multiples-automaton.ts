@@ -11,13 +11,16 @@ const largestDivisor = 10_000;
 interface Read {
   /** The remainder of the digits so far, divided by the divisor without its power of ten. */
   readonly remainder: number;
-  /** The zeros since the remainder was last 0, as far as the divisor asks for them. */
+  /** The number of zeros since the remainder was last 0, up to the number that the divisor needs. */
   readonly zeros: number;
-  /** The digits after the point, as far as the divisor has any; undefined before the point. */
+  /** The number of digits after the point, up to those of the divisor. Undefined before the point. */
   readonly decimals: number | undefined;
 }
 
-/** Among other texts, exactly those numbers without an exponent that are multiples of the divisor. */
+/**
+ * Builds an automaton that accepts a number without an exponent if it is a multiple of the divisor. Its result for other texts
+ * is undefined.
+ */
 export function multiplesAutomaton(divisor: Decimal, budget: ComplexityBudget): Dfa {
   const modulus = Number(divisor.digits);
   if (modulus > largestDivisor)

@@ -5,9 +5,9 @@ import { maxStates } from "./dfa.ts";
 import { UnenforceablePatternError } from "./parse-pattern.ts";
 import type { Assertion, Expression } from "./parse-pattern.ts";
 
-/** A state of Thompson's automaton: it reads a character, or it goes on without reading. */
+/** A state of Thompson's automaton: it reads a character, or continues without reading. */
 export type NfaState =
-  /** Accepts whatever follows, because a pattern may match any part of a text. */
+  /** Accepts any rest, because a pattern may match any part of a text. */
   | { readonly kind: "match" }
   | { readonly kind: "chars"; readonly chars: CharSet; readonly next: number }
   | { readonly kind: "split"; readonly next: readonly number[] }

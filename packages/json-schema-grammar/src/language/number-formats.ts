@@ -15,7 +15,7 @@ const within = (minimum: bigint, maximum: bigint): NumberFormat => ({
 });
 const signed = (bits: bigint): NumberFormat => within(-(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n);
 const unsigned = (bits: bigint): NumberFormat => within(0n, 2n ** bits - 1n);
-/** As JavaScript writes it, which is more by less than half of the distance to the next float. */
+/** The largest float, as JavaScript writes it. This is slightly larger, by less than half of the distance to the next float. */
 const largestFloat = 3.4028234663852886e38;
 
 const formats: ReadonlyMap<string, NumberFormat> = new Map(

@@ -11,7 +11,7 @@ import { fewDigits, usualDigits } from "./digits.ts";
 import { allNumbers, plainNumbers, shortIntegers, shortNumbers } from "./number-spellings.ts";
 import type { Digits } from "./digits.ts";
 
-/** The bounds of `minimum` and its like. */
+/** The bounds of `minimum` and similar keywords. */
 export interface NumberBounds {
   readonly minimum?: JsonNumber | undefined;
   readonly maximum?: JsonNumber | undefined;
@@ -19,7 +19,7 @@ export interface NumberBounds {
   readonly exclusiveMaximum?: JsonNumber | undefined;
 }
 
-/** For each bound, how a number must compare with it. */
+/** For each bound, the allowed results of comparing a number with it. */
 const comparisons: readonly (readonly [keyof NumberBounds, (order: Order) => boolean])[] = [
   ["minimum", (order) => order >= 0],
   ["maximum", (order) => order <= 0],
@@ -30,7 +30,7 @@ const comparisons: readonly (readonly [keyof NumberBounds, (order: Order) => boo
 /** The universe of a set: numbers without an exponent, or all numbers. */
 type Domain = "plain" | "all";
 
-/** Languages that every request needs are made once, at nobody's expense. */
+/** Languages that every request needs. They are computed once, outside of all budgets. */
 const constants = lazily(() => {
   const budget = new ComplexityBudget();
   const plain = plainNumbers(budget);
@@ -48,7 +48,7 @@ function lazily<Value>(make: () => Value): () => Value {
   return () => (made ??= make());
 }
 
-/** As many as a schema may ask for with numbers of its own, on either side of the point. */
+/** The maximum number of digits that numbers of a schema can ask for, on either side of the point. */
 const maxDigits = 100;
 
 /** The digits of the numbers that a schema writes. */
@@ -74,22 +74,21 @@ function shortSpellings(isInteger: boolean, digits: Digits, budget: ComplexityBu
 }
 
 /**
- * A set of numbers, held as the language of their spellings in JSON. Arithmetic is decimal and exact: no number is rounded
- * to binary. A set never changes. Sets of multiples, and what is made of them, decide only about numbers without an
- * exponent, and hold no other.
+ * A set of numbers, held as the language of their spellings in JSON. Arithmetic is decimal and exact: no number is rounded to
+ * binary. A set never changes. Sets of multiples, and sets made from them, contain only numbers without an exponent.
  *
  * Every operation that takes a budget throws `SchemaTooComplexError` once the budget is spent or an automaton has too many
  * states.
  */
 export class NumberSet {
-  /** Of each number of the domain that is in the set all spellings, and no spelling of a number that is not in the set. */
+  /** For each number of the domain in the set, all its spellings. For other numbers, none. */
   readonly #spellings: Language;
   readonly #domain: Domain;
   /** Every number of the set is an integer. */
   readonly isInteger: boolean;
-  /** The digits that the numbers of the schema have. A model may always write this many. */
+  /** The number of digits of the schema's numbers. A model may always write this many. */
   readonly #asked: Digits;
-  /** The digits that a model may write where the schema asks for fewer. */
+  /** The number of digits that a model may write if the schema asks for fewer. */
   readonly #usual: Digits;
 
   private constructor(spellings: Language, domain: Domain, isInteger = false, asked = none, usual = usualDigits) {
@@ -116,7 +115,7 @@ export class NumberSet {
     });
     const all = isInteger ? NumberSet.integers() : NumberSet.any();
     if (compared.length === 0) return all;
-    // Only the result is made smallest: two bounds together have few states as they are.
+    // Only the result is minimized, because the combination of two bounds has few states anyway.
     const both = compared.reduce((some, one) => combine(some, one, (inSome, inOne) => inSome && inOne, budget));
     const spellings = Language.accepted(both, all.#spellings, budget);
     return new NumberSet(spellings, all.#domain, isInteger, digitsOf(Object.values(bounds)));
@@ -136,7 +135,7 @@ export class NumberSet {
   static multiplesOf(divisor: JsonNumber, budget: ComplexityBudget): NumberSet {
     const decimal = decimalOf(divisor);
     const multiples = Language.accepted(multiplesAutomaton(decimal, budget), constants().plain, budget);
-    // The grammar has a rule for each remainder at each digit; few are left of a power of ten.
+    // The grammar has a rule for each remainder at each digit. For a power of ten, there are few.
     const usual = decimal.digits === "1" ? usualDigits : fewDigits;
     return new NumberSet(multiples, "plain", false, digitsOf([divisor]), usual);
   }
@@ -149,7 +148,7 @@ export class NumberSet {
     return this.#with(other, this.#spellings.union(other.#spellings, budget), this.isInteger && other.isInteger);
   }
 
-  /** A set that was made of this one and another one. */
+  /** Returns a set made from this one and another one. */
   #with(other: NumberSet, spellings: Language, isInteger: boolean): NumberSet {
     const domain = this.#domain === other.#domain ? this.#domain : "plain";
     const asked = choose(this.#asked, other.#asked, Math.max);
@@ -179,22 +178,20 @@ export class NumberSet {
     return this.#spellings.includes(plainText(decimal)) || this.#spellings.includes(scientificText(decimal));
   }
 
-  /** A number of the set that has a shortest spelling; undefined where the set is empty. */
+  /** Returns a number with a shortest spelling, or undefined if the set is empty. */
   shortest(): JsonNumber | undefined {
     const text = this.#spellings.shortest();
     return text === undefined ? undefined : toJsonNumber(text);
   }
 
-  /** All numbers of a set of at most `most` integers; undefined where it has more, or others. */
+  /** Returns all numbers of a set of at most `most` integers. Undefined if it has more, or other numbers. */
   integers(most: number, budget: ComplexityBudget): JsonNumber[] | undefined {
     if (!this.isInteger) return undefined;
     return this.written(budget).texts(most, budget)?.map(toJsonNumber);
   }
 
   /**
-   * The spellings that a model may write: integers without a fraction, and no more than the usual digits, or as many as the
-   * numbers of the schema have.
-   * @throws {SchemaTooComplexError} where every number of the set has more
+   * Returns the spellings that a model may write: integers without a fraction, and at most the usual number of digits, or that of the schema's numbers. @throws {SchemaTooComplexError} if every number of the set has more
    */
   written(budget: ComplexityBudget): Language {
     const digits = choose(this.#usual, this.#asked, Math.max);

@@ -9,7 +9,7 @@ export class UnenforceablePatternError extends Error {
   override name = "UnenforceablePatternError";
 }
 
-/** A regular expression: what it matches, without how it captures. */
+/** A regular expression without its captures. */
 export type Expression =
   | { readonly kind: "chars"; readonly chars: CharSet }
   | { readonly kind: "sequence"; readonly items: readonly Expression[] }
@@ -43,7 +43,7 @@ export function parsePattern(source: string): Expression {
   }
 }
 
-/** More than any pattern needs, and fewer than the parser has room for on the call stack. */
+/** Patterns need fewer levels, and the parser's call stack has room for more. */
 const maxGroupLevels = 250;
 
 function refuseDeepGroups(source: string): void {

@@ -5,7 +5,7 @@
 export class Partition {
   /** The number of sets. */
   size: number;
-  /** The elements, those of a set side by side, its marked ones first; and where each element stands. */
+  /** The elements, ordered by set, with the marked ones first in each set. `#places` has the position of each element. */
   readonly #elements: number[];
   readonly #places: number[];
   /** The set of each element. */
@@ -32,7 +32,7 @@ export class Partition {
     return this.#sets[element] ?? 0;
   }
 
-  /** The elements of a set stand from its beginning to before its end. */
+  /** Returns the index of the first element of a set. Its elements are contiguous. */
   begin(set: number): number {
     return this.#begins[set] ?? 0;
   }

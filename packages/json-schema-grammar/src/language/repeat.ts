@@ -6,14 +6,14 @@ import { States, accepting, dead, explore, step } from "./dfa.ts";
 import type { Dfa } from "./dfa.ts";
 import type { Expression } from "./parse-pattern.ts";
 
-/** The texts of `min` to `max` code points that are all of one set. `max` may be infinite. */
+/** The texts of `min` to `max` code points of one set. `max` may be infinite. */
 export interface Repeat {
   readonly chars: CharSet;
   readonly min: number;
   readonly max: number;
 }
 
-/** The repetition as an automaton with a state per character that is counted. */
+/** Builds the automaton of a repetition, with a state for each counted character. */
 export function repeatAutomaton({ chars, min, max }: Repeat, budget: ComplexityBudget): Dfa {
   const alphabet = alphabetOf([chars]);
   const isIn = setsOf(alphabet).map((set) => chars.some(([first]) => first === set[0]?.[0]));
@@ -31,7 +31,7 @@ export function repeatAutomaton({ chars, min, max }: Repeat, budget: ComplexityB
   );
 }
 
-/** The repetition that a smallest automaton stands for, if it stands for one. */
+/** Returns the repetition that a minimal automaton accepts, if it accepts one. */
 export function repeatOf(dfa: Dfa): Repeat | undefined {
   const last = dfa.accepting.length - 1;
   const isIn = Array.from({ length: dfa.alphabet.size }, (_, class_) => step(dfa, 0, class_) !== dead);
@@ -48,7 +48,7 @@ export function repeatOf(dfa: Dfa): Repeat | undefined {
   return { chars, min, max: loops ? Infinity : last };
 }
 
-/** The repetition that a pattern such as `^[a-z]{1,5000}$` stands for. It needs no automaton. */
+/** Returns the repetition that a pattern such as `^[a-z]{1,5000}$` means. It needs no automaton. */
 export function repeatOfPattern(pattern: Expression): Repeat | undefined {
   if (pattern.kind !== "sequence" || pattern.items.length !== 3) return undefined;
   const [start, repeat, end] = pattern.items;

@@ -3,7 +3,7 @@
  * the tree, texts that begin alike are one. Adding a text makes a new tree, which shares all other branches with the old one.
  */
 export interface TextTrie<End> {
-  /** The branches; each begins with another character. A list, because copying a map takes much longer. */
+  /** The branches. Each begins with a different character. It is a list, because copying a map takes much longer. */
   readonly next: readonly Branch<End>[];
   /** The possible continuations of the text that ends here. */
   readonly ends: readonly End[];
@@ -41,7 +41,7 @@ function extend<End>(branch: Branch<End>, text: string, end: End): Branch<End> {
   return branchOf(text.slice(0, length), addText(shared, text.slice(length), end));
 }
 
-/** The length of the longest text with which both begin. It ends between two characters. */
+/** Returns the length of the longest common prefix. It ends between two characters. */
 export function commonLength(one: string, other: string): number {
   let length = 0;
   while (length < one.length && one.charCodeAt(length) === other.charCodeAt(length)) length++;
@@ -50,13 +50,12 @@ export function commonLength(one: string, other: string): number {
   return isHalf ? length - 1 : length;
 }
 
-/** A GBNF literal. The text is JSON, where control characters are already escaped. */
+/** Returns a GBNF literal. The text is JSON, so its control characters are already escaped. */
 export const quote = (text: string): string =>
   /["\\]/.test(text) ? `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"` : `"${text}"`;
 
 /**
- * The trie as a GBNF expression.
- * @param writeEnds what follows a text @param define makes a rule of an expression, once for each branching point
+ * Writes the trie as a GBNF expression. @param writeEnds writes the continuation of a text @param define makes a rule of an expression, once for each branching point
  */
 export function writeTrie<End>(
   trie: TextTrie<End>,

@@ -57,7 +57,7 @@ class AutomatonWriter {
     return [...options, ...(this.#isAccepting[state] ? [sequence(this.#style.end)] : [])].join(" | ");
   }
 
-  /** GBNF for what may follow once a state is reached: a sequence of items, which may end with the name of a rule. */
+  /** Writes GBNF for the continuations of a state: a sequence of items, which may end with the name of a rule. */
   #after(start: number): string {
     const parts: string[] = [];
     let state = start;
@@ -74,7 +74,7 @@ class AutomatonWriter {
     return name;
   }
 
-  /** States with a single way on, by the same item, that no other state leads into. */
+  /** States with a single transition, by the same item, into which no other state leads. */
   #run(start: number): (Step & { length: number }) | undefined {
     const item = this.#steps[start]?.[0]?.item;
     let length = 0;
@@ -88,7 +88,7 @@ class AutomatonWriter {
     return item === undefined || length === 0 ? undefined : { item, length, target: state };
   }
 
-  /** A state from which all texts repeat one item, without a longer or a shorter way through other states. */
+  /** A state from which all texts repeat one item, without other ways through other states. */
   #repetition(start: number): string | undefined {
     const { end, rules } = this.#style;
     const [first] = this.#steps[start] ?? [];

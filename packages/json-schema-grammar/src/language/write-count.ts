@@ -4,7 +4,7 @@ import type { GrammarRules } from "./grammar-rules.ts";
 /** llama.cpp refuses long repetitions and unfolds all others, so longer ones are counted in blocks of this many. */
 const base = 256;
 
-/** Longer strings are not written, whatever the schema allows: no answer is that long. */
+/** Grammars do not allow longer strings, even if the schema does: no answer is that long. */
 export const maxCounted = base ** 3 - 1;
 
 /**
@@ -37,7 +37,7 @@ function writeExactly(item: string, count: number, rules: GrammarRules): string 
   return digits.map(({ unit, digit }) => (digit === 1 ? unit : `${unit}{${digit}}`)).join(" ");
 }
 
-/** Either all digits are those of the limit, or one is smaller and those after it are free. */
+/** Either all digits are equal to those of the limit, or one is smaller and the digits after it are free. */
 function writeUpTo(item: string, limit: number, rules: GrammarRules): string {
   if (limit === 0) return "";
   if (limit < base) return limit === 1 ? `${item}?` : `${item}{0,${limit}}`;

@@ -50,7 +50,7 @@ export function intersectArrays(one: ArraySet, other: ArraySet, conditions: Cond
   );
 }
 
-/** The same set. An item that cannot be ends the array before it. */
+/** Returns the same set in a simpler form: an impossible item ends the array before it. */
 export function trimmed(set: ArraySet, conditions: Conditions): ArraySet {
   const impossible = [...set.prefix, set.rest].indexOf(conditions.impossible);
   const max = impossible < 0 ? set.max : Math.min(set.max, impossible);
@@ -58,7 +58,7 @@ export function trimmed(set: ArraySet, conditions: Conditions): ArraySet {
 }
 
 /**
- * Sets that together hold every array that is not in this one.
+ * Returns sets that together contain every array that is not in this one.
  * @throws {NotRegularError} where the items of the set must differ from each other
  */
 export function complementOfArrays(set: ArraySet, conditions: Conditions): ArraySet[] {

@@ -14,7 +14,7 @@ export interface Condition {
   readonly parts: readonly Part[] | undefined;
 }
 
-/** References that lead into a document at several depths let more levels be read than a single one may lead over. */
+/** References into several depths of a document can add up to more levels than a single reference may lead over. */
 const maxLevels = 256;
 
 /** Makes the conditions of one schema. Schemas that differ in nothing but annotations count as equal. */
@@ -45,7 +45,7 @@ export class Conditions {
     return this.#intern([...one.parts, ...other.parts]);
   }
 
-  /** The conditions of which a value satisfies at least one exactly where it does not satisfy this one. */
+  /** Returns conditions. A value satisfies at least one of them if and only if it does not satisfy this one. */
   negationsOf({ parts }: Condition): Condition[] {
     return parts ? parts.map(({ node, isNegated }) => this.of(node, !isNegated)) : [this.anything];
   }
@@ -96,7 +96,7 @@ export class Conditions {
   #numberOf(node: SchemaNode): number {
     const known = this.#numbers.get(node);
     if (known !== undefined) return known;
-    // A reference counts by its target's identity, so that a recursive schema has an end here.
+    // A reference counts by the identity of its target, so this recursion ends for a recursive schema.
     this.#level += 1;
     if (this.#level > maxLevels)
       throw new SchemaTooComplexError(`subschemas are nested on more than ${maxLevels} levels`);

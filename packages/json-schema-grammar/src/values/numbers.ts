@@ -13,10 +13,10 @@ export class Numbers {
   static readonly none = Numbers.of([]);
   static readonly all = new Numbers(undefined, () => NumberSet.any());
   static readonly integers = new Numbers(undefined, () => NumberSet.integers());
-  /** All numbers that are not too large for a double: every number that a grammar writes which is not listed. */
+  /** All numbers within the range of a double. A grammar writes no other number unless it is listed. */
   static readonly doubles = new Numbers(undefined, () => NumberSet.any());
 
-  /** All numbers of the set, where they are listed. */
+  /** All numbers of the set, if they are listed. */
   readonly listed: readonly JsonNumber[] | undefined;
   #keys: ReadonlySet<number | string> | undefined;
   readonly #makeSet: (budget: ComplexityBudget) => NumberSet;
@@ -29,7 +29,7 @@ export class Numbers {
 
   static of(values: Iterable<JsonNumber>): Numbers {
     const byKey = new Map<number | string, JsonNumber>();
-    // Of several spellings of one number the first is written.
+    // If a number has several spellings, the first one is written.
     for (const value of values) if (!byKey.has(keyOfNumber(value))) byKey.set(keyOfNumber(value), value);
     const listed = [...byKey.values()];
     return new Numbers(listed, (budget) => NumberSet.of(listed, budget));
@@ -49,7 +49,7 @@ export class Numbers {
     );
   }
 
-  /** Made once for each format, at nobody's expense: these are the numbers of most schemas that come from OpenAPI. */
+  /** Computed once for each format, outside of all budgets: most schemas from OpenAPI use these numbers. */
   static ofFormat(format: NumberFormat): Numbers {
     const known = Numbers.#formats.get(format);
     if (known) return known;
