@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Command } from "commander";
-import { RequestSchemas, compileGrammars, defaultTimings, neutralSampling } from "@parley/inference";
-import { compileWanted } from "@parley/inference/compile-wanted";
+import { defaultTimings, neutralSampling } from "@parley/inference";
 import { startEmbeddedEngine } from "@parley/inference/embedded";
 import type { ChildEngine, EngineRequest } from "@parley/inference";
 import { wholeNumber } from "@parley/common/flag-values";
@@ -38,8 +37,8 @@ interface Asked {
   readonly maxTokens: number;
 }
 
-function requestOf({ key, words, seed, maxTokens }: Asked): EngineRequest {
-  const request = {
+function requestOf({ key, words, seed }: Asked): EngineRequest {
+  return {
     messages: [{ role: "user", content: `Say something.${" gas".repeat(words)}` }],
     tools: [],
     toolChoice: "none",
@@ -47,21 +46,21 @@ function requestOf({ key, words, seed, maxTokens }: Asked): EngineRequest {
     format: { type: "text" },
     shownSchema: undefined,
     isReasoning: false,
-    maxTokens,
     n: 1,
     seed,
     sampling: { ...neutralSampling, logit_bias: {} },
     stop: [],
     origin: { key },
     topLogprobs: undefined,
-  } satisfies Omit<EngineRequest, "grammars">;
-  return { ...request, grammars: compileGrammars(request, new RequestSchemas(compileWanted)) };
+  };
 }
 
 /** Milliseconds until the answer is complete. */
 async function time(engine: ChildEngine, asked: Asked, signal = AbortSignal.timeout(300_000)): Promise<number> {
   const begun = performance.now();
-  for await (const event of engine.stream(requestOf(asked), signal)) void event;
+  const prompt = await engine.prepare(requestOf(asked), signal);
+  const grammars = { contentGrammar: undefined, toolGrammar: undefined, enforcedTools: [] };
+  for await (const event of prompt.stream({ maxTokens: asked.maxTokens, grammars })) void event;
   return performance.now() - begun;
 }
 

@@ -8,26 +8,28 @@ import type { RefusalOptions } from "./request-refused.ts";
 export type ChatMessage = components["schemas"]["ChatMessage"];
 export type ChatTool = components["schemas"]["Tool"];
 
-/** The request that an engine gets: the allow-listed members, already validated and clamped by the server. */
-export interface EngineRequest {
+/** The members of a request that decide its prompt, and its caller. */
+export interface PromptRequest {
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly FunctionTool[];
   /** `auto` leaves the choice to the model; a list restricts a forced call to these functions. */
   readonly toolChoice: "none" | "auto" | { readonly oneOf: readonly string[] };
+  /** The line of the system message that shows `format` (see `showSchema`); undefined: the prompt does not mention it. */
+  readonly shownSchema: string | undefined;
+  /** True if the model should reason first. A model that was not trained for reasoning ignores it. */
+  readonly isReasoning: boolean;
+  /** The caller. The embedded engine lets keys take turns, and a remote engine may get the caller in headers. */
+  readonly origin?: RequestOrigin;
+}
+
+/** The request that an engine prepares: the allow-listed members, already validated by the server. */
+export interface EngineRequest extends PromptRequest {
   readonly parallelToolCalls: boolean;
   /** The format that the content must have. It does not apply to tool calls. */
   readonly format:
     | { readonly type: "text" }
     | { readonly type: "json_object" }
     | { readonly type: "json_schema"; readonly schema: Schema };
-  /** The grammars of `format` and `tools`, compiled once per request. An engine compiles no schema itself. */
-  readonly grammars: Grammars;
-  /** The line of the system message that shows `format` (see `showSchema`); undefined: the prompt does not mention it. */
-  readonly shownSchema: string | undefined;
-  /** True if the model should reason first. A model that was not trained for reasoning ignores it. */
-  readonly isReasoning: boolean;
-  /** Tokens per choice, at least 1, reasoning and tool calls included; prompt + this never exceeds the context. */
-  readonly maxTokens: number;
   /** Number of choices, 1 to 8. Either all start or none. */
   readonly n: number;
   /**
@@ -38,8 +40,6 @@ export interface EngineRequest {
   readonly sampling: Sampling;
   /** 0 to 4 non-empty strings, looked for in content only. */
   readonly stop: readonly string[];
-  /** The caller. The embedded engine lets keys take turns, and a remote engine may get the caller in headers. */
-  readonly origin?: RequestOrigin;
   /**
    * True if the caller wants the whole answer at once. An engine may then hold events back for up to 50 ms and send them
    * together.
@@ -49,17 +49,38 @@ export interface EngineRequest {
   readonly topLogprobs: number | undefined;
 }
 
-/** A request before its schemas are compiled. */
-export type UncompiledRequest = Omit<EngineRequest, "grammars">;
+/** The constraints of an answer. They are known only after the request is admitted. */
+export interface Constraints {
+  /** Tokens per choice, at least 1, reasoning and tool calls included. Prompt + this never exceeds the context. */
+  readonly maxTokens: number;
+  /** The grammars of `format` and `tools`, compiled once per request. An engine compiles no schema itself. */
+  readonly grammars: Grammars;
+}
+
+/** A request whose prompt is rendered, so its messages are no longer needed. */
+export type RenderedRequest = Omit<EngineRequest, "messages" | "shownSchema">;
+
+/** The parts of a request that an engine generates from, besides the prompt. */
+export type Generation = RenderedRequest & Constraints;
 
 /** The parts of a request that decide where it is sent and how its answer is read. */
 export type Delivery = Pick<EngineRequest, "origin" | "isWhole">;
 
-/** The parts of a request that decide its prompt, and its caller. */
-export type PromptRequest = Pick<
-  EngineRequest,
-  "messages" | "tools" | "toolChoice" | "shownSchema" | "isReasoning" | "origin"
->;
+/** A rendered and counted prompt. It holds nothing that must be released: one that is never streamed is only garbage. */
+export interface PreparedPrompt {
+  /**
+   * The exact number of prompt tokens, as usage will show it. For a prompt of more than twice the context, the number may be
+   * too small, but it is still more than twice the context.
+   */
+  readonly tokens: number;
+  /**
+   * Yields the events of the answer, in batches of those that arrived together. Aborting the signal that the prompt was
+   * prepared with, or leaving the loop, stops generation between two tokens. A prompt can be streamed once, because the
+   * engine lets go of it when it has sent it.
+   * @throws {EngineError} before the first event or between two events, or the signal's reason once it has aborted
+   */
+  stream(constraints: Constraints): AsyncGenerator<readonly EngineEvent[]>;
+}
 
 /** The structured-output constraints of one request as GBNF: plain text, which can be sent to an engine in any process. */
 export interface Grammars {
@@ -203,17 +224,11 @@ export interface Engine {
   /** Undefined until the engine has been ready once. */
   readonly metadata: EngineMetadata | undefined;
   /**
-   * Yields the events of a request, in batches of those that arrived together. Aborting the signal, or leaving the loop,
-   * stops generation between two tokens.
-   * @throws {EngineError} before the first event or between two events, or the signal's reason once it has aborted
-   */
-  stream(request: EngineRequest, signal: AbortSignal): AsyncIterable<readonly EngineEvent[]>;
-  /**
-   * Returns the exact number of prompt tokens, as usage will show it. For a prompt of more than twice the context, the number
-   * may be too small, but it is still more than twice the context.
+   * Renders and counts the prompt of a request.
+   * @param signal governs the answer, too
    * @throws {EngineError}, or the signal's reason once it has aborted
    */
-  countTokens(request: PromptRequest, signal: AbortSignal): Promise<number>;
+  prepare(request: EngineRequest, signal: AbortSignal): Promise<PreparedPrompt>;
   gauges(): EngineGauges;
   /**
    * Resolves when the engine is ready, and after a crash when it is ready again. Rejects, with a sentence for the operator,

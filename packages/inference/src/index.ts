@@ -4,6 +4,7 @@ export { FailedAfterError, transform } from "./wire/transform.ts";
 export { neutralSampling } from "./neutral-sampling.ts";
 export type {
   ChoiceEvent,
+  Constraints,
   Engine,
   EngineEvent,
   EngineMetadata,
@@ -16,8 +17,8 @@ export type {
   RequestOrigin,
   Sampling,
   OutputToken,
+  PreparedPrompt,
   PromptRequest,
-  UncompiledRequest,
 } from "./engine.ts";
 export type { ChildEngine } from "./child/child-engine.ts";
 export type { EngineStatus } from "./sidecar/status.ts";

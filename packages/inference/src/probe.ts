@@ -1,9 +1,21 @@
 import { neutralSampling } from "./neutral-sampling.ts";
 import { EngineError } from "./engine.ts";
-import type { EngineEvent, EngineRequest } from "./engine.ts";
+import type { Constraints, EngineEvent, EngineRequest, PreparedPrompt } from "./engine.ts";
+
+/** A request that needs no admission. */
+export type ConstrainedRequest = EngineRequest & Constraints;
+
+/** Prepares a request and streams its answer, without an admission in between. */
+export async function* streamAtOnce(
+  prepare: (request: EngineRequest) => Promise<PreparedPrompt>,
+  request: ConstrainedRequest,
+): AsyncGenerator<readonly EngineEvent[]> {
+  const prepared = await prepare(request);
+  yield* prepared.stream(request);
+}
 
 /** A request for one greedy token, which proves that an engine really generates. No key is charged for it. */
-export const probeRequest: EngineRequest = {
+export const probeRequest: ConstrainedRequest = {
   messages: [{ role: "user", content: "Hello" }],
   tools: [],
   toolChoice: "none",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ask, requestFor } from "../testing/requests.ts";
+import { ask, countTokens, requestFor } from "../testing/requests.ts";
 import { startMini } from "./start-engines.ts";
 
 /** One thread needs about half a minute for the whole context. */
@@ -18,7 +18,7 @@ test(
     const hay = (words: number): string =>
       `The word of the day is vault.${" gas".repeat(words)} Which word is the word of the day?`;
     const count = (words: number): Promise<number> =>
-      engine.countTokens(requestFor({ say: hay(words) }), AbortSignal.timeout(20_000));
+      countTokens(engine, requestFor({ say: hay(words) }), AbortSignal.timeout(20_000));
     // One word is one token, so a first count tells the number of words that are missing.
     const words = contextLength - answer - (await count(0));
     expect(await count(words)).toBe(contextLength - answer);

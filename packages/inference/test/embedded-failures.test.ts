@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ask, askOne, requestFor } from "../testing/requests.ts";
+import { ask, askOne, requestFor, stream } from "../testing/requests.ts";
 import type { Ask } from "../testing/requests.ts";
 import { neverEnding, startMini } from "./start-engines.ts";
 
@@ -18,7 +18,8 @@ test.each([0, 1])("a request that cannot be sampled at temperature %i fails alon
   const others = Array.from({ length: 3 }, () => askOne(engine, ordinary));
   for (const contentGrammar of [impossible, unreadable, impossible]) {
     const request = requestFor({ seed: undefined, sampling: { temperature } });
-    const broken = engine.stream(
+    const broken = stream(
+      engine,
       { ...request, grammars: { ...request.grammars, contentGrammar } },
       AbortSignal.timeout(30_000),
     );

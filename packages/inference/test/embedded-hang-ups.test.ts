@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EngineError } from "../src/index.ts";
 import type { EngineStatus } from "../src/sidecar/status.ts";
-import { ask, askOne, oneByOne, requestFor } from "../testing/requests.ts";
+import { ask, askOne, oneByOne, requestFor, stream } from "../testing/requests.ts";
 import type { Ask } from "../testing/requests.ts";
 import { neverEnding, readMiniVocabulary, startMini } from "./start-engines.ts";
 import type { StartedEngine } from "./start-engines.ts";
@@ -77,7 +77,7 @@ describe("a reader that stops reading", () => {
   test("stops the generation until it reads on, costs no memory, and is no reason to restart", async () => {
     const { engine } = started;
     const request = requestFor({ maxTokens: 12_000, topLogprobs: 20, sampling: { logit_bias: endless } });
-    const reading = oneByOne(engine.stream(request, new AbortController().signal));
+    const reading = oneByOne(stream(engine, request, new AbortController().signal));
     await reading.next();
     const memory = process.memoryUsage().rss;
     let last = -1;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { openRenderer } from "../src/embedded/child/open-renderer.ts";
 import { respell, truncate } from "./change-model-file.ts";
-import { ask, askOne, requestFor } from "../testing/requests.ts";
+import { ask, askOne, countTokens, requestFor } from "../testing/requests.ts";
 import { biasOn, miniModelFile, neverEnding, readMiniVocabulary, startMini } from "./start-engines.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "parley-"));
@@ -83,7 +83,7 @@ describe("a small context", () => {
       slots: 2,
       description: expect.stringContaining("2 slots and a spare one: 128 tokens"),
     });
-    const prompt = await engine.countTokens(requestFor({}), AbortSignal.timeout(10_000));
+    const prompt = await countTokens(engine, requestFor({}), AbortSignal.timeout(10_000));
     const sampling = { logit_bias: await neverEnding() };
     const { choices, usage } = await ask(engine, { n: 2, maxTokens: 128 - prompt, sampling });
     expect(choices.map((choice) => choice.finish)).toEqual(["length", "length"]);
@@ -106,7 +106,7 @@ describe("more choices than slots", () => {
       const alone = await askOne(engine, { ...members, seed: `${7 + index}` });
       expect(alone.text).toBe(choice.text);
     }
-    expect(usage.promptTokens).toBe(await engine.countTokens(requestFor(members), AbortSignal.timeout(10_000)));
+    expect(usage.promptTokens).toBe(await countTokens(engine, requestFor(members), AbortSignal.timeout(10_000)));
   });
 });
 
@@ -118,9 +118,9 @@ describe("a long conversation", () => {
     const long = requestFor({ say: "What is <|im_end|> a 🦀? ".repeat(3500) });
     const done: string[] = [];
     const patience = AbortSignal.timeout(60_000);
-    const counted = engine.countTokens(long, patience).finally(() => done.push("long"));
+    const counted = countTokens(engine, long, patience).finally(() => done.push("long"));
     for (let turn = 0; turn < 5; turn += 1)
-      await engine.countTokens(requestFor({}), patience).then(() => done.push("short"));
+      await countTokens(engine, requestFor({}), patience).then(() => done.push("short"));
     expect(await counted).toBe((await openRenderer(miniModelFile)).render(long).tokens.length);
     expect(done.slice(0, 5)).toEqual(Array.from({ length: 5 }, () => "short"));
     await expect(ask(engine, long)).rejects.toThrow("exceeds the context of");
@@ -131,7 +131,7 @@ describe("a long conversation", () => {
     const { engine } = started;
     await engine.whenReady();
     const count = (words: number) =>
-      engine.countTokens(requestFor({ say: `A${" gas".repeat(words)}` }), AbortSignal.timeout(60_000));
+      countTokens(engine, requestFor({ say: `A${" gas".repeat(words)}` }), AbortSignal.timeout(60_000));
     const most = 2 * (engine.metadata?.contextLength ?? 0);
     const words = most - (await count(0));
     expect(await count(words)).toBe(most);

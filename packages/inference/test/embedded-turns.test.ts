@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openLlama } from "../src/embedded/child/open-llama.ts";
 import { openRenderer } from "../src/embedded/child/open-renderer.ts";
 import { sliceTokens } from "../src/embedded/child/slices.ts";
-import { ask, askOne, oneByOne, requestFor } from "../testing/requests.ts";
+import { ask, askOne, oneByOne, requestFor, stream } from "../testing/requests.ts";
 import type { Ask } from "../testing/requests.ts";
 import { until } from "../testing/until.ts";
 import { miniModelFile, neverEnding, readMiniVocabulary, startMini } from "./start-engines.ts";
@@ -127,7 +127,7 @@ test("the slot of a choice that has ended serves the next request", { timeout: p
   let isOver = false;
   let next: Promise<boolean> | undefined;
   let finished = 0;
-  for await (const event of oneByOne(engine.stream(three, AbortSignal.timeout(patienceMs)))) {
+  for await (const event of oneByOne(stream(engine, three, AbortSignal.timeout(patienceMs)))) {
     if (event.kind !== "finish") continue;
     finished += 1;
     // Two choices have ended, and the third one goes on.

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe } from "vitest";
 import type { Engine } from "../src/index.ts";
-import { describeCancelling, describeCounting, describeRefusals, describeTurns } from "./engine-contract/conduct.ts";
+import {
+  describeCancelling,
+  describeCounting,
+  describePreparing,
+  describeRefusals,
+  describeTurns,
+} from "./engine-contract/conduct.ts";
 import { describeCaps, describeEvents } from "./engine-contract/events.ts";
 import { describeFormats } from "./engine-contract/formats.ts";
 import type { Given } from "./engine-contract/given.ts";
@@ -33,6 +39,7 @@ export function testEngineContract(subject: EngineUnderTest): void {
     describeFormats(given);
     describeCancelling(given);
     describeCounting(given);
+    describePreparing(given);
     describeTurns(given);
     describeRefusals(given);
   });

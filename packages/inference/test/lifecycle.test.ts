@@ -10,7 +10,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { EngineError, defaultTimings } from "../src/index.ts";
 import { startScriptedEngine } from "../src/scripted/scripted-engine.ts";
 import type { ChildEngine, Engine, Script } from "../src/index.ts";
-import { ask, askOne, neutral, requestFor } from "../testing/requests.ts";
+import { ask, askOne, countTokens, neutral, requestFor } from "../testing/requests.ts";
 import type { Ask } from "../testing/requests.ts";
 import { startScripted } from "./start-engines.ts";
 import { isAlive, until } from "../testing/until.ts";
@@ -57,7 +57,7 @@ describe("an engine process that fails while it streams", () => {
     expect(engine.state).toBe("crashed");
     await until("the reason is known", () => engine.stateReason.includes("SIGKILL"));
     expect(await ask(engine, {}).catch(kindOf)).toBe("unavailable");
-    expect(await engine.countTokens(requestFor({}), AbortSignal.timeout(1000)).catch(kindOf)).toBe("unavailable");
+    expect(await countTokens(engine, requestFor({}), AbortSignal.timeout(1000)).catch(kindOf)).toBe("unavailable");
   });
 
   test("a stall is the caller's to end: the process stays", async () => {

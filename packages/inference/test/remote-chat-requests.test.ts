@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { EngineEvent } from "../src/index.ts";
 import { chatWell, chunk, counted, done, failure, openChat, prices } from "../testing/chat-places.ts";
 import { ask as askText, open, refuse, start } from "../testing/remote-places.ts";
-import { ask, askOne, lastUsage, oneByOne, requestFor } from "../testing/requests.ts";
+import { ask, askOne, lastUsage, oneByOne, requestFor, stream } from "../testing/requests.ts";
 import type { Ask } from "../testing/requests.ts";
 import { until } from "../testing/until.ts";
 
@@ -146,7 +146,7 @@ describe("ready means that it was tried", () => {
       response.write(chunk({ content: "a" }));
     };
     const events: EngineEvent[] = [];
-    for await (const one of oneByOne(engine.stream(requestFor({}), new AbortController().signal))) {
+    for await (const one of oneByOne(stream(engine, requestFor({}), new AbortController().signal))) {
       events.push(one);
       if (one.kind === "text") break;
     }

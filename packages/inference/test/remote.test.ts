@@ -13,7 +13,7 @@ import { describe, expect, test } from "vitest";
 import type { RemoteOptions } from "../src/remote/remote-engine.ts";
 import { answerWell, ask, closing, event, letters, open, refuse, start, tokens } from "../testing/remote-places.ts";
 import type { Answer } from "../testing/remote-places.ts";
-import { askOne, lastUsage, oneByOne, requestFor } from "../testing/requests.ts";
+import { askOne, lastUsage, oneByOne, requestFor, stream } from "../testing/requests.ts";
 import { until } from "../testing/until.ts";
 
 /** The remote driver on upstreams that answer in all the ways that we have seen. */
@@ -110,7 +110,7 @@ test("a hang-up closes the connection", async () => {
     response.on("close", closed.resolve);
     response.write(tokens(1, null));
   };
-  for await (const one of oneByOne(engine.stream(requestFor({}), new AbortController().signal)))
+  for await (const one of oneByOne(stream(engine, requestFor({}), new AbortController().signal)))
     if (one.kind === "text") break;
   await closed.promise;
   expect(engine.gauges()).toMatchObject({ running: 0, aborted: 1 });
@@ -135,7 +135,7 @@ test("what came of an answer that is wanted whole counts, also when the caller h
     void writeSome(response);
   };
   const asking = (async (): Promise<void> => {
-    for await (const events of engine.stream(requestFor({ isWhole: true }), hangUp.signal))
+    for await (const events of stream(engine, requestFor({ isWhole: true }), hangUp.signal))
       reads.push(lastUsage(events)?.completionTokens ?? 0);
   })();
   await expect(asking).rejects.toThrow("the caller is gone");

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EngineError } from "../src/index.ts";
 import type { ScriptStep } from "../src/index.ts";
-import { ask, askOne, oneByOne, requestFor } from "../testing/requests.ts";
+import { ask, askOne, oneByOne, requestFor, stream } from "../testing/requests.ts";
 import type { Ask } from "../testing/requests.ts";
 import { startScripted } from "./start-engines.ts";
 import type { StartedEngine } from "./start-engines.ts";
@@ -136,7 +136,7 @@ describe("a scenario fails", () => {
     const seen: string[] = [];
     const reading = (async () => {
       for await (const event of oneByOne(
-        started.engine.stream(requestFor(play("fail later")), AbortSignal.timeout(5000)),
+        stream(started.engine, requestFor(play("fail later")), AbortSignal.timeout(5000)),
       ))
         seen.push(event.kind);
     })();
@@ -153,7 +153,7 @@ describe("hanging up", () => {
     // The previous test broke a connection. The process may not have counted its end yet.
     await nothingRuns();
     const before = [(await status()).aborted, engine.gauges().aborted];
-    for await (const event of oneByOne(engine.stream(requestFor(play(name)), new AbortController().signal)))
+    for await (const event of oneByOne(stream(engine, requestFor(play(name)), new AbortController().signal)))
       if (event.kind === "role") break;
     await nothingRuns();
     expect([(await status()).aborted, engine.gauges().aborted]).toEqual(before.map((count) => count + 1));

@@ -5,7 +5,7 @@ import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { EngineError } from "../src/index.ts";
 import { EngineFiles } from "../src/vllm/index.ts";
-import { oneByOne, requestFor } from "../testing/requests.ts";
+import { oneByOne, requestFor, stream } from "../testing/requests.ts";
 import { quickTimings, startScriptedVllm } from "../testing/start-scripted-vllm.ts";
 import type { StartedScriptedVllm } from "../testing/start-scripted-vllm.ts";
 import { isAlive, until } from "../testing/until.ts";
@@ -22,7 +22,7 @@ async function outcomeOf({ vllm }: StartedScriptedVllm, say: string, maxTokens: 
   let end = "nothing";
   try {
     const request = requestFor({ say, maxTokens });
-    for await (const event of oneByOne(vllm.engine.stream(request, AbortSignal.timeout(20_000)))) {
+    for await (const event of oneByOne(stream(vllm.engine, request, AbortSignal.timeout(20_000)))) {
       if (event.kind === "text") text += event.text;
       if (event.kind === "finish") end = event.reason;
     }

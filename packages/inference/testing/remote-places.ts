@@ -8,7 +8,7 @@ import { afterEach } from "vitest";
 import { EngineError } from "../src/index.ts";
 import type { Engine } from "../src/index.ts";
 import type { RemoteOptions } from "../src/remote/remote-engine.ts";
-import { oneByOne, requestFor } from "./requests.ts";
+import { oneByOne, requestFor, stream } from "./requests.ts";
 import { quickTimings } from "./start-scripted-vllm.ts";
 import { startElsewhere } from "./vllm/start-vllm.ts";
 
@@ -109,7 +109,7 @@ export async function start(places: readonly Place[], changes: Partial<RemoteOpt
 export async function ask(engine: Engine, signal = AbortSignal.timeout(5000)): Promise<string> {
   let said = "";
   try {
-    for await (const one of oneByOne(engine.stream(requestFor({ maxTokens: 8 }), signal))) {
+    for await (const one of oneByOne(stream(engine, requestFor({ maxTokens: 8 }), signal))) {
       if (one.kind === "text") said += one.text;
     }
     return said;

@@ -1,5 +1,7 @@
 import { RequestSchemas, compileGrammars, neutralSampling } from "../src/index.ts";
 import { compileWanted } from "../src/schemas/compile-wanted.ts";
+import { streamAtOnce } from "../src/probe.ts";
+import type { ConstrainedRequest } from "../src/probe.ts";
 import type {
   Engine,
   ChoiceEvent,
@@ -15,13 +17,13 @@ import type {
 export const neutral: Sampling = { ...neutralSampling, logit_bias: {} };
 
 /** The members of a request that matter to a test. A string stands for one user message. */
-export type Ask = Partial<Omit<EngineRequest, "sampling" | "grammars">> & {
+export type Ask = Partial<Omit<ConstrainedRequest, "sampling" | "grammars">> & {
   readonly say?: string;
   readonly sampling?: Partial<Sampling>;
 };
 
 /** Returns a complete request. Defaults: greedy, 24 tokens, no tools and no format. */
-export function requestFor({ say = "What is a blockchain?", sampling, ...members }: Ask): EngineRequest {
+export function requestFor({ say = "What is a blockchain?", sampling, ...members }: Ask): ConstrainedRequest {
   const request = {
     messages: [{ role: "user", content: say }],
     tools: [],
@@ -37,7 +39,7 @@ export function requestFor({ say = "What is a blockchain?", sampling, ...members
     stop: [],
     topLogprobs: undefined,
     ...members,
-  } satisfies Omit<EngineRequest, "grammars">;
+  } satisfies Omit<ConstrainedRequest, "grammars">;
   return { ...request, grammars: compileGrammars(request, new RequestSchemas(compileWanted)) };
 }
 
@@ -63,6 +65,17 @@ export async function* oneByOne<T>(batches: AsyncIterable<readonly T[]>): AsyncG
   for await (const batch of batches) yield* batch;
 }
 
+/** Prepares a request and streams its answer at once. */
+export const stream = (
+  engine: Engine,
+  request: ConstrainedRequest,
+  signal: AbortSignal,
+): AsyncGenerator<readonly EngineEvent[]> => streamAtOnce((asked) => engine.prepare(asked, signal), request);
+
+/** Returns the number of tokens of a prompt. */
+export const countTokens = async (engine: Engine, request: EngineRequest, signal: AbortSignal): Promise<number> =>
+  (await engine.prepare(request, signal)).tokens;
+
 export const isOfChoice = (event: EngineEvent): event is ChoiceEvent => event.kind !== "usage";
 
 /** Returns the last usage among events, or undefined. */
@@ -75,7 +88,7 @@ export function lastUsage(events: readonly EngineEvent[]): EngineUsage | undefin
 export async function ask(engine: Engine, members: Ask, signal?: AbortSignal): Promise<Answered> {
   const request = requestFor(members);
   const events: EngineEvent[] = [];
-  for await (const batch of engine.stream(request, signal ?? AbortSignal.timeout(patienceMs))) events.push(...batch);
+  for await (const batch of stream(engine, request, signal ?? AbortSignal.timeout(patienceMs))) events.push(...batch);
   return put(events, request.n);
 }
 

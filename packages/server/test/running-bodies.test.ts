@@ -44,3 +44,18 @@ test("a running request does not keep its body", async () => {
   // MB.
   expect(usedBytes() - before).toBeLessThan(3 * megabytes * 1e6);
 });
+
+test("a running request does not keep its messages, once their prompt is rendered", async () => {
+  const kilobytes = 100;
+  const count = 40;
+  const [asked] = play("stall").messages;
+  const long = { role: "user", content: "x".repeat(kilobytes * 1000) };
+  const body = JSON.stringify({ model: modelId, messages: [long, asked], stream: true });
+  using connections = new DisposableStack();
+  for (let at = 0; at < 2; at += 1) connections.use(await open(body));
+  const before = usedBytes();
+  for (let at = 0; at < count; at += 1) connections.use(await open(body));
+  // Frees the buffers whose owners the next collection finds dead.
+  usedBytes();
+  expect(usedBytes() - before).toBeLessThan((count * kilobytes * 1000) / 2);
+});

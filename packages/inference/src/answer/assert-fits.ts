@@ -1,21 +1,27 @@
-import type { EngineMetadata, EngineRequest } from "../engine.ts";
-import { RequestRefusedError } from "../request-refused.ts";
-
-/** Undefined before an upstream has reported its limits: then nothing is refused. */
-export type Limits = Pick<EngineMetadata, "contextLength"> | undefined;
+import { EngineError } from "../engine.ts";
+import type { PreparedPrompt } from "../engine.ts";
+import type { PromptTooLongError } from "../prompt/prompt-too-long.ts";
+import { transform } from "../wire/transform.ts";
 
 /**
- * Refuses a request that the engine cannot generate in full. No engine reports this itself: llama.cpp drops the beginning
- * of the conversation, and vLLM shortens the answer.
- * @throws {RequestRefusedError}
+ * Refuses an answer that the engine cannot generate in full. No engine reports this itself: llama.cpp drops the beginning of
+ * the conversation, and vLLM shortens the answer.
+ * @param contextLength undefined before an upstream has reported it: then nothing is refused
+ * @throws {EngineError} `rejected`
  */
-export function assertFits(promptTokens: number, { maxTokens }: EngineRequest, limits: Limits): void {
-  if (promptTokens === 0) {
-    throw new RequestRefusedError("The model's chat template makes an empty prompt of these messages.");
-  }
-  if (!limits) return;
-  if (promptTokens + maxTokens <= limits.contextLength) return;
-  throw new RequestRefusedError(
-    `The prompt has ${promptTokens} tokens; with ${maxTokens} more it exceeds the context of ${limits.contextLength}.`,
+export function assertFits(promptTokens: number, maxTokens: number, contextLength: number | undefined): void {
+  if (contextLength === undefined || promptTokens + maxTokens <= contextLength) return;
+  throw new EngineError(
+    "rejected",
+    `The prompt has ${promptTokens} tokens; with ${maxTokens} more it exceeds the context of ${contextLength}.`,
   );
 }
+
+/** Returns the prepared form of a prompt that was too long to be rendered. It has a count, and its answer is refused. */
+export const preparedTooLong = ({ tokens, message }: PromptTooLongError): PreparedPrompt => ({
+  tokens,
+  stream: () =>
+    transform(() => {
+      throw new EngineError("rejected", message);
+    }),
+});

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import type { FunctionTool, UncompiledRequest } from "../engine.ts";
+import type { FunctionTool, EngineRequest } from "../engine.ts";
 import { compileWanted } from "../schemas/compile-wanted.ts";
 import { RequestSchemas, schemaCompilations } from "../schemas/request-schemas.ts";
 import { compileGrammars } from "./compile-grammars.ts";
 
-type Constrained = Pick<UncompiledRequest, "format" | "tools" | "toolChoice">;
+type Constrained = Pick<EngineRequest, "format" | "tools" | "toolChoice">;
 
 const plain: Constrained = { format: { type: "text" }, tools: [], toolChoice: "auto" };
 const tool = (name: string, parameters: FunctionTool["parameters"], isStrict = false): FunctionTool => ({

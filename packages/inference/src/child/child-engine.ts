@@ -4,17 +4,20 @@ import { join } from "node:path";
 import { EngineError } from "../engine.ts";
 import type {
   Engine,
-  EngineEvent,
   EngineMetadata,
   EngineGauges,
   EngineRequest,
   EngineState,
-  PromptRequest,
+  PreparedPrompt,
+  RenderedRequest,
 } from "../engine.ts";
 import { expectToken, probeRequest } from "../probe.ts";
 import { FairQueue } from "@parley/common/fair-queue";
 import { transform } from "../wire/transform.ts";
+import { assertFits, preparedTooLong } from "../answer/assert-fits.ts";
 import { charactersIn } from "../prompt/characters-in.ts";
+import { handOver, withoutMessages } from "../prompt/hand-over.ts";
+import { PromptTooLongError } from "../prompt/prompt-too-long.ts";
 import { asStall } from "../sidecar/as-stall.ts";
 import { confirmFailure } from "../sidecar/confirm-failure.ts";
 import { EngineProcess } from "../sidecar/engine-process.ts";
@@ -24,6 +27,7 @@ import type { SupervisorReport } from "../sidecar/supervised.ts";
 import { Workload } from "../sidecar/workload.ts";
 import type { Timings } from "../sidecar/timings.ts";
 import { ChildConnection } from "./connect.ts";
+import type { ChildPrompt } from "./connect.ts";
 import { parseStatusMessage } from "./protocol.ts";
 
 export interface ChildEngineOptions {
@@ -46,8 +50,8 @@ export class ChildEngine implements Engine {
   readonly #connection: ChildConnection;
   readonly #supervisor: Supervisor;
   readonly #workload = new Workload();
-  /** Counts long prompts one at a time. */
-  readonly #longCounts = new FairQueue(1);
+  /** Renders long prompts one at a time. */
+  readonly #longPrompts = new FairQueue(1);
 
   /** @throws {RangeError} when the path of the socket would be too long */
   constructor(options: ChildEngineOptions) {
@@ -92,31 +96,42 @@ export class ChildEngine implements Engine {
     return this.#supervisor.logLines;
   }
 
-  stream(request: EngineRequest, signal: AbortSignal): AsyncGenerator<readonly EngineEvent[]> {
-    return transform(() => {
-      this.#assertReady();
-      return {
-        source: this.#connection.generate(request, signal),
-        transform: (events) => events,
-        onEnd: this.#workload.begin(request.n),
-        explain: async (failure) => {
-          if (!signal.aborted) await confirmFailure(failure, this.#supervisor);
-          return asStall(failure, this.#supervisor.isStalled);
-        },
-      };
-    });
-  }
-
-  async countTokens(request: PromptRequest, signal: AbortSignal): Promise<number> {
+  async prepare(request: EngineRequest, signal: AbortSignal): Promise<PreparedPrompt> {
     this.#assertReady();
     try {
-      const count = (): Promise<number> => this.#connection.countTokens(request, signal);
-      const cost = charactersIn(request.messages) + charactersIn(request.tools);
-      if (cost < longCharacters) return await count();
-      return await this.#longCounts.run({ keyId: request.origin?.key ?? "", cost }, signal, count);
+      return this.#prepared(await this.#render(request, signal), withoutMessages(request), signal);
     } catch (error) {
+      if (error instanceof PromptTooLongError) return preparedTooLong(error);
       throw asStall(error, this.#supervisor.isStalled);
     }
+  }
+
+  #render(request: EngineRequest, signal: AbortSignal): Promise<ChildPrompt> {
+    const render = (): Promise<ChildPrompt> => this.#connection.prepare(request, signal);
+    const cost = charactersIn(request.messages) + charactersIn(request.tools);
+    if (cost < longCharacters) return render();
+    return this.#longPrompts.run({ keyId: request.origin?.key ?? "", cost }, signal, render);
+  }
+
+  #prepared({ tokens, text }: ChildPrompt, request: RenderedRequest, signal: AbortSignal): PreparedPrompt {
+    const takeText = handOver(text);
+    return {
+      tokens,
+      stream: ({ maxTokens, grammars }) =>
+        transform(() => {
+          this.#assertReady();
+          assertFits(tokens, maxTokens, this.metadata?.contextLength);
+          return {
+            source: this.#connection.generate({ ...request, maxTokens, grammars }, takeText, signal),
+            transform: (events) => events,
+            onEnd: this.#workload.begin(request.n),
+            explain: async (failure) => {
+              if (!signal.aborted) await confirmFailure(failure, this.#supervisor);
+              return asStall(failure, this.#supervisor.isStalled);
+            },
+          };
+        }),
+    };
   }
 
   gauges(): EngineGauges {
@@ -147,7 +162,8 @@ export class ChildEngine implements Engine {
   }
 
   async #probe(signal: AbortSignal): Promise<void> {
-    await expectToken(this.#connection.generate(probeRequest, signal));
+    const prompt = await this.#connection.prepare(probeRequest, signal);
+    await expectToken(this.#connection.generate(probeRequest, handOver(prompt.text), signal));
   }
 }
 

@@ -2,11 +2,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { Server, ServerResponse } from "node:http";
 import { once } from "node:events";
+import { text } from "node:stream/consumers";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EngineError } from "../engine.ts";
 import { bytesOf } from "../../test/cuts.ts";
+import { collectGarbage } from "../../testing/collect-garbage.ts";
+import { handOver } from "../prompt/hand-over.ts";
 import { ChildConnection } from "./connect.ts";
 import { probeRequest } from "../probe.ts";
 
@@ -16,6 +19,8 @@ const usage = { promptTokens: 1, cachedTokens: 0, completionTokens: 0, reasoning
 const counted = { kind: "usage", usage };
 const role = { kind: "role", choice: 0 };
 const line = (value: unknown): string => `${JSON.stringify(value)}\n`;
+/** The text of a prompt. */
+const takeText = (): Buffer => Buffer.from("[]");
 const patience = (): AbortSignal => AbortSignal.timeout(10_000);
 
 let server: Server;
@@ -34,7 +39,7 @@ afterAll(() => {
 });
 
 const events = async (signal = patience()): Promise<unknown[]> =>
-  (await Array.fromAsync(connection.generate(probeRequest, signal))).flat();
+  (await Array.fromAsync(connection.generate(probeRequest, takeText, signal))).flat();
 const kindOf = (error: unknown): unknown => (error instanceof EngineError ? error.kind : error);
 
 describe("the driver's end of the socket", () => {
@@ -54,7 +59,7 @@ describe("the driver's end of the socket", () => {
     answer = (response) => response.end(line(role) + line(role) + line({ kind: "failed", message: "no memory" }));
     const batches: unknown[] = [];
     const reading = (async () => {
-      for await (const batch of connection.generate(probeRequest, patience())) batches.push(batch);
+      for await (const batch of connection.generate(probeRequest, takeText, patience())) batches.push(batch);
     })();
     await expect(reading).rejects.toThrow("no memory");
     expect(batches).toEqual([[role, role]]);
@@ -83,11 +88,53 @@ describe("the driver's end of the socket", () => {
     await expect(events().catch(kindOf)).resolves.toBe(kind);
   });
 
-  test.each(["countTokens", "status"] as const)("%s breaks off as an error of its kind, too", async (method) => {
-    answer = (response) => void (response.write("{"), setImmediate(() => response.destroy()));
-    const asked =
-      method === "status" ? connection.status(patience()) : connection.countTokens(probeRequest, patience());
+  test.each(["prepare", "status"] as const)("%s breaks off as an error of its kind, too", async (method) => {
+    answer = (response) => {
+      response.writeHead(200, { "prompt-tokens": 2 }).write("{");
+      setImmediate(() => response.destroy());
+    };
+    const asked: Promise<unknown> =
+      method === "status" ? connection.status(patience()) : connection.prepare(probeRequest, patience());
     await expect(asked.catch(kindOf)).resolves.toBe("crashed");
+  });
+
+  test("a prepared prompt has the count of the engine, and a text that only the engine reads", async () => {
+    answer = (response) => response.writeHead(200, { "prompt-tokens": 3 }).end("[1,2,3]");
+    await expect(connection.prepare(probeRequest, patience())).resolves.toEqual({
+      tokens: 3,
+      text: Buffer.from("[1,2,3]"),
+    });
+  });
+
+  test.each<[string, (response: ServerResponse) => void, object]>([
+    ["nobody counted", (response) => response.end("[1]"), { name: "EngineError", kind: "protocol" }],
+    ["is refused", (response) => response.writeHead(400).end('{"message": "no"}'), { kind: "rejected" }],
+    [
+      "is too long",
+      (response) => response.writeHead(413).end('{"message": "too long", "tokens": 70000}'),
+      { name: "PromptTooLongError", tokens: 70_000 },
+    ],
+  ])("a prompt that %s is an error of its kind", async (_title, reply, want) => {
+    answer = reply;
+    await expect(connection.prepare(probeRequest, patience())).rejects.toMatchObject(want);
+  });
+
+  test("the text of a prompt is sent behind its request, and is let go of once the answer begins", async () => {
+    let sent = "";
+    answer = async (response) => {
+      sent = await text(response.req);
+      response.write(line(role));
+    };
+    await collectGarbage();
+    const before = process.memoryUsage().arrayBuffers;
+    const megabytes = 8;
+    const take = handOver(Buffer.from(`[${"7,".repeat(megabytes * 2 ** 19)}7]`));
+    const events = connection.generate(probeRequest, take, patience());
+    await events.next();
+    expect(sent.slice(0, sent.indexOf("\n") + 5)).toBe(`${JSON.stringify(probeRequest)}\n[7,7`);
+    await collectGarbage();
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(megabytes * 2 ** 19);
+    await events.return(undefined);
   });
 
   test("a socket without a listener is reported as unavailable", async () => {
@@ -103,7 +150,8 @@ describe("the driver's end of the socket", () => {
     };
     const hangUp = new AbortController();
     const reading = (async () => {
-      for await (const _event of connection.generate(probeRequest, hangUp.signal)) hangUp.abort(new Error("gone"));
+      for await (const _event of connection.generate(probeRequest, takeText, hangUp.signal))
+        hangUp.abort(new Error("gone"));
     })();
     await expect(reading).rejects.toThrow("gone");
     await expect(hungUp.promise).resolves.toBeUndefined();

@@ -1,12 +1,21 @@
 import { Agent, request as httpRequest } from "node:http";
 import type { IncomingMessage } from "node:http";
-import { json } from "node:stream/consumers";
+import { buffer, json } from "node:stream/consumers";
 import { EngineError } from "../engine.ts";
-import type { EngineEvent, EngineRequest, PromptRequest } from "../engine.ts";
+import type { EngineEvent, Generation, PromptRequest } from "../engine.ts";
+import { PromptTooLongError } from "../prompt/prompt-too-long.ts";
 import { isShortage } from "../sidecar/shortage.ts";
 import type { EngineStatus } from "../sidecar/status.ts";
 import { LineReader } from "../wire/line-reader.ts";
+import { tokensHeader } from "./protocol.ts";
 import type { ChildEvent, ChildRefusal } from "./protocol.ts";
+
+/** A prompt that an engine process has rendered. */
+export interface ChildPrompt {
+  readonly tokens: number;
+  /** The prompt in a form that only the process reads. */
+  readonly text: Buffer;
+}
 
 /** The driver's end of the socket. */
 export class ChildConnection {
@@ -18,12 +27,31 @@ export class ChildConnection {
   }
 
   /**
+   * Renders a prompt, which the child does not keep.
+   * @throws {PromptTooLongError} {EngineError}, or the signal's reason once it has aborted
+   */
+  async prepare(request: PromptRequest, signal: AbortSignal): Promise<ChildPrompt> {
+    // The other members may be long, and the prompt does not depend on them, so they are not sent.
+    const { messages, tools, toolChoice, shownSchema, isReasoning, origin } = request;
+    const prompt = { messages, tools, toolChoice, shownSchema, isReasoning, ...(origin && { origin }) };
+    const response = await this.#ask("/prepare", signal, Buffer.from(JSON.stringify(prompt)));
+    const tokens = Number(response.headers[tokensHeader]);
+    if (!Number.isSafeInteger(tokens)) throw new EngineError("protocol", "the engine did not count a prompt");
+    return { tokens, text: await reading(buffer(response), signal) };
+  }
+
+  /**
    * Yields the events of one generation. Aborting the signal, or leaving the loop, closes the connection and cancels the
    * generation.
+   * @param takeText hands over the text of a prompt that `prepare` has rendered
    * @throws {EngineError}, or the signal's reason once it has aborted
    */
-  async *generate(request: EngineRequest, signal: AbortSignal): AsyncGenerator<readonly EngineEvent[]> {
-    const response = await this.#ask("POST", "/generate", request, signal);
+  async *generate(
+    request: Generation,
+    takeText: () => Buffer,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly EngineEvent[]> {
+    const response = await this.#sendGeneration(request, takeText, signal);
     const lines = new LineReader();
     try {
       // Every chunk of a response without an encoding is bytes.
@@ -35,63 +63,48 @@ export class ChildConnection {
   }
 
   /** @throws {EngineError}, or the signal's reason once it has aborted */
-  async countTokens(request: PromptRequest, signal: AbortSignal): Promise<number> {
-    // The other members may be long, and the count does not depend on them, so they are not sent.
-    const { messages, tools, toolChoice, shownSchema, isReasoning, origin } = request;
-    const prompt = { messages, tools, toolChoice, shownSchema, isReasoning, ...(origin && { origin }) };
-    // Our own child process wrote this text.
-    const answer = (await this.#askJson("POST", "/count", prompt, signal)) as { readonly promptTokens: number };
-    return answer.promptTokens;
-  }
-
-  /** @throws {EngineError}, or the signal's reason once it has aborted */
   async status(signal: AbortSignal): Promise<EngineStatus> {
-    // Likewise.
-    return (await this.#askJson("GET", "/status", undefined, signal)) as EngineStatus;
+    const response = await this.#ask("/status", signal);
+    // Our own child process wrote this text.
+    return (await reading(json(response), signal)) as EngineStatus;
   }
 
   close(): void {
     this.#agent.destroy();
   }
 
-  async #askJson(
-    method: string,
-    path: string,
-    body: EngineRequest | PromptRequest | undefined,
-    signal: AbortSignal,
-  ): Promise<unknown> {
-    const response = await this.#ask(method, path, body, signal);
-    return readJson(response, signal);
+  /** Not a generator, which would keep the text of the prompt in memory until the answer ends. */
+  #sendGeneration(request: Generation, takeText: () => Buffer, signal: AbortSignal): Promise<IncomingMessage> {
+    const body = Buffer.concat([Buffer.from(`${JSON.stringify(request)}\n`), takeText()]);
+    return this.#ask("/generate", signal, body);
   }
 
-  async #ask(
-    method: string,
-    path: string,
-    body: EngineRequest | PromptRequest | undefined,
-    signal: AbortSignal,
-  ): Promise<IncomingMessage> {
-    const response = await this.#send(method, path, body, signal).catch((error: unknown) => {
-      throw signal.aborted ? signal.reason : asEngineError(error);
-    });
-    if (response.statusCode === 200) return response;
-    // Likewise.
-    const { message, param } = (await readJson(response, signal)) as ChildRefusal;
-    throw new EngineError(response.statusCode === 400 ? "rejected" : "crashed", message, { param });
-  }
-
-  #send(
-    method: string,
-    path: string,
-    body: EngineRequest | PromptRequest | undefined,
-    signal: AbortSignal,
-  ): Promise<IncomingMessage> {
+  /**
+   * Not an async function, which would keep the body in memory until the response begins.
+   * @param body a buffer, because Node would copy a string again to put the head in front of it
+   */
+  #ask(path: string, signal: AbortSignal, body?: Buffer): Promise<IncomingMessage> {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const method = body ? "POST" : "GET";
     const request = httpRequest({ socketPath: this.#socketPath, method, path, agent: this.#agent, signal }, resolve);
     request.on("error", reject);
-    // A buffer, because Node would copy a string again to put the head in front of it.
-    request.end(body && Buffer.from(JSON.stringify(body)));
-    return promise;
+    request.end(body);
+    return promise.then(
+      (response) => whenAccepted(response, signal),
+      (error: unknown) => {
+        throw signal.aborted ? signal.reason : asEngineError(error);
+      },
+    );
   }
+}
+
+/** @throws {PromptTooLongError} {EngineError} for an answer that is not a 200 */
+async function whenAccepted(response: IncomingMessage, signal: AbortSignal): Promise<IncomingMessage> {
+  if (response.statusCode === 200) return response;
+  // Our own child process wrote this text.
+  const { message, param, tokens } = (await reading(json(response), signal)) as ChildRefusal;
+  if (response.statusCode === 413 && tokens !== undefined) throw new PromptTooLongError(tokens);
+  throw new EngineError(response.statusCode === 400 ? "rejected" : "crashed", message, { param });
 }
 
 /** Yields at most one batch. Events that came before a failure are passed on first. */
@@ -115,9 +128,9 @@ function parseEvent(line: string): EngineEvent {
   return event as EngineEvent;
 }
 
-async function readJson(response: IncomingMessage, signal: AbortSignal): Promise<unknown> {
+async function reading<T>(content: Promise<T>, signal: AbortSignal): Promise<T> {
   try {
-    return await json(response);
+    return await content;
   } catch (error) {
     throw signal.aborted ? signal.reason : asEngineError(error);
   }

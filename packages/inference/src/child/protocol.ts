@@ -4,8 +4,10 @@ import type { StatusMessage } from "../sidecar/status.ts";
 /**
  * The protocol between an engine's driver and its child process: HTTP over a unix socket, one JSON line per event.
  *
- * - `POST /generate` takes an `EngineRequest`, answers `application/x-ndjson` of `ChildEvent`; closing the connection cancels.
- * - `POST /count` takes a `PromptRequest`, answers `{promptTokens}`.
+ * - `POST /prepare` takes a `PromptRequest`. It answers the rendered prompt, in a form that only the child reads, and the number
+ *   of its tokens in the header `prompt-tokens`. The child keeps nothing of it.
+ * - `POST /generate` takes two lines, a `Generation` and a prompt that `/prepare` rendered. It answers `application/x-ndjson` of
+ *   `ChildEvent`; closing the connection cancels.
  * - `GET /status` answers `EngineStatus`.
  *
  * The child writes one `StatusMessage` per line to its standard output. It exits when its standard input is closed.
@@ -14,9 +16,17 @@ import type { StatusMessage } from "../sidecar/status.ts";
 /** `failed` is the last event of a stream whose generation could not continue. */
 export type ChildEvent = EngineEvent | { readonly kind: "failed"; readonly message: string };
 
-/** The body of a 400: the engine refuses the request. `message` may be shown to the caller. */
+/** The header of a prepared prompt. */
+export const tokensHeader = "prompt-tokens";
+
+/**
+ * The body of a 400, where the engine refuses the request, and of a 413, where the prompt is too long to be counted exactly.
+ * `message` may be shown to the caller.
+ */
 export interface ChildRefusal {
   readonly message: string;
+  /** In a 413: a lower bound of the prompt's tokens. */
+  readonly tokens?: number | undefined;
   /** The path of the member that is refused. */
   readonly param?: string | undefined;
 }

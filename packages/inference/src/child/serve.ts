@@ -1,18 +1,33 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import type { EngineEvent, EngineRequest, PromptRequest } from "../engine.ts";
+import type { IncomingMessage, OutgoingHttpHeaders, Server, ServerResponse } from "node:http";
+import type { EngineEvent, Generation, PromptRequest } from "../engine.ts";
 import { parseJsonWith } from "@parley/json-schema-grammar/json";
+import { PromptTooLongError } from "../prompt/prompt-too-long.ts";
 import { RequestRefusedError } from "../request-refused.ts";
 import type { StatusMessage, EngineStatus } from "../sidecar/status.ts";
+import { tokensHeader } from "./protocol.ts";
 import type { ChildEvent, ChildRefusal } from "./protocol.ts";
 import { ResponseWriter } from "./response-writer.ts";
 
-/** The functions of an engine process. `embedded` and `scripted` each implement them. */
-export interface EngineCore {
-  generate(request: EngineRequest, signal: AbortSignal, writer: ResponseWriter): AsyncIterable<readonly EngineEvent[]>;
-  countTokens(request: PromptRequest, signal: AbortSignal): Promise<number>;
+/**
+ * The functions of an engine process. `embedded` and `scripted` each implement them. A prompt is a value of the core's own, which
+ * survives JSON: the driver keeps it between `prepare` and `generate`.
+ */
+export interface EngineCore<Prompt> {
+  /**
+   * Renders and counts a prompt.
+   * @throws {RequestRefusedError}, or {PromptTooLongError} where the count would not be exact
+   */
+  prepare(request: PromptRequest, signal: AbortSignal): Promise<{ readonly tokens: number; readonly prompt: Prompt }>;
+  /** @param prompt has been prepared, and fits the context together with the request's `maxTokens` */
+  generate(
+    prompt: Prompt,
+    request: Generation,
+    signal: AbortSignal,
+    writer: ResponseWriter,
+  ): AsyncIterable<readonly EngineEvent[]>;
   status(): Omit<EngineStatus, "aborted">;
 }
 
@@ -22,7 +37,7 @@ export function sendStatus(message: StatusMessage): void {
 }
 
 /** Serves an engine on a unix socket until the process ends. */
-export async function serveEngine(core: EngineCore, socketPath: string): Promise<Server> {
+export async function serveEngine<Prompt>(core: EngineCore<Prompt>, socketPath: string): Promise<Server> {
   let aborted = 0;
   const server = createServer((request, response) => {
     const hangUp = whenReaderDisconnects(response);
@@ -30,7 +45,9 @@ export async function serveEngine(core: EngineCore, socketPath: string): Promise
     const onAbort = (): void => {
       aborted += 1;
     };
-    route(core, { request, response, hangUp, onAbort, status }).catch((error: unknown) => fail(response, error));
+    text(request)
+      .then((body) => route(core, body, { request, response, hangUp, onAbort, status }))
+      .catch((error: unknown) => fail(response, error));
   });
   server.keepAliveTimeout = 0;
   server.listen(socketPath);
@@ -58,26 +75,39 @@ function whenReaderDisconnects(response: ServerResponse): AbortSignal {
   return hangUp.signal;
 }
 
-async function route(core: EngineCore, exchange: Exchange): Promise<void> {
-  const { request, response, hangUp, status } = exchange;
+/** Not an async function, which would keep the body in memory until the answer ends. */
+function route<Prompt>(core: EngineCore<Prompt>, body: string, exchange: Exchange): Promise<void> | void {
+  const { request, response, status } = exchange;
   if (request.url === "/status") return sendJson(response, 200, status());
   // Our own driver wrote this text.
-  const generation = parseJsonWith(await text(request), ["tools.*.parameters", "format.schema"]) as EngineRequest;
-  if (request.url === "/count") {
-    return sendJson(response, 200, { promptTokens: await core.countTokens(generation, hangUp) });
-  }
-  await generate(core, generation, exchange);
+  if (request.url === "/prepare") return prepare(core, readRequest(body) as PromptRequest, exchange);
+  return generate(core, body, exchange);
+}
+
+const readRequest = (body: string): unknown => parseJsonWith(body, ["tools.*.parameters", "format.schema"]);
+
+async function prepare<Prompt>(core: EngineCore<Prompt>, request: PromptRequest, exchange: Exchange): Promise<void> {
+  const { tokens, prompt } = await core.prepare(request, exchange.hangUp);
+  sendJson(exchange.response, 200, prompt, { [tokensHeader]: tokens });
+}
+
+function generate<Prompt>(core: EngineCore<Prompt>, body: string, exchange: Exchange): Promise<void> {
+  const end = body.indexOf("\n");
+  // The driver has kept this text for the core, which wrote it.
+  const prompt = JSON.parse(body.slice(end)) as Prompt;
+  // Our own driver wrote this text.
+  const request = readRequest(body.slice(0, end)) as Generation;
+  return writeEvents((writer) => core.generate(prompt, request, exchange.hangUp, writer), exchange);
 }
 
 /** Writes events as fast as the reader takes them; a reader that disconnects stops the generation. */
-async function generate(
-  core: EngineCore,
-  generation: EngineRequest,
+async function writeEvents(
+  begin: (writer: ResponseWriter) => AsyncIterable<readonly EngineEvent[]>,
   { response, hangUp, onAbort }: Exchange,
 ): Promise<void> {
   const writer = new ResponseWriter(response, hangUp);
   try {
-    for await (const events of core.generate(generation, hangUp, writer)) {
+    for await (const events of begin(writer)) {
       if (hangUp.aborted) break;
       await writer.write(events.map((event) => `${JSON.stringify(event)}\n`).join(""));
     }
@@ -97,6 +127,10 @@ function failGeneration(response: ServerResponse, error: unknown): void {
 
 function fail(response: ServerResponse, error: unknown): void {
   if (response.headersSent || response.destroyed) return void response.destroy();
+  if (error instanceof PromptTooLongError) {
+    const { message, tokens } = error;
+    return sendJson(response, 413, { message, tokens } satisfies ChildRefusal);
+  }
   if (error instanceof RequestRefusedError) {
     const { message, param } = error;
     return sendJson(response, 400, { message, param } satisfies ChildRefusal);
@@ -105,8 +139,8 @@ function fail(response: ServerResponse, error: unknown): void {
   sendJson(response, 500, { message: messageOf(error) } satisfies ChildRefusal);
 }
 
-function sendJson(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { "content-type": "application/json" });
+function sendJson(response: ServerResponse, status: number, body: unknown, headers: OutgoingHttpHeaders = {}): void {
+  response.writeHead(status, { "content-type": "application/json", ...headers });
   response.end(JSON.stringify(body));
 }
 

@@ -1,7 +1,8 @@
 import { createHmac, randomBytes } from "node:crypto";
-import type { EngineEvent, EngineMetadata, EngineRequest, RequestOrigin } from "../engine.ts";
+import type { EngineEvent, EngineMetadata, RequestOrigin } from "../engine.ts";
 import { EngineError } from "../engine.ts";
 import { probeRequest } from "../probe.ts";
+import type { ConstrainedRequest } from "../probe.ts";
 
 /**
  * The `cache_salt` of a request. An engine with a prompt cache reuses a prompt only for requests with the same salt. So a
@@ -35,7 +36,7 @@ export const withPromptCache = (metadata: EngineMetadata, promptCache: PromptCac
   description: `${metadata.description}; it ${promptCache.description}`,
 });
 
-type Ask = (request: EngineRequest) => AsyncIterable<readonly EngineEvent[]>;
+type Ask = (request: ConstrainedRequest) => AsyncIterable<readonly EngineEvent[]>;
 
 /** The prompt of the probe must be longer than the cache blocks of the models that vLLM serves. */
 const maxRepeats = 300;

@@ -7,10 +7,12 @@ import type {
   EngineGauges,
   EngineRequest,
   EngineState,
-  PromptRequest,
+  PreparedPrompt,
 } from "../engine.ts";
 import type { OpenModel } from "../model-folder/open-model.ts";
+import { assertFits, preparedTooLong } from "../answer/assert-fits.ts";
 import { maxCounted } from "../prompt/max-counted.ts";
+import { PromptTooLongError } from "../prompt/prompt-too-long.ts";
 import { asStall } from "../sidecar/as-stall.ts";
 import { confirmFailure } from "../sidecar/confirm-failure.ts";
 import type { Confirming } from "../sidecar/confirm-failure.ts";
@@ -66,31 +68,42 @@ export class OpenAiEngine implements Engine {
     return this.#options.lifecycle.metadata;
   }
 
-  stream(request: EngineRequest, signal: AbortSignal): AsyncGenerator<readonly EngineEvent[]> {
-    const { servedName, upstream, saltOf, adapter, lifecycle } = this.#options;
-    return transform(() => ({
-      source: adapter.generate(
-        { model: this.#readyModel(), servedName, upstream, saltOf },
-        this.metadata,
-        request,
-        signal,
-      ),
-      transform: this.metadata?.promptCache?.isShared === true ? hideCachedTokens : (events) => events,
-      onEnd: this.#workload.begin(request.n),
-      explain: async (failure) => {
-        if (!signal.aborted) await confirmFailure(failure, lifecycle);
-        return asStall(failure, lifecycle.isStalled);
-      },
-    }));
-  }
-
-  async countTokens(request: PromptRequest, signal: AbortSignal): Promise<number> {
+  async prepare(request: EngineRequest, signal: AbortSignal): Promise<PreparedPrompt> {
     signal.throwIfAborted();
     try {
-      return await this.#readyModel().prompts.count(request, signal, maxCounted(this.metadata?.contextLength));
+      return this.#watched(await this.#render(request, signal), request.n, signal);
     } catch (error) {
+      if (error instanceof PromptTooLongError) return preparedTooLong(error);
       throw signal.aborted ? signal.reason : asEngineError(error);
     }
+  }
+
+  #render(request: EngineRequest, signal: AbortSignal): Promise<PreparedPrompt> {
+    const { servedName, upstream, saltOf, adapter } = this.#options;
+    const served = { model: this.#readyModel(), servedName, upstream, saltOf };
+    return adapter.prepare(served, request, signal, maxCounted(this.metadata?.contextLength));
+  }
+
+  /** Checks that the answer fits and counts it as running, and explains its failures by the state of the engine. */
+  #watched(prompt: PreparedPrompt, n: number, signal: AbortSignal): PreparedPrompt {
+    const { lifecycle } = this.#options;
+    return {
+      tokens: prompt.tokens,
+      stream: (constraints) =>
+        transform(() => {
+          this.#readyModel();
+          assertFits(prompt.tokens, constraints.maxTokens, this.metadata?.contextLength);
+          return {
+            source: prompt.stream(constraints),
+            transform: this.metadata?.promptCache?.isShared === true ? hideCachedTokens : (events) => events,
+            onEnd: this.#workload.begin(n),
+            explain: async (failure) => {
+              if (!signal.aborted) await confirmFailure(failure, lifecycle);
+              return asStall(failure, lifecycle.isStalled);
+            },
+          };
+        }),
+    };
   }
 
   gauges(): EngineGauges {

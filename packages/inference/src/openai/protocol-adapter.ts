@@ -1,5 +1,4 @@
-import type { Limits } from "../answer/assert-fits.ts";
-import type { EngineEvent, EngineMetadata, EngineRequest } from "../engine.ts";
+import type { EngineMetadata, EngineRequest, PreparedPrompt } from "../engine.ts";
 import type { OpenModel } from "../model-folder/open-model.ts";
 import type { CacheSalter } from "./cache-salt.ts";
 import type { Upstream } from "./upstream.ts";
@@ -16,13 +15,18 @@ export interface ServedModel {
 
 /** The form in which requests are sent to an upstream: as token ids (`completions/`) or as messages (`chat/`). */
 export interface ProtocolAdapter {
-  /** @throws {EngineError}, or the signal's reason once it has aborted */
-  generate(
+  /**
+   * Renders and counts the prompt of a request. The answer may not fit the context.
+   * @param signal governs the answer, too
+   * @param maxTokens a prompt with more tokens is not rendered; absent: every prompt is
+   * @throws {PromptTooLongError} {EngineError}, or the signal's reason once it has aborted
+   */
+  prepare(
     served: ServedModel,
-    limits: Limits,
     request: EngineRequest,
     signal: AbortSignal,
-  ): AsyncGenerator<readonly EngineEvent[]>;
+    maxTokens?: number,
+  ): Promise<PreparedPrompt>;
   /**
    * Makes the upstream produce one token. Resolves with the metadata, corrected by the result.
    * @throws {EngineError}

@@ -25,7 +25,7 @@ export interface OpeningChoice {
   readonly reader: ChoiceReader;
 }
 
-export type BeginChoices = (signal: AbortSignal) => Promise<readonly OpeningChoice[]>;
+export type BeginChoices = (signal: AbortSignal) => readonly OpeningChoice[];
 
 /**
  * Starts all choices at once, and stops all of them when one fails.
@@ -40,8 +40,8 @@ export const runChoices = (
 /** The case of one choice: nothing to merge, and no other choice to stop. */
 function runOne(signal: AbortSignal, begin: BeginChoices): AsyncGenerator<readonly EngineEvent[]> {
   const toEvents = eventMaker(1);
-  const first = async (): Promise<OpeningChoice> => {
-    const [choice] = await begin(signal);
+  const first = (): OpeningChoice => {
+    const [choice] = begin(signal);
     if (!choice) throw new RangeError("an answer without choices");
     return choice;
   };
@@ -54,11 +54,11 @@ async function* runMany(signal: AbortSignal, begin: BeginChoices): AsyncGenerato
   let isWhole = false;
   try {
     signal.throwIfAborted();
-    const choices = await begin(either);
+    const choices = begin(either);
     const generators = choices.map((choice) =>
       readChoice(
         signal,
-        async () => choice,
+        () => choice,
         (deltas) => deltas,
       ),
     );
@@ -77,13 +77,13 @@ async function* runMany(signal: AbortSignal, begin: BeginChoices): AsyncGenerato
  */
 const readChoice = <T>(
   signal: AbortSignal,
-  begin: () => Promise<OpeningChoice>,
+  begin: () => OpeningChoice,
   toBatch: (deltas: readonly ChoiceDelta[]) => T,
 ): AsyncGenerator<T> =>
   transform(async () => {
     try {
       signal.throwIfAborted();
-      const { open, reader } = await begin();
+      const { open, reader } = begin();
       const passOn = (deltas: readonly ChoiceDelta[]): T | undefined =>
         deltas.length > 0 ? toBatch(deltas) : undefined;
       return {

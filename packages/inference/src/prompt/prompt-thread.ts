@@ -3,7 +3,8 @@ import { Worker } from "node:worker_threads";
 import { ImpossibleEventError, move, rowsOf } from "../state-table.ts";
 import type { Row, StateTable, Step } from "../state-table.ts";
 import type { PromptAnswer, PromptJob, WantedPrompt } from "./prompt-worker.ts";
-import { PromptTooLongError, TemplateRefusalError } from "./render-prompt.ts";
+import { PromptTooLongError } from "./prompt-too-long.ts";
+import { TemplateRefusalError } from "./render-prompt.ts";
 import type { Prompt } from "./render-prompt.ts";
 
 /** A thread died before it began this job. Another thread can do it. */

@@ -1,7 +1,6 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { requestFor } from "../../testing/requests.ts";
 import { PromptThreads } from "./prompt-threads.ts";
-import type { PromptRequest } from "../engine.ts";
 import { PromptRenderer } from "./render-prompt.ts";
 import type { PromptModel } from "./render-prompt.ts";
 
@@ -85,27 +84,7 @@ test("the shortest prompts and texts are made at once, and the first longer one 
   const owner = { keyId: "a", signal: never };
   await expect(render("die")).resolves.toMatchObject({ tokens: [1, 2] });
   await expect(threads.countText("abc", owner)).resolves.toBe(2);
-  await expect(threads.count(requestFor({ say: "abc" }), never, 1)).resolves.toBe(2);
+  await expect(threads.render(requestFor({ say: "abc" }), never, 1)).rejects.toThrow("at least 2 tokens");
   await expect(render("abc".padEnd(1025))).resolves.toMatchObject({ tokens: [1025] });
-  await threads.close();
-});
-
-test("a prompt that was counted is not rendered again unless the request differs, and is kept until it is used", async () => {
-  const here = new PromptRenderer(twoTokens);
-  const made = vi.spyOn(here, "render");
-  const threads = await PromptThreads.start({ program, model: "", here });
-  const request = requestFor({ say: "abc" });
-  const rendered = async (wanted: PromptRequest): Promise<number> => {
-    await threads.render(wanted, never);
-    return made.mock.calls.length;
-  };
-  await threads.count(request, never, 100);
-  await threads.count(request, never, 100);
-  expect(made).toHaveBeenCalledTimes(1);
-  expect(await rendered({ ...request, isReasoning: true })).toBe(2);
-  await threads.count(request, never, 100);
-  expect(await rendered({ ...request, origin: { key: "a" } })).toBe(3);
-  expect(await rendered(request)).toBe(4);
-  expect(await rendered(requestFor({ say: "abc" }))).toBe(5);
   await threads.close();
 });

@@ -1,6 +1,5 @@
 import { FairQueue } from "@parley/common/fair-queue";
 import { NotBegunError, PromptThread } from "./prompt-thread.ts";
-import { PromptTooLongError } from "./render-prompt.ts";
 import type { PromptRequest } from "../engine.ts";
 import { charactersIn } from "./characters-in.ts";
 import type { Prompt, PromptRenderer } from "./render-prompt.ts";
@@ -60,8 +59,6 @@ export class PromptThreads {
   readonly #threads = new Map<Size, Promise<PromptThread>>();
   /** One job of the short thread runs, and the next one is ready. */
   readonly #queues = { short: new FairQueue(2), long: new FairQueue(1), huge: new FairQueue(1) };
-  /** Keeps the prompt of a request between counting and generating, as long as its messages are in memory. */
-  readonly #cache = new WeakMap<PromptRequest["messages"], CachedPrompt>();
 
   private constructor(options: PromptThreadOptions) {
     this.#options = options;
@@ -78,48 +75,20 @@ export class PromptThreads {
   }
 
   /**
-   * Returns the number of tokens of a prompt. It is exact up to `maxTokens`. A larger result is a lower bound.
-   * @throws as `render` does
-   */
-  async count(request: PromptRequest, signal: AbortSignal, maxTokens: number): Promise<number> {
-    try {
-      const prompt = await this.#find(request, signal, maxTokens);
-      this.#cache.set(request.messages, { request, prompt });
-      return prompt.tokens.length;
-    } catch (error) {
-      if (error instanceof PromptTooLongError) return error.tokens;
-      throw error;
-    }
-  }
-
-  /**
-   * Returns the prompt to generate from. A prompt that was counted is not rendered again.
+   * Renders a prompt.
    * @throws {TemplateRefusalError} when the model's template refuses the conversation
+   * @throws {PromptTooLongError} where the prompt has more than `maxTokens`
    * @throws the signal's reason when it aborts first
    */
-  async render(request: PromptRequest, signal: AbortSignal): Promise<Prompt> {
-    const prompt = await this.#find(request, signal, Number.POSITIVE_INFINITY);
-    // The messages stay in memory until the answer ends, but the tokens are no longer needed.
-    this.#cache.delete(request.messages);
-    return prompt;
-  }
-
-  /** @throws as `render` does, or {PromptTooLongError} where the prompt has more than `maxTokens` */
-  async #find(whole: PromptRequest, signal: AbortSignal, maxTokens: number): Promise<Prompt> {
+  async render(whole: PromptRequest, signal: AbortSignal, maxTokens = Number.POSITIVE_INFINITY): Promise<Prompt> {
+    // The other members of a request may be long, and need not be sent to a thread.
     const { messages, tools, toolChoice, shownSchema, isReasoning, origin } = whole;
     const request = { messages, tools, toolChoice, shownSchema, isReasoning };
-    const cached = this.#cache.get(messages);
-    if (cached && isSame(cached.request, request)) return cached.prompt;
-    return this.#make(request, { keyId: origin?.key ?? "", signal }, maxTokens);
-  }
-
-  async #make(request: PromptRequest, owner: PromptOwner, maxTokens: number): Promise<Prompt> {
-    const { signal } = owner;
     const characters = charactersIn(request);
     const here = this.#hereFor(characters);
     if (here) return here.render(request, { maxTokens });
     const { size, isStoppable } = routeOf(characters);
-    return this.#run(size, characters, owner, async (thread) => {
+    return this.#run(size, characters, { keyId: origin?.key ?? "", signal }, async (thread) => {
       signal.throwIfAborted();
       const wanted = { request: { ...request, tools: JSON.stringify(request.tools) }, maxTokens };
       return isStoppable ? thread.renderUnless(signal, wanted) : thread.render(wanted);
@@ -171,15 +140,3 @@ export class PromptThreads {
     return started;
   }
 }
-
-interface CachedPrompt {
-  readonly request: Omit<PromptRequest, "origin">;
-  readonly prompt: Prompt;
-}
-
-/** Compares by identity: requests are never changed, so the same object has the same contents. */
-const isSame = (one: CachedPrompt["request"], other: CachedPrompt["request"]): boolean =>
-  one.tools === other.tools &&
-  one.toolChoice === other.toolChoice &&
-  one.shownSchema === other.shownSchema &&
-  one.isReasoning === other.isReasoning;

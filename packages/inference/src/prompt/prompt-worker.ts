@@ -1,5 +1,6 @@
 import { parentPort } from "node:worker_threads";
-import { PromptTooLongError, TemplateRefusalError } from "./render-prompt.ts";
+import { PromptTooLongError } from "./prompt-too-long.ts";
+import { TemplateRefusalError } from "./render-prompt.ts";
 import { parseJson } from "@parley/json-schema-grammar/json";
 import type { PromptRequest } from "../engine.ts";
 import type { Prompt, PromptRenderer } from "./render-prompt.ts";

@@ -3,6 +3,7 @@ import type { PromptRequest } from "../engine.ts";
 import { addToSystemMessage } from "./show-schema.ts";
 import { SpecialTokenEscaper, spellingsToEscape } from "./escape-special-tokens.ts";
 import { specialToken } from "./special-tokens.ts";
+import { PromptTooLongError } from "./prompt-too-long.ts";
 import { RequestRefusedError } from "../request-refused.ts";
 import { findSystemPlacement } from "./system-placement.ts";
 import type { SystemPlacement } from "./system-placement.ts";
@@ -44,18 +45,6 @@ export class TemplateRefusalError extends RequestRefusedError {
   override name = "TemplateRefusalError";
 }
 
-/** The prompt was not rendered, because it has more tokens than `maxTokens`. */
-export class PromptTooLongError extends RequestRefusedError {
-  override name = "PromptTooLongError";
-  /** A lower bound of the prompt's tokens. */
-  readonly tokens: number;
-
-  constructor(tokens: number) {
-    super(`The prompt has at least ${tokens} tokens, which is far more than the context holds.`);
-    this.tokens = tokens;
-  }
-}
-
 /** Rendering stopped, because the prompt is no longer needed. */
 export class RenderStoppedError extends Error {
   override name = "RenderStoppedError";
@@ -64,7 +53,7 @@ export class RenderStoppedError extends Error {
 /** The UTF-8 bytes that one UTF-16 code unit takes at most. */
 const maxBytesOfCharacter = 3;
 
-/** Renders conversations of one model into token ids. It makes all prompts, both for counting and for generating. */
+/** Renders conversations of one model into token ids. */
 export class PromptRenderer {
   readonly #model: PromptModel;
   readonly #template: Template;
@@ -79,7 +68,7 @@ export class PromptRenderer {
   }
 
   /**
-   * @throws {TemplateRefusalError} when the template calls `raise_exception` or cannot be applied
+   * @throws {TemplateRefusalError} when the template calls `raise_exception`, cannot be applied, or makes an empty prompt
    * @throws {PromptTooLongError} {RenderStoppedError} when a bound is reached
    */
   render(request: PromptRequest, { isStopped, maxTokens = Number.POSITIVE_INFINITY }: RenderBounds = {}): Prompt {
@@ -94,6 +83,9 @@ export class PromptRenderer {
       for (const token of this.#model.tokenize(part)) tokens.push(token);
     }
     if (tokens.length > maxTokens) throw new PromptTooLongError(tokens.length);
+    if (tokens.length === 0) {
+      throw new TemplateRefusalError("The model's chat template makes an empty prompt of these messages.");
+    }
     return { tokens, opensInReasoning: this.#opensInReasoning(text) };
   }
 

@@ -1,4 +1,4 @@
-import type { EngineMetadata, UncompiledRequest } from "../engine.ts";
+import type { EngineMetadata, EngineRequest } from "../engine.ts";
 import type { TemplateMessage } from "./template-messages.ts";
 
 /** The placeholder for the schema in the prompt line that shows it. */
@@ -13,7 +13,7 @@ const anyObject = { type: "object" };
  * @returns undefined where no schema is shown
  */
 export function showSchema(
-  format: UncompiledRequest["format"],
+  format: EngineRequest["format"],
   { schemaPrompt }: Pick<EngineMetadata, "schemaPrompt">,
   maxCharacters: number,
 ): string | undefined {

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { EngineError } from "../../src/index.ts";
 import type { Engine } from "../../src/index.ts";
-import { ask, oneByOne, requestFor } from "../../testing/requests.ts";
+import { collectGarbage } from "../../testing/collect-garbage.ts";
+import { ask, lastUsage, oneByOne, requestFor, stream } from "../../testing/requests.ts";
 import type { Ask } from "../../testing/requests.ts";
 import { until } from "../../testing/until.ts";
 import { noArguments, weather } from "./given.ts";
@@ -14,7 +15,7 @@ export function describeCancelling({ engine, talkative }: Given): void {
     const hangUp = new AbortController();
     const seen: string[] = [];
     const reading = (async () => {
-      for await (const event of oneByOne(engine().stream(requestFor(endless()), hangUp.signal))) {
+      for await (const event of oneByOne(stream(engine(), requestFor(endless()), hangUp.signal))) {
         seen.push(event.kind);
         if (seen.length === 3) hangUp.abort(new Error("the caller is gone"));
       }
@@ -29,7 +30,7 @@ export function describeCancelling({ engine, talkative }: Given): void {
   });
 
   test("leaving the loop is enough", async () => {
-    for await (const event of oneByOne(engine().stream(requestFor(endless()), new AbortController().signal))) {
+    for await (const event of oneByOne(stream(engine(), requestFor(endless()), new AbortController().signal))) {
       if (event.kind === "text") break;
     }
     expect(await freeChoices(engine())).toBe(maxChoices(engine()));
@@ -76,9 +77,41 @@ export function describeCounting({ engine }: Given): void {
       },
     ],
   ])("counts before what it uses later: %s", async (_title, members: Ask) => {
-    const counted = await engine().countTokens(requestFor(members), AbortSignal.timeout(20_000));
-    const { usage } = await ask(engine(), { ...members, maxTokens: 1 });
-    expect(usage.promptTokens).toBe(counted);
+    const request = requestFor({ ...members, maxTokens: 1 });
+    const prompt = await engine().prepare(request, AbortSignal.timeout(20_000));
+    const events = (await Array.fromAsync(prompt.stream(request))).flat();
+    expect(lastUsage(events)?.promptTokens).toBe(prompt.tokens);
+  });
+}
+
+export function describePreparing({ engine }: Given): void {
+  const request = requestFor({ maxTokens: 2 });
+
+  test("a prompt that is prepared takes no place, and is forgotten when it is never streamed", async () => {
+    const prepare = async (): Promise<WeakRef<object>[]> => {
+      const messages = [{ role: "user" as const, content: "Tell me. ".repeat(1000) }];
+      const prompt = await engine().prepare({ ...request, messages }, new AbortController().signal);
+      return [new WeakRef(prompt), new WeakRef(messages)];
+    };
+    const held = (await Promise.all(Array.from({ length: 20 }, prepare))).flat();
+    expect(await freeChoices(engine())).toBe(maxChoices(engine()));
+    await collectGarbage();
+    expect(held.filter((one) => one.deref() !== undefined)).toEqual([]);
+  });
+
+  test("an abort before the stream ends it with the reason, and starts nothing", async () => {
+    const hangUp = new AbortController();
+    const prompt = await engine().prepare(request, hangUp.signal);
+    hangUp.abort(new Error("the caller is gone"));
+    await expect(prompt.stream(request).next()).rejects.toThrow("the caller is gone");
+    expect(await freeChoices(engine())).toBe(maxChoices(engine()));
+  });
+
+  test("a prompt is streamed once", async () => {
+    const prompt = await engine().prepare(request, AbortSignal.timeout(20_000));
+    expect(await Array.fromAsync(prompt.stream(request))).not.toEqual([]);
+    await expect(prompt.stream(request).next()).rejects.toThrow("streamed only once");
+    expect(engine().gauges().running).toBe(0);
   });
 }
 
@@ -94,10 +127,11 @@ export function describeTurns({ engine }: Given): void {
 
   test("choices that wait for their turn end with the caller", async () => {
     const hangUp = new AbortController();
-    const asking = ask(engine(), { n: slots() + 2, maxTokens: 400 }, hangUp.signal).catch((error: unknown) => error);
-    await until("it runs", () => engine().gauges().running > 0);
-    hangUp.abort(new Error("the caller is gone"));
-    expect(await asking).toMatchObject({ message: "the caller is gone" });
+    const reading = (async () => {
+      for await (const _events of stream(engine(), requestFor({ n: slots() + 2, maxTokens: 400 }), hangUp.signal))
+        hangUp.abort(new Error("the caller is gone"));
+    })();
+    await expect(reading).rejects.toThrow("the caller is gone");
     expect(await freeChoices(engine())).toBe(maxChoices(engine()));
   });
 }

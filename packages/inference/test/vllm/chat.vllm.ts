@@ -4,7 +4,7 @@ import type { Engine } from "../../src/index.ts";
 import { readMetrics } from "../../src/vllm/sidecar/read-metrics.ts";
 import { Connection } from "../../src/wire/connection.ts";
 import { shortSchema, weather } from "../engine-contract/given.ts";
-import { ask, askOne, oneByOne, requestFor, spell } from "../../testing/requests.ts";
+import { ask, askOne, countTokens, oneByOne, requestFor, spell, stream } from "../../testing/requests.ts";
 import { until } from "../../testing/until.ts";
 import { pidOf } from "../../testing/vllm/processes.ts";
 import { forward, neverEnding, noBlanks, startElsewhere, startVllm } from "../../testing/vllm/start-vllm.ts";
@@ -61,7 +61,7 @@ test("a greedy answer is the engine's own, and so is its usage", async () => {
   expect([text, finish]).toEqual([own.choices[0].message.content, "stop"]);
   const { promptTokens, completionTokens } = usage;
   expect(own.usage).toMatchObject({ promptTokens, completionTokens });
-  expect(await engine.countTokens(requestFor({ say }), soon())).toBe(promptTokens);
+  expect(await countTokens(engine, requestFor({ say }), soon())).toBe(promptTokens);
 });
 
 test("it is the answer that token ids give", async () => {
@@ -124,7 +124,7 @@ describe("calls", () => {
     ];
     const request = { ...members, messages: [question, asked, told] };
     const { usage } = await askOne(engine, request);
-    expect(await engine.countTokens(requestFor(request), soon())).toBe(usage.promptTokens);
+    expect(await countTokens(engine, requestFor(request), soon())).toBe(usage.promptTokens);
   });
 
   test("a forced one is complete and valid", async () => {
@@ -170,7 +170,7 @@ const endless = { maxTokens: 3000, sampling: { logit_bias: neverEnding } };
 test("a hang-up stops the engine", async () => {
   const before = await tokensMade();
   let charged = 0;
-  for await (const event of oneByOne(engine.stream(requestFor(endless), soon()))) {
+  for await (const event of oneByOne(stream(engine, requestFor(endless), soon()))) {
     if (event.kind === "usage") charged = event.usage.completionTokens;
     if (charged >= 30) break;
   }

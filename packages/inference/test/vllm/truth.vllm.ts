@@ -6,7 +6,7 @@ import { openRenderer } from "../../src/model-folder/open-renderer.ts";
 import { openTokenizer } from "../../src/model-folder/open-tokenizer.ts";
 import { readMetrics } from "../../src/vllm/sidecar/read-metrics.ts";
 import { Connection } from "../../src/wire/connection.ts";
-import { ask, askOne, oneByOne, requestFor } from "../../testing/requests.ts";
+import { ask, askOne, oneByOne, requestFor, stream } from "../../testing/requests.ts";
 import { until } from "../../testing/until.ts";
 import { addFault } from "../../testing/vllm/report.ts";
 import { neverEnding, startVllm } from "../../testing/vllm/start-vllm.ts";
@@ -96,7 +96,7 @@ describe("what is charged is what the engine counts", () => {
     const before = await tokensOf();
     let charged = 0;
     const request = requestFor({ maxTokens: 3000, sampling: { logit_bias: neverEnding } });
-    for await (const event of oneByOne(engine.stream(request, soon()))) {
+    for await (const event of oneByOne(stream(engine, request, soon()))) {
       if (event.kind === "usage") charged = event.usage.completionTokens;
       if (charged >= 30) break;
     }
@@ -114,7 +114,7 @@ test("a full queue is said at once", async () => {
   const open = Array.from({ length: 60 }, async () => {
     const request = requestFor({ maxTokens: 3000, sampling: { logit_bias: neverEnding } });
     try {
-      for await (const _event of engine.stream(request, hangUp.signal)) await Promise.resolve();
+      for await (const _event of stream(engine, request, hangUp.signal)) await Promise.resolve();
       return "length";
     } catch (error) {
       return error instanceof EngineError ? error.kind : "gone";

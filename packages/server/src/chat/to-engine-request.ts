@@ -1,5 +1,5 @@
 import { showSchema } from "@parley/inference";
-import type { EngineMetadata, FunctionTool, Sampling, UncompiledRequest } from "@parley/inference";
+import type { EngineMetadata, EngineRequest, FunctionTool, Sampling } from "@parley/inference";
 import type { Schema } from "@parley/json-schema-grammar";
 import { samplingNames } from "../config/sampling.ts";
 import { ApiError } from "../errors/api-error.ts";
@@ -12,9 +12,8 @@ import type { NamedMaximum } from "./body/validate-body.ts";
 const maxShownCharacters = contract["x-limits"].shownSchemaCharacters.value;
 
 /** The properties of the model that the translation needs. */
-export interface ModelLimits {
+export interface ModelTraits {
   readonly metadata: EngineMetadata;
-  readonly maxCompletionTokens: number;
   readonly defaultReasoningEffort: NonNullable<ChatRequest["reasoning_effort"]>;
 }
 
@@ -26,9 +25,9 @@ export interface ModelLimits {
 export function toEngineRequest(
   body: ChatRequest,
   text: BodyText,
-  { metadata, maxCompletionTokens, defaultReasoningEffort }: ModelLimits,
+  { metadata, defaultReasoningEffort }: ModelTraits,
   keyId: string,
-): UncompiledRequest {
+): EngineRequest {
   assertSupported(body, metadata);
   const tools = (body.tools ?? []).map(toFunctionTool);
   const format = toFormat(body.response_format);
@@ -44,7 +43,6 @@ export function toEngineRequest(
     shownSchema: showSchema(format, metadata, maxShownCharacters),
     isWhole: body.stream !== true,
     isReasoning: metadata.canReason && (body.reasoning_effort ?? defaultReasoningEffort) !== "none",
-    maxTokens: Math.min(namedMaximum(body)?.tokens ?? maxCompletionTokens, maxCompletionTokens),
     n: body.n ?? 1,
     seed: typeof body.seed === "number" ? text.sourceOf("seed") : undefined,
     sampling: toSampling(body, metadata),
@@ -84,13 +82,13 @@ function toFunctionTool({ function: { name, description, parameters, strict } }:
 function toToolChoice(
   { tool_choice: choice }: ChatRequest,
   tools: readonly FunctionTool[],
-): UncompiledRequest["toolChoice"] {
+): EngineRequest["toolChoice"] {
   if (tools.length === 0 || choice === "none") return "none";
   if (choice === "required") return { oneOf: tools.map((tool) => tool.name) };
   return typeof choice === "object" && choice !== null ? { oneOf: [choice.function.name] } : "auto";
 }
 
-function toFormat(format: ChatRequest["response_format"]): UncompiledRequest["format"] {
+function toFormat(format: ChatRequest["response_format"]): EngineRequest["format"] {
   if (format?.type === "json_object") return { type: "json_object" };
   // Validation has checked that `schema` is a JSON Schema.
   return format?.type === "json_schema"

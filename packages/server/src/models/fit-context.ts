@@ -1,4 +1,4 @@
-import type { UncompiledRequest } from "@parley/inference";
+import type { PreparedPrompt } from "@parley/inference";
 import { ApiError } from "../errors/api-error.ts";
 import contract from "@parley/contract/contract.json" with { type: "json" };
 import { toApiError } from "./engine-failure.ts";
@@ -7,25 +7,30 @@ import type { ServedModel } from "./served-model.ts";
 
 const { exactPromptContexts } = contract["x-limits"];
 
-/** A request that fits the context window. Its `max_tokens` is lowered to the tokens that the prompt leaves free. */
+/** A prompt that fits the context window. */
 export interface ContextBudget {
-  readonly promptTokens: number;
-  readonly request: UncompiledRequest;
+  readonly prompt: PreparedPrompt;
+  /** The completion tokens that were asked for, lowered to those that the prompt leaves free. */
+  readonly maxTokens: number;
 }
 
-/** Counts the prompt with the model's own tokenizer. @throws {ApiError} 400 `context_length_exceeded` */
+/**
+ * Waits until the model's own tokenizer has counted a prompt.
+ * @param askedTokens the maximum of completion tokens that the request asks for
+ * @throws {ApiError} 400 `context_length_exceeded`, or the failure of the engine
+ */
 export async function fitContext(
   model: ServedModel,
-  request: UncompiledRequest,
-  signal: AbortSignal,
+  preparing: Promise<PreparedPrompt>,
+  askedTokens: number,
 ): Promise<ContextBudget> {
-  const promptTokens = await model.engine.countTokens(request, signal).catch((error: unknown) => {
+  const prompt = await preparing.catch((error: unknown) => {
     throw toApiError(error);
   });
   const contextLength = contextLengthOf(model);
-  const left = contextLength - promptTokens;
-  if (left <= 0) throw overflow(contextLength, promptTokens, request.maxTokens);
-  return { promptTokens, request: { ...request, maxTokens: Math.min(request.maxTokens, left) } };
+  const left = contextLength - prompt.tokens;
+  if (left <= 0) throw overflow(contextLength, prompt.tokens, askedTokens);
+  return { prompt, maxTokens: Math.min(askedTokens, left) };
 }
 
 /** Client libraries search this message for the words "maximum context length is …" and "prompt is too long". */

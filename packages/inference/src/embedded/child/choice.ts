@@ -4,7 +4,7 @@ import type { ChoiceDelta, Finish } from "../../answer/combine-choices.ts";
 import { planAnswer } from "../../answer/plan-answer.ts";
 import { toOutputToken } from "../../answer/sampled-token.ts";
 import type { SampledToken } from "../../answer/sampled-token.ts";
-import type { EngineRequest } from "../../engine.ts";
+import type { Generation } from "../../engine.ts";
 import type { Prompt } from "../../prompt/render-prompt.ts";
 import { specialToken } from "../../prompt/special-tokens.ts";
 import type { LoadedModel } from "./load-model.ts";
@@ -13,7 +13,7 @@ import { lastSlice, sliceTokens } from "./slices.ts";
 import type { Slot, SlotUser } from "./slot.ts";
 
 export interface ChoiceJob {
-  readonly request: EngineRequest;
+  readonly request: Generation;
   readonly prompt: Prompt;
   /** The seed of this choice, 32 bits. */
   readonly seed: number;

@@ -1,9 +1,8 @@
 import type { ChoiceDelta } from "../../answer/combine-choices.ts";
-import type { EngineEvent, EngineRequest } from "../../engine.ts";
+import type { EngineEvent, Generation } from "../../engine.ts";
 import type { EngineCore } from "../../child/serve.ts";
 import { Choice } from "./choice.ts";
 import type { LoadedModel } from "./load-model.ts";
-import { assertFits } from "../../answer/assert-fits.ts";
 import { combineChoices } from "../../answer/combine-choices.ts";
 import { maxCounted } from "../../prompt/max-counted.ts";
 import type { Prompt } from "../../prompt/render-prompt.ts";
@@ -12,11 +11,14 @@ import { foldSeed } from "./sampler.ts";
 import type { Slot, SlotUser } from "./slot.ts";
 import { SlotPool } from "./slot-pool.ts";
 
-/** Generates with one model: renders the prompt, acquires slots, runs the choices. */
-export function llamaCore(model: LoadedModel, prompts: PromptThreads): EngineCore {
+/** Renders prompts of one model, and generates with it: acquires slots, runs the choices. */
+export function llamaCore(model: LoadedModel, prompts: PromptThreads): EngineCore<Prompt> {
   return {
-    generate: (request, signal) => generate(model, prompts, request, signal),
-    countTokens: (request, signal) => prompts.count(request, signal, maxCounted(model.plan.contextLength)),
+    prepare: async (request, signal) => {
+      const prompt = await prompts.render(request, signal, maxCounted(model.plan.contextLength));
+      return { tokens: prompt.tokens.length, prompt };
+    },
+    generate: (prompt, request, signal) => generate(model, prompt, request, signal),
     status: () => ({
       running: model.slots.running,
       waiting: model.slots.waiting,
@@ -28,12 +30,10 @@ export function llamaCore(model: LoadedModel, prompts: PromptThreads): EngineCor
 
 async function* generate(
   model: LoadedModel,
-  prompts: PromptThreads,
-  request: EngineRequest,
+  prompt: Prompt,
+  request: Generation,
   signal: AbortSignal,
 ): AsyncGenerator<readonly EngineEvent[]> {
-  const prompt = await prompts.render(request, signal);
-  assertFits(prompt.tokens.length, request, { contextLength: model.plan.contextLength });
   const user = userOf(request, prompt);
   const slots = await model.slots.take(Math.min(request.n, model.plan.slots), signal, (slot) => slot.reusable(user));
   // If there are more choices than slots, the choices share the slots of their request one after the other.
@@ -60,7 +60,7 @@ async function* generate(
 }
 
 /** With a seed, the text must depend only on the request. */
-const userOf = ({ seed, origin }: EngineRequest, { tokens }: Prompt): SlotUser => ({
+const userOf = ({ seed, origin }: Generation, { tokens }: Prompt): SlotUser => ({
   isSolo: seed !== undefined,
   key: origin?.key,
   prompt: tokens,

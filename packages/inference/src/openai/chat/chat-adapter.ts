@@ -1,7 +1,7 @@
-import type { Limits } from "../../answer/assert-fits.ts";
 import { EngineError } from "../../engine.ts";
-import type { EngineEvent, EngineMetadata, EngineRequest } from "../../engine.ts";
-import { expectToken, probeRequest } from "../../probe.ts";
+import type { EngineEvent, EngineMetadata, EngineRequest, PreparedPrompt } from "../../engine.ts";
+import { expectToken, probeRequest, streamAtOnce } from "../../probe.ts";
+import type { ConstrainedRequest } from "../../probe.ts";
 import { findSystemPlacement } from "../../prompt/system-placement.ts";
 import type { Capabilities } from "../../prompt/special-tokens.ts";
 import type { ProtocolAdapter, ServedModel } from "../protocol-adapter.ts";
@@ -9,7 +9,7 @@ import { tryPromptCache, unsalted, withPromptCache } from "../cache-salt.ts";
 import { readListed } from "../read-metadata.ts";
 import { findBeyondOpenAi, namesBeyondOpenAi } from "./chat-body.ts";
 import type { ChatDialect } from "./chat-body.ts";
-import { generateChat } from "./generate-chat.ts";
+import { prepareChat } from "./prepare-chat.ts";
 import { probeCapabilities } from "./probe-capabilities.ts";
 
 /** Sends requests as messages to a service that has only a chat route. */
@@ -23,14 +23,14 @@ export class ChatAdapter implements ProtocolAdapter {
     this.#isAlwaysSalted = isAlwaysSalted;
   }
 
-  generate(
+  async prepare(
     served: ServedModel,
-    limits: Limits,
     request: EngineRequest,
     signal: AbortSignal,
-  ): AsyncGenerator<readonly EngineEvent[]> {
+    maxTokens?: number,
+  ): Promise<PreparedPrompt> {
     if (!this.#dialect) throw new EngineError("unavailable", "the engine was not probed yet");
-    return generateChat({ ...served, dialect: this.#dialect, limits }, request, signal);
+    return prepareChat({ ...served, dialect: this.#dialect }, request, signal, maxTokens);
   }
 
   async probeReadiness(served: ServedModel, metadata: EngineMetadata, signal: AbortSignal): Promise<EngineMetadata> {
@@ -43,8 +43,8 @@ export class ChatAdapter implements ProtocolAdapter {
     const isSalted = served.saltOf !== undefined && (isVllm || this.#isAlwaysSalted);
     const hasReasoningSwitch = named.canReason;
     const untried = { isVllm, capabilities: named, isSalted, hasReasoningSwitch, systemPlacement };
-    const ask = (request: EngineRequest): AsyncIterable<readonly EngineEvent[]> =>
-      generateChat({ ...served, dialect: untried, limits: undefined }, request, signal);
+    const ask = (request: ConstrainedRequest): AsyncIterable<readonly EngineEvent[]> =>
+      streamAtOnce((asked) => prepareChat({ ...served, dialect: untried }, asked, signal), request);
     await expectToken(ask(probeRequest));
     const capabilities = await probeCapabilities(named, isVllm, ask);
     const promptCache = isSalted ? await tryPromptCache(metadata.contextLength, ask) : unsalted;

@@ -1,6 +1,7 @@
 import type { AnswerPlan } from "../../answer/answer-parser.ts";
 import { boundSampling } from "../../bound-sampling.ts";
-import type { EngineRequest, Sampling } from "../../engine.ts";
+import type { EngineRequest, Generation, Sampling } from "../../engine.ts";
+import type { ConstrainedRequest } from "../../probe.ts";
 import type { Capabilities } from "../../prompt/special-tokens.ts";
 import type { SystemPlacement } from "../../prompt/system-placement.ts";
 import type { Vocabulary } from "../../prompt/vocabulary.ts";
@@ -25,7 +26,7 @@ export interface ChatDialect {
 export interface ChatJob {
   /** The name that the service gives the model. */
   readonly model: string;
-  readonly request: EngineRequest;
+  readonly request: ConstrainedRequest;
   readonly plan: AnswerPlan;
   readonly vocabulary: Vocabulary;
   readonly dialect: ChatDialect;
@@ -66,7 +67,7 @@ export function chatBody(job: ChatJob): string {
  * service also holds back text that may become a stop string, but not the log-probabilities of that text. So the service gets
  * them only for answers of plain text.
  */
-const stopsThere = (plan: AnswerPlan, { stop, topLogprobs }: EngineRequest): boolean =>
+const stopsThere = (plan: AnswerPlan, { stop, topLogprobs }: Generation): boolean =>
   stop.length > 0 && !plan.isReasoning && plan.tools === "off" && topLogprobs === undefined;
 
 /** The sampling members that vLLM adds to OpenAI's, with their neutral values. */
@@ -91,7 +92,7 @@ function samplingOf({ request, vocabulary, dialect }: ChatJob): object {
   return biased;
 }
 
-function toolsOf(request: EngineRequest, isVllm: boolean): object {
+function toolsOf(request: Generation, isVllm: boolean): object {
   const { tools, toolChoice, parallelToolCalls, grammars } = request;
   if (tools.length === 0 || toolChoice === "none") return {};
   const forced = toolChoice === "auto" ? undefined : toolChoice.oneOf;

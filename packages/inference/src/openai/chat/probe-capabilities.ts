@@ -1,9 +1,10 @@
 import { probeRequest } from "../../probe.ts";
 import { EngineError } from "../../engine.ts";
-import type { EngineEvent, EngineRequest } from "../../engine.ts";
+import type { EngineEvent } from "../../engine.ts";
+import type { ConstrainedRequest } from "../../probe.ts";
 import type { Capabilities } from "../../prompt/special-tokens.ts";
 
-type Ask = (request: EngineRequest) => AsyncIterable<readonly EngineEvent[]>;
+type Ask = (request: ConstrainedRequest) => AsyncIterable<readonly EngineEvent[]>;
 
 /** Enough for the opening of the reasoning and its first word. */
 const reasoningTokens = 16;

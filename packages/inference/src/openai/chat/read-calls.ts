@@ -1,6 +1,6 @@
 import type { AnswerDelta } from "../../answer/answer-parser.ts";
 import { EngineError } from "../../engine.ts";
-import type { EngineRequest } from "../../engine.ts";
+import type { Generation } from "../../engine.ts";
 import { isJsonObject, validateArguments } from "./validate-answer.ts";
 import type { CallDelta } from "./read-chat.ts";
 
@@ -17,10 +17,10 @@ interface Call {
  * Assembles the calls of one choice from their parts: each is named once, numbered from 0, and validated when it is finished.
  */
 export class CallReader {
-  readonly #request: EngineRequest;
+  readonly #request: Generation;
   readonly #calls: Call[] = [];
 
-  constructor(request: EngineRequest) {
+  constructor(request: Generation) {
     this.#request = request;
   }
 

@@ -2,7 +2,7 @@ import { reasoningDelta } from "../../answer/answer-parser.ts";
 import type { AnswerPlan, AnswerDelta } from "../../answer/answer-parser.ts";
 import { ReasoningText } from "../../answer/reasoning-text.ts";
 import { EngineError } from "../../engine.ts";
-import type { EngineRequest, EngineUsage, FinishReason } from "../../engine.ts";
+import type { Generation, EngineUsage, FinishReason } from "../../engine.ts";
 import { specialToken } from "../../prompt/special-tokens.ts";
 import type { ChoiceDelta, Finish } from "../../answer/combine-choices.ts";
 import type { ChoiceReader } from "../run-choices.ts";
@@ -16,7 +16,7 @@ import { readTextRun } from "./read-text-chunk.ts";
 const broken = (what: string): EngineError => new EngineError("protocol", `the engine ${what}`);
 
 export interface ChatChoice {
-  readonly request: EngineRequest;
+  readonly request: Generation;
   readonly plan: AnswerPlan;
   readonly promptTokens: number;
   /** Counts the tokens of a text, for a service that does not report usage. */
@@ -26,7 +26,7 @@ export interface ChatChoice {
 /** Turns the events of a chat route into the deltas of one choice: reasoning, content, calls, and one finish. */
 export class ChatChoiceReader implements ChoiceReader {
   readonly #chat: ChatReader;
-  readonly #request: EngineRequest;
+  readonly #request: Generation;
   readonly #plan: AnswerPlan;
   readonly #countTokens: (text: string) => Promise<number>;
   readonly #content: ContentReader;

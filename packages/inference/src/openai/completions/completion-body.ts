@@ -1,6 +1,6 @@
 import type { AnswerPlan } from "../../answer/answer-parser.ts";
 import { boundSampling } from "../../bound-sampling.ts";
-import type { EngineRequest, Sampling } from "../../engine.ts";
+import type { Generation, Sampling } from "../../engine.ts";
 import type { Vocabulary } from "../../prompt/vocabulary.ts";
 import type { Format } from "./constrain-output.ts";
 import { writeBody } from "../write-body.ts";
@@ -8,7 +8,7 @@ import { writeBody } from "../write-body.ts";
 export interface CompletionJob {
   /** The name that the engine serves the model under. */
   readonly model: string;
-  readonly request: EngineRequest;
+  readonly request: Generation;
   /** Token ids. In a text, the engine would recognise special tokens that a caller has spelled. */
   readonly prompt: readonly number[];
   readonly plan: AnswerPlan;

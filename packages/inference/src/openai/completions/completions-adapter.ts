@@ -1,8 +1,9 @@
-import { assertFits } from "../../answer/assert-fits.ts";
-import type { Limits } from "../../answer/assert-fits.ts";
 import { planAnswer } from "../../answer/plan-answer.ts";
-import type { EngineEvent, EngineRequest } from "../../engine.ts";
-import { expectToken, probeRequest } from "../../probe.ts";
+import type { EngineEvent, Generation, PreparedPrompt, RenderedRequest } from "../../engine.ts";
+import { expectToken, probeRequest, streamAtOnce } from "../../probe.ts";
+import type { ConstrainedRequest } from "../../probe.ts";
+import { handOver, withoutMessages } from "../../prompt/hand-over.ts";
+import type { Prompt } from "../../prompt/render-prompt.ts";
 import type { ProtocolAdapter, ServedModel } from "../protocol-adapter.ts";
 import { tryPromptCache, unsalted, withPromptCache } from "../cache-salt.ts";
 import { runChoices } from "../run-choices.ts";
@@ -13,29 +14,41 @@ import { CompletionChoiceReader } from "./read-choice.ts";
 
 /** Sends requests as token ids to `/v1/completions` of vLLM or its routers: a separate completion for every choice. */
 export const completionsAdapter: ProtocolAdapter = {
-  generate: (served, limits, request, signal) =>
-    runChoices(request.n, signal, (either) => beginChoices(served, limits, request, either)),
+  prepare: async (served, request, signal, maxTokens) => {
+    const prompt = await served.model.prompts.render(request, signal, maxTokens);
+    return prepared(served, prompt, withoutMessages(request), signal);
+  },
   probeReadiness: async (served, metadata, signal) => {
-    const ask = (request: EngineRequest): AsyncIterable<readonly EngineEvent[]> =>
-      completionsAdapter.generate(served, undefined, request, signal);
+    const ask = (request: ConstrainedRequest): AsyncIterable<readonly EngineEvent[]> =>
+      streamAtOnce((asked) => completionsAdapter.prepare(served, asked, signal), request);
     await expectToken(ask(probeRequest));
     return withPromptCache(metadata, served.saltOf ? await tryPromptCache(metadata.contextLength, ask) : unsalted);
   },
 };
 
-async function beginChoices(
+function prepared(served: ServedModel, prompt: Prompt, request: RenderedRequest, signal: AbortSignal): PreparedPrompt {
+  const takePrompt = handOver(prompt);
+  return {
+    tokens: prompt.tokens.length,
+    stream: ({ maxTokens, grammars }) =>
+      runChoices(request.n, signal, (either) =>
+        beginChoices(served, takePrompt(), { ...request, maxTokens, grammars }, either),
+      ),
+  };
+}
+
+function beginChoices(
   { model, servedName, upstream, saltOf }: ServedModel,
-  limits: Limits,
-  request: EngineRequest,
+  prompt: Prompt,
+  request: Generation,
   signal: AbortSignal,
-): Promise<OpeningChoice[]> {
-  const prompt = await model.prompts.render(request, signal);
-  const { tokens, opensInReasoning } = prompt;
-  assertFits(tokens.length, request, limits);
+): OpeningChoice[] {
   const { capabilities, vocabulary, endOfTurn } = model.folder;
   const plan = planAnswer(request, capabilities);
-  const constraint = constraintFor({ plan, grammars: request.grammars, vocabulary, opensInReasoning });
+  const { grammars } = request;
+  const constraint = constraintFor({ plan, grammars, vocabulary, opensInReasoning: prompt.opensInReasoning });
   const cacheSalt = saltOf?.(request.origin);
+  const { tokens } = prompt;
   const job = { model: servedName, request, prompt: tokens, plan, constraint, vocabulary, endOfTurn, cacheSalt };
   return Array.from({ length: request.n }, (_, choice) => ({
     open: () => upstream.open("/v1/completions", completionBody({ ...job, choice }), signal, request),

@@ -1,17 +1,9 @@
 import { setImmediate as nextRound, setTimeout as wait } from "node:timers/promises";
-import { assertFits } from "../../answer/assert-fits.ts";
 import type { EngineCore } from "../../child/serve.ts";
 import { RequestRefusedError } from "../../request-refused.ts";
 import type { ResponseWriter } from "../../child/response-writer.ts";
 import { Progress } from "../../child/progress.ts";
-import type {
-  ChoiceEvent,
-  EngineEvent,
-  EngineMetadata,
-  EngineRequest,
-  EngineUsage,
-  PromptRequest,
-} from "../../engine.ts";
+import type { ChoiceEvent, EngineEvent, Generation, EngineUsage, PromptRequest } from "../../engine.ts";
 import { addToSystemMessage } from "../../prompt/show-schema.ts";
 import { toTemplateMessages } from "../../prompt/template-messages.ts";
 import type { Script, ScriptStep } from "../script.ts";
@@ -19,19 +11,27 @@ import { reply } from "./reply.ts";
 import type { ReplyStep } from "./reply.ts";
 import { tokenOf } from "./words.ts";
 
+/** The prompt of an engine that only counts it and looks for the name of a scenario. */
+export interface ScriptedPrompt {
+  readonly tokens: number;
+  readonly lastUserText: string;
+}
+
 /** An engine that plays a script instead of running a model. */
-export function scriptedCore(script: Script, metadata: EngineMetadata): EngineCore {
+export function scriptedCore(script: Script): EngineCore<ScriptedPrompt> {
   const progress = new Progress();
   let running = 0;
   return {
-    countTokens: async (request) => countPrompt(request),
+    prepare: async (request) => {
+      const tokens = countPrompt(request);
+      return { tokens, prompt: { tokens, lastUserText: lastUserText(request) } };
+    },
     status: () => ({ running, waiting: 0, computing: progress.computing, progress: progress.tokens }),
-    generate: async function* (request, signal, writer) {
-      assertFits(countPrompt(request), request, metadata);
+    generate: async function* (prompt, request, signal, writer) {
       running += request.n;
       try {
-        const play = { count: usageCounter(countPrompt(request)), request, signal, writer, progress };
-        for (const step of stepsFor(script, request)) {
+        const play = { count: usageCounter(prompt.tokens), request, signal, writer, progress };
+        for (const step of stepsFor(script, request, prompt.lastUserText)) {
           for await (const events of perform(step, play)) {
             yield events;
             // Generations take turns, token by token. Otherwise one that is read as fast as it is written would block the
@@ -49,7 +49,7 @@ export function scriptedCore(script: Script, metadata: EngineMetadata): EngineCo
 /** State shared by the steps of one generation. */
 interface Play {
   readonly count: (tokens: number, isReasoning: boolean) => EngineUsage;
-  readonly request: EngineRequest;
+  readonly request: Generation;
   readonly signal: AbortSignal;
   readonly writer: ResponseWriter;
   readonly progress: Progress;
@@ -67,7 +67,7 @@ async function* perform(step: ReplyStep, play: Play): AsyncGenerator<readonly En
   else await performFault(step, play);
 }
 
-function eventOf(step: ReplyStep, { topLogprobs }: EngineRequest): ChoiceEvent | undefined {
+function eventOf(step: ReplyStep, { topLogprobs }: Generation): ChoiceEvent | undefined {
   const { choice = 0 } = step;
   if ("role" in step) return { kind: "role", choice };
   if ("text" in step) {
@@ -100,8 +100,7 @@ async function performFault(step: ScriptStep, { signal, writer, progress }: Play
   if ("split" in step) writer.split();
 }
 
-function* stepsFor(script: Script, request: EngineRequest): Generator<ReplyStep> {
-  const text = lastUserText(request);
+function* stepsFor(script: Script, request: Generation, text: string): Generator<ReplyStep> {
   const name = text.startsWith("script:") ? text.slice("script:".length) : "default";
   const steps = Object.hasOwn(script.scenarios, name) ? script.scenarios[name] : undefined;
   if (steps) return yield* steps;
@@ -109,7 +108,7 @@ function* stepsFor(script: Script, request: EngineRequest): Generator<ReplyStep>
   for (let choice = 0; choice < request.n; choice += 1) yield* reply(request, text, choice);
 }
 
-const lastUserText = (request: EngineRequest): string =>
+const lastUserText = (request: PromptRequest): string =>
   toTemplateMessages(request.messages, "in front").findLast((message) => message.role === "user")?.content ?? "";
 
 /** Counts a prompt: one token per four bytes, and four more tokens per message. */

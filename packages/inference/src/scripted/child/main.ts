@@ -9,7 +9,7 @@ async function main([socketPath = "", metadataText = "", scriptFile]: readonly s
   endWithParent();
   // Our own driver wrote the metadata.
   const metadata = JSON.parse(metadataText) as EngineMetadata;
-  await serveEngine(scriptedCore(await readScript(scriptFile), metadata), socketPath);
+  await serveEngine(scriptedCore(await readScript(scriptFile)), socketPath);
   sendStatus({ status: "ready", metadata });
 }
 

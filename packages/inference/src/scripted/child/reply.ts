@@ -1,4 +1,4 @@
-import type { EngineRequest, FinishReason, OutputToken } from "../../engine.ts";
+import type { Generation, FinishReason, OutputToken } from "../../engine.ts";
 import { ContentText } from "../../answer/content-text.ts";
 import { SchemaTooComplexError } from "@parley/json-schema-grammar/complexity-budget";
 import type { Schema } from "@parley/json-schema-grammar";
@@ -10,7 +10,7 @@ import { splitWords, tokenOf } from "./words.ts";
 export type ReplyStep = ScriptStep & { readonly outputTokens?: readonly OutputToken[] };
 
 /** Returns the answer to a request without a scenario. It is predictable and respects every parameter of the request. */
-export function* reply(request: EngineRequest, lastUserText: string, choice: number): Generator<ReplyStep> {
+export function* reply(request: Generation, lastUserText: string, choice: number): Generator<ReplyStep> {
   yield { choice, role: true };
   const reasoning = request.isReasoning ? splitWords("The caller asks something.") : [];
   for (const word of reasoning.slice(0, request.maxTokens)) yield { choice, reasoning: word };
@@ -25,18 +25,13 @@ export function* reply(request: EngineRequest, lastUserText: string, choice: num
 // To invent a value, this stub needs the grammar as a tree, but the request carries it as text from another process. So the
 // schemas are compiled again here. Engines with a real model use the text.
 
-function contentFor({ format }: EngineRequest, lastUserText: string): string {
+function contentFor({ format }: Generation, lastUserText: string): string {
   if (format.type === "text") return `You said: ${lastUserText}`;
   if (format.type === "json_object") return JSON.stringify({ text: lastUserText });
   return JSON.stringify(smallestValue(format.schema));
 }
 
-function* replyWithText(
-  request: EngineRequest,
-  text: string,
-  tokensLeft: number,
-  choice: number,
-): Generator<ReplyStep> {
+function* replyWithText(request: Generation, text: string, tokensLeft: number, choice: number): Generator<ReplyStep> {
   const content = new ContentText(request.stop);
   const words = splitWords(text);
   let held = 0;
@@ -56,7 +51,7 @@ function* replyWithText(
 }
 
 function* replyWithCall(
-  request: EngineRequest,
+  request: Generation,
   names: readonly string[],
   tokensLeft: number,
   choice: number,

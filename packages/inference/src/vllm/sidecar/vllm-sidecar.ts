@@ -10,7 +10,7 @@ import type { CacheSalter } from "../../openai/cache-salt.ts";
 import { OpenAiEngine } from "../../openai/openai-engine.ts";
 import { readMetadata } from "../../openai/read-metadata.ts";
 import type { Upstream } from "../../openai/upstream.ts";
-import { expectToken, probeRequest } from "../../probe.ts";
+import { expectToken, probeRequest, streamAtOnce } from "../../probe.ts";
 import type { EngineProcess } from "../../sidecar/engine-process.ts";
 import { LogFile } from "../../sidecar/log-file.ts";
 import type { EngineStatus } from "../../sidecar/status.ts";
@@ -160,7 +160,7 @@ export class VllmSidecar {
   async #probe(signal: AbortSignal): Promise<void> {
     const model = this.#model ?? missing("a model");
     const served = { model, servedName: this.#options.name, upstream: this.#upstream, saltOf: this.#saltOf };
-    await expectToken(completionsAdapter.generate(served, undefined, probeRequest, signal));
+    await expectToken(streamAtOnce((asked) => completionsAdapter.prepare(served, asked, signal), probeRequest));
     this.#host.noteReady();
   }
 

@@ -56,22 +56,28 @@ export const createChatCompletion =
     return answer(deps, { exchange, caller, admission }, translate(deps, call));
   };
 
-/** The parts of a request that are needed after its body is translated for an engine. */
+/** The parts of a request that are needed after its body is translated for an engine. Its messages belong to the engine. */
 type Translated = ReturnType<typeof translate>;
 
-function translate({ models }: ChatDeps, { caller, body, validated }: ChatCall) {
+function translate({ models }: ChatDeps, { exchange, caller, body, validated }: ChatCall) {
   const model = pickModel(models, caller, body.model);
   const metadata = readyMetadata(model);
   const { defaultReasoningEffort } = model;
-  const modelLimits = { metadata, maxCompletionTokens: maxCompletionOf(model), defaultReasoningEffort };
+  const maxCompletionTokens = maxCompletionOf(model);
+  const maximum = namedMaximum(body);
+  const request = toEngineRequest(body, validated.text, { metadata, defaultReasoningEffort }, caller.keyId);
+  const { n, format, tools, toolChoice } = request;
   return {
     model,
     fingerprint: metadata.systemFingerprint,
     modelName: nameInAnswer(model, body.model),
-    asked: toEngineRequest(body, validated.text, modelLimits, caller.keyId),
+    preparing: model.engine.prepare(request, exchange.signal),
+    n,
+    constrained: { format, tools, toolChoice },
     schemas: validated.schemas,
     isStream: body.stream === true,
-    maximum: namedMaximum(body),
+    maximum,
+    askedTokens: Math.min(maximum?.tokens ?? maxCompletionTokens, maxCompletionTokens),
     ignored: validated.ignored,
     isStrict: validated.isStrict,
     hasLogprobs: body.logprobs === true,
@@ -98,24 +104,23 @@ async function run(
   translated: Translated,
 ): Promise<CollectedAnswer | undefined> {
   const { id: requestId, signal, record, res } = exchange;
-  const { model, maximum, isStream, hasLogprobs } = translated;
-  const { promptTokens, request } = await fitContext(model, translated.asked, signal);
-  const { n, maxTokens } = request;
+  const { model, n, maximum, isStream, hasLogprobs } = translated;
+  const { prompt, maxTokens } = await fitContext(model, translated.preparing, translated.askedTokens);
   const isLowered = maximum !== undefined && maximum.tokens > maxTokens;
   if (isLowered) res.setHeader("x-ignored-params", formatIgnored(ignoredWhenLowered(translated, maximum, maxTokens)));
   // One that is lowered means the same as none.
   const isMaximumNamed = maximum !== undefined && !isLowered;
-  const size = { isStream, n, promptTokens, maxTokens, isMaximumNamed };
+  const size = { isStream, n, promptTokens: prompt.tokens, maxTokens, isMaximumNamed };
   const onFirst = (): void => void (record.firstEventMs = elapsedMs() - record.startedAtMs);
   const asked = { record, caller, admission, model, onFirst, ...size };
   Object.assign(record, { model: model.id, isStream });
   await using meter = await admit(asked, gates, signal);
   await setLimitHeaders(res, limits, caller);
 
-  const granted = { maxTokens: meter.maxTokens, grammars: compileGrammars(request, translated.schemas) };
+  const grammars = compileGrammars(translated.constrained, translated.schemas);
   const chunks = new ChunkMaker(n, hasLogprobs);
   const relayed = { meter, chunks, isCollected: !isStream, explain: toApiError };
-  const batches = relayAnswer(model.engine.stream({ ...request, ...granted }, signal), relayed);
+  const batches = relayAnswer(prompt.stream({ maxTokens: meter.maxTokens, grammars }), relayed);
   const head = newHead(translated.modelName, translated.fingerprint, nowMs());
   const form = { head, toUsage: (usage: EngineUsage) => toUsage(usage, priceOf(usage, model.pricing)) };
   // Awaited here, because leaving the block ends the admission.
