@@ -15,7 +15,7 @@ const [engine = "scripted"] = process.argv.slice(2);
 const { FUZZ_HOST: host = "127.0.0.1", FUZZ_PORT: port = "0", FUZZ_TARGET_PORT: targetPort } = process.env;
 const dataDir = mkdtempSync(join(tmpdir(), "parley-fuzz-"));
 const server = await startServer({
-  config: configFor(engine as EngineName, dataDir), // our own launcher has named it
+  config: configFor(engine as EngineName, dataDir), // our launcher passes one of these names
   log: createLog("silent", "json").log,
   report: () => undefined,
 });

@@ -93,7 +93,7 @@ function prune(
     others,
     isEnd,
   }));
-  // A chain of optional members does not count as one if none of them can have a value.
+  // A chain of optional members leads nowhere if none of them can have a value.
   const leadsOn = ({ edges, others }: State): boolean => {
     if (edges.length > 0 || others === undefined) return edges.length > 0;
     return edgesOf({ states }, others).length > 0;

@@ -180,7 +180,8 @@ function addAnswerGauges(registers: Registry[], { gatheredBytes }: Observed): vo
   addGauge(registers, "parley_answer_bytes", heldHelp, [], function () {
     this.set(gatheredBytes.total);
   });
-  const givenUpHelp = "Answers that were given up since the server started, because all together held too much.";
+  const givenUpHelp =
+    "Answers that are not streamed and were ended since the server started, because all of them together needed too much memory.";
   addGauge(registers, "parley_answers_given_up", givenUpHelp, [], function () {
     this.set(gatheredBytes.givenUp);
   });
