@@ -24,7 +24,7 @@ test("git marks every generated file, so that reviews fold it", () => {
   expect(values).toEqual(files.map(() => "set"));
 });
 
-test("no sentence of a clause stands in more than three generated files", () => {
+test("no sentence of a clause is in more than three generated files", () => {
   const counts = clauses.map(({ id, sentence }) => ({
     id,
     paths: files.filter(([, text]) => text.includes(JSON.stringify(sentence).slice(1, -1))).map(([path]) => path),

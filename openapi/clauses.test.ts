@@ -71,7 +71,7 @@ describe("a clause", () => {
     expect(idsOf(({ why, comply, sentence }) => [why, comply].includes(sentence))).toEqual([]);
   });
 
-  test("points at a place of the contract", () => {
+  test("points at a part of the contract", () => {
     expect(idsOf(({ pointer }) => valueAt(document, pointer) === undefined)).toEqual([]);
   });
 

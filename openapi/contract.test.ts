@@ -124,7 +124,7 @@ describe("a limit", () => {
     );
   });
 
-  test("that the introduction tells is the one that holds", () => {
+  test("that the introduction states is the real one", () => {
     const description = document.info.description.replace(/\s+/g, " ");
     expect(description).toContain(`at most ${limit("maxBodyBytes") === 4 * 2 ** 20 ? "4 MiB" : "?"}`);
     expect(description).toContain(`at most ${limit("maxNestingLevels")} levels`);

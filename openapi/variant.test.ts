@@ -128,7 +128,7 @@ describe("every file that is served", () => {
     }
   });
 
-  test("streams.json stands alone and judges the events of every transcript", () => {
+  test("streams.json is complete and validates the events of every transcript", () => {
     const { ["x-transcripts"]: transcripts, ...schema } = streamsFile();
     const judge = new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
     const events = Object.values(transcripts).flatMap(({ value }) =>
@@ -139,7 +139,7 @@ describe("every file that is served", () => {
     expect(judge({ choices: [] })).toBe(false);
   });
 
-  test("streams.json has all that it takes to judge its own transcripts", () => {
+  test("streams.json has everything that its own transcripts need", () => {
     const { ["x-streams"]: streams, ["x-transcripts"]: transcripts } = streamsFile();
     const ends = Object.entries(transcripts).map(([name, { value, "x-inputs": inputs }]) => {
       const { violation, end } = runStream(streams, inputs, value);

@@ -123,7 +123,7 @@ const words: readonly (readonly [word: string, library: RegExp, homes: RegExp])[
   ["openapi-fetch", /^openapi-fetch$/, /^packages\/client\/src\//],
 ];
 
-test.each(words)("%s is a word of its own place only", (_word, library, homes) => {
+test.each(words)("%s is used in its own folders only", (_word, library, homes) => {
   const strays = sourcesIn("packages/").filter(
     (path) => path.includes("/src/") && !homes.test(path) && importsOf(path).some((target) => library.test(target)),
   );

@@ -234,11 +234,11 @@ test.each(edits)("%s: %s, at %s", (_title, grade, place) => {
   expect([place, seen.get(place)]).toEqual([place, grade]);
 });
 
-test("a contract beside itself has no change", () => {
+test("a contract compared with itself has no change", () => {
   expect([...judgeDocument(bundleFile, bundleFile), ...judgeWords(bundle, bundle)]).toEqual([]);
 }, 60_000);
 
-test("a place is told in words", () => {
+test("the path of a change is described in words", () => {
   expect(placeOf("#/paths/~1v1~1models/get/responses/200/content/application~1json/schema/properties/data/items")).toBe(
     "GET /v1/models, answer 200: data[]",
   );

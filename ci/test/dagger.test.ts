@@ -119,7 +119,7 @@ describe.each(chosen)("the step $name", (step) => {
     }
   });
 
-  test("gets what the steps before it have left, and the archives of images", () => {
+  test("gets the outputs of earlier steps, and the archives of images", () => {
     const left = steps.filter(({ name }) => step.needs.includes(name)).flatMap(({ outputs }) => outputs);
     const files = runOf(step)
       .all("withFile")

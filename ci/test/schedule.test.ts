@@ -29,7 +29,7 @@ async function play(
 
 const named = (name: string, others: Partial<Step> = {}): Step => probe("", { name, ...others });
 
-test("steps run beside each other as far as the processors allow, in the order of the table", async () => {
+test("steps run in parallel as far as the CPUs allow, in the order of the table", async () => {
   const { events } = await play([named("a"), named("b"), named("c")], 2);
   expect(events.slice(0, 2)).toEqual(["+a", "+b"]);
   expect(events.indexOf("+c")).toBeGreaterThan(2);

@@ -49,7 +49,7 @@ test("only steps whose inputs changed are selected, new files included", () => {
   }
 });
 
-test("a commit that git does not know is said so", () => {
+test("a commit that git does not know is reported", () => {
   expect(() => stepsChanged("no-such-branch", { chosen: table, left: [] })).toThrow(
     'git knows no commit "no-such-branch"',
   );

@@ -97,11 +97,11 @@ for (const language of languages) {
 
     const foundIn = (given: readonly Feed[]) => given.map(({ pieces }) => found.get(pieces));
 
-    test.each(feeds)("$name: cut at every place, and byte by byte", ({ cut }) => {
+    test.each(feeds)("$name: cut at every position, and byte by byte", ({ cut }) => {
       expect(foundIn(cut)).toEqual(cut.map(({ finds }) => finds));
     });
 
-    test.each(feeds)("$name: broken off at every place", ({ broken }) => {
+    test.each(feeds)("$name: ended at every position", ({ broken }) => {
       expect(foundIn(broken)).toEqual(broken.map(({ finds }) => finds));
     });
 

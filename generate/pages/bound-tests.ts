@@ -10,7 +10,7 @@ type BoundTest = readonly [file: string, title: string];
 
 const bodies: BoundTest = [
   `${chat}/429.test.ts`,
-  "are limited for each key and for all, before a byte is read, and given back when the caller leaves",
+  "are limited for each key and for all, before a byte is read, and released when the caller disconnects",
 ];
 const largestAnswer: BoundTest = [
   `${server}/gathered-answers.test.ts`,
@@ -18,7 +18,7 @@ const largestAnswer: BoundTest = [
 ];
 const slowReader: BoundTest = [
   `${server}/streams.test.ts`,
-  "STRM-34 OPS-14 STRM-40 is cut off, the generation held back before, and charged like one that left",
+  "STRM-34 OPS-14 STRM-40 is disconnected after its generation was paused, and charged like one that disconnects itself",
 ];
 const lateHead: BoundTest = [`${server}/edges.test.ts`, "HTTP-19 that does not come in time is answered with 408: %j"];
 const lateBody: BoundTest = [`${chat}/408.test.ts`, "HTTP-20 LIM-02 a body %s"];
@@ -29,7 +29,7 @@ const lateEvent: BoundTest = [
 ];
 const queue: BoundTest = [
   `${chat}/429.test.ts`,
-  "LIM-14 LIM-10 LIM-17 that is full is said at once, and a place in it is not for ever",
+  "LIM-14 LIM-10 LIM-17 that is full refuses at once, and the wait in it is bounded",
 ];
 const schemas = `${chat}/400-tools.test.ts`;
 
@@ -48,7 +48,7 @@ const tests: Readonly<Record<string, BoundTest | "none">> = {
   bodyDeadlineSeconds: lateBody,
   requestDeadlineSeconds: lateRequest,
   firstEventPatienceSeconds: lateEvent,
-  keepAliveSeconds: [`${server}/streams.test.ts`, "STRM-29 silence is broken by comments, which are no events"],
+  keepAliveSeconds: [`${server}/streams.test.ts`, "STRM-29 comments interrupt the silence, and they are not events"],
   hangUpSeconds: [`${server}/streams.test.ts`, "%s stops the generation within a second, and is charged"],
   slowReaderBufferBytes: slowReader,
   slowReaderSeconds: slowReader,
@@ -89,7 +89,7 @@ const tests: Readonly<Record<string, BoundTest | "none">> = {
   PARLEY_ANSWER_BYTES: largestAnswer,
   PARLEY_TOTAL_ANSWER_BYTES: [
     `${server}/gathered-answers.test.ts`,
-    "the largest of the key that holds most is given up, and nobody else notices",
+    "the key with the most bytes loses its largest answer, and no other answer is affected",
   ],
   PARLEY_REQUESTS_PER_MINUTE: [
     `${chat}/429.test.ts`,
@@ -106,7 +106,7 @@ const tests: Readonly<Record<string, BoundTest | "none">> = {
   PARLEY_TOTAL_TOKENS_PER_MINUTE: [`${chat}/429.test.ts`, "LIM-08 that of tokens holds over all keys"],
   PARLEY_RESERVED_TOKENS: [
     `${chat}/429.test.ts`,
-    "LIM-08 LIM-13 are limited, and it is told when there will be enough",
+    "LIM-08 LIM-13 are limited, and the refusal says when there will be enough",
   ],
   PARLEY_QUEUE_LENGTH: queue,
   PARLEY_QUEUE_WAIT_SECONDS: queue,
@@ -130,7 +130,7 @@ const tests: Readonly<Record<string, BoundTest | "none">> = {
     "packages/server/src/observe/refusal-sample.test.ts",
     "600 lines a minute are written, and the first of the next minute has the number that was left out",
   ],
-  "10000 keys": [`${server}/state/key-store.test.ts`, "keys are found however many others were asked for"],
+  "10000 keys": [`${server}/state/key-store.test.ts`, "keys are found after any number of other keys"],
 };
 
 /** Returns a link to the test that exceeds the bound, or `–`. @throws {Error} for a bound that is not in the table */

@@ -51,7 +51,7 @@ describe("an answer that the service ends early", () => {
     ["withheld", "content_filter", "1", 'ended with "content_filter", in its text.'],
   ] as const;
 
-  describe.each(hiding)("%s throws it, with what there is of it", (_method, ask) => {
+  describe.each(hiding)("%s throws it, with the part that arrived", (_method, ask) => {
     test.each(cuts)("%s", async (name, finishReason, text, message) => {
       const error = await errorOf(ask(parley, playing(name)));
       expect(error).toBeInstanceOf(IncompleteAnswerError);
@@ -234,7 +234,7 @@ describe("a stream that a gateway has changed", () => {
   });
 
   // A list with such an index has a billion gaps: going through them took minutes.
-  test("an index out of all proportion is no answer, and costs no time", { timeout: 5000 }, async () => {
+  test("an index that is far too large is not an answer, and costs no time", { timeout: 5000 }, async () => {
     const far = chunk({ content: "a" }, { index: 999_999_999, finish_reason: "stop" }) + done;
     const farCall = tool({ ...called, index: 999_999_999 }) + end("tool_calls");
     for (const bytes of [far, farCall])

@@ -53,7 +53,7 @@ test("a debt outlives a short pause", () => {
   expect(giveTurns(share, { steady: 100, greedy: 100 }, 10)).toEqual({ steady: 10, greedy: 0 });
 });
 
-test("tokens that were charged and not used are given back", () => {
+test("tokens that were charged and not used are returned", () => {
   const share = new FairShare();
   for (const keyId of ["a", "b"]) share.enter(keyId);
   share.charge(one("a"), 1000);

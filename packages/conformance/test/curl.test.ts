@@ -22,7 +22,7 @@ const asked: HttpRequest = {
   body: "{}",
 };
 
-test("a shell reads the command as it was sent, whatever stands in it", async () => {
+test("a shell reads the command unchanged, with any text in it", async () => {
   const odd = `a "b" 'c' \`d\` $HOME \\ #e %`;
   const { words } = await wordsOf({
     ...asked,

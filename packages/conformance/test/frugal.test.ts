@@ -45,7 +45,7 @@ test.each([0, 1, 2, 3, 4, 5, 6, 7])(
   },
 );
 
-test("a verdict from some of the cases says so", async () => {
+test("a verdict from a part of the cases says how many there were", async () => {
   await using reference = await startSubject();
   const report = await reportOf(reference);
   const { sampled } = report.run;

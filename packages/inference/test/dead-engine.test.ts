@@ -77,7 +77,7 @@ describe("an engine elsewhere", () => {
     expect(await ask(engine, AbortSignal.timeout(20_000))).toBe("abcdefgh");
   });
 
-  test("at two addresses is ready while one answers, and nobody notices", async () => {
+  test("at two addresses is ready while one answers, and no request fails", async () => {
     const places = [await open(), await open()];
     const engine = await start(places, { timings });
     await places[0]?.stop();

@@ -24,7 +24,7 @@ afterAll(() => started[Symbol.asyncDispose]());
 const wild = { temperature: 2 };
 const seeds = Array.from({ length: 12 }, (_, index) => String(index));
 
-describe("whatever a wild model would rather write", () => {
+describe("if a model prefers other tokens", () => {
   const schemas: [string, Schema][] = [
     [
       "literals",
@@ -156,7 +156,7 @@ describe("whatever a wild model would rather write", () => {
   }
 });
 
-describe("a call of the model's own accord", () => {
+describe("a call that the model chooses to make", () => {
   const tool: FunctionTool = {
     name: "f",
     description: "x",
@@ -181,7 +181,7 @@ describe("a call of the model's own accord", () => {
     expect(JSON.parse(calls[0]?.arguments ?? "")).toEqual({ a: expect.any(Boolean) });
   });
 
-  test("takes the place of JSON, whole", async () => {
+  test("replaces the JSON completely", async () => {
     const { calls, text } = await askOne(started.engine, { ...wish(), format: { type: "json_object" } });
     expect([text, calls.length]).toEqual(["", 1]);
   });
@@ -194,7 +194,7 @@ describe("a call of the model's own accord", () => {
     expect(choices.filter((choice) => choice.calls.length > 0 && choice.text !== "")).toEqual([]);
   });
 
-  test("is impossible where there are no tools, or none may be used", async () => {
+  test("is impossible if there are no tools, or none may be used", async () => {
     for (const members of [{ tools: [] }, { toolChoice: "none" as const }]) {
       const { calls, text } = await askOne(started.engine, { ...wish(), ...members });
       expect([calls, text.includes("<tool_call>")]).toEqual([[], false]);
@@ -210,7 +210,7 @@ describe("reasoning", () => {
     expect(usage.reasoningTokens).toBeGreaterThan(2);
   });
 
-  test("is closed before a forced call or JSON, whatever the model would like", async () => {
+  test("is closed before a forced call or JSON, even if the model prefers to go on", async () => {
     const opening = { isReasoning: true, sampling: { ...wild, logit_bias: towards("</think>", 12) }, maxTokens: 200 };
     const json = await askOne(started.engine, { ...opening, format: { type: "json_object" } });
     expect(json.finish === "length" || json.text.startsWith("{")).toBe(true);
@@ -220,7 +220,7 @@ describe("reasoning", () => {
     expect(json.reasoning + call.reasoning).not.toMatch(/<\/?think>|<\|/);
   });
 
-  test("is not written where it is not wanted", async () => {
+  test("is not written if it is turned off", async () => {
     const { reasoning, usage } = await askOne(started.engine, { sampling: { logit_bias: towards("<think>", 100) } });
     expect([reasoning, usage.reasoningTokens]).toEqual(["", 0]);
   });

@@ -39,7 +39,7 @@ async function evaluate(members: Ask): Promise<Awaited<ReturnType<typeof askOne>
 }
 
 describe("a prompt that continues an earlier one of the same key", () => {
-  test("is read from there on, says so, and gives the text that it gives to another key", async () => {
+  test("is read from its end on, reports that, and gives the text that another key gets", async () => {
     await askOne(started.engine, askAs("a", { say: story("ants") }));
     const { usage, text, evaluated } = await evaluate(askAs("a", { messages: turns("ants") }));
     expect(usage.cachedTokens).toBeGreaterThan(usage.promptTokens / 2);
@@ -57,7 +57,7 @@ describe("a prompt that continues an earlier one of the same key", () => {
     expect(usage.cachedTokens).toBeLessThan(usage.promptTokens);
   });
 
-  test("was given up in the middle: what was read by then is reused", async () => {
+  test("was aborted in the middle: the part that was read is reused", async () => {
     const hangUp = new AbortController();
     const long = askAs("d", { say: `${story("dogs")} ${"and so on ".repeat(2000)}` });
     const reading = ask(started.engine, long, hangUp.signal).catch(() => undefined);

@@ -35,14 +35,14 @@ describe("hanging up", () => {
     await ask(started.engine, members, signal).catch(() => undefined);
   };
 
-  test("while the prompt is read stops the reading", async () => {
+  test("while the prompt is read, stops the reading", async () => {
     const before = (await status()).progress;
     await hangUpAfter(120, { ...long(), n: 2 });
     await until("everything has stopped", idle, 3000);
     expect((await status()).progress - before).toBeLessThan(2 * 6000);
   });
 
-  test("while nothing is shown, because all may be a stop string, stops the writing", async () => {
+  test("while all text may still be a stop string, stops the generation", async () => {
     const before = (await status()).progress;
     const sampling = { logit_bias: { ...endless, [letterA]: 100 } };
     await hangUpAfter(150, { maxTokens: 20_000, sampling, stop: ["a".repeat(20_000)] });
@@ -50,7 +50,7 @@ describe("hanging up", () => {
     expect((await status()).progress - before).toBeLessThan(10_000);
   });
 
-  test("while waiting for a slot leaves the queue", async () => {
+  test("while the request waits for a slot, leaves the queue", async () => {
     const blocking = new AbortController();
     const blocker = ask(started.engine, { ...long(), say: "Go on.", n: 8 }, blocking.signal).catch(() => undefined);
     await until("all slots are taken", async () => (await status()).running === 8);
@@ -74,7 +74,7 @@ describe("hanging up", () => {
 });
 
 describe("a reader that stops reading", () => {
-  test("stops the generation until it reads on, costs no memory, and is no reason to restart", async () => {
+  test("stops the generation until it reads again, costs no memory, and causes no restart", async () => {
     const { engine } = started;
     const request = requestFor({ maxTokens: 12_000, topLogprobs: 20, sampling: { logit_bias: endless } });
     const reading = oneByOne(stream(engine, request, new AbortController().signal));

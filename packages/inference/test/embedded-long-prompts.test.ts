@@ -35,7 +35,7 @@ describe("a prompt of more tokens than the model was trained on is answered with
     expect(usage.completionTokens).toBeGreaterThan(text.length / 5);
   });
 
-  test("whatever the caller's bias says", async () => {
+  test("with any bias of the caller", async () => {
     const logit_bias = await neverEnding();
     const { text, finish } = await askOne(started.engine, { ...long, maxTokens: 60, sampling: { logit_bias } });
     expect([text, finish]).toEqual([expect.stringMatching(/^This prompt has \d+ tokens\.$/), "stop"]);

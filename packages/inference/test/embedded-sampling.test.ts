@@ -51,7 +51,7 @@ describe("every sampling parameter changes the answer", () => {
   });
 });
 
-test("a seed gives the same text whatever else is in the batch", async () => {
+test("a seed gives the same text with any other requests in the batch", async () => {
   const seeded = { temperature: 1.5 };
   const alone = await textOf(seeded, { seed: "5" });
   const others = Array.from({ length: 6 }, () => textOf(seeded, { seed: undefined }));
@@ -59,7 +59,7 @@ test("a seed gives the same text whatever else is in the batch", async () => {
   expect(new Set(await Promise.all(others)).size).toBe(6);
 });
 
-describe("what leaves one choice is greedy", () => {
+describe("filters that leave one token are greedy", () => {
   test.each([
     ["top_k 1", { temperature: 2, top_k: 1 }],
     ["a tiny top_p", { temperature: 2, top_p: 1e-9 }],
@@ -160,7 +160,7 @@ describe("logit_bias", () => {
 });
 
 describe("log-probabilities", () => {
-  test("are those of the unfiltered distribution, whatever is sampled from it", async () => {
+  test("are those of the unfiltered distribution, for any sampling parameters", async () => {
     const first = async (sampling: Partial<Sampling>): Promise<unknown> =>
       (await write(sampling, { topLogprobs: 20, maxTokens: 1 })).tokens[0]?.top;
     const want = await first({});
@@ -202,7 +202,7 @@ describe("log-probabilities", () => {
     }
   });
 
-  test("name no special token that an answer cannot hold, however likely: greedy takes the first of every entry", async () => {
+  test("name no special token that an answer cannot have, even a likely one: greedy takes the first of every list", async () => {
     // The model was not trained for this prompt. Its likeliest token closes reasoning that was not opened.
     const { tokens } = await askOne(started.engine, { say: "Name three colours.", topLogprobs: 5, maxTokens: 16 });
     expect(tokens.length).toBeGreaterThan(0);

@@ -111,7 +111,7 @@ describe("more choices than slots", () => {
 });
 
 describe("a long conversation", () => {
-  test("is counted exactly up to twice the context, and nobody waits for it", async () => {
+  test("is counted exactly up to twice the context, and other requests need not wait", async () => {
     await using started = await startMini();
     const { engine } = started;
     await engine.whenReady();

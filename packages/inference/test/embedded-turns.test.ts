@@ -50,7 +50,7 @@ async function duringLongPrompts(others: readonly Ask[], act: () => Promise<void
   await Promise.all(reading);
 }
 
-describe("a small chat ends before half of the long prompts beside it is read", () => {
+describe("a small chat ends before half of the other, long prompts is read", () => {
   test.each<[string, (string | undefined)[], string | undefined]>([
     ["one prompt", [undefined], undefined],
     ["one prompt, and the chat has a seed", [undefined], "7"],
@@ -99,24 +99,20 @@ describe("a long prompt with a seed", () => {
   });
 });
 
-test(
-  "who hangs up in the middle of a prompt leaves the slot to the next at once",
-  { timeout: patienceMs },
-  async () => {
-    await using single = await startMini({ slots: 1 });
-    const { engine } = single;
-    await engine.whenReady();
-    const hangUp = new AbortController();
-    const before = await progressOf(single);
-    const reading = ask(engine, long({ seed: "1" }), hangUp.signal).catch(() => undefined);
-    await until("the prompt is read", async () => (await progressOf(single)) > before);
-    const next = askOne(engine, { maxTokens: 4 });
-    hangUp.abort();
-    expect((await next).usage.completionTokens).toBeGreaterThan(0);
-    expect((await progressOf(single)) - before).toBeLessThan(longWords / 2);
-    await reading;
-  },
-);
+test("a hang-up in the middle of a prompt frees the slot at once", { timeout: patienceMs }, async () => {
+  await using single = await startMini({ slots: 1 });
+  const { engine } = single;
+  await engine.whenReady();
+  const hangUp = new AbortController();
+  const before = await progressOf(single);
+  const reading = ask(engine, long({ seed: "1" }), hangUp.signal).catch(() => undefined);
+  await until("the prompt is read", async () => (await progressOf(single)) > before);
+  const next = askOne(engine, { maxTokens: 4 });
+  hangUp.abort();
+  expect((await next).usage.completionTokens).toBeGreaterThan(0);
+  expect((await progressOf(single)) - before).toBeLessThan(longWords / 2);
+  await reading;
+});
 
 test("the slot of a choice that has ended serves the next request", { timeout: patienceMs }, async () => {
   await using two = await startMini({ slots: 2 });

@@ -115,7 +115,7 @@ describe("names", () => {
       sampling: neutral,
     });
 
-  test("a run folder whose path is too long is said before anything starts", () => {
+  test("a run folder whose path is too long is reported before anything starts", () => {
     expect(() => begin("vendor/model", join(folder, "x".repeat(100)))).toThrow(
       "a unix socket's path may have 107 bytes",
     );

@@ -61,7 +61,7 @@ describe("every request by token ids carries a salt", () => {
     expect(new Set(salts).size).toBe(2);
   });
 
-  test("that is never the same twice where nobody knows whose request it is", async () => {
+  test("that differs for each request if the key is unknown", async () => {
     const place = await open();
     const engine = await start([place]);
     for (let turn = 0; turn < 2; turn += 1) await askOne(engine, { maxTokens: 8 });
@@ -82,7 +82,7 @@ describe("when it becomes ready, it is tried whether", () => {
     ]);
   });
 
-  test("it ignores the salt: then it is said, and no caller is told of cached tokens", async () => {
+  test("it ignores the salt: then this is reported, and no answer has cached tokens", async () => {
     const engine = await start([await open(cachingPlace(false))]);
     expect(engine.metadata?.promptCache).toMatchObject({ isShared: true });
     expect(engine.metadata?.description).toContain("it ignores cache_salt");
@@ -115,7 +115,7 @@ describe("a chat route", () => {
     expect(lastSalt(place)).not.toBe(first);
   });
 
-  test("of others gets none, since it may refuse what it does not know, and tells nobody of cached tokens", async () => {
+  test("other than vLLM gets none, since it may refuse unknown members, and no answer has cached tokens", async () => {
     const { engine, place } = await openChat({});
     place.answer = (response, body, request) => {
       const write = response.end.bind(response);
@@ -130,14 +130,14 @@ describe("a chat route", () => {
     expect(engine.metadata?.promptCache).toMatchObject({ isShared: true });
   });
 
-  test("of others that takes one gets it where the operator says so", async () => {
+  test("other than vLLM gets one if the operator says so", async () => {
     const { engine, place } = await openChat({}, { isSalted: true });
     await askOne(engine, askAs("a"));
     expect(lastSalt(place)).toMatch(/^.{43}$/);
     expect(engine.metadata?.promptCache).toMatchObject({ isShared: false });
   });
 
-  test("of vLLM gets none where the operator does not want it", async () => {
+  test("of vLLM gets none if the operator does not want it", async () => {
     const { engine, place } = await openChat({ owned_by: "vllm" }, { isSalted: false });
     await askOne(engine, askAs("a"));
     expect(lastSalt(place)).toBeUndefined();

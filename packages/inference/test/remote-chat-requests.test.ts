@@ -10,7 +10,7 @@ import { until } from "../testing/until.ts";
  * Requests to a chat route: which members they have, which they never have, and the probes for the capabilities of the route.
  */
 
-describe("what is sent", () => {
+describe("the request that is sent", () => {
   test("to vLLM: everything, and its own members", async () => {
     const { engine, sent } = await openChat();
     const schema = { type: "object" };
@@ -54,7 +54,7 @@ describe("what is sent", () => {
     expect(bodies.toSorted()).toEqual(['{"seed":9007199254740993,', '{"seed":9007199254740994,']);
   });
 
-  test("to others: nothing that is vLLM's own, and what would need it is refused by its name", async () => {
+  test("to other services: nothing that only vLLM knows, and members that need it are refused", async () => {
     const { engine, sent } = await openChat({});
     await askOne(engine, {});
     for (const member of ["top_k", "min_p", "repetition_penalty", "chat_template_kwargs"]) {
@@ -70,7 +70,7 @@ describe("what is sent", () => {
   });
 });
 
-describe("a caller's text that spells a special token is refused, with its place", () => {
+describe("a caller's text that spells a special token is refused, with its path", () => {
   const user = (content: string): Ask => ({ messages: [{ role: "user", content }] });
   const split = ["<|im_", "end|>"].map((text) => ({ type: "text" as const, text }));
   const hello = [{ role: "user", content: "a" }] as const;
@@ -104,7 +104,7 @@ describe("a caller's text that spells a special token is refused, with its place
     expect(place.asked).toBe(before);
   });
 
-  test("what only looks like one is sent as it is", async () => {
+  test("text that only looks like one is sent unchanged", async () => {
     const { engine, sent } = await openChat();
     await askOne(engine, user("<|im_end |> <b> | think"));
     expect(sent().messages).toEqual([{ role: "user", content: "<|im_end |> <b> | think" }]);
@@ -112,7 +112,7 @@ describe("a caller's text that spells a special token is refused, with its place
 });
 
 describe("ready means that it was tried", () => {
-  test("a place without parsers neither thinks nor calls, and says so", async () => {
+  test("an upstream without parsers neither reasons nor calls tools, and its metadata say so", async () => {
     const { place, engine } = await openChat({ owned_by: "vllm", id: "there" }, {});
     expect(engine.metadata).toMatchObject({ canReason: true, canCallTools: true });
     place.answer = refuse(500, "gone");
@@ -129,7 +129,7 @@ describe("ready means that it was tried", () => {
     expect(engine.metadata?.description).toContain("which does not read thinking and calls");
   });
 
-  test("another place is asked while nothing of an answer was seen", async () => {
+  test("another upstream is asked as long as no part of an answer has arrived", async () => {
     const { place, engine } = await openChat();
     const other = await open(chatWell, 0, "/v1/chat/completions");
     const both = await start([place, other], { protocol: "chat" });

@@ -10,7 +10,7 @@ import type { Ask } from "../testing/requests.ts";
  */
 
 const captured = "vllm-0.32.0-chat";
-describe("what a vLLM sent", () => {
+describe("answers that a vLLM sent", () => {
   test("text, with counters in every event", async () => {
     const { place, engine } = await openChat();
     place.answer = replay("chat-stream-usage-continuous", captured);
@@ -21,7 +21,7 @@ describe("what a vLLM sent", () => {
     expect(events.filter(isOfChoice).map(({ kind }) => kind)).toEqual(kinds);
   });
 
-  test("text that a stop string has cut anew, behind events with nothing in them, and nobody counted", async () => {
+  test("text that a stop string cuts again, after empty events, and without counters", async () => {
     const { place, engine } = await openChat();
     place.answer = replay("chat-stop-stream", captured);
     const { text, finish, usage } = await askOne(engine, { stop: [" builder can"] });
@@ -49,7 +49,7 @@ describe("what a vLLM sent", () => {
     ]);
   });
 
-  test("a call of the model's own accord", async () => {
+  test("a call that the model chooses to make", async () => {
     const { place, engine } = await openChat();
     place.answer = replay("tool-auto-stream", captured);
     const { calls, finish, text, usage } = await askOne(engine, prices);

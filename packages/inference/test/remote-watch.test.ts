@@ -4,7 +4,7 @@ import { until } from "../testing/until.ts";
 
 /** The remote driver reports the true state of an upstream, with and without requests to it. */
 
-test("an address where somebody else's models are served now is noticed, and so is its return", async () => {
+test("an address that now serves other models is noticed, and so is its return", async () => {
   const place = await open();
   const engine = await start([place]);
   place.answer = refuse(404, '{"error": {"message": "The model `there` does not exist.", "code": 404}}');
@@ -16,7 +16,7 @@ test("an address where somebody else's models are served now is noticed, and so 
   expect(await ask(engine)).toBe("abcdefgh");
 });
 
-test("one that has gone is noticed while nobody asks, and so is its return", async () => {
+test("an upstream that is down is noticed without requests, and so is its return", async () => {
   const place = await open();
   const { port } = new URL(place.url);
   const engine = await start([place]);
@@ -28,7 +28,7 @@ test("one that has gone is noticed while nobody asks, and so is its return", asy
   expect(await ask(engine)).toBe("abcdefgh");
 });
 
-test("however long it was down, it is ready again as soon as it is back", async () => {
+test("it is ready again as soon as it is back, after any time", async () => {
   const place = await open();
   const engine = await start([place]);
   place.isDown = true;

@@ -50,7 +50,7 @@ test("an operator may want a shorter context than the other side has", async () 
   expect(engine.metadata?.contextLength).toBe(256);
 });
 
-describe("another place is asked", () => {
+describe("another upstream is asked", () => {
   test.each<[string, Answer]>([
     ["when one is busy", refuse(429, '{"error": "Too many"}')],
     ["behind a broken gateway: HTML", refuse(502, "<html><h1>Bad Gateway</h1></html>")],
@@ -63,7 +63,7 @@ describe("another place is asked", () => {
     expect(places[1]?.asked).toBeGreaterThanOrEqual(4);
   });
 
-  test("when one is gone, and that one is asked again once it is back", async () => {
+  test("when one is down, and that one is asked again when it is back", async () => {
     const [gone, stays] = [await open(), await open()];
     const engine = await start([gone, stays]);
     const port = Number(new URL(gone.url).port);
@@ -75,7 +75,7 @@ describe("another place is asked", () => {
     expect(engine.gauges().ejected).toBe(0);
   });
 
-  test("never once something of an answer was seen, and never for what it says of the request", async () => {
+  test("never after a part of an answer has arrived, and never for an error of the request", async () => {
     const places = [await open(), await open()];
     const engine = await start(places);
     const before = places.map(({ asked }) => asked);
@@ -88,7 +88,7 @@ describe("another place is asked", () => {
   });
 });
 
-test("the place with the least to do is asked first", async () => {
+test("the upstream with the fewest requests is asked first", async () => {
   const places = [await open(), await open()];
   const engine = await start(places);
   const held: ServerResponse[] = [];
@@ -116,7 +116,7 @@ test("a hang-up closes the connection", async () => {
   expect(engine.gauges()).toMatchObject({ running: 0, aborted: 1 });
 });
 
-test("what came of an answer that is wanted whole counts, also when the caller hangs up before it was read", async () => {
+test("tokens of an answer that is not streamed count, also when the caller hangs up before they are read", async () => {
   const place = await open();
   const engine = await start([place]);
   const closed = Promise.withResolvers<void>();
@@ -144,7 +144,7 @@ test("what came of an answer that is wanted whole counts, also when the caller h
   expect(reads.length).toBeLessThan(5);
 });
 
-test("silence is no answer: the stream fails, the place is left alone, the engine is not ready, and comes back", async () => {
+test("an upstream that becomes silent: its stream fails, it is ejected, the engine is not ready, and recovers", async () => {
   const place = await open();
   const engine = await start([place]);
   place.answer = (response) => void response.write(tokens(1, null));
@@ -173,7 +173,7 @@ test.each<[string, Partial<RemoteOptions>, RegExp]>([
 });
 
 describe("on the way there", () => {
-  test("a proxy is spoken through", async () => {
+  test("a proxy is used", async () => {
     const place = await open();
     const asked: string[] = [];
     const proxy = createServer((request, response) => {
@@ -198,7 +198,7 @@ describe("on the way there", () => {
   /** The test creates certificates with openssl. */
   const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
 
-  test.runIf(hasOpenssl)("a certificate of our own is believed where it is named, and nowhere else", async () => {
+  test.runIf(hasOpenssl)("a certificate of our own is trusted only if it is named", async () => {
     const folder = mkdtempSync(join(tmpdir(), "parley-"));
     closing.push(async () => rmSync(folder, { recursive: true }));
     const [keyFile, certFile] = [join(folder, "key.pem"), join(folder, "cert.pem")];

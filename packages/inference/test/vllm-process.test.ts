@@ -32,7 +32,7 @@ async function outcomeOf({ vllm }: StartedScriptedVllm, say: string, maxTokens: 
   return { text, end };
 }
 
-describe("what starting again would not mend is told at once, in a sentence", () => {
+describe("a failure that a restart would not fix is reported at once, in a sentence", () => {
   test.each<[string, object, RegExp]>([
     [
       "an unknown flag",
@@ -66,14 +66,14 @@ describe("what starting again would not mend is told at once, in a sentence", ()
     expect(started.vllm.engine.state).toBe("failed");
   });
 
-  test("what may pass is tried again, and then fails with the last lines", async () => {
+  test("a failure that may pass is retried, and then reported with the last lines of the log", async () => {
     await using started = startScriptedVllm({ log: ["RuntimeError: out of memory"], exit: 1 });
     await expect(started.vllm.engine.whenReady()).rejects.toThrow("RuntimeError: out of memory");
     expect(started.vllm.engine.gauges().restarts).toBe(3);
   });
 });
 
-describe("what an earlier run has left", () => {
+describe("an orphan of an earlier run", () => {
   test("is killed and cleared before a new start", async () => {
     // The owner that counts as dead must not start its engine again, because both use one path for the socket.
     const timings = { ...quickTimings, restartFirstMs: 60_000, maxRestartMs: 60_000 };
@@ -106,7 +106,7 @@ describe("what an earlier run has left", () => {
   });
 });
 
-test("what lies in the place of its socket is cleared", async () => {
+test("a file at the path of its socket is removed", async () => {
   await using first = startScriptedVllm({});
   await first.vllm.engine.whenReady();
   const { socketPath } = first.vllm;
@@ -119,7 +119,7 @@ test("what lies in the place of its socket is cleared", async () => {
 });
 
 describe("a restart that is asked for", () => {
-  test("lets what is under way finish, and is no crash", async () => {
+  test("lets running requests finish, and does not count as a crash", async () => {
     await using started = startScriptedVllm({});
     await started.vllm.engine.whenReady();
     const { pid } = started.vllm;

@@ -46,7 +46,7 @@ describe("HTTP-24 HTTP-27 HTTP-33 a preflight", () => {
     expect(corsHeaders(response.headers)).toEqual([]);
   });
 
-  test("that asks for nothing is none", async () => {
+  test("that asks for nothing is not a preflight", async () => {
     const response = await anyOrigin().fetch("/models", { method: "OPTIONS", headers: { origin } });
     expect(response.status).toBe(405);
   });

@@ -125,7 +125,7 @@ const setLimit = (server: CliProcess, limit: number): unknown =>
   execFileSync("prlimit", ["--pid", String(server.child.pid), `--nofile=${limit}:${plenty}`]);
 const plenty = Number(spawnSync("bash", ["-c", "ulimit -Hn"], { encoding: "utf8" }).stdout) || 1024;
 
-test("a server that has no descriptor left says so, answers who is connected, keeps its engines, starts one that died, and comes back", async () => {
+test("a server without free descriptors reports that, answers on open connections, keeps its engines, restarts a dead one, and recovers", async () => {
   await using server = new CliProcess(["start"], folder.quick({ ...env, PARLEY_MAX_SOCKETS: "400" }));
   const base = await baseUrlOf(server);
   using caller = new Caller(base);

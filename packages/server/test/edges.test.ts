@@ -64,7 +64,7 @@ describe("HTTP-22 ERR-01 ERR-02 ERR-03 ERR-04 ERR-05 ERR-06 what cannot be read 
     expect((await send("CONNECT example.com:443 HTTP/1.1\r\n\r\n"))?.status).toBe(404);
   });
 
-  test("a chunk that is none, in the body of a known caller, shows its limits", async () => {
+  test("a malformed chunk in the body of a known caller is answered with the caller's limits", async () => {
     const answer = await send(
       requestText("POST /v1/chat/completions", { ...json, "Transfer-Encoding": "chunked" }, "zz\r\n"),
     );
@@ -166,7 +166,7 @@ describe("a connection", () => {
     expect((await connection.read())?.body).toContain('"list"');
   });
 
-  test("that is left takes the requests with it that still wait for their turn: none of them begins", async () => {
+  test("that is closed drops the requests that still wait on it: none of them begins", async () => {
     using connection = await RawConnection.open(server().origin);
     const stall = JSON.stringify({ model: modelId, ...play("stall") });
     const before = server().logLines.length;
@@ -210,7 +210,7 @@ describe("a connection", () => {
 });
 
 describe("request ids", () => {
-  test("HTTP-29 HTTP-30 are the server's own, another one for every answer", async () => {
+  test("HTTP-29 HTTP-30 are the server's own, and unique for every answer", async () => {
     const sent = "req_000000000000000000000000";
     const answers = await Promise.all([
       ...Array.from({ length: 10 }, () => send(requestText("GET /v1/models", { ...auth, "X-Request-Id": sent }))),

@@ -57,7 +57,7 @@ describe("when all answers together hold too much", () => {
     scenarios: { large: hold(12_000), larger: hold(14_000), small: [...text(9000), { finish: "stop" }] },
   });
 
-  test("the largest of the key that holds most is given up, and nobody else notices", async () => {
+  test("the key with the most bytes loses its largest answer, and no other answer is affected", async () => {
     const greedy = withKey(await server().makeKey());
     const gone = new AbortController();
     const large = server().chat(play("large"), { ...greedy, signal: gone.signal });
@@ -82,7 +82,7 @@ describe("when all answers together hold too much", () => {
   });
 });
 
-describe("a reader that takes nothing of a large answer", () => {
+describe("a client that does not read a large answer", () => {
   const server = useServer({
     settings: { slowReaderMs: 300 },
     scenarios: {
@@ -90,7 +90,7 @@ describe("a reader that takes nothing of a large answer", () => {
     },
   });
 
-  test("is cut off, and what the answer held is free", async () => {
+  test("is disconnected, and the memory of the answer is free", async () => {
     using connection = await RawConnection.open(server().origin);
     connection.socket.pause();
     const body = JSON.stringify({ model: modelId, ...play("huge") });

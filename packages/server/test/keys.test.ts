@@ -55,7 +55,7 @@ describe("a key that is", () => {
     expect(await statusWith(token)).toBe(200);
   });
 
-  test("deleted is refused at once and listed no more, and what it has used stays", async () => {
+  test("deleted is refused at once and not listed any more, and its usage stays", async () => {
     const { id, token, file } = await create();
     expect(await statusWith(token)).toBe(200);
     expect(await keys("delete", id)).toMatchObject({ code: 0, stdout: expect.stringContaining("stays") as string });
@@ -128,7 +128,7 @@ describe("a key that is", () => {
     expect(statSync(renewed.file).mode & 0o777).toBe(0o600);
   });
 
-  test("unknown is told, with where to look", async () => {
+  test("unknown is reported, with the command that lists the keys", async () => {
     for (const args of [["disable"], ["enable"], ["delete"], ["rotate"], ["show"], ["update", "--name", "x"]]) {
       const { code, stderr } = await keys(...args, "nobody");
       expect({ code, stderr }).toEqual({
@@ -234,7 +234,7 @@ test("a path that is not a data folder is refused, and not created", async () =>
   expect(existsSync(dataDir)).toBe(false);
 });
 
-test("a key of another server is nobody's", async () => {
+test("a key of another server is refused", async () => {
   const refusal = await toRefusal(await server().chat({}, withKey("parley_aaaaaaaa.bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb")));
   expect(refusal).toMatchObject({ status: 401, code: "invalid_api_key" });
 });

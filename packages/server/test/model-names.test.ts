@@ -161,7 +161,7 @@ describe("an operator", () => {
     expect(wrong.stderr).toContain(`There is no model modell-1. Did you mean "${modelId}"?`);
   });
 
-  test("hears at the start and from `config check` which names do not mean one model", async () => {
+  test("learns at the start and from `config check` which names are ambiguous", async () => {
     const pricing = { prompt: "0", completion: "0" };
     const models = {
       one: { id: "acme/chat", pricing },

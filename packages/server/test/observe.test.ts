@@ -134,7 +134,7 @@ describe("the contract and its pages", () => {
     expect((await fetch(url)).status).toBe(200);
   });
 
-  test("a file beside the pages is not to be had", async () => {
+  test("a file next to the pages is not served", async () => {
     for (const path of ["/docs/../package.json", "/docs/%2e%2e/README.md", "/docs/errors/..%2f..%2fREADME.md"])
       expect((await fetch(server().origin + path)).status).toBeGreaterThanOrEqual(400);
   });

@@ -24,7 +24,7 @@ async function start(listed: object, chat = chatWell): Promise<Started> {
 const ask = { model: miniId, max_completion_tokens: 200 };
 
 describe("a service that has only a chat route", () => {
-  test("is told on as the contract says, thought and calls included, and charged", async () => {
+  test("is passed on in the form of the contract, with reasoning and calls, and charged", async () => {
     await using started = await start({ owned_by: "vllm" });
     const { server, place } = started;
     expect(await server.stream(ask)).toMatchObject({ end: "done", text: "abcdefgh" });

@@ -95,7 +95,7 @@ describe("connections on every place", () => {
     expect(answered.all.every((socket) => !socket.destroyed)).toBe(true);
   });
 
-  test("leave that place to an address that has few, however many come from another one", async () => {
+  test("leave that place to an address with few connections, even if another one opens many", async () => {
     await until(open, (connections) => connections === 0);
     using answered = await Sockets.answered(server().origin, most);
     using probe = await RawConnection.open(server().origin, "127.0.0.3");
@@ -120,7 +120,7 @@ describe("connections on every place", () => {
     expect(others.some(({ destroyed }) => destroyed)).toBe(false);
   });
 
-  test("give way to a request whose connection has lost its place to the next one, before it arrived", async () => {
+  test("make room for a request whose connection lost its place before the request arrived", async () => {
     await until(open, (connections) => connections === 0);
     using kept = await Sockets.answered(server().origin, most, modelsWithKey, "127.0.0.2");
     using newcomer = await RawConnection.open(server().origin, "127.0.0.3");
@@ -133,7 +133,7 @@ describe("connections on every place", () => {
     );
   });
 
-  test("do not give way while their requests are under way", async () => {
+  test("keep their places while their requests are running", async () => {
     await until(open, (connections) => connections === 0);
     const half = requestText("POST /v1/chat/completions", {
       authorization: `Bearer ${testKey}`,

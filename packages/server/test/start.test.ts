@@ -89,7 +89,7 @@ describe("the first start", () => {
   });
 });
 
-describe("what is in the way of a start is one sentence that says what to do", () => {
+describe("an obstacle to a start is reported in one sentence that says what to do", () => {
   const assertFails = async (
     settings: ReturnType<typeof folder.quick>,
     sentence: RegExp,

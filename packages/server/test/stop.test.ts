@@ -53,7 +53,7 @@ describe("the end", () => {
     expect(await stream).not.toContain("[DONE]");
   });
 
-  test("load balancers are told first, and requests are taken meanwhile", async () => {
+  test("/ready changes first, and requests are still accepted", async () => {
     const settings = folder.quick({ PARLEY_LAME_DUCK_SECONDS: "2", PARLEY_API_KEY: "environment-key-0123456789" });
     await using server = new CliProcess(["start"], settings);
     const url = await baseUrlOf(server);

@@ -25,7 +25,7 @@ async function streamOf(server: TestServer, name: string, members: object = {}):
   return { ...judgeStream(asked, await response.text()), headers: response.headers };
 }
 
-describe("STRM-22 STRM-23 STRM-25 STRM-41 an engine that breaks off in mid-stream is told as a failure: it", () => {
+describe("STRM-22 STRM-23 STRM-25 STRM-41 an engine that ends in mid-stream is reported as a failure: it", () => {
   const breaks = {
     fails: [{ fail: "CUDA out of memory" }],
     "breaks the connection": [{ wait_ms: 50 }, { reset: true }],
@@ -100,7 +100,7 @@ describe("time", () => {
     await response.body?.cancel();
   });
 
-  test("STRM-29 silence is broken by comments, which are no events", async () => {
+  test("STRM-29 comments interrupt the silence, and they are not events", async () => {
     const { end, comments, text } = await streamOf(server(), "late");
     expect([end, text]).toEqual(["done", "one two"]);
     expect(comments).toBeGreaterThanOrEqual(2);
@@ -115,7 +115,7 @@ describe("time", () => {
     },
   );
 
-  test("STRM-41 a refusal that comes too late to be an HTTP error is none of the caller's", async () => {
+  test("STRM-41 a refusal that is too late for an HTTP error is a failure of the engine", async () => {
     expect((await streamOf(server(), "late refusal")).error?.code).toBe("internal_error");
     expect((await streamOf(server(), "late failure")).error?.code).toBe("upstream_error");
   });
@@ -136,7 +136,7 @@ describe("events", () => {
     expect(seen).not.toContain("[DONE]");
   });
 
-  test("STRM-37 are the same however the engine's bytes are cut", async () => {
+  test("STRM-37 are the same for any cuts of the engine's bytes", async () => {
     expect(await streamOf(server(), "split")).toMatchObject({ end: "done", text: "one two" });
   });
 
@@ -221,7 +221,7 @@ describe("a reader that takes nothing", () => {
     },
   });
 
-  test("STRM-34 OPS-14 STRM-40 is cut off, the generation held back before, and charged like one that left", async () => {
+  test("STRM-34 OPS-14 STRM-40 is disconnected after its generation was paused, and charged like one that disconnects itself", async () => {
     const rows = (await server().ledger()).length;
     using connection = await flood(server().origin);
     connection.socket.pause();
@@ -239,7 +239,7 @@ describe("a reader that takes nothing", () => {
     expect(connection.socket.errored).toMatchObject({ code: "ECONNRESET" });
   });
 
-  test("STRM-34 is not one that takes little at a time", async () => {
+  test("STRM-34 is not a client that reads slowly", async () => {
     const response = await server().chat({ ...play("river"), stream: true });
     const parts: Buffer[] = [];
     let pauses = 0;

@@ -45,7 +45,7 @@ describe("requests that wait on a connection", () => {
 describe("a document that is not read", () => {
   const server = useServer();
 
-  test("is held once, for however many connections", async () => {
+  test("is in memory once for all connections", async () => {
     const page = Buffer.byteLength(await (await fetch(`${server().origin}/docs/search.json`)).text());
     const before = process.memoryUsage.rss();
     const connections = await openUnread(server().origin, 100, docs.repeat(10));

@@ -115,7 +115,7 @@ describe("HTTP-06 a near miss of the models", () => {
     expect(message).toMatch(new RegExp(`: use ${right}\\.$`));
   });
 
-  test("HTTP-02 a chat request to a base URL that ends in /models hears of the right one", async () => {
+  test("HTTP-02 a chat request to a base URL that ends in /models gets the right URL", async () => {
     for (const path of ["/v1/models", "/v1/models/chat/completions"])
       expect(await ask("POST", path)).toMatchObject({ status: 405, message: expect.stringContaining(chat) as unknown });
   });
@@ -175,7 +175,7 @@ describe("HTTP-06 an API that is not offered", () => {
     expect(message).toContain(guide);
   });
 
-  test("answers are not kept, and a conversation without its messages is no request", async () => {
+  test("answers are not stored, so a conversation needs its messages", async () => {
     expect((await ask("GET", "/v1/chat/completions/chatcmpl-1")).message).toContain("Answers are not kept here.");
     expect((await ask("POST", "/v1/chat")).message).toContain(`Send chat requests to ${chat}.`);
   });
@@ -183,7 +183,7 @@ describe("HTTP-06 an API that is not offered", () => {
 
 describe("HTTP-05 any other path", () => {
   test.each(["/v1", "/v1/", "/v1/nothing", "/v1/x/../models/", "/v1/%", "/v1/%e0%a4%a", "/v1/__proto__"])(
-    "%s hears what this service has",
+    "%s gets the list of existing paths",
     async (path) => {
       const { status, code, message } = await ask("GET", path);
       expect([status, code]).toEqual([404, "unknown_url"]);
@@ -201,7 +201,7 @@ describe("HTTP-05 any other path", () => {
     }
   });
 
-  test("AUTH-11 a stranger hears of nothing under /v1", async () => {
+  test("AUTH-11 without a key, nothing under /v1 is revealed", async () => {
     const answer = await fetch(`${server().origin}/v1//chat/completions`, { method: "POST" });
     expect(answer.status).toBe(401);
   });

@@ -19,7 +19,7 @@ describe("the line that shows a schema", () => {
   });
 });
 
-describe("the place of the line", () => {
+describe("the position of the line", () => {
   const user = { role: "user", content: "hi" } as const;
 
   test.each([

@@ -69,7 +69,7 @@ test.each<[string, ChatMessage[], unknown]>([
   expect(toTemplateMessages(messages, "in front")).toEqual(want);
 });
 
-test("system messages stay where they stand, with their names, where the template takes them there", () => {
+test("system messages stay in place, with their names, if the template accepts them there", () => {
   const messages: ChatMessage[] = [
     { role: "user", content: "a" },
     { role: "developer", content: "b", name: "Ada" },
@@ -80,7 +80,7 @@ test("system messages stay where they stand, with their names, where the templat
   ]);
 });
 
-test("a function without parameters takes an object without members", () => {
+test("a function without parameters accepts an object without members", () => {
   expect(toTemplateTool({ name: "f", description: undefined, parameters: undefined })).toEqual({
     type: "function",
     function: { name: "f", parameters: { type: "object", properties: {} } },

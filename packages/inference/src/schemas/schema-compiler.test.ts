@@ -59,7 +59,7 @@ test.each([
   expect(turns).toBeGreaterThan(3);
 });
 
-test("of many words that are no keywords as many are kept as a header can show", async () => {
+test("of many words that are not keywords, a header's worth is kept", async () => {
   const schema = { ...empty("w", 32_000), type: "string" };
   const schemas = await compiler.compile([answer(schema)], "words", never);
   expect(schemas.ignoredIn(schema)).toHaveLength(64);
@@ -84,7 +84,7 @@ describe("the tools of a request share a budget", () => {
   };
   const outcome = [true, true, true, false, false];
 
-  test("what the others leave too little for is refused with a reason of its own", async () => {
+  test("a schema for which the others leave too little is refused with its own reason", async () => {
     const schemas = await compiler.compile(tools, "reason", never);
     for (const tool of tools.slice(3))
       expect(parametersOf(schemas, tool)).toMatchObject({ fault: { reason: expect.stringContaining("together") } });
@@ -118,7 +118,7 @@ describe("the tools of a request share a budget", () => {
     expect(await outcomes([...many, ...rest], "fresh")).toEqual(known);
   });
 
-  test("what is too much alone is known to be", async () => {
+  test("a schema that is too large alone is remembered", async () => {
     const schema = { type: "string", pattern: "^(a|b)*a(a|b){20}$" };
     const tool: WantedSchema = { schema, use: "strict", isBinding: true };
     for (const requests of [1, 2]) {
@@ -170,7 +170,7 @@ describe("the thread", () => {
     expect(performance.now() - start).toBeGreaterThan(cpuMs);
   });
 
-  test("has an end where a job takes too much memory, and the next request gets another one", async () => {
+  test("ends if a job takes too much memory, and the next request gets a new thread", async () => {
     await using limited = new SchemaCompiler(new CompileThread({ megabytes: 24 }));
     const wanted = answer({ anyOf: Array.from({ length: 330_000 }, () => ({})) });
     const schemas = await limited.compile([wanted], "key", never);

@@ -34,7 +34,7 @@ describe("an engine is frozen when", () => {
     });
   });
 
-  test("not when it fails at once, as one does that was killed: that is told as it was seen", async () => {
+  test("not when it fails at once, like a killed engine: that failure is reported unchanged", async () => {
     await expect(watch(() => Promise.reject(new Error("broken")), patienceMs)).resolves.toEqual({
       why: "the engine refused to answer (Error: broken)",
       isStall: false,

@@ -123,7 +123,7 @@ test("a stream is read as it arrives, and bytes that arrived together are read t
   expect(reading.batches).toEqual(["ab", "cd"]);
 });
 
-test.each([[true], [false]])("what came before a failure is passed on before it (whole: %s)", async (isWhole) => {
+test.each([[true], [false]])("bytes before a failure are passed on before it (whole: %s)", async (isWhole) => {
   const { answer, push, fail } = open({ isWhole });
   const reading = read(answer);
   push("a");
@@ -147,7 +147,7 @@ test("a disconnect ends the answer, and the bytes that have arrived are still pa
   expect(controller.aborted).toBe(true);
 });
 
-describe("an answer that is left", () => {
+describe("an answer whose reader stops", () => {
   test("before its last event is ended", () => {
     const { answer, push, controller } = open();
     push("a");

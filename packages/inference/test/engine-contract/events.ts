@@ -59,7 +59,7 @@ export function describeCaps({ engine, talkative }: Given): void {
     }
   });
 
-  test("a long text is cut at the cap, and what came before the cut is the same", async () => {
+  test("a long text is cut at the token limit, and is the same until there", async () => {
     const long = await askOne(engine(), talkative({ maxTokens: 30 }));
     expect(long.finish).toBe("length");
     const short = await askOne(engine(), talkative({ maxTokens: 10 }));

@@ -12,7 +12,7 @@ export function describeStops({ engine, talkative }: Given): void {
     }
   });
 
-  test("gives back what only began like a stop string", async () => {
+  test("releases text that only began like a stop string", async () => {
     const { text } = await askOne(engine(), talkative({ maxTokens: 20 }));
     const held = await askOne(engine(), talkative({ maxTokens: 20, stop: [`${text} and never this`] }));
     expect(held).toMatchObject({ text, finish: "length" });
@@ -67,7 +67,7 @@ export function describeLogprobs({ engine, talkative }: Given): void {
     }
   });
 
-  test("without the wish there are none", async () => {
+  test("without the option there are none", async () => {
     const { text, tokens } = await askOne(engine(), talkative({}));
     expect(spell(tokens)).toBe(text);
     expect(tokens.every((token) => token.logprob === undefined && token.top === undefined)).toBe(true);

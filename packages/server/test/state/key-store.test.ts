@@ -17,7 +17,7 @@ async function openSqlite(): Promise<KeyStoreSubject & AsyncDisposable> {
 describe("the key store in SQLite", () => {
   test.each(keyStoreContract)("$title", (one) => assertCase(one, openSqlite));
 
-  test("keys are found however many others were asked for", async () => {
+  test("keys are found after any number of other keys", async () => {
     await using subject = await openSqlite();
     const key = { id: "aaaaaaaaaaaa", hash: "a".repeat(64), name: "one", createdMs: 1000 };
     await subject.store.insert(key);

@@ -45,7 +45,7 @@ const written = async (ledger: UsageLedger): Promise<number | undefined> =>
   (await ledger.find("one"))?.usage.completionTokens;
 
 describe("a ledger that answers late, as one over a network does", () => {
-  test("gets what was counted while it wrote", async () => {
+  test("gets the tokens that were counted while it wrote", async () => {
     const { promise: isAsked, resolve: asked } = Promise.withResolvers<void>();
     const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>();
     const late = (ledger: UsageLedger): Partial<UsageLedger> => ({

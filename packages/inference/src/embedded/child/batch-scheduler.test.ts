@@ -87,7 +87,7 @@ describe("turns", () => {
     expect((await run.all(prompt("P", 3), { name: "a", jobs: 3, costMs: 9 })).join("")).toBe("PaPaPa");
   });
 
-  test("keys take turns, however many prompts one of them has", async () => {
+  test("keys take turns, also if one of them has many prompts", async () => {
     const many = ["P", "Q", "R"].map((name) => prompt(name, 2, { key: "many" }));
     expect((await new Run().all(...many, prompt("o", 3))).join("")).toBe("PoQoRoPQR");
   });
@@ -109,7 +109,7 @@ describe("turns", () => {
   });
 });
 
-describe("who gives up", () => {
+describe("a request that is aborted", () => {
   test("while waiting is not decoded, and lets the others pass", async () => {
     const run = new Run();
     const hangUp = new AbortController();

@@ -92,7 +92,7 @@ describe("the sampler's configuration", () => {
   });
 });
 
-describe("whatever the sampling parameters", () => {
+describe("with any sampling parameters", () => {
   /**
    * The logit of a token on its way through llama.cpp: the bias, then the repetition penalty, then the temperature. In floats.
    */

@@ -26,7 +26,7 @@ function waitOf({ headers }: Refusal): number {
 describe("requests a minute", () => {
   const server = useServer();
 
-  test("LIM-07 LIM-10 LIM-11 LIM-13 are limited, and it is told when the next one may come", async () => {
+  test("LIM-07 LIM-10 LIM-11 LIM-13 are limited, and the refusal says when the next one may come", async () => {
     const key = withKey(await server().makeKey({ requestsPerMinute: 90 }));
     const send = () => server().chat({ max_tokens: 1 }, key);
     let response = await send();
@@ -71,7 +71,7 @@ describe("tokens a minute", () => {
   // Three of them are 700 tokens above the limit below: two seconds, even where the machine is slow.
   const third = say("x".repeat(4 * 6890));
 
-  test("LIM-08 LIM-13 are limited, and it is told when there will be enough", async () => {
+  test("LIM-08 LIM-13 are limited, and the refusal says when there will be enough", async () => {
     const key = withKey(await server().makeKey({ tokensPerMinute: 20_000 }));
     for (let turn = 0; turn < 2; turn += 1) {
       expect((await server().chat({ ...third, max_tokens: 1 }, key)).status).toBe(200);
@@ -100,7 +100,7 @@ describe("tokens a minute", () => {
     expect(refusal.headers.get("x-ratelimit-reset-tokens")).toMatch(/^\d+m\d+s$/);
   });
 
-  test("LIM-17 that were reserved and not used are given back", async () => {
+  test("LIM-17 that were reserved and not used are released", async () => {
     const key = withKey(await server().makeKey({ tokensPerMinute: 30 })); // one token comes back in two seconds
     const left = async (): Promise<number> =>
       Number((await server().fetch("/models", key)).headers.get("x-ratelimit-remaining-tokens"));
@@ -163,7 +163,7 @@ describe("the default limits of a key", () => {
 describe("requests at a time", () => {
   const server = useServer({ scenarios, settings: { requestTimeoutMs: 1500 } });
 
-  test("LIM-09 LIM-10 LIM-17 are limited, and each place is given back, however its request ended", async () => {
+  test("LIM-09 LIM-10 LIM-17 are limited, and each slot is released after any end of its request", async () => {
     const key = withKey(await server().makeKey({ concurrency: 1 }));
     const ends = [
       (response: Response) => response.body?.cancel(), // left
@@ -211,7 +211,7 @@ describe("bytes of bodies at a time", () => {
   const statusOf = async (connection: RawConnection): Promise<number | undefined> =>
     (await connection.read("POST", "/v1/chat/completions"))?.status;
 
-  test("are limited for each key and for all, before a byte is read, and given back when the caller leaves", async () => {
+  test("are limited for each key and for all, before a byte is read, and released when the caller disconnects", async () => {
     const [one, other, third] = [await server().makeKey(), await server().makeKey(), await server().makeKey()];
     const waiting = [await announce(one), await announce(one), await announce(other)];
     for (const connection of waiting) expect(await statusOf(connection)).toBe(100);
@@ -233,7 +233,7 @@ describe("bytes of bodies at a time", () => {
 describe("the queue of a model", () => {
   const server = useServer({ scenarios, settings: { queueLength: 1, queueWaitMs: 1000 } });
 
-  test("LIM-14 LIM-10 LIM-17 that is full is said at once, and a place in it is not for ever", async () => {
+  test("LIM-14 LIM-10 LIM-17 that is full refuses at once, and the wait in it is bounded", async () => {
     // The engine of this test has 64 slots.
     const stalls = await Promise.all(
       Array.from({ length: 8 }, () => server().chat({ ...play("stall"), n: 8, stream: true })),
@@ -259,7 +259,7 @@ describe("the queue of a model", () => {
 describe("LIM-01 LIM-02 LIM-04 LIM-05 the six headers", () => {
   const server = useServer();
 
-  test("stand on every answer to an accepted key, and count down", async () => {
+  test("are on every answer to an accepted key, and count down", async () => {
     const key = withKey(await server().makeKey({ requestsPerMinute: 100, tokensPerMinute: 100_000 }));
     const answers = [
       await server().chat({}, key),

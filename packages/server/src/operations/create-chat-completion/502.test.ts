@@ -54,7 +54,7 @@ const server = useServer({
 const upstream = { status: 502, code: "upstream_error", type: "server_error", param: null };
 
 describe("OPS-02 ERR-08 an engine that", () => {
-  test.each(Object.keys(breaks))("%s is told as a failure of its own", async (name) => {
+  test.each(Object.keys(breaks))("%s is reported as its own kind of failure", async (name) => {
     const refusal = await server().refuse(play(name));
     expect(refusal).toMatchObject(upstream);
     expect(refusal.message).not.toMatch(/CUDA|10\.0\.0\.1|engine (ended|said|wrote)/);
@@ -78,7 +78,7 @@ test("OPS-11 a failure that produced nothing costs nothing", async () => {
   expect(row).toMatchObject({ outcome: "failed", error_code: "upstream_error", cost_usd: "0", completion_tokens: 0 });
 });
 
-test("OPS-02 OPS-07 OPS-08 an engine that dies takes nobody else with it, and is back soon", async () => {
+test("OPS-02 OPS-07 OPS-08 an engine that dies affects no other model, and is back soon", async () => {
   const other = server().stream({ model: miniId });
   expect(await server().refuse(play("die"))).toMatchObject(upstream);
   expect((await other).end).toBe("done");
@@ -89,7 +89,7 @@ test("OPS-02 OPS-07 OPS-08 an engine that dies takes nobody else with it, and is
   expect(await server().refuse(play("late"))).toMatchObject(upstream);
 });
 
-test("OPS-17 an engine that dies costs no caller whose answer it takes away, streamed or not", async () => {
+test("OPS-17 if an engine dies, its answers cost nothing, streamed or not", async () => {
   await until(
     async () => (await server().chat()).status,
     (status) => status === 200,

@@ -19,7 +19,7 @@ const lastClosed = (on: typeof server): ReturnType<typeof readLast> =>
   );
 const readLast = async (on: typeof server) => (await on().ledger()).at(-1);
 
-test("OPS-17 a stream that takes longer than it may is no fault of the service: what was written costs", async () => {
+test("OPS-17 a stream that takes too long is not a fault of the service: its tokens are charged", async () => {
   await server().stream(play("late"));
   const row = await lastClosed(server);
   expect(row).toMatchObject({ outcome: "failed", error_code: "timeout", completion_tokens: 1 });
@@ -30,7 +30,7 @@ test("OPS-03 STRM-26 a stream of which nothing comes in time", async () => {
   expect(await server().refuse({ ...play("stall"), stream: true })).toMatchObject({ status: 504, code: "timeout" });
 });
 
-test("OPS-03 LIM-17 the engine is told to stop, and the place is given back", async () => {
+test("OPS-03 LIM-17 the engine stops generating, and the slot is released", async () => {
   await server().chat(play("stall"));
   await until(
     () => server().gauge('parley_slots_in_use{model="vendor/model-1"}'),
@@ -39,7 +39,7 @@ test("OPS-03 LIM-17 the engine is told to stop, and the place is given back", as
   expect((await server().ledger()).at(-1)).toMatchObject({ outcome: "failed", error_code: "timeout", cost_usd: "0" });
 });
 
-describe("OPS-03 an engine that makes no progress is ended, and what it was asked has timed out", () => {
+describe("OPS-03 an engine that makes no progress is ended, and its requests time out", () => {
   const frozen = useServer({
     settings: { engineStallMs: 500, engineSilenceMs: 700 },
     scenarios: { freeze: [{ freeze: true }], late: [{ role: true }, { text: "a" }, { spin: true }] },

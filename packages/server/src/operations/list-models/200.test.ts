@@ -161,7 +161,7 @@ describe("the operator's words", () => {
     expect(metrics).not.toContain("gpt-4o");
   });
 
-  test("MODL-17 an alias retrieves the model, however its slash is written", async () => {
+  test("MODL-17 an alias retrieves the model with any spelling of its slash", async () => {
     const model = await (await own().fetch("/models/acme.ai/model-1")).json();
     for (const alias of ["gpt-4o", "other/one", "other%2Fone"])
       expect(await (await own().fetch(`/models/${alias}`)).json()).toEqual(model);

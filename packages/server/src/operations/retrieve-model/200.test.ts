@@ -5,7 +5,7 @@ import { useServer } from "../../../test/use-server.ts";
 const server = useServer();
 
 test.each([modelId, miniId])(
-  "MODL-09 MODL-10 %s is exactly the record of the list, however its slash is written",
+  "MODL-09 MODL-10 %s is exactly the object of the list, with any spelling of its slash",
   async (id) => {
     const { data } = (await (await server().fetch("/models")).json()) as { data: { id: string }[] };
     const record = data.find((one) => one.id === id);
