@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EngineError } from "../src/index.ts";
-import type { EngineStatus } from "../src/sidecar/status.ts";
+import type { EngineStatus } from "../src/supervision/status.ts";
 import { ask, askOne, oneByOne, requestFor, stream } from "../testing/requests.ts";
 import type { Ask } from "../testing/requests.ts";
 import { neverEnding, readMiniVocabulary, startMini } from "./start-engines.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { EngineProcess } from "../sidecar/engine-process.ts";
+import { EngineProcess } from "../supervision/engine-process.ts";
 
 const module = JSON.stringify(new URL("end-with-parent.ts", import.meta.url).href);
 const error = "new Error('no room\\nfor it', { cause: new RangeError('the root of it') })";

@@ -1,5 +1,5 @@
 import type { EngineEvent } from "../engine.ts";
-import type { StatusMessage } from "../sidecar/status.ts";
+import type { StatusMessage } from "../supervision/status.ts";
 
 /**
  * The protocol between an engine's driver and its child process: HTTP over a unix socket, one JSON line per event.

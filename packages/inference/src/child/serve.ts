@@ -6,7 +6,7 @@ import type { EngineEvent, Generation, PromptRequest } from "../engine.ts";
 import { parseJsonWith } from "@parley/json-schema-grammar/json";
 import { PromptTooLongError } from "../prompt/prompt-too-long.ts";
 import { RequestRefusedError } from "../request-refused.ts";
-import type { StatusMessage, EngineStatus } from "../sidecar/status.ts";
+import type { StatusMessage, EngineStatus } from "../supervision/status.ts";
 import { tokensHeader } from "./protocol.ts";
 import type { ChildEvent, ChildRefusal } from "./protocol.ts";
 import { ResponseWriter } from "./response-writer.ts";

@@ -1,6 +1,6 @@
 import { EngineError } from "../engine.ts";
 import { RequestRefusedError } from "../request-refused.ts";
-import { isShortage } from "../sidecar/shortage.ts";
+import { isShortage } from "../supervision/shortage.ts";
 import { codeOf, isSilent, isUnconnected } from "../wire/connection.ts";
 import { RefusedAnswerError } from "../wire/refused-answer.ts";
 

@@ -1,7 +1,7 @@
 import type { Delivery } from "../engine.ts";
 import { transform } from "../wire/transform.ts";
-import { backoffMs } from "../sidecar/backoff.ts";
-import { isShortage } from "../sidecar/shortage.ts";
+import { backoffMs } from "../supervision/backoff.ts";
+import { isShortage } from "../supervision/shortage.ts";
 import { isUnconnected } from "../wire/connection.ts";
 import type { Connection, EventBatches } from "../wire/connection.ts";
 import { RefusedAnswerError } from "../wire/refused-answer.ts";

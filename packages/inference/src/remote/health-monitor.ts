@@ -1,8 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { EngineError } from "../engine.ts";
 import type { EngineMetadata, EngineState } from "../engine.ts";
-import { ReadyGate } from "../sidecar/ready-gate.ts";
-import type { SupervisorReport } from "../sidecar/supervised.ts";
+import { ReadyGate } from "../supervision/ready-gate.ts";
+import type { SupervisorReport } from "../supervision/supervised.ts";
 import type { EngineLifecycle } from "../openai/openai-engine.ts";
 
 /** The target of a health monitor, with its intervals and checks. */

@@ -6,8 +6,8 @@ import { completionsAdapter } from "../openai/completions/completions-adapter.ts
 import { cacheSalter } from "../openai/cache-salt.ts";
 import { OpenAiEngine } from "../openai/openai-engine.ts";
 import { readMetadata } from "../openai/read-metadata.ts";
-import type { SupervisorReport } from "../sidecar/supervised.ts";
-import type { Timings } from "../sidecar/timings.ts";
+import type { SupervisorReport } from "../supervision/supervised.ts";
+import type { Timings } from "../supervision/timings.ts";
 import { Connection } from "../wire/connection.ts";
 import { Endpoint } from "./endpoint.ts";
 import { EndpointPool } from "./endpoint-pool.ts";

@@ -11,5 +11,5 @@ export { startVllmProcess } from "./process/process-host.ts";
 export type { VllmProcessOptions } from "./process/process-host.ts";
 export { coresFor, engineVariables } from "./serve/environment.ts";
 export { serveArguments } from "./serve/serve-arguments.ts";
-export { EngineFiles } from "./sidecar/engine-files.ts";
-export type { VllmSidecar } from "./sidecar/vllm-sidecar.ts";
+export { EngineFiles } from "./serve/engine-files.ts";
+export type { VllmSidecar } from "./serve/vllm-sidecar.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EngineError } from "../../src/index.ts";
 import type { Engine } from "../../src/index.ts";
-import { readMetrics } from "../../src/vllm/sidecar/read-metrics.ts";
+import { readMetrics } from "../../src/vllm/serve/read-metrics.ts";
 import { Connection } from "../../src/wire/connection.ts";
 import { shortSchema, weather } from "../engine-contract/given.ts";
 import { ask, askOne, countTokens, oneByOne, requestFor, spell, stream } from "../../testing/requests.ts";

@@ -4,7 +4,7 @@ import { EngineError } from "../../src/index.ts";
 import { readModelFolder } from "../../src/model-folder/model-folder.ts";
 import { openRenderer } from "../../src/model-folder/open-renderer.ts";
 import { openTokenizer } from "../../src/model-folder/open-tokenizer.ts";
-import { readMetrics } from "../../src/vllm/sidecar/read-metrics.ts";
+import { readMetrics } from "../../src/vllm/serve/read-metrics.ts";
 import { Connection } from "../../src/wire/connection.ts";
 import { ask, askOne, oneByOne, requestFor, stream } from "../../testing/requests.ts";
 import { until } from "../../testing/until.ts";

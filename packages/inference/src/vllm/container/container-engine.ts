@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { isShortage } from "../../sidecar/shortage.ts";
+import { isShortage } from "../../supervision/shortage.ts";
 
 /** docker or podman. Both accept the same commands for everything used here. */
 export interface ContainerEngine {

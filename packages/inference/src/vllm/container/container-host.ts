@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, rmSync } from "node:fs";
-import { EngineProcess } from "../../sidecar/engine-process.ts";
+import { EngineProcess } from "../../supervision/engine-process.ts";
 import type { ModelFolder } from "../../model-folder/model-folder.ts";
-import { VllmSidecar } from "../sidecar/vllm-sidecar.ts";
-import type { SidecarOptions, VllmHost } from "../sidecar/vllm-sidecar.ts";
+import { VllmSidecar } from "../serve/vllm-sidecar.ts";
+import type { SidecarOptions, VllmHost } from "../serve/vllm-sidecar.ts";
 import { ContainerError, findContainerEngine } from "./container-engine.ts";
 import type { ContainerEngine } from "./container-engine.ts";
 import { cpuPriorityArguments } from "./cpu-priority.ts";

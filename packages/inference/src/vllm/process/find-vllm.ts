@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { isShortage } from "../../sidecar/shortage.ts";
+import { isShortage } from "../../supervision/shortage.ts";
 import { isAtLeast, oldestVersion, parseVersion } from "../serve/serve-arguments.ts";
 import type { Version } from "../serve/serve-arguments.ts";
 

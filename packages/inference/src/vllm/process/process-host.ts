@@ -1,10 +1,10 @@
 import { mkdirSync, rmSync } from "node:fs";
-import { EngineProcess } from "../../sidecar/engine-process.ts";
-import { isFullDisk } from "../../sidecar/full-disk.ts";
-import { EngineFiles } from "../sidecar/engine-files.ts";
+import { EngineProcess } from "../../supervision/engine-process.ts";
+import { isFullDisk } from "../../supervision/full-disk.ts";
+import { EngineFiles } from "../serve/engine-files.ts";
 import type { ModelFolder } from "../../model-folder/model-folder.ts";
-import { VllmSidecar } from "../sidecar/vllm-sidecar.ts";
-import type { SidecarOptions, VllmHost } from "../sidecar/vllm-sidecar.ts";
+import { VllmSidecar } from "../serve/vllm-sidecar.ts";
+import type { SidecarOptions, VllmHost } from "../serve/vllm-sidecar.ts";
 import { findVllm } from "./find-vllm.ts";
 import { lowerCpuPriority } from "./cpu-priority.ts";
 import { kill } from "./process-group.ts";

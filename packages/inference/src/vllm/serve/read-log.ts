@@ -1,4 +1,4 @@
-import type { StatusMessage } from "../../sidecar/status.ts";
+import type { StatusMessage } from "../../supervision/status.ts";
 
 /** Lines after which every later start would fail as well, with the message for the operator. */
 const fatal: readonly (readonly [pattern: RegExp, message: (match: RegExpExecArray) => string])[] = [
