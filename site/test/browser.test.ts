@@ -148,6 +148,21 @@ describe.skipIf(executablePath === undefined)("in a browser (it would run with D
     expect(await page.locator('[id="stream_options.include_usage"]').isVisible()).toBe(true);
   });
 
+  test("the drawing of the stream shows what an event takes", async () => {
+    await open();
+    await go("/docs/reference/stream");
+    const lit = () => page.locator(".machine .label.lit").evaluateAll((labels) => labels.map((one) => one.textContent));
+    await page.getByRole("button", { name: "Next" }).click();
+    expect(await lit()).toEqual(["piece", "role"]);
+    await page.locator("button.event", { hasText: "[DONE]" }).first().click();
+    expect(await lit()).toEqual(["done"]);
+    expect(await page.locator('[data-state="stream/done"]').getAttribute("class")).toContain("now");
+    await page.getByRole("tab", { name: "A failure in mid-stream" }).click();
+    await page.locator("button.event:visible").last().click();
+    expect(await page.locator('[data-state="stream/failed"]').getAttribute("class")).toContain("now");
+    expect(troubles).toEqual([]);
+  });
+
   test("the list of pages opens and closes on a narrow window", async () => {
     await open({ viewport: { width: 390, height: 844 } });
     await go("/docs/errors/invalid_value");

@@ -15,7 +15,7 @@ export interface Assets {
 const source = join(import.meta.dirname, "..");
 
 /** The style sheets, in the order in which they are joined. */
-const styles = ["base", "layout", "parts", "search"];
+const styles = ["base", "layout", "parts", "stream", "search"];
 
 export async function buildAssets(): Promise<Assets> {
   const files = new Map<string, string | Buffer>();

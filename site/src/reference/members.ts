@@ -106,7 +106,8 @@ const text = (value: Json | undefined): string => (typeof value === "string" ? v
 export function typeOf(contract: Contract, outer: JsonObject): string {
   const { schema, name } = resolve(contract, outer);
   const alternatives = list(schema["oneOf"]).filter(isObject);
-  if (alternatives.length > 0) return alternatives.map((one) => typeOf(contract, one)).join(" or ");
+  const isNamedObject = name !== undefined && schema["type"] === "object";
+  if (alternatives.length > 0 && !isNamedObject) return alternatives.map((one) => typeOf(contract, one)).join(" or ");
   const types = [schema["type"]].flat().filter((one) => typeof one === "string");
   const words = types.map((type) => {
     if (type === "array" && isObject(schema["items"])) return `array of ${typeOf(contract, schema["items"])}`;

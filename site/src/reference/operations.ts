@@ -145,7 +145,9 @@ function answerPart(contract: Contract, status: string, outer: JsonObject, targe
   const answer = resolve(contract, outer).schema as unknown as Answer;
   const bodies = Object.entries(answer.content ?? {});
   const isSuccess = status.startsWith("2");
-  const codes = isSuccess ? [] : bodies.flatMap(([, { examples = {} }]) => Object.keys(examples));
+  const edge = contract["x-edge-statuses"][status]?.code;
+  const examples = bodies.flatMap(([, media]) => Object.keys(media.examples ?? {}));
+  const codes = isSuccess ? [] : [...examples, ...(edge === undefined ? [] : [edge])];
   const codeList = codes
     .map((code) => (targets.ofCode(code) ? `[\`${code}\`](/docs/errors/${code})` : ""))
     .filter((link) => link !== "");
