@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestServer } from "@parley/server/testing";
+import { startTestServer, testKey } from "@parley/server/testing";
 import type { TestServer } from "@parley/server/testing";
 
 /** The portal as a browser shows it. */
@@ -28,6 +28,7 @@ const kinds = [
   "/docs/reference",
   "/docs/reference/createChatCompletion",
   "/docs/reference/stream",
+  "/docs/reference/models",
   "/docs/reference/schemas/Price",
   "/docs/clauses",
   "/docs/clauses/STRM-04",
@@ -160,6 +161,23 @@ describe.skipIf(executablePath === undefined)("in a browser (it would run with D
     await page.getByRole("tab", { name: "A failure in mid-stream" }).click();
     await page.locator("button.event:visible").last().click();
     expect(await page.locator('[data-state="stream/failed"]').getAttribute("class")).toContain("now");
+    expect(troubles).toEqual([]);
+  });
+
+  test("the calculator of costs is exact, and takes the prices of this server with a key", async () => {
+    await open();
+    await go("/docs/reference/models");
+    const cost = page.locator(".calculator output");
+    await page.getByLabel("Price of a prompt token").fill("0.1");
+    await page.getByLabel("Price of a completion token").fill("0.0000006");
+    await page.getByLabel("Prompt tokens").fill("3");
+    await page.getByLabel("Completion tokens").fill("1");
+    await page.getByLabel("Answers").fill("10");
+    expect(await cost.innerText()).toBe("$0.3000006 an answer, $3.000006 for 10 answers");
+    await page.getByText("Use the prices of this server").click();
+    await page.getByLabel("Your key").fill(testKey);
+    await page.getByRole("button", { name: "Load the models" }).click();
+    await page.getByText("models of this server are in the list").waitFor();
     expect(troubles).toEqual([]);
   });
 

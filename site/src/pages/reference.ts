@@ -1,6 +1,7 @@
 import type { LinkTargets } from "../markdown/link-targets.ts";
 import type { Page } from "../page.ts";
 import { endpointsOf, operationPage } from "../reference/operations.ts";
+import { modelsPage } from "../reference/models-page.ts";
 import { schemaPages } from "../reference/schema-page.ts";
 import { streamPage } from "../reference/stream-page.ts";
 import type { Sources } from "../sources.ts";
@@ -34,6 +35,7 @@ ${description}`,
     overview,
     ...endpoints.map((endpoint) => operationPage(contract, endpoint, targets)),
     streamPage(contract, targets),
+    modelsPage(contract, targets),
     ...schemaPages(contract, clauses, targets),
   ];
 }

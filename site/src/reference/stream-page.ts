@@ -1,8 +1,9 @@
+import { valueAt } from "@parley/contract/document";
 import { escapeHtml } from "../markdown/escape-html.ts";
 import type { LinkTargets } from "../markdown/link-targets.ts";
 import { renderInline } from "../markdown/render-markdown.ts";
 import type { Page } from "../page.ts";
-import type { Contract, JsonObject } from "../sources.ts";
+import type { Contract } from "../sources.ts";
 import { membersOf } from "./members.ts";
 import { membersHtml, membersMarkdown } from "./show-members.ts";
 import { drawMachine } from "./stream-drawing.ts";
@@ -68,11 +69,8 @@ ${machines.map(([name, machine]) => machineHtml(name, machine, targets)).join("\
   };
 }
 
-function transcriptsOf({ paths }: Contract): Transcript[] {
-  // The contract's own tests check the transcripts.
-  const { responses } = paths["/v1/chat/completions"]?.["post"] as unknown as {
-    responses: { "200": { content: { "text/event-stream": JsonObject } } };
-  };
-  const transcripts = responses["200"].content["text/event-stream"]["x-transcripts"];
-  return Object.values(transcripts as unknown as Record<string, Transcript>);
-}
+const transcriptsPointer = "/paths/~1v1~1chat~1completions/post/responses/200/content/text~1event-stream/x-transcripts";
+
+// The contract's own tests check the transcripts.
+const transcriptsOf = (contract: Contract): Transcript[] =>
+  Object.values(valueAt(contract, transcriptsPointer) as Record<string, Transcript>);
