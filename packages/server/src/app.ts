@@ -24,8 +24,7 @@ import type { Admission } from "./chat/admission/admission.ts";
 import { admitHead } from "./chat/admission/admit-head.ts";
 import { setLimitHeaders } from "./accounts/limits/limit-headers.ts";
 import { loadOnce } from "./express/load-once.ts";
-import { buildOperations } from "./operations/index.ts";
-import { runOperation } from "./operations/run-operation.ts";
+import { buildOperations, runOperation } from "./operations/run-operation.ts";
 import type { Operations } from "./operations/call.ts";
 
 interface PathDeps extends Deps {

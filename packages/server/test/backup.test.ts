@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CliProcess, chatInit, growDatabase, parley, readLedger } from "@parley/server/testing";
-import { backUp } from "../src/state/back-up.ts";
+import { backUp } from "../src/state/backup.ts";
 import { databaseFile } from "../src/state/database-file.ts";
 import { openState } from "../src/state/open-state.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { miniId, modelId, play, say, startTestServer, testKey, until } from "@parley/server/testing";
 import contract from "@parley/contract/contract.json" with { type: "json" };
-import { engineStates } from "../src/observe/metrics.ts";
+import { engineStates } from "../src/observe/gauges.ts";
 import { useServer } from "./use-server.ts";
 
 const server = useServer({ scenarios: { stall: [{ text: "a" }, { stall: true }] } });

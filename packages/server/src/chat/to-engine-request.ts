@@ -1,13 +1,17 @@
+import contract from "@parley/contract/contract.json" with { type: "json" };
+import type { components } from "@parley/contract/types";
 import { showSchema } from "@parley/inference";
 import type { EngineMetadata, EngineRequest, FunctionTool, Sampling } from "@parley/inference";
 import type { Schema } from "@parley/json-schema-grammar";
 import { samplingNames } from "../config/sampling.ts";
 import { ApiError } from "../errors/api-error.ts";
-import contract from "@parley/contract/contract.json" with { type: "json" };
 import type { BodyText } from "./body/body-text.ts";
-import type { ChatRequest } from "./body/chat-request.ts";
-import { toEngineMessage } from "./to-engine-message.ts";
 import type { NamedMaximum } from "./body/validate-body.ts";
+
+/** The validated body of a chat request. */
+type ChatRequest = components["schemas"]["ChatCompletionRequest"];
+type Message = components["schemas"]["ChatMessage"];
+type ToolCall = components["schemas"]["ToolCall"];
 
 const maxShownCharacters = contract["x-limits"].shownSchemaCharacters.value;
 
@@ -111,3 +115,30 @@ function toLogitBias(biases: ChatRequest["logit_bias"]): Sampling["logit_bias"] 
 
 const hasNoNull = (biases: Readonly<Record<string, number | null>>): biases is Sampling["logit_bias"] =>
   !Object.values(biases).includes(null);
+
+/** Returns a message with only the fields that a model may see. Text parts are joined. */
+function toEngineMessage(message: Message): Message {
+  const { role, name } = message;
+  const named = typeof name === "string" ? { name } : {};
+  const content = textOf(message.content);
+  if (role === "tool") return { role, content, tool_call_id: message.tool_call_id, ...named };
+  if (role !== "assistant") return { role, content, ...named };
+  const reasoning = message.reasoning ?? message.reasoning_content;
+  const calls = message.tool_calls ?? [];
+  return {
+    role,
+    content,
+    ...named,
+    ...(typeof reasoning === "string" && { reasoning }),
+    ...(calls.length > 0 && { tool_calls: calls.map(toEngineCall) }),
+  };
+}
+
+const textOf = (content: Message["content"]): string =>
+  typeof content === "string" ? content : (content ?? []).map(({ text }) => text).join("");
+
+const toEngineCall = ({ id, type, function: { name, arguments: text } }: ToolCall): ToolCall => ({
+  id,
+  type,
+  function: { name, arguments: text },
+});

@@ -1,9 +1,11 @@
+import { readFileSync } from "node:fs";
 import { modelShortcuts } from "./default-models.ts";
 import type { EngineDriver } from "./engine-settings.ts";
+import { explainWrapping } from "./explain-environment.ts";
 import type { DemoName, ModelSettings } from "./model-settings.ts";
 import type { Reading } from "./reading.ts";
 import type { RemoteSettings } from "./remote-settings.ts";
-import { readUpstreamKey } from "./upstream-key.ts";
+import { bearer } from "./value-kinds.ts";
 
 /** Weights of a demonstration model, or the path of the operator's weights: a file for llama.cpp, a folder for vLLM. */
 export type Weights = { readonly demo: DemoName } | { readonly path: string };
@@ -122,4 +124,33 @@ function lacks(name: string, driver: EngineDriver, keys: readonly string[]): str
   const place = ["models", name, ...keys].join(".");
   const variable = modelShortcuts.find(({ path }) => path?.join(".") === place)?.env;
   return `models.${name} has the engine "${driver}": set ${place}${variable === undefined ? "" : ` or ${variable}`}`;
+}
+
+/** Returns the bearer token for an upstream: its own, from a variable or a file, otherwise the shared one. */
+function readUpstreamKey(remote: RemoteSettings, place: string, reading: Reading): string | undefined {
+  const { api_key_env: variable, api_key_file: file } = remote;
+  if (variable === undefined && file === undefined) return reading.settings.upstreamApiKey;
+  if (variable !== undefined && file !== undefined) {
+    reading.faults.push(`${place} must have api_key_env or api_key_file, not both`);
+  } else if (reading.env) {
+    const token = file === undefined ? reading.env[variable ?? ""] : readToken(file);
+    const wrapping = explainWrapping(token ?? "");
+    if (wrapping === undefined && bearer().safeParse(token).success) return token;
+    const source = file === undefined ? `api_key_env: the variable ${variable}` : `api_key_file: the file ${file}`;
+    if (wrapping !== undefined) {
+      reading.faults.push(`${place}.${source} ${wrapping}`);
+      return undefined;
+    }
+    reading.faults.push(`${place}.${source} must hold a token, printable characters without blanks`);
+  }
+  return undefined;
+}
+
+/** Reads a token from a file, without the line feed at its end. */
+function readToken(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch {
+    return undefined; // reported like a file without a token
+  }
 }

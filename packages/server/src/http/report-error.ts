@@ -1,10 +1,10 @@
 import { isShortage } from "@parley/inference";
 import { ApiError, internalError } from "../errors/api-error.ts";
+import type { ErrorCode } from "../errors/catalog.ts";
 import { HangUpError } from "../errors/hang-up.ts";
 import { escapeLineEnds } from "./escape-line-ends.ts";
 import { removeLimitHeaders } from "../accounts/limits/limit-headers.ts";
 import type { Log } from "../observe/log.ts";
-import { refusedBy } from "../observe/refused-by.ts";
 import type { Exchange } from "./exchange.ts";
 import type { LoopTurns } from "./loop-turns.ts";
 import { answerEarly, hasUnreadBody } from "./unread-body.ts";
@@ -40,3 +40,16 @@ const outOfDescriptors = (cause: unknown): ApiError =>
     retryAfterMs: 2000,
     cause,
   });
+
+/** The bound for each error code that has only one. */
+const boundOfCode: Partial<Record<ErrorCode, string>> = {
+  insufficient_quota: "budget",
+  capacity_exhausted: "queue",
+  request_too_large: "body",
+  request_timeout: "time to send",
+  context_length_exceeded: "context",
+  timeout: "time",
+};
+
+/** Returns the name of the bound that refused a request: a limit of the contract, or one of the above. */
+const refusedBy = ({ code, details }: ApiError): string | undefined => details?.limit ?? boundOfCode[code];

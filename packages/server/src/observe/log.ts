@@ -1,7 +1,6 @@
 import { pino } from "pino";
 import type { Logger } from "pino";
 import { LogOutput } from "./log-output.ts";
-import { toText } from "./log-text.ts";
 
 export type Log = Logger;
 
@@ -27,4 +26,42 @@ export function createLog(level: string, format: "json" | "text"): ProcessLog {
   };
   const log = pino(options, { write: (line) => output.write(format === "json" ? line : toText(line)) });
   return { log, lostLines: () => output.lost, end: (withinMs) => output.end(withinMs) };
+}
+
+/** Width of the terminal, in characters. */
+const columns = 120;
+/** The width of the time and the level, after which the text begins. */
+const indent = 15;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Turns a JSON line of the log into text for people. Of a request it shows only the most useful fields. */
+export function toText(line: string): string {
+  const { level, time, msg, err, last_words: lastWords, ...fields } = JSON.parse(line) as Fields; // pino wrote it
+  const text = msg === "request" ? describeRequest(fields) : `${shown(msg)} ${listFields(fields)}`;
+  const stack = typeof err === "object" && err !== null && "stack" in err ? `\n${String(err.stack)}` : "";
+  const words = lastWords === undefined ? "" : `\n${shown(lastWords)}`;
+  return `${shown(time).slice(11, 19)} ${shown(level).padEnd(5)} ${wrap(text.trim())}${words}${stack}\n`;
+}
+
+function describeRequest({ request_id, method, path, status, duration_ms, model, ...fields }: Fields): string {
+  const { prompt_tokens, completion_tokens, error_code, outcome } = fields;
+  const tokens = completion_tokens === undefined ? undefined : `${shown(prompt_tokens)}+${shown(completion_tokens)}`;
+  const end = error_code ?? (outcome === "complete" ? undefined : outcome);
+  const words = [method, path, status, `${shown(duration_ms)}ms`, model, tokens, end, request_id];
+  return words.flatMap((word) => (word === undefined ? [] : [shown(word)])).join(" ");
+}
+
+const listFields = (fields: Fields): string =>
+  Object.entries(fields)
+    .map(([key, value]) => `${key}=${shown(value)}`)
+    .join(" ");
+
+const shown = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
+
+/** Wraps a text, between words if possible. */
+function wrap(text: string): string {
+  const width = columns - indent;
+  const lines = text.match(new RegExp(`.{1,${width}}(?= |$)|.{1,${width}}`, "g")) ?? [];
+  return lines.map((line) => line.trim()).join(`\n${" ".repeat(indent)}`);
 }

@@ -1,62 +1,8 @@
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
-import type { Engine, EngineState } from "@parley/inference";
+import type { RequestListener } from "node:http";
+import { Counter, Histogram, Registry, collectDefaultMetrics } from "prom-client";
+import { addGauges } from "./gauges.ts";
+import type { Observed } from "./gauges.ts";
 import type { RequestRecord } from "./request-record.ts";
-import { addShares } from "./share-metrics.ts";
-
-export const engineStates = [
-  "absent",
-  "starting",
-  "loading",
-  "ready",
-  "draining",
-  "stopped",
-  "crashed",
-  "failed",
-] as const satisfies readonly EngineState[];
-
-/** The parts of a model that the gauges read. */
-export interface ObservedModel {
-  readonly id: string;
-  readonly queue: { readonly waiting: number; readonly taken: number };
-  readonly engine: Pick<Engine, "state" | "gauges">;
-}
-
-/** Number of admitted requests that are running, and of those that are streamed. */
-export interface RunningCounts {
-  readonly running: number;
-  readonly streams: number;
-}
-
-/** The money that running requests hold. */
-export interface HeldMoney {
-  readonly heldUsd: number;
-}
-
-/** Answers that are not streamed, while they are collected and sent. */
-export interface GatheredAnswers {
-  /** Bytes that all of them hold now. */
-  readonly total: number;
-  /** Number of answers that were ended because of the total memory, since the start. */
-  readonly givenUp: number;
-}
-
-/** The connections of the service's port. */
-export interface ConnectionCounts {
-  readonly open: number;
-  /** Number of closed connections since the start, by the bound that they exceeded. */
-  readonly refused: Readonly<Record<"all" | "address", number>>;
-}
-
-/** The sources that are read at every scrape. */
-export interface Observed {
-  readonly models: readonly ObservedModel[];
-  readonly requests: RunningCounts;
-  readonly budgets: HeldMoney;
-  readonly connections: ConnectionCounts;
-  readonly gatheredBytes: GatheredAnswers;
-  /** Returns the number of log lines that could not be written. */
-  readonly lostLines: () => number;
-}
 
 /** The metrics that Prometheus reads on the private port. */
 export interface Metrics {
@@ -96,9 +42,6 @@ export function createMetrics(observed: Observed): Metrics {
   });
   const countShare = addShares(registers, secondsBuckets);
   addGauges(registers, observed);
-  addConnectionGauges(registers, observed);
-  addMoneyGauge(registers, observed);
-  addAnswerGauges(registers, observed);
   return {
     registry,
     countRequest: (record, status, durationMs) => {
@@ -115,82 +58,58 @@ export function createMetrics(observed: Observed): Metrics {
 
 const secondsBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 
-function addGauges(registers: Registry[], { models, requests, lostLines }: Observed): void {
-  const gauge = addGauge.bind(undefined, registers);
-  const perModel = (name: string, help: string, read: (model: ObservedModel) => number): Gauge =>
-    gauge(name, help, ["model"], function () {
-      for (const model of models) this.set({ model: model.id }, read(model));
-    });
-  perModel("parley_queue_waiting", "Requests that wait for a slot.", (model) => model.queue.waiting);
-  perModel("parley_slots_in_use", "Slots that generate.", (model) => model.queue.taken);
-  perModel(
-    "parley_engine_restarts",
-    "Restarts of the engine since the server started.",
-    (model) => model.engine.gauges().restarts,
-  );
-  perModel(
-    "parley_generations_aborted",
-    "Generations that were stopped before their end.",
-    (model) => model.engine.gauges().aborted,
-  );
-  perModel(
-    "parley_endpoints_ejected",
-    "Endpoints of the model that get no requests for a while, because they failed.",
-    (model) => model.engine.gauges().ejected,
-  );
-  gauge("parley_requests_running", "Admitted requests that run.", [], function () {
-    this.set(requests.running);
+/**
+ * Adds metrics of the share that keys of each weight get, and of refusals by bound. They have weights as labels and not
+ * keys, because there are at most 100 weights.
+ * @returns a function that counts an ended request
+ */
+function addShares(registers: Registry[], buckets: readonly number[]): (record: RequestRecord) => void {
+  const labelNames = ["weight"];
+  const wait = new Histogram({
+    name: "parley_queue_wait_seconds",
+    help: "How long requests of keys of a weight waited for their slots.",
+    labelNames,
+    registers,
+    buckets: [...buckets],
   });
-  gauge(
-    "parley_log_lines_lost",
-    "Lines of the log that could not be written since the server started.",
-    [],
-    function () {
-      this.set(lostLines());
-    },
-  );
-  gauge("parley_streams_open", "Admitted requests that run and are streamed.", [], function () {
-    this.set(requests.streams);
+  const served = new Counter({
+    name: "parley_served_tokens_total",
+    help: "Prompt and completion tokens of keys of a weight.",
+    labelNames,
+    registers,
   });
-  gauge("parley_engine_state", "1 for the state that the engine of a model is in.", ["model", "state"], function () {
-    for (const { id, engine } of models) {
-      for (const state of engineStates) this.set({ model: id, state }, engine.state === state ? 1 : 0);
+  const refusals = new Counter({
+    name: "parley_refusals_total",
+    help: "Requests that were refused or ended, by the bound that they met.",
+    labelNames: ["bound"],
+    registers,
+  });
+  return ({ refusedBy, weight, queueWaitMs = 0, promptTokens = 0, completionTokens = 0 }) => {
+    if (refusedBy !== undefined) refusals.inc({ bound: refusedBy });
+    if (weight === undefined) return;
+    wait.observe({ weight }, queueWaitMs / 1000);
+    served.inc({ weight }, promptTokens + completionTokens);
+  };
+}
+
+/** Serves only `/metrics`, in Prometheus' text format. Concurrent scrapes share one text. */
+export function metricsHandler(registry: Registry): RequestListener {
+  let running: Promise<Buffer> | undefined;
+  const render = async (): Promise<Buffer> => {
+    try {
+      return Buffer.from(await registry.metrics());
+    } finally {
+      running = undefined;
     }
-  });
+  };
+  return (request, response) => {
+    if (request.url?.split("?", 1)[0] !== "/metrics") {
+      response.writeHead(404, { "content-type": "text/plain" }).end("Metrics are at /metrics.\n");
+      return;
+    }
+    (running ??= render()).then(
+      (text) => response.writeHead(200, { "content-type": registry.contentType }).end(text),
+      () => response.writeHead(500).end(),
+    );
+  };
 }
-
-function addConnectionGauges(registers: Registry[], { connections }: Observed): void {
-  addGauge(registers, "parley_connections_open", "Connections of the service's port.", [], function () {
-    this.set(connections.open);
-  });
-  const refusedHelp = "Connections that were closed since the server started, by the bound that they exceeded.";
-  addGauge(registers, "parley_connections_refused", refusedHelp, ["bound"], function () {
-    for (const bound of ["all", "address"] as const) this.set({ bound }, connections.refused[bound]);
-  });
-}
-
-function addMoneyGauge(registers: Registry[], { budgets }: Observed): void {
-  addGauge(registers, "parley_reserved_usd", "US dollars that running requests hold of budgets.", [], function () {
-    this.set(budgets.heldUsd);
-  });
-}
-
-function addAnswerGauges(registers: Registry[], { gatheredBytes }: Observed): void {
-  const heldHelp = "Bytes of answers that are not streamed, while they are collected and read.";
-  addGauge(registers, "parley_answer_bytes", heldHelp, [], function () {
-    this.set(gatheredBytes.total);
-  });
-  const givenUpHelp =
-    "Answers that are not streamed and were ended since the server started, because all of them together needed too much memory.";
-  addGauge(registers, "parley_answers_given_up", givenUpHelp, [], function () {
-    this.set(gatheredBytes.givenUp);
-  });
-}
-
-const addGauge = (
-  registers: Registry[],
-  name: string,
-  help: string,
-  labelNames: string[],
-  collect: (this: Gauge) => void,
-): Gauge => new Gauge({ name, help, labelNames, registers, collect });

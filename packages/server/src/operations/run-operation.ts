@@ -7,6 +7,17 @@ import type { Admission } from "../chat/admission/admission.ts";
 import { setLimitHeaders } from "../accounts/limits/limit-headers.ts";
 import type { Limits } from "../accounts/limits/limits.ts";
 import type { Call, Operation, OperationId, Operations } from "./call.ts";
+import { createChatCompletion } from "./create-chat-completion/create-chat-completion.ts";
+import type { ChatDeps } from "./create-chat-completion/create-chat-completion.ts";
+import { listModels } from "./list-models/list-models.ts";
+import { retrieveModel } from "./retrieve-model/retrieve-model.ts";
+
+/** Returns all operations of the contract, by id. */
+export const buildOperations = (deps: ChatDeps): Operations => ({
+  createChatCompletion: createChatCompletion(deps),
+  listModels: listModels(deps.models),
+  retrieveModel: retrieveModel(deps.models),
+});
 
 export interface OperationDeps {
   readonly operations: Operations;

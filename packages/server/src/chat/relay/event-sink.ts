@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import contract from "@parley/contract/contract.json" with { type: "json" };
 import { HangUpError } from "../../errors/hang-up.ts";
 import { escapeLineEnds } from "../../http/escape-line-ends.ts";
-import { waitForReader } from "./wait-for-reader.ts";
+import { waitForReader } from "./write-answer.ts";
 
 const maxBufferedBytes = contract["x-limits"].slowReaderBufferBytes.value;
 const keepAlive = ": keep-alive\n\n";

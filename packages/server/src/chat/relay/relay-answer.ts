@@ -1,7 +1,6 @@
 import { EngineError, FailedAfterError, transform } from "@parley/inference";
 import type { EngineEvent, EngineUsage } from "@parley/inference";
 import type { Meter } from "../admission/meter.ts";
-import { joinTexts } from "./join-texts.ts";
 import type { ChunkChoice, ChunkMaker } from "./to-chunks.ts";
 
 /** The part of an answer that one batch of an engine's events adds. The last batch has only the usage. */
@@ -62,3 +61,26 @@ export const relayAnswer = (
 
 const asBatch = (choices: readonly ChunkChoice[]): AnswerBatch | undefined =>
   choices.length > 0 ? { choices } : undefined;
+
+type TextEvent = Extract<EngineEvent, { kind: "text" }>;
+
+/**
+ * Joins consecutive texts of a choice, and keeps only the last usage, because its counters are totals. In an answer that is
+ * not streamed, the client cannot see where the texts were cut.
+ */
+export function joinTexts(events: readonly EngineEvent[]): readonly EngineEvent[] {
+  const usage = events.findLast(({ kind }) => kind === "usage");
+  const joined = usage ? [usage] : [];
+  let open: TextEvent | undefined;
+  for (const event of events) {
+    if (event.kind === "usage") continue;
+    if (event.kind !== "text" || event.tokens.length > 0) open = undefined;
+    else if (open?.choice === event.choice) {
+      open = { ...event, text: open.text + event.text };
+      joined[joined.length - 1] = open;
+      continue;
+    } else open = event;
+    joined.push(event);
+  }
+  return joined;
+}

@@ -1,6 +1,6 @@
 import type { EngineEvent } from "@parley/inference";
 import { expect, test } from "vitest";
-import { joinTexts } from "./join-texts.ts";
+import { joinTexts } from "./relay-answer.ts";
 
 const usage = (completionTokens: number): EngineEvent => ({
   kind: "usage",

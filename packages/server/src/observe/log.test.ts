@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { toText } from "./log-text.ts";
+import { toText } from "./log.ts";
 
 const time = "2026-11-23T21:07:11.123Z";
 const request = {
