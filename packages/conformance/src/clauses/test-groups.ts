@@ -1,15 +1,20 @@
 import type { TestGroup, Check, Step, Unchecked } from "../judge/check.ts";
+import { partsOfQuestion, say } from "../requests/chat-request.ts";
+import { combinedSteps } from "../requests/combined-request.ts";
 import { probeSteps } from "../requests/level-probes.ts";
 import { auth } from "./auth/checks.ts";
-import { combinedRequests } from "./combined-requests.ts";
+import { accepted as acceptedAuth } from "./auth/requests.ts";
 import { err } from "./err/checks.ts";
 import { fmt } from "./fmt/checks.ts";
+import { bodies, withForeignClientId, withLongClientId, withManyMembers } from "./http/accepted.ts";
 import { http } from "./http/checks.ts";
 import { lim } from "./lim/checks.ts";
 import { logp } from "./logp/checks.ts";
 import { modl } from "./modl/checks.ts";
 import { msg } from "./msg/checks.ts";
+import { conversation } from "./msg/conversation.ts";
 import { ops } from "./ops/checks.ts";
+import { boundsAndIgnoredMembers, ignoredMembersInOrder, nulls, upperBounds } from "./req/accepted.ts";
 import { req } from "./req/checks.ts";
 import { resp } from "./resp/checks.ts";
 import { samp } from "./samp/checks.ts";
@@ -33,6 +38,35 @@ export const testGroups: Readonly<Record<string, TestGroup>> = {
   LIM: lim,
   OPS: ops,
 };
+
+/**
+ * Requests that clauses of several prefixes share: each combines many things that have to be accepted. Every part and
+ * its check are in the folder of its clause.
+ */
+const combinedRequests: readonly Step[] = [
+  // The order of the members is the order of the names in x-ignored-params. One token of reasoning shows whether the token
+  // limit counts it.
+  ...combinedSteps({
+    name: "lower bounds and extras",
+    base: { max_completion_tokens: 1 },
+    parts: [
+      ...boundsAndIgnoredMembers,
+      withManyMembers,
+      ...ignoredMembersInOrder,
+      ...bodies,
+      ...acceptedAuth,
+      withLongClientId,
+    ],
+  }),
+  ...combinedSteps({ name: "upper bounds", together: () => say(partsOfQuestion), parts: upperBounds }),
+  // Null for every optional member but `max_tokens`, and one conversation with everything that messages may contain.
+  ...combinedSteps({
+    name: "nulls and roles",
+    base: { max_completion_tokens: 1 },
+    together: () => ({ max_completion_tokens: undefined, max_tokens: 1 }),
+    parts: [...nulls, withForeignClientId, ...conversation],
+  }),
+];
 
 /** The request catalogue: every request that the suite can send, by name. */
 export const requestCatalogue: ReadonlyMap<string, Step> = new Map(

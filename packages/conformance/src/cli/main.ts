@@ -1,10 +1,9 @@
 #!/usr/bin/env node
 import { Command } from "commander";
 import { suiteVersion } from "../report/report.ts";
-import { addCompareCommand } from "./compare.ts";
 import { addInitCommand, addScriptCommand } from "./init.ts";
 import { addExplainCommand, addListCommand } from "./list.ts";
-import { addReplayCommand } from "./replay.ts";
+import { addCompareCommand, addReplayCommand } from "./replay.ts";
 import { addRunCommand } from "./run.ts";
 
 /** 2: the command line is wrong, or the service is unreachable. */

@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
+import { compareReports } from "../report/markdown.ts";
 import { buildReport } from "../report/report.ts";
+import type { Report } from "../report/report.ts";
 import { toTerminal } from "../report/terminal.ts";
 import { writeReports } from "../report/write-reports.ts";
 import type { Recording } from "../report/write-reports.ts";
@@ -29,4 +31,16 @@ export function addReplayCommand(program: Command): void {
         process.exitCode = report.exitCode;
       },
     );
+}
+
+export function addCompareCommand(program: Command): void {
+  program
+    .command("compare")
+    .description("several implementations side by side, as Markdown")
+    .argument("<reports...>", "report.json of each")
+    .action((files: readonly string[]) => {
+      // The file that `run` wrote.
+      const reports = files.map((file) => JSON.parse(readFileSync(file, "utf8")) as Report);
+      process.stdout.write(compareReports(reports));
+    });
 }

@@ -1,12 +1,14 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import type { Check } from "../judge/check.ts";
-import type { RunProfile } from "../profile.ts";
+import { parse } from "../judge/read.ts";
+import type { ConformanceProfile, RunProfile } from "../profile.ts";
 import { unknownKey } from "../requests/keys.ts";
 import type { Secrets } from "../wire/http-request.ts";
 import type { Exchange } from "../wire/exchange.ts";
 import { collect } from "./perform-steps.ts";
 import type { Evidence } from "./perform-steps.ts";
 import { checksFor, stepsFor } from "./plan.ts";
-import { recordLookup } from "./usage-records.ts";
 
 export interface RunOptions {
   readonly profile: RunProfile;
@@ -68,4 +70,25 @@ export async function collectEvidence({
   } finally {
     clearTimeout(timer);
   }
+}
+
+const run = promisify(execFile);
+
+/** Reads the usage record of a request through the implementer's hook. If the command fails, there is no record. */
+function recordLookup(
+  { command, url }: NonNullable<ConformanceProfile["records"]>,
+  origin: string,
+): (requestId: string) => Promise<unknown> {
+  return async (requestId) => {
+    const fill = (text: string): string => text.replaceAll("{id}", requestId);
+    if (url !== undefined) return readUrl(new URL(fill(url), origin));
+    const [program = "", ...args] = (command ?? []).map(fill);
+    const output = await run(program, args, { timeout: 20_000 }).catch(() => ({ stdout: "[]" }));
+    return parse(output.stdout) ?? [];
+  };
+}
+
+async function readUrl(url: URL): Promise<unknown> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(20_000) }).catch(() => undefined);
+  return response?.ok === true ? response.json() : [];
 }

@@ -1,5 +1,4 @@
 import { engineMemberIn, faultsOf } from "../../contract/contract.ts";
-import { decimalProduct, decimalSum } from "@parley/contract/decimal";
 import type { TestGroup, Check } from "../../judge/check.ts";
 import type { Context } from "../../judge/context.ts";
 import { cannot, must, show } from "../../judge/finding.ts";
@@ -8,27 +7,21 @@ import {
   chunksOf,
   completionOf,
   contentOf,
-  finishOf,
-  givenCompletion,
   isCompletion,
-  isRecord,
   listAt,
   numberAt,
   sentBody,
   textAt,
-  tokensOf,
-  usageOf,
 } from "../../judge/read.ts";
 import { modelObjectFor } from "../../requests/listed-model.ts";
 import type { Answer } from "../../wire/answer.ts";
-import { cachedPromptCheck, cachedPromptStep } from "./cached-prompts.ts";
 import { maxTokensChecks } from "./max-tokens.ts";
 import { reasoningChecks } from "./reasoning.ts";
-import { steps } from "./requests.ts";
+import { answeredSteps as uses, steps } from "./requests.ts";
+import { cachedPromptStep, usageChecks } from "./usage.ts";
 
 const wholes = (context: Context): readonly Answer[] =>
   context.all.filter((answer) => isCompletion(answer) && answer.mediaType === "application/json");
-const uses = ["plain", "choices", "short", "stream", "reasoning cut off"];
 
 /** A check of every whole answer of the run. */
 const checkAnswers = (
@@ -48,46 +41,11 @@ const checkAnswers = (
   return { clause, how, uses: ["plain", "choices", "short"], judge, ...(isInterop && { interop: judge }) };
 };
 
-/** A check of the usage of every answer, streams included. */
-const checkUsage = (
-  clause: string,
-  how: string,
-  faultOf: (usage: unknown, answer: Answer, context: Context) => string | undefined,
-  isInterop = false,
-): Check => {
-  const judge = (context: Context): string => {
-    completionOf(context.answer("plain"));
-    const counted = context.all.filter((answer) => isCompletion(answer) && isRecord(usageOf(answer)));
-    must(
-      counted.includes(context.answer("plain")),
-      context.answer("plain"),
-      "an answer with usage",
-      context.answer("plain").summary,
-    );
-    for (const answer of counted) {
-      const fault = faultOf(usageOf(answer), answer, context);
-      must(fault === undefined, answer, "counts that are right", fault ?? "");
-    }
-    return `${counted.length} answers`;
-  };
-  return { clause, how, uses, judge, ...(isInterop && { interop: judge }) };
-};
-
 const choicesOf = (answer: Answer): readonly unknown[] => listAt(answer.json, "/choices");
 const firstFault = (answer: Answer, faultOf: (choice: unknown) => string | undefined): string | undefined =>
   choicesOf(answer)
     .map(faultOf)
     .find((fault) => fault !== undefined);
-
-/** A missing count is judged by the schema (RESP-02), not here. */
-const usedAtMost = (part: string, whole: string) => (usage: unknown, answer: Answer) => {
-  if (valueAt(usage, part) === undefined)
-    return answer.name.startsWith("plain") ? cannot(`no ${part} is counted`) : undefined;
-  const [used, all] = [numberAt(usage, part), numberAt(usage, whole)];
-  return used >= 0 && used <= all
-    ? undefined
-    : `${part} ${show(valueAt(usage, part))}, ${whole} ${show(valueAt(usage, whole))}`;
-};
 
 /** Returns whether the request contains the special token: the answer may then repeat it as text. */
 const isSpelled = (answer: Answer): boolean => (answer.exchange.request.body ?? "").includes("<think>");
@@ -173,83 +131,6 @@ const checks: readonly Check[] = [
       }),
     true,
   ),
-  checkUsage(
-    "RESP-11",
-    "Adds the counts.",
-    (usage) => {
-      const [prompt, completion, total] = ["prompt", "completion", "total"].map((name) =>
-        numberAt(usage, `/${name}_tokens`),
-      );
-      return total !== undefined && prompt !== undefined && completion !== undefined && prompt + completion === total
-        ? undefined
-        : show(usage);
-    },
-    true,
-  ),
-  {
-    clause: "RESP-12",
-    how: "Compares the count of the prompt for one choice and for several.",
-    uses: ["plain", "choices"],
-    judge: (context) => {
-      const [one, two] = [context.answer("plain"), context.answer("choices")];
-      givenCompletion(one);
-      completionOf(two);
-      const [wanted, found] = [tokensOf(one, "prompt_tokens"), tokensOf(two, "prompt_tokens")];
-      must(found === wanted, two, `prompt_tokens ${wanted}`, `${found}`);
-      return `prompt_tokens ${found}, both times`;
-    },
-  },
-  {
-    clause: "RESP-13",
-    how: "Asks for several choices that all stop at max tokens, and expects that number of tokens for each of them.",
-    uses: ["choices"],
-    judge: (context) => {
-      const answer = context.answer("choices");
-      completionOf(answer);
-      const count = tokensOf(answer, "completion_tokens");
-      const { n, max_completion_tokens: maxTokens } = sentBody(answer);
-      const wanted = Number(n) * Number(maxTokens);
-      if (choicesOf(answer).some((_, index) => finishOf(answer, index) !== "length"))
-        cannot("a choice did not stop at its token limit");
-      must(
-        count === wanted,
-        answer,
-        `completion_tokens ${wanted} for ${show(n)} choices of ${show(maxTokens)}`,
-        `${count}`,
-      );
-      return `${show(n)} × ${show(maxTokens)} tokens`;
-    },
-  },
-  checkUsage(
-    "RESP-14",
-    "Compares cached_tokens with prompt_tokens.",
-    usedAtMost("/prompt_tokens_details/cached_tokens", "/prompt_tokens"),
-  ),
-  checkUsage(
-    "RESP-15",
-    "Compares reasoning_tokens with completion_tokens.",
-    usedAtMost("/completion_tokens_details/reasoning_tokens", "/completion_tokens"),
-  ),
-  checkUsage(
-    "RESP-16",
-    "Multiplies the counts with the prices of the model object, as decimals.",
-    (usage, answer, context) => {
-      const { model: asked } = sentBody(answer);
-      const model = modelObjectFor(context, asked);
-      const price = (name: string): string =>
-        textAt(model, `/pricing/${name}`) ?? cannot(`the model object has no price ${name}`);
-      const [prompt, completion] = [numberAt(usage, "/prompt_tokens"), numberAt(usage, "/completion_tokens")];
-      if (!Number.isInteger(prompt) || !Number.isInteger(completion)) return "no counts";
-      const wanted = decimalSum(
-        decimalProduct(price("prompt"), prompt),
-        decimalProduct(price("completion"), completion),
-        price("request"),
-      );
-      const cost = textAt(usage, "/cost_usd") ?? "";
-      const isExact = /^[0-9]+(\.[0-9]+)?$/.test(cost) && decimalSum(cost) === wanted;
-      return isExact ? undefined : `cost_usd ${show(valueAt(usage, "/cost_usd"))} instead of ${wanted}`;
-    },
-  ),
   checkAnswers("RESP-17", "Compares both names of the reasoning.", (answer) =>
     firstFault(answer, (choice) =>
       valueAt(choice, "/message/reasoning") === valueAt(choice, "/message/reasoning_content")
@@ -283,5 +164,5 @@ const checks: readonly Check[] = [
 
 export const resp: TestGroup = {
   steps: [...steps, cachedPromptStep],
-  checks: [...checks, ...reasoningChecks, ...maxTokensChecks, cachedPromptCheck],
+  checks: [...checks, ...reasoningChecks, ...maxTokensChecks, ...usageChecks],
 };

@@ -49,6 +49,9 @@ const plainRequests: readonly Step[] = [
   })),
 ];
 
+/** The steps that a check of every answer needs. It also judges all other answers of the run. */
+export const answeredSteps = ["plain", "choices", "short", "stream", "reasoning cut off"];
+
 export const steps: readonly Step[] = [
   ...plainRequests,
   {

@@ -1,10 +1,12 @@
 import type { Tool } from "../tool.ts";
+import { openLists, openListsRemark } from "./open-lists.ts";
 import { openapiGenerator } from "./openapi-generator.ts";
 
 const { version } = openapiGenerator;
 const mvn = "mvn -q -B -Dopenapi-generator.version=$VERSION";
 
-export const java: readonly Tool[] = [
+/** Java and Kotlin. */
+export const jvm: readonly Tool[] = [
   {
     name: "openapi-generator-java-native",
     title: "openapi-generator, java with native",
@@ -30,5 +32,17 @@ export const java: readonly Tool[] = [
     run: "java -cp 'target/classes:target/dependency/*' partner.Main",
     remarks:
       "`-Xlint:all -Werror`, but for the raw types that the tool generates. Needs okhttp 5 to read a stream in place.",
+  },
+  {
+    name: "openapi-generator-kotlin",
+    title: "openapi-generator, kotlin with kotlinx.serialization, okhttp-sse",
+    version,
+    language: "Kotlin",
+    document: "openapi.json",
+    needs: ["jq", "java", "mvn"],
+    generate: [openLists, `${mvn} generate-sources`],
+    compile: [`${mvn} compile dependency:copy-dependencies`],
+    run: "java -cp 'target/classes:target/dependency/*' partner.MainKt",
+    remarks: `\`-Werror\`. Needs \`generateOneOfAnyOfWrappers\`, so that a union is a sealed interface, and types for any value and for decimals (its \`pom.xml\`). The program sends a stream's request itself, since the client reads whole answers. ${openListsRemark}`,
   },
 ];
