@@ -1,5 +1,6 @@
-import { expect, test } from "vitest";
-import { combineChoices } from "./combine-choices.ts";
+import { setTimeout as wait } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { combineChoices, mergeChoices } from "./combine-choices.ts";
 import type { ChoiceDelta } from "./combine-choices.ts";
 
 const usage = (completionTokens: number, reasoningTokens = 0): ChoiceDelta["counted"] => ({
@@ -68,4 +69,55 @@ test.each([1, 2])("leaving the loop closes %i choices", async (n) => {
     break;
   }
   expect(left.toSorted()).toEqual([...Array.from({ length: n }, () => "closed"), "left"]);
+});
+
+/** Yields 0, 1, 2, …, records that it was closed, and fails or pauses where it should. */
+async function* counter(count: number, closed: string[], name: string, failAt = -1): AsyncGenerator<number> {
+  try {
+    for (let value = 0; value < count; value += 1) {
+      await wait(1);
+      if (value === failAt) throw new Error(`${name} has failed`);
+      yield value;
+    }
+  } finally {
+    await wait(2);
+    closed.push(name);
+  }
+}
+
+describe("merged generators", () => {
+  test("yield every value, in the generator's order", async () => {
+    const got: number[][] = [[], [], []];
+    for await (const [index, value] of mergeChoices([counter(3, [], "a"), counter(0, [], "b"), counter(5, [], "c")]))
+      got[index]?.push(value);
+    expect(got).toEqual([[0, 1, 2], [], [0, 1, 2, 3, 4]]);
+  });
+
+  test("all end when the loop is left, which waits until they have ended", async () => {
+    const closed: string[] = [];
+    for await (const [index] of mergeChoices([counter(9, closed, "a"), counter(9, closed, "b")]))
+      if (index === 1) break;
+    expect(closed.toSorted()).toEqual(["a", "b"]);
+  });
+
+  test("end when one of them fails", async () => {
+    const closed: string[] = [];
+    const reading = (async () => {
+      for await (const step of mergeChoices([counter(9, closed, "a"), counter(9, closed, "b", 2)])) void step;
+    })();
+    await expect(reading).rejects.toThrow("b has failed");
+    expect(closed.toSorted()).toEqual(["a", "b"]);
+  });
+
+  test("are asked for nothing before it is wanted", async () => {
+    let asked = 0;
+    async function* eager(): AsyncGenerator<number> {
+      for (;;) yield (asked += 1);
+    }
+    const merged = mergeChoices([eager()]);
+    await merged.next();
+    await wait(5);
+    expect(asked).toBe(1);
+    await merged.return(undefined);
+  });
 });

@@ -1,7 +1,5 @@
 import type { EngineEvent, EngineUsage, FinishReason } from "../engine.ts";
 import type { AnswerDelta } from "./answer-parser.ts";
-import { mergeChoices } from "./merge-choices.ts";
-import { sumUsage } from "./sum-usage.ts";
 
 export interface Finish {
   readonly kind: "finish";
@@ -40,5 +38,58 @@ export function eventMaker(n: number): (choice: number, deltas: readonly ChoiceD
     begun.add(choice);
     for (const { delta } of deltas) events.push({ ...delta, choice });
     return events;
+  };
+}
+
+/**
+ * Merges generators into one, in the order in which they yield. Leaving the loop, or the failure of one generator, closes
+ * all of them and waits until they have ended.
+ * @param leave called before that wait, unless all have ended by themselves. It must make generators that still wait end soon.
+ */
+export async function* mergeChoices<T>(
+  generators: readonly AsyncGenerator<T>[],
+  leave: () => void = () => undefined,
+): AsyncGenerator<readonly [index: number, value: T]> {
+  const next = (
+    index: number,
+    generator: AsyncGenerator<T>,
+  ): Promise<{ index: number; result: IteratorResult<T, void> }> =>
+    generator.next().then((result) => ({ index, result }));
+  const pending = new Map(generators.map((generator, index) => [index, next(index, generator)]));
+  try {
+    while (pending.size > 0) {
+      const { index, result } = await Promise.race(pending.values());
+      const generator = generators[index];
+      if (result.done || !generator) {
+        pending.delete(index);
+        continue;
+      }
+      yield [index, result.value];
+      pending.set(index, next(index, generator));
+    }
+  } finally {
+    if (pending.size > 0) leave();
+    await Promise.allSettled(pending.values());
+    await Promise.allSettled(generators.map((generator) => generator.return(undefined)));
+  }
+}
+
+/**
+ * Adds up the counters of all choices of a request. The choices share one prompt, so its tokens count once.
+ * @returns the usage of the request, given the latest counters of one choice
+ */
+function sumUsage(n: number): (choice: number, counted: EngineUsage) => EngineUsage {
+  if (n === 1) return (_choice, counted) => counted;
+  const nothing: EngineUsage = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
+  const latest = Array.from({ length: n }, () => nothing);
+  return (choice, counted) => {
+    latest[choice] = counted;
+    const sum = (name: keyof EngineUsage): number => latest.reduce((total, one) => total + one[name], 0);
+    return {
+      promptTokens: counted.promptTokens,
+      cachedTokens: latest[0]?.cachedTokens ?? 0,
+      completionTokens: sum("completionTokens"),
+      reasoningTokens: sum("reasoningTokens"),
+    };
   };
 }

@@ -1,11 +1,10 @@
-import type { Delivery } from "../engine.ts";
+import type { Delivery, RequestOrigin } from "../engine.ts";
 import { transform } from "../wire/transform.ts";
 import { backoffMs } from "../supervision/backoff.ts";
 import { isShortage } from "../supervision/shortage.ts";
 import { isUnconnected } from "../wire/connection.ts";
 import type { Connection, EventBatches } from "../wire/connection.ts";
 import { RefusedAnswerError } from "../wire/refused-answer.ts";
-import { fillHeaders } from "./fill-headers.ts";
 
 /** The first and the maximum ejection time of a failing endpoint. */
 const ejection = { firstMs: 1000, maxMs: 60_000 };
@@ -119,4 +118,34 @@ export class Endpoint {
 export function isRetryable(error: unknown): boolean {
   if (error instanceof RefusedAnswerError) return [429, 502, 503].includes(error.status);
   return isUnconnected(error);
+}
+
+/** The maximum length of a value, longer than any id. A longer header could make a server refuse the request. */
+const maxCharacters = 256;
+
+/**
+ * Fills header templates with values of the caller: `{key}`, `{user}`, `{metadata.NAME}`. A header whose value is missing is
+ * left out. Characters that a header must not contain become `?`, so that a caller cannot add headers.
+ */
+export function fillHeaders(
+  templates: Readonly<Record<string, string>>,
+  origin: RequestOrigin | undefined,
+): Readonly<Record<string, string>> {
+  const filled = Object.entries(templates).flatMap(([name, template]) => {
+    let isComplete = true;
+    const text = template.replaceAll(/\{(key|user|metadata\.([\w.-]+))\}/g, (_all, word: string, member?: string) => {
+      const value = valueOf(origin, word, member);
+      isComplete &&= value !== undefined;
+      return (value ?? "").replaceAll(/[^\x21-\x7e]/g, "?").slice(0, maxCharacters);
+    });
+    return isComplete ? [[name, text] as const] : [];
+  });
+  return Object.fromEntries(filled);
+}
+
+function valueOf(origin: RequestOrigin | undefined, word: string, member: string | undefined): string | undefined {
+  if (word === "key") return origin?.key;
+  if (word === "user") return origin?.user;
+  const { metadata = {} } = origin ?? {};
+  return member !== undefined && Object.hasOwn(metadata, member) ? (metadata[member] ?? undefined) : undefined;
 }

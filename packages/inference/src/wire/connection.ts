@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import type { Delivery } from "../engine.ts";
 import { transform } from "./transform.ts";
+import type { RequestDispatcher } from "./connection-pool.ts";
 import { EventReader } from "./event-reader.ts";
 import { IncomingAnswer } from "./incoming-answer.ts";
 import type { Waits } from "./incoming-answer.ts";
-import type { RequestDispatcher } from "./open-dispatcher.ts";
 import { RefusedAnswerError } from "./refused-answer.ts";
 
 type Headers = Readonly<Record<string, string>>;
@@ -28,7 +28,7 @@ export type EventBatches = AsyncGenerator<readonly string[]>;
 
 const encoder = new TextEncoder();
 
-const loadDispatcher = async () => import("./open-dispatcher.ts");
+const loadDispatcher = async () => import("./connection-pool.ts");
 
 /** Loaded with the first request, so that the start of a server does not wait for the hundred files of undici. */
 let dispatchers: Awaited<ReturnType<typeof loadDispatcher>> | undefined;

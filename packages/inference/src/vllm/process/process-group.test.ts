@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { getPriority } from "node:os";
 import { expect, test } from "vitest";
-import { lowerCpuPriority } from "./cpu-priority.ts";
+import { lowerCpuPriority } from "./process-group.ts";
 
 test("a process and its session get a lower priority, and so do its child processes", async () => {
   const child = spawn("sh", ["-c", "read -r go; sleep 60 & echo $!; wait"], { detached: true });

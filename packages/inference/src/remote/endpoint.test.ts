@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fillHeaders } from "./fill-headers.ts";
+import { fillHeaders } from "./endpoint.ts";
 
 const origin = { key: "k1", user: "ann", metadata: { session: "s 1\r\nx-evil: 1" } };
 
