@@ -61,7 +61,7 @@ export const steps: readonly Step[] = [
     name: "contract-diff",
     purpose: "nothing that the last release promised is broken, unless the version says so",
     command: ["node", "ci/contract-diff/main.ts"],
-    inputs: ["openapi", "packages/contract/src/generated/contract.json"],
+    inputs: ["openapi", "packages/common", "packages/contract/src/generated/contract.json"],
   }),
   step({
     name: "sbom",

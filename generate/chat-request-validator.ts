@@ -1,3 +1,4 @@
+import { isRecord } from "@parley/common/is-record";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import standalone from "ajv/dist/standalone/index.js";
 import type { Document, Json, JsonObject } from "@parley/contract/document";
@@ -45,14 +46,12 @@ function judging(schema: JsonObject): JsonObject {
 
 /** Returns a keyword with its value, simplified for Ajv where necessary. */
 function judgingPart(keyword: string, value: Json): JsonObject {
-  if (keyword === "oneOf" && Array.isArray(value)) return { oneOf: value.filter(isObject).map(judging) };
-  if (!isObject(value)) return { [keyword]: value };
+  if (keyword === "oneOf" && Array.isArray(value))
+    return { oneOf: value.filter((branch) => isRecord(branch)).map(judging) };
+  if (!isRecord(value)) return { [keyword]: value };
   // Ajv does not support `mapping`. It selects the branch by the values of the tag.
   if (keyword === "discriminator") return { discriminator: { propertyName: value["propertyName"] ?? null } };
   if (keyword !== "properties") return { [keyword]: judging(value) };
-  const fields = Object.entries(value).map(([name, field]) => [name, isObject(field) ? judging(field) : field]);
+  const fields = Object.entries(value).map(([name, field]) => [name, isRecord(field) ? judging(field) : field]);
   return { properties: Object.fromEntries(fields) };
 }
-
-const isObject = (value: Json): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -51,7 +51,7 @@ const arrows: readonly (readonly [folder: string, allowed: readonly RegExp[]])[]
   ["demo-models/", []],
   ["docs/", []],
   ["site/", [/^@parley\/(contract\/document|partners)$/, /^generate\/offered\//]],
-  ["generate/", [/^@parley\/(contract|server|partners)(\/|$)/, /^openapi\/(checks|variants)\//]],
+  ["generate/", [/^@parley\/(common|contract|server|partners)(\/|$)/, /^openapi\/(checks|variants)\//]],
   [
     "bench/",
     [
@@ -61,7 +61,7 @@ const arrows: readonly (readonly [folder: string, allowed: readonly RegExp[]])[]
     ],
   ],
   ["fuzz/", [/^@parley\/server(\/testing)?$/, contractExports, /^ci\//]],
-  ["ci/", [/^@parley\/(inference\/vllm|site)$/]],
+  ["ci/", [/^@parley\/(common\/is-record|inference\/vllm|site)$/]],
   ["deploy/", []],
 ];
 

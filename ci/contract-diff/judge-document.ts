@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { isRecord } from "@parley/common/is-record";
 import { root } from "../root.ts";
 import { isText, show } from "./change.ts";
 import type { Change, Grade } from "./change.ts";
@@ -69,11 +70,10 @@ const mayGrow = ({ verdicts }: Difference, released: unknown): boolean =>
 function valueAt(document: unknown, pointer: string): unknown {
   const steps = pointer.split("/").slice(1);
   const decode = (step: string): string => step.replaceAll("~1", "/").replaceAll("~0", "~");
-  return steps.reduce<unknown>((node, step) => (isRecord(node) ? node[decode(step)] : undefined), document);
+  const inside = (node: unknown, step: string): unknown =>
+    isRecord(node) || Array.isArray(node) ? Reflect.get(node, decode(step)) : undefined;
+  return steps.reduce(inside, document);
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null;
 
 function describe({ kind, verdicts, property, base, revision }: Difference): string {
   if (verdicts.length > 0) return verdicts.map(({ message }) => message).join(" ");

@@ -1,3 +1,4 @@
+import { isRecord } from "@parley/common/is-record";
 import { isText, show } from "./change.ts";
 import type { Change, Grade } from "./change.ts";
 
@@ -88,6 +89,3 @@ function gradeOfValue([word, name = "", member]: readonly string[], before: unkn
 
 const isLonger = (before: unknown, now: unknown): boolean =>
   typeof before === "string" && typeof now === "string" && now.startsWith(before);
-
-const isRecord = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

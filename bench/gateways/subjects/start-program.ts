@@ -4,6 +4,7 @@ import { closeSync, openSync } from "node:fs";
 import { get } from "node:http";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { settlesWithin } from "@parley/common/settles-within";
 import { chatPath } from "./subject.ts";
 import type { Subject } from "./subject.ts";
 
@@ -65,7 +66,7 @@ async function answers(port: number, path: string): Promise<boolean> {
 
 async function stopGroup(pid: number, ended: Promise<unknown>): Promise<void> {
   signalGroup(pid, "SIGTERM");
-  await Promise.race([ended, wait(stopLimitMs, undefined, { ref: false })]);
+  await settlesWithin(ended, stopLimitMs);
   signalGroup(pid, "SIGKILL");
   await ended;
 }

@@ -7,8 +7,7 @@ import type { Settings } from "./options.ts";
 import { readStreamError } from "./read-error.ts";
 import { request } from "./request.ts";
 import type { Answer } from "./request.ts";
-import { decodeEvents } from "./sse/decode-events.ts";
-import { decodeLines } from "./sse/decode-lines.ts";
+import { decodeEvents, decodeLines } from "./sse/decode.ts";
 import type { ChatCompletionChunk, StreamEvent } from "./types.ts";
 
 export type Body = ReadableStream<Uint8Array> | null;

@@ -1,8 +1,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { decodeEvents } from "./decode-events.ts";
-import { decodeLines } from "./decode-lines.ts";
+import { decodeEvents, decodeLines } from "./decode.ts";
 
 async function* feed(pieces: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   yield* pieces;

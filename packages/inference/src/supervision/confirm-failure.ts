@@ -1,4 +1,4 @@
-import { setTimeout as wait } from "node:timers/promises";
+import { settlesWithin } from "@parley/common/settles-within";
 import { EngineError } from "../engine.ts";
 import { RefusedAnswerError } from "../wire/refused-answer.ts";
 import { isShortage } from "./shortage.ts";
@@ -23,9 +23,5 @@ export const isBroken = (error: unknown): boolean =>
 
 /** Await this before reporting the failure, so that a client that reads of the failure finds the engine's state updated. */
 export async function confirmFailure(failure: unknown, engine: Confirming): Promise<void> {
-  if (!isBroken(failure)) return;
-  const ended = new AbortController();
-  const patience = wait(patienceMs, undefined, { signal: ended.signal, ref: false }).catch(() => undefined);
-  await Promise.race([engine.confirmFailure(), patience]);
-  ended.abort();
+  if (isBroken(failure)) await settlesWithin(engine.confirmFailure(), patienceMs);
 }

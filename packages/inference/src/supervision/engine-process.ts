@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { Socket } from "node:net";
 import { Readable } from "node:stream";
+import { settlesWithin } from "@parley/common/settles-within";
 import { LineReader } from "../wire/line-reader.ts";
 import { withoutOurs } from "./without-ours.ts";
 
@@ -88,10 +89,7 @@ export class EngineProcess {
     });
     const how = await exited;
     this.kill(); // everything that it has started
-    const deadline = Promise.withResolvers<void>();
-    const timer = setTimeout(deadline.resolve, lastLinesMs);
-    await Promise.race([this.#outputRead, deadline.promise]);
-    clearTimeout(timer);
+    await settlesWithin(this.#outputRead, lastLinesMs);
     return how;
   }
 }

@@ -1,3 +1,4 @@
+import { settlesWithin } from "@parley/common/settles-within";
 import { EngineError } from "../engine.ts";
 
 /** The running work of an engine. */
@@ -37,10 +38,7 @@ export class Workload {
 
   /** Resolves when no generation runs, or after `timeoutMs` milliseconds. */
   async untilIdle(timeoutMs: number): Promise<void> {
-    const deadline = Promise.withResolvers<void>();
-    const timer = setTimeout(deadline.resolve, timeoutMs);
-    await Promise.race([this.#idle.promise, deadline.promise]);
-    clearTimeout(timer);
+    await settlesWithin(this.#idle.promise, timeoutMs);
   }
 }
 

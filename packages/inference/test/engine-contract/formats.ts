@@ -1,3 +1,4 @@
+import { isRecord } from "@parley/common/is-record";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { ask, askOne } from "../../testing/requests.ts";
@@ -21,7 +22,7 @@ export function describeFormats({ engine }: Given): void {
   test("a JSON object is an object, as far as it came", async () => {
     const { text, finish } = await askOne(engine(), { format: { type: "json_object" }, maxTokens: 40 });
     expect(text.startsWith("{")).toBe(true);
-    expect(finish === "length" || isObject(JSON.parse(text))).toBe(true);
+    expect(finish === "length" || isRecord(JSON.parse(text))).toBe(true);
   });
 
   test.each([
@@ -52,5 +53,3 @@ export function describeFormats({ engine }: Given): void {
     expect(named.every((step) => step.name === weather.name)).toBe(true);
   });
 }
-
-const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { settlesWithin } from "@parley/common/settles-within";
 import { examineEmbedded, examineScript, examineTokenizer } from "@parley/inference/examine-model";
 import { examinePort, examineVllm, installVllm, installedBytes } from "@parley/inference/vllm";
 import type { Finding } from "@parley/inference";
@@ -54,10 +55,8 @@ const upstreamPatienceMs = 15_000;
 async function examinePromptCache(options: EngineOptions, { given }: RemoteConfig): Promise<Finding> {
   const { id } = options.model;
   const engine = await startEngine(options);
-  const { promise: patience, resolve: giveUp } = Promise.withResolvers<void>();
-  const timer = setTimeout(giveUp, upstreamPatienceMs);
   try {
-    await Promise.race([engine.whenReady(), patience]);
+    await settlesWithin(engine.whenReady(), upstreamPatienceMs);
     const { promptCache } = engine.metadata ?? {};
     if (!promptCache) return seen(id, `its prompt cache could not be tried: ${engine.stateReason}`);
     const { isShared, description } = promptCache;
@@ -68,7 +67,6 @@ async function examinePromptCache(options: EngineOptions, { given }: RemoteConfi
   } catch (error) {
     return seen(id, `its prompt cache could not be tried: ${error instanceof Error ? error.message : String(error)}`);
   } finally {
-    clearTimeout(timer);
     await engine.close(0);
   }
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { isRecord } from "@parley/common/is-record";
 import { nearestForm } from "@parley/json-schema-grammar/nearest-form";
 import { parseJson } from "@parley/json-schema-grammar/json";
 import { explainSchema } from "@parley/json-schema-grammar";
@@ -30,8 +31,7 @@ export function addSchemaCommand(program: Command): void {
 
 function readSchema(file: string): Schema {
   const value = parse(readText(file), file);
-  if (typeof value === "boolean" || (typeof value === "object" && value !== null && !Array.isArray(value)))
-    return value as Schema; // all other JSON values are excluded
+  if (typeof value === "boolean" || isRecord(value)) return value;
   throw new Error(`${file} holds no JSON Schema: it must be an object, true or false`);
 }
 

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { isRecord } from "@parley/common/is-record";
 import { parse } from "yaml";
 import { secretNames } from "./config-schema.ts";
 import { explainWrapping, isServiceLink } from "./explain-environment.ts";
@@ -96,7 +97,7 @@ function put(document: Document, path: readonly string[], value: unknown): boole
   else {
     document[key] ??= key === "models" ? Object.fromEntries(defaultNames.map((name) => [name, {}])) : {};
     const inner = document[key];
-    if (!isMapping(inner)) return true; // the fault of the file is reported elsewhere
+    if (!isRecord(inner)) return true; // the fault of the file is reported elsewhere
     if (key === "models" && !(String(rest[0]) in inner)) return false;
     return put(inner, rest, value);
   }
@@ -104,17 +105,14 @@ function put(document: Document, path: readonly string[], value: unknown): boole
 }
 
 const isGivenAt = (document: unknown, [key, ...rest]: readonly string[]): boolean =>
-  key === undefined ? document !== undefined : isMapping(document) && isGivenAt(document[key], rest);
-
-const isMapping = (value: unknown): value is Document =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+  key === undefined ? document !== undefined : isRecord(document) && isGivenAt(document[key], rest);
 
 function readFile(path: string | undefined, faults: string[]): Document {
   const file = resolve(path ?? "parley.yaml");
   if (path === undefined && !existsSync(file)) return {};
   try {
     const document: unknown = parse(readFileSync(file, "utf8")) ?? {};
-    if (isMapping(document)) return withoutSecrets(document, faults);
+    if (isRecord(document)) return withoutSecrets(document, faults);
     faults.push(`${file} must be a YAML mapping of settings`);
   } catch (error) {
     faults.push(`${file} cannot be read: ${error instanceof Error ? error.message.split("\n")[0] : String(error)}`);

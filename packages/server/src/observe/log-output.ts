@@ -1,3 +1,4 @@
+import { settlesWithin } from "@parley/common/settles-within";
 import sonicBoom from "sonic-boom";
 
 /** Maximum number of bytes that wait to be written. Further lines are lost, so a full disk does not use up memory. */
@@ -61,14 +62,12 @@ export class LogOutput {
     this.#isEnding = true;
     clearTimeout(this.#timer);
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, withinMs);
     this.#file.flush(() => {
       // Destroyed only after the flush. If destroyed during a write, it would retry without end and keep the process alive.
       this.#file.destroy();
       resolve();
     });
-    await promise;
-    clearTimeout(timer);
+    await settlesWithin(promise, withinMs);
     this.#isGivenUp = true;
   }
 }

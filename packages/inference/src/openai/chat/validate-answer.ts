@@ -1,3 +1,4 @@
+import { isRecord } from "@parley/common/is-record";
 import { EngineError } from "../../engine.ts";
 import type { EngineRequest, FunctionTool } from "../../engine.ts";
 import type { Schema } from "@parley/json-schema-grammar";
@@ -13,7 +14,7 @@ import { satisfies } from "@parley/json-schema-grammar/validate-value";
 export function validateContent(content: string, format: EngineRequest["format"]): void {
   if (format.type === "text") return;
   const value = parseOr(content, "the engine wrote content that is no JSON");
-  const isRight = format.type === "json_object" ? isObject(value) : isValid(format.schema, value);
+  const isRight = format.type === "json_object" ? isRecord(value) : isValid(format.schema, value);
   if (!isRight) throw new EngineError("protocol", "the engine wrote JSON that is not what was asked for");
 }
 
@@ -21,7 +22,7 @@ export function validateContent(content: string, format: EngineRequest["format"]
 export function validateArguments(text: string, tool: FunctionTool | undefined, isForced: boolean): void {
   const value = parseOr(text, "the engine wrote arguments that are no JSON");
   const isBinding = isForced || tool?.isStrict === true;
-  if (isObject(value) && (!isBinding || isValid(tool?.parameters ?? noParameters, value))) return;
+  if (isRecord(value) && (!isBinding || isValid(tool?.parameters ?? noParameters, value))) return;
   throw new EngineError("protocol", "the engine called a function with arguments that its schema does not allow");
 }
 
@@ -29,13 +30,11 @@ const noParameters = { type: "object", additionalProperties: false };
 
 export function isJsonObject(text: string): boolean {
   try {
-    return isObject(JSON.parse(text));
+    return isRecord(JSON.parse(text));
   } catch {
     return false;
   }
 }
-
-const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
 
 function parseOr(text: string, failure: string): unknown {
   try {

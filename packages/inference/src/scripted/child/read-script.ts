@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { isRecord } from "@parley/common/is-record";
 import type { Script } from "../script.ts";
 
 /** The script is invalid. The message says where and why. */
@@ -16,7 +17,7 @@ const actions: Readonly<Record<string, (value: unknown) => boolean>> = {
   text: isText,
   reasoning: isText,
   // Members are not checked: a script may play faults such as a negative index.
-  tool: (value) => isObject(value),
+  tool: (value) => isRecord(value),
   finish: isText,
   wait_ms: isCount,
   stall: isTrue,
@@ -37,8 +38,8 @@ export async function readScript(file: string | undefined): Promise<Script> {
   if (file === undefined) return { scenarios: {} };
   try {
     const script: unknown = JSON.parse(await readFile(file, "utf8"));
-    const scenarios = isObject(script) ? script["scenarios"] : undefined;
-    if (!isObject(scenarios)) throw new ScriptError('it must be {"scenarios": {NAME: [STEP, …]}}');
+    const scenarios = isRecord(script) ? script["scenarios"] : undefined;
+    if (!isRecord(scenarios)) throw new ScriptError('it must be {"scenarios": {NAME: [STEP, …]}}');
     for (const [name, steps] of Object.entries(scenarios)) assertSteps(steps, `scenario ${JSON.stringify(name)}`);
     return { scenarios } as Script; // checked above
   } catch (error) {
@@ -53,7 +54,7 @@ function assertSteps(steps: unknown, where: string): void {
 }
 
 function assertStep(step: unknown, where: string): void {
-  const fields = isObject(step) ? step : {};
+  const fields = isRecord(step) ? step : {};
   const named = Object.keys(fields).filter((name) => name in actions);
   const [action = ""] = named;
   if (named.length !== 1)
@@ -62,6 +63,3 @@ function assertStep(step: unknown, where: string): void {
     throw new ScriptError(`${where} has a wrong ${action}: ${JSON.stringify(fields[action])}`);
   if (action === "repeat") assertSteps(fields["steps"], `the repeated ${where}`);
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

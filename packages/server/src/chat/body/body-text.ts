@@ -1,5 +1,5 @@
 import { parseJson, sourceOfMember } from "@parley/json-schema-grammar/json";
-import { isRecord } from "./schema.ts";
+import { isRecord } from "@parley/common/is-record";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 

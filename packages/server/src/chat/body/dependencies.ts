@@ -5,7 +5,7 @@ import { ApiError } from "../../errors/api-error.ts";
 import contract from "@parley/contract/contract.json" with { type: "json" };
 import type { BodyText } from "./body-text.ts";
 import type { Field, Rules } from "./field-rules.ts";
-import { isRecord } from "./schema.ts";
+import { isRecord } from "@parley/common/is-record";
 import { nameIn, useOfParameters } from "./schemas-in-body.ts";
 import { useInstead } from "./unsupported-members.ts";
 

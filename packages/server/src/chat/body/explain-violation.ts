@@ -1,7 +1,8 @@
 import { ApiError } from "../../errors/api-error.ts";
 import { itemPath, fieldPath } from "./field-path.ts";
 import type { Path } from "./field-path.ts";
-import { allowsType, branchFor, isRecord, resolve, tagOf, tagsOf } from "./schema.ts";
+import { isRecord } from "@parley/common/is-record";
+import { allowsType, branchFor, resolve, tagOf, tagsOf } from "./schema.ts";
 import type { Schema } from "./schema.ts";
 import type { Rules } from "./field-rules.ts";
 import { useInstead } from "./unsupported-members.ts";

@@ -1,7 +1,7 @@
 import type { ApiError } from "../../errors/api-error.ts";
 import { fieldPath, itemPath } from "./field-path.ts";
 import type { Path } from "./field-path.ts";
-import { isRecord } from "./schema.ts";
+import { isRecord } from "@parley/common/is-record";
 
 /** A field of the body that satisfies its own schema. It may be absent: then its value is undefined. */
 export interface Field {

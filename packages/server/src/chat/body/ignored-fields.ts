@@ -1,7 +1,8 @@
 import contract from "@parley/contract/contract.json" with { type: "json" };
 import { itemPath, fieldPath } from "./field-path.ts";
 import type { Path } from "./field-path.ts";
-import { branchFor, isRecord, resolve } from "./schema.ts";
+import { isRecord } from "@parley/common/is-record";
+import { branchFor, resolve } from "./schema.ts";
 import type { Schema } from "./schema.ts";
 
 const { ignoredParamsShown, ignoredParamNameBytes } = contract["x-limits"];

@@ -1,3 +1,4 @@
+import { isRecord } from "@parley/common/is-record";
 import contract from "@parley/contract/contract.json" with { type: "json" };
 import type { ErrorCode } from "../../errors/catalog.ts";
 
@@ -86,6 +87,3 @@ export function tagOf(schema: Schema, value: unknown): unknown {
   const name = schema.discriminator?.propertyName ?? "";
   return isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
-
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,5 +1,5 @@
 import type { WantedSchema } from "@parley/inference";
-import { isRecord } from "./schema.ts";
+import { isRecord } from "@parley/common/is-record";
 
 // The body is parsed but not validated here, so it may have any shape.
 

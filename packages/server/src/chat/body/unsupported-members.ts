@@ -2,7 +2,7 @@ import { ApiError } from "../../errors/api-error.ts";
 import contract from "@parley/contract/contract.json" with { type: "json" };
 import { fieldPath, itemPath } from "./field-path.ts";
 import type { Path } from "./field-path.ts";
-import { isRecord } from "./schema.ts";
+import { isRecord } from "@parley/common/is-record";
 
 interface UnsupportedMember {
   /** The name of the member in the body or in a message. */

@@ -1,4 +1,5 @@
-import { isRecord, resolve } from "./schema.ts";
+import { isRecord } from "@parley/common/is-record";
+import { resolve } from "./schema.ts";
 import type { Schema } from "./schema.ts";
 
 /**

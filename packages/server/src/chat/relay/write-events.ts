@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { settlesWithin } from "@parley/common/settles-within";
 import { ApiError, internalError } from "../../errors/api-error.ts";
 import { catalog } from "../../errors/catalog.ts";
 import { HangUpError } from "../../errors/hang-up.ts";
@@ -34,7 +35,7 @@ export async function writeEvents(
   { text, timings, requestId, signal, onBroken }: StreamOptions,
 ): Promise<void> {
   const first = batches.next();
-  const isThere = await settlesWithin(timings.firstEventMs, first);
+  const isThere = await settlesWithin(first, timings.firstEventMs);
   using sink = new EventSink(response, timings, signal);
   if (!isThere) sink.sendHead();
   try {
@@ -56,17 +57,3 @@ export async function writeEvents(
 /** Returns the error for the last event. Only some codes can end a stream; all others become an internal error. */
 const asStreamError = (error: unknown): ApiError =>
   error instanceof ApiError && catalog[error.code].in_stream ? error : internalError(error);
-
-/**
- * Resolves to true if the promise resolved in time, to false if the time is over.
- * @throws the promise's error, if it rejects in time
- */
-async function settlesWithin(milliseconds: number, promise: Promise<unknown>): Promise<boolean> {
-  const timeIsOver = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => timeIsOver.resolve(false), milliseconds);
-  try {
-    return await Promise.race([promise.then(() => true), timeIsOver.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
