@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { FairQueue } from "@parley/common/fair-queue";
-import type { CompileThread } from "./compile-thread.ts";
+import type { CompileThread } from "./schema-compiler.ts";
 import { RequestBudget } from "./request-budget.ts";
 import type { CountedSchema } from "./request-budget.ts";
 import { compileWanted, takeSteps, withoutGrammar } from "./compile-wanted.ts";

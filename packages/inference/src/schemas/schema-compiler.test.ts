@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
-import { CompileThread } from "./compile-thread.ts";
 import { schemaCompilations } from "./request-schemas.ts";
 import type { RequestSchemas, WantedSchema } from "./request-schemas.ts";
-import { SchemaCompiler } from "./schema-compiler.ts";
+import { CompileThread, SchemaCompiler } from "./schema-compiler.ts";
 
 const compiler = new SchemaCompiler();
 afterAll(() => compiler[Symbol.asyncDispose]());
