@@ -3,8 +3,6 @@ import { specialToken } from "../../prompt/special-tokens.ts";
 import { describeWith } from "../../prompt/vocabulary.ts";
 import { LengthPenalty } from "./length-penalty.ts";
 import type { LengthRules } from "./length-penalty.ts";
-import { LongPromptNotice } from "./long-prompt-notice.ts";
-import type { LongPromptRules } from "./long-prompt-notice.ts";
 import { LoopPenalty } from "./loop-penalty.ts";
 import type { DrySampling } from "./loop-penalty.ts";
 
@@ -21,6 +19,14 @@ export interface LogitsProcessor {
    * @returns the token that is certain to be next, whatever the logits, the penalties and the caller's bias are
    */
   certainToken?(isConstrained: boolean): number | undefined;
+}
+
+/** A fixed sentence that replaces the answer to a prompt that is too long for the model to answer sensibly. */
+interface LongPromptRules {
+  /** Prompts of up to this many tokens are answered as usual. */
+  readonly maxPromptTokens: number;
+  /** The whole answer to a longer prompt; `{tokens}` stands for the number of its tokens. */
+  readonly notice: string;
 }
 
 /** Sampling settings of a model that no request can change. A model without them is sampled exactly as the request says. */
@@ -75,4 +81,31 @@ export function processorsOf(
     ...(length && ends ? [new LengthPenalty(length, ends)] : []),
     ...noticeFor(choice),
   ];
+}
+
+/**
+ * Makes the tokens of a notice certain, one after the other. It does nothing under a grammar, because the caller was promised
+ * that form.
+ */
+export class LongPromptNotice implements LogitsProcessor {
+  readonly #tokens: readonly number[];
+  #written = 0;
+
+  /** @param tokens the notice, with the token that ends the turn */
+  constructor(tokens: readonly number[]) {
+    this.#tokens = tokens;
+  }
+
+  /** Ignores tokens that the form of the answer demands before the notice. */
+  accept(token: number): void {
+    if (token === this.#tokens[this.#written]) this.#written += 1;
+  }
+
+  biases(): ReadonlyMap<number, number> {
+    return new Map();
+  }
+
+  certainToken(isConstrained: boolean): number | undefined {
+    return isConstrained ? undefined : this.#tokens[this.#written];
+  }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { LongPromptNotice } from "./long-prompt-notice.ts";
+import { LongPromptNotice } from "./logits-processors.ts";
 
 test("makes its tokens certain, one after the other, and then has no effect", () => {
   const notice = new LongPromptNotice([5, 6]);
