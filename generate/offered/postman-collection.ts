@@ -1,4 +1,3 @@
-import { isRecord } from "@parley/common/is-record";
 import type { ExampleCall } from "./example-calls.ts";
 
 /**
@@ -37,7 +36,8 @@ function itemOf(call: ExampleCall): object {
   };
 }
 
-const isStream = ({ body }: ExampleCall): boolean => isRecord(body) && body["stream"] === true;
+const isStream = ({ body }: ExampleCall): boolean =>
+  typeof body === "object" && body !== null && !Array.isArray(body) && body["stream"] === true;
 
 const testsOf = (call: ExampleCall): string[] => [
   'pm.test("is answered with 200", () => pm.response.to.have.status(200));',
