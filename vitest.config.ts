@@ -23,7 +23,7 @@ export const suites = {
   "fuzz-checks": ["fuzz"],
   "demo-models": ["demo-models"],
   docs: ["generate", "site"],
-  readers: ["docs/readers"],
+  readers: ["docs/readers", "docs/examples"],
   "image:container": ["deploy"],
   packages: [
     "packages/client/test/package.test.ts",

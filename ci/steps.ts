@@ -164,7 +164,8 @@ export const steps: readonly Step[] = [
   }),
   suite({
     name: "readers",
-    purpose: "the readers of streams in four languages, with every stream cut at every byte",
+    purpose:
+      "the readers of streams in four languages, with every stream cut at every byte, and the samples of the guides",
     image: "readers",
     inputs: server,
     cores: 1,

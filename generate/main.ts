@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { glob, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -99,7 +99,23 @@ async function clauseChecks(): Promise<string> {
   return `{\n${lines.join(",\n")}\n}\n`;
 }
 
+/** Returns a page whose code blocks behind `<!-- from FILE -->` show their files as they are now. */
+async function withSamples(page: string): Promise<string> {
+  let text = page;
+  for (const [, head = "", file = ""] of page.matchAll(/^(<!-- from (\S+) -->\n+```[^\n]+\n)/gm)) {
+    const start = text.indexOf(head) + head.length;
+    text = text.slice(0, start) + (await readFile(join(root, file), "utf8")) + text.slice(text.indexOf("```\n", start));
+  }
+  return text;
+}
+
+const pagesWithSamples = ["README.md", "packages/client/README.md", "docs/guides/*.md"];
+
 async function write(): Promise<void> {
+  for await (const path of glob(pagesWithSamples, { cwd: root })) {
+    const page = await readFile(join(root, path), "utf8");
+    await writeFile(join(root, path), await withSamples(page));
+  }
   for (const [path, text] of await generate()) {
     await mkdir(dirname(join(root, path)), { recursive: true });
     await writeFile(join(root, path), text);

@@ -1,24 +1,31 @@
-import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestServer, testKey } from "@parley/server/testing";
-import type { TestServer } from "@parley/server/testing";
+import { basename, dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { files, read, root } from "./tree.ts";
 
 const pages = files.filter((path) => path.endsWith(".md") && !path.startsWith("demo-models/"));
 
+const shownFiles = (page: string): string[] => [...page.matchAll(/<!-- from (\S+) -->/g)].map(([, path = ""]) => path);
+
+/** The part of the contract's file whose numbers a guide repeats. */
+interface ChatRequestFile {
+  readonly ChatCompletionRequest: {
+    readonly properties: Readonly<Record<string, { maxItems?: number; maximum?: number; maxProperties?: number }>>;
+  };
+  readonly StopSequences: { readonly maxItems: number };
+}
+
 describe("code in pages", () => {
   /** Code blocks that name the file that they show. */
   const snippets = pages.flatMap((page) =>
-    [...read(page).matchAll(/<!-- from (\S+) -->\n+```\w+\n([\s\S]*?)```/g)].map(
+    [...read(page).matchAll(/<!-- from (\S+) -->\n+```\w+(?: [^\n]+)?\n([\s\S]*?)```/g)].map(
       ([, source = "", code = ""]) => [page, source, code] as const,
     ),
   );
 
   test.each(snippets)("%s shows %s as it is", (_page, source, code) => {
-    expect(code).toBe(read(source));
+    expect(code, "run: npx -y pnpm@12.21.0 generate").toBe(read(source));
   });
 
   test("the README shows at least the OpenAI SDK and our own client", () => {
@@ -27,21 +34,82 @@ describe("code in pages", () => {
   });
 });
 
-describe("examples", () => {
-  let server: TestServer;
-  beforeAll(async () => {
-    server = await startTestServer();
-  });
-  afterAll(() => server[Symbol.asyncDispose]());
+test("the guides show every sample of docs/examples and of the client", () => {
+  const shown = new Set(files.filter((path) => path.endsWith(".md")).flatMap((page) => shownFiles(read(page))));
+  const samples = files.filter((path) => /^docs\/examples\/.+\/|^packages\/client\/examples\/\w.*\.ts$/.test(path));
+  expect(samples.filter((path) => !shown.has(path))).toEqual([]);
+});
 
-  const run = promisify(execFile);
-  const examples = files.filter((path) => /^docs\/examples\/.+\.ts$/.test(path));
+/** The test that runs the commands and the code of a guide, where its blocks do not show a file. */
+const runBy: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    [
+      "first-run",
+      "keys-and-limits",
+      "usage",
+      "backup",
+      "metrics",
+      "upgrades",
+      "configuration",
+      "implementing",
+      "scripted-engine",
+    ].map((name) => [name, "packages/server/test/guide-commands.test.ts"]),
+  ),
+  "operators-day": "packages/server/test/operators-day.test.ts",
+  "reading-streams": "docs/readers/readers.test.ts",
+  "mock-and-collections": "generate/offered/offered-files.test.ts",
+  schemathesis: "fuzz/test/stock-run.test.ts",
+  conformance: "packages/conformance/test/cli.test.ts",
+  "your-app": "packages/partners/test/apps.test.ts",
+  services: "packages/server/test/service.test.ts",
+  "own-model": "packages/server/test/start.test.ts",
+  vllm: "packages/server/test/vllm/",
+  "vllm-measured": "packages/server/test/vllm/",
+};
 
-  test.each(examples)("%s runs and prints an answer", async (example) => {
-    const env = { ...process.env, PARLEY_URL: server.baseUrl, PARLEY_KEY: testKey };
-    const { stdout } = await run(process.execPath, [join(root, example)], { env });
-    expect(stdout).toContain("You said: What is a reentrancy attack?");
-  });
+/** Setting the address and the key needs no test. */
+const isSetting = (code: string): boolean => /^export (?:PARLEY_\w+=\S+ ?)+\n$/.test(code);
+
+test.each(pages.filter((page) => page.startsWith("docs/guides/")))("the samples of %s are run by a test", (page) => {
+  const blocks = [
+    ...read(page).matchAll(/^(<!-- from \S+ -->\n+)?```(sh|console|ts|js|python|go|java)\b.*\n([^]*?)^```$/gm),
+  ];
+  const others = blocks.filter(([, source, , code = ""]) => source === undefined && !isSetting(code));
+  const name = basename(page, ".md");
+  if (others.length === 0) expect(runBy).not.toHaveProperty(name);
+  else expect(files.some((path) => path.startsWith(runBy[name] ?? "?"))).toBe(true);
+});
+
+test("the guide of limits has the numbers of the contract", () => {
+  const request = parse(read("openapi/schemas/chat-request.yaml")) as ChatRequestFile;
+  const { properties } = request.ChatCompletionRequest;
+  const numbers = {
+    messages: properties["messages"]?.maxItems,
+    tools: properties["tools"]?.maxItems,
+    n: properties["n"]?.maximum,
+    stop: request.StopSequences.maxItems,
+    top_logprobs: properties["top_logprobs"]?.maximum,
+    metadata: properties["metadata"]?.maxProperties,
+  };
+  const guide = read("docs/guides/limits.md");
+  for (const [name, number] of Object.entries(numbers))
+    expect(guide).toMatch(new RegExp(`\\| \`${name}\` +\\| ${number}\\b`));
+});
+
+test("the guide for other services has the replacements of the contract", () => {
+  const refused = parse(read("openapi/schemas/unsupported-members.yaml")) as readonly { member: string; use: string }[];
+  const guide = read("docs/guides/coming-from-another-service.md").split("## From other services")[1] ?? "";
+  const rows = [...guide.matchAll(/^\| (`.+?) +\| (.+?) +\|$/gm)];
+  expect(rows.length).toBeGreaterThan(5);
+  for (const [, members = "", use = ""] of rows) {
+    const [word = ""] = /(?<=`)\w+(?=`)|earlier messages/.exec(use) ?? [];
+    for (const [member] of members.matchAll(/(?<=`)\w+(?=`)/g)) {
+      expect([member, refused.find((entry) => entry.member === member)?.use]).toEqual([
+        member,
+        expect.stringContaining(word),
+      ]);
+    }
+  }
 });
 
 test.each(pages)("the links of %s lead somewhere", (page) => {

@@ -11,6 +11,7 @@ FOLDERS = (
     "fuzz/parley_fuzz",
     "ci/python",
     "docs/readers/python",
+    "docs/examples",
     "packages/json-schema-grammar/bench",
 )
 LONGEST_FILE, LONGEST_FUNCTION = 300, 50

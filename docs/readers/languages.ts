@@ -64,7 +64,7 @@ function run(program: string, args: readonly string[], cwd: string): void {
 }
 
 /** Returns the path of Gson: from Debian's package `libgoogle-gson-java`, or a copy that Maven downloads. */
-function findGson(scratch: string): string {
+export function findGson(scratch: string): string {
   const debian = "/usr/share/java/gson.jar";
   if (existsSync(debian)) return debian;
   const fetched = join(scratch, "gson-2.13.2.jar");

@@ -30,6 +30,8 @@ const printed: readonly (readonly [file: string, output: RegExp])[] = [
     "errors.ts",
     /^You said: What is a reentrancy attack\?model_not_found: .+ \(request req_\w+\)\nShorten it: \d+ of 32768 tokens\.\n$/,
   ],
+  ["reasoning.ts", /^Reasoning: The caller asks something\.\nYou said: What is a reentrancy attack\?\n$/],
+  ["usage.ts", /^You said: What is a reentrancy attack\?\n\d+ \+ \d+ tokens, 0\.0\d+ US dollars\n$/],
   ["cancel.ts", /^You said: What.*\nThe user has left\.\nNo answer within 1 milliseconds\.\n$/],
 ];
 

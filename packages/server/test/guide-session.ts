@@ -10,6 +10,18 @@ import { CliProcess } from "@parley/server/testing";
 
 const program = fileURLToPath(new URL("../src/cli/main.mjs", import.meta.url));
 
+/** The functions of the shell for commands that a reader types in the folder of the repository. */
+const programs = `parley() { "${process.execPath}" "${program}" "$@"; }
+npx() { if [ "$1 $2 $3" = "-y pnpm@12.21.0 parley" ]; then shift 3; parley "$@"; else echo "cannot run npx $*"; return 1; fi; }`;
+
+async function freePort(): Promise<string> {
+  const free = createServer().listen(0, "127.0.0.1");
+  await once(free, "listening");
+  const { port } = free.address() as AddressInfo; // it listens on TCP
+  free.close();
+  return String(port);
+}
+
 /** A command of a guide as it is typed, and its output in the guide. */
 export interface Shown {
   readonly command: string;
@@ -27,23 +39,42 @@ export function readCommands(guide: string): Shown[] {
   );
 }
 
+/** Returns the commands in the `sh` blocks of a guide, in order. */
+export function readShellCommands(guide: string): string[] {
+  const blocks = [...guide.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = ""]) => block);
+  return blocks.flatMap((block) => block.match(/^(?:.*\\\n)*.+$/gm) ?? []);
+}
+
+/** A command that has ended. */
+export interface Ran {
+  readonly isDone: boolean;
+  /** Its standard output and error, as they came. */
+  readonly output: string;
+}
+
+export interface SessionOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** True if the port of the metrics is open. */
+  readonly hasMetrics?: boolean;
+}
+
 /** A shell in a folder of its own, in which `parley` is the program. `parley start` runs until the session ends. */
 export class GuideSession implements AsyncDisposable {
-  readonly #folder = mkdtempSync(join(tmpdir(), "parley-guide-"));
+  readonly folder = mkdtempSync(join(tmpdir(), "parley-guide-"));
   #server: CliProcess | undefined;
-  /** The port of this session. The guide shows the usual one. */
-  readonly #port: string;
+  /** The ports of this session, by those that guides show. */
+  readonly #ports: ReadonlyMap<string, string>;
+  readonly #env: Readonly<Record<string, string>>;
 
-  private constructor(port: number) {
-    this.#port = String(port);
+  private constructor(ports: ReadonlyMap<string, string>, { env = {}, hasMetrics = false }: SessionOptions) {
+    this.#ports = ports;
+    const [port = "", metricsPort = ""] = [...ports.values()].map((text) => text.slice(1));
+    this.#env = { PORT: port, PARLEY_METRICS_PORT: hasMetrics ? metricsPort : "off", ...env };
   }
 
-  static async open(): Promise<GuideSession> {
-    const free = createServer().listen(0, "127.0.0.1");
-    await once(free, "listening");
-    const { port } = free.address() as AddressInfo; // it listens on TCP
-    free.close();
-    return new GuideSession(port);
+  static async open(options: SessionOptions = {}): Promise<GuideSession> {
+    const free = await Promise.all([freePort(), freePort()]);
+    return new GuideSession(new Map([":8080", ":9464"].map((shown, index) => [shown, `:${free[index]}`])), options);
   }
 
   /**
@@ -51,30 +82,37 @@ export class GuideSession implements AsyncDisposable {
    * session.
    */
   async run(command: string): Promise<string> {
-    const output = /\bparley start$/.test(command) ? await this.#start() : await this.#runToEnd(command);
-    return output.replaceAll(`:${this.#port}`, ":8080").replaceAll(this.#folder, "/srv/parley");
+    const output = /\bparley start$/.test(command) ? await this.start() : (await this.runToEnd(command)).output;
+    const [[shown = "", port = ""] = []] = this.#ports;
+    return output.replaceAll(port, shown).replaceAll(this.folder, "/srv/parley");
   }
 
-  async #start(): Promise<string> {
-    const env = { PARLEY_ENGINE: "scripted", PORT: this.#port, PARLEY_METRICS_PORT: "off" };
-    const server = new CliProcess(["start"], { cwd: this.#folder, env });
+  /** Starts the server, and waits until it is ready. @returns the text that it has printed */
+  async start(args: readonly string[] = []): Promise<string> {
+    const env = { PARLEY_ENGINE: "scripted", ...this.#env };
+    await this.#server?.[Symbol.asyncDispose]();
+    const server = new CliProcess(["start", ...args], { cwd: this.folder, env });
     this.#server = server;
     await server.says(/Try it:[\s\S]*\}'\n/);
     return server.stderr;
   }
 
-  #runToEnd(command: string): Promise<string> {
+  runToEnd(command: string): Promise<Ran> {
+    let typed = command;
+    for (const [shown, port] of this.#ports) typed = typed.replaceAll(shown, port);
     // The guide shows the number of connections that this limit allows.
-    const script = `ulimit -n 16384\nparley() { "${process.execPath}" "${program}" "$@"; }\n${command.replaceAll(":8080", `:${this.#port}`)}`;
+    const script = `ulimit -n 16384\n${programs}\n${typed}`;
     // The machine's environment must not change the output.
-    const env = { PATH: process.env["PATH"] ?? "", PORT: this.#port, PARLEY_METRICS_PORT: "off" };
+    const env = { PATH: process.env["PATH"] ?? "", ...this.#env };
     return new Promise((resolve) => {
-      execFile("bash", ["-c", `{ ${script}\n} 2>&1`], { cwd: this.#folder, env }, (_error, stdout) => resolve(stdout));
+      execFile("bash", ["-c", `{ ${script}\n} 2>&1`], { cwd: this.folder, env }, (error, output) =>
+        resolve({ isDone: error === null, output }),
+      );
     });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#server?.[Symbol.asyncDispose]();
-    rmSync(this.#folder, { recursive: true, force: true });
+    rmSync(this.folder, { recursive: true, force: true });
   }
 }

@@ -24,6 +24,8 @@ export interface KnownPages {
 /** Links to files of the repository that are shown on another page. */
 const pagesOfFiles: Readonly<Record<string, string>> = {
   "openapi/streams.yaml": "/streams.json",
+  "openapi/clauses.yaml": "/docs/clauses",
+  "openapi/schemas/response-format.yaml": "/docs/reference/schemas/JsonSchemaFormat",
   "packages/client": "/docs/guides/client",
   "packages/client/README.md": "/docs/guides/client",
 };

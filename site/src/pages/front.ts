@@ -6,6 +6,7 @@ import type { Sources } from "../sources.ts";
 
 /** The entries of the front page: address, title, text. */
 const entries: readonly (readonly [path: string, title: string, text: string])[] = [
+  ["/docs/guides/quick-start", "Quick start", "A first answer with curl, our client, the OpenAI SDKs, Go or Java."],
   [
     "/docs/guides/your-app",
     "Parley in your app",
@@ -19,51 +20,19 @@ const entries: readonly (readonly [path: string, title: string, text: string])[]
   ["/docs/reference", "Reference", "Every operation, parameter, bound, header, status and error code."],
   ["/docs/clauses", "Clauses", "The numbered sentences of the contract, each with its reason and its check."],
   ["/docs/errors", "Errors", "Every code: its cause, the remedy, and whether a retry helps."],
-  [
-    "/docs/guides/operators-day",
-    "Run it yourself",
-    "First start, keys, usage, backups, upgrades, own weights and vLLM.",
-  ],
+  ["/docs/guides/first-run", "Run it yourself", "First start, keys, usage, backups, upgrades, own weights and vLLM."],
 ];
 
-const quickStart = `## First answer
-
-\`\`\`sh curl
-curl "$PARLEY_URL/chat/completions" \\
-  -H "Authorization: Bearer $PARLEY_KEY" \\
-  -H "Content-Type: application/json" \\
-  -d '{"model": "vendor/model-1", "messages": [{"role": "user", "content": "What is a reentrancy attack?"}]}'
-\`\`\`
-
-\`\`\`python Python · openai
-import os
-from openai import OpenAI
-
-client = OpenAI(base_url=os.environ["PARLEY_URL"], api_key=os.environ["PARLEY_KEY"])
-answer = client.chat.completions.create(
-    model="vendor/model-1",
-    messages=[{"role": "user", "content": "What is a reentrancy attack?"}],
-)
-print(answer.choices[0].message.content)
-\`\`\`
-
-\`\`\`ts TypeScript · openai
-import OpenAI from "openai";
-
-const client = new OpenAI({ baseURL: process.env.PARLEY_URL, apiKey: process.env.PARLEY_KEY });
-const answer = await client.chat.completions.create({
-  model: "vendor/model-1",
-  messages: [{ role: "user", content: "What is a reentrancy attack?" }],
-});
-console.log(answer.choices[0]?.message.content);
-\`\`\`
-
-\`PARLEY_URL\` is the address of the service followed by \`/v1\`, and \`PARLEY_KEY\` is your key.
-`;
+/** Returns a section of the guide "Quick start", whose samples are run by tests. */
+function firstAnswer(guide = ""): string {
+  const [section = ""] = /^## First answer$[^]*?(?=^\| )/m.exec(guide) ?? [];
+  return `${section.replaceAll(/<!--[^]*?-->\n*/g, "")}\`PARLEY_URL\` is the address of the service followed by \`/v1\`, and \`PARLEY_KEY\` is your key.\n`;
+}
 
 /** Returns the front page of the portal. */
-export function frontPage({ contract, clauses }: Sources, targets: LinkTargets): Page {
+export function frontPage({ contract, clauses, guides }: Sources, targets: LinkTargets): Page {
   const { summary, version } = contract.info;
+  const quickStart = firstAnswer(guides.get("quick-start"));
   const lead = `Parley speaks the OpenAI chat-completions API. Its contract says exactly what a caller can rely on: ${clauses.length} numbered clauses, each with a check.`;
   const cards = entries.map(
     ([path, title, text]) => `<li><a href="${path}"><b>${escapeHtml(title)}</b>${escapeHtml(text)}</a></li>`,

@@ -3,20 +3,33 @@ import type { Sources } from "../sources.ts";
 
 /** Every guide, by group, in the order of the list. A guide is `docs/guides/NAME.md`; `client` is the README of the client. */
 export const guideGroups: Readonly<Record<string, readonly string[]>> = {
-  "Use the API": ["your-app", "client", "streaming", "reading-streams", "errors"],
+  "Start here": ["quick-start", "coming-from-another-service", "your-app", "client"],
+  "Use the API": [
+    "streaming",
+    "reading-streams",
+    "errors",
+    "limits",
+    "tools",
+    "structured-output",
+    "reasoning",
+    "tokens-and-cost",
+  ],
   "Tools for partners": ["generators", "mock-and-collections", "schemathesis"],
-  "Implement the contract": ["conformance", "scripted-engine", "bounds"],
+  "Implement the contract": ["implementing", "conformance", "scripted-engine", "bounds"],
   "Run the service": [
+    "first-run",
     "operators-day",
-    "operating",
     "own-model",
     "vllm",
-    "vllm-measured",
     "keys-and-limits",
     "usage",
+    "backup",
+    "metrics",
     "services",
+    "operating",
     "upgrades",
     "configuration",
+    "vllm-measured",
   ],
 };
 
@@ -27,8 +40,20 @@ const words: Readonly<Record<string, string>> = {
   streaming: "cancel stop abort hang up disconnect SSE events",
   errors: "retry backoff 429 503 wait failure",
   "keys-and-limits": "rate limit 429 quota budget",
+  "first-run": "install start quick operator",
+  metrics: "Prometheus alerts monitoring health ready",
+  backup: "restore copy database",
+  services: "systemd Docker Kubernetes supervisor deploy",
+  implementing: "norm clauses server gateway",
   usage: "cost price money billing tokens",
-  "your-app": "quick start OpenAI base URL migrate LangChain SDK",
+  limits: "rate limit 429 quota budget x-ratelimit",
+  tools: "function calling agents tool_calls",
+  "structured-output": "JSON mode schema response_format zod pydantic",
+  reasoning: "thinking chain of thought reasoning_effort",
+  "tokens-and-cost": "usage price money billing count tokenizer",
+  "quick-start": "first request hello world install SDK curl",
+  "coming-from-another-service": "OpenAI migrate compatible differences vLLM Ollama Anthropic",
+  "your-app": "OpenAI base URL LangChain SDK settings",
 };
 
 /** Returns the page of each guide, and the front page of the part. */

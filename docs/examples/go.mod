@@ -1,0 +1,3 @@
+module example.com/parley-examples
+
+go 1.19

@@ -1,0 +1,12 @@
+import { OpenAI } from "openai";
+
+const client = new OpenAI({ baseURL: process.env["PARLEY_URL"], apiKey: process.env["PARLEY_KEY"] });
+
+const { data, response } = await client.chat.completions
+  .create({ model: "vendor/model-1", messages: [{ role: "user", content: "What is a reentrancy attack?" }] })
+  .withResponse();
+console.log(data.choices[0]?.message.content);
+for (const unit of ["requests", "tokens"]) {
+  const of = (word: string) => response.headers.get(`x-ratelimit-${word}-${unit}`);
+  console.log(`${of("remaining")} of ${of("limit")} ${unit} left, all of them again in ${of("reset")}`);
+}

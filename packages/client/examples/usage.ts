@@ -1,0 +1,15 @@
+import { createParley } from "@parley/client";
+
+const parley = createParley();
+
+const stream = parley.stream({
+  model: "vendor/model-1",
+  messages: [{ role: "user", content: "What is a reentrancy attack?" }],
+  stream_options: { include_usage: true },
+});
+for await (const { choices, usage } of stream) {
+  process.stdout.write(choices[0]?.delta.content ?? "");
+  if (usage) {
+    console.log(`\n${usage.prompt_tokens} + ${usage.completion_tokens} tokens, ${usage.cost_usd} US dollars`);
+  }
+}
