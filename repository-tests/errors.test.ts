@@ -8,11 +8,6 @@ test("the catalogue has an entry for every code of the contract, and no other", 
   expect(Object.keys(contract["x-error-catalog"]).toSorted()).toEqual(codes);
 });
 
-test("the docs have a page for every code of the contract, and no other", () => {
-  const pages = files.flatMap((path) => /^docs\/site\/errors\/(.+)\.html$/.exec(path)?.[1] ?? []);
-  expect(pages.filter((page) => page !== "index").toSorted()).toEqual(codes);
-});
-
 test("the server can raise every code of the contract, and names no other", () => {
   const sources = files
     .filter((path) => /^packages\/server\/src\/.*(?<!\.test)\.ts$/.test(path) && !path.includes("/generated/"))

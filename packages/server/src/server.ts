@@ -11,6 +11,7 @@ import type { Deps } from "./deps.ts";
 import { DescriptorWatch, describePlan, planDescriptors } from "./sockets/descriptors.ts";
 import { createGate } from "./chat/body/request-gate.ts";
 import { openSite } from "./site/open-site.ts";
+import type { Site } from "./site/open-site.ts";
 import { loadOnce } from "./express/load-once.ts";
 import type { Exchange } from "./http/exchange.ts";
 import { startModels } from "./models/start-models.ts";
@@ -103,9 +104,7 @@ async function start(
   metricsListener?.serve(metricsHandler(metrics.registry));
   const shutdown = new AbortController();
   let isStopping = false;
-  const buildingDocs = new AbortController();
-  started.defer(() => buildingDocs.abort());
-  const openDocs = loadOnce(() => openSite(config, runFolder, buildingDocs.signal));
+  const openDocs = docsOf(config, runFolder, started);
   const deps: Deps = {
     config,
     openSite: openDocs,
@@ -143,6 +142,13 @@ async function start(
     openDocs: async () => void (await openDocs()),
     close,
   };
+}
+
+/** Returns a function that opens the docs portal. The end of the server stops a build. */
+function docsOf(config: Config, runFolder: string, started: AsyncDisposableStack): () => Promise<Site> {
+  const building = new AbortController();
+  started.defer(() => building.abort());
+  return loadOnce(() => openSite(config, runFolder, building.signal));
 }
 
 const pageOf = (metrics: { readonly url: string } | undefined): string | undefined =>

@@ -157,7 +157,8 @@ const frozen = [...suspected, "frozen"];
 const dying = [...started, "fatal"];
 const restarting = [...ready, "restart"];
 const closing = [...started, "close"];
-const waits = { restartFirstMs: 20 };
+/** Half of it passes before the next start: longer than the end of the process takes, which is looked for every 10 ms. */
+const waits = { restartFirstMs: 2000 };
 
 type TableRow = readonly [
   way: readonly string[],
