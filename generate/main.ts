@@ -30,6 +30,7 @@ export async function generate(): Promise<GeneratedFiles> {
     ...(await contractFiles(document, contract)),
     ["packages/server/parley.schema.json", toJson(configSchema(), 2)],
     ["site/src/generated/clause-checks.json", await clauseChecks()],
+    ["site/src/generated/contract-changes.json", await contractChanges()],
     ["docs/guides/bounds.md", boundsPage(contract["x-limits"])],
     ["docs/guides/configuration.md", configurationPage()],
     ["docs/guides/generators.md", generatorsPage()],
@@ -97,6 +98,28 @@ async function clauseChecks(): Promise<string> {
   const rows = JSON.parse(stdout) as readonly { id: string; how: string[]; reason?: string; curl?: string }[];
   const lines = rows.map(({ id, how, reason, curl }) => `"${id}": ${JSON.stringify({ how, unchecked: reason, curl })}`);
   return `{\n${lines.join(",\n")}\n}\n`;
+}
+
+/** Returns the changes of the contract since its last release, by their grade: a line of JSON for each that is not editorial. */
+async function contractChanges(): Promise<string> {
+  const program = join(root, "ci/contract-diff/main.ts");
+  const { stdout } = await promisify(execFile)(process.execPath, [program], { maxBuffer: 1e8 });
+  // It was a bundle of the contract.
+  const { info } = JSON.parse(await readFile(join(root, "openapi/released/contract.json"), "utf8")) as {
+    readonly info: { readonly version: string };
+  };
+  const lines = stdout.split("\n");
+  const listOf = (grade: string): string => {
+    const start = lines.indexOf(grade);
+    const end = lines.findIndex((line, at) => at > start && !line.startsWith("  "));
+    return start < 0
+      ? "[]"
+      : `[\n${lines
+          .slice(start + 1, end)
+          .map((line) => JSON.stringify(line.trim()))
+          .join(",\n")}\n]`;
+  };
+  return `{ "since": ${JSON.stringify(info.version)},\n"breaking": ${listOf("breaking")},\n"additive": ${listOf("additive")} }\n`;
 }
 
 /** Returns a page whose code blocks behind `<!-- from FILE -->` show their files as they are now. */

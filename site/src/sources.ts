@@ -68,6 +68,12 @@ export interface Sources {
   readonly guides: ReadonlyMap<string, string>;
   /** The README of the client, as partners read it. */
   readonly clientReadme: string;
+  /** The differences between the contract and its last release, a line for each. */
+  readonly changes: {
+    readonly since: string;
+    readonly breaking: readonly string[];
+    readonly additive: readonly string[];
+  };
   /** The changelog of the repository. */
   readonly changelog: string;
   /** The files that the server offers at its root, such as `openapi.json`. */
@@ -105,6 +111,7 @@ export async function readSources(): Promise<Sources> {
     checks: parse("site/src/generated/clause-checks.json") as Readonly<Record<string, ClauseCheck>>,
     guides: new Map(filesOf("docs/guides").map(([name, text]) => [basename(name, ".md"), text] as const)),
     clientReadme: read("packages/client/README.md").split("\n## Changing it")[0] ?? "",
+    changes: parse("site/src/generated/contract-changes.json") as Sources["changes"],
     changelog: read("CHANGELOG.md"),
     offered: await offeredFiles(contract as unknown as Document),
   };

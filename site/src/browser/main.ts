@@ -59,15 +59,22 @@ function followHeadings(): void {
   );
   const headings = [...links.keys()].flatMap((id) => document.getElementById(id) ?? []);
   if (headings.length === 0) return;
-  const observer = new IntersectionObserver(
-    () => {
-      const passed = headings.filter((heading) => heading.getBoundingClientRect().top < 140);
-      const here = (passed.at(-1) ?? headings[0])?.id;
-      for (const [id, link] of links) link.classList.toggle("here", id === here);
-    },
-    { rootMargin: "-80px 0px -60% 0px", threshold: [0, 1] },
-  );
-  for (const heading of headings) observer.observe(heading);
+  const mark = (): void => {
+    const passed = headings.filter((heading) => heading.getBoundingClientRect().top < 140);
+    const here = (passed.at(-1) ?? headings[0])?.id;
+    for (const [id, link] of links) link.classList.toggle("here", id === here);
+  };
+  let isWaiting = false;
+  const markOnce = (): void => {
+    if (isWaiting) return;
+    isWaiting = true;
+    requestAnimationFrame(() => {
+      isWaiting = false;
+      mark();
+    });
+  };
+  addEventListener("scroll", markOnce, { passive: true });
+  mark();
 }
 
 /** Opens the folded parts around the target of the address. */

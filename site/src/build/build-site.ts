@@ -49,12 +49,18 @@ export async function buildSite(sources: Sources): Promise<SiteFiles> {
 function targetsOf({ clauses, contract, offered }: Sources): LinkTargets {
   return linkTargets({
     clauses: new Map(clauses.map(({ id, sentence }) => [id, sentence])),
+    clausesByPointer: idsByPointer(clauses),
     errorCodes: new Set(Object.keys(contract["x-error-catalog"])),
     guides: new Set(guideNames),
     programs: new Set(programNames()),
     offered: new Set([...offered.keys()].map((name) => `/${name}`)),
   });
 }
+
+const idsByPointer = (clauses: Sources["clauses"]): ReadonlyMap<string, readonly string[]> =>
+  new Map(
+    [...Map.groupBy(clauses, ({ pointer }) => pointer)].map(([pointer, group]) => [pointer, group.map(({ id }) => id)]),
+  );
 
 /** Returns the body of a page and its headings. A page with its own HTML has the headings of that HTML. */
 function bodyOf({ html, markdown }: Page, targets: LinkTargets): { html: string; headings: readonly Heading[] } {

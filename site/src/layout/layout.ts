@@ -35,7 +35,7 @@ ${side === "" ? "" : `<button type="button" class="plain menu" aria-controls="si
 <button type="button" class="search-open" aria-haspopup="dialog" hidden>${icons.search}<span>Search</span><kbd>/</kbd></button>
 <button type="button" class="plain theme" aria-label="Light or dark" hidden>${icons.theme}</button>
 </div></header>
-<div class="frame${isWide ? " wide" : ""}${side === "" ? " no-side" : ""}">
+<div class="frame${isWide ? " wide" : ""}${side === "" ? " no-side" : ""}${toc === "" ? " no-toc" : ""}">
 ${side}
 <main id="main" tabindex="-1">${notice}<article${isCompact ? ' class="compact"' : ""}>
 ${body}</article>

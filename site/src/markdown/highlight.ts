@@ -61,7 +61,7 @@ export function highlight(code: string, language: string): string {
     end = match.index + text.length;
     if (comment) html += span("c", text);
     else if (quoted) html += span(isName(family, code, end) ? "n" : "s", text);
-    else if (number) html += span("d", text);
+    else if (number && family !== "sh") html += span("d", text);
     else html += keywords.has(word) ? span("k", text) : escapeHtml(text);
   }
   return html + escapeHtml(code.slice(end));

@@ -8,11 +8,15 @@ export interface LinkTargets {
   ofHref(href: string): string | undefined;
   /** Replaces ids of clauses in escaped HTML text by links. */
   linkClauses(html: string): string;
+  /** Returns the ids of the clauses about a place of the contract. @param pointer a JSON Pointer */
+  clausesAt(pointer: string): readonly string[];
 }
 
 export interface KnownPages {
   /** The sentence of each clause, by its id. */
   readonly clauses: ReadonlyMap<string, string>;
+  /** The ids of the clauses about a place of the contract, by its JSON Pointer. */
+  readonly clausesByPointer: ReadonlyMap<string, readonly string[]>;
   readonly errorCodes: ReadonlySet<string>;
   /** The names of guides: their addresses behind `/docs/guides/`. */
   readonly guides: ReadonlySet<string>;
@@ -30,7 +34,14 @@ const pagesOfFiles: Readonly<Record<string, string>> = {
   "packages/client/README.md": "/docs/guides/client",
 };
 
-export function linkTargets({ clauses, errorCodes, guides, programs, offered }: KnownPages): LinkTargets {
+export function linkTargets({
+  clauses,
+  clausesByPointer,
+  errorCodes,
+  guides,
+  programs,
+  offered,
+}: KnownPages): LinkTargets {
   const ids = /\b[A-Z]{2,4}-\d\d\b/g;
   return {
     ofCode(code) {
@@ -48,6 +59,7 @@ export function linkTargets({ clauses, errorCodes, guides, programs, offered }: 
       if (programs.has(program)) return `/docs/guides/programs/${program}`;
       return pagesOfFiles[path.replaceAll("../", "").replace(/\/$/, "")];
     },
+    clausesAt: (pointer) => clausesByPointer.get(pointer) ?? [],
     linkClauses: (html) =>
       html.replaceAll(ids, (id) => {
         const sentence = clauses.get(id);

@@ -1,5 +1,5 @@
 import type { LinkTargets } from "../markdown/link-targets.ts";
-import { renderInline, renderMarkdown, tableFrame } from "../markdown/render-markdown.ts";
+import { renderInline, renderMarkdown } from "../markdown/render-markdown.ts";
 import type { Page } from "../page.ts";
 import type { Clause, ClauseCheck, Sources } from "../sources.ts";
 import { describePointer } from "./pointer.ts";
@@ -106,11 +106,9 @@ function clauseIndex(clauses: readonly Clause[], targets: LinkTargets): Page {
   const parts = byChapter.map(([prefix, members]) => {
     const rows = members.map(
       ({ id, keyword, level, sentence }) =>
-        `<tr><th scope="row"><a href="/docs/clauses/${id}">${id}</a></th><td><span class="chip ${keyword.toLowerCase()}">${keyword}</span></td><td>${level}</td><td>${renderInline(sentence, targets)}</td></tr>`,
+        `<li><a href="/docs/clauses/${id}">${id}</a><span class="chip ${keyword.toLowerCase()}">${keyword}</span><span class="level">${level}</span><p>${renderInline(sentence, targets)}</p></li>`,
     );
-    const head =
-      '<thead><tr><th scope="col">Clause</th><th scope="col">Keyword</th><th scope="col">Level</th><th scope="col">Sentence</th></tr></thead>';
-    return `<h2 id="${prefix.toLowerCase()}">${groupOf(prefix)}</h2>${tableFrame(`${head}<tbody>${rows.join("")}</tbody>`)}`;
+    return `<h2 id="${prefix.toLowerCase()}">${groupOf(prefix)}</h2><ul class="clauses">${rows.join("")}</ul>`;
   });
   const text = byChapter.map(
     ([prefix, members]) =>

@@ -1,7 +1,7 @@
 import type { LinkTargets } from "../markdown/link-targets.ts";
 import type { Page } from "../page.ts";
 import type { Sources } from "../sources.ts";
-import { changelogPage } from "./changelog.ts";
+import { changelogPages } from "./changelog.ts";
 import { clausePages } from "./clauses.ts";
 import { errorPages } from "./errors.ts";
 import { frontPage } from "./front.ts";
@@ -15,7 +15,7 @@ export const allPages = (sources: Sources, targets: LinkTargets): Page[] => [
   ...guidePages(sources),
   ...programPages(),
   ...referencePages(sources, targets),
-  changelogPage(sources),
+  ...changelogPages(sources),
   ...clausePages(sources, targets),
   ...errorPages(sources, targets),
 ];

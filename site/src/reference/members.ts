@@ -1,11 +1,13 @@
-import type { Contract, Json, JsonObject } from "../sources.ts";
 import { valueAt } from "@parley/contract/document";
+import type { Contract, Json, JsonObject } from "../sources.ts";
 
 /** A member of a schema, with everything that a reader needs to know about it. */
 export interface Member {
   readonly name: string;
   /** A fragment: the path of the member from the outermost schema. */
   readonly id: string;
+  /** Its place in the contract, as clauses name it: a JSON Pointer. */
+  readonly pointer: string;
   /** The type in words, such as `array of ChatMessage, or null`. */
   readonly type: string;
   readonly isRequired: boolean;
@@ -36,44 +38,65 @@ export function resolve(contract: Contract, schema: JsonObject): Resolved {
   return { schema: { ...(target as JsonObject), ...rest }, name: $ref.split("/").at(-1) ?? "" };
 }
 
-/** Returns the members of a schema. @param prefix begins the fragments of the members */
+/**
+ * Returns the members of a schema.
+ * @param prefix begins the fragments of the members
+ * @param seen the names of the schemas around it, which end a recursion
+ * @param pointer the place of the schema in the contract, if it is not a reference
+ */
 export function membersOf(
   contract: Contract,
   outer: JsonObject,
   prefix: string,
   seen: readonly string[] = [],
+  pointer = "",
 ): Member[] {
   const { schema, name } = resolve(contract, outer);
   if (name !== undefined && seen.includes(name)) return [];
   const deeper = name === undefined ? seen : [...seen, name];
-  if (isObject(schema["items"])) return membersOf(contract, schema["items"], `${prefix}[]`, deeper);
+  const own = name === undefined ? pointer : `/components/schemas/${name}`;
+  if (isObject(schema["items"])) return membersOf(contract, schema["items"], `${prefix}[]`, deeper, `${own}/items`);
   const alternatives = list(schema["oneOf"]).filter(isObject);
   if (alternatives.length > 0) return alternativesOf(contract, alternatives, prefix, deeper);
   const properties = isObject(schema["properties"]) ? schema["properties"] : {};
   const required = new Set(list(schema["required"]));
   return Object.entries(properties).flatMap(([member, inner]) =>
-    isObject(inner) ? [memberOf(contract, member, inner, prefix, required.has(member), deeper)] : [],
+    isObject(inner)
+      ? [
+          memberOf(contract, {
+            name: member,
+            outer: inner,
+            prefix,
+            isRequired: required.has(member),
+            seen: deeper,
+            pointer: `${own}/properties/${member}`,
+          }),
+        ]
+      : [],
   );
 }
 
-function memberOf(
-  contract: Contract,
-  name: string,
-  outer: JsonObject,
-  prefix: string,
-  isRequired: boolean,
-  seen: readonly string[],
-): Member {
+interface Property {
+  readonly name: string;
+  readonly outer: JsonObject;
+  readonly prefix: string;
+  readonly isRequired: boolean;
+  readonly seen: readonly string[];
+  readonly pointer: string;
+}
+
+function memberOf(contract: Contract, { name, outer, prefix, isRequired, seen, pointer }: Property): Member {
   const { schema } = resolve(contract, outer);
   const id = prefix === "" ? name : `${prefix}.${name}`;
   return {
     name,
     id,
+    pointer,
     type: typeOf(contract, outer),
     isRequired,
     facts: factsOf(contract, schema),
     description: text(schema["description"]),
-    children: membersOf(contract, outer, id, seen),
+    children: membersOf(contract, outer, id, seen, pointer),
   };
 }
 
@@ -95,7 +118,14 @@ function alternativesOf(
     const label = name ?? typeOf(contract, outer);
     const id = `${prefix}(${label})`;
     const children = membersOf(contract, outer, id, seen);
-    const alternative = { name: label, id, type: "alternative", isRequired: false, facts: [] };
+    const alternative = {
+      name: label,
+      id,
+      pointer: `/components/schemas/${label}`,
+      type: "alternative",
+      isRequired: false,
+      facts: [],
+    };
     return { ...alternative, description: text(schema["description"]), children };
   });
 }

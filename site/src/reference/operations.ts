@@ -116,6 +116,7 @@ function parameterOf(contract: Contract, outer: JsonObject): Member {
   return {
     name,
     id: name,
+    pointer: "",
     type: `${inner?.type ?? "string"}, in the ${place}`,
     isRequired: required === true,
     facts: inner?.facts ?? [],

@@ -11,7 +11,7 @@ export const membersHtml = (members: readonly Member[], targets: LinkTargets, pr
 
 /** @param prefix tells equal members of two lists on one page apart */
 function memberHtml(
-  { name, id, type, isRequired, facts, description, children }: Member,
+  { name, id, pointer, type, isRequired, facts, description, children }: Member,
   targets: LinkTargets,
   prefix: string,
 ): string {
@@ -19,7 +19,10 @@ function memberHtml(
   const needed = isRequired ? '<span class="chip must">required</span>' : "";
   const bounds =
     facts.length === 0 ? "" : `<p class="bounds">${facts.map((fact) => renderInline(fact, targets)).join(" · ")}</p>`;
-  const body = `${bounds}<p>${renderInline(description.replaceAll(/\s*\n\s*/g, " "), targets)}</p>`;
+  // A clause that the description names is linked there.
+  const clauses = targets.clausesAt(pointer).filter((clause) => !description.includes(clause));
+  const about = clauses.length === 0 ? "" : `<p class="bounds">Clauses: ${targets.linkClauses(clauses.join(", "))}</p>`;
+  const body = `${bounds}<p>${renderInline(description.replaceAll(/\s*\n\s*/g, " "), targets)}</p>${about}`;
   const head = `<p class="member-head"><a class="member-name" href="#${anchor}"><code>${escapeHtml(name)}</code></a> <span class="type">${escapeHtml(type)}</span> ${needed}</p>`;
   const inner =
     children.length === 0
