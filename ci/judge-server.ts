@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdirSync, readFileSync } from "node:fs";
+import { exitCodeOf } from "@parley/common/exit-code";
 import { untilReady } from "./until-ready.ts";
 
 // Judges the server that runs next to this step, at the levels that its own list of models claims. The server must break no
@@ -45,7 +45,7 @@ async function claimedLevels(): Promise<string[]> {
 }
 
 /** @returns the judge's exit code: 0 is conformant, 3 is open, anything else is broken */
-async function judge(levels: readonly string[]): Promise<number> {
+function judge(levels: readonly string[]): Promise<number> {
   const flags = {
     "--base-url": `${url}/v1`,
     "--api-key-env": "PARLEY_API_KEY",
@@ -55,8 +55,7 @@ async function judge(levels: readonly string[]): Promise<number> {
   // Tries every case, because a sample would find different faults in different runs.
   mkdirSync(reportFolder, { recursive: true });
   const args = ["packages/conformance/src/cli/main.ts", "run", "--exhaustive", ...Object.entries(flags).flat()];
-  const [code] = (await once(spawn(process.execPath, args, { stdio: "inherit" }), "exit")) as [number | null];
-  return code ?? 1;
+  return exitCodeOf(spawn(process.execPath, args, { stdio: "inherit" }));
 }
 
 /**

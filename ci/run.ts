@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
+import { exitCodeOf } from "@parley/common/exit-code";
 import { commandFor, reportFailure, runSelected } from "./command-line.ts";
 import type { Flags, Runner } from "./command-line.ts";
 import { runInCopy } from "./host/run-in-copy.ts";
@@ -28,11 +28,8 @@ const command = commandFor(host({}))
   });
 
 /** Runs vitest directly on the terminal, for work on single test files. */
-async function runVitest(args: readonly string[]): Promise<number> {
-  const child = spawn("vitest", ["run", ...args], { stdio: "inherit" });
-  const [code] = (await once(child, "exit")) as [number | null];
-  return code ?? 1;
-}
+const runVitest = (args: readonly string[]): Promise<number> =>
+  exitCodeOf(spawn("vitest", ["run", ...args], { stdio: "inherit" }));
 
 try {
   await command.parseAsync();

@@ -49,6 +49,7 @@ export const sharedInputs = [
   "ci",
   "launch.mjs",
   "package.json",
+  "packages/common",
   "pnpm-lock.yaml",
   "pnpm-workspace.yaml",
   ".pnpmfile.cjs",

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { freemem, homedir } from "node:os";
 import { join } from "node:path";
+import { exitCodeOf } from "@parley/common/exit-code";
 import { MissingForVllmError, installVllm } from "@parley/inference/vllm";
 import { didNotRun } from "./step.ts";
 
@@ -12,7 +13,9 @@ const neededBytes = 4e9;
 const vitest = ["run", "--config", "vitest.vllm.config.ts", ...process.argv.slice(2)];
 try {
   await prepare(process.env["PARLEY_TEST_VLLM"]);
-  process.exitCode = await run(join(import.meta.dirname, "../node_modules/.bin/vitest"), vitest);
+  process.exitCode = await exitCodeOf(
+    spawn(join(import.meta.dirname, "../node_modules/.bin/vitest"), vitest, { stdio: "inherit" }),
+  );
 } catch (error) {
   if (!(error instanceof MissingForVllmError)) throw error;
   process.stdout.write(`the tests against a real vLLM did not run: ${error.message}\n`);
@@ -25,12 +28,4 @@ async function prepare(named: string | undefined): Promise<void> {
   const folder = join(homedir(), ".cache/parley/vllm");
   const log = (line: string): void => void process.stdout.write(`${line}\n`);
   await installVllm({ folder, python: process.env["PARLEY_TEST_PYTHON"], log });
-}
-
-function run(program: string, args: readonly string[]): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const child = spawn(program, args, { stdio: "inherit" });
-  child.on("error", reject);
-  child.on("exit", (code) => resolve(code ?? 1));
-  return promise;
 }

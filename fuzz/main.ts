@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { Command, InvalidArgumentError } from "commander";
+import { exitCodeOf } from "@parley/common/exit-code";
 import { didNotRun } from "../ci/step.ts";
 import { runCampaign } from "./campaign.ts";
 import { MissingProgramError, prepareSchemathesis } from "./python.ts";
@@ -23,12 +23,9 @@ try {
 }
 
 /** Runs the steps `fuzz:…` of the pipeline on this machine. @returns the exit code */
-async function runGate(): Promise<number> {
+function runGate(): Promise<number> {
   const runner = fileURLToPath(new URL("../ci/run.ts", import.meta.url));
-  const [code] = (await once(spawn(process.execPath, [runner, "--only", "fuzz"], { stdio: "inherit" }), "exit")) as [
-    number | null,
-  ];
-  return code ?? 1;
+  return exitCodeOf(spawn(process.execPath, [runner, "--only", "fuzz"], { stdio: "inherit" }));
 }
 
 async function campaign(options: Parameters<typeof runCampaign>[1]): Promise<number> {

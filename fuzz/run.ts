@@ -3,6 +3,7 @@ import { createWriteStream } from "node:fs";
 import { once } from "node:events";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { exitCodeOf } from "@parley/common/exit-code";
 import { argumentsOf } from "../ci/schemathesis.ts";
 import type { Bounds } from "../ci/schemathesis.ts";
 import { workFolder } from "./work-folder.ts";
@@ -48,8 +49,8 @@ export async function runSchemathesis(
   });
   const interrupt = (): void => void child.kill("SIGINT");
   stop?.addEventListener("abort", interrupt);
-  const [code] = (await once(child, "exit")) as [number | null];
+  const code = await exitCodeOf(child);
   stop?.removeEventListener("abort", interrupt);
   output.end();
-  return code ?? 1;
+  return code;
 }

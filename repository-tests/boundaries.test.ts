@@ -60,8 +60,8 @@ const arrows: readonly (readonly [folder: string, allowed: readonly RegExp[]])[]
       grammarExports,
     ],
   ],
-  ["fuzz/", [/^@parley\/server(\/testing)?$/, contractExports, /^ci\//]],
-  ["ci/", [/^@parley\/(common\/is-record|inference\/vllm|site)$/]],
+  ["fuzz/", [/^@parley\/common\//, /^@parley\/server(\/testing)?$/, contractExports, /^ci\//]],
+  ["ci/", [/^@parley\/common\//, /^@parley\/(inference\/vllm|site)$/]],
   ["deploy/", []],
 ];
 

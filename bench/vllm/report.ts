@@ -4,6 +4,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
 import { findGpus, findVllm, installVllm } from "@parley/inference/vllm";
+import { exitCodeOf } from "@parley/common/exit-code";
 import { listOf } from "@parley/common/flag-values";
 import { writePage } from "./report-page.ts";
 
@@ -87,7 +88,6 @@ async function make(part: Part): Promise<void> {
 }
 
 function run(program: string, args: readonly string[], report: string): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
   const env = {
     ...process.env,
     PARLEY_TEST_VLLM: installFolder,
@@ -95,8 +95,5 @@ function run(program: string, args: readonly string[], report: string): Promise<
     PARLEY_REPORT: report,
     ...(isGpu && { PARLEY_TEST_GPU: "1" }),
   };
-  const child = spawn(program, args, { cwd: root, stdio: "inherit", env });
-  child.on("error", reject);
-  child.on("exit", (code) => resolve(code ?? 1));
-  return promise;
+  return exitCodeOf(spawn(program, args, { cwd: root, stdio: "inherit", env }));
 }

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { exitCodeOf } from "@parley/common/exit-code";
 import { didNotRun } from "../step.ts";
 import { MissingProgramError, prepareEnvironment } from "./environment.ts";
 
@@ -24,10 +25,6 @@ try {
 
 /** pyright comes from npm, and takes the Python that it finds first. */
 function runIn(programs: string, [program = "python", ...args]: readonly string[]): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
   const path = [programs, join(root, "node_modules/.bin"), process.env["PATH"]].join(delimiter);
-  const child = spawn(program, args, { cwd: root, stdio: "inherit", env: { ...process.env, PATH: path } });
-  child.on("error", reject);
-  child.on("exit", (code) => resolve(code ?? 1));
-  return promise;
+  return exitCodeOf(spawn(program, args, { cwd: root, stdio: "inherit", env: { ...process.env, PATH: path } }));
 }

