@@ -103,7 +103,11 @@ def serve(library: str, connection: Any) -> None:
     compile_schema = libraries[library]()
     connection.send("ready")
     while True:
-        connection.send(judge(connection.recv(), compile_schema))
+        try:
+            path = connection.recv()
+        except EOFError:
+            return
+        connection.send(judge(path, compile_schema))
 
 
 class JudgeProcess:

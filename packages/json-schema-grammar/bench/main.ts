@@ -46,7 +46,7 @@ const flags = program
 
 const missingData = (): never => program.error("error: --data is missing: the folder with the benchmark's files");
 
-/** Chooses every k-th file, so that each data set keeps its share. */
+/** Chooses every k-th file. Each data set keeps its share. */
 function choose({ data = missingData(), dataset, only = "", limit = Number.POSITIVE_INFINITY }: Flags): string[] {
   const names = readdirSync(data)
     .filter((name) => name.endsWith(".json") && name.includes(only))

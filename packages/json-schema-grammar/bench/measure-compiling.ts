@@ -4,7 +4,7 @@ import type { Schema } from "../src/index.ts";
 import { readCase } from "./read-case.ts";
 import { quantile, table } from "./report.ts";
 
-/** Every twelfth schema is compiled as a warm-up before anything is measured, so that V8 has optimised the compiler. */
+/** Every twelfth schema is compiled as a warm-up before anything is measured, which gives V8 the time to optimise the compiler. */
 const warmUp = 12;
 
 /** With fewer steps, the resolution of the clock dominates the ratio of time to steps. */

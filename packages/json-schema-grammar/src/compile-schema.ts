@@ -8,7 +8,7 @@ import type { SchemaFault } from "./schema-fault.ts";
 import { leaveOut, toRules } from "./to-rules.ts";
 import type { WantedValue } from "./to-rules.ts";
 
-/** The findings about a compiled schema, next to its grammar. */
+/** Findings about a schema that was compiled. */
 interface Compiled {
   /** The words in the schema that have no effect on which values are valid, in document order. */
   readonly annotations: readonly SchemaWord[];

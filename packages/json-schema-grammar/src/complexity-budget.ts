@@ -3,7 +3,7 @@ export class SchemaTooComplexError extends Error {
   override name = "SchemaTooComplexError";
 }
 
-/** 100 to 300 ms of one core. A schema of ordinary size needs less than 1 ms. */
+/** The default number of steps: 100 to 300 ms of one core. A schema of ordinary size needs less than 1 ms. */
 export const stepsOfSchema = 600_000;
 
 /**
@@ -15,11 +15,13 @@ export class ComplexityBudget {
   readonly #steps: number;
   #left: number;
 
+  /** @param steps at least 0 */
   constructor(steps = stepsOfSchema) {
     this.#steps = steps;
     this.#left = steps;
   }
 
+  /** True once more steps were needed than there are. */
   get isSpent(): boolean {
     return this.#left < 0;
   }

@@ -14,11 +14,14 @@ export interface SchemaReport {
   readonly unenforced: readonly SchemaFault[];
   /** Members that are not keywords. */
   readonly annotations: readonly SchemaWord[];
-  /** Why there is no grammar at all, even without those keywords. */
+  /** The reason why there is no grammar, even without those keywords; undefined if there is one. */
   readonly fault: SchemaFault | undefined;
 }
 
-/** @param isObject the value has to be an object besides, as the arguments of a function are */
+/**
+ * Reports which keywords of a schema a grammar enforces. It does not throw.
+ * @param isObject the value must also be an object, as the arguments of a function are
+ */
 export function explainSchema(
   schema: boolean | object,
   { isObject = false }: { readonly isObject?: boolean } = {},

@@ -18,7 +18,7 @@ const maxLevels = 200;
 /**
  * Returns a small JSON value that satisfies a schema. Keywords that cannot be enforced are left out, at most 32. Numbers may
  * be an `ExactNumber`, which `JSON.stringify` writes.
- * @param isObject the value has to be an object besides
+ * @param isObject the value must also be an object
  * @throws {UnenforceableKeywordError} where too many keywords would be left out
  * @throws {MalformedSchemaError} {SchemaTooComplexError} {UnsatisfiableSchemaError}
  */

@@ -6,7 +6,7 @@ import { realSchemas } from "../testing/real-schemas.ts";
 import { validatorOf } from "../testing/validator-of.ts";
 import { compileSchema } from "../src/index.ts";
 
-// Whatever a grammar lets a model write satisfies its schema, says ajv.
+// ajv accepts every text that a grammar lets a model write.
 
 /** Texts of the grammar, each with the seed that it is drawn with. */
 function samplesOf(grammar: string, firstSeed: number, count: number): { seed: number; text: string }[] {

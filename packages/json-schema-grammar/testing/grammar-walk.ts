@@ -86,19 +86,19 @@ export class GrammarWalk {
       case "sequence":
         return [top.items.reduceRight<Stack | undefined>((rest, item) => this.#push(item, rest), below)];
       case "repeat": {
-        const again = top.most > 0 ? [this.#push(top.item, this.#push(this.#remainder(top), below))] : [];
-        return top.least === 0 ? [below, ...again] : again;
+        const again = top.max > 0 ? [this.#push(top.item, this.#push(this.#remainder(top), below))] : [];
+        return top.min === 0 ? [below, ...again] : again;
       }
       case "characters":
         return [];
     }
   }
 
-  #remainder({ item, least, most }: Repeat): Repeat {
-    const counts = [Math.max(0, least - 1), most - 1] as const;
+  #remainder({ item, min, max }: Repeat): Repeat {
+    const counts = [Math.max(0, min - 1), max - 1] as const;
     const known = this.#remainders.get(item) ?? new Map<string, Repeat>();
     this.#remainders.set(item, known);
-    const repeat = known.get(counts.join()) ?? { kind: "repeat", item, least: counts[0], most: counts[1] };
+    const repeat = known.get(counts.join()) ?? { kind: "repeat", item, min: counts[0], max: counts[1] };
     known.set(counts.join(), repeat);
     return repeat;
   }

@@ -18,9 +18,9 @@ interface Choice {
 export interface Repeat {
   readonly kind: "repeat";
   readonly item: Expression;
-  readonly least: number;
+  readonly min: number;
   /** May be infinite. */
-  readonly most: number;
+  readonly max: number;
 }
 interface RuleName {
   readonly kind: "rule";
@@ -120,7 +120,7 @@ class RuleReader {
   }
 
   #repeated(item: Expression): Expression {
-    const repeat = (least: number, most: number): Expression => this.#repeated({ kind: "repeat", item, least, most });
+    const repeat = (min: number, max: number): Expression => this.#repeated({ kind: "repeat", item, min, max });
     if (this.#takes("*")) return repeat(0, Number.POSITIVE_INFINITY);
     if (this.#takes("+")) return repeat(1, Number.POSITIVE_INFINITY);
     if (this.#takes("?")) return repeat(0, 1);
@@ -128,8 +128,8 @@ class RuleReader {
     let bounds = "";
     while (this.#peek() !== "}") bounds += this.#next();
     this.#next();
-    const [least = "0", most = least] = bounds.split(",");
-    return repeat(Number(least), most === "" ? Number.POSITIVE_INFINITY : Number(most));
+    const [min = "0", max = min] = bounds.split(",");
+    return repeat(Number(min), max === "" ? Number.POSITIVE_INFINITY : Number(max));
   }
 
   #peek(): string {

@@ -42,7 +42,7 @@ export class GrammarSampler {
       case "choice":
         return Math.min(...expression.options.map((option) => this.#levelsOf(option)));
       case "repeat":
-        return expression.least === 0 ? 0 : this.#levelsOf(expression.item);
+        return expression.min === 0 ? 0 : this.#levelsOf(expression.item);
     }
   }
 
@@ -62,7 +62,7 @@ export class GrammarSampler {
           return draw(this.#choose(expression.options, (left -= 1) > 0, random));
         case "repeat": {
           const extra = (left -= 1) > 0 ? Math.floor(-Math.log(1 - random()) * 2) : 0;
-          const turns = Math.min(expression.most, expression.least + extra);
+          const turns = Math.min(expression.max, expression.min + extra);
           return Array.from({ length: turns }, () => draw(expression.item)).join("");
         }
       }
@@ -72,8 +72,8 @@ export class GrammarSampler {
 
   #choose(options: readonly Expression[], isFree: boolean, random: Random): Expression {
     const measured = options.map((option) => [option, this.#levelsOf(option)] as const);
-    const least = Math.min(...measured.map(([, levels]) => levels));
-    const possible = measured.filter(([, levels]) => (isFree ? levels < Number.POSITIVE_INFINITY : levels === least));
+    const min = Math.min(...measured.map(([, levels]) => levels));
+    const possible = measured.filter(([, levels]) => (isFree ? levels < Number.POSITIVE_INFINITY : levels === min));
     const [chosen] = possible[Math.floor(random() * possible.length)] ?? [];
     if (!chosen) throw new RangeError("the grammar has a choice that cannot be completed");
     return chosen;

@@ -45,7 +45,7 @@ function isShortNumbered(value: unknown): boolean {
   return typeof value !== "object" || value === null || Object.values(value).every(isShortNumbered);
 }
 
-/** Schemas without alternatives that could be mistaken for each other, so that the order of members is the declared one. */
+/** Schemas whose alternatives differ in type or first member. So the order of members is the declared one. */
 export const samples: fc.Arbitrary<Sample> = fc.letrec<{ sample: Sample }>((tie) => ({
   sample: fc.oneof(
     { maxDepth: 4, depthSize: "small" },
@@ -88,7 +88,7 @@ function objectOf(inner: fc.Arbitrary<Sample>): fc.Arbitrary<Sample> {
     }));
 }
 
-/** A list or a scalar beside a string: told apart by the first character. */
+/** A list or a scalar, as an alternative to a string: their first characters differ. */
 function eitherOf(inner: fc.Arbitrary<Sample>): fc.Arbitrary<Sample> {
   return fc.tuple(inner, anyString).map(([{ schema, values }, text]) => ({
     schema: { anyOf: [{ type: "array", items: schema }, { type: "string" }] },

@@ -68,7 +68,7 @@ class SchemaReader {
     for (let next = this.#pending.pop(); next; next = this.#pending.pop()) {
       const named = this.#pending.length;
       this.#fill(next);
-      // The first subschema of this one is read next, so that faults are found in the order of the document.
+      // The first subschema of this one is read next. So faults are found in the order of the document.
       this.#pending.push(...this.#pending.splice(named).toReversed());
     }
     return { root, annotations: this.#annotations };

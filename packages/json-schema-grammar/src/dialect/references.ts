@@ -10,7 +10,7 @@ const unnamedBase = "schema://document/";
 export class References {
   readonly #root: Schema;
   readonly #draft: Draft | undefined;
-  /** Schemas with an identifier of their own, by absolute URI without its fragment. */
+  /** Schemas that have an identifier, by absolute URI without its fragment. */
   readonly #resources = new Map<string, Schema>();
   readonly #anchors = new Map<string, SchemaObject>();
   readonly #bases = new Map<SchemaObject, string>();

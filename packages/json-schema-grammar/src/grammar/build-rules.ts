@@ -46,7 +46,7 @@ export function buildRules(root: Condition, values: SchemaValues, budget: Comple
   };
   ruleOf(root);
   const rules: Rule[] = [];
-  // The list grows during the loop, because the values inside arrays and objects get rules of their own.
+  // The list grows during the loop, because values inside arrays and objects get their own rules.
   for (const condition of conditions) rules.push(buildRule(condition, values, context));
   return rules;
 }
@@ -86,7 +86,7 @@ function readObjects(sets: readonly ObjectSet[], context: ReadingContext): Autom
 }
 
 /**
- * The automaton of a set of objects of which no member has to be counted, as of most objects: one state before each declared
+ * The automaton of a set of objects whose members need not be counted, which is most objects: one state before each declared
  * member, and one before the others. Undefined for other sets. `buildAutomaton` gives the same automaton, more slowly.
  */
 function plainObject(set: ObjectSet, context: ReadingContext): Automaton | undefined {

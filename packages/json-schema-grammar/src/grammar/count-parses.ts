@@ -48,7 +48,7 @@ export function assertFewParses(rules: readonly Rule[], budget: ComplexityBudget
     object: summarize(rule.objects, overlap, budget),
   }));
   const counts = rules.map((): Counts => ({ scalar: 0, array: 0, object: 0 }));
-  // Inner rules usually have higher numbers, so that one pass backwards settles most counts.
+  // Inner rules usually have higher numbers. So one pass backwards settles most counts.
   let order = summaries.map((summary, rule) => ({ summary, rule })).toReversed();
   for (let grew = true; grew; order = order.toReversed()) {
     grew = false;

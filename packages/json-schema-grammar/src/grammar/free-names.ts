@@ -23,9 +23,9 @@ export class FreeNames {
     return this.#language.includes(name) && this.excluded?.has(name) !== true;
   }
 
-  /** Returns all names, if there are at most `most`. */
-  list(most: number, budget: ComplexityBudget): string[] | undefined {
-    return this.excluded ? undefined : this.#language.texts(most, budget);
+  /** Returns all names, if there are at most `max`. */
+  list(max: number, budget: ComplexityBudget): string[] | undefined {
+    return this.excluded ? undefined : this.#language.texts(max, budget);
   }
 
   toLanguage(budget: ComplexityBudget): Language {

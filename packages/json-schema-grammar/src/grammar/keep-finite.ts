@@ -63,7 +63,7 @@ export function statesWithEnd(
 ): Set<number> {
   const reached = new Set<number>();
   const size = states.reduce((sum, { edges }) => sum + edges.length, states.length);
-  // States are numbered from the start on, so that one pass backwards settles most of them.
+  // States are numbered from the start. So one pass backwards settles most of them.
   for (let grew = true; grew;) {
     grew = false;
     budget.spend(1 + (size >> 2));

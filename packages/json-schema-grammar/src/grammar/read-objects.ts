@@ -7,7 +7,7 @@ import { FreeNames } from "./free-names.ts";
 import type { Position, Step } from "./build-automaton.ts";
 import { NotRegularError } from "../schema-fault.ts";
 
-/** The parameters of a reader of arrays or objects, besides the set. */
+/** The parameters of a reader of arrays or objects, except the set. */
 export interface ReadingContext {
   readonly conditions: Conditions;
   readonly budget: ComplexityBudget;
@@ -88,7 +88,7 @@ export function boundsOf(
 
 const maxFiniteNames = 64;
 
-/** Undeclared members whose names can be listed are declared, so that none is written twice. */
+/** Declares the undeclared members whose names can be listed. So none of them is written twice. */
 export function withFiniteNames(set: ObjectSet, budget: ComplexityBudget): Pick<Reader, "members" | "free"> {
   const members: NamedMember[] = [...set.members];
   const free: FreeMembers[] = [];
@@ -132,7 +132,7 @@ function freeSteps(reader: Reader, progress: Progress): Step[] {
   const after: Progress = {
     ...progress,
     written: countWritten(reader, progress),
-    // A name that is written twice is one member, so that only the first undeclared member counts.
+    // Two undeclared members may have the same name and be one member. So only the first one counts.
     distinct: progress.hasFree ? progress.distinct : Math.min(progress.distinct + 1, min),
     hasFree: min > 0,
   };

@@ -38,7 +38,7 @@ export class OtherNamesWriter {
 
   #writeCommon(): CommonRules {
     const rest = this.#shared(String.raw`char* "\""`);
-    // A character that JSON cannot write otherwise, and the rest.
+    // A character that JSON must escape, and the rest.
     const escape = this.#shared(String.raw`"\\" (["\\bfnrt] | "u00" [01] hex) ${rest}`);
     const escapeOrEnd = this.#shared(String.raw`${escape} | "\""`);
     return { rest, escape, escapeOrEnd, notEnd: this.#shared(String.raw`[^"\\\x00-\x1f] ${rest} | ${escape}`) };

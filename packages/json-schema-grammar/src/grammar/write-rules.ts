@@ -99,7 +99,7 @@ class RuleWriter {
       const next = edges.map(({ rule, to }) => [this.#nameOf(rule), ...continuation(items, to, name)].join(" "));
       defineState(items, number, name, next, (rule, body) => this.#define(rule, body));
     }
-    return around("[", items, name, "]");
+    return enclose("[", items, name, "]");
   }
 
   #objects(items: Items, name: string): string {
@@ -153,7 +153,7 @@ function defineState(
   if (isRepeated) define(`${name}0`, `"," sp ${name}-first${end}`);
 }
 
-function around(open: string, automaton: Automaton, name: string, close: string): string {
+function enclose(open: string, automaton: Automaton, name: string, close: string): string {
   const start = automaton.states[0];
   const hasMore = start && (start.edges.length > 0 || start.others !== undefined);
   if (!hasMore) return `"${open}${close}"`;
@@ -168,7 +168,7 @@ interface MemberContext {
   readonly literalsOf: (rule: number) => string[] | undefined;
 }
 
-/** Writes the members of one automaton. Their names form one trie, so that the parser follows one of them only. */
+/** Writes the members of one automaton. Their names form one trie, so the parser follows only one of them. */
 class MemberWriter {
   readonly #automaton: Automaton;
   readonly #name: string;
@@ -189,7 +189,7 @@ class MemberWriter {
     for (let state = this.#automaton.states.length - 1; state >= 0; state--) {
       if (continuation(this.#automaton, state, this.#name).length > 0) this.#writeState(state);
     }
-    return around("{", this.#automaton, this.#name, "}");
+    return enclose("{", this.#automaton, this.#name, "}");
   }
 
   #writeState(number: number): void {

@@ -35,7 +35,7 @@ export interface JsonScan extends JsonSize {
 }
 
 /** Scans a text that may not be JSON. If one of the bounds is exceeded, it stops and returns its findings so far. */
-export function scanJson(text: string, most: JsonSize): JsonScan {
+export function scanJson(text: string, bounds: JsonSize): JsonScan {
   let level = 0;
   let levels = 0;
   let values = 1;
@@ -61,7 +61,7 @@ export function scanJson(text: string, most: JsonSize): JsonScan {
     isEmpty = isOpening(code);
     // The first value of a bracket is counted with it, every other one with the comma before it.
     if (isEmpty || code === comma) values += 1;
-    if (levels > most.levels || values > most.values + 1) break;
+    if (levels > bounds.levels || values > bounds.values + 1) break;
     if (code === quote) {
       const end = endOfString(text, index);
       isPlain &&= !mayBeIndex(text, index + 1, end);
@@ -100,11 +100,11 @@ function hasExponent(text: string, start: number, end: number): boolean {
 }
 
 /** An array index has at most 10 digits, and each may be written as an escape. */
-const longestIndex = 60;
+const maxIndexCharacters = 60;
 
 /** Checks if a string may be an array index: JavaScript moves members with such names to the front of their object. */
 function mayBeIndex(text: string, start: number, end: number): boolean {
-  if (end - start > longestIndex || end === start) return false;
+  if (end - start > maxIndexCharacters || end === start) return false;
   for (let index = start; index < end; index += 1) {
     const code = text.charCodeAt(index);
     if (code === backslash) break;

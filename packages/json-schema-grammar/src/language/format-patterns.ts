@@ -27,10 +27,10 @@ const duration = `P((${count}Y(${months})?|${months}|${days})(${clock})?|${clock
 const byte = String.raw`(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)`;
 const ipv4 = String.raw`${byte}(\.${byte}){3}`;
 const group = "[0-9A-Fa-f]{1,4}";
-/** Up to `most` groups; the last two may be written as an IPv4 address. */
-const groups = (most: number): string => {
-  const plain = most > 0 ? [`(${group}:){0,${most - 1}}${group}`] : [];
-  return [...plain, ...(most > 1 ? [`(${group}:){0,${most - 2}}${ipv4}`] : [])].join("|");
+/** Up to `max` groups; the last two may be written as an IPv4 address. */
+const groups = (max: number): string => {
+  const plain = max > 0 ? [`(${group}:){0,${max - 1}}${group}`] : [];
+  return [...plain, ...(max > 1 ? [`(${group}:){0,${max - 2}}${ipv4}`] : [])].join("|");
 };
 const shortened = Array.from({ length: 8 }, (_, left) => {
   const before = left === 0 ? "" : `(${group}:){${left - 1}}${group}`;
@@ -39,8 +39,8 @@ const shortened = Array.from({ length: 8 }, (_, left) => {
 const ipv6 = [`(${group}:){6}(${group}:${group}|${ipv4})`, ...shortened].join("|");
 
 const alphanumeric = "[A-Za-z0-9]";
-/** A label of a hostname with at most `most` characters, which is at least 2. */
-export const label = (most: number): string => `${alphanumeric}([-A-Za-z0-9]{0,${most - 2}}${alphanumeric})?`;
+/** A label of a hostname with at most `max` characters, which is at least 2. */
+export const label = (max: number): string => `${alphanumeric}([-A-Za-z0-9]{0,${max - 2}}${alphanumeric})?`;
 /**
  * A hostname has at most 253 characters, and 63 in a label. An automaton that counted both would have 16,000 states: so
  * either up to four labels have any length, or up to eight labels have at most 30 characters.
@@ -151,7 +151,7 @@ const patterns: Readonly<Record<string, string>> = {
 /** Anchors a pattern at both ends of the text. A look-ahead must be at the beginning of a pattern. */
 export const anchored = (pattern: string): string => (/^\(\?[=!]/.test(pattern) ? `^${pattern}$` : `^(${pattern})$`);
 
-/** A pattern of all strings of each format, by the name of the format. */
+/** For each format, by its name, a pattern of all its strings. */
 export const formatPatterns: ReadonlyMap<string, string> = new Map(
   Object.entries(patterns).map(([name, pattern]) => [name, anchored(pattern)]),
 );

@@ -77,13 +77,13 @@ export class Language {
   static readonly #formats = new Map<string, Language>();
 
   /**
-   * Returns texts of a format with at most `most` code points: all of them if these can be counted, and otherwise those of
+   * Returns texts of a format with at most `max` code points: all of them if these can be counted, and otherwise those of
    * usual shape. Undefined if the format does not constrain strings.
    */
-  static shortFormat(name: string, most: number, budget: ComplexityBudget): Language | undefined {
-    const pattern = shortFormat(name, most);
+  static shortFormat(name: string, max: number, budget: ComplexityBudget): Language | undefined {
+    const pattern = shortFormat(name, max);
     if (pattern !== undefined) return new Language(patternForm(pattern, budget), true);
-    return Language.format(name)?.withLength(0, most, budget);
+    return Language.format(name)?.withLength(0, max, budget);
   }
 
   /** Returns the texts of an automaton that are in the other language. */
@@ -146,9 +146,9 @@ export class Language {
     return count <= Number.MAX_SAFE_INTEGER ? count : Infinity;
   }
 
-  /** Returns all texts, or undefined if there are more than `most`. */
-  texts(most: number, budget: ComplexityBudget): string[] | undefined {
-    if (this.size() > most) return undefined;
+  /** Returns all texts, or undefined if there are more than `max`. */
+  texts(max: number, budget: ComplexityBudget): string[] | undefined {
+    if (this.size() > max) return undefined;
     return "texts" in this.form ? [...this.form.texts] : [...listTexts(dfaOf(this.form, budget))];
   }
 

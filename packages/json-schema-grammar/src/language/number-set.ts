@@ -54,9 +54,9 @@ const maxDigits = 100;
 /** The digits of the numbers that a schema writes. */
 function digitsOf(values: readonly (JsonNumber | undefined)[]): Digits {
   const written = values.map((value = 0) => plainDigits(decimalOf(value)));
-  const most = (part: keyof Digits): number =>
+  const longest = (part: keyof Digits): number =>
     Math.max(0, ...written.map((one) => one[part].length).filter((count) => count <= maxDigits));
-  return { integer: most("integer"), fraction: most("fraction") };
+  return { integer: longest("integer"), fraction: longest("fraction") };
 }
 
 const none: Digits = { integer: 0, fraction: 0 };
@@ -184,10 +184,10 @@ export class NumberSet {
     return text === undefined ? undefined : toJsonNumber(text);
   }
 
-  /** Returns all numbers of a set of at most `most` integers. Undefined if it has more, or other numbers. */
-  integers(most: number, budget: ComplexityBudget): JsonNumber[] | undefined {
+  /** Returns all numbers of a set of at most `max` integers. Undefined if it has more, or other numbers. */
+  integers(max: number, budget: ComplexityBudget): JsonNumber[] | undefined {
     if (!this.isInteger) return undefined;
-    return this.written(budget).texts(most, budget)?.map(toJsonNumber);
+    return this.written(budget).texts(max, budget)?.map(toJsonNumber);
   }
 
   /**

@@ -60,7 +60,7 @@ export class Partition {
     this.#marked[set] = marked + 1;
   }
 
-  /** Divides each set into its marked and its other elements. The smaller half becomes a set of its own. */
+  /** Divides each set into its marked and its other elements. The smaller half becomes a new set. */
   split(): void {
     for (let set = this.#touched.pop(); set !== undefined; set = this.#touched.pop()) {
       const begin = this.#begins[set] ?? 0;

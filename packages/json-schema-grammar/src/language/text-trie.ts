@@ -1,6 +1,6 @@
 /**
- * A prefix tree of texts, each with what follows it. llama.cpp follows every text that is still possible separately; in
- * the tree, texts that begin alike are one. Adding a text makes a new tree, which shares all other branches with the old one.
+ * A prefix tree of texts, each with its continuations. llama.cpp follows each possible text separately; in the tree, texts
+ * with the same beginning are one. Adding a text makes a new tree, which shares all other branches with the old one.
  */
 export interface TextTrie<End> {
   /** The branches. Each begins with a different character. It is a list, because copying a map takes much longer. */

@@ -1,7 +1,7 @@
 import { SchemaTooComplexError } from "../complexity-budget.ts";
 import type { GrammarRules } from "./grammar-rules.ts";
 
-/** llama.cpp refuses long repetitions and unfolds all others, so longer ones are counted in blocks of this many. */
+/** llama.cpp refuses long repetitions and unfolds all others, so longer ones are counted in blocks of this size. */
 const base = 256;
 
 /** Grammars do not allow longer strings, even if the schema does: no answer is that long. */
@@ -20,7 +20,7 @@ export function writeCount(item: string, min: number, max: number, rules: Gramma
   return [exact, rest].filter((part) => part !== "").join(" ");
 }
 
-/** The digits of the count, the most significant first, each with what it counts. */
+/** The digits of the count, the most significant first, each with the expression that it counts. */
 function digitsOf(item: string, count: number, rules: GrammarRules): { unit: string; digit: number }[] {
   const digits: { unit: string; digit: number }[] = [];
   let unit = item;

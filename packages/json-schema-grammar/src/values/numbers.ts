@@ -112,11 +112,11 @@ export class Numbers {
     return this.#keys.has(keyOfNumber(value));
   }
 
-  /** All numbers of a set that has at most `most`; undefined where it has more. */
-  values(most: number, budget: ComplexityBudget): readonly JsonNumber[] | undefined {
-    if (this.listed) return this.listed.length <= most ? this.listed : undefined;
+  /** All numbers of a set that has at most `max`; undefined where it has more. */
+  values(max: number, budget: ComplexityBudget): readonly JsonNumber[] | undefined {
+    if (this.listed) return this.listed.length <= max ? this.listed : undefined;
     if (this === Numbers.all || this === Numbers.integers || this === Numbers.doubles) return undefined;
-    return this.toSet(budget).integers(most, budget);
+    return this.toSet(budget).integers(max, budget);
   }
 
   shortest(budget: ComplexityBudget): JsonNumber | undefined {

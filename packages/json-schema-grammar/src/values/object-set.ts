@@ -11,7 +11,7 @@ export interface ObjectSet {
   readonly free: readonly NamedValues[];
   readonly min: number;
   readonly max: number;
-  /** Of each entry, the object has at least one member. */
+  /** The object has at least one member of each entry. */
   readonly witnesses: readonly NamedValues[];
 }
 
@@ -123,7 +123,7 @@ function freeMembersOutside(
   return entries.filter(({ names }) => !names.isEmpty);
 }
 
-/** @throws {NotRegularError} where the members that are not the witness cannot be told by one condition */
+/** @throws {NotRegularError} where several conditions would be needed for the other members */
 function withoutWitness(
   names: Language,
   condition: Condition,

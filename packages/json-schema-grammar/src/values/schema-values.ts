@@ -14,8 +14,8 @@ const maxApplied = 200;
 const emptinessLevels = 3;
 
 /**
- * The values that satisfy a condition. The contents of arrays and objects stay conditions, so that the expansion of a
- * recursive schema ends.
+ * The values that satisfy a condition. The contents of arrays and objects stay conditions. So the expansion of a recursive
+ * schema ends.
  */
 export class SchemaValues {
   readonly conditions = new Conditions();
@@ -96,7 +96,7 @@ export class SchemaValues {
   }
 
   #unionOf(sets: readonly ValueSet[]): ValueSet {
-    // Halves are united first, so that long lists are not copied once for each of their members.
+    // Halves are united first. Otherwise long lists would be copied once for each of their members.
     const [first = this.algebra.nothing, ...others] = sets;
     if (others.length === 0) return first;
     const middle = sets.length >> 1;

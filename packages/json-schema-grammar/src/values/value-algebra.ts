@@ -10,7 +10,7 @@ import type { ObjectSet } from "./object-set.ts";
 import { settleWitnesses } from "./settle-witnesses.ts";
 import type { ValueSet } from "./value-set.ts";
 
-/** More arrays or objects than these are not kept apart in one set. */
+/** The maximum number of alternatives for the arrays, or for the objects, of one set. */
 const maxAlternatives = 256;
 
 /** Union, intersection and difference of sets of JSON values. */
@@ -74,7 +74,7 @@ export class ValueAlgebra {
     };
   }
 
-  /** The values of `one` that are not in `other`. @throws {NotRegularError} where no grammar can tell them */
+  /** The values of `one` that are not in `other`. @throws {NotRegularError} where the difference is not regular */
   subtract(one: ValueSet, other: ValueSet): ValueSet {
     return {
       hasNull: one.hasNull && !other.hasNull,

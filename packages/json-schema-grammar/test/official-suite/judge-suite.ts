@@ -22,7 +22,7 @@ interface Group {
   readonly tests: readonly { readonly description: string; readonly valid: boolean }[];
 }
 
-/** What a draft of the suite shows. Groups and instances are named by `file: group` and `file: group: instance`. */
+/** The outcome of one draft of the suite. Groups and instances are named by `file: group` and `file: group: instance`. */
 export interface SuiteOutcome {
   readonly groups: number;
   readonly refused: readonly string[];
@@ -54,7 +54,7 @@ interface SuiteInstance {
   readonly description: string;
   readonly isValid: boolean;
   readonly node: Node;
-  /** What the node was read from. */
+  /** The text that the node was read from. */
   readonly source: string;
 }
 
