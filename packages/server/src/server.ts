@@ -97,10 +97,9 @@ async function start(
   const models = await openModels({ config, runFolder, cacheSecret: state.cacheSecret, report }, started);
   const recorder = openRecorder(state.ledger, log, started);
   const gates = gatesFor(config, state.ledger, recorder, listener);
-  const { gatheredBytes, admission } = gates;
-  const { budgets } = admission;
-  const { connections } = listener;
-  const metrics = createMetrics({ models, requests: recorder, budgets, connections, gatheredBytes, lostLines });
+  const { admission, gatheredBytes } = gates;
+  const counted = { requests: recorder, budgets: admission.budgets, connections: listener.connections, gatheredBytes };
+  const metrics = createMetrics({ models, ...counted, lostLines });
   metricsListener?.serve(metricsHandler(metrics.registry));
   const shutdown = new AbortController();
   let isStopping = false;
@@ -120,8 +119,8 @@ async function start(
     shutdown: shutdown.signal,
     isStopping: () => isStopping,
     ...keysFor(config, state.keys, started),
-    keepPlace: (socket) => listener.keepPlace(socket),
     ...gates,
+    keepPlace: (socket) => listener.keepPlace(socket),
     timings: config,
     onBroken: (exchange, error) => noteBroken(log, exchange, error),
   };
@@ -133,15 +132,8 @@ async function start(
     await listener.drain(config.drainMs, () => shutdown.abort(stopping()));
     await started.disposeAsync();
   });
-  return {
-    url: listener.url,
-    metricsUrl: pageOf(metricsListener),
-    models,
-    keys: state.keys,
-    abandoned,
-    openDocs: async () => void (await openDocs()),
-    close,
-  };
+  const urls = { url: listener.url, metricsUrl: pageOf(metricsListener) };
+  return { ...urls, models, keys: state.keys, abandoned, openDocs: async () => void (await openDocs()), close };
 }
 
 /** Returns a function that opens the docs portal. The end of the server stops a build. */
