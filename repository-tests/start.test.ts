@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readWith } from "./imports.ts";
+import { readWith, valueImports } from "./imports.ts";
 import { files, read } from "./tree.ts";
 
 /** Files and packages that a start loads before `/health` answers, besides the driver of each model. Each one costs time. */
@@ -44,4 +44,22 @@ test("wherever a server is started, Node has the same flags", () => {
   const inList = ["node", ...flags, "packages/server/src/cli/main.mjs"].map((part) => JSON.stringify(part)).join(", ");
   expect(read("deploy/server.Dockerfile")).toContain(`ENTRYPOINT [${inList}]`);
   expect(read("ci/services.ts").replaceAll(/\s+/g, " ")).toContain(`${inList}, "start"`);
+});
+
+test("the docs are built from packages that a start installs", () => {
+  const dependenciesOf = (folder: string): readonly string[] =>
+    Object.keys((JSON.parse(read(`${folder}package.json`)) as { dependencies?: object }).dependencies ?? {}); // of our own packages
+  const program = [...readWith("site/src/main.ts", "site/src/build/build-site.ts", "site/src/sources.ts")];
+  const missing = program
+    .filter((path) => path.endsWith(".ts"))
+    .flatMap((path) => {
+      const folder = /^(site|packages\/[^/]+)\//.exec(path)?.[0] ?? "";
+      const names = valueImports(path).flatMap(
+        (target) => /^(?!node:)(@[^/]+\/)?[a-z][^/.]*(?=\/|$)/.exec(target)?.[0] ?? [],
+      );
+      const foreign = names.filter((name) => !files.some((file) => file.startsWith(`${name}/`)));
+      return foreign.filter((name) => !dependenciesOf(folder).includes(name)).map((name) => `${path} → ${name}`);
+    });
+  expect(program.length).toBeGreaterThan(30);
+  expect(missing).toEqual([]);
 });
