@@ -52,8 +52,10 @@ function styleSheet(paths: ReadonlyMap<string, string>): string {
 async function bundleScripts(): Promise<(readonly [name: string, path: string, code: string])[]> {
   const entries = readdirSync(join(source, "browser")).filter((name) => isEntry(name));
   const names = { entryFileNames: "[name]-[hash].js", chunkFileNames: "[name]-[hash].js", minify: true } as const;
-  const modules = await rolldown({ input: entries.map((name) => join(source, "browser", name)), platform: "browser" });
-  const theme = await rolldown({ input: join(source, "browser/theme.ts"), platform: "browser" });
+  // Without a file of settings: an image is built without it.
+  const options = { platform: "browser", tsconfig: false } as const;
+  const modules = await rolldown({ ...options, input: entries.map((name) => join(source, "browser", name)) });
+  const theme = await rolldown({ ...options, input: join(source, "browser/theme.ts") });
   const outputs = [
     ...(await modules.generate({ ...names, format: "esm" })).output,
     ...(await theme.generate({ ...names, format: "iife" })).output,
